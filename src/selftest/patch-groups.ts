@@ -1,7 +1,10 @@
 import { type Behaviour, standard } from "../reference/behaviour/behaviour.ts";
 import type { Override, Patch } from "../reference/patch.ts";
 
-/** Picks faults that together break every clause that any fault breaks. A fault is left out if earlier ones break all its clauses. */
+/**
+ * Picks faults that together break every clause that any fault breaks. A fault is not picked if the faults before it
+ * break all its clauses.
+ */
 export function faultsCoveringClauses(faults: readonly Patch[]): readonly Patch[] {
   const open = new Set(faults.flatMap(({ breaks }) => breaks));
   return faults.filter(({ breaks }) => {
@@ -12,7 +15,8 @@ export function faultsCoveringClauses(faults: readonly Patch[]): readonly Patch[
 }
 
 /**
- * Puts each variant into one group of at most `most` variants. No two variants of a group replace the same decision.
+ * Divides variants into groups of at most `most`. Two variants that replace the same decision of the server are in
+ * different groups.
  */
 export function groupCompatibleVariants(variants: readonly Patch[], most: number): readonly (readonly Patch[])[] {
   const groups: { readonly taken: Set<string>; readonly members: Patch[] }[] = [];
@@ -29,13 +33,13 @@ export function groupCompatibleVariants(variants: readonly Patch[], most: number
   return groups.map(({ members }) => members);
 }
 
-/** Returns the decisions that a patch replaces. */
+/** Returns the decisions of the reference server that a fault or variant replaces. */
 export function replacedDecisions({ override }: Patch): (keyof Behaviour)[] {
   const after: Partial<Behaviour> = override(standard);
   return (Object.keys(after) as (keyof Behaviour)[]).filter((decision) => after[decision] !== standard[decision]);
 }
 
-/** Combines several patches into one, applied in order. A single patch stays as it is. */
+/** Combines several faults or variants into one, applied in order. A single one is returned unchanged. */
 export function combinePatches(patches: readonly Patch[]): Patch {
   const [first, second] = patches;
   if (first !== undefined && second === undefined) return first;

@@ -6,10 +6,12 @@ import type { Patch } from "../reference/patch.ts";
 import { affectsLimits, type Extent } from "./scope.ts";
 import type { PatchTrial } from "./trial.ts";
 
-/** Number of trials that share a core. A trial mostly waits: for responses, or to see that no delivery comes. */
+/**
+ * Number of trials to run at once on each core. A trial mostly waits for responses, or to see that no delivery comes.
+ */
 const trialsPerCore = 3;
 
-/** Tries each patch in worker threads. Returns the trials in the order of the patches. */
+/** Tries each fault or variant in worker threads. Returns the trials in the same order. */
 export const tryPatches = (
   patches: readonly Patch[],
   extent: Extent,
@@ -21,7 +23,10 @@ export const tryPatches = (
     { onTrial },
   );
 
-/** Tries each group of patches as one server, in worker threads. Returns the trials in the order of the groups. */
+/**
+ * Tries each group of faults or variants on one server, in worker threads. Returns the trials in the order of the
+ * groups.
+ */
 export async function tryGroups(
   groups: readonly (readonly Patch[])[],
   extent: Extent | ((group: readonly Patch[]) => Extent),
@@ -49,7 +54,7 @@ export async function tryGroups(
   return groups.flatMap((group) => trials.get(group) ?? []);
 }
 
-/** Puts trials of limits first, because they take longest: one that starts late would run alone at the end. */
+/** Puts trials of limits first, because they take longest. At the end of the list, such trials would run alone. */
 const longestFirst = (groups: readonly (readonly Patch[])[]): readonly (readonly Patch[])[] =>
   groups.toSorted((one, other) => Number(other.some(affectsLimits)) - Number(one.some(affectsLimits)));
 

@@ -5,13 +5,13 @@ import { suites } from "../suites/all.ts";
 import { replacedDecisions } from "./patch-groups.ts";
 
 /**
- * The extent of a trial.
+ * How much a trial of a patch (a fault or a variant) runs.
  *
- * - `own`: like `short`, but only with the sections that cover the clauses that the patch breaks. If these do not
- * detect the patch, all sections run.
- * - `short`: probes that exhaust a tier's limits run only for patches of limits. They use only free and enterprise,
- * whose hourly limits are hundreds of requests, not thousands.
- * - `full`: probes that exhaust a tier's limits run for every patch. For patches of limits they use every tier.
+ * - `own`: like `short`, but only the suites of the clauses that the patch breaks. If these do not detect the patch,
+ * all suites run.
+ * - `short`: probes that exhaust limits run only for patches of limits, and only with the free and enterprise tiers.
+ * The hourly limits of these are hundreds of requests, not thousands.
+ * - `full`: probes that exhaust limits run for every patch. For patches of limits they use every tier.
  */
 export type Extent = "own" | "short" | "full";
 
@@ -43,7 +43,7 @@ const clausesOnTiers: ReadonlySet<string> = new Set(
   suites.flatMap(({ checks }) => checks.filter(restsOnTiers).map(({ clause }) => clause)),
 );
 
-/** Whether a patch replaces a decision on limits, or breaks a clause that a tier's probe covers. */
+/** Whether a patch changes how the server limits requests, or breaks a clause that is tested once for each tier. */
 export function affectsLimits(patch: Patch): boolean {
   return (
     patch.breaks.some((clause) => clausesOnTiers.has(clause)) ||
@@ -51,7 +51,7 @@ export function affectsLimits(patch: Patch): boolean {
   );
 }
 
-/** Reduces a scope to the checks of these clauses. */
+/** Returns the scope with only the checks of these clauses. */
 export const judging = (clauses: readonly string[], { suites: all, tiers }: Scope): Scope => ({
   suites: all.map((each) => ({ ...each, checks: each.checks.filter(({ clause }) => clauses.includes(clause)) })),
   tiers,

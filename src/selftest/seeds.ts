@@ -6,14 +6,14 @@ import type { Extent } from "./scope.ts";
 import { replacedDecisions } from "./patch-groups.ts";
 import type { PatchTrial } from "./trial.ts";
 
-/** A server with many legal variants at once, and the false findings of the suites on it. */
+/** A server with many legal variants, and the false findings of the suites about it. */
 export interface SeedTrial {
   readonly seed: number;
   readonly variants: readonly string[];
   /** The false findings; empty if there are none. */
   readonly complaints: readonly string[];
   /**
-   * The smallest set of variants found that still shows a false finding of the same clauses. Empty without a false
+   * The smallest set of variants found that causes a false finding of the same clauses. Empty if there is no false
    * finding.
    */
   readonly fewest: readonly string[];
@@ -22,7 +22,7 @@ export interface SeedTrial {
 const minVariants = 10;
 const maxVariants = 20;
 
-/** Pairs of variants that are legal alone and make an illegal server together. */
+/** Pairs of variants that are legal, but make an illegal server if combined. */
 export const illegalTogether: readonly { readonly names: readonly [string, string]; readonly reason: string }[] = [
   {
     names: ["unknown-agent-before-key", "body-before-agent"],
@@ -48,7 +48,10 @@ const isLegalWith = (variant: Patch, drawn: readonly Patch[]): boolean =>
     illegalTogether.some(({ names }) => names.includes(variant.name) && names.includes(other.name)),
   );
 
-/** Draws compatible variants by a seed. No two of them replace the same decision or are illegal together. */
+/**
+ * Draws variants that can be combined, by a seed. No two of them replace the same decision of the server, or are
+ * illegal together.
+ */
 export function drawVariants(seed: number, from: readonly Patch[] = allVariants): readonly Patch[] {
   const numbers = seededNumbers(seed);
   const wanted = minVariants + Math.floor(numbers() * (maxVariants - minVariants + 1));
@@ -64,7 +67,10 @@ export function drawVariants(seed: number, from: readonly Patch[] = allVariants)
   return drawn;
 }
 
-/** Lists the false findings of a legal server: red clauses that its variants do not declare, and errors of the harness. */
+/**
+ * Lists the false findings about a legal server: red clauses that its variants do not declare, and errors of the
+ * harness.
+ */
 export const complaintsOfLegal = ({ red, breaks, said, errors }: PatchTrial): string[] => [
   ...red
     .filter((clause) => !breaks.includes(clause))
@@ -75,8 +81,8 @@ export const complaintsOfLegal = ({ red, breaks, said, errors }: PatchTrial): st
 ];
 
 /**
- * Tries the servers of these seeds, several at a time. For a server with false findings, finds a small set of variants
- * that shows them.
+ * Tries the servers of these seeds, several at once. If a server has false findings, finds a small set of variants that
+ * causes them.
  */
 export async function trySeeds(
   seeds: readonly number[],
@@ -108,8 +114,8 @@ export async function trySeeds(
 const redOf = ({ red, breaks }: PatchTrial): readonly string[] => red.filter((clause) => !breaks.includes(clause));
 
 /**
- * Finds a small set of patches that still shows a false finding. Removes halves, then quarters, and at last single
- * patches. Judges only the red clauses. Removes nothing if these clauses are not red when judged alone.
+ * Finds a small set of patches that causes the false findings. Tries to remove halves, then quarters, and so on. Judges
+ * only the clauses that were red. If these are not red when judged alone, removes nothing.
  */
 async function reduced(patches: readonly Patch[], red: readonly string[], extent: Extent): Promise<readonly Patch[]> {
   const isStill = async (fewer: readonly Patch[]): Promise<boolean> => {

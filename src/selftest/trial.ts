@@ -18,28 +18,31 @@ export interface PatchTrial {
   readonly breaks: readonly string[];
   /** Clauses that the patch breaks only in some runs. */
   readonly mayBreak: readonly string[];
-  /** Clauses that turned red: failed, warned or noted. */
+  /** Clauses that turned red: they were reported as failed, as a warning or as a note. */
   readonly red: readonly string[];
   /** Checks that turned red. */
   readonly redChecks: readonly string[];
   /** Checks that were skipped, with their reasons. */
   readonly skipped: readonly string[];
   readonly errors: readonly string[];
-  /** Readings that were followed, as `CLAUSE=reading`. */
+  /** The readings that the server followed, as `CLAUSE=reading`. */
   readonly readings: readonly string[];
-  /** Texts of the red checks, for people who mend a fault or a check. */
+  /** Texts of the red checks. They help to mend a fault or a check. */
   readonly said: readonly string[];
-  /** The costs of the run that are too high. */
+  /** Sentences about the numbers of requests or agent executions that are too high. */
   readonly excess: readonly string[];
 }
 
-/** The highest costs of a run with the keys of some tiers, whatever is wrong with the target. */
+/** The maximum cost of a run with the keys of all tiers, or of the small ones, whatever fault the server has. */
 const maxCosts = {
   all: { requests: 11_500, executions: 650 },
   small: { requests: 3700, executions: 400 },
 } as const satisfies Record<Scope["tiers"], Pick<RunResult, "requests" | "executions">>;
 
-/** Returns the costs of a run with a fault that are too high. A target with other limits may take more, because it admits or refuses more requests. */
+/**
+ * Describes the costs that are too high. Faults of limits may cost more, because the server then admits or refuses more
+ * requests.
+ */
 function excessOf(result: RunResult, patch: Patch, tiers: Scope["tiers"]): string[] {
   if (patch.kind === "variant" || affectsLimits(patch)) return [];
   return (["requests", "executions"] as const)
@@ -57,9 +60,10 @@ export async function tryPatch(patch: Patch, { suites, tiers }: Scope): Promise<
       maxRequests: Number.POSITIVE_INFINITY,
       maxWaitMs: 0,
       signal: new AbortController().signal,
-      // Looks for other clients of the keys, so that a fault of limits is not mistaken for one.
+      // Looks for other clients that use the keys. If a fault of limits were mistaken for such a client, no clause
+      // would turn red.
       announces: true,
-      // Short, because some faults never respond. Still longer than a busy machine may take to answer.
+      // Short, because some faults never respond. A busy machine must still have time enough to respond.
       deadlines: { headMs: 6000, silenceMs: 6000, exchangeMs: 12_000 },
     });
     return { ...describePatch(patch), ...summarise(result), excess: excessOf(result, patch, tiers) };
@@ -68,10 +72,7 @@ export async function tryPatch(patch: Patch, { suites, tiers }: Scope): Promise<
   }
 }
 
-/**
- * Keeps only the free and enterprise keys for general use, because their hourly limits take hundreds of requests, not
- * thousands.
- */
+/** Removes the keys of pro and team, unless they are restricted. Their hourly limits are thousands of requests. */
 export function withSmallTiers(target: Target): Target {
   const general = new Set(usableKeys(target).map(({ name }) => name));
   return {
@@ -131,7 +132,7 @@ function summarise(result: RunResult): Summary {
 
 const unique = <T>(items: readonly T[]): T[] => [...new Set(items)];
 
-/** Describes every difference from the effects that the patch declares. */
+/** Describes how the findings differ from those that the patch declares. */
 export function complaintsOf(trial: PatchTrial): string[] {
   const missed = trial.breaks.filter((clause) => !trial.red.includes(clause));
   const extra = trial.red.filter((clause) => !trial.breaks.includes(clause) && !trial.mayBreak.includes(clause));
@@ -147,13 +148,13 @@ export function complaintsOf(trial: PatchTrial): string[] {
 }
 
 /**
- * Returns skipped checks of `must` clauses. A legal variant must not cause one: a legal server would then get no
- * verdict on the clause.
+ * Returns the skipped checks of `must` clauses. If a legal variant caused one, legal servers like it would get no
+ * verdict on that clause.
  */
 const skippedMusts = ({ skipped }: PatchTrial): string[] =>
   skipped.filter((text) => clauseOf(/^[A-Z]+-\d+/.exec(text)?.[0] as ClauseId).level === "must");
 
-/** Shows reasons and needs under their internal names, because a selftest has no flags to name. */
+/** Writes reasons and needs with their internal names, because the selftest has no flags to name. */
 export const coreMessages: Messages = {
   reason: (reason) => (typeof reason === "string" ? reason : reason.why),
   needs: (enabler) => (typeof enabler === "string" ? enabler : JSON.stringify(enabler)),

@@ -1,6 +1,6 @@
 import type { TierName } from "../../spec/tiers.ts";
 
-/** A fault, and the load scenario that must detect it. */
+/** A fault of the reference server, and the load scenario that must detect it. */
 export interface LoadFaultPlan {
   /** Name of the fault. */
   readonly fault: string;
@@ -8,8 +8,8 @@ export interface LoadFaultPlan {
   readonly scenario: string;
   readonly tier: TierName;
   /**
-   * The findings that the scenario must have, and no others. They are clauses that the fault breaks, or demands of load
-   * beyond the document, such as `load/slow-refusals`.
+   * The findings that the scenario must have, and no others. A finding is named by the clause that the fault breaks.
+   * Demands of load that are not in the document have names such as `load/slow-refusals`.
    */
   readonly finds: readonly string[];
   /** Clauses that the fault also breaks, but only in some runs. */

@@ -13,12 +13,12 @@ import { referenceTiers } from "../../reference/keys.ts";
 import { exclusiveScenarios, type LoadFaultPlan } from "./plans.ts";
 import { coreMessages } from "../trial.ts";
 
-/** Opens an embedded server for load, with these patches. `close` ends the server. */
+/** Starts an embedded server for load, with these faults or variants. `close` stops the server. */
 export type EnvironmentOpener = (
   patches: readonly PatchName[],
 ) => LoadEnvironment & { readonly close: () => Promise<void> };
 
-/** A fault, or none, with one scenario and one engine. */
+/** One load: a scenario and an engine, on a server with a fault or without one. */
 export interface LoadFaultTrial {
   /** `null` for the server without a fault. */
   readonly fault: string | null;
@@ -27,7 +27,7 @@ export interface LoadFaultTrial {
   readonly mayFind: readonly string[];
 }
 
-/** A broken clause, or a broken demand of load such as `load/slow-refusals`, with the finding. */
+/** A broken clause, or a broken demand of load such as `load/slow-refusals`, with its texts. */
 interface Found {
   readonly claim: string;
   readonly expected: string;
@@ -36,7 +36,7 @@ interface Found {
 
 /** The result of a trial. */
 export interface LoadFaultResult extends LoadFaultTrial {
-  /** The first finding of each clause or demand, sorted by its name. */
+  /** The first finding of each broken clause or demand, sorted by its name. */
   readonly found: readonly Found[];
   /** Why the load proved nothing; `null` if its result is valid. */
   readonly problem: string | null;
@@ -58,16 +58,13 @@ export function trialsOf(presses: readonly LoadFaultPlan[], engines: readonly En
   });
 }
 
-/** Returns the same loads for a server without a fault, each load once. They must find nothing. */
+/** Returns the same loads without faults, each only once. On a server without a fault, they must find nothing. */
 export function withoutFaults(trials: readonly LoadFaultTrial[]): LoadFaultTrial[] {
   const byName = new Map(trials.map((result) => [trialName(result.trial), result]));
   return [...byName.values()].map((result) => ({ ...result, fault: null, finds: [], mayFind: [] }));
 }
 
-/**
- * Returns a load of every scenario by each of its engines, for the server without a fault. Each round uses another
- * tier.
- */
+/** Returns one load for each scenario and engine, without faults. Each round uses another tier. */
 export function cleanRound(round: number, engines: readonly EngineName[]): LoadFaultTrial[] {
   return scenarios.flatMap((scenario) => {
     const tiers = scenario.enterpriseLimits === null ? scenarioTiers(scenario) : (["enterprise"] as const);
@@ -89,12 +86,12 @@ export async function enginesHere(): Promise<EngineName[]> {
   }
 }
 
-/** Number of quiet trials to run at once. They wait more than they work. */
+/** Number of loads to run at once. Only for scenarios that wait more than they compute. */
 const concurrentQuietTrials = 4;
 
 /**
- * Runs all trials, those of {@link exclusiveScenarios} one after the other. Returns the results in the order of the
- * trials.
+ * Runs all trials. The scenarios in {@link exclusiveScenarios} run one at a time, after the others. Returns the results
+ * in the order of the trials.
  */
 export async function runLoadFaults(
   trials: readonly LoadFaultTrial[],
@@ -117,8 +114,8 @@ export async function runLoadFaults(
 }
 
 /**
- * Number of loads that a trial may send. A race shows by chance. On a busy machine it shows less often, or the load is
- * sent too late to prove anything.
+ * Maximum number of loads that a trial may send. A fault that is a race does not show in every load. On a busy machine
+ * it shows less often, or the load is too slow to prove anything.
  */
 const maxLoads = 6;
 
@@ -146,7 +143,7 @@ async function runTrial(result: LoadFaultTrial, openEnvironment: EnvironmentOpen
   }
 }
 
-/** Sends one trial without bounds on requests, progress messages, or a way to stop it. */
+/** Sends the load of one trial. Does not limit its requests, report its progress, or let it be stopped. */
 export async function sendLoneTrial(trial: LoadTrial, environment: LoadEnvironment): Promise<TrialResult | undefined> {
   const [result] = await runTrials({
     trials: [trial],
@@ -170,8 +167,8 @@ export async function sendLoneTrial(trial: LoadTrial, environment: LoadEnvironme
 }
 
 /**
- * Minimum time left of the current minute when a load starts. Around the end of a minute, a correct server may admit a
- * full minute's requests twice: before and after it. With less time left, the trial waits for the next minute.
+ * Minimum time left in the current minute when a load starts. Otherwise the trial waits for the next minute: in a load
+ * across the end of a minute, a correct server may admit two minutes' requests.
  */
 const minTimeLeftMs = 6000;
 
@@ -181,7 +178,7 @@ async function waitForTimeInMinute({ scenario, tier }: LoadTrial): Promise<void>
   if (leftMs < minTimeLeftMs) await sleep(leftMs);
 }
 
-/** How long a load waits for deliveries. A short wait is enough: a fault that loses deliveries never sends them. */
+/** How long a load waits for deliveries. A short wait is enough, because the fault loses deliveries for good. */
 const deliveryWaitMs = 4000;
 
 function withShortDeliveryWait(environment: ReturnType<EnvironmentOpener>): ReturnType<EnvironmentOpener> {
@@ -218,7 +215,7 @@ function findingsOf(outcome: TrialResult | undefined): Pick<LoadFaultResult, "fo
   }
 }
 
-/** Describes every difference from the findings that the trial must have. */
+/** Describes how the findings differ from those that the trial must have. */
 export function complaintsOf({ finds, mayFind, found, problem }: LoadFaultResult): string[] {
   return [
     ...(problem === null ? [] : [`did not run: ${problem}`]),

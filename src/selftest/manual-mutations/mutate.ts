@@ -7,7 +7,10 @@ import { rateLimitHeaders } from "../../spec/headers.ts";
 import { type AnsweredExchange, answeredWith, isAnswered, withEvents, withJson, withText } from "../mutants/edits.ts";
 import { replaceEvidence } from "../mutants/replacing.ts";
 
-/** Changes a run's evidence as if the server did one thing differently. Returns unaffected parts unchanged. */
+/**
+ * Changes the evidence of a run as if the server did one thing differently. Each function returns its argument
+ * unchanged if the difference does not affect it.
+ */
 export interface ManualMutation {
   readonly exchange?: (exchange: Exchange) => Exchange;
   readonly delivery?: (delivery: Delivery) => Delivery;
@@ -21,8 +24,8 @@ export interface Recorded {
 }
 
 /**
- * Returns the evidence of a server that does one thing differently. Checks are pure, so the server need not run. The
- * requests stay the same, even those that probes would have changed in reaction.
+ * Returns the evidence as if the server had done one thing differently. The server need not run again, because checks
+ * are pure functions. Requests stay the same, although probes might have sent others.
  */
 export const mutatedResults = (
   { results, exchanges, deliveries }: Recorded,
@@ -44,13 +47,13 @@ const inAnswer =
   (exchange) =>
     isAnswered(exchange) ? change(exchange) : exchange;
 
-/** Edits the exchanges that meet a condition. */
+/** Applies an edit only to exchanges that meet a condition. */
 export const where =
   (isMeant: (exchange: Exchange) => boolean, ...edits: readonly Edit[]): Edit =>
   (exchange) =>
     isMeant(exchange) ? edits.reduce((edited, edit) => edit(edited), exchange) : exchange;
 
-/** Edits the body of a response, if it is JSON. */
+/** Edits the body of a response if it is JSON. */
 export const body = (edit: EditJson): Edit =>
   inAnswer((exchange) => {
     const value = bodyJson(exchange);
@@ -74,7 +77,7 @@ export const declared = (type: string): Edit =>
 /** Removes the four rate-limit headers. */
 export const bare: Edit = headers((all) => all.filter((each) => !isNamed(each, ...rateLimitHeaders)));
 
-/** Writes header names in lower case and in reverse order. */
+/** Writes header names in lower case, and headers in reverse order. */
 export const otherwiseHeaded: Edit = headers((all) =>
   all.map(([name, value]): Header => [name.toLowerCase(), value]).toReversed(),
 );
@@ -98,19 +101,22 @@ export const statusIs =
   (exchange: Exchange): boolean =>
     isAnswered(exchange) && statuses.includes(exchange.answer.status);
 
-/** Matches responses of an endpoint with one of these statuses. Without statuses, matches all of them. */
+/**
+ * Returns a test for responses of an endpoint with one of these statuses. Without statuses, any response of the
+ * endpoint passes.
+ */
 export const answersOf =
   (name: string, ...statuses: readonly number[]) =>
   (exchange: Exchange): boolean =>
     endpoint(exchange) === name && (statuses.length === 0 || statusIs(...statuses)(exchange));
 
-/** Matches requests whose body contains a text. */
+/** Returns a test for requests whose body contains a text. */
 export const asks =
   (part: string) =>
   ({ request }: Exchange): boolean =>
     request.body.kind === "text" && request.body.text.includes(part);
 
-/** Matches requests whose URL contains a text. */
+/** Returns a test for requests whose URL contains a text. */
 export const isFor =
   (part: string) =>
   ({ request }: Exchange): boolean =>

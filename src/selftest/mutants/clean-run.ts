@@ -3,7 +3,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { ConfiguredPaths } from "../../spec/endpoints.ts";
 import type { ProbeResults } from "../../run/judge/judge.ts";
 
-/** The evidence of a run without a breach. Mutants are made from it. */
+/** The evidence of a run that found no breach. Mutants change one part of it. */
 export interface CleanRun {
   /** Name of the server that was tested. */
   readonly source: string;

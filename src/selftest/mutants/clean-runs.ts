@@ -45,7 +45,7 @@ export async function cleanRunOf(source: string, target: Target): Promise<CleanR
 }
 
 /**
- * Reduces the evidence of probes that read the whole run to one response of each kind. A mutant is then judged much
+ * Reduces the evidence of probes that read the whole run to one response of each kind. Mutants are then judged much
  * faster, with the same result.
  */
 export function reducedRun(run: CleanRun): CleanRun {
@@ -76,7 +76,7 @@ export function reducedRun(run: CleanRun): CleanRun {
   return { ...run, results, exchanges: run.exchanges.filter(({ id }) => kept.has(id)) };
 }
 
-/** Probes that read the evidence of other probes. */
+/** Names of probes of the stage `review`, which read the exchanges of the whole run. */
 const wholeRunProbes: ReadonlySet<string> = new Set(
   suites.flatMap(({ checks }) =>
     checks.flatMap(({ on }) =>

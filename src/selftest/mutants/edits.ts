@@ -8,8 +8,8 @@ export type AnsweredExchange = Exchange & { readonly answer: Answered };
 export const isAnswered = (exchange: Exchange): exchange is AnsweredExchange => exchange.answer.kind === "answered";
 
 /**
- * Returns an exchange with a part of its response changed. The result is a new object, because caches use an exchange's
- * identity as the key.
+ * Returns a copy of an exchange with changes to its response. It must be a new object, because results are cached by
+ * the identity of the exchange.
  */
 export const answeredWith = (exchange: AnsweredExchange, changes: Partial<Answered>): AnsweredExchange => ({
   ...exchange,
@@ -50,8 +50,8 @@ export const withEvents = (exchange: AnsweredExchange, events: readonly StreamEv
 export type Steps = readonly (string | number)[];
 
 /**
- * Finds the values at a path of the document's tables. `[]` stands for each item of an array, `*` for each value of a
- * map. Leaves out absent values.
+ * Finds the values at a path, as the tables of the document (src/spec/fields.ts) write it: `[]` stands for each item of
+ * an array, `*` for each value of a map. Leaves out absent values.
  */
 export function stepsOf(value: unknown, path: string): Steps[] {
   let found: { readonly steps: Steps; readonly value: unknown }[] = [{ steps: [], value }];
@@ -72,7 +72,9 @@ export function valueAt(value: unknown, steps: Steps): unknown {
   return current;
 }
 
-/** Returns a copy with another value at a path; `undefined` removes a member of an object. */
+/**
+ * Returns a copy of a JSON value in which the value at a path is replaced. `undefined` removes a member of an object.
+ */
 export function changedAt(value: unknown, steps: Steps, to: unknown): unknown {
   const [step, ...rest] = steps;
   if (step === undefined) return to;
@@ -85,7 +87,7 @@ export function changedAt(value: unknown, steps: Steps, to: unknown): unknown {
   );
 }
 
-/** A way to write JSON. Every style gives the same value when parsed. */
+/** A way to write JSON. The parsed value is the same in every style. */
 export interface JsonStyle {
   /** Whether the keys of every object are in reverse order. */
   readonly isReversed: boolean;

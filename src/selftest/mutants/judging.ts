@@ -10,10 +10,10 @@ import type { Mutant, Replacement } from "./mutant.ts";
 import { type ProbesByEvidenceId, probesByIdOf, replaceEvidence } from "./replacing.ts";
 
 /**
- * The result of a mutant.
+ * The result of a mutant. "Red" means that the clause is broken.
  *
- * - `killed`: an illegal mutant turned red a clause that covers it.
- * - `killed elsewhere`: an illegal mutant turned red only clauses that do not cover it.
+ * - `killed`: an illegal mutant turned red a clause that covers its change.
+ * - `killed elsewhere`: an illegal mutant turned red only clauses that do not cover its change.
  * - `survived`: an illegal mutant turned no clause red.
  * - `unchanged`: a legal mutant changed no outcome.
  * - `changed`: a legal mutant changed an outcome.
@@ -26,16 +26,17 @@ export interface MutantTrial {
   readonly source: string;
   readonly status: MutantStatus;
   /**
-   * The checks whose outcome differs from the clean run's, with their texts. Empty if the status is the expected one.
+   * The checks whose outcome differs from that of the clean run, with their texts. Empty if the mutant has the expected
+   * status.
    */
   readonly changes: readonly string[];
-  /** For an illegal mutant, red clauses that do not cover it. */
+  /** For an illegal mutant: red clauses that do not cover its change. */
   readonly alsoRed: readonly string[];
-  /** Whether the mutant was judged by every check that reads the changed evidence. */
+  /** Whether every check that reads the changed evidence judged the mutant. */
   readonly isWhole: boolean;
 }
 
-/** A clean run, the probes that hold each exchange or delivery, and the outcome of each check. */
+/** A clean run, the probes that have each exchange or delivery in their evidence, and the outcome of each check. */
 export interface JudgedCleanRun {
   readonly run: CleanRun;
   readonly probesById: ProbesByEvidenceId;
@@ -67,10 +68,10 @@ function outcomeOf({ check, finding: { kind } }: Judgement): Outcome {
 }
 
 /**
- * Judges a mutant by the checks whose evidence it changes.
+ * Judges a mutant by the checks that read the changed evidence.
  *
- * @param isWhole whether to run all of these checks. Otherwise the first red clause that covers an illegal mutant ends
- * the judging.
+ * @param isWhole whether to run all of these checks. Otherwise only the checks of clauses that cover the change, if one
+ * of them turns red.
  */
 export function tryMutant(bench: JudgedCleanRun, mutant: Mutant, isWhole: boolean): MutantTrial {
   const evidence = mutateEvidence(bench, mutant.make());
@@ -83,8 +84,8 @@ export function tryMutant(bench: JudgedCleanRun, mutant: Mutant, isWhole: boolea
 const maxTogether = 20;
 
 /**
- * Judges legal mutants of different responses together, which saves time: nearly all of them change no outcome. If an
- * outcome changes, judges them one by one. One mutant never repairs what another one breaks.
+ * Judges several legal mutants of different responses at once. Nearly all of them change no outcome, so this saves
+ * time. If an outcome changes, judges each of them separately. A mutant cannot hide the effect of another one.
  */
 export const tryLegal = (bench: JudgedCleanRun, mutants: readonly Mutant[]): MutantTrial[] =>
   batchesOf(mutants, maxTogether).flatMap((batch) => {
@@ -94,7 +95,7 @@ export const tryLegal = (bench: JudgedCleanRun, mutants: readonly Mutant[]): Mut
     );
   });
 
-/** A run's evidence after a replacement, and the probes whose evidence changed. */
+/** The evidence of a run after a replacement, and the names of the probes whose evidence changed. */
 interface MutatedEvidence {
   readonly results: ProbeResults;
   readonly probes: ReadonlySet<string>;
@@ -108,7 +109,7 @@ function mutateEvidence({ run, probesById }: JudgedCleanRun, replacement: Replac
   return { results, probes };
 }
 
-/** Judges changed evidence, and returns the judgements that differ from the clean run's. */
+/** Judges changed evidence, and returns the judgements that differ from those of the clean run. */
 const changedIn = (
   { outcomes }: JudgedCleanRun,
   { results, probes }: MutatedEvidence,
@@ -165,8 +166,8 @@ function statusOf({ kind, expects }: Mutant, changed: readonly Judgement[]): Mut
 }
 
 /**
- * Whether a changed outcome of a legal mutant is a defect. A legal response may cause a note, and may leave a gap or a
- * recommendation unproven, but nothing more.
+ * Whether a changed outcome of a legal mutant is a defect of the checks. A legal response may cause a note, or leave a
+ * clause unproven that is not a `must`. Anything else is a defect.
  */
 function isHarm(judgement: Judgement): boolean {
   const outcome = outcomeOf(judgement);
@@ -183,7 +184,7 @@ function describeJudgement(judgement: Judgement): string {
   return `${check.id}${instance === null ? "" : ` (${instance})`}: ${outcomeOf(judgement)}: ${what}`;
 }
 
-/** Mutants of different exchanges and deliveries, and all their replacements together. */
+/** Mutants of different exchanges and deliveries, with one replacement that applies them all. */
 export interface Batch {
   readonly mutants: readonly Mutant[];
   readonly replacement: Replacement;

@@ -8,13 +8,13 @@ import { type AnsweredExchange, type Steps, valueAt, withEvents, withJson, jsonT
 import { replacingExchanges, replacingDeliveries, type Replacement } from "./mutant.ts";
 import type { MutationSite } from "./mutation-sites.ts";
 
-/** A JSON value that a table of the document describes, and a function that replaces it. */
+/** A JSON value that a table of the document describes, and a function that puts another value in its place. */
 export interface MutableMessage {
   /** Name of the message in reports. */
   readonly place: string;
   /** Id of the exchange or delivery. */
   readonly id: string;
-  /** Every table that describes the value, and the path at which the table's fields begin. */
+  /** Every table that describes the value, with the path at which the fields of the table begin. */
   readonly tables: readonly { readonly name: FieldTableName; readonly steps: Steps }[];
   readonly value: unknown;
   /** How long the request took, in milliseconds of the harness's clock; `null` for a delivery. */
@@ -42,7 +42,7 @@ export function bodyMessage(place: MutationSite): MutableMessage | null {
 
 const tookMs = ({ answer, sentMs }: AnsweredExchange): number => answer.endMs - sentMs;
 
-/** Returns the path at which a table's fields begin in a body; `null` if the table does not describe the body. */
+/** Returns the path at which the fields of a table begin in a body; `null` if the table does not describe the body. */
 function stepsTo(table: FieldTableName, { endpoint, status }: MutationSite, body: unknown): Steps | null {
   const { message, fields }: FieldTable = fieldTableOf(table);
   if (fields === null) return null;
@@ -56,7 +56,7 @@ function stepsTo(table: FieldTableName, { endpoint, status }: MutationSite, body
   if (message.kind !== "anywhere") return null;
   if (table === "operation") return endpoint === "batch" && status < 300 ? rootOf(body, names) : null;
   if (table === "webhookMetrics") return getPath(body, "total_deliveries") === undefined ? null : [];
-  // An endpoint whose fields the document does not show may return an object that looks like the envelope by accident.
+  // If the document does not show the fields of an endpoint, its response may look like the envelope by chance.
   const published: PublishedEndpoint | null = endpoint === null ? null : publishedEndpoints[endpoint];
   const isSpecified = published !== null && !published.unspecified.includes("answer");
   return isSpecified && getPath(body, "status") === "success" && isObject(getPath(body, "data", "metadata"))
@@ -67,7 +67,10 @@ function stepsTo(table: FieldTableName, { endpoint, status }: MutationSite, body
 const isOfForm = (body: unknown, form: "form-a" | "form-b"): boolean =>
   form === "form-b" ? getPath(body, "status") === "error" : getPath(body, "error", "status") !== undefined;
 
-/** Returns the path of an endpoint's own fields: at the top, or within the envelope. */
+/**
+ * Returns the path of an endpoint's own fields: empty, or the path within the envelope. Chooses the path with most of
+ * the names.
+ */
 function rootOf(body: unknown, names: readonly string[]): Steps {
   const candidates: readonly Steps[] = [[], ["data"], ["data", "result"]];
   const counted = candidates
@@ -79,7 +82,7 @@ function rootOf(body: unknown, names: readonly string[]): Steps {
   return counted.toSorted((one, other) => other.has - one.has)[0]?.steps ?? [];
 }
 
-/** Returns the data of a stream's events, of each name the first and the last event only. */
+/** Returns the data of stream events: only the first and the last event of each name. */
 export function eventMessages({ exchange, name }: MutationSite): MutableMessage[] {
   const { events } = exchange.answer;
   return events.flatMap((event, at) => {
@@ -127,13 +130,16 @@ export function deliveryMessage(delivery: Delivery): MutableMessage | null {
 }
 
 /**
- * Returns the name of a delivery in reports. First attempts have a separate name, because a sender's first request to a
- * new webhook may be a ping.
+ * Names a delivery for reports. First attempts have a name of their own, because a sender may begin with a ping, to
+ * which other rules apply.
  */
 export const placeOf = (delivery: Delivery): string =>
   `${delivery.attempt === 1 ? "first " : ""}deliveries of ${String(getPath(deliveryJson(delivery), "type"))}`;
 
-/** Replaces the body of a delivery and signs the new body, so that only the body is wrong. */
+/**
+ * Replaces the body of a delivery. Keeps `computedSignature`, by which checks judge the signature, so that only the
+ * body is wrong.
+ */
 export const withDeliveryText = (delivery: Delivery, text: string): Delivery => ({
   ...delivery,
   request: { ...delivery.request, body: { kind: "text", text, bytes: Buffer.byteLength(text) } },

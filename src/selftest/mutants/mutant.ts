@@ -2,7 +2,7 @@ import type { Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { ClauseId } from "../../spec/clauses.ts";
 
-/** The new exchanges and deliveries, by the id of those that they replace; `null` removes a delivery. */
+/** New exchanges and deliveries, by the id of the one that each replaces; `null` removes a delivery. */
 export interface Replacement {
   readonly exchanges: ReadonlyMap<string, Exchange>;
   readonly deliveries: ReadonlyMap<string, Delivery | null>;
@@ -21,15 +21,14 @@ export interface Mutant {
   readonly kind: MutantKind;
   /** The kind of change, such as "a required field is left out". */
   readonly operator: string;
-  /** The place: an endpoint and a status, `stream events`, or `deliveries`. */
+  /** The changed message: an endpoint and a status, `stream events`, or `deliveries`. */
   readonly place: string;
   /** The header, field or event that is changed. */
   readonly subject: string;
-  /** Id of the changed exchange or delivery; if there are several, of the first. */
+  /** Id of the first exchange or delivery that is changed. */
   readonly id: string;
   /**
-   * Clauses that cover the change according to the document's tables. If the mutant is illegal, one of them must turn
-   * red.
+   * Clauses that cover the change according to the document's tables. For an illegal mutant, one of them must turn red.
    */
   readonly expects: readonly ClauseId[];
   readonly make: () => Replacement;

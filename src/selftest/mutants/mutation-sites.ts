@@ -8,7 +8,7 @@ import { hasValidKey } from "../../suites/shared/all-exchanges.ts";
 import type { CleanRun } from "./clean-run.ts";
 import { type AnsweredExchange, headerOf, isAnswered } from "./edits.ts";
 
-/** A response from which mutants are made. It represents all similar responses. */
+/** A response from which mutants are made. It stands for all similar responses of the run. */
 export interface MutationSite {
   readonly run: CleanRun;
   readonly exchange: AnsweredExchange;
@@ -16,11 +16,14 @@ export interface MutationSite {
   readonly endpoint: EndpointName | null;
   readonly status: number;
   readonly hasValidKey: boolean;
-  /** Name in reports: `invoke 200`, with a trait that distinguishes this response from others of that name. */
+  /** Name in reports: `invoke 200`, and a trait if there are other responses with this endpoint and status. */
   readonly name: string;
 }
 
-/** Returns the first response for each combination of endpoint, status, kind of key, agent, shape of the request and state of the allowance. */
+/**
+ * Returns one response of each kind: the first with the same endpoint, status, kind of key, agent, shape of the request
+ * and state of the key.
+ */
 export function mutationSites(run: CleanRun): MutationSite[] {
   const found = new Map<string, MutationSite>();
   for (const exchange of run.exchanges.filter(isAnswered)) {
@@ -53,7 +56,7 @@ function siteOf(run: CleanRun, exchange: AnsweredExchange): MutationSite {
   return { run, exchange, endpoint, status, hasValidKey: hasValidKey(exchange, run), name };
 }
 
-/** Ids of the requests that waited for their response while the clock was advanced. */
+/** Ids of requests that were in flight while the test clock was advanced. */
 const idsWhileAdvanced = memoizeByObject(
   ({ results }: CleanRun): ReadonlySet<string> =>
     new Set(
@@ -79,7 +82,7 @@ function traitOf(
   return endpoint === "list" && isOutside(url, answer.body) ? "outside the pages" : null;
 }
 
-/** Whether a page of the list has no items, or is past the end. */
+/** Whether a request asks for an empty page of the list, or for a page after the last one. */
 function isOutside(url: string, body: AnsweredExchange["answer"]["body"]): boolean {
   const { searchParams } = new URL(url);
   const [, pages] = /"pages":\s*(\d+)/.exec(body.kind === "text" ? body.text : "") ?? [];
@@ -91,7 +94,7 @@ const agentIn = ({ request: { url } }: Exchange): string => /\/agents\/([^/?]+)/
 const kindOfKey = ({ exchange: { key }, ...site }: MutationSite): string =>
   key === null ? "without a key" : site.hasValidKey ? "a good key" : key;
 
-/** Describes a request by its query parameters, and the field names of its body and of `parameters` in the body. */
+/** Describes a request by its query parameters and by the names of the fields in its body and in `parameters`. */
 function shapeOf({ request: { url, body } }: Exchange): string {
   const sent = body.kind === "text" ? tryParseJson(body.text) : undefined;
   const names = (value: unknown): string[] => (isObject(value) ? Object.keys(value).toSorted() : []);
@@ -99,7 +102,7 @@ function shapeOf({ request: { url, body } }: Exchange): string {
   return [...queried, ...names(sent), ...names(getPath(sent, "parameters"))].join(",");
 }
 
-/** Describes the state of the key: whether its allowance was exhausted, or other requests were in flight. */
+/** Describes the state of the key: its requests were used up, other requests were in flight, or neither. */
 function stateOf(exchange: AnsweredExchange, { exchanges }: CleanRun): string {
   if (headerOf(exchange.answer.headers, headerNames.rateRemaining) === "0") return "used up";
   const isConcurrent = (other: Exchange): boolean =>

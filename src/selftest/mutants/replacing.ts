@@ -6,7 +6,7 @@ import { readRateLimitInfo, rateLimitInfoOf } from "../../rules/limits/rate-limi
 import { isDelivery, isExchange, type ProbeResults } from "../../run/judge/judge.ts";
 import type { Replacement } from "./mutant.ts";
 
-/** For each exchange, delivery or sample, by its id: the names of the probes that have it in their evidence. */
+/** For each exchange, delivery or sample, by its id: the names of the probes whose evidence contains it. */
 export type ProbesByEvidenceId = ReadonlyMap<string, ReadonlySet<string>>;
 
 export function probesByIdOf(results: ProbeResults): ProbesByEvidenceId {
@@ -22,7 +22,7 @@ export function probesByIdOf(results: ProbeResults): ProbesByEvidenceId {
   return holders;
 }
 
-/** A part of the evidence that can be replaced. */
+/** A part of the evidence that a mutant can replace. */
 type Part = Exchange | Delivery | Sample;
 
 const isPart = (value: object): value is Part => isExchange(value) || isDelivery(value) || isSample(value);
@@ -35,8 +35,8 @@ function idsIn(value: unknown): Iterable<string> {
 }
 
 /**
- * Lists, for each part by its id, the members or indexes of an object that contain the part. Cached, because thousands
- * of mutants replace parts of the same run.
+ * Lists in which members of an object (or items of an array) each part is, by the id of the part. Cached, because
+ * thousands of mutants replace parts of the same run.
  */
 const namesHolding = memoizeByObject((holder: object): ReadonlyMap<string, readonly string[]> => {
   const found = new Map<string, string[]>();
@@ -49,7 +49,7 @@ const namesHolding = memoizeByObject((holder: object): ReadonlyMap<string, reado
   return found;
 });
 
-/** Returns the evidence with some parts replaced. An object that does not change stays the same object. */
+/** Returns the evidence with some parts replaced. Objects in which nothing changes stay the same objects. */
 export function replaceEvidence(
   results: ProbeResults,
   probes: ReadonlySet<string>,
@@ -78,7 +78,7 @@ function replacedIn(value: unknown, replacement: Replacement): unknown {
   if (!Array.isArray(value))
     return { ...value, ...Object.fromEntries(changes.map(({ name, before, after }) => [name, after ?? before])) };
   const items: unknown[] = [...value];
-  // Goes from the end, so that a removal does not shift the items that are still to be changed.
+  // Begins at the end of the array, so that a removal does not shift the items that are still to be replaced.
   for (const { name, after } of changes.toSorted((one, other) => Number(other.name) - Number(one.name)))
     items.splice(Number(name), 1, ...(after === null ? [] : [after]));
   return items;
@@ -111,7 +111,7 @@ function otherPart(part: Part, { exchanges, deliveries }: Replacement): Part | n
   return other === undefined ? part : other;
 }
 
-/** Updates a sample's rate-limit values from the exchange that replaces the sample's own exchange. */
+/** Updates the rate-limit values of a sample from the exchange that replaces the exchange of the sample. */
 function readSampleAgain(sample: Sample, exchange: Exchange | undefined): Sample {
   if (exchange?.answer.kind !== "answered") return sample;
   const { status, headers } = exchange.answer;

@@ -23,14 +23,14 @@ import { fieldMutants, unknownFieldMutants } from "./operators/fields.ts";
 import { rateHeaderMutants } from "./operators/rate-headers.ts";
 import { streamMutants } from "./operators/streams.ts";
 
-/** Which mutants to try: all, or a sample drawn by the seed. */
+/** Which mutants to try: all, or a sample that the seed draws. */
 export interface MutantSelection {
   /** Size of the sample; `null` for all. */
   readonly sample: number | null;
   readonly seed: number;
 }
 
-/** A worker's task: one share of the mutants of all clean runs. */
+/** The work of one worker thread: its share of the mutants of all clean runs. */
 export interface MutantsShare extends MutantSelection {
   readonly runs: readonly CleanRun[];
   readonly share: number;
@@ -38,8 +38,8 @@ export interface MutantsShare extends MutantSelection {
 }
 
 /**
- * Runs every source concurrently, because runs mostly wait. Then tries the mutants in worker threads, one share for
- * each core.
+ * Makes the clean runs concurrently, because runs mostly wait. Then tries the mutants in worker threads, one for each
+ * core.
  */
 export async function runMutants(selection: MutantSelection): Promise<MutantTrial[]> {
   const runs = await Promise.all(mutatedServers.map((source) => cleanRunWith(source.name, variantsOf(source))));
@@ -61,8 +61,8 @@ async function inWorker(share: MutantsShare): Promise<MutantTrial[]> {
 }
 
 /**
- * One in this many illegal mutants is judged by every check that reads its evidence, to see which other clauses turn
- * red.
+ * One in this many illegal mutants is judged by all checks that read the changed evidence. This shows which other
+ * clauses turn red.
  */
 const oneWhole = 20;
 
@@ -70,7 +70,8 @@ const oneWhole = 20;
 export function tryMutants({ runs, sample, seed, share, of }: MutantsShare): MutantTrial[] {
   let left = sample;
   return runs.flatMap((run, at) => {
-    // The last run is the largest. It gets the part of the sample that the others leave.
+    // Each run gets an equal part of the sample that is left. Smaller runs may need less, so the last run, the largest,
+    // gets the rest.
     const max = left === null ? null : Math.ceil(left / (runs.length - at));
     const selection = selectMutants(run, { sample: max, seed });
     if (left !== null) left -= selection.length;
@@ -94,23 +95,29 @@ function selectMutants(run: CleanRun, { sample, seed }: MutantSelection): readon
   return sample === null ? all : drawSample(all, sample, seed);
 }
 
-/** A server from whose clean run mutants are made. */
+/** A correct server of which a clean run is made. */
 export interface Source {
   readonly name: string;
   /** Variants of the reference server to apply. */
   readonly variants: readonly string[];
-  /** Whether a mutant differs from the mutants of the plain reference server. */
+  /**
+   * Whether to try a mutant. For servers with variants, only mutants that differ from those of the plain reference
+   * server.
+   */
   readonly isNew: (mutant: Mutant) => boolean;
 }
 
-/** Whether a mutant changes an error's fields, body or rate-limit header, which the variants of `form B` affect. */
+/**
+ * Whether a mutant changes an error's body, its fields, or `X-RateLimit-Limit`. Only these differ in the variants of
+ * `form B`.
+ */
 const ofErrors = ({ place, subject }: Mutant): boolean =>
   / (4\d\d|500)/.test(place) && /^(error|status|the body|X-RateLimit-Limit)/.test(subject);
 
 const ofEnvelopes = ({ place, subject }: Mutant): boolean =>
   /^(list|usage|keyUsage|batch|other paths) 20\d/.test(place) && !/^(X-|Content-Type|headers)/.test(subject);
 
-/** Servers from whose runs mutants are made. The largest run comes last. */
+/** Correct servers of which clean runs are made. The one with the largest run comes last. */
 export const mutatedServers: readonly Source[] = [
   {
     name: "form B",
@@ -138,7 +145,7 @@ export const variantsOf = ({ variants }: Source): Patch[] =>
     return found;
   });
 
-/** Draws a sample by a seed, in the items' order. The same seed draws the same items. */
+/** Draws up to `max` items by a seed, and keeps their order. The same seed draws the same items. */
 export function drawSample<T>(items: readonly T[], max: number, seed: number): readonly T[] {
   if (items.length <= max) return items;
   const chosen = new Set(shuffled([...items.keys()], seededNumbers(seed)).slice(0, max));

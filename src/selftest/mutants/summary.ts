@@ -8,9 +8,11 @@ export interface MutantGroup {
   readonly place: string;
   readonly subject: string;
   readonly count: number;
-  /** The first mutant of the group: its source, its exchange or delivery, and the checks that changed. */
+  /**
+   * The first mutant of the group: the name of its clean run, its exchange or delivery, and the checks that changed.
+   */
   readonly example: { readonly source: string; readonly id: string; readonly said: readonly string[] };
-  /** Why the result is accepted; `null` if it is a defect. */
+  /** Why the result is accepted (see survivors.ts); `null` if it is a defect. */
   readonly reason: SurvivalReason | null;
 }
 
@@ -19,14 +21,15 @@ export interface MutantSummary {
   readonly wrong: number;
   readonly legal: number;
   readonly fates: Readonly<Record<MutantStatus, number>>;
-  /** Illegal mutants that were not killed, and legal ones that changed an outcome. */
+  /** Mutants with a wrong result: illegal ones that were not killed, and legal ones that changed an outcome. */
   readonly groups: readonly MutantGroup[];
-  /** Number of mutants with a wrong result that the table of survivors does not excuse. */
+  /** Number of mutants with a wrong result that no row of survivors.ts excuses. */
   readonly unexplained: number;
-  /** Rows of the table of survivors that excuse no mutant. For a sample of the mutants, this means nothing. */
+  /** Rows of survivors.ts that excuse no mutant. Only meaningful if all mutants were tried. */
   readonly needless: readonly string[];
   /**
-   * Side effects of the illegal mutants that every check judged: how many turned red a clause that does not cover them.
+   * Side effects of the illegal mutants that all checks judged: how many turned red a clause that does not cover the
+   * change.
    */
   readonly sideEffects: {
     readonly judged: number;

@@ -1,7 +1,7 @@
 import { globOf } from "../../base/glob.ts";
 import type { MutantStatus } from "./judging.ts";
 
-/** Why an illegal mutant turns no clause red, or only another clause. */
+/** Why an illegal mutant turns no clause red, or only a clause that does not cover the change. */
 export type SurvivalReason = string;
 
 interface Survivor {
@@ -34,7 +34,7 @@ const whileAdvanced =
 const longWait =
   "A target may ask for more patience than is needed: a pause that is a thousand times too long cannot be told from it.";
 
-/** Illegal mutants that may survive, and why. Any other survivor is a defect. */
+/** Illegal mutants that may survive, and why. Any other mutant that survives is a defect of the checks. */
 export const survivors: readonly Survivor[] = [
   row(
     "The document gives a unit, and no range; a time before now is a time at which one may come again.",
@@ -115,7 +115,7 @@ const patterns = survivors.map((known) => ({
     globOf(known.subject)(subject),
 }));
 
-/** Renders the survivors as a Markdown table. */
+/** Renders the survivors as a Markdown table for docs/trust.md. */
 export const survivorsTable = (): string =>
   [
     "| what is done | where | to what | why it is let live |",
@@ -128,7 +128,10 @@ export const survivorsTable = (): string =>
     ),
   ].join("\n");
 
-/** Returns the rows that excuse none of these groups. Their mutants have been killed since, or no longer exist. */
+/**
+ * Returns the rows that excuse none of these groups. Newer checks kill their mutants, or such mutants are no longer
+ * made.
+ */
 export const staleRows = (groups: readonly Grouped[]): string[] =>
   patterns
     .filter(({ fits }) => !groups.some(fits))

@@ -3,11 +3,14 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 
 /** Disturbances of a simulated network between two machines. */
 export interface Network {
-  /** Longest delay of a piece of data, in milliseconds. Most pieces wait much less; pieces of a connection keep their order. */
+  /**
+   * Maximum delay of a chunk of data, in milliseconds. Most chunks wait much less. The chunks of a connection keep
+   * their order.
+   */
   readonly jitterMs: number;
-  /** The share of pieces, from 0 to 1, at which the connection is reset. */
+  /** Probability, from 0 to 1, that the connection is reset at a chunk. */
   readonly resets: number;
-  /** How far every `Date` of a response is set back, in seconds, as by a server or a proxy with an old clock. */
+  /** How much every `Date` header is put back, in seconds. Servers and proxies with a slow clock send such a `Date`. */
   readonly dateLagSeconds: number;
 }
 
@@ -23,7 +26,7 @@ export interface NoisyProxy {
  * Starts the proxy on a free port.
  *
  * @param to the port to forward to
- * @param numbers random numbers in [0, 1) that decide the fate of each piece
+ * @param numbers random numbers in [0, 1) that decide about each chunk
  */
 export async function startNoisyProxy(to: number, network: Network, numbers: () => number): Promise<NoisyProxy> {
   const sockets = new Set<Socket>();
@@ -59,12 +62,12 @@ export async function startNoisyProxy(to: number, network: Network, numbers: () 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
 /**
- * Exponent of the random delays. Half of all pieces wait less than a hundredth of the longest delay; one in ten waits
- * more than half of it.
+ * Exponent of the random delays. It makes half of all chunks wait less than a hundredth of the maximum delay, and one
+ * in ten more than half of it.
  */
 const steepness = 6.6;
 
-/** Forwards data from one socket to another with delays, then forwards the end. */
+/** Forwards data from one socket to another with delays. Then forwards the end of the data. */
 function carry(
   from: Socket,
   to: Socket,
@@ -86,7 +89,7 @@ function carry(
   from.on("close", () => later(() => void to.end()));
 }
 
-/** Sets back the `Date` header in a piece of a response, without changing the length of the piece. */
+/** Puts back the `Date` header in a chunk of a response. The length of the chunk stays the same. */
 function setBack(piece: Buffer, seconds: number): Buffer {
   if (seconds === 0) return piece;
   const text = piece.toString("latin1").replace(/(\r\ndate: )([^\r\n]+ GMT)/gi, (_, name: string, date: string) => {

@@ -15,8 +15,8 @@ import { type Network, startNoisyProxy } from "./noisy-proxy.ts";
 export interface Noise extends Network {
   readonly name: string;
   /**
-   * Longest time for which the event loop of this process is blocked, ten times a second. This also blocks a reference
-   * server in the same process.
+   * Maximum time for which the event loop of this process is blocked, ten times a second. A reference server in the
+   * same process is blocked as well.
    */
   readonly loopMs: number;
   /** Milliseconds in each 100 ms during which a thread on each core computes, to keep the processor busy. */
@@ -25,7 +25,7 @@ export interface Noise extends Network {
 
 const calm = { jitterMs: 0, resets: 0, dateLagSeconds: 0, loopMs: 0, hogMs: 0 } as const;
 
-/** Each disturbance alone, the fastest first, then all of them together. */
+/** Each disturbance alone, those that cost least time first. The last row has all of them together. */
 export const noises: readonly Noise[] = [
   { ...calm, name: "connections that are reset", jitterMs: 10, resets: 0.01 },
   { ...calm, name: "a `Date` that lags", dateLagSeconds: 5 },
@@ -38,7 +38,7 @@ export const noises: readonly Noise[] = [
 /** A correct server as a target. */
 export interface Server {
   readonly target: Target;
-  /** Advisory clauses that the server breaks by legal behaviour. */
+  /** Advisory clauses that the server breaks although it is legal. They are no false alarm. */
   readonly notes: readonly string[];
   readonly close: () => void | Promise<void>;
 }

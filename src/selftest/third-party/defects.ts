@@ -1,9 +1,12 @@
 import type { ClauseId } from "../../spec/clauses.ts";
 
-/** Whether a run with an agent for every role finds a defect. `found`: clauses of which at least one turns red. `missed`: why no clause turns red. */
+/**
+ * Whether a run finds a defect, if the target has an agent for every role. `found`: at least one of these clauses turns
+ * red. `missed`: why no clause does.
+ */
 export type Found = { readonly found: readonly ClauseId[] } | { readonly missed: string };
 
-/** The defects of the third-party server in Go, by the names of its switches. */
+/** The defects of the third-party server in Go, by the names of the switches that turn them on. */
 export const goDefects: Readonly<Record<string, Found>> = {
   "hdr-none-stream-400": { found: ["HDR-2"] },
   "hdr-none-401-expired": { found: ["HDR-3"] },
@@ -49,7 +52,7 @@ export const goDefects: Readonly<Record<string, Found>> = {
   "hook-other-agent-failed": { found: ["WHK-3"] },
 };
 
-/** Renders the defects as a table: the clauses that turned red, or why none did. */
+/** Renders the defects as a Markdown table: which clauses turn red, or why none does. */
 export function thirdPartyTable(): string {
   const rows = Object.entries(goDefects);
   const detected = rows.filter(([, row]) => "found" in row);

@@ -2,7 +2,7 @@ import { type EndpointName, endpointNames, publishedEndpoints } from "../../spec
 import { hasValues, isTierKey, type Values } from "./dimensions.ts";
 import type { RequestTraits } from "./message.ts";
 
-/** A property of requests that is no dimension of the coverage tables, such as the length of the body. */
+/** A property of requests that the dimensions in src/spec/dimensions.ts do not have, such as the length of the body. */
 export interface Peculiarity {
   readonly class: string;
   readonly description: string;
@@ -13,7 +13,7 @@ export interface Peculiarity {
   readonly matches: (traits: RequestTraits) => boolean;
 }
 
-/** Restricts a condition to the n-th of the requests that meet the rest of it. */
+/** Restricts a condition to some of the requests that meet it, by their number: only the third, or every third. */
 interface Count {
   readonly description: string;
   readonly isRepeated: boolean;
@@ -23,12 +23,12 @@ interface Count {
 /** The condition under which a mutant misbehaves. */
 export interface Condition {
   readonly values: Values;
-  /** `null` if the condition uses dimensions only. */
+  /** `null` if the condition is only about dimensions and the number of the request. */
   readonly peculiarity: Peculiarity | null;
   readonly count: Count | null;
 }
 
-/** Creates a test for requests that meet a condition. The test counts requests, so each run needs its own. */
+/** Creates a test for requests that meet a condition. The test counts requests, so each run needs a new one. */
 export function matcherOf(
   { values, peculiarity, count }: Condition,
   {
@@ -57,7 +57,7 @@ export const describeCondition = ({ values, peculiarity, count }: Condition): st
     ...(count === null ? [] : [count.description]),
   ].join(", ") || "every request";
 
-/** The kind of a condition, for reports. */
+/** Names the kind of a condition, for reports. */
 export function classOf({ values, peculiarity, count }: Condition): string {
   if (peculiarity !== null) return peculiarity.class;
   if (count !== null) return "the n-th request";
@@ -67,7 +67,10 @@ export function classOf({ values, peculiarity, count }: Condition): string {
 
 const posts = endpointNames.filter((name) => publishedEndpoints[name].method === "POST");
 
-/** Whether the response has no `Remaining` above 0: only a response to a valid key reports requests left. */
+/**
+ * Whether no response to such requests has a `Remaining` above 0. Only responses to valid keys with requests left have
+ * one.
+ */
 const hasNoRemaining = ({ state, key }: Values): boolean =>
   (state !== undefined && state !== "fresh") || (key !== undefined && !isTierKey(key));
 
@@ -112,7 +115,7 @@ const quarters = [0, 1, 2, 3].map((quarter): Peculiarity => ({
   matches: ({ second }) => second !== null && Math.floor(second / 15) === quarter,
 }));
 
-/** Properties of requests that are no dimension of coverage. */
+/** Properties of requests that are not among the dimensions. */
 export const peculiarities: readonly Peculiarity[] = [
   ...parityOf("the second of the minute", ({ second }) => second),
   ...quarters,
@@ -139,7 +142,7 @@ export const peculiarities: readonly Peculiarity[] = [
   header("no User-Agent", ({ headerNames }) => !headerNames.includes("user-agent")),
 ];
 
-/** Restrictions to the n-th request. */
+/** Restrictions of a condition to the n-th request. */
 export const counts: readonly Count[] = [
   ...[2, 3, 4].map((wanted): Count => ({
     description: `request number ${wanted}`,

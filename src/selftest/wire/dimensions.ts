@@ -3,17 +3,20 @@ import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
 import { tierNames } from "../../spec/tiers.ts";
 import type { RequestTraits } from "./message.ts";
 
-/** Values by dimension, at most one for each. */
+/**
+ * Values by dimension, at most one for each dimension. A dimension is a property of requests (src/spec/dimensions.ts).
+ */
 export type Values = Readonly<Partial<Record<Dimension, string>>>;
 
 /**
- * The dimensions that conditions use. The method is left out: the document gives no response to an undocumented one.
+ * The dimensions that conditions use. The method is not among them, because the document does not say how a server
+ * responds to an undocumented method.
  */
 export const conditionDimensions = (Object.keys(dimensions) as Dimension[]).filter((name) => name !== "method");
 
 /**
- * The values of a dimension that a condition may have. `none` is left out: it only says that the dimension does not
- * apply.
+ * The values of a dimension that a condition may have. `none` is not among them, because it means that the dimension
+ * does not apply.
  */
 export const valuesOf = (name: Dimension): readonly string[] =>
   dimensions[name].values.filter((value) => value !== "none");
@@ -26,15 +29,15 @@ export const hasValues = ({ values: own }: RequestTraits, values: Values): boole
 export const isPossible = (values: Values): boolean => isAllowed(values) && hasPossibleAge(values);
 
 /**
- * Whether the age agrees with the other values. A rejected key has no age, and the first requests of a key or a window
- * are within its limit.
+ * Whether an age (how often a key was used before) is possible with the other values. A rejected key has no age. An age
+ * forms pairs only with the dimensions in `pairedOnly`.
  */
 const hasPossibleAge = ({ age, ...others }: Values): boolean =>
   age === undefined ||
   (!isRefusedKey(others) &&
     Object.keys(others).every((name) => name === "method" || pairedOnly.age?.some((each) => each === name) === true));
 
-/** Whether the exclusions allow a request with all these values. */
+/** Whether the table `exclusions` allows a request with all these values. */
 const isAllowed = (values: Values): boolean =>
   exclusions.every(({ when, only }) => {
     const has = ([name, allowed]: [string, readonly string[]]): boolean =>
@@ -43,7 +46,7 @@ const isAllowed = (values: Values): boolean =>
     return !Object.entries(when).every(has) || Object.entries(only).every((rule) => isOpen(rule) || has(rule));
   });
 
-/** Kinds of key that must get 401. The only other legal response is 404, for an agent that does not exist. */
+/** Kinds of keys that must get 401. Only for an agent that does not exist may a server answer 404 instead. */
 export const keysWith401 = [
   "missing",
   "wrong",
@@ -56,33 +59,33 @@ export const keysWith401 = [
   "in the query",
 ] as const;
 
-/** Kinds of key that must not succeed. The document does not state their status. */
+/** Kinds of keys that must not succeed. The document does not say which status they get. */
 const keysWithoutSuccess: readonly string[] = ["other scheme", "in Basic credentials", "other address"];
 
 export const isTierKey = (key: string | undefined): boolean => tierNames.some((tier) => tier === key);
 
-/** Whether no request with these values has the key of a tier. */
+/** Whether no request with these values has an unrestricted key of a tier. */
 export const hasNoTierKey = ({ key, state }: Values): boolean =>
   (key !== undefined && !isTierKey(key)) || state === "tokens spent";
 
 export const isRefusedKey = ({ key }: Values): boolean => dimensions.key.refused.some((each) => each === key);
 
-/** The response that the document states for a request. `open`: it states none, or several. */
+/** The response that the document prescribes for a request. `open`: it prescribes none, or allows several. */
 export type Outcome = "success" | "401" | "no success" | "404" | "400" | "429" | "5xx" | "open";
 
 const failingInvokes: readonly string[] = ["failing", "timingOut", "unhealthy", "failingInStream", "overloaded"];
 const creating: readonly EndpointName[] = ["webhooks", "alerts", "batch"];
 
 /**
- * Returns the response that the document states for a request with these values. Dimensions without a value count as
- * those of a plain, valid request.
+ * Returns the response that the document prescribes for a request with these values. If a dimension has no value,
+ * assumes the value of a plain valid request.
  */
 export function outcomeOf(endpoint: EndpointName, { key, agent, body, state, page }: Values): Outcome {
   const isUnknown = agent === "unknown";
   if (keysWith401.some((each) => each === key)) return isUnknown ? "open" : "401";
   if (keysWithoutSuccess.includes(key ?? "")) return "no success";
   if (key === "near quota") return "open";
-  // The document does not say whether an execution counts as a write.
+  // A read-only key must not create webhooks or alerts. The document does not say whether it may run agents.
   if (key === "read-only" && publishedEndpoints[endpoint].method === "POST")
     return endpoint === "webhooks" || endpoint === "alerts" ? "no success" : "open";
   if (key === "one agent" && agent !== "answering") return "no success";
@@ -94,8 +97,8 @@ export function outcomeOf(endpoint: EndpointName, { key, agent, body, state, pag
     ...(isMalformed ? (["400"] as const) : []),
     ...(endpoint === "invoke" && failingInvokes.includes(agent ?? "") ? (["5xx"] as const) : []),
   ];
-  // The document states no response to a query of another type, a page past the end, or a request after the month's
-  // tokens are used up.
+  // The document prescribes no response to a query of another type, to a page past the end, or after the month's tokens
+  // are used up.
   if (body === "query of another type" || page === "beyond" || state === "tokens spent") return "open";
   if (isMalformed && creating.includes(endpoint)) return refusals.length > 1 ? "open" : "400";
   return refusals.length > 1 ? "open" : (refusals[0] ?? "success");

@@ -3,7 +3,7 @@ import type { EventChange } from "./operations/operation.ts";
 
 const writeEvent = ({ name, data }: WireEvent): string => `event: ${name}\ndata: ${data}\n\n`;
 
-/** Reads the event of one block of lines. `null` for a block without data, such as a comment. */
+/** Parses one event of a stream. Returns `null` if the lines have no data, as with a comment. */
 function eventIn(block: string): WireEvent | null {
   const valuesOf = (field: string): string[] =>
     block
@@ -14,7 +14,7 @@ function eventIn(block: string): WireEvent | null {
 }
 
 /**
- * Makes a function that changes the text of a stream event by event. The function takes the next piece of the text, or
+ * Makes a function that changes the text of a stream event by event. That function gets the next chunk of the text, or
  * `null` at the end, and returns the text to send.
  */
 export function eventRewriter(change: EventChange): (text: string | null) => string {

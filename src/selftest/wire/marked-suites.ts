@@ -8,14 +8,14 @@ import type { Probe, ProbeContext, TierProbeContext } from "../../run/probe.ts";
 import type { Client, SendOptions } from "../../run/send/client.ts";
 import { SkipError } from "../../run/skip-reason.ts";
 
-/** The header that tells the proxy which probe sent a request. */
+/** The header in which a request names its probe, so that the proxy can record which probe sent it. */
 export const probeHeader = "x-selftest-probe";
 
-/** The name of a probe, with the tier that it tests. */
+/** The name of a probe. For a tier probe, the name and the tier. */
 export const instanceOf = (probe: string, tier: string | null): string =>
   tier === null ? probe : `${probe} | ${tier}`;
 
-/** Replaces every probe of the suites. A probe that occurs several times gets the same replacement. */
+/** Replaces every probe of the suites. A probe that occurs several times is replaced by the same object. */
 function withProbes(suites: readonly Suite[], replace: (probe: Probe) => Probe): Suite[] {
   return suites.map(({ title, checks }) => ({
     title,
@@ -35,7 +35,7 @@ function withProbeOf(matrix: CoverageMatrix | null, replace: (probe: Probe) => P
   return { ...matrix, coverageProbe: replace(probe) as NonNullable<CoverageMatrix["coverageProbe"]> };
 }
 
-/** Makes each probe put its name into a header of its requests. */
+/** Makes each probe name itself in a header of its requests. */
 export function markedSuites(suites: readonly Suite[]): Suite[] {
   const marked = memoizeByObject((probe: Probe): Probe => {
     const after = probe.after === undefined ? {} : { after: probe.after.map(marked) };
@@ -78,7 +78,7 @@ function markedClient(client: Client, mark: string): Client {
   };
 }
 
-/** Makes probes skip the tiers that are not selected. */
+/** Makes tier probes skip the tiers that are not selected. */
 export function ofInstances(suites: readonly Suite[], isSelected: (instance: string) => boolean): Suite[] {
   const selected = memoizeByObject((probe: Probe): Probe => {
     if (probe.per === "target") return probe;
@@ -93,5 +93,5 @@ export function ofInstances(suites: readonly Suite[], isSelected: (instance: str
   return withProbes(suites, selected);
 }
 
-/** The name of the probe without its tier. */
+/** The name of a probe, without the tier. */
 export const probeOf = (instance: string): string => instance.replace(/ \| [^|]*$/, "");

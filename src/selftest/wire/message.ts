@@ -5,14 +5,15 @@ import type { EndpointName } from "../../spec/endpoints.ts";
 export type WireHeader = readonly [name: string, value: string];
 
 /**
- * The properties of a request and of its response head that conditions test. Plain data, so that threads can share it.
+ * The properties of a request and its response head that conditions test. Plain data, because it is sent to other
+ * threads.
  */
 export interface RequestTraits {
   /** `null` for a path or a method that the document does not define. */
   readonly endpoint: EndpointName | null;
-  /** The values of each dimension. A request has two values for an agent with two roles. */
+  /** The values of the request in each dimension. If its agent has two roles, the request has two values. */
   readonly values: Readonly<Record<Dimension, readonly string[]>>;
-  /** Whether the key has a tier, and no restriction. */
+  /** Whether the request has a key of a tier, without restrictions. */
   readonly hasTierKey: boolean;
   readonly status: number;
   readonly accept: string;
@@ -21,9 +22,9 @@ export interface RequestTraits {
   readonly headerNames: readonly string[];
   readonly bodyLength: number;
   readonly bodyHasOnlyAscii: boolean;
-  /** The second of the minute by the server's `Date`; `null` without one. */
+  /** The second of the minute according to the `Date` header; `null` if there is no such header. */
   readonly second: number | null;
-  /** The value of `X-RateLimit-Remaining`; `null` without one. */
+  /** The value of `X-RateLimit-Remaining`; `null` if there is no such header. */
   readonly remaining: number | null;
 }
 

@@ -9,20 +9,20 @@ import { requestOperations } from "./operations/requests.ts";
 import { statusOperations } from "./operations/statuses.ts";
 import { streamOperations } from "./operations/streams.ts";
 
-/** A server that behaves differently under a condition. */
+/** A server that behaves differently whenever a request meets a condition. */
 export interface WireMutant {
   /** Number within its seed, from 1. */
   readonly number: number;
   readonly condition: Condition;
   readonly operation: Operation;
   readonly kind: "illegal" | "legal";
-  /** The class of the condition, for tables. */
+  /** The kind of the condition, for tables. */
   readonly conditionClass: string;
-  /** Whether the condition uses only dimensions of the coverage tables. */
+  /** Whether the condition is only about dimensions, and not about peculiarities or the number of the request. */
   readonly isDimensional: boolean;
 }
 
-/** Every operation. */
+/** All operations, which are the ways in which a mutant can change a response. */
 export const operations: readonly Operation[] = [
   ...headerOperations,
   ...bodyOperations,
@@ -32,7 +32,7 @@ export const operations: readonly Operation[] = [
 ];
 
 const illegalClasses = classesOf(operations.filter(isIllegal));
-// The classes of legal operations. Those that break only advice belong to neither side.
+// Legal operations by class. Operations that break only `should` or advisory clauses are neither legal nor illegal.
 const legalClasses = classesOf(operations.filter(({ breaks }) => breaks.length === 0));
 
 function classesOf(all: readonly Operation[]): readonly (readonly Operation[])[] {
@@ -41,13 +41,13 @@ function classesOf(all: readonly Operation[]): readonly (readonly Operation[])[]
 
 /** The share of mutants that are legal. */
 const legalShare = 0.25;
-/** The share of conditions on a property that is no dimension of coverage, such as the length of the body. */
+/** The share of conditions about something other than dimensions, such as the length of the body. */
 const peculiarShare = 1 / 3;
 
-/** Among those conditions, the share that counts requests. */
+/** The share of the `peculiarShare` that restricts the number of the request. */
 const countShare = 0.3;
 
-/** Values that give a request this outcome. A plain request has another one. */
+/** For each outcome: values of a request that cause it. A plain request succeeds. */
 const causes: Readonly<Partial<Record<Outcome, Values>>> = {
   "401": { key: "wrong" },
   "404": { agent: "unknown" },
@@ -56,7 +56,9 @@ const causes: Readonly<Partial<Record<Outcome, Values>>> = {
   "no success": { key: "other address" },
 };
 
-/** Adds the values that the operation needs to those of a condition. */
+/**
+ * Adds to the values of a condition those that the operation needs, so that a request has the outcome that it changes.
+ */
 function completeValues(values: Values, { outcome, requires }: Operation, endpoint: EndpointName): Values {
   const takesQuery = endpoint === "invoke" || endpoint === "stream";
   const cause =
@@ -64,7 +66,7 @@ function completeValues(values: Values, { outcome, requires }: Operation, endpoi
   return { ...cause, ...requires, ...values, endpoint };
 }
 
-/** The endpoints at which requests with these values can have the outcome that the operation changes. */
+/** The endpoints at which requests with these values have the outcome that the operation changes. */
 const possibleEndpoints = (values: Values, operation: Operation): EndpointName[] =>
   operation.endpoints.filter((endpoint) => {
     if (values.endpoint !== undefined && values.endpoint !== endpoint) return false;
@@ -81,21 +83,27 @@ const pick = <T>(items: readonly T[], numbers: () => number): T => {
   return item;
 };
 
-/** Number of values in a condition on dimensions, the endpoint included. One of these is drawn. */
+/**
+ * Possible numbers of values in a condition, the endpoint included. A number that is listed more often is drawn more
+ * often.
+ */
 const sizes = [1, 1, 2, 2, 2, 2, 2, 3, 3, 3] as const;
 
-/** The values that an operation requires: its own, and the endpoint if it has only one. */
+/** The values that an operation requires. They include the endpoint if the operation applies to only one. */
 function ownValues({ requires, endpoints: [endpoint, ...others] }: Operation): Values {
   return endpoint === undefined || others.length > 0 ? requires : { ...requires, endpoint };
 }
 
-/** Draws values of different dimensions that one request can have, and that the operation allows. */
+/**
+ * Draws values of different dimensions that one request can have. Repeats this until the operation can apply to such a
+ * request.
+ */
 function drawValues(operation: Operation, size: number, numbers: () => number): Values {
   for (let tries = 0; tries < 200; tries += 1) {
     let values = ownValues(operation);
     const open = conditionDimensions.filter((name) => values[name] === undefined);
     for (let added = Object.keys(values).length; added < size && open.length > 0; added += 1) {
-      // Half of all conditions name an endpoint, as the bugs that people report do.
+      // Half of all conditions name an endpoint, because real bugs often concern only one.
       const isEndpoint = numbers() < 0.5 && open[0] === "endpoint";
       const [name] = open.splice(isEndpoint ? 0 : Math.floor(numbers() * open.length), 1);
       if (name !== undefined) values = { ...values, [name]: pick(valuesOf(name), numbers) };
@@ -108,7 +116,8 @@ function drawValues(operation: Operation, size: number, numbers: () => number): 
 function drawCondition(operation: Operation, numbers: () => number): Condition {
   if (numbers() >= peculiarShare)
     return { values: drawValues(operation, pick(sizes, numbers), numbers), peculiarity: null, count: null };
-  // A wrong unit shows only once some time has passed, so the first requests cannot show it.
+  // Some durations are 0 in the first responses, which is the same in every unit. So for wrong units, only counts that
+  // repeat are possible.
   const possibleCounts = operation.class === "wrong unit" ? counts.filter(({ isRepeated }) => isRepeated) : counts;
   if (numbers() < countShare)
     return { values: ownValues(operation), peculiarity: null, count: pick(possibleCounts, numbers) };
@@ -122,10 +131,10 @@ function drawCondition(operation: Operation, numbers: () => number): Condition {
   return { values, peculiarity: pick(possible, numbers), count: null };
 }
 
-/** Draws the mutant with this number of a seed. The same seed and number always give the same mutant. */
+/** Draws a mutant. The same seed and number always give the same mutant. */
 export function drawMutant(seed: number, number: number): WireMutant {
   const numbers = seededNumbers(Math.imul(seed, 0x9e3779b1) ^ Math.imul(number, 0x85ebca6b));
-  // Neighbouring seeds give similar first numbers, so these are skipped.
+  // Similar seeds give similar first random numbers, so the first ones are skipped.
   for (let skipped = 0; skipped < 8; skipped += 1) numbers();
   const kind = numbers() < legalShare ? "legal" : "illegal";
   const operation = pick(pick(kind === "legal" ? legalClasses : illegalClasses, numbers), numbers);

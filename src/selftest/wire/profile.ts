@@ -6,22 +6,21 @@ import { headerIn, type RequestTraits } from "./message.ts";
 import { markedSuites, probeHeader } from "./marked-suites.ts";
 import { startWireProxy } from "./proxy.ts";
 
-/** The requests of a complete run against a correct server, in the order of their responses. */
+/** The requests of a complete run against a correct server, in the order of the responses. */
 export interface Profile {
   readonly requests: readonly ProfiledRequest[];
-  /** Number of requests of each probe, by its name and tier. */
+  /** Number of requests of each probe, by the name that `instanceOf` gives it. */
   readonly costs: ReadonlyMap<string, number>;
 }
 
 export interface ProfiledRequest {
   readonly traits: RequestTraits;
-  /** The probe that sent the request, with its tier; `null` for the discovery. */
+  /** The probe that sent the request, by the name that `instanceOf` gives it; `null` for the discovery. */
   readonly instance: string | null;
 }
 
 /**
- * Runs all suites against the reference server, behind a proxy that changes nothing. Records which probe sends which
- * requests.
+ * Runs all suites against the reference server, behind a proxy that changes nothing. Records the probe of each request.
  *
  * @throws {Error} if a clause turns red without any change
  */

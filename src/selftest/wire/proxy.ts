@@ -9,7 +9,7 @@ import { headerIn, type RequestTraits, type WireHead, type WireHeader, type Wire
 import type { Operation, Upstream } from "./operations/operation.ts";
 import { type PendingRequest, type TraitReader, traitReader, type WireRequest } from "./request-traits.ts";
 
-/** The change that a proxy makes: the condition, and the operation. */
+/** The change that a proxy makes to some responses. */
 export interface ProxyChange {
   readonly matches: (traits: RequestTraits) => boolean;
   readonly operation: Operation;
@@ -17,23 +17,23 @@ export interface ProxyChange {
 
 /** Numbers that a proxy counts. */
 export interface ProxyCounts {
-  /** Requests that met the condition. */
+  /** Number of requests that met the condition. */
   chosen: number;
-  /** Responses that were changed. */
+  /** Number of responses that were changed. */
   changed: number;
 }
 
 export interface WireProxy {
-  /** The target, with the address of the proxy. */
+  /** The target, but with the address of the proxy. */
   readonly target: Target;
   readonly counts: ProxyCounts;
   readonly close: () => Promise<void>;
 }
 
-/** Receives every request and its response, before the response is changed. */
+/** Called for every request once its response head has arrived, before the response is changed. */
 export type Listener = (traits: RequestTraits, request: WireRequest) => void;
 
-/** Headers of one connection, which a proxy does not forward. */
+/** Headers that concern only one connection (RFC 9110, 7.6.1), so a proxy does not forward them. */
 const hopHeaders = new Set(["connection", "keep-alive", "transfer-encoding", "content-length"]);
 
 interface ProxyContext {
@@ -90,7 +90,7 @@ export async function startWireProxy(
   };
 }
 
-/** A key without restrictions that a run hardly uses up. */
+/** Returns an enterprise key, which a run hardly uses up; if there is none, any key. */
 function goodKeyOf({ keys }: Target): string {
   const found = Object.values(keys).find(({ tier, expired }) => tier === "enterprise" && !expired);
   return (found ?? Object.values(keys)[0])?.key ?? "";
@@ -147,7 +147,8 @@ async function answer(
       return changed;
     });
   }
-  // Forwards a stream at once: it may end only after the client has moved the clock.
+  // Forwards the events of a stream as they arrive: the stream may end only after the client has advanced the test
+  // clock.
   if (isStream) return relay(source, head, outgoing);
   const response: WireResponse = { ...head, body: await bodyOf(source) };
   const changed = how.kind === "body" ? how.of(response, traits) : await how.of(response, traits, upstream);
@@ -155,7 +156,7 @@ async function answer(
   finish(outgoing, changed ?? response);
 }
 
-/** Forwards a response as it arrives. */
+/** Forwards a response chunk by chunk, as it arrives. */
 async function relay(
   source: IncomingMessage,
   head: WireHead,
@@ -185,7 +186,8 @@ function begin(outgoing: ServerResponse, { status, headers }: WireHead, length: 
 }
 
 /**
- * Sends a request to the server, and resolves once the head has arrived. Ends the request when the client disconnects.
+ * Sends a request to the server, and resolves once the response head has arrived. Aborts the request if the client
+ * disconnects.
  */
 async function open(
   { port, agent }: Pick<ProxyContext, "port" | "agent">,
@@ -220,7 +222,7 @@ function upstreamOf(context: ProxyContext, request: WireRequest): Upstream {
         headers: key === undefined || key === null ? request.headers : withKey(request.headers, key),
       }),
     read: async (path) => {
-      // Tries again, because a slot may still be taken for a moment.
+      // Tries again after a 429, because the client's request may still hold a concurrency slot for a moment.
       for (let tries = 0; ; tries += 1) {
         const response = await complete({
           method: "GET",

@@ -17,32 +17,32 @@ export interface WireRequest {
   readonly body: Buffer;
 }
 
-/** Reads the properties of requests. Remembers how each key was used, because some properties depend on it. */
+/** Reads the properties of requests. Remembers the use of each key, because some properties depend on it. */
 export interface TraitReader {
-  /** Notes the start of a request. */
+  /** Called when a request has arrived. */
   readonly begin: (request: WireRequest) => PendingRequest;
 }
 
-/** A request without a response yet. */
+/** A request that has no response yet. */
 export interface PendingRequest {
-  /** Returns the properties once the head has arrived. */
+  /** Called when the response head has arrived. Returns the properties of the request. */
   readonly answered: (head: WireHead) => RequestTraits;
-  /** Notes the end of the request. */
+  /** Called when the request has ended. */
   readonly end: () => void;
 }
 
-/** How the proxy has seen a key used. */
+/** The use of a key, as far as the proxy has seen. */
 interface KeyUse {
-  /** Number of responses. */
+  /** Number of responses so far. */
   count: number;
   open: number;
-  /** The latest `X-RateLimit-Reset`. */
+  /** The `X-RateLimit-Reset` of the latest response. */
   reset: string | null;
 }
 
 type DimensionValues = Readonly<Partial<Record<Dimension, string | readonly string[]>>>;
 
-/** The properties that follow from the request alone. */
+/** The properties that are known before the response. */
 interface OwnTraits extends Omit<RequestTraits, "values" | "status" | "second" | "remaining"> {
   readonly key: KeyFacts;
   readonly values: DimensionValues;
@@ -92,10 +92,12 @@ function traitsOf(own: OwnTraits, head: WireHead, use: KeyUse | null, holdsAllSl
   };
 }
 
-/** A minute, and a second, because headers are in whole seconds. */
+/** A minute, plus a second for rounding, because headers are in whole seconds. */
 const minuteSeconds = 61;
 
-/** The state of the key. Health is never refused, so only its headers show a used-up limit. */
+/**
+ * Returns the state of the key. No limit applies to health, so there only the headers show that requests are used up.
+ */
 function stateOf({ endpoint, key }: OwnTraits, head: WireHead, holdsAllSlots: boolean): string {
   const remaining = numberIn(head, headerNames.rateRemaining);
   const resetAfter = numberIn(head, headerNames.rateResetAfter);
@@ -166,7 +168,7 @@ interface KeyFacts {
   readonly kind: string;
   /** `null` for a key that the target does not have. */
   readonly name: string | null;
-  /** Concurrent requests of the key's tier. */
+  /** Number of concurrent requests that the tier of the key permits. */
   readonly slots: number;
 }
 
@@ -191,7 +193,7 @@ function keyOf(headers: readonly WireHeader[], query: string, { keys, tiers }: T
   return { kind: kindOf(own), name: own.name, slots: limits?.concurrent ?? Number.POSITIVE_INFINITY };
 }
 
-/** Characters that an altered key shares with the original. */
+/** An altered key has this many first characters in common with the original. */
 const keptLength = 12;
 
 function alterationOf(text: string, keys: readonly TargetKey[]): string {
@@ -247,7 +249,7 @@ function pageOf(query: URLSearchParams): DimensionValues {
   const pages = Math.max(1, Math.ceil(referenceAgents.length / Number(limit)));
   const number = ["first", "second", "third"][Number(page) - 1];
   const end = Number(page) === pages ? "last" : Number(page) > pages ? "beyond" : undefined;
-  // A page past the end has no other name, whatever its number.
+  // A page past the end is only called `beyond`, whatever its number.
   const names = end === "beyond" ? ["beyond"] : [number ?? [], end ?? []].flat();
   return { page: names, limit };
 }

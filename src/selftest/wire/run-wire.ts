@@ -12,7 +12,10 @@ export interface WorkerData {
   readonly profile: Profile;
 }
 
-/** The number of the next mutant for a worker. The worker draws the mutant itself, because functions cannot be sent. */
+/**
+ * The number of the next mutant for a worker. The worker draws the mutant itself, because functions cannot be sent to
+ * threads.
+ */
 export interface MutantRequest {
   readonly number: number;
 }
@@ -25,11 +28,11 @@ export interface WireSelection {
   readonly numbers: readonly number[];
 }
 
-/** Trials at a time in one thread. A trial spends part of its time waiting. */
+/** Number of trials to run at once in one thread. A trial spends part of its time waiting. */
 const trialsPerThread = 2;
 
 /**
- * Tries the mutants of a seed in worker threads. Returns the trials by number.
+ * Tries the mutants of a seed in worker threads. Returns the trials in the order of their numbers.
  *
  * @param onTrial called when a trial has ended, in any order
  */

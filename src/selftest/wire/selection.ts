@@ -5,7 +5,7 @@ import { suites } from "../../suites/all.ts";
 import { ofInstances, probeOf } from "./marked-suites.ts";
 import type { Profile } from "./profile.ts";
 
-/** Some of the checks, under a name that is the same for the same checks. */
+/** Some of the checks, with a name that identifies the selection. */
 export interface SuitesPart {
   readonly name: string;
   readonly suites: readonly Suite[];
@@ -13,10 +13,10 @@ export interface SuitesPart {
 
 const isReview = ({ stage }: Probe): boolean => stage === "review";
 
-/** The probes of a check that send requests. */
+/** The probes of a check, without those of the stage `review`, which send nothing. */
 const sendersOf = ({ on }: Check): Probe[] => Object.values(probesOf(on)).filter((probe) => !isReview(probe));
 
-/** Every probe that the suites can run. */
+/** All probes of the suites, by name. */
 const probes: ReadonlyMap<string, Probe> = new Map(
   suites
     .flatMap(({ checks }) => checks)
@@ -34,10 +34,7 @@ function withPreparation(probe: Probe): Probe[] {
   return [...(probe.after ?? []).flatMap(withPreparation), probe];
 }
 
-/**
- * The checks for which these probes are enough, and every check that judges all requests of a run. Only these probes
- * send requests.
- */
+/** Returns the checks that need no other probes than these. Checks that judge all requests of a run are among them. */
 export function partOf(instances: readonly string[]): SuitesPart {
   const chosen = new Set(instances.map(probeOf));
   const companions = [...chosen].flatMap((name) => probes.get(name) ?? []);
@@ -54,16 +51,18 @@ export function partOf(instances: readonly string[]): SuitesPart {
   };
 }
 
-/** Whether a probe uses up a minute or an hour of a tier. Such probes are left out unless they are needed. */
+/** Whether a probe uses up the minute or the hour of a tier, which takes many requests. */
 const isHeavy = (instance: string): boolean => /^an? (hour|minute)'s allowance/.test(instance);
 
-/** All checks, without the probes that use up a minute or an hour of a tier, unless `instances` names them. */
+/**
+ * Returns all checks. Leaves out the probes that use up the minute or the hour of a tier, except those in `instances`.
+ */
 export const wholePart = (instances: readonly string[]): SuitesPart => ({
   name: `all, with ${instances.filter(isHeavy).toSorted().join(", ")}`,
   suites: ofInstances(suites, (instance) => instances.includes(instance) || !isHeavy(instance)),
 });
 
-/** Reduces the suites to some checks, with the probes that these and `companions` need. */
+/** Returns the checks that `isWanted` accepts, with the probes that these checks need and with `companions`. */
 function reduced(
   isWanted: (check: Check) => boolean,
   companions: readonly Probe[],
@@ -85,12 +84,12 @@ function reduced(
     .filter(({ checks }) => checks.length > 0);
 }
 
-/** Maximum number of probes in the first and cheapest try. */
+/** Maximum number of probes in the first try, which is the cheapest. */
 const mostInFirst = 3;
 
 /**
- * The parts of the suites to try a mutant with, the cheapest first. `instances` are the probes whose requests meet the
- * mutant's condition.
+ * Returns the selections of checks with which to try a mutant, the cheapest first. `instances` are the probes whose
+ * requests meet the mutant's condition.
  */
 export function partsFor(instances: readonly string[], { costs }: Profile): SuitesPart[] {
   const costOf = (instance: string): number => costs.get(instance) ?? 0;
@@ -104,7 +103,10 @@ export function partsFor(instances: readonly string[], { costs }: Profile): Suit
   ];
 }
 
-/** The part of the suites for a legal mutant: no clause may turn red. */
+/**
+ * Returns the selection of checks for a legal mutant. No clause may turn red, so all checks run. If only heavy probes
+ * send requests that meet the condition, the cheapest of them runs as well.
+ */
 export function legalPartFor(instances: readonly string[], profile: Profile): SuitesPart {
   const heavy = instances.filter(isHeavy);
   return instances.length > heavy.length

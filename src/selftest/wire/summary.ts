@@ -16,11 +16,11 @@ export interface WireSummary {
   readonly byCondition: readonly ClassRow[];
   /** Illegal mutants, by the kind of their operation. */
   readonly byOperation: readonly ClassRow[];
-  /** The share of illegal mutants that were killed, in percent. `null` without one. */
+  /** The share of illegal mutants that were killed, in percent. `null` if there were none. */
   readonly killedPercent: number | null;
-  /** The same share, for mutants whose condition uses a property that is no dimension. */
+  /** The same share, but only for conditions about properties that are not among the dimensions. */
   readonly killedPercentOfPeculiar: number | null;
-  /** Survivors without a known reason. */
+  /** Number of survivors that no row of survivors.ts excuses. */
   readonly unexplained: number;
 }
 

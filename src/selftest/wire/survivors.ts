@@ -2,7 +2,7 @@ import { globOf } from "../../base/glob.ts";
 import { describeCondition } from "./conditions.ts";
 import type { WireTrial } from "./trial.ts";
 
-/** A kind of illegal mutant that may survive. Patterns in which `*` stands for any text. */
+/** A kind of illegal mutant that may survive. In its patterns, `*` stands for any text. */
 interface Survivor {
   readonly operation: string;
   readonly condition: string;
@@ -64,7 +64,7 @@ const wireSurvivors: readonly Survivor[] = [
   },
 ];
 
-/** Renders the survivors as a Markdown table. */
+/** Renders the survivors as a Markdown table for docs/trust.md. */
 export const wireSurvivorsTable = (): string =>
   [
     "| operation | condition | why it may survive |",

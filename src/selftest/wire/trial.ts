@@ -11,25 +11,25 @@ import { type ProxyChange, startWireProxy } from "./proxy.ts";
 import { legalPartFor, partsFor, type SuitesPart } from "./selection.ts";
 
 /**
- * The result of a mutant.
+ * The result of a mutant. "Red" means that a clause is broken.
  *
  * - `killed`: an illegal mutant turned a must clause red.
- * - `survived`: an illegal mutant turned none red.
- * - `not visited`: an illegal mutant whose condition no request of a run meets.
+ * - `survived`: an illegal mutant turned no must clause red.
+ * - `not visited`: no request of a run met the condition of an illegal mutant.
  * - `passed`: a legal mutant turned nothing red.
  * - `flagged`: a legal mutant turned a must or should clause red.
- * - `broken`: the run failed, or the clause is red without the change as well.
+ * - `broken`: the run failed, or the clause is red without the mutant as well.
  */
 export type Fate = "killed" | "survived" | "not visited" | "passed" | "flagged" | "broken";
 
 export interface WireTrial {
   readonly mutant: WireMutant;
   readonly fate: Fate;
-  /** Number of changed responses, over all runs. */
+  /** Number of responses that were changed, in all runs of the trial. */
   readonly changed: number;
   /** Texts of the red checks, or the reason why the trial is broken. */
   readonly said: readonly string[];
-  /** Number of runs that the trial took. */
+  /** Number of runs of the suites. */
   readonly runs: number;
   readonly ms: number;
 }
@@ -37,14 +37,14 @@ export interface WireTrial {
 /** The result of one run. */
 interface RunOutcome {
   readonly changed: number;
-  /** Red checks of must clauses, with their texts. */
+  /** Broken checks of must clauses, with their texts. */
   readonly musts: ReadonlyMap<string, string>;
-  /** Red checks of should clauses. */
+  /** Broken checks of should clauses, with their texts. */
   readonly shoulds: ReadonlyMap<string, string>;
   readonly errors: readonly string[];
 }
 
-/** Tries mutants. Remembers the results of runs without a change, to compare with. */
+/** Tries mutants. Remembers the results of runs without a mutant, to compare with them. */
 export interface MutantTester {
   readonly tryMutant: (mutant: WireMutant) => Promise<WireTrial>;
 }
@@ -68,7 +68,7 @@ export function mutantTester(profile: Profile): MutantTester {
 type Tried = Omit<WireTrial, "mutant" | "ms">;
 type BaselineOf = (part: SuitesPart) => Promise<RunOutcome>;
 
-/** Runs more and more of the suites, until a clause turns red. */
+/** Runs a few probes first, then more, until a clause turns red. */
 async function tryIllegal(mutant: WireMutant, profile: Profile, baselineOf: BaselineOf): Promise<Tried> {
   const instances = instancesMeeting(mutant, profile);
   let [changed, runs] = [0, 0];
@@ -96,7 +96,7 @@ async function tryIllegal(mutant: WireMutant, profile: Profile, baselineOf: Base
   return { fate: changed === 0 ? "not visited" : "survived", changed, runs, said: [] };
 }
 
-/** Runs the suites once, with all probes that meet the condition. */
+/** Runs the selection for legal mutants once. */
 async function tryLegal(mutant: WireMutant, profile: Profile, baselineOf: BaselineOf): Promise<Tried> {
   const instances = instancesMeeting(mutant, profile);
   if (instances === null) return { fate: "passed", changed: 0, runs: 0, said: [] };
@@ -114,7 +114,7 @@ const changeOf = (mutant: WireMutant): ProxyChange => ({
   operation: mutant.operation,
 });
 
-/** The probes whose requests meet the condition. `null` if no request meets it. */
+/** Returns the probes whose requests meet the condition. `null` if no request does. */
 function instancesMeeting(mutant: WireMutant, { requests }: Profile): readonly string[] | null {
   const { matches } = changeOf(mutant);
   const chosen = requests.filter(({ traits }) => matches(traits));
@@ -122,7 +122,7 @@ function instancesMeeting(mutant: WireMutant, { requests }: Profile): readonly s
   return [...new Set(chosen.flatMap(({ instance }) => instance ?? []))];
 }
 
-/** Runs a part of the suites against a new reference server, behind a proxy. */
+/** Runs some checks against a new reference server, through a proxy that makes the change. */
 async function run(part: SuitesPart, change: ProxyChange | null): Promise<RunOutcome> {
   const embedded = await startEmbedded();
   const proxy = await startWireProxy(embedded.target, change);
@@ -144,7 +144,8 @@ async function run(part: SuitesPart, change: ProxyChange | null): Promise<RunOut
 
 function redOf(result: RunResult): Omit<RunOutcome, "changed"> {
   if (result.kind !== "judged")
-    // Counts as a finding if the server is not recognised, or refuses every key.
+    // The run stopped because the server looks like another API or refuses every key. This counts as a broken must
+    // check.
     return { musts: new Map([["run", coreMessages.reason(result.sentence)]]), shoulds: new Map(), errors: [] };
   const red = result.judgements.flatMap(({ check, instance, finding }) =>
     finding.kind === "breach"

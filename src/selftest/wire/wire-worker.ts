@@ -14,7 +14,7 @@ port.on("message", ({ number }: MutantRequest) => {
   tester.tryMutant(drawMutant(seed, number)).then(
     ({ fate, changed, said, runs, ms }) =>
       port.postMessage({ number, fate, changed, said, runs, ms } satisfies MutantResult),
-    // An error that is no verdict ends the whole selftest.
+    // An error here is no result of a mutant, so it ends the whole selftest.
     (error: unknown) => {
       throw error;
     },

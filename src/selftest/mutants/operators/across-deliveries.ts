@@ -12,14 +12,14 @@ const typeOf = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), 
 const withId = (delivery: Delivery, id: unknown): Delivery =>
   withDeliveryText(delivery, JSON.stringify(changedAt(deliveryJson(delivery), ["id"], id)));
 
-/** Gives a delivery the request of another delivery, with the signature that belongs to its body. */
+/** Gives a delivery the request of another delivery, and the signature of that request. */
 const withRequestOf = (delivery: Delivery, { request, computedSignature }: Delivery): Delivery => ({
   ...delivery,
   request,
   computedSignature,
 });
 
-/** Returns, for each pair of event types, the first two deliveries of them that one address received. */
+/** Returns two deliveries for each pair of event types: the first of each type that the same address received. */
 function pairsIn({ deliveries }: CleanRun): (readonly [Delivery, Delivery])[] {
   const found = new Map<string, readonly [Delivery, Delivery]>();
   for (const received of Map.groupBy(
@@ -47,7 +47,7 @@ function deliveryPairMutants(run: CleanRun): Mutant[] {
       replacingDeliveries(withId(other, getPath(deliveryJson(one), "id"))),
     );
     if (!isOfOneRequest(one, other)) return [sameId];
-    // The document does not specify the order of events.
+    // No clause covers this change, because the document does not specify the order of events.
     const swapped = mutantOf("two events in another order", { place, subject: "order", id: one.id }, [], () =>
       replacingDeliveries(withRequestOf(one, other), withRequestOf(other, one)),
     );
@@ -55,7 +55,7 @@ function deliveryPairMutants(run: CleanRun): Mutant[] {
   });
 }
 
-/** Changes the event id in one retry of a delivery. */
+/** Changes the event id in one retry, so that the attempts of a delivery have different ids. */
 function attemptIdMutants({ deliveries }: CleanRun): Mutant[] {
   return deliveries
     .filter(({ hook, attempt }) => hook === failingHook && attempt > 1 && attempt <= deliveryPolicy.maxAttempts)
@@ -68,7 +68,7 @@ function attemptIdMutants({ deliveries }: CleanRun): Mutant[] {
     });
 }
 
-/** Sends an event to an address that did not subscribe to it. */
+/** Sends an event to a webhook that did not subscribe to it. */
 function strayMutants({ deliveries }: CleanRun): Mutant[] {
   const stray = deliveries.find((each) => typeOf(each) === "agent.invoked");
   const narrow = deliveries.find(({ hook }) => hook === "webhook-completed");
@@ -81,7 +81,7 @@ function strayMutants({ deliveries }: CleanRun): Mutant[] {
   ];
 }
 
-/** Changes several deliveries, each of which is correct by itself. */
+/** Mutants that change several deliveries. Each delivery stays correct by itself. */
 export const acrossDeliveries = (run: CleanRun): Mutant[] => [
   ...deliveryPairMutants(run),
   ...attemptIdMutants(run),

@@ -18,8 +18,8 @@ import { replacingExchanges, type Mutant, mutantOf } from "../mutant.ts";
 import { type MutationSite, mutationSites } from "../mutation-sites.ts";
 
 /**
- * Changes one field in several responses: returns its new values, in order. Each response alone stays correct. Returns
- * `null` if the change does not apply.
+ * Changes one field in several responses. Gets the values of the field in all of them, and returns the new ones. Each
+ * response stays correct by itself. Returns `null` if the change does not apply.
  */
 type Change = (values: readonly unknown[]) => readonly unknown[] | null;
 
@@ -57,7 +57,7 @@ interface Found {
   readonly steps: Steps;
 }
 
-/** Finds the field in an endpoint's successful responses to a valid key. */
+/** Finds a field in the successful responses of an endpoint to valid keys. */
 function findField(sites: readonly MutationSite[], endpoint: EndpointName, path: string): Found[] {
   return sites
     .filter((each) => each.endpoint === endpoint && each.status === 200 && each.hasValidKey)
@@ -84,7 +84,7 @@ function fieldMutant(sites: readonly MutationSite[], [operator, endpoint, path, 
   ];
 }
 
-/** Changes of one header in all responses to a valid key. */
+/** Changes that give one header the same value in all responses to a valid key. */
 const headersAcross: readonly (readonly [string, header: string, expects: readonly ClauseId[], to: string])[] = [
   ["one count for all", headerNames.rateRemaining, ["HDR-12", "HDR-13", "HDR-17"], "7"],
   ["one wait for all", headerNames.rateResetAfter, ["HDR-14", "HDR-15"], "31"],
@@ -124,7 +124,7 @@ function repeatedPage(sites: readonly MutationSite[]): Mutant[] {
   ];
 }
 
-/** Changes several responses, each of which is correct by itself. */
+/** Mutants that change several responses. Each response stays correct by itself. */
 export function acrossResponses(run: CleanRun): Mutant[] {
   const sites = mutationSites(run);
   return [

@@ -15,7 +15,7 @@ import type { MutableMessage } from "../messages.ts";
 import { replacingExchanges, type Mutant, mutantOf } from "../mutant.ts";
 import type { MutationSite } from "../mutation-sites.ts";
 
-/** Clauses on JSON bodies, on the envelope, and on the two forms of an error. */
+/** Clauses about JSON bodies: that they are JSON, the envelope, and the two forms of an error. */
 const bodyClauses = ["SVC-1", "REQ-4", "REQ-7", "ERR-2", "ERR-3", "ERR-4"] as const;
 
 const illegalBodies: Readonly<Record<string, (text: string) => string>> = {
@@ -93,10 +93,10 @@ export const headerSpellingMutants = ({ exchange, name: place }: MutationSite): 
     ),
   );
 
-/** Returns a code that the document gives to another status. */
+/** Returns an error code that does not belong to this status. */
 const codeOfOtherStatus = (status: number): string => (status === 404 ? "INVALID_API_KEY" : "AGENT_NOT_FOUND");
 
-/** Statuses that the document does not define, or that do not belong to the error's code. */
+/** Statuses that the document does not define, or that do not belong to the error code in the body. */
 const otherStatuses = [402, 409, 418, 200] as const;
 
 const statusOfCode = (code: unknown): unknown => {

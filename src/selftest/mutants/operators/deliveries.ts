@@ -8,8 +8,8 @@ import { placeOf, withDeliveryText } from "../messages.ts";
 import type { CleanRun } from "../clean-run.ts";
 
 /**
- * Picks one delivery of each kind: by type, whether it is signed, and whether it is a first or a later attempt. Keeps every attempt at a receiver
- * that always fails.
+ * Picks one delivery of each kind. The kind is the event type, whether the delivery is signed, and whether it is a
+ * retry. Picks every attempt at the webhook whose receiver always fails.
  */
 export function deliveriesToMutate({ deliveries }: CleanRun): Delivery[] {
   const known = new Set<string>();
@@ -98,7 +98,7 @@ export function deliveryMutants(delivery: Delivery, { deliveries }: CleanRun): M
 
 const schedule = ["HOOK-22", "HOOK-23", "HOOK-24", "HOOK-25", "HOOK-26", "HOOK-27", "HOOK-28"] as const;
 
-/** Moves or removes an attempt of the retry schedule. */
+/** Moves one attempt of the retry schedule in time, or removes it. */
 function attemptMutants(delivery: Delivery, deliveries: readonly Delivery[], place: string): Mutant[] {
   const before = deliveries.find(({ hook, attempt }) => hook === failingHook && attempt === delivery.attempt - 1);
   const isLast = delivery.attempt === deliveryPolicy.maxAttempts;
@@ -114,7 +114,7 @@ function attemptMutants(delivery: Delivery, deliveries: readonly Delivery[], pla
       }),
     );
   return [
-    // Only the last attempt can be this late: any earlier one would come after the next attempt.
+    // Only the last attempt can be so late: with any other attempt, the order of the attempts would change.
     ...(isLast ? [delayed("an attempt late by half of its wait", waitedMs / 2)] : []),
     ...(waitedMs > 30_000 ? [delayed("an attempt early by half of its wait", -waitedMs / 2)] : []),
     mutantOf("an attempt left out", where, schedule, () => withoutDelivery(delivery)),

@@ -5,7 +5,7 @@ import { type Steps, changedAt, stepsOf, valueAt } from "../edits.ts";
 import type { MutableMessage } from "../messages.ts";
 import { type Mutant, mutantOf } from "../mutant.ts";
 
-/** For each type of field: values of other types, by a description of the value. */
+/** For each type of field: values of other types, each with its description. */
 const otherTypes: Readonly<Record<FieldType, Readonly<Record<string, unknown>>>> = {
   string: { "a number": 7, true: true, "an object": { text: "seven" }, "a list": ["seven"] },
   integer: { "a string": "7", "a fraction": 7.5, true: true, "an object": { value: 7 } },
@@ -34,7 +34,7 @@ interface Change {
   readonly isLegal?: boolean;
 }
 
-/** Lists illegal and legal changes of one field, by its row in a table. */
+/** Lists the illegal and the legal changes of one field. `row` is its row in a table of the document. */
 function changesOf(
   row: FieldRow,
   value: unknown,
@@ -63,8 +63,8 @@ function changesOf(
 }
 
 /**
- * Minimum excess, in seconds, over the time of the request. Only a larger one shows that a duration is given in
- * milliseconds.
+ * Minimum excess over the duration of the request, in seconds. If a value in milliseconds exceeds it by less, a check
+ * cannot tell the two units apart.
  */
 const farSeconds = 5;
 
@@ -80,12 +80,12 @@ function unitChanges({ unit, path }: FieldRow, value: unknown, tookMs: number | 
   ];
 }
 
-/** Changes each field of a JSON value that a table describes. */
+/** Changes each field of a JSON value that a table of the document describes. */
 export const fieldMutants = (message: MutableMessage): Mutant[] =>
   message.tables.flatMap(({ name, steps: root }) =>
     (fieldTableOf(name).fields ?? []).flatMap((row) => {
       const found = stepsOf(valueAt(message.value, root), row.path);
-      // For a map or a list, one value is enough.
+      // All values of a map or a list are alike, so only the first one is changed.
       return found.slice(0, 1).flatMap((within) => mutantsAt(message, name, row, [...root, ...within]));
     }),
   );
@@ -105,7 +105,7 @@ function mutantsAt(message: MutableMessage, table: FieldTableName, row: FieldRow
   );
 }
 
-/** Adds unknown fields to each object whose fields a table lists. Leaves out maps, whose names are free. */
+/** Adds unknown fields to each object whose fields a table lists. Skips maps, whose names are arbitrary. */
 export function unknownFieldMutants(message: MutableMessage): Mutant[] {
   const maps = new Set(
     message.tables.flatMap(({ name }) =>
@@ -134,7 +134,7 @@ const unknownFields = { x_text: "more", x_null: null, x_object: { more: [1, "two
 const forms = ["ERR-3", "ERR-4"] as const;
 const limited = ["HDR-18", "ERR-16"] as const;
 
-/** Clauses that cover a field in addition to its row's clause, by table and path. */
+/** Clauses that cover a field in addition to the clause of its row, by table and path. */
 export const relatedClauses: Readonly<Record<string, readonly ClauseId[]>> = {
   "invoke.metadata.execution_time": ["INV-9"],
   "invoke.result": ["REQ-7"],
@@ -155,11 +155,11 @@ export const relatedClauses: Readonly<Record<string, readonly ClauseId[]>> = {
   "formBLimited.error.details.reset_at": ["ERR-8", ...limited],
 };
 
-/** A field that is optional in its table, but required in some cases. */
+/** A field that its table marks as optional, but that another clause requires in some cases. */
 interface ConditionalField {
   readonly table: FieldTableName;
   readonly path: string;
-  /** Whether the field is required here. `root` is the object with the table's fields. */
+  /** Whether the other clause requires the field. `root` is the object with the fields of the table. */
   readonly where: (root: unknown) => boolean;
   readonly clause: ClauseId;
 }
@@ -186,11 +186,11 @@ const conditionallyRequired: readonly ConditionalField[] = [
   },
 ];
 
-/** Returns the clause that requires an optional field in this case; `null` if no clause requires it. */
+/** Returns the clause that requires an optional field of this object; `null` if no clause does. */
 export const requiringClause = (table: FieldTableName, path: string, root: unknown): ClauseId | null =>
   conditionallyRequired.find((each) => each.table === table && each.path === path && each.where(root))?.clause ?? null;
 
-/** Required fields that may be `null` until the server has a value for them. */
+/** Required fields that may be `null` as long as the server has no value for them. */
 export const maybeUnknown: ReadonlySet<string> = new Set([
   "webhookMetrics.average_response_time",
   "webhookMetrics.last_delivery",

@@ -4,14 +4,14 @@ import { headerOf, withHeader } from "../edits.ts";
 import { replacingExchanges, type Mutant, mutantOf } from "../mutant.ts";
 import type { MutationSite } from "../mutation-sites.ts";
 
-/** Clauses that require the four headers. Each covers some of the responses. */
+/** Clauses that require the four rate-limit headers, each for some of the responses. */
 const presence = ["HDR-1", "HDR-2", "HDR-3", "HDR-4", "HDR-5", "HDR-6", "HDR-7", "HDR-8"] as const;
 
 const { rateLimit, rateRemaining, rateReset, rateResetAfter } = headerNames;
 const counts = [rateLimit, rateRemaining];
 const times = [rateReset, rateResetAfter];
 
-/** Returns a header's new values, or `null` if the change does not apply. An empty list removes the header. */
+/** Returns the new values of a header. An empty list removes it. Returns `null` if the change does not apply. */
 type Change = (value: string, site: MutationSite) => readonly string[] | null;
 
 const toNumber =
@@ -31,7 +31,7 @@ const toValueOf =
 
 type Row = readonly [operator: string, headers: readonly string[], expects: readonly ClauseId[], change: Change];
 
-/** Changes of the format, which is specified for every response. */
+/** Changes of the format of a header. The document specifies the format for every response. */
 const formatChanges: readonly Row[] = [
   ["a rate header left out", all, presence, () => []],
   ["a rate header empty", all, ["HDR-9", ...presence], () => [""]],
@@ -45,7 +45,7 @@ const formatChanges: readonly Row[] = [
   ["a time with decimals", times, [], (value) => [`${value}.25`]],
 ];
 
-/** Changes of the values, which are specified only for a response to a valid key. */
+/** Changes of the value of a header. The document specifies values only for responses to a valid key. */
 const valueChanges: readonly Row[] = [
   ["a limit that is not published", [rateLimit], ["HDR-10", "HDR-11"], toNumber((value) => value + 17)],
   ["a limit of 0", [rateLimit], ["HDR-10", "HDR-11"], () => ["0"]],

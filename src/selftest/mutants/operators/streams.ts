@@ -7,7 +7,7 @@ import type { MutationSite } from "../mutation-sites.ts";
 
 type Events = readonly StreamEvent[];
 
-/** A change of a stream's events. Returns `null` if the change does not apply. */
+/** Changes the events of a stream. Returns `null` if the change does not apply. */
 type Change = (events: Events) => Events | null;
 
 type Row = readonly [
@@ -39,7 +39,7 @@ const saying = (events: Events, at: number, data: (before: string) => string): E
   const event = events[at];
   return event === undefined ? null : events.with(at, { ...event, data: data(event.data) });
 };
-/** Limits a change to complete streams. A stream that the harness closed has no end. */
+/** Makes a change apply only to complete streams. A stream that the harness closed has no final event. */
 const ended = (change: (events: Events, end: number) => Events | null) => (events: Events) => {
   const end = events.findIndex(isEnd);
   return end === -1 ? null : change(events, end);

@@ -13,7 +13,7 @@ import type { Outcome, Values } from "../dimensions.ts";
 import type { WireResponse } from "../message.ts";
 import { hasOutcome, isSuccess, type Operation, operation } from "./operation.ts";
 
-/** Values of another type, by the type of a field. */
+/** For each type of field: values of other types. */
 export const otherTypes: Readonly<Record<FieldType, Readonly<Record<string, unknown>>>> = {
   string: { "a number": 7, "an object": { text: "seven" } },
   integer: { "a string": "7", "a fraction": 7.5 },
@@ -36,10 +36,10 @@ export interface FieldChange {
   readonly to: (value: unknown) => { readonly value: unknown } | null;
 }
 
-/** A duration above this many seconds is certainly in the wrong unit. */
+/** A number of seconds above this is certainly in the wrong unit. */
 const certainSeconds = 100;
 
-/** Lists the changes of one field by its row. */
+/** Lists the changes of one field. `row` is its row in a table of the document. */
 export function fieldChanges(row: FieldRow): FieldChange[] {
   const { clause, path, type, isRequired, unit, oneOf } = row;
   const isPartOfMap = /\*$|\[\]$/.test(path);
@@ -60,14 +60,14 @@ export function fieldChanges(row: FieldRow): FieldChange[] {
         ]),
     ...Object.entries(otherTypes[type]).map(([what, value]) => change("wrong type", `${what} for ${type}`, value)),
     ...(oneOf === null ? [] : [change("another value", "a value that is not of the list", "unheard-of")]),
-    // A server may ask for a longer pause than needed, so a wait in another unit is not always a breach.
+    // A wait in milliseconds is not always a breach, because a server may ask for a longer wait than needed.
     ...(unit === "seconds" && !path.endsWith("retry_after")
       ? [
           {
             class: "wrong unit",
             what: `${path}: milliseconds for seconds`,
             breaks: [clause],
-            // Other agents answer at once, and 0 is the same in both units.
+            // The agents in other roles respond at once, so that their execution time is 0 in either unit.
             requires: path.endsWith("execution_time") ? ({ agent: "slow" } as const) : {},
             to: (value: unknown) =>
               typeof value === "number" && value * 1000 > certainSeconds ? { value: value * 1000 } : null,
@@ -77,9 +77,7 @@ export function fieldChanges(row: FieldRow): FieldChange[] {
   ];
 }
 
-/**
- * Optional fields that the document requires in some cases. Removing them is neither always legal nor always illegal.
- */
+/** Optional fields that the document requires in some cases. To remove them is sometimes legal, so no mutant does. */
 const sometimesRequired: ReadonlySet<string> = new Set(["warnings", "error.details", "retry_after"]);
 
 export const jsonOf = ({ body }: WireResponse): unknown => tryParseJson(body.toString("utf8"));
@@ -89,7 +87,7 @@ export const withJsonBody = (response: WireResponse, value: unknown, style: Json
   body: Buffer.from(jsonText(value, style)),
 });
 
-/** Finds where the fields of a table begin: at the top, or within an envelope. */
+/** Returns the paths at which the fields of a table may begin: at the top, or within an envelope. */
 function rootsOf(body: unknown): readonly Steps[] {
   const isEnvelope = isObject(body) && body["status"] === "success" && isObject(body["data"]);
   return isEnvelope ? [["data", "result"], ["data"], []] : [[]];
@@ -117,7 +115,7 @@ const outcomeByStatus: Readonly<Record<number, Outcome>> = {
   500: "5xx",
 };
 
-/** The endpoints that have this status in the document, without those whose refusals it does not describe. */
+/** The endpoints for which the document has this status. For 404 and 500, only those whose error it describes. */
 const endpointsWith = (status: number): EndpointName[] =>
   endpointNames.filter((name) => {
     const statuses: readonly number[] = publishedEndpoints[name].statuses;
@@ -126,7 +124,7 @@ const endpointsWith = (status: number): EndpointName[] =>
     return statuses.includes(status);
   });
 
-/** The responses whose body a table describes. */
+/** Returns the responses whose body a table describes. */
 function placesOf(
   message: MessageKind,
 ): { readonly endpoints: readonly EndpointName[]; readonly outcome: Outcome; readonly at: string }[] {
@@ -134,7 +132,7 @@ function placesOf(
     return [
       { endpoints: [message.endpoint], outcome: "success", at: `${message.endpoint} ${message.statuses.join(", ")}` },
     ];
-  // The server behind the proxy answers in form A, and no other form is tried.
+  // Skips form B, because the server behind the proxy sends all errors in form A.
   if (message.kind !== "error" || message.form !== "form-a") return [];
   const statuses = message.status === null ? [400, 401, 404, 429, 500] : [message.status];
   return statuses.flatMap((status) => {

@@ -5,7 +5,7 @@ import { hasNoTierKey, hasValues, isRefusedKey } from "../dimensions.ts";
 import { headerIn, type RequestTraits, type WireHead, withMoreHeader, withWireHeader } from "../message.ts";
 import { type Operation, operation } from "./operation.ts";
 
-/** The clauses that demand the four headers on this response. */
+/** The clauses that require the four rate-limit headers. */
 const presenceClauses: readonly ClauseId[] = ["HDR-1", "HDR-2", "HDR-3", "HDR-4", "HDR-5", "HDR-6", "HDR-7"];
 
 const { rateLimit, rateRemaining, rateReset, rateResetAfter } = headerNames;
@@ -41,7 +41,7 @@ interface Row {
   readonly change: ValueChange;
 }
 
-/** Changes of the format, which is stated for every response. */
+/** Changes of the format of a header. The document specifies the format for every response. */
 const formats: readonly Row[] = rateLimitHeaders.flatMap((header) => [
   { class: "drop a header", what: `${header} left out`, header, breaks: presenceClauses, change: () => [] },
   { class: "another header value", what: `${header} in words`, header, breaks: ["HDR-9"], change: () => ["many"] },
@@ -61,7 +61,7 @@ const formats: readonly Row[] = rateLimitHeaders.flatMap((header) => [
   },
 ]);
 
-/** Changes of the value, which is stated only for a response to a valid key. */
+/** Changes of the value of a header. The document specifies values only for responses to a valid key. */
 const values: readonly Row[] = [
   {
     class: "another header value",
@@ -122,7 +122,7 @@ const values: readonly Row[] = [
 ];
 
 const hasTierKey = ({ hasTierKey: isOfTier, status }: RequestTraits): boolean => isOfTier && status !== 401;
-/** Whether the document describes the response. It has no 403. */
+/** Whether the document describes the response. It does not mention the status 403. */
 const isDescribed = ({ status }: RequestTraits): boolean => status !== 403;
 
 const illegal = (
@@ -167,7 +167,7 @@ const withHeaderNames =
   (write: (name: string) => string) =>
   (head: WireHead): WireHead => ({ ...head, headers: head.headers.map(([name, value]) => [write(name), value]) });
 
-/** Operations on headers. */
+/** Operations that change headers. */
 export const headerOperations: readonly Operation[] = [
   ...formats.map((row) => illegal(row, { fits: isDescribed, excludes: ({ key }) => key === "other address" })),
   ...values.map((row) => illegal(row, { fits: hasTierKey, excludes: hasNoTierKey })),

@@ -10,7 +10,7 @@ import { isSuccess, type Operation, operation } from "./operation.ts";
 const limited = endpointNames.filter((name) => name !== "health");
 const hasTierKey = ({ hasTierKey: isOfTier }: RequestTraits): boolean => isOfTier;
 
-/** Accepts a key that must not succeed, and gives it the rights of a valid one. */
+/** Answers requests with invalid keys as if they had a valid key. */
 const letPass: readonly Operation[] = [
   ...keysWith401.map((key) =>
     operation({
@@ -25,10 +25,12 @@ const letPass: readonly Operation[] = [
         kind: "instead",
         of: async (_, traits, { again, goodKey }) => {
           const passed = await again({ key: goodKey });
-          // The valid key has no such webhook or operation, because another key owns it.
+          // 404: the webhook or operation belongs to another key, so the valid key cannot see it. A success is made up
+          // instead.
           if (passed.status === 404 && traits.values.agent.length === 0)
             return { ...passed, status: 200, body: Buffer.from('{"data":[]}') };
-          // If the agent does not exist, a server may answer 404 before it checks the key.
+          // If the agent does not exist, a server may answer 404 before it checks the key, so this is no illegal
+          // response.
           return passed.status === 404 || passed.status === 401 ? null : passed;
         },
       },
@@ -50,7 +52,7 @@ const letPass: readonly Operation[] = [
       outcome: "no success",
       requires: { key },
       breaks: [clause],
-      // A valid key has no success here either.
+      // With a valid key, these requests do not succeed either.
       excludes: ({ agent, body }) => agent === "unknown" || dimensions.body.refused.some((each) => each === body),
       fits: (traits) => !isSuccess(traits),
       change: {
@@ -101,7 +103,7 @@ const charge = (description: string, endpoints: readonly EndpointName[], breaks:
     endpoints,
     outcome: "success",
     breaks,
-    // While all slots are held, the proxy's own request is refused as well.
+    // While all concurrency slots are held, the second request that the operation sends would be refused.
     excludes: (values) => values.state === "slots held" || hasNoTierKey(values),
     fits: (traits) => hasTierKey(traits) && isSuccess(traits),
     change: {
@@ -110,7 +112,7 @@ const charge = (description: string, endpoints: readonly EndpointName[], breaks:
     },
   });
 
-/** The path of the list, with another page or limit. */
+/** Returns the path of the list with another page or limit. */
 function listPath(path: string, changes: Readonly<Record<string, string>>): string {
   const [route = "", query = ""] = path.split("?");
   const parameters = new URLSearchParams(query);
@@ -138,7 +140,7 @@ const pages: readonly Operation[] = [
     endpoints: ["list"],
     outcome: "success",
     breaks: ["LST-6"],
-    // Without a `limit` in the request, the server chooses its own.
+    // If the request has no `limit`, the server chooses the limit, and a longer page is legal.
     excludes: ({ page, limit }) => page === "absent" || limit === "absent",
     fits: (traits) => isSuccess(traits) && !hasValues(traits, { page: "absent" }),
     change: {
@@ -155,7 +157,7 @@ const pages: readonly Operation[] = [
   }),
 ];
 
-/** Bodies of other endpoints. They lack the fields that this endpoint requires. */
+/** Gives a response the body of another endpoint, which lacks required fields. */
 const otherBodies: readonly Operation[] = (
   [
     ["invoke", { requests: { used: 1, limit: 10, remaining: 9 } }, "INV-2"],
@@ -209,7 +211,7 @@ const retryAfter = operation({
   },
 });
 
-/** Operations on whole requests and responses. */
+/** Operations that replace the response, delay it, or send a second request. */
 export const requestOperations: readonly Operation[] = [
   ...letPass,
   charge(

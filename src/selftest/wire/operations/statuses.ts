@@ -8,7 +8,7 @@ import { type RequestTraits, withWireHeader, type WireResponse } from "../messag
 import { jsonOf, withJsonBody } from "./bodies.ts";
 import { isSuccess, type Operation, operation } from "./operation.ts";
 
-/** The clause that a valid request succeeds, for each endpoint. */
+/** For each endpoint: the clause that demands that a valid request succeeds. */
 const successClauses: Readonly<Record<EndpointName, ClauseId>> = {
   invoke: "INV-1",
   stream: "SSE-1",
@@ -23,7 +23,7 @@ const successClauses: Readonly<Record<EndpointName, ClauseId>> = {
   batch: "BAT-1",
 };
 
-/** Endpoints at which a valid request must get 200. At the others, any 2xx is right, or another method. */
+/** Endpoints at which a valid request must get 200. The others may answer with any 2xx, or use another method. */
 const with200: readonly EndpointName[] = ["invoke", "health", "list", "usage", "keyUsage"];
 const succeeding = endpointNames.filter((name) => name !== "operations" && name !== "stream");
 const withAgent: readonly EndpointName[] = ["invoke", "stream", "health"];
@@ -32,14 +32,14 @@ const limited = endpointNames.filter((name) => name !== "health" && name !== "op
 const errorBody = (code: string, status: number): Buffer =>
   Buffer.from(JSON.stringify({ error: { code, message: "The request is refused.", status } }));
 
-/** Makes a response an error of form A. Keeps its headers. */
+/** Turns a response into an error of form A. Keeps its other headers. */
 const refused = (response: WireResponse, code: string, status: number): WireResponse => ({
   ...withWireHeader(response, "Content-Type", () => ["application/json"]),
   status,
   body: errorBody(code, status),
 });
 
-/** Gives a response another status, also in a body of form A. */
+/** Changes the status of a response. If the body has form A, changes `error.status` as well. */
 function withStatus(response: WireResponse, status: number): WireResponse {
   const body = jsonOf(response);
   const written =
@@ -98,7 +98,7 @@ const refusals: readonly (readonly [code: ErrorCodeName | "INTERNAL_ERROR" | "FO
   ["INTERNAL_ERROR", 500],
 ];
 
-/** Refuses valid requests. */
+/** Answers valid requests with errors. */
 const refuseValid: readonly StatusRow[] = refusals.map(([code, status]) => ({
   class: "refuse with another code",
   what: `${status} ${code} for a success`,
@@ -149,7 +149,7 @@ const otherCode = (
 const missingQuery: Values = { body: "without query" };
 const all401 = endpointNames;
 
-/** The codes of 401 that the document gives to other kinds of keys. */
+/** Gives a 401 an error code that the document reserves for another kind of key. */
 const keyCodes: readonly StatusRow[] = [
   ...(["wrong", "altered"] as const).map((key) =>
     otherCode(401, "EXPIRED_API_KEY", all401, key === "wrong" ? ["AUTH-3"] : ["AUTH-3", "AUTH-5"], { key }),
@@ -212,7 +212,7 @@ const legalError = (
     },
   });
 
-/** Operations on statuses and on codes of errors. */
+/** Operations that change statuses and error codes. */
 export const statusOperations: readonly Operation[] = [
   ...rows.flatMap(expand),
   legalError("another message", (response, body) =>

@@ -10,7 +10,7 @@ const onStream = { endpoints: ["stream"], outcome: "success" } as const;
 
 const isEnd = ({ name }: WireEvent): boolean => name === "done" || name === "error";
 
-/** Creates a change of single events, which may depend on the earlier events of the stream. */
+/** Creates a change of single events. The change may depend on the events before it. */
 const each = (change: (event: WireEvent, earlier: readonly WireEvent[]) => readonly WireEvent[]) => (): EventChange => {
   const earlier: WireEvent[] = [];
   return (event) => {
@@ -58,7 +58,7 @@ const swapFirstTwo = (): EventChange => {
 
 const chunkAfterEnd: WireEvent = { name: "chunk", data: '{"content":"more","index":9999}' };
 
-/** Changes of the order and the number of events. */
+/** Operations that change the order or the number of events. */
 const sequences: readonly Operation[] = [
   illegal(
     "drop an event",
@@ -117,7 +117,7 @@ const sequences: readonly Operation[] = [
   ),
 ];
 
-/** Changes a field in the first event of a name. A legal change applies to all events of that name. */
+/** Changes a field in the first event of a name. A legal change is made to all events of that name. */
 const fieldChanged = (name: string, path: string, to: FieldChange["to"], isOfAll: boolean): (() => EventChange) =>
   each((event, earlier) => {
     if (event.name !== name || !(isOfAll || isFirst(event, earlier))) return [event];
@@ -138,7 +138,7 @@ const fields: readonly Operation[] = fieldTableNames.flatMap((table) => {
       .filter(({ breaks }) => breaks.length > 0 || row.path !== "retry_after")
       .map(({ class: group, what, breaks, requires, to }) => ({
         ...illegal(group, `${what} of \`${event}\``, breaks, fieldChanged(event, row.path, to, breaks.length === 0)),
-        // Only a failing agent sends an `error` event, and only an overloaded one `retry_after`.
+        // `error` events come only from agents that fail, and `retry_after` only from overloaded agents.
         requires:
           event === "error" ? { agent: row.path === "retry_after" ? "overloaded" : "failingInStream" } : requires,
       })),
@@ -148,7 +148,7 @@ const fields: readonly Operation[] = fieldTableNames.flatMap((table) => {
 const legal = (description: string, of: (text: string) => string): Operation =>
   operation({ class: "legal: streams", description, endpoints: ["stream"], change: { kind: "stream text", of } });
 
-/** Operations on the events of streams. */
+/** Operations that change the events of streams. */
 export const streamOperations: readonly Operation[] = [
   ...sequences,
   ...fields,

@@ -2,6 +2,7 @@ import { countsIn, newestRequirements, type RequirementSet } from "../spec/requi
 import { judgedParts } from "./report/assemble.ts";
 import { findingRowOf } from "./report/run-report.ts";
 import { createdResources } from "./report/created.ts";
+import { unseenPairsOf, withUnseenPairs } from "./report/unseen-pairs.ts";
 import type { Evidence } from "../evidence/evidence.ts";
 import { clauseOf } from "../spec/clauses.ts";
 import type { Report } from "../report/model/report.ts";
@@ -11,6 +12,7 @@ import { isSelectedBy } from "../run/plan/selection.ts";
 import type { Messages } from "../run/skip-reason.ts";
 import { runEndOf } from "../report/model/verdict.ts";
 import { suites } from "../suites/all.ts";
+import { cornersRequested, type PairCoverage } from "../suites/coverage/probe.ts";
 import { packageVersion } from "./version.ts";
 
 interface RejudgeOptions {
@@ -36,7 +38,10 @@ export function rejudgeRun(
   return {
     ...report,
     ...judgedParts(
-      judgeAll(selected, results).map((each) => findingRowOf(each, messages)),
+      withUnseenPairs(
+        judgeAll(selected, results).map((each) => findingRowOf(each, messages)),
+        unseenPairsOf(pairCoverageIn(evidence), report.selection),
+      ),
       {
         version: packageVersion(),
         requirements,
@@ -47,6 +52,12 @@ export function rejudgeRun(
     ),
     created: createdResources(evidence.exchanges, new Date(report.started)),
   };
+}
+
+/** The pairs of properties that the run counted; `null` if it did not look at them. */
+function pairCoverageIn({ probes }: Evidence): PairCoverage | null {
+  const result = probes.find(({ probe }) => probe === cornersRequested.name)?.result;
+  return result?.kind === "ran" ? (result.evidence as PairCoverage) : null;
 }
 
 /** Selects the checks of the run, and newer checks that need only evidence that the run has. */

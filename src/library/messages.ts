@@ -14,6 +14,7 @@ export const libraryMessages = createMessages({
       give: "`webhooks.publicUrl` of the target",
       is: "where the target can reach the harness",
     },
+    selection: { give: "a run without `only` and `skip`", is: null },
     tier: { give: "`tier` beside `apiKey`", is: null },
     // Only the command line can keep listening after a run.
     watch: { give: "`conformance run --watch`", is: null },

@@ -10,7 +10,7 @@ import { trackInterruptions } from "./interruptions.ts";
 import type { OutageMonitor } from "./send/outages.ts";
 import type { Pacer } from "./send/pacing.ts";
 import type { PlannedProbe } from "./plan/plan.ts";
-import type { ProbeContext } from "./probe.ts";
+import type { LimitTest, ProbeContext } from "./probe.ts";
 import type { ProbeRun, ProbeRunResult } from "./probe-run.ts";
 import { buildSchedule } from "./plan/schedule.ts";
 import { withReservedWait, type RunClock } from "./time/run-clock.ts";
@@ -42,7 +42,9 @@ export interface StageContext {
 
 /** Everything needed to run real probes: what probes work with, and the pacer of their requests. */
 interface ExecutionContext
-  extends Omit<ProbeContext, "given">, Pick<StageContext, "signal" | "maxWaitMs" | "pendingRequests" | "onProbe"> {
+  extends
+    Omit<ProbeContext, "given" | "limitTests">,
+    Pick<StageContext, "signal" | "maxWaitMs" | "pendingRequests" | "onProbe"> {
   readonly pacer: Pacer;
 }
 
@@ -54,13 +56,25 @@ const probeDeadlineMs = 180_000;
 /** Runs the planned probes stage by stage. Never throws because of a target's behaviour. */
 export function executeProbes(planned: readonly PlannedProbe[], context: ExecutionContext): Promise<ExecutionResult> {
   const receiverFor = receiverByTry(context.receiver, ({ probe }: PlannedProbe) => probe.since);
+  const ended = new Map<PlannedProbe, ProbeRun>();
+  const limitTests = (): LimitTest[] => [...ended.values()].flatMap(limitTestOf);
   return executeStages(planned, {
     ...context,
     hasFewRequests: hasFewRequests(context.target),
     availableRequests: () => context.pacer.availableRequests(context.client.key),
     hasWebhookAgent: context.target.agents.webhooked !== undefined,
-    perform: (each, time) => runProbe(each, { ...context, time, receiver: receiverFor(each) }),
+    perform: (each, time) => runProbe(each, { ...context, time, receiver: receiverFor(each), limitTests }),
+    onProbe: (run) => {
+      ended.set(run.planned, run);
+      context.onProbe(run);
+    },
   });
+}
+
+function limitTestOf({ planned: { probe, tested }, result }: ProbeRun): LimitTest[] {
+  if (probe.usesUp === undefined) return [];
+  const how = result.kind === "skipped" ? result : { kind: result.kind };
+  return [{ state: probe.usesUp, tier: tested?.tier ?? null, result: how }];
 }
 
 /** Runs probes in the order of the schedule, within the budget of requests and waiting time. */
@@ -193,7 +207,8 @@ async function resultOf(
   if (stopped !== null && probe.stage !== "review")
     return { kind: "skipped", reason: `the run was stopped: ${stopped}`, needs: null };
   // Skips the remaining probes as well. They would wait for effects of requests that the budget did not allow.
-  if (budgetError !== null && probe.stage !== "review") return resultOfError(budgetError, context.signal);
+  const isOfUse = probe.stage === "review" || (probe.per === "target" && probe.countsRequests === true);
+  if (budgetError !== null && !isOfUse) return resultOfError(budgetError, context.signal);
   const missingTime = waitTooLong(planned, context.time) ?? tooFewRequestsLeft(planned, context);
   if (missingTime !== null) return { kind: "skipped", reason: missingTime, needs: moreTime };
   try {
@@ -206,7 +221,9 @@ async function resultOf(
   }
 }
 
-async function runProbe({ probe, tested }: PlannedProbe, execution: ExecutionContext): Promise<unknown> {
+type ProbeExecution = ExecutionContext & Pick<ProbeContext, "limitTests">;
+
+async function runProbe({ probe, tested }: PlannedProbe, execution: ProbeExecution): Promise<unknown> {
   const context = execution.outages.count() === 0 ? execution : afterOutage(execution);
   const resolved = resolveNeeds(probe.needs, context.target);
   const found = resolved.kind === "given" ? resolved.given : {};
@@ -223,7 +240,7 @@ async function runProbe({ probe, tested }: PlannedProbe, execution: ExecutionCon
  * The context of a probe that begins after an outage. Its keys no longer count as fresh: the target may still count
  * earlier requests, or may have forgotten them.
  */
-function afterOutage({ target, client, ...context }: ExecutionContext): ExecutionContext {
+function afterOutage({ target, client, ...context }: ProbeExecution): ProbeExecution {
   const used = (key: TargetKey): TargetKey => ({ ...key, fresh: false });
   const keys = Object.fromEntries(Object.entries(target.keys).map(([name, key]) => [name, used(key)]));
   return { ...context, target: { ...target, keys }, client: client.as(used(client.key)) };

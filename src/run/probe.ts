@@ -4,7 +4,9 @@ import type { Client } from "./send/client.ts";
 import type { OutageMonitor } from "./send/outages.ts";
 import type { Recorder } from "./send/recorder.ts";
 import type { ResolvedNeeds, Need, TierUnderTest } from "./plan/needs.ts";
+import type { Enabler } from "./skip-reason.ts";
 import type { RunClock } from "./time/run-clock.ts";
+import type { KeyState } from "../spec/dimensions.ts";
 import { firstRequirements, type RequirementSet } from "../spec/requirements.ts";
 import type { Target, TargetKey } from "../target/target.ts";
 
@@ -49,6 +51,16 @@ export interface ProbeContext<N extends Need = never> {
   readonly receiver: () => Promise<Receiver>;
   /** Whether only GET may be sent. */
   readonly readOnly: boolean;
+  /** The ended probes that use up a limit. */
+  readonly limitTests: () => readonly LimitTest[];
+}
+
+/** How a probe that uses up a limit ended, or why it cannot run. */
+export interface LimitTest {
+  readonly state: KeyState;
+  /** The tier whose key it uses up. `null` if the key belongs to no tier under test. */
+  readonly tier: string | null;
+  readonly result: { readonly kind: "ran" | "broken" } | { readonly kind: "skipped"; readonly needs: Enabler | null };
 }
 
 /** The exchanges of the discovery before a run. They show whether the target serves this interface. */
@@ -114,8 +126,12 @@ interface ProbeTraits {
   readonly waits?: WaitOptions;
   /** Keys to use instead of the main key, in addition to the keys in `needs`. */
   readonly keys?: (target: Target) => readonly TargetKey[];
+  /** The limit that the probe uses up, to send requests to every endpoint meanwhile. */
+  readonly usesUp?: KeyState;
   /** Whether the probe leaves out requests for which it would have to wait too long. */
   readonly mayDropRequests?: true;
+  /** Whether the probe also counts what other probes sent. It then runs even if no request is left. */
+  readonly countsRequests?: true;
   /**
    * Whether the probe sends a single read that the target admits. If the key has a small limit a minute, such a probe
    * runs before the limits are tested, because afterwards its request would have to wait.
@@ -132,6 +148,8 @@ interface TierProbeTraits {
   readonly waitSeconds: (tested: TierUnderTest) => number;
   /** Extra seconds to reserve for a second measurement. The probe still works without them. Default 0. */
   readonly optionalWaitSeconds?: number;
+  /** The limit that the probe uses up, to send requests to every endpoint meanwhile. */
+  readonly usesUp?: KeyState;
   /** Number of requests in the window that the probe uses up. */
   readonly window?: (tested: TierUnderTest) => number;
   /** Approximate agent executions. Default: one for each request. */

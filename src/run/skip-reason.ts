@@ -9,6 +9,7 @@ export type Setting =
   | "limit within reach"
   | "receiver that is taken"
   | "receiver within reach"
+  | "selection"
   | "tier"
   | "unbounded requests"
   | "watch";

@@ -9,7 +9,10 @@ export interface MessageTerms {
   readonly nameOf: (setting: keyof RunBounds | "agent") => string;
   /** Hints that the entry points word differently. All other hints differ at most in the names of settings. */
   readonly hints: Readonly<
-    Record<"agent" | "receiver" | "receiver that is taken" | "receiver within reach" | "tier" | "watch", Hint>
+    Record<
+      "agent" | "receiver" | "receiver that is taken" | "receiver within reach" | "selection" | "tier" | "watch",
+      Hint
+    >
   >;
 }
 

@@ -13,6 +13,7 @@ import { type RunEnd, runEndFor } from "../../report/model/verdict.ts";
 import { cornersRequested, type PairCoverage } from "../../suites/coverage/probe.ts";
 import { assemble, detailsOf, shortHash, tiersOfKeys, type WordedFinding } from "./assemble.ts";
 import { createdResources } from "./created.ts";
+import { unseenPairsOf, withUnseenPairs } from "./unseen-pairs.ts";
 import { type Network, proxyFor, proxyOrigin } from "../../base/network/network.ts";
 
 /** Input of the report of a run, in addition to the run's result. */
@@ -37,6 +38,8 @@ export function assembleReport(
 ): Report {
   const { target, durationMs, requests, executions, lost, away, waitedMs, judgements, exchanges } = result;
   const { name, baseUrl, keys, network } = target;
+  const coverage = pairCoverageOf(result);
+  const unseen = unseenPairsOf(coverage, selection);
   return assemble({
     judging: { version, requirements, end: endOfRun(result, messages), unselected, load: null },
     target: {
@@ -56,8 +59,11 @@ export function assembleReport(
     lost,
     ...(away === null ? {} : { away }),
     waitedMs,
-    findings: judgements.map((each) => findingRowOf(each, messages)),
-    ...pairsOf(result, messages),
+    findings: withUnseenPairs(
+      judgements.map((each) => findingRowOf(each, messages)),
+      unseen,
+    ),
+    ...(coverage === null ? {} : { pairs: pairsOf(coverage, unseen, messages) }),
     created: createdResources(exchanges, started),
     ...(selection && { selection }),
   });
@@ -71,13 +77,29 @@ function variablesOf(keys: RunResult["target"]["keys"]): Pick<Report["target"], 
     : { variables: Object.fromEntries(named.map(({ name, variable }) => [name, variable])) };
 }
 
-/** Says which pairs of request properties the run combined. Absent if the run did not have the probe that counts them. */
-function pairsOf({ runs }: RunResult, { needs }: Messages): Pick<Report, "pairs"> {
+/** The pairs of properties that the run counted; `null` if it did not look at them. */
+function pairCoverageOf({ runs }: RunResult): PairCoverage | null {
   const result = runs.find(({ planned }) => planned.probe === cornersRequested)?.result;
-  if (result?.kind !== "ran") return {};
-  const { coveredCount, uncovered, total, cut } = result.evidence as PairCoverage;
-  const named = cut.map((each) => ({ needs: needs(each.needs), pairs: each.pairs }));
-  return { pairs: { covered: coveredCount, reachable: coveredCount + uncovered.length, total, cut: named } };
+  return result?.kind === "ran" ? (result.evidence as PairCoverage) : null;
+}
+
+/** The pairs of properties that the requests of a run had. */
+function pairsOf(
+  { coveredCount, total, cut, triples, seed, seen }: PairCoverage,
+  unseen: readonly string[],
+  { needs }: Messages,
+): NonNullable<Report["pairs"]> {
+  const inWords = (cuts: typeof cut) => cuts.map((each) => ({ needs: needs(each.needs), pairs: each.pairs }));
+  return {
+    covered: coveredCount,
+    reachable: coveredCount + unseen.length,
+    total,
+    cut: inWords(cut),
+    unseen,
+    ...(triples === undefined ? {} : { triples: { ...triples, cut: inWords(triples.cut) } }),
+    ...(seed === undefined ? {} : { seed }),
+    ...(seen === undefined ? {} : { seen }),
+  };
 }
 
 function endOfRun(result: RunResult, { reason }: Messages): RunEnd {

@@ -128,20 +128,30 @@ export function coverageSection({ findings, pairs }: Pick<Report, "findings" | "
       ...matrixTable("responses", "Responses checked", statusMatrix(rows), statusLead),
       ...matrixTable("with key", "Requests by kind of key", byKey, keyLead(byKey)),
       ...factsBlock({ kind: "facts", facts: otherRows(rows).map(eventsFact) }),
-      ...factsBlock({ kind: "facts", facts: pairs === undefined ? [] : [pairsFact(pairs)] }),
+      ...factsBlock({ kind: "facts", facts: pairs === undefined ? [] : pairsFacts(pairs) }),
       ...factsBlock({ kind: "facts", prefix: "not observed  ", facts: requirementFacts(rows) }),
     ],
   };
 }
 
-/** Says how many pairs of request properties the run combined in some request, and what setup would add more. */
-function pairsFact({ covered, reachable, total, cut }: NonNullable<Report["pairs"]>): Fact {
+/** How many pairs and triples of properties the requests of the run had. */
+const pairsFacts = (pairs: NonNullable<Report["pairs"]>): Fact[] => [
+  countsFact("pairs of properties", pairs),
+  ...(pairs.triples === undefined ? [] : [countsFact("endpoint, key and state", pairs.triples)]),
+];
+
+/** How many combinations the requests of the run had, and what would bring more. */
+function countsFact(
+  name: string,
+  { covered, reachable, total, cut }: Pick<NonNullable<Report["pairs"]>, "covered" | "reachable" | "total" | "cut">,
+): Fact {
+  const label = own(name);
   const share = (part: number): Text => own(`${formatNumber(Math.round((100 * part) / Math.max(1, total)))} %`);
   const coveredText = text`${covered} of ${reachable} within reach`;
-  if (cut.length === 0) return { label: own("pairs of properties"), value: coveredText };
+  if (cut.length === 0) return { label, value: coveredText };
   const needs = cut.map((each) => text`${outsideProse(each.needs)} (${share(each.pairs)})`);
   return {
-    label: own("pairs of properties"),
+    label,
     value: text`${coveredText}; of all ${total}, others need ${joinFirstTexts(needs, maxNeeds)}`,
   };
 }

@@ -36,14 +36,29 @@ export type RowLevel = (typeof rowLevels)[number];
 const count = z.int().nonnegative();
 const milliseconds = z.number().nonnegative().describe("Milliseconds.");
 
+const coveredCounts = {
+  covered: count,
+  reachable: count.describe("Those that the target's keys, agents and clock allow, within the bounds of the run."),
+  total: count,
+  cut: z
+    .array(z.object({ needs: z.string(), pairs: count }))
+    .describe("What would bring the others, and how many: lines of the target file, or bounds of the run."),
+} as const;
+
 const pairsSchema = z
   .object({
-    covered: count,
-    reachable: count.describe("Pairs that the target's keys, agents and clock allow, within the bounds of the run."),
-    total: count,
-    cut: z
-      .array(z.object({ needs: z.string(), pairs: count }))
-      .describe("What would bring the other pairs, and how many: lines of the target file, or bounds of the run."),
+    ...coveredCounts,
+    unseen: z
+      .array(z.string())
+      // Earlier versions did not name them.
+      .default([])
+      .describe("Pairs within reach that no request had. Their must clauses do not count as exercised."),
+    triples: z.object(coveredCounts).describe("Triples of endpoint, kind of key and state of the key.").exactOptional(),
+    seed: z.int().describe("The seed of the generated requests.").exactOptional(),
+    seen: z
+      .object({ of: z.string().describe("A hash of all pairs, in order."), bits: z.string() })
+      .describe("Which pairs occurred: a bit for each, in base64. Bits of the same hash can be added up.")
+      .exactOptional(),
   })
   .describe(
     "Pairs of values of two properties of a request, such as its endpoint and the kind of its key: how many occurred in some request of the run.",
@@ -95,6 +110,9 @@ const findingSchema = z
     witness: z
       .array(z.string())
       .describe("The smallest part of a load that proves a breach, a line each.")
+      .exactOptional(),
+    unseenPairs: count
+      .describe("Pairs of properties within reach that no request had. The clause does not count as exercised.")
       .exactOptional(),
     seen: coverageSchema.exactOptional(),
     evidence: z

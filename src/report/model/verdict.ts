@@ -27,23 +27,31 @@ export const worstFirst = [
   "skipped",
 ] as const satisfies Outcome[];
 
-/** The worst outcome of each clause, in the order of the findings. */
+/** The worst outcome of each clause, in the order of the findings. A clause with unseen pairs does not pass. */
 export function clauseOutcomes(findings: readonly ReportFinding[]): ReadonlyMap<string, Outcome> {
   const worst = new Map<string, Outcome>();
   for (const { clause, outcome } of findings) {
     const known = worst.get(clause);
     if (known === undefined || worstFirst.indexOf(outcome) < worstFirst.indexOf(known)) worst.set(clause, outcome);
   }
+  for (const { clause } of findings.filter(hasUnseenPairs))
+    if (worst.get(clause) === "pass") worst.set(clause, "skipped");
   return worst;
 }
 
-/** The parts of a finding that a verdict follows from. */
-type JudgedFinding = Pick<ReportFinding, "clause" | "level" | "outcome">;
+const hasUnseenPairs = ({ unseenPairs = 0 }: Pick<ReportFinding, "unseenPairs">): boolean => unseenPairs > 0;
 
-/** Must clauses that no finding exercised: the check was skipped, `--only` or `--skip` left it out, or the harness failed. */
+/** The parts of a finding that a verdict follows from. */
+type JudgedFinding = Pick<ReportFinding, "clause" | "level" | "outcome" | "unseenPairs">;
+
+/**
+ * Must clauses that no finding exercised: the check was skipped, `--only` or `--skip` left it out, or the harness failed.
+ * A clause with unseen pairs does not count as exercised either.
+ */
 export function unexercisedMusts(findings: readonly JudgedFinding[], unselected: readonly string[] = []): string[] {
   const musts = findings.filter(({ level }) => level === "must");
   const exercised = new Set(musts.filter(isExercised).map(({ clause }) => clause));
+  for (const { clause } of musts.filter(hasUnseenPairs)) exercised.delete(clause);
   return [...new Set([...musts.map(({ clause }) => clause), ...unselected])].filter((clause) => !exercised.has(clause));
 }
 

@@ -55,6 +55,9 @@ const coverings = memoizeByValue((input: string): Covering => {
 const coveringOf = (values: (name: Dimension) => readonly string[], readOnly: boolean): Covering =>
   coverings(JSON.stringify({ values: Object.fromEntries(chosen.map((name) => [name, values(name)])), readOnly }));
 
+/** Names of all pairs of values, for any target and any bounds, in a fixed order. */
+export const allPairs = (): readonly string[] => coveringOf((name) => dimensions[name].values, false).possiblePairs();
+
 /** Number of pairs of values that a run cannot cover, and the setting or key that would enable them. */
 export interface CutPairs {
   readonly needs: Enabler;
@@ -81,14 +84,20 @@ function findReach(target: Target, readOnly: boolean): Reach {
     dimensions[name].values.filter((value) => lacks(name, value) === null);
   const covering = coveringOf(available, readOnly);
   const pairs = new Set(covering.possiblePairs());
-  // All legal pairs of values, even if this target or a read-only run cannot cover them.
-  const all = coveringOf((name) => dimensions[name].values, false).possiblePairs();
-  const causes = all.filter((pair) => !pairs.has(pair)).map((pair) => causeOf(pair, lacks, readOnly));
-  const cut = [...Map.groupBy(causes, (needs) => JSON.stringify(needs)).values()].flatMap(([needs, ...others]) =>
-    needs === undefined ? [] : [{ needs, pairs: others.length + 1 }],
-  );
-  return { covering, pairs, total: all.length, cut: cut.toSorted((one, other) => other.pairs - one.pairs) };
+  const all = allPairs();
+  const cut = all
+    .filter((pair) => !pairs.has(pair))
+    .map((pair) => ({ needs: causeOf(pair, lacks, readOnly), pairs: 1 }));
+  return { covering, pairs, total: all.length, cut: mergeCuts(cut) };
 }
+
+/** Adds up what the same thing would bring, the most first. */
+export const mergeCuts = (cuts: readonly CutPairs[]): CutPairs[] =>
+  [...Map.groupBy(cuts, ({ needs }) => JSON.stringify(needs)).values()]
+    .flatMap((each) =>
+      each.slice(0, 1).map(({ needs }) => ({ needs, pairs: each.reduce((sum, { pairs }) => sum + pairs, 0) })),
+    )
+    .toSorted((one, other) => other.pairs - one.pairs);
 
 /**
  * Returns what would enable a pair that the run cannot cover: the first value that the target lacks, or else the end of

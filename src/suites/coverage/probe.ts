@@ -7,7 +7,7 @@ import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { Client } from "../../run/send/client.ts";
 import type { PendingExchange } from "../../wire/transport.ts";
-import { need, SkipError } from "../../run/skip-reason.ts";
+import { type Enabler, need, RequestBudgetExhausted, SkipError } from "../../run/skip-reason.ts";
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import { dimensions, type KeyState } from "../../spec/dimensions.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
@@ -17,7 +17,8 @@ import { type Fixtures, prepareFixtures } from "../shared/key-trials/fixtures.ts
 import { hasStatus, isSuccess } from "../shared/response.ts";
 import { rowsOfExchange } from "./observed.ts";
 import { passTimeBetween } from "./passing-time.ts";
-import { coverageSeed, type CutPairs, neededRows, reachOf, rowsInState } from "./plan.ts";
+import { countPairs, neededForLimit, noAnswer, type PairCounts } from "./account.ts";
+import { coverageSeed, neededRows, reachOf, rowsInState } from "./plan.ts";
 import { derivedKinds, isRefusedKey, keyForUrl, keyOfKind } from "./reach.ts";
 import { begunRows } from "./triples.ts";
 import { credentialsOf, type RequestParts, requestOfRow, withQuery } from "./requests.ts";
@@ -29,19 +30,14 @@ export interface GeneratedRequest {
 }
 
 /** Evidence of the pairs of values that the requests of a run cover. */
-export interface PairCoverage {
+export interface PairCoverage extends PairCounts {
   readonly generated: readonly GeneratedRequest[];
   /** Endpoints and kinds of keys for which some request without another mistake got 401. */
   readonly rejecting: readonly { readonly endpoint: string; readonly key: string }[];
   /** Values of the run's successful requests, such as `temperature=2`, by endpoint. */
   readonly accepted: Readonly<Record<string, readonly string[]>>;
-  /** Number of pairs that some request of the run covered. */
-  readonly coveredCount: number;
-  /** Names of the pairs that the run could have covered, but did not. */
-  readonly uncovered: readonly string[];
-  readonly total: number;
-  /** Pairs that the run could not cover, with what would enable them. */
-  readonly cut: readonly CutPairs[];
+  /** The seed of the generated requests. Absent in the evidence of earlier versions. */
+  readonly seed?: number;
 }
 
 /**
@@ -92,10 +88,12 @@ export const cornersRequested = probe(
     stage: "coverage",
     since: "1.1",
     mayDropRequests: true,
+    countsRequests: true,
   },
   async (context): Promise<PairCoverage> => {
     const { client, target, readOnly, recorder, time } = context;
-    const { covering, pairs, total, cut } = reachOf(target, readOnly);
+    const reach = reachOf(target, readOnly);
+    const { covering } = reach;
     const reader = {
       target,
       mainKey: client.key.key,
@@ -103,11 +101,12 @@ export const cornersRequested = probe(
       listedAgents: new Set(listedAgents([context.discovery.listing, ...recorder.exchanges()])),
     };
     const covered = new Set<string>();
-    const isAnswered = ({ answer }: Exchange): boolean => answer.kind === "answered";
+    const answered: Row[] = [];
     const rejecting = new Map<string, PairCoverage["rejecting"][number]>();
     const accepted = new Map<string, Set<string>>();
     const add = (row: Row, exchange: Exchange): void => {
       if (!isAnswered(exchange)) return;
+      answered.push(row);
       for (const name of covering.pairsIn(row)) covered.add(name);
       const { endpoint = "", key = "", agent, body } = row;
       const hasOtherMistake = agent === "unknown" || dimensions.body.refused.some((each) => each === body);
@@ -126,40 +125,34 @@ export const cornersRequested = probe(
         add(row, exchange);
         known.push(row);
       }
-    const before = new Set(covered);
-    const rows = covering
-      .cover({ covered: before, seed: coverageSeed(), costOf, needed: neededRows(target) })
-      .filter((row) => row["state"] === "fresh");
+    const all = covering.cover({ covered: new Set(covered), seed: coverageSeed(), costOf, needed: neededRows(target) });
+    const rows = all.filter(isFresh);
     const triples = (): Row[] =>
       covering.extend({ known: [...known, ...rows], begun: begunRows(target), seed: coverageSeed() });
     const chosen = time.canAdvance ? [...rows, ...triples()] : affordable(rows, covering.pairsIn, covered, target);
     if (time.canAdvance && chosen.length > 0)
       await time.passTime(useExpiryMs, "the keys must have their allowance back");
     const parts = { ...partsOf(context, await prepareFixtures(context, "of-corners")) };
-    const generated = await sendRows(chosen, context, parts, add);
-    const uncovered = [...pairs].filter((name) => !covered.has(name));
-    const sent = new Set(generated.map(({ row }) => row));
-    const notSent = new Set(rows.filter((row) => !sent.has(row)).flatMap(covering.pairsIn));
-    const outOfBounds = uncovered.filter((name) => notSent.has(name) || isInUsedState(name));
-    const bound = { needs: need("limit within reach"), pairs: outOfBounds.length };
+    const tested = context.limitTests();
+    const unanswered = new Map<Row, Enabler | null>(
+      all
+        .filter((row) => !chosen.includes(row))
+        .map((row) => [row, isFresh(row) ? need("clock") : neededForLimit(row, target, tested)]),
+    );
+    const leaveOut = (row: Row, needs: Enabler): unknown => unanswered.set(row, needs);
+    const generated = await sendRows(chosen, context, parts, { onSent: add, leaveOut });
     return {
       generated,
       rejecting: [...rejecting.values()],
       accepted: Object.fromEntries([...accepted].map(([endpoint, values]) => [endpoint, [...values]])),
-      coveredCount: pairs.size - uncovered.length,
-      uncovered: uncovered.filter((name) => !outOfBounds.includes(name)),
-      total,
-      cut: outOfBounds.length === 0 ? cut : [...cut, bound],
+      seed: coverageSeed(),
+      ...countPairs({ target, readOnly, reach, answered, covered, unanswered, tested }),
     };
   },
 );
 
-/**
- * Whether a pair needs a key whose limit is used up. The probes of limits send such requests, as far as the run's
- * bounds allow.
- */
-const isInUsedState = (pair: string): boolean =>
-  dimensions.state.refused.some((state) => pair.includes(`state=${state}`));
+const isAnswered = ({ answer }: Exchange): boolean => answer.kind === "answered";
+const isFresh = ({ state }: Row): boolean => state === "fresh";
 
 /**
  * Chooses the generated requests to send on a real clock. Prefers those that cover the most pairs, and limits agent
@@ -195,11 +188,18 @@ const partsOf = (context: ProbeContext, fixtures: Fixtures): RequestParts => ({
   listed: listedOf(context),
 });
 
+/** Functions that a sender of rows calls. */
+interface RowEvents {
+  readonly onSent: (row: Row, exchange: Exchange) => void;
+  /** Takes what would bring a response. */
+  readonly leaveOut: (row: Row, needs: Enabler) => void;
+}
+
 async function sendRows(
   rows: readonly Row[],
   context: ProbeContext,
   parts: RequestParts,
-  onSent: (row: Row, exchange: Exchange) => void,
+  { onSent, leaveOut }: RowEvents,
 ): Promise<GeneratedRequest[]> {
   const generated: GeneratedRequest[] = [];
   const forbiddenRuns = new Map<string, number>();
@@ -208,7 +208,11 @@ async function sendRows(
   const costs = costWatcher(context);
   const send = async (row: Row): Promise<void> => {
     const exchange = await sendRow(row, context, parts);
-    if (exchange === null) return;
+    if (exchange === null) {
+      leaveOut(row, need("receiver"));
+      return;
+    }
+    if (!isAnswered(exchange)) leaveOut(row, noAnswer);
     if (isRefusedKey(row["key"] ?? "") && hasStatus(exchange, 429)) limited += 1;
     if (isSuccess(exchange))
       for (const name of forbiddenIn(row)) forbiddenRuns.set(name, (forbiddenRuns.get(name) ?? 0) + 1);
@@ -216,17 +220,28 @@ async function sendRows(
     onSent(row, exchange);
     costs.note(exchange, () => sendRow(row, context, parts));
   };
+  let spent: Enabler | null = null;
   for (const row of inOrderOfKeys(rows)) {
-    if (forbiddenIn(row).some((name) => (forbiddenRuns.get(name) ?? 0) >= maxForbiddenRuns)) continue;
+    const isForbidden = forbiddenIn(row).some((name) => (forbiddenRuns.get(name) ?? 0) >= maxForbiddenRuns);
+    if (spent !== null || isForbidden) {
+      leaveOut(row, spent ?? "a target that refuses such requests");
+      continue;
+    }
     await passBefore(row);
     if (isRefusedKey(row["key"] ?? "") && limited >= maxLimited) {
-      if (!(await waitIfClock(context.time))) continue;
+      if (!(await waitIfClock(context.time))) {
+        leaveOut(row, need("clock"));
+        continue;
+      }
       limited = 0;
     }
     try {
       await send(row);
     } catch (error) {
       if (!(error instanceof SkipError)) throw error;
+      const needs = error.skipReason.needs ?? noAnswer;
+      if (error instanceof RequestBudgetExhausted) spent = needs;
+      leaveOut(row, needs);
     }
   }
   await costs.repeatSuspects();

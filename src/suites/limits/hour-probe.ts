@@ -47,6 +47,7 @@ export const hourExhausted = tierProbe(
     requests: ({ limits }) => limits.perHour + 5,
     executions: ({ limits }) => 4 * Math.ceil(limits.perHour / limits.perMinute) + 4,
     window: ({ limits }) => limits.perHour,
+    usesUp: "hour used up",
     waitSeconds: ({ limits }) => Math.ceil(limits.perHour / limits.perMinute) * 61 + 61,
     concurrent: true,
   },

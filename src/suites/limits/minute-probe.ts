@@ -67,6 +67,7 @@ export const minuteExhausted = tierProbe(
     requests: ({ limits }) => limits.perMinute + (limits.burst ?? 0) + 4 + endpointNames.length,
     executions: () => 8,
     window: ({ limits }) => limits.perMinute,
+    usesUp: "minute used up",
     waitSeconds: () => 60.5,
     optionalWaitSeconds: marginMs / 1000,
   },

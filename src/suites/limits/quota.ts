@@ -56,7 +56,7 @@ const requestsBeyond = 2 * maxStreams + 1;
 
 export const quotaExhausted = probe(
   "the month's tokens of a key are used up",
-  { needs: ["keys.nearQuota", "agents.answering"], requests: 0, stage: "limits" },
+  { needs: ["keys.nearQuota", "agents.answering"], requests: 0, stage: "limits", usesUp: "tokens spent" },
   async (context): Promise<QuotaExhausted> => {
     const { client, given, target, time, recorder } = context;
     const key = given["keys.nearQuota"];

@@ -66,6 +66,7 @@ export const slotsHeld = tierProbe(
     stage: "concurrency",
     requests: ({ limits }) => limits.concurrent + 4,
     waitSeconds: () => 5,
+    usesUp: "slots held",
   },
   async (context): Promise<SlotsHeld> => {
     const { client, given, tested, time, target, recorder } = context;

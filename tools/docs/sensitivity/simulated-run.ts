@@ -77,6 +77,7 @@ export async function simulateProbe(target: SimulatedTarget, probe: Probe): Prom
     discovery: { listing: unanswered, usage: unanswered, health: [], invoked: null },
     receiver: () => Promise.reject(new Error("a simulated run has no receiver")),
     readOnly: false,
+    limitTests: () => [],
     tested: { tier: "own", key: client.key, limits, siblingKey: null },
   });
 }

@@ -1,0 +1,50 @@
+import { formatCount, joinFirst } from "../../base/text.ts";
+import { sinceField } from "../../report/model/requirements.ts";
+import type { ReportFinding } from "../../report/model/report.ts";
+import type { Selection } from "../../run/plan/selection.ts";
+import { clausesOfPair } from "../../suites/coverage/clauses-of-pairs.ts";
+import { cornersRequested, type PairCoverage } from "../../suites/coverage/probe.ts";
+
+/** Maximum number of pairs that a finding names. */
+const maxNamed = 4;
+
+/**
+ * The pairs that a run was to cover and did not. A selection leaves requests out, and evidence of earlier versions does
+ * not say why a pair is missing: then there are none.
+ */
+export const unseenPairsOf = (coverage: PairCoverage | null, selection: Selection | undefined): readonly string[] =>
+  coverage?.seen === undefined || selection !== undefined ? [] : coverage.uncovered;
+
+/**
+ * Adds a finding for each must clause with pairs that could have been seen and were not: it is not exercised in full.
+ * It counts from the set on that has the generated requests. A broken clause stays broken.
+ */
+export function withUnseenPairs(
+  findings: readonly ReportFinding[],
+  unseen: readonly string[],
+): readonly ReportFinding[] {
+  const ofClauses = unseen.flatMap((pair) => clausesOfPair(pair).map((clause) => ({ clause, pair })));
+  const byClause = Map.groupBy(ofClauses, ({ clause }): string => clause);
+  const rows = [...byClause].flatMap(([clause, pairs]): ReportFinding[] => {
+    const known = findings.find((each) => each.clause === clause);
+    if (known === undefined || known.level !== "must") return [];
+    const { suite, level } = known;
+    const names = joinFirst(
+      pairs.map(({ pair }) => pair),
+      maxNamed,
+    );
+    return [
+      {
+        check: `${clause}/pairs of properties`,
+        clause,
+        suite,
+        level,
+        ...sinceField(cornersRequested.since),
+        outcome: "skipped",
+        reason: `${formatCount(pairs.length, "pair")} of properties within reach, not in any request: ${names}`,
+        unseenPairs: pairs.length,
+      },
+    ];
+  });
+  return [...findings, ...rows];
+}

@@ -21,7 +21,7 @@ import { withFigures } from "./tool/page.ts";
 import { type Row, sizeOf } from "./tool/row.ts";
 import { lineOf, machineText, terminalTable } from "./tool/table.ts";
 
-// `npm run bench`: measures every row against its baseline in one run.
+// `npm run bench`: measures each row of the table in docs/performance.md, and its baseline in the same run.
 
 const figuresFile = join(projectRoot, "bench", "figures.json");
 const pageFile = join(projectRoot, "docs", "performance.md");
@@ -75,7 +75,7 @@ async function bench(flags: Flags): Promise<void> {
   if (flags.write === true) keep(measured, flags.scale);
 }
 
-/** Shows, and perhaps writes, the results of an earlier run. */
+/** Shows the figures that an earlier run saved with `--json`. With `--write`, also writes them into the page. */
 function showKept(file: string, isWritten: boolean): void {
   const { rows: kept, scale } = readFigures(file);
   print(terminalTable(kept));
@@ -93,7 +93,7 @@ async function measuredRow(row: Row, { rounds, scale }: Flags): Promise<FigureRo
 const writeJson = (file: string, figures: Figures): void =>
   writeFileSync(file, `${JSON.stringify(figures, null, 2)}\n`);
 
-/** Saves new figures. Rows that were not measured now keep their old ones. */
+/** Saves new figures. Rows that were not measured now keep their old figures. */
 function keep(fresh: readonly FigureRow[], scale: number): void {
   if (scale !== 1) throw new Error("--write needs results of the full size: omit --scale.");
   const kept = existsSync(figuresFile) ? readFigures(figuresFile).rows : [];

@@ -1,10 +1,10 @@
-// The baseline of a whole run: fastify and undici in one process exchange reads of usage and invokes, then exit. Plain
+// The baseline of a whole run: one process in which undici sends usage requests and invokes to fastify, and which then exits. It is plain
 // JavaScript, so that Node spends no time on stripping types.
 import fastify from "fastify";
 import { Pool } from "undici";
 
 const [, , reads, invokes] = process.argv.map(Number);
-/** Requests in flight: about as many as in a run. */
+/** Number of requests in flight, about as many as in a real run. */
 const atOnce = 10;
 
 const headers = {

@@ -3,9 +3,10 @@ import { replay } from "../../src/report/history/testing/replay.ts";
 import { nothingHappens, simulateNights } from "../../src/report/history/testing/simulated.ts";
 
 /**
- * Simulates histories of 60 nights. Prints how often the nightly gate raises a false alarm or misses a slow-down of 15
- * %, and how many nights it needs to find one. `node bench/history/gate-rates.ts [HISTORIES]` (200 histories take some
- * minutes).
+ * Simulates histories of 60 nights, to tune the gate of `conformance nightly`. Prints how often the gate raises a false alarm or misses a
+ * slow-down of 15 %, and after how many nights it finds the slow-down.
+ *
+ * Run it as `node bench/history/gate-rates.ts [HISTORIES]`. 200 histories take some minutes.
  */
 const histories = Number(process.argv[2] ?? 200);
 const seeds = Array.from({ length: histories }, (_, at) => at + 1);

@@ -7,8 +7,9 @@ import { nothingHappens, simulateNights } from "../../src/report/history/testing
 import { renderTrendPage } from "../../src/report/history/trend/page.ts";
 
 /**
- * Measures how long it takes to read and render a history of 365 nights with 300 checks and 8 load runs. `node
- * bench/history/history-year.ts`
+ * Measures how long it takes to read and render a history of 365 nights with 300 checks and 8 load runs.
+ *
+ * Run it as `node bench/history/history-year.ts`.
  */
 const folder = mkdtempSync(join(tmpdir(), "history-"));
 for (const { night } of simulateNights(1, { ...nothingHappens, nights: 365, checks: 300 })) writeNight(folder, night);

@@ -1,7 +1,10 @@
 import http from "k6/http";
 import type { Options } from "k6/options";
 
-/** The baseline of a k6 script: sends the same requests with as many virtual users, and only reads the responses. */
+/**
+ * The baseline of a k6 script. It sends the same requests with the same number of virtual users, but does nothing with the responses except
+ * to read them.
+ */
 const { perMinute, concurrent } = JSON.parse(__ENV["LIMITS"] ?? "{}") as {
   readonly perMinute: number;
   readonly concurrent: number;

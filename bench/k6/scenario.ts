@@ -2,7 +2,7 @@ import { loadTest } from "../../k6/lib/load-test.ts";
 import { soak } from "../../scenarios/soak.ts";
 import { flow, invoke } from "../../scenarios/traffic.ts";
 
-/** A scenario that sends as our scripts do. The minute's limit is the number of requests. */
+/** A scenario for our own k6 script. It sends `perMinute` requests, so the bench sets their number by this limit. */
 const scenario = {
   ...soak,
   admitted: () => ({}),

@@ -2,23 +2,23 @@ import { readFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Linux reports these times in hundredths of a second. */
+/** Linux counts CPU time in ticks of a hundredth of a second. */
 const ticksPerSecond = 100;
 
 /**
- * CPU time of ended child processes, with their own children.
+ * CPU time of the child processes that have ended, including their own children.
  *
- * @throws {Error} if this machine does not report it
+ * @throws {Error} if this machine does not report these times
  */
 export function childrenCpuMs(): number {
   const fields = statFields();
   return ((Number(fields[13]) + Number(fields[14])) / ticksPerSecond) * 1000;
 }
 
-/** Maximum time in ms until a stopped process has ended and its time is counted. */
+/** Maximum time in ms until a stopped process has ended and Linux counts its CPU time. */
 const endsWithinMs = 5000;
 
-/** The CPU time of child processes, once at least one of them has ended. */
+/** Waits until at least one child process has ended, and returns the CPU time of ended child processes. */
 export async function endedChildrenCpuMs(): Promise<number> {
   const deadlineMs = performance.now() + endsWithinMs;
   while (childrenCpuMs() === 0 && performance.now() < deadlineMs) await sleep(20);
@@ -27,7 +27,8 @@ export async function endedChildrenCpuMs(): Promise<number> {
 
 function statFields(): string[] {
   try {
-    // The program's name is in brackets, and may contain spaces and brackets.
+    // The second field is the program's name in brackets. It may contain spaces and brackets, so the fields after the last bracket are
+    // read.
     return readFileSync("/proc/self/stat", "utf8")
       .replace(/^.*\) /s, "")
       .split(" ");

@@ -1,15 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** A command that serves until it is closed. */
+/** A process whose command serves until it is closed. */
 export interface CommandServer {
   readonly close: () => Promise<void>;
 }
 
 /**
- * Starts a command with this process's Node. Resolves at the command's first output.
+ * Starts a command with the Node of this process. Resolves when the command first prints something.
  *
- * @throws {Error} if the command ends before any output
+ * @throws {Error} if the command ends before it prints anything
  */
 export async function startCommandServer(args: readonly string[]): Promise<CommandServer> {
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });

@@ -9,7 +9,7 @@ import { z } from "zod";
 import { installedPackage, scratchFile } from "./scratch.ts";
 import type { Measurement } from "./measurement.ts";
 
-/** A command that runs to its end. */
+/** A command that ends by itself. */
 export interface Command {
   /** Arguments for `node`. */
   readonly args: readonly string[];
@@ -17,7 +17,7 @@ export interface Command {
   readonly codes: readonly number[];
 }
 
-/** Measurement of a command from start to exit: CPU time of all its Node processes, and peak memory of the first one. */
+/** The measurement of a command from start to exit: CPU time of all its Node processes, and peak memory of the first process. */
 export interface CommandTook extends Measurement {
   readonly stdout: string;
 }
@@ -28,7 +28,7 @@ const usageSchema = z.object({ pid: z.int(), cpuUs: z.number(), maxRssKb: z.numb
 /**
  * Runs a command and measures it.
  *
- * @throws {Error} if the command ends with another exit code; the message has the end of its output
+ * @throws {Error} if the command ends with an exit code that is not in `codes`; the message contains the end of its output
  */
 export async function runCommand({ args, codes }: Command): Promise<CommandTook> {
   const usageFile = scratchFile("usage", "jsonl");
@@ -66,7 +66,7 @@ function ended(args: readonly string[], usageFile: string): Promise<Ended> {
   });
 }
 
-/** The environment of a Node process that reports its CPU time and memory at exit. */
+/** The environment that makes a Node process report its CPU time and memory at exit. */
 const measuredEnvironment = (usageFile: string): NodeJS.ProcessEnv => ({
   ...process.env,
   NODE_OPTIONS: `--require ${JSON.stringify(exitUsage)}`,
@@ -81,7 +81,7 @@ function usageIn(file: string): z.infer<typeof usageSchema>[] {
 
 const endOfOutput = (...texts: readonly string[]): string => texts.join("\n").trim().slice(-500);
 
-/** The arguments that start the installed package. */
+/** Arguments for `node` that run the installed package. */
 export const conformance = (...args: readonly string[]): string[] => [
   join(installedPackage(), "bin", "conformance.js"),
   ...args,

@@ -1,7 +1,7 @@
 import type { EngineOptions } from "../../src/load/engine.ts";
 import { defaultEngineOptions } from "../../src/load/testing/engine-options.ts";
 
-/** Engine options for a server of the bench, whose limits are never reached. */
+/** Load engine options for a server of the bench. No load reaches the limits. */
 export const engineOptionsFor = (
   url: string,
   key: string,

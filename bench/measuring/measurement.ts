@@ -6,5 +6,8 @@ export const measurementSchema = z.object({
   bytes: z.number().nullable(),
 });
 
-/** One run of a side. `cpuMs` is the CPU time of its processes, or of the one that the row measures. `bytes` is memory, in rows that measure it. */
+/**
+ * One measurement of a row's subject or baseline. `cpuMs` is the CPU time of all its processes, or only of the process that the row is
+ * about. `bytes` is memory, in rows that measure memory.
+ */
 export type Measurement = Readonly<z.infer<typeof measurementSchema>>;

@@ -6,10 +6,11 @@ import { type Measurement, measurementSchema } from "./measurement.ts";
 const workloadProcess = fileURLToPath(new URL("workload-process.ts", import.meta.url));
 
 /**
- * Runs a workload in its own process, so that the memory of another run does not affect it. The measurement excludes the start of the process.
+ * Runs a workload in a separate process, so that memory of an earlier workload does not affect it. The measurement excludes the start of
+ * the process.
  *
- * @param module a module of `bench/workloads`, which exports `run`
- * @throws {Error} if the workload fails, with its message
+ * @param module name of a module in `bench/workloads`, which exports `run`
+ * @throws {Error} with the message of the workload, if the workload fails
  */
 export async function runInProcess(module: string, input: unknown): Promise<Measurement> {
   const url = new URL(`../workloads/${module}.ts`, import.meta.url).href;

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 /** The top folder of the project. */
 export const projectRoot = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Inside the project, so that processes started there find its packages. */
+/** The parent of the temporary folder. It is inside the project, so that processes that start there find the packages of the project. */
 const cache = join(projectRoot, ".cache");
 let folder: string | null = null;
 let files = 0;
@@ -28,7 +28,7 @@ export function scratchFile(name: string, ending: string): string {
 
 let installed: string | null = null;
 
-/** The package as users install it. The tools of a checkout would check at every start whether it is built. */
+/** Returns a folder that looks like the package as users install it. A checkout itself would check at every start whether it is built. */
 export function installedPackage(): string {
   if (installed !== null) return installed;
   const created = join(scratchFolder(), "package");

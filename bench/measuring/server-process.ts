@@ -1,6 +1,7 @@
 import { cpuMsSince } from "./timed.ts";
 
-// The process of a server. The first message starts it; each later one asks for its CPU time.
+// Runs a server of the bench in a child process. The first message from the parent starts the server. Each later message asks for its CPU
+// time.
 
 /** The exports of a module of `bench/servers`. */
 interface ServerModule {

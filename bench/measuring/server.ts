@@ -10,12 +10,12 @@ const serverProcess = fileURLToPath(new URL("server-process.ts", import.meta.url
 const startedSchema = z.object({ url: z.string(), key: z.string(), urls: z.array(z.string()).default([]) });
 const usedSchema = z.object({ cpuMs: z.number() });
 
-/** A server in a process of its own. */
+/** A server of the bench, in a separate process. */
 export interface BenchServer {
   readonly url: string;
-  /** The URLs of all servers, if the process has several. */
+  /** The URLs of all servers in the process, if it runs several. */
   readonly urls: readonly string[];
-  /** A valid key; empty if the server needs none. */
+  /** A valid key; empty if the server requires none. */
   readonly key: string;
   /** Returns the CPU time that the server's process has used so far. */
   readonly cpuMs: () => Promise<number>;
@@ -23,9 +23,10 @@ export interface BenchServer {
 }
 
 /**
- * Starts a module of `bench/servers`.
+ * Starts a server in a separate process.
  *
- * @throws {Error} if it does not start
+ * @param module name of a module in `bench/servers`
+ * @throws {Error} if the server does not start
  */
 export async function startServer(module: string, options: unknown): Promise<BenchServer> {
   const url = new URL(`../servers/${module}.ts`, import.meta.url).href;
@@ -55,7 +56,7 @@ async function ask(child: ChildProcess, question: object): Promise<unknown> {
   return answer;
 }
 
-/** Measures work, with the CPU time of the server. */
+/** Measures work. The CPU time of the result is that of the server, not of the work itself. */
 export async function withServerTime({ cpuMs }: BenchServer, work: () => Promise<Measurement>): Promise<Measurement> {
   const before = await cpuMs();
   const took = await work();

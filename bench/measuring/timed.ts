@@ -2,7 +2,7 @@ import { performance } from "node:perf_hooks";
 
 import type { Measurement } from "./measurement.ts";
 
-/** Measures work in this process. Collects garbage of earlier work first, if `--expose-gc` allows it. */
+/** Measures work in this process. First collects the garbage of earlier work, if Node was started with `--expose-gc`. */
 export async function timed(work: () => unknown): Promise<Measurement> {
   globalThis.gc?.();
   const before = process.cpuUsage();
@@ -18,7 +18,7 @@ export function cpuMsSince(before: NodeJS.CpuUsage): number {
   return (user + system) / 1000;
 }
 
-/** Divides the times of a measurement by a count. */
+/** Divides the times of a measurement by a count. The memory stays as it is. */
 export const perOne = ({ wallMs, cpuMs, bytes }: Measurement, count: number): Measurement => ({
   wallMs: wallMs / count,
   cpuMs: cpuMs / count,

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { messageOf } from "../../src/base/errors.ts";
 import type { Measurement } from "./measurement.ts";
 
-// The process of one workload: gets its input from the channel and sends back the measurement, or the reason of a failure.
+// Runs one workload in a child process. Receives its input from the parent, and sends back the measurement or an error message.
 
 const [, , url = ""] = process.argv;
 const [{ input }] = (await once(process, "message")) as [{ readonly input: unknown }];

@@ -10,7 +10,7 @@ import { startRows } from "./start.ts";
 import { streamRows } from "./streams.ts";
 import { vendorsRow } from "./vendors.ts";
 
-/** Every row, in the order of the table. */
+/** Every row of the bench, in the order of the table. */
 export const rows: readonly Row[] = [
   ...startRows,
   ...runRows,

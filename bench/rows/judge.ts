@@ -26,7 +26,7 @@ const kept: Row = {
   },
 };
 
-/** Memory counts as flat if ten times the requests take at most this multiple of the memory. */
+/** Memory counts as flat if ten times as many requests need at most this multiple of the memory. */
 const flat = 1.25;
 
 const simulated: Row = {

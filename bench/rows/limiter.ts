@@ -4,7 +4,7 @@ import { nothingToClose, type Row, type Side } from "../tool/row.ts";
 
 const counts = [1, 1000, 1_000_000] as const;
 const fullDecisions = 2_000_000;
-/** Maximum memory of a key, in bytes. */
+/** Maximum memory that the limiter may need for a key, in bytes. */
 const mostBytes = 200;
 
 const side =
@@ -14,7 +14,7 @@ const side =
 
 const english = (count: number): string => `${count.toLocaleString("en")} key${count === 1 ? "" : "s"}`;
 
-/** The cost counts as flat if it grows no faster than a Map look-up does. */
+/** Rows for the time of a decision. It counts as independent of the number of keys if it grows no faster than that of a Map look-up. */
 const costs = counts.map((count): Row => ({
   name: `limiter-cost-${count}`,
   what: `limiter: a million decisions among ${english(count)}`,

@@ -10,10 +10,10 @@ import { scratchFile } from "../measuring/scratch.ts";
 import { atMost } from "../tool/goal.ts";
 import { nothingToClose, type Row } from "../tool/row.ts";
 
-/** Exit codes to accept. 3 means that some result was invalid, as may happen if the machine has other work. */
+/** Exit codes to accept. 3 says that some result was invalid, which may happen if the machine is busy. */
 const codes = [0, 3];
 
-/** The real seconds that the trials of `load --all` need together, as their scenarios state. */
+/** The real seconds that all trials of `load --all` need together, by the durations in their scenarios. */
 async function secondsOfAll(): Promise<number> {
   const { names: engines } = await findEngines();
   const trials = chooseTrials({ scenarios, tiers: tierNames, engine: "in turns", engines, usesScenarioLimits: true });
@@ -23,7 +23,7 @@ async function secondsOfAll(): Promise<number> {
   }, 0);
 }
 
-/** Replaces `--all` in a test of the bench itself, which must be quick. */
+/** Scenarios that replace `--all` when a test of the bench itself has to be quick. */
 const short = ["burst"];
 
 export const loadAllRow: Row = {

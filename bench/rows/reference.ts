@@ -17,7 +17,7 @@ const calls = {
 const connections = 20;
 const fullAmount = 15_000;
 
-/** Builds the requests of a call, with a key if the server needs one. */
+/** Builds the requests of a call. They carry the server's key, if the server has one. */
 function requestsTo({ url, key }: BenchServer, { method, path, body }: Call, amount: number): Requests {
   const own = key === "" ? {} : { authorization: `Bearer ${key}` };
   const typed = body === "" ? {} : { "content-type": "application/json" };
@@ -36,7 +36,7 @@ const answers =
   () =>
     withServerTime(served, () => runInProcess("raw-autocannon", requestsTo(served, call, size.of(fullAmount))));
 
-/** Bodies of the reference server's responses, which the bare server repeats. */
+/** Requests each endpoint of the reference server once, for the bodies that the bare server is to repeat. */
 async function bodiesOf(reference: BenchServer): Promise<Record<string, unknown>> {
   const bodies: Record<string, unknown> = {};
   for (const [name, call] of Object.entries(calls)) {
@@ -47,7 +47,7 @@ async function bodiesOf(reference: BenchServer): Promise<Record<string, unknown>
   return bodies;
 }
 
-/** Rows of the reference server's endpoints. The CPU time is the server's. */
+/** Rows for the endpoints of the reference server. The CPU time of a measurement is that of the server, not of the client. */
 export const referenceRows: readonly Row[] = Object.entries(calls).map(([name, call]) => ({
   name: `reference-${name}`,
   what: `reference server: ${name}, with key, limits and headers`,

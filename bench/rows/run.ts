@@ -10,7 +10,7 @@ import { longGoes, nothingToClose, type Row, type Side } from "../tool/row.ts";
 
 const bareExchanging = fileURLToPath(new URL("../bare/exchanging.mjs", import.meta.url));
 
-/** Runs all checks and writes the report. `requests` is the number of requests sent. */
+/** Runs all checks and writes the report. `requests` in the result is the number of requests that the run sent. */
 async function wholeRun(...flags: readonly string[]): Promise<CommandTook & { readonly requests: number }> {
   const out = scratchFile("run", "report");
   const took = await runCommand({ args: conformance("run", "--quiet", "--out", out, ...flags), codes: [0] });
@@ -19,7 +19,7 @@ async function wholeRun(...flags: readonly string[]): Promise<CommandTook & { re
   return { ...took, requests: report.requests };
 }
 
-/** Share of usage reads among a run's requests: the run uses up an hour's window mostly by reading usage. */
+/** Share of usage requests among the requests of a run. It is high, because a run uses up the hourly limit of a key mostly by usage requests. */
 const readsOf = 8 / 9;
 
 const embedded: Row = {
@@ -37,7 +37,7 @@ const embedded: Row = {
   },
 };
 
-/** Starts a new server for each run, because each run without a target file also starts a new embedded server. */
+/** Starts a server for each measurement, because the baseline, a run on the embedded server, starts one too. */
 const overTargetFile: Side = async () => {
   const target = scratchFile("target", "json");
   const server = await startCommandServer(

@@ -4,7 +4,7 @@ import { perOne } from "../measuring/timed.ts";
 import { atMost } from "../tool/goal.ts";
 import { nothingToClose, type Row, type Side } from "../tool/row.ts";
 
-/** Starts in one measurement, because a single start is short. */
+/** Number of starts that one measurement sums up, because a single start is short. */
 const startsInOneGo = 3;
 
 const starts =

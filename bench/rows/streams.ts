@@ -9,12 +9,12 @@ import type { Row, Side } from "../tool/row.ts";
 const atOnce = 200;
 /** Characters per chunk. */
 const chunkSize = 8;
-/** Number of events of a stream that are not chunks: `start` and `done`. */
+/** Number of events in a stream that are not chunks: `start` and `done`. */
 const otherEvents = 2;
-/** Length of the agent's response before the query. */
+/** Length of the text that the agent puts before the query in its response. */
 const prefixLength = "You said: ".length;
 
-/** A body whose response has this number of events. */
+/** Returns a request body for which the stream has this number of events. */
 const bodyFor = (events: number): string =>
   JSON.stringify({
     query: "x".repeat((events - otherEvents) * chunkSize - prefixLength),
@@ -23,7 +23,7 @@ const bodyFor = (events: number): string =>
 
 const path = "/v1/agents/echo/stream";
 
-/** The headers and events of one stream of the reference server. */
+/** Opens a stream of the reference server. Returns its headers and its events, for the bare server to repeat. */
 async function writesOf({ url, key }: BenchServer, events: number) {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json", accept: "text/event-stream" };
   const answer = await request(new URL(path, url), { method: "POST", headers, body: bodyFor(events) });
@@ -70,5 +70,5 @@ function rowOf(events: number, fullStreams: number): Row {
   };
 }
 
-/** Rows of the reference server's streams. The CPU time is the server's. */
+/** Rows for the streams of the reference server. The CPU time of a measurement is that of the server, not of the client. */
 export const streamRows: readonly Row[] = [rowOf(20, 4000), rowOf(2000, 200)];

@@ -8,7 +8,7 @@ import { longGoes, nothingToClose, type Row, type Side } from "../tool/row.ts";
 
 const fullTargets = 50;
 
-/** A vendors file of these targets, each with one key. */
+/** Writes a vendors file in which each of the servers is a target with one key. */
 function vendorsFile({ urls, key }: BenchServer): string {
   const file = scratchFile("vendors", "json");
   const vendors = urls.map((baseUrl, at) => ({
@@ -19,7 +19,7 @@ function vendorsFile({ urls, key }: BenchServer): string {
   return file;
 }
 
-/** Each measurement has new servers, because the last run has used up part of the limits of the old ones. */
+/** Starts new servers for each measurement, because a run uses up part of the limits of its servers. */
 const judging =
   (targets: number): Side =>
   async () => {

@@ -1,7 +1,7 @@
 import { referenceTiers } from "../../src/reference/keys.ts";
 import { startReference } from "../../src/reference/reference.ts";
 
-/** Limits that no measurement uses up. */
+/** Limits that no measurement reaches. */
 const boundless = {
   perHour: 1e9,
   perMinute: 1e9,
@@ -10,10 +10,7 @@ const boundless = {
   tokensPerMonth: Number.MAX_SAFE_INTEGER,
 };
 
-/**
- * Starts the reference server on the machine's clock. Its key has limits like any other, but no measurement reaches
- * them.
- */
+/** Starts the reference server with a real clock. Its key has limits like any other key, but no measurement reaches them. */
 export async function start(): Promise<{ readonly url: string; readonly key: string }> {
   const reference = await startReference({ tiers: { ...referenceTiers, enterprise: boundless } });
   return { url: reference.baseUrl, key: reference.issueKey("enterprise").key };

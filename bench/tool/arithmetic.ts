@@ -2,33 +2,36 @@ import { median } from "../../src/base/statistics/quantile.ts";
 import type { Measurement } from "../measuring/measurement.ts";
 import type { Compared } from "./row.ts";
 
-/** Both sides of one round, and which one ran first. */
+/** One round: a measurement of the subject and one of the baseline, and which of them came first. */
 export interface Round {
   readonly first: "subject" | "baseline";
   readonly subject: Measurement;
   readonly baseline: Measurement;
 }
 
-/** The result of the rounds of a row. */
+/** The result of all rounds of a row. */
 export interface Result {
   /** Medians of the rounds. */
   readonly subject: Measurement;
   readonly baseline: Measurement;
-  /** Median of the ratios of the rounds: a temporary slowdown of the machine affects both sides of a round. */
+  /**
+   * Median of the ratios of the rounds. Ratios are comparable even if the machine is slow for a while, because that affects both
+   * measurements of a round.
+   */
   readonly ratio: number;
   readonly lowestRatio: number;
   readonly highestRatio: number;
-  /** The ratio of CPU times, in every row. */
+  /** Median of the ratios of CPU times. Every row has this ratio, even if the row compares something else. */
   readonly cpuRatio: number;
 }
 
-/** The side that runs first in a round. The sides alternate, so that neither always finds the machine warmer. */
+/** Returns which measurement comes first in a round. The order alternates, so that neither always finds the machine warmer. */
 export const firstOf = (round: number): Round["first"] => (round % 2 === 0 ? "baseline" : "subject");
 
 /**
  * Summarizes the rounds of a row.
  *
- * @throws {Error} if a row of memory has no memory measurement
+ * @throws {Error} if the row compares memory, but a measurement has none
  */
 export function resultOf(compared: Compared, rounds: readonly Round[]): Result {
   const ratios = rounds.map(({ subject, baseline }) => ratioOf(compared, subject, baseline));
@@ -42,14 +45,14 @@ export function resultOf(compared: Compared, rounds: readonly Round[]): Result {
   };
 }
 
-/** Subject divided by baseline. For rates the times are swapped. */
+/** The ratio of subject to baseline. A rate is the inverse of the time, so for rates the ratio of times is inverted. */
 export function ratioOf(compared: Compared, subject: Measurement, baseline: Measurement): number {
   return compared === "rate"
     ? quotient(baseline.wallMs, subject.wallMs)
     : quotient(figureOf(compared, subject), figureOf(compared, baseline));
 }
 
-/** Returns the measured value that a row of the bench table compares, in milliseconds or bytes. */
+/** Returns the value of a measurement that the row compares, in milliseconds or bytes. */
 export function figureOf(compared: Compared, { wallMs, cpuMs, bytes }: Measurement): number {
   if (compared === "CPU time") return cpuMs;
   if (compared !== "memory") return wallMs;
@@ -57,7 +60,7 @@ export function figureOf(compared: Compared, { wallMs, cpuMs, bytes }: Measureme
   return bytes;
 }
 
-/** Lower bound of a divisor: a ratio to zero would be meaningless. */
+/** The smallest divisor of a ratio: a ratio to a measured zero would be infinite. */
 const minMeasured = 1e-6;
 
 const quotient = (one: number, other: number): number => one / Math.max(other, minMeasured);

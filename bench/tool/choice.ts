@@ -2,8 +2,8 @@ import { globOf } from "../../src/base/glob.ts";
 import type { Row } from "./row.ts";
 
 /**
- * Chooses rows by name, pattern or family (the first part of a name, such as `start`), in the order of the table. Without names, chooses all
- * rows.
+ * Chooses rows by name, pattern or family (the first part of a name, such as `start`), in the order of the table. Without names, chooses
+ * all rows.
  *
  * @throws {Error} if a name fits no row
  */

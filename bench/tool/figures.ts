@@ -30,7 +30,7 @@ const rowBase = {
     z.object({ of: z.literal("nothing") }),
   ]),
   at: z.iso.datetime().describe("When it was measured."),
-  /** Load average of the machine at that time: other work makes times longer. */
+  /** Load average of the machine during the measurement. Other work on the machine makes times longer. */
   loadAverage: number,
 };
 
@@ -55,12 +55,12 @@ const rowSchema = z.discriminatedUnion("kind", [
 const figuresSchema = z.object({
   format: z.literal("agent-hosting-conformance/bench/1"),
   machine: machineSchema,
-  /** Share of the full size; 1 for figures that count. */
+  /** Share of the full amount of work. Only figures with the share 1 are published. */
   scale: number,
   rows: z.array(rowSchema),
 });
 
-/** The results of a run of the bench, as JSON. Times in ms, memory in bytes. */
+/** The figures of a run of the bench, as JSON. Times are in ms, memory is in bytes. */
 export type Figures = Readonly<z.infer<typeof figuresSchema>>;
 export type FigureRow = Figures["rows"][number];
 export type Machine = Figures["machine"];
@@ -80,7 +80,7 @@ export const figuresOf = (rows: readonly FigureRow[], scale: number): Figures =>
   rows: [...rows],
 });
 
-/** The figures of a measured row. */
+/** Turns the measurement of a row into its figures. */
 export function figureRow(measured: Measured, at: Date): FigureRow {
   const { row } = measured;
   const [loadAverage = 0] = loadavg();
@@ -101,7 +101,7 @@ const declared = ({ name, what, against, compared, goal }: Row) => ({ name, what
  */
 export const readFigures = (file: string): Figures => figuresSchema.parse(JSON.parse(readFileSync(file, "utf8")));
 
-/** Replaces figures by those of a later run, in the order of the declared rows. Drops rows that are no longer declared. */
+/** Replaces old figures with those of a later run, in the order of the declared rows. Figures of rows that no longer exist are dropped. */
 export function mergedRows(
   kept: readonly FigureRow[],
   fresh: readonly FigureRow[],

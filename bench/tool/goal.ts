@@ -1,9 +1,9 @@
-/** The goal of a row: a ratio to its baseline, or an absolute bound. */
+/** The goal of a row: a bound for its ratio to the baseline, or a bound for the subject itself. */
 export type Goal =
   | { readonly of: "ratio"; readonly is: "at most" | "at least"; readonly value: number }
-  /** A bound in milliseconds or bytes, as the row compares time or memory. */
+  /** A bound in milliseconds or bytes, depending on whether the row compares time or memory. */
   | { readonly of: "subject"; readonly is: "at most"; readonly value: number }
-  /** No goal: the row is for comparison with other rows only. */
+  /** The row has no goal: it is only compared with other rows. */
   | { readonly of: "nothing" };
 
 export const atMost = (value: number): Goal => ({ of: "ratio", is: "at most", value });
@@ -11,7 +11,7 @@ export const atLeast = (value: number): Goal => ({ of: "ratio", is: "at least", 
 export const itself = (value: number): Goal => ({ of: "subject", is: "at most", value });
 export const noGoal: Goal = { of: "nothing" };
 
-/** Whether a goal is met; `null` if the row has none. */
+/** Whether a row meets its goal; `null` if it has none. */
 export function isMet(
   goal: Goal,
   { ratio, subject }: { readonly ratio: number; readonly subject: number },

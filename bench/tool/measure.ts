@@ -4,7 +4,7 @@ import { messageOf } from "../../src/base/errors.ts";
 import { firstOf, type Result, resultOf, type Round } from "./arithmetic.ts";
 import type { Row, Sides, Size } from "./row.ts";
 
-/** The measurement of a row, or why it failed. */
+/** The measurements of a row, or why the row could not be measured. */
 export type Measured =
   | {
       readonly kind: "measured";
@@ -15,7 +15,10 @@ export type Measured =
     }
   | { readonly kind: "failed"; readonly row: Row; readonly reason: string; readonly seconds: number };
 
-/** Measures one row: opens its sides, runs each once for warm-up, then round by round. A failing row does not stop the others. */
+/**
+ * Measures one row: starts its servers, warms up, then measures subject and baseline in each round. An error becomes part of the result, so
+ * that it does not stop the other rows.
+ */
 export async function measure(row: Row, size: Size, wanted: number): Promise<Measured> {
   const startedMs = performance.now();
   const count = Math.min(wanted, row.mostRounds ?? wanted);
@@ -31,7 +34,7 @@ export async function measure(row: Row, size: Size, wanted: number): Promise<Mea
 async function roundsOf(row: Row, size: Size, count: number): Promise<Round[]> {
   const sides = await row.open(size);
   try {
-    // Rows with a single round are too slow for a warm-up.
+    // Warms up with a round that does not count. Rows with a single round are too slow for that.
     if (count > 1) await roundOf(sides, 0);
     const rounds: Round[] = [];
     for (let round = 0; round < count; round += 1) rounds.push(await roundOf(sides, round));
@@ -41,7 +44,7 @@ async function roundsOf(row: Row, size: Size, count: number): Promise<Round[]> {
   }
 }
 
-/** Runs both sides, never at the same time. */
+/** Measures subject and baseline one after the other, never at the same time. */
 export async function roundOf(
   { subject, baseline }: Pick<Sides, "subject" | "baseline">,
   round: number,

@@ -18,7 +18,7 @@ const shown = [
 const begin = "<!-- The bench writes from here: npm run bench -- --write -->";
 const end = "<!-- to here. -->";
 
-/** The generated part of `docs/performance.md`: the machine and the table. */
+/** Returns the generated part of `docs/performance.md`: a line on the machine, and the table. */
 export function markdownOf(figures: Figures): string {
   const dates = figures.rows.map(({ at }) => at.slice(0, 10)).toSorted();
   const [first = "never"] = dates;
@@ -30,7 +30,7 @@ export function markdownOf(figures: Figures): string {
   ].join("\n");
 }
 
-/** Formats a Markdown table as the formatter does: every column is as wide as its widest cell. */
+/** Formats a Markdown table as oxfmt would: every column is as wide as its widest cell. */
 function tableLines(rows: readonly Cells[]): string[] {
   const all = [heads, ...rows].map((cells) => shown.map((name) => cells[name].replaceAll("|", "\\|")));
   const widths = shown.map((_, at) => Math.max(3, ...all.map((cells) => displayWidth(cells[at] ?? ""))));
@@ -43,7 +43,7 @@ function tableLines(rows: readonly Cells[]): string[] {
 /**
  * Replaces the figures in the page.
  *
- * @throws {Error} if the page has no place for them
+ * @throws {Error} if the page lacks the comments between which the figures are
  */
 export function withFigures(page: string, figures: Figures): string {
   const from = page.indexOf(begin);

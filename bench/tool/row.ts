@@ -1,28 +1,28 @@
 import type { Measurement } from "../measuring/measurement.ts";
 import type { Goal } from "./goal.ts";
 
-/** The compared figure. `rate` is work per second, the inverse of the time, since both sides do the same work. */
+/** The value that a row compares. `rate` is work per second. Both measurements do the same work, so the rate is the inverse of the time. */
 export type Compared = "wall time" | "CPU time" | "rate" | "memory";
 
-/** One measurement of a side: does all of the side's work once, and returns its time and memory. */
+/** Measures the subject or the baseline once: does all of its work, and returns the time and the memory. */
 export type Side = () => Promise<Measurement>;
 
-/** The subject and its baseline. Both are as warm as in real use before the first round. */
+/** The subject of a row and its baseline. Opening them starts their servers, so that no measurement includes that. */
 export interface Sides {
   readonly subject: Side;
   readonly baseline: Side;
   readonly close: () => Promise<void>;
 }
 
-/** How much work a row does. */
+/** The amount of work of a row. */
 export interface Size {
-  /** Scales the number of requests, keys or lines of a row, to at least one. Published figures use 1; 0.01 tests the bench itself. */
+  /** Scales a number of requests, keys or lines, to at least one. The scale is 1 for published figures; 0.01 tests the bench itself. */
   readonly of: (full: number) => number;
-  /** Whether this is the size of published figures. */
+  /** Whether the scale is 1, as for published figures. */
   readonly isFull: boolean;
 }
 
-/** A row of the table: data, and how to open its two sides. */
+/** A row of the bench: it compares a subject, such as the limiter, with a baseline, such as a Map look-up. */
 export interface Row {
   /** The name for `--only`: lower-case letters, digits and `-`, beginning with the name of the family. */
   readonly name: string;
@@ -30,12 +30,12 @@ export interface Row {
   readonly against: string;
   readonly compared: Compared;
   readonly goal: Goal;
-  /** Maximum number of rounds, if more would take too long; `null` for as many as the user wants. */
+  /** Maximum number of rounds, if more rounds would take too long; `null` for as many as the user requests. */
   readonly mostRounds: number | null;
   readonly open: (size: Size) => Promise<Sides>;
 }
 
-/** Maximum number of rounds of a row whose measurements take many seconds. */
+/** Maximum number of rounds of a row whose measurements take many seconds each. */
 export const longGoes = 3;
 
 export const sizeOf = (scale: number): Size => ({

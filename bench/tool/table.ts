@@ -13,7 +13,7 @@ const shown = [
   "met",
 ] as const satisfies readonly (keyof Cells)[];
 
-/** The table for a terminal. */
+/** Formats the figures as a table for a terminal. */
 export function terminalTable(rows: readonly FigureRow[]): string {
   const columns = shown.map((name) => ({ head: heads[name], align: "left", width: widest }) as const);
   const lines = rows.map(cellsOf).map((cells) => shown.map((name) => cells[name]));
@@ -23,7 +23,7 @@ export function terminalTable(rows: readonly FigureRow[]): string {
 export const machineText = ({ cores, model, memoryBytes, system, node }: Machine): string =>
   `${cores} cores (${model}), ${bytesText(memoryBytes)}, ${system}, Node ${node}`;
 
-/** The line to print as soon as a row is measured. */
+/** Formats the line that is printed as soon as a row is measured. */
 export function lineOf(row: FigureRow): string {
   const { name, subject, baseline, ratio, spread, cpu, goal, met } = cellsOf(row);
   if (row.kind === "failed") return `${name.padEnd(24)} failed: ${subject}`;

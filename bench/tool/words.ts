@@ -2,7 +2,7 @@ import type { Measurement } from "../measuring/measurement.ts";
 import { figureOf } from "./arithmetic.ts";
 import type { FigureRow } from "./figures.ts";
 
-/** The cells of one row, for every table. */
+/** The cells of one row as text, for the terminal and for the page. */
 export interface Cells {
   readonly name: string;
   readonly what: string;

@@ -12,8 +12,8 @@ import type { Measurement } from "../measuring/measurement.ts";
 const inputSchema = z.object({ url: z.string(), key: z.string(), connections: z.int(), amount: z.int() });
 
 /**
- * Sends a scenario with autocannon and judges it: from its first request to the verdict. The CPU time is that of both
- * processes.
+ * Sends a scenario with autocannon and judges the result. The time is that from the first request to the verdict. The CPU time is that of
+ * autocannon's process and of this one.
  */
 export async function run(input: unknown): Promise<Measurement> {
   const { url, key, connections, amount } = inputSchema.parse(input);

@@ -11,7 +11,7 @@ import type { Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({ side: z.enum(["judge", "parse"]), folder: z.string(), file: z.string() });
 
-/** Judges saved evidence, from the file to the report. The baseline only parses the file as JSON. */
+/** Judges saved evidence, from reading the file to the new report. The baseline (`parse`) only parses the file as JSON. */
 export async function run(input: unknown): Promise<Measurement> {
   const { side, folder, file } = inputSchema.parse(input);
   const path = join(folder, "report.json");

@@ -8,7 +8,7 @@ import type { Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({ side: z.enum(["judge", "parse"]), file: z.string() });
 
-/** Judges a log of k6, from the file to the verdict. The baseline only parses each line as JSON. */
+/** Judges a log of k6, from reading the file to the verdict. The baseline (`parse`) only parses each line as JSON. */
 export async function run(input: unknown): Promise<Measurement> {
   const { side, file } = inputSchema.parse(input);
   const took = await timed(side === "judge" ? () => judged(file) : () => parsed(file));

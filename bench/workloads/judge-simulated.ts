@@ -10,7 +10,7 @@ import type { Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({ requests: z.int() });
 
-/** Collects and judges lines as k6 would write them. `bytes` is the peak memory of the process. */
+/** Collects and judges simulated lines of a k6 log. `bytes` in the result is the peak memory of the process. */
 export async function run(input: unknown): Promise<Measurement> {
   const { requests } = inputSchema.parse(input);
   limitYoungGeneration();

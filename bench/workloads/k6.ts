@@ -19,7 +19,7 @@ const inputSchema = z.object({
   amount: z.int(),
 });
 
-/** Sends requests with a script of `bench/k6`. The times are those of the k6 process, per thousand requests. */
+/** Sends requests with a script of `bench/k6`. The result has the times of the k6 process, per thousand requests. */
 export async function run(input: unknown): Promise<Measurement> {
   const { script, url, key, connections, amount } = inputSchema.parse(input);
   const parts = engineOptionsFor(url, key, { perMinute: amount, concurrent: connections });

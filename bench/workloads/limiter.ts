@@ -17,18 +17,19 @@ const inputSchema = z.object({
   decisions: z.int(),
 });
 
-/** Decisions before the measurement, so that compiled code does not count as memory of a key. */
+/** Decisions to make before the measurement, so that the memory of compiled code is not counted for the keys. */
 const warmUpDecisions = 20_000;
-/** Number of keys whose memory is measured together. */
+/** Minimum number of keys whose memory is measured together. */
 const mostMeasured = 200_000;
 
 /** Decides on one request of the key with this name. */
 type Decide = (name: string) => void;
 
-/** Measures a million decisions over this number of keys, or the bytes per key. */
+/** Measures the time of a million decisions over this number of keys, or the memory of a key. */
 export async function run(input: unknown): Promise<Measurement> {
   const { side, of, keys, decisions } = inputSchema.parse(input);
-  // A Set computes the hash of each string, as a Map look-up does. This memory then does not count as the limiter's.
+  // V8 computes the hash of a string when the string is first used as a key, and stores it. The Set does this now, so that the memory does
+  // not count for the limiter.
   const names = [...new Set(Array.from({ length: keys }, (_, at) => `key-${String(at).padStart(9, "0")}`))];
   const open = side === "limiter" ? limiter : mapLookUp;
   if (of === "memory") return { wallMs: 0, cpuMs: 0, bytes: bytesOfKey(open, names) };
@@ -42,7 +43,9 @@ export async function run(input: unknown): Promise<Measurement> {
   return perOne(await timed(() => round(decisions)), decisions / 1e6);
 }
 
-/** Measures few keys in many servers, so that other memory of the process is negligible. */
+/**
+ * Returns the memory of a key in bytes. If there are few keys, many limiters have them, so that other memory of the process is negligible.
+ */
 function bytesOfKey(open: () => Decide, names: readonly string[]): number {
   const servers = Array.from({ length: Math.ceil(mostMeasured / names.length) }, open);
   const warm = open();
@@ -50,7 +53,7 @@ function bytesOfKey(open: () => Decide, names: readonly string[]): number {
   const emptyBytes = heapBytes();
   for (const decide of servers) for (const name of names) decide(name);
   const bytes = heapBytes() - emptyBytes;
-  // Uses the servers once more, so that the garbage collector cannot free them earlier.
+  // Uses every limiter once more, so that the garbage collector could not free it before the measurement.
   for (const decide of [...servers, warm]) decide(names[0] ?? "");
   return Math.max(0, bytes) / (servers.length * names.length);
 }
@@ -61,7 +64,7 @@ function heapBytes(): number {
 }
 
 /**
- * Finds the account of a key, refuses or counts, and reads the values of the headers, as the server does for each
+ * The subject: finds the account of a key, refuses or counts the request, and reads the values for the headers, like the server for each
  * request.
  */
 function limiter(): Decide {
@@ -89,7 +92,7 @@ function limiter(): Decide {
   };
 }
 
-/** The baseline: looks up a key and reads the clock, which every limiter must do. */
+/** The baseline: looks up a key in a Map and reads the clock, which every limiter has to do. */
 function mapLookUp(): Decide {
   const counts = new Map<string, number>();
   const seen = { last: 0, sum: 0 };
@@ -101,7 +104,7 @@ function mapLookUp(): Decide {
   };
 }
 
-/** Indexes in an order in which no CPU cache helps. The order is the same in each measurement. */
+/** Returns the indexes in a shuffled order, so that CPU caches do not help. The order is the same in each measurement. */
 function shuffled(count: number): Uint32Array {
   const order = Uint32Array.from({ length: count }, (_, at) => at);
   let seed = 1;

@@ -14,20 +14,20 @@ export const requestsSchema = z.object({
   amount: z.int(),
 });
 
-/** Number of identical requests. */
+/** A request, and how often to send it. */
 export type Requests = z.infer<typeof requestsSchema>;
 
-/** The part of autocannon used here, since its published types lag behind. */
+/** The part of autocannon's API that the bench uses. The published types of autocannon are older than its code. */
 type Autocannon = (
   options: Requests,
 ) => Promise<{ readonly "2xx": number; readonly non2xx: number; readonly errors: number }>;
 
-/** How often autocannon checks whether it has ended, in ms, and its maximum duration in seconds. */
+/** `sampleInt`: how often autocannon checks whether it has finished, in ms. `duration`: the maximum duration in seconds. */
 const settings = { sampleInt: 20, duration: 1_000_000 } as const;
 
 const autocannon = createRequire(import.meta.url)("autocannon") as Autocannon;
 
-/** Sends requests with autocannon alone, and measures autocannon's CPU time. */
+/** Sends requests with autocannon in this process, and measures the process. */
 export async function run(input: unknown): Promise<Measurement> {
   const requests = requestsSchema.parse(input);
   return timed(async () => {

@@ -11,11 +11,11 @@ export const streamsSchema = z.object({
   body: z.string(),
   atOnce: z.int(),
   amount: z.int(),
-  /** Minimum number of bytes per stream. */
+  /** Minimum number of bytes that each stream has to deliver. */
   bytes: z.int(),
 });
 
-/** The streams to open, several at a time. Each is read to its end. */
+/** The streams to open, `atOnce` of them at a time. Each stream is read to its end. */
 export type Streams = z.infer<typeof streamsSchema>;
 
 export async function run(input: unknown): Promise<Measurement> {

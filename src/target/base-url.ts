@@ -2,8 +2,8 @@ import { UsageError } from "../base/usage-error.ts";
 import { line } from "../base/line.ts";
 
 /**
- * Reads the base URL in the form that the harness uses: with `/v1`, without a trailing slash. Adds a missing `/v1`,
- * and never doubles it. Source: What the service does, 2.
+ * Normalizes a base URL: it gets `/v1` if that is missing, and loses a trailing slash. Source: the interface document, "What the service
+ * does", item 2.
  *
  * @throws {UsageError} if the text is no http or https URL, or has credentials, a query or a fragment
  */
@@ -21,5 +21,5 @@ export function readBaseUrl(text: string): string {
 
 export { isLoopback } from "../base/network/network.ts";
 
-/** A URL without its credentials, its query and its fragment, which may contain a key. */
+/** A URL without its credentials, its query and its fragment, because each of them may contain a key. */
 const withoutSecrets = (text: string): string => text.replace(/\/\/[^/@]*@/g, "//…@").replace(/([?#]).+/s, "$1…");

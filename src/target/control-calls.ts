@@ -8,15 +8,15 @@ import { isLoopback } from "./base-url.ts";
 import type { HttpCall, ParsedTargetFile } from "./file-schema.ts";
 import type { ClockControl } from "./target.ts";
 
-/** A target may answer an advance of its clock only after its deliveries have ended. */
+/** Maximum time for a call. It is long, because some targets answer an advance of their clock only after all deliveries that it causes. */
 const callDeadlineMs = 30_000;
-/** How long the effects of a clock advance take to arrive if the target file does not say. */
+/** How long to wait after an advance of the clock until its effects have arrived, if the target file does not say. */
 const defaultSettleMs = { near: 150, far: 1000 } as const;
 
-/** A call of a target file that failed: the target or a gateway refused it, or nothing responded. */
+/** Thrown if a call that the target file describes fails: the target or a gateway refused it, or nothing responded. */
 export class ControlCallFailed extends Error {
   override readonly name = "ControlCallFailed";
-  /** Whether the same call may succeed later: there was no response, or that of a gateway. */
+  /** Whether the same call may succeed later, because nothing or only a gateway responded. */
   readonly isTemporary: boolean;
 
   constructor(message: string, { isTemporary, cause }: { readonly isTemporary: boolean; readonly cause?: unknown }) {
@@ -25,7 +25,7 @@ export class ControlCallFailed extends Error {
   }
 }
 
-/** A test clock that is advanced by the HTTP call of the target file. */
+/** A test clock that the target file's HTTP call advances. */
 export function clockOverHttp(
   { advance, settleMs, agentsFollow = false }: NonNullable<ParsedTargetFile["clock"]>,
   network: Network,
@@ -39,7 +39,7 @@ export function clockOverHttp(
   };
 }
 
-/** A trigger that causes an event by the HTTP call of the target file. */
+/** Returns a function that causes an event by an HTTP call of the target file. */
 export const triggerOverHttp =
   (call: HttpCall, network: Network): (() => Promise<void>) =>
   async () => {
@@ -47,10 +47,10 @@ export const triggerOverHttp =
   };
 
 /**
- * Sends a call of a target file.
+ * Sends an HTTP call of the target file.
  *
  * @returns the body of the response
- * @throws {ControlCallFailed} that begins with `failure` if the call is refused, or gets no response
+ * @throws {ControlCallFailed} if the target refuses the call, or does not respond; the message begins with `failure`
  */
 export async function send(call: HttpCall, network: Network, seconds: number, failure: string): Promise<string> {
   const { url, method, body } = call;
@@ -76,16 +76,16 @@ export async function send(call: HttpCall, network: Network, seconds: number, fa
   }
 }
 
-/** The URL without its query, which may contain a token. */
+/** The URL without its query, because a query may contain a token. */
 function urlWithoutQuery(text: string): string {
   const { origin, pathname } = new URL(text);
   return origin + pathname;
 }
 
-/** Headers whose values are no secrets. */
+/** Headers whose values are not secret, in lower case. */
 const harmlessHeaders = new Set(["accept", "content-type", "user-agent"]);
 
-/** Secrets of a call: header values, query values, and the password of its URL. */
+/** Secrets of a call: the values of its headers and of its query, and the password in its URL. */
 export function secretsOfCall({ url, headers = {} }: HttpCall): string[] {
   const { searchParams, password } = new URL(url);
   const ofHeaders = Object.entries(headers).flatMap(([name, value]) =>
@@ -94,10 +94,12 @@ export function secretsOfCall({ url, headers = {} }: HttpCall): string[] {
   return [...ofHeaders, ...searchParams.values(), password].filter(looksSecret);
 }
 
-/** Whether a value is long enough for a secret. A short one, such as `yes`, occurs in other texts too. */
+/** Whether a value is long enough to be a secret. A short value such as `yes` occurs in other texts too, and must not be redacted. */
 const looksSecret = (value: string): boolean => value.length >= 8;
 
-/** Inserts the time. A value that is just `${seconds}` or `${milliseconds}` becomes a number. */
+/**
+ * Replaces the placeholders `${seconds}` and `${milliseconds}` in a body. A value that consists of a placeholder alone becomes a number.
+ */
 function withTime(value: unknown, seconds: number): unknown {
   if (typeof value === "string") {
     if (value === "${seconds}") return seconds;

@@ -7,7 +7,7 @@ import { agentRoles, type AgentRole, type RequestRole, requestRoles } from "./ta
 
 const positive = z.int().positive();
 const text = z.string().min(1);
-/** A path must start with a slash, or it would extend the host name. */
+/** A path that is appended to the base URL. Without a leading slash, it would extend the host name. */
 const path = z.string().startsWith("/", "must begin with /");
 
 const keySchema = z

@@ -23,7 +23,7 @@ import { defaultKeyTraits, type RoleAssignment, type Target, type TargetKey, typ
 /**
  * Reads a target file.
  *
- * @throws {UsageError} that names the wrong place in the file, and the allowed values
+ * @throws {UsageError} that says where in the file the error is, and which values are allowed
  */
 export function readTargetFile(
   path: string,
@@ -36,7 +36,9 @@ export function readTargetFile(
   });
 }
 
-/** Network settings from flags, which override a target file. File names are relative to the working directory. */
+/**
+ * Network settings from flags. They take precedence over those of a target file. File names in them are relative to the working directory.
+ */
 export interface NetworkFlags {
   readonly network: NetworkSettings;
   readonly nameOf: NetworkPlace["nameOf"];
@@ -44,9 +46,9 @@ export interface NetworkFlags {
 
 const noNetworkFlags: NetworkFlags = { network: {}, nameOf: String };
 
-/** The context for parsing a target description. */
+/** The context in which a target description is parsed. */
 export interface ParseContext {
-  /** The folder that file names are relative to. */
+  /** The folder to which file names are relative. */
   readonly folder: string;
   readonly networkFlags: NetworkFlags;
 }
@@ -58,7 +60,7 @@ export const defaultParseContext: ParseContext = { folder: ".", networkFlags: no
  *
  * @param where the source of the object, for messages.
  * @param context the base folder of file names, and network flags.
- * @throws {UsageError} that names the wrong place, and the allowed values.
+ * @throws {UsageError} that says where in the object the error is, and which values are allowed.
  */
 export function targetFromObject(
   raw: unknown,
@@ -74,7 +76,7 @@ export function targetFromObject(
   return toTarget(parsed.data, where, variables, network);
 }
 
-/** Merges network settings. Flags override the file. */
+/** Merges the network settings of flags and of a target file. Flags take precedence. */
 function mergeNetworks(
   file: NetworkSettings,
   own: NetworkPlace,
@@ -96,8 +98,8 @@ function mergeNetworks(
 }
 
 /**
- * Replaces `${NAME}` in every string with the environment variable. `${seconds}` and `${milliseconds}` belong to the
- * clock and stay.
+ * Replaces `${NAME}` in every string with the value of the environment variable. Leaves `${seconds}` and `${milliseconds}`, which are
+ * placeholders for an advance of the clock.
  */
 function withVariables(
   value: unknown,
@@ -123,7 +125,7 @@ function withVariables(
   );
 }
 
-/** The environment variable of each key, so that `curl` commands can name it. */
+/** The environment variable that holds each key, so that `curl` commands can name it. Keys that are written in the file have none. */
 function variablesOfKeys(raw: unknown): Record<string, string> {
   const keys = z.object({ keys: z.record(z.string(), z.object({ key: z.string() })) }).safeParse(raw);
   if (!keys.success) return {};
@@ -144,7 +146,7 @@ function describeIssues(error: z.ZodError): string {
   return messages.slice(0, 3).join("; ") + (messages.length > 3 ? ` (and ${messages.length - 3} more)` : "");
 }
 
-/** Property names that the schema allows at a path of the file. */
+/** The property names that the schema allows at a path of the file. */
 function allowedAt(path: readonly PropertyKey[]): string[] {
   let schema: unknown = z.toJSONSchema(targetFileSchema, { io: "input" });
   for (const step of path) {
@@ -200,14 +202,14 @@ function toTarget(
   };
 }
 
-/** Paths of a target file that the document does not define. */
+/** Paths that a target file gives, because the document does not define them. */
 export const openPathsOf = (paths: ParsedTargetFile["paths"]): Target["paths"] => ({
   batch: paths?.batch ?? null,
   operation: paths?.operation ?? null,
   execute: paths?.execute ?? null,
 });
 
-/** Reads the agents of a target file: plain agents, and agents with a request. */
+/** Reads the agents of a target file. An agent is a plain name, or a name with the request that makes it play its role. */
 export function parseRoles(
   roles: NonNullable<ParsedTargetFile["agents"]>,
 ): Pick<Target, "agents" | "roleAssignments" | "agentSource"> {
@@ -220,8 +222,8 @@ export function parseRoles(
 }
 
 /**
- * Uses the answering agent for streams too, unless the user assigned a streaming agent. Without an answering agent,
- * discovery looks for one in the list.
+ * Uses the agent that answers for streams too, unless the user named a streaming agent. If no agent that answers is named, discovery will
+ * look for one in the list.
  */
 export function withDefaultStreaming(agents: Target["agents"]): Pick<Target, "agents" | "agentSource"> {
   const { answering, streaming } = agents;
@@ -238,7 +240,7 @@ const callsOf = ({ clock, freshness, triggers }: ParsedTargetFile): HttpCall[] =
 
 const anyLoopbackPort = "127.0.0.1:0";
 
-/** The receiver settings. Settings from the user promise that the target can reach the receiver. */
+/** The settings of the webhook receiver. If the user gave settings, the user promises that the target can reach the receiver. */
 export function webhooksOf(given: z.infer<typeof webhooksSchema> | undefined, baseUrl: string): WebhookSettings | null {
   if (given !== undefined)
     return {
@@ -261,7 +263,7 @@ function toKey(name: string, key: ParsedTargetFile["keys"][string], variable: st
   };
 }
 
-/** Name of a shell variable for a key that the target file contains, for use in commands. */
+/** The name of a shell variable for a key that is written in the target file. Commands in the report use this name. */
 export const variableFor = (name: string): string => `${name.toUpperCase().replace(/\W+/g, "_")}_KEY`;
 
 /**

@@ -13,9 +13,10 @@ const keyUseSchema = z.object({
 });
 
 /**
- * Asks the target which keys are unused, by the call of the target file. A call that fails confirms none.
+ * Returns a function that asks the target which keys are unused, by the HTTP call of the target file. If the call fails, no key counts as
+ * unused.
  *
- * The returned function throws {@link HarnessLimit} if this machine lacks what the call needs.
+ * The returned function throws {@link HarnessLimit} if this machine lacks what the call needs, such as file descriptors.
  */
 export const unusedKeysOverHttp =
   ({ freshAt, start, ask }: NonNullable<ParsedTargetFile["freshness"]>, network: Network) =>
@@ -29,13 +30,16 @@ export const unusedKeysOverHttp =
     const parsed = keyUseSchema.safeParse(json.kind === "value" ? json.value : null);
     if (!parsed.success || parsed.data.start !== start) return new Set();
     const freshMs = Date.parse(freshAt);
-    // A clock that stands still shows the same time before and after a request.
+    // The comparison is strict: a clock that stands still shows the same time before and after a request.
     const isUnused = (lastUsedAt: string | null): boolean => lastUsedAt === null || Date.parse(lastUsedAt) < freshMs;
     const unused = Object.entries(parsed.data.keys).filter(([, use]) => isUnused(use.last_used_at));
     return new Set(unused.map(([name]) => name));
   };
 
-/** Marks keys as used unless the target confirms that they are unused. Keys stay as they are if the target cannot confirm anything. */
+/**
+ * Marks every fresh key as used that the target does not confirm as unused. Changes nothing if the target has no call that confirms
+ * anything.
+ */
 export async function withConfirmedFreshness(target: Target): Promise<Target> {
   if (target.unusedKeys === null || Object.values(target.keys).every(({ fresh }) => !fresh)) return target;
   const unused = await target.unusedKeys();

@@ -32,17 +32,16 @@ export type NetworkSettings = z.infer<typeof networkSchema>;
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
-/** The source of network settings: names of its parts for messages, and the folder of its files. */
+/** The source of network settings. `nameOf` names a setting in messages, and `folder` is the base of its file names. */
 export interface NetworkPlace {
   readonly nameOf: (part: keyof NetworkSettings) => string;
   readonly folder: string;
 }
 
 /**
- * Resolves network settings. Missing ones come from environment variables.
+ * Resolves network settings. Environment variables provide a proxy if the settings name none.
  *
- * @throws {UsageError} if the proxy is not usable, a file cannot be read, or a certificate and key do not belong
- * together
+ * @throws {UsageError} if the proxy cannot be used, a file cannot be read, or certificate and key do not match
  */
 export function networkOf(
   settings: NetworkSettings,
@@ -100,7 +99,7 @@ interface Variable {
   readonly text: string;
 }
 
-/** The value of an environment variable. The lower-case name wins, as in curl. */
+/** The value of an environment variable. If it is set in lower and in upper case, the lower-case name wins, as in curl. */
 function readVariable(environment: EnvironmentVariables, name: string): Variable | null {
   for (const each of [name, name.toUpperCase()]) {
     const text = environment[each];
@@ -112,7 +111,10 @@ function readVariable(environment: EnvironmentVariables, name: string): Variable
 const addressOf = (variable: Variable | null): string | null =>
   variable === null ? null : readProxy(variable.text, variable.name);
 
-/** Reads the URL of a proxy, with or without a scheme. Ignores a path and a query, as curl does. Errors omit the text, which may contain a password. */
+/**
+ * Reads the URL of a proxy, with or without a scheme. Ignores path and query, as curl does. Error messages do not show the URL, because it
+ * may contain a password.
+ */
 function readProxy(text: string, name: string): string {
   const whole = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   if (!URL.canParse(whole))
@@ -126,7 +128,7 @@ function readProxy(text: string, name: string): string {
   return `${protocol}//${credentials}${credentials === "" ? "" : "@"}${host}/`;
 }
 
-/** Secrets of a proxy: its password, plain and in the form in which it is sent. */
+/** Secrets of a proxy: its password as written in the URL, decoded, and in the `Basic` credentials that are sent. */
 export function secretsOfNetwork({ proxy }: Network): string[] {
   const urls = proxy.kind === "always" ? [proxy.url] : proxy.kind === "by address" ? [proxy.http, proxy.https] : [];
   return urls.flatMap((url) => {

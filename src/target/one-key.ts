@@ -8,13 +8,13 @@ import type { webhooksSchema } from "./file-schema.ts";
 import { secretsOfNetwork } from "./network.ts";
 import { defaultKeyTraits, defaultTargetTraits, type Target } from "./target.ts";
 
-/** A target without a target file. */
+/** A target that flags or options describe, without a target file. */
 export interface OneKey {
   /** The base URL, with or without `/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly tier?: PublishedTier | undefined;
-  /** An agent that responds to invokes, and perhaps to streams. */
+  /** The agent that answers invokes. It is used for streams too, although it may not support them. */
   readonly agent?: string | undefined;
   readonly webhooks?: z.infer<typeof webhooksSchema> | undefined;
   readonly network: Network;

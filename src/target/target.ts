@@ -2,7 +2,7 @@ import { type Network, plainNetwork } from "../base/network/network.ts";
 import type { WebhookEvent } from "../spec/events.ts";
 import type { TierLimits } from "../spec/tiers.ts";
 
-/** Roles of agents in a run, with what the agent does. */
+/** The roles that agents play in a run, each with what the agent does. */
 export const agentRoles = {
   answering: "answers an invoke",
   streaming: "answers a stream",
@@ -21,7 +21,7 @@ export const agentRoles = {
 
 export type AgentRole = keyof typeof agentRoles;
 
-/** Roles that depend on the request, so that any agent may have them. */
+/** Roles that an agent may play for one request and not for another. An agent plays any other role for all its requests. */
 export const requestRoles = [
   "slow",
   "slowStreaming",
@@ -32,15 +32,15 @@ export const requestRoles = [
 ] as const satisfies readonly AgentRole[];
 export type RequestRole = (typeof requestRoles)[number];
 
-/** The agent for a role, with the request that it needs. */
+/** The agent that plays a role, with the request that makes the agent do so. */
 export interface RoleAssignment {
   readonly agent: string;
   /**
-   * Body fields that make the agent fulfil the role. They override the fields of a probe. Empty if the agent does so
-   * for any request.
+   * Body fields that make the agent play the role. They override those of a probe's request. Empty if the agent plays the role for any
+   * request.
    */
   readonly body: Readonly<Record<string, unknown>>;
-  /** The path below the base URL, with `{agent_id}` and `{endpoint}`. `null` for the documented path. */
+  /** The path below the base URL, with the placeholders `{agent_id}` and `{endpoint}`. `null` for the documented path. */
   readonly path: string | null;
 }
 
@@ -62,26 +62,26 @@ export interface TargetKey {
   readonly allowedIps: readonly string[] | null;
   /** Lifetime of a temporary key, in seconds from the start of the run. `null` if it does not expire. */
   readonly expiresInSeconds: number | null;
-  /** Whether the tokens of the month are nearly used up. */
+  /** Whether the key's tokens of the month are nearly used up. */
   readonly nearQuota: boolean;
-  /** Tokens a month of this key, in place of its tier's. `null` if it has those of its tier. */
+  /** The key's own limit of tokens a month. `null` if the limit of its tier applies. */
   readonly tokensPerMonth: number | null;
   /** Whether the key works only with signed requests. */
   readonly signed: boolean;
-  /** The signing secret of the key. `null` for the target's. */
+  /** The key's own signing secret. `null` if the signing secret of the target applies. */
   readonly signingSecret: string | null;
-  /** Whether the key was unused before the run. */
+  /** Whether no request was sent with the key before the run. */
   readonly fresh: boolean;
-  /** Whether the key may be sent in a URL, which ends in logs, because it is revoked after the run. */
+  /** Whether the key may be sent in a URL, which servers log. Only a key that is revoked after the run may be. */
   readonly disposable: boolean;
 }
 
 /** Advances the target's test clock. */
 export interface ClockControl {
   readonly advance: (ms: number) => Promise<void>;
-  /** Real time until the effects of an advance reach the harness, in milliseconds. */
+  /** Real time in milliseconds until the effects of an advance have reached the harness. */
   readonly settleMs: number;
-  /** Whether agents follow the test clock, as stated by the user. */
+  /** Whether the agents' own clocks follow the test clock, as stated by the user. */
   readonly agentsFollow: boolean;
 }
 
@@ -89,15 +89,13 @@ export interface ClockControl {
 export interface WebhookSettings {
   /** Host and port to listen on. Port 0 picks a free one. */
   readonly listen: string;
-  /** URL under which the target reaches the receiver, such as a tunnel. `null` if it is `listen` itself. */
+  /** URL under which the target reaches the receiver, such as that of a tunnel. `null` if the target reaches it at `listen`. */
   readonly publicUrl: string | null;
-  /**
-   * Whether the user promises that the target can reach the receiver. Otherwise a missing delivery proves nothing.
-   */
+  /** Whether the user promises that the target can reach the receiver. Without this promise, a missing delivery proves nothing. */
   readonly isReachabilityPromised: boolean;
 }
 
-/** Paths that the document does not define. */
+/** Paths that the user has to give, because the document does not define them. */
 export interface OpenPaths {
   /** The path of the batch endpoint, below the base URL, with `{agent_id}`. */
   readonly batch: string | null;
@@ -108,8 +106,8 @@ export interface OpenPaths {
 }
 
 /**
- * How the agents are known. `named to answer`: the user named only an answering agent. It is used for streams too,
- * but need not support them.
+ * The origin of the agents. `named`: the user named an agent for streams. `named to answer`: the user named only an agent that answers
+ * invokes, which is used for streams too but need not support them. `found`: discovery looks for agents, unless a flag names one.
  */
 export type AgentSource = "named" | "named to answer" | "found";
 
@@ -118,26 +116,26 @@ export interface Target {
   readonly name: string;
   readonly baseUrl: string;
   readonly keys: Readonly<Record<string, TargetKey>>;
-  /** Agents that fulfil a role with any request. */
+  /** Agents that play a role for every request. */
   readonly agents: Partial<Readonly<Record<AgentRole, string>>>;
-  /** Agents that fulfil a role with a certain request. */
+  /** Agents that play a role only for a certain request. */
   readonly roleAssignments: Partial<Readonly<Record<RequestRole, RoleAssignment>>>;
   readonly agentSource: AgentSource;
-  /** Limits of tiers that the document does not define. */
+  /** Limits that the user stated for tiers, such as `enterprise`. They take precedence over the published limits. */
   readonly tiers: Readonly<Record<string, TierLimits>>;
   readonly clock: ClockControl | null;
-  /** Returns the names of the keys that the target confirms as unused. `null` if nothing can confirm it. */
+  /** Asks the target which keys are unused, and returns their names. `null` if the target has no call for that. */
   readonly unusedKeys: (() => Promise<ReadonlySet<string>>) | null;
   readonly webhooks: WebhookSettings | null;
-  /** Causes events that no request of the interface can cause. */
+  /** Calls that cause events, for events that no request of the interface causes. */
   readonly triggers: Partial<Readonly<Record<WebhookEvent, () => Promise<void>>>>;
-  /** The secret for request signatures. */
+  /** The secret with which requests are signed. */
   readonly signing: { readonly secret: string } | null;
   readonly paths: OpenPaths;
-  /** Whether requests reach the target without a proxy or gateway that sets the source address. */
+  /** Whether requests reach the target directly, without a proxy or gateway that tells it the client's address. */
   readonly isDirect: boolean;
   readonly network: Network;
-  /** Secrets of the calls of `clock` and `triggers`, and of the proxy. Redacted everywhere. */
+  /** Secrets in the calls of `clock`, `triggers` and `freshness`, and of the proxy. They are redacted everywhere. */
   readonly callSecrets: readonly string[];
 }
 
@@ -192,7 +190,7 @@ const isRestricted = ({
   tokensPerMonth !== null ||
   signed;
 
-/** The assignment of a role that depends on the request. `null` if there is none. */
+/** The agent that plays a role, with the request that makes it do so. `null` if no agent plays the role. */
 export function roleAssignmentOf(
   { agents, roleAssignments }: Pick<Target, "agents" | "roleAssignments">,
   role: RequestRole,
@@ -201,13 +199,13 @@ export function roleAssignmentOf(
   return roleAssignments[role] ?? (agent === undefined ? null : { agent, body: {}, path: null });
 }
 
-/** Ids of all agents with a role. */
+/** Ids of all agents that play a role. */
 export const assignedAgents = ({ agents, roleAssignments }: Pick<Target, "agents" | "roleAssignments">): string[] => [
   ...Object.values(agents),
   ...Object.values(roleAssignments).map(({ agent }) => agent),
 ];
 
-/** Describes the agent and the request of each role, for people. */
+/** Describes the agent of each role, and its request, for people. */
 export function describeRoles(target: Pick<Target, "agents" | "roleAssignments">): Readonly<Record<string, string>> {
   const described = Object.entries(target.roleAssignments).map(([role, { agent, body, path }]): [string, string] => [
     role,
@@ -222,15 +220,15 @@ export function describeRoles(target: Pick<Target, "agents" | "roleAssignments">
 
 const isEmpty = (body: object): boolean => Object.keys(body).length === 0;
 
-/** The key that works only with signed requests. `null` if there is none. */
+/** A key that works only with signed requests. `null` if there is none. */
 export const keyToSignFor = ({ keys }: Pick<Target, "keys">): TargetKey | null =>
   Object.values(keys).find((key) => key.signed && !key.expired) ?? null;
 
-/** Valid keys without restrictions, which any probe can use. */
+/** Keys that have not expired and have no restriction, so that any probe can use them. */
 export const usableKeys = (target: Target): TargetKey[] =>
   Object.values(target.keys).filter((key) => !key.expired && !isRestricted(key));
 
-/** Sets the tier of a key, as detected from its headers, unless the user stated one. */
+/** Sets the tier of a key to the tier that its response headers show, unless the user stated one. */
 export function withDetectedTier(target: Target, keyName: string, tier: string | null): Target {
   const key = target.keys[keyName];
   if (key === undefined || key.tier !== null || tier === null) return target;

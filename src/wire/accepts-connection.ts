@@ -6,22 +6,22 @@ import { type Network, proxyFor } from "../base/network/network.ts";
 /** How long a connection may take to open, in milliseconds. */
 const connectMs = 2000;
 /**
- * How long a new connection must stay open to count as accepted, in milliseconds. A port forwarder accepts a connection
- * for a dead server, and closes it at once.
+ * How long a new connection must stay open to count as accepted, in milliseconds. A port forwarder whose server is dead accepts a
+ * connection and closes it at once.
  */
 const stableMs = 30;
 
 /**
- * Whether the server at a URL accepts a new TCP connection now, without a request. With a proxy, whether the proxy
- * does. Never rejects.
+ * Whether the server at a URL accepts a new TCP connection now. Sends no request, and never rejects. With a proxy, tells whether the proxy
+ * accepts one.
  */
 export async function acceptsConnection(url: string, network: Network): Promise<boolean> {
   const { hostname, port, protocol } = new URL(proxyFor(network, url) ?? url);
   const host = hostname.replace(/^\[|\]$/g, "");
   const socket = connect({ host, port: Number(port === "" ? defaultPorts[protocol] : port) });
-  // An error also closes the socket, so the close is enough.
+  // Without a listener, an error would end the process. The error also closes the socket, which `closed` reports.
   socket.on("error", () => {});
-  // A server that ends the connection closes it here, too.
+  // Reads what the server sends, because otherwise a connection that the server ends would stay open here.
   socket.resume();
   const deadline = new AbortController();
   try {

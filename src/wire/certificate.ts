@@ -6,24 +6,24 @@ import { connect, type PeerCertificate } from "node:tls";
 import { type Network, plainNetwork, proxyFor } from "../base/network/network.ts";
 import { secureOptions } from "../base/network/secure.ts";
 
-/** The certificate of a TLS server. Plain JSON. */
+/** The result of reading a TLS server's certificate. Plain JSON. */
 export type CertificateInspection =
   | {
       readonly kind: "seen";
       /** Names in the certificate: the common name and the alternative names. */
       readonly names: readonly string[];
-      /** End of validity, in the format of the certificate: `Mar  4 05:06:07 2026 GMT`. */
+      /** End of validity, in the text format of TLS libraries: `Mar  4 05:06:07 2026 GMT`. */
       readonly validTo: string;
       /** Whether this machine trusts the certificate for this host now. */
       readonly authorized: boolean;
-      /** Why this machine does not trust the certificate, as the TLS library says it. `null` if it does. */
+      /** Why this machine does not trust the certificate, in the words of the TLS library. `null` if it does. */
       readonly problem: string | null;
     }
   | { readonly kind: "unseen"; readonly reason: string };
 
 const deadlineMs = 10_000;
 
-/** Connects once, through the proxy if there is one, and reads the certificate. Sends no request. Never rejects. */
+/** Connects once, through the proxy if there is one, and reads the server's certificate. Sends no request. Never rejects. */
 export async function inspectCertificate(url: string, network: Network = plainNetwork): Promise<CertificateInspection> {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");
@@ -32,7 +32,7 @@ export async function inspectCertificate(url: string, network: Network = plainNe
   if (wire?.kind === "closed") return { kind: "unseen", reason: wire.reason };
   const seen = Promise.withResolvers<CertificateInspection>();
   const isName = !/^[\d.]+$|:/.test(host);
-  // Untrusted certificates are read too. Nothing is sent on this connection.
+  // The connection is also made if the certificate is not trusted. That is safe, because nothing is sent on it.
   const socket = connect({
     host,
     port: port === "" ? 443 : Number(port),
@@ -59,7 +59,7 @@ export async function inspectCertificate(url: string, network: Network = plainNe
 
 type Tunnel = { readonly kind: "open"; readonly socket: Socket } | { readonly kind: "closed"; readonly reason: string };
 
-/** Opens a tunnel through a proxy. Source: RFC 9110, 9.3.6. */
+/** Opens a tunnel through a proxy with a CONNECT request (RFC 9110, section 9.3.6). */
 function openTunnel(proxy: string, authority: string, network: Network): Promise<Tunnel> {
   const { protocol, username, password } = new URL(proxy);
   const asking = (protocol === "https:" ? httpsRequest : httpRequest)(proxy, {
@@ -91,5 +91,5 @@ function namesOf({ subject, subjectaltname = "" }: PeerCertificate): string[] {
   return [...(typeof common === "string" ? [common] : []), ...alternative];
 }
 
-/** Node's types declare an `Error` here, but Node passes its code as a string. */
+/** Describes why a certificate is not trusted. Node's types declare an `Error` here, but Node passes its code as a string. */
 const describeProblem = (problem: unknown): string => (problem instanceof Error ? problem.message : String(problem));

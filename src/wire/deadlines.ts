@@ -1,9 +1,9 @@
 /** How long the harness waits for each part of an exchange, in milliseconds. */
 export interface Deadlines {
   readonly connectMs: number;
-  /** Maximum time from sending to the response head. Longer than the default agent timeout of 30 seconds. */
+  /** Maximum time from sending the request to the head of the response. It is longer than an agent's default timeout of 30 seconds. */
   readonly headMs: number;
-  /** Maximum pause between two pieces of a body. */
+  /** Maximum pause between two chunks of a body. */
   readonly silenceMs: number;
   /** Maximum time of the whole exchange. */
   readonly exchangeMs: number;
@@ -15,7 +15,7 @@ export const defaultDeadlines: Deadlines = { connectMs: 5000, headMs: 35_000, si
 export const maxInterim = 100;
 export const tooManyInterim = `more than ${maxInterim} interim answers (1xx)`;
 
-/** The shorter of two deadlines for each part. */
+/** Returns the shorter of two deadlines for each part of an exchange. */
 export const tighterDeadlines = (
   standing: Deadlines,
   { connectMs, headMs, silenceMs, exchangeMs }: Partial<Deadlines>,
@@ -31,11 +31,11 @@ export type DeadlineWatch = ReturnType<typeof watchDeadlines>;
 /**
  * Watches the deadlines of a pending exchange.
  *
- * @param onStop aborts the exchange after a deadline or a stop
+ * @param onStop called when a deadline has passed or `stop` is called, to abort the exchange
  */
 export function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines, onStop: (reason: string) => void) {
   let reason: string | null = null;
-  /** Stops the exchange. The first reason is kept. */
+  /** Stops the exchange. Only the first reason is kept. */
   const stop = (why: string): void => {
     reason ??= why;
     onStop(why);
@@ -49,7 +49,9 @@ export function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines, onS
     },
     pieceArrived: (): void => void part.refresh(),
     stop,
-    /** Why the exchange was stopped: the deadline that passed, or `us` if the harness closed it. */
+    /**
+     * Why the exchange was stopped: the deadline that passed, or `us` if the harness closed it on purpose. `null` if it was not stopped.
+     */
     reason: (): string | null => reason,
     end: (): void => {
       clearTimeout(whole);

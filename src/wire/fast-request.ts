@@ -5,7 +5,7 @@ import { recordBody, parseRawHeaders } from "./record.ts";
 import { type Deadlines, tooManyInterim, maxInterim, watchDeadlines } from "./deadlines.ts";
 import { describeBodyEnd, unansweredBy, wasReusedConnection } from "./describe-error.ts";
 
-/** A request for load, sent by the thousand. Only its deadlines can stop it, and it is not read as a stream. */
+/** A request of a load, which sends thousands like it. Only its deadlines can stop it, and its response is not parsed as a stream. */
 export interface FastRequest {
   readonly method: string;
   readonly url: string;
@@ -14,18 +14,18 @@ export interface FastRequest {
   readonly deadlines: Deadlines;
   /** Called when the response head has arrived. */
   readonly onHead: () => void;
-  /** Called with the failed attempt if the request is sent again. */
+  /** Called with the failed first attempt if the request is sent again. */
   readonly onLost?: (answer: Unanswered) => void;
 }
 
-/** Maximum body size to read. */
+/** Maximum number of body bytes to read. */
 const maxBodyBytes = 1024 * 1024;
 /** Maximum number of chunks to read. One-byte chunks cost a thousand times more than one large chunk. */
 const maxChunks = 100_000;
 
 /**
- * Sends a request on undici's own handlers, without the stream, the signal and the promises that undici's `request`
- * creates for each call. Never rejects. Compressed bodies stay compressed.
+ * Sends a request through undici's low-level handlers. This avoids the stream, the signal and the promises that undici's `request` creates
+ * for each call. Never rejects. Compressed bodies stay compressed.
  */
 export async function sendFast(
   dispatcher: Dispatcher,
@@ -40,7 +40,7 @@ export async function sendFast(
 
 interface Attempt {
   readonly answer: Answered | Unanswered;
-  /** Whether an idle connection closed just when it was reused, so that the server never read the request. */
+  /** Whether the server closed an idle connection just when the request was sent on it. The server has then not read the request. */
   readonly isStale: boolean;
 }
 
@@ -59,7 +59,7 @@ function sendOnce(dispatcher: Dispatcher, sent: FastRequest, now: () => number):
 
 let lastParsed = { url: "", origin: "", path: "" };
 
-/** Parses a URL. Caches the last one, because a load repeats it by the thousand. */
+/** Parses a URL. Caches the last URL, because a load requests the same one thousands of times. */
 function partsOf(url: string): typeof lastParsed {
   if (url !== lastParsed.url) {
     const { origin, pathname, search } = new URL(url);

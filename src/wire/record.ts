@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 
 import type { Body, Header } from "../evidence/exchange.ts";
 
-/** Bodies up to this size are recorded whole. */
+/** Bodies up to this size are recorded completely. */
 const maxWholeBytes = 256 * 1024;
-/** Size of the head and of the tail that are recorded of a longer body. */
+/** Number of bytes that are recorded of the beginning and of the end of a longer body. */
 const edgeBytes = 16 * 1024;
 
 const maxPieces = 1024;
 
-/** Records a body piece by piece, within bounds. */
+/** Records a body chunk by chunk. Of a long body, it keeps the beginning, the end, the size and a hash. */
 export function recordBody() {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
@@ -23,7 +23,7 @@ export function recordBody() {
       return;
     }
     pieces.push(piece);
-    // Merges small pieces, because each keeps its whole read buffer in memory.
+    // Merges small chunks, because each of them keeps its whole read buffer in memory.
     if (pieces.length > maxPieces) pieces.splice(0, pieces.length, Buffer.concat(pieces));
     if (bytes <= maxWholeBytes) return;
     const whole = Buffer.concat(pieces);
@@ -49,7 +49,7 @@ export function recordBody() {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Records a whole body, as text if it is UTF-8, else in base64. */
+/** Records a complete body, as text if it is UTF-8, or else in base64. */
 export function recordWholeBody(bytes: Uint8Array): Body {
   if (bytes.byteLength === 0) return { kind: "none" };
   try {
@@ -59,7 +59,7 @@ export function recordWholeBody(bytes: Uint8Array): Body {
   }
 }
 
-/** Reads undici's raw headers: a flat list of names and values, as strings or buffers. */
+/** Parses undici's raw headers: a flat list of alternating names and values, as strings or buffers. */
 export function parseRawHeaders(raw: unknown): Header[] {
   const found: Header[] = [];
   if (!Array.isArray(raw)) return found;

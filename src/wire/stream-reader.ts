@@ -2,20 +2,18 @@ import { createParser } from "eventsource-parser";
 
 import type { StreamEvent } from "../evidence/exchange.ts";
 
-/**
- * Bounds of a stream: events and characters to record before reading stops. Endless streams would fill the memory.
- */
+/** Bounds of a stream. Reading stops when one is exceeded, because an endless stream would fill the memory. */
 export interface StreamBounds {
   readonly events: number;
-  /** Total characters of the data of all events. */
+  /** Maximum number of characters in the data of all events together. */
   readonly eventChars: number;
 }
 
-/** Maximum size of an event. Parsing stops at a larger one. */
+/** Maximum number of characters of one event. Parsing stops at a longer event. */
 const maxEventChars = 1024 * 1024;
 
 /**
- * Parses an event stream piece by piece.
+ * Parses an event stream chunk by chunk.
  *
  * @param onEvent called after each event with all events so far
  */
@@ -24,7 +22,7 @@ export function readStream(bounds: StreamBounds, onEvent: (events: readonly Stre
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let now = 0;
   let chars = 0;
-  /** The bound that the stream exceeds. `null` if it exceeds none. */
+  /** Describes the bound that the stream exceeds. `null` if it exceeds none. */
   const excess = (): string | null => {
     if (events.length >= bounds.events) return `more than ${bounds.events} events`;
     return chars > bounds.eventChars ? `more than ${bounds.eventChars} characters of events` : null;

@@ -28,28 +28,31 @@ export interface OutgoingRequest {
   readonly headers: readonly Header[];
   readonly body: string | null;
   readonly key: string | null;
-  /** Deadlines shorter than the transport's. Longer ones have no effect. */
+  /** Deadlines for this request. A deadline that is longer than the transport's has no effect. */
   readonly deadlines?: Partial<Deadlines>;
-  /** Called after each event of a stream with the events so far. `true` closes the connection. */
+  /** Called after each event of a stream with the events so far. If it returns `true`, the harness closes the connection. */
   readonly closeWhen?: (events: readonly StreamEvent[]) => boolean;
-  /** When to abandon a stream that stays open after its final event. */
+  /** When to close the connection of a stream that the server leaves open after its final event. */
   readonly closing?: Closing;
 }
 
-/** When to abandon a stream that stays open after its final event. */
+/** When to close the connection of a stream that the server leaves open after its final event. */
 export interface Closing {
   readonly isLast: (event: StreamEvent) => boolean;
   /** Real time to wait after the final event, in milliseconds. */
   readonly ms: number;
-  /** Whether the target is known to leave streams open. The stream then counts as closed by the harness. */
+  /**
+   * Whether the target is known to leave streams open. If so, the exchange is recorded as closed by the harness, and not as a passed
+   * deadline.
+   */
   readonly isKnown: boolean;
 }
 
-/** A pending exchange. Its promises never reject. */
+/** An exchange that is under way. Its promises never reject. */
 export interface PendingExchange {
-  /** Settles when the response head has arrived, or none will. */
+  /** Resolves when the head of the response has arrived, or cannot arrive any more. */
   readonly opened: Promise<void>;
-  /** Settles at the first event of a stream, or when none will arrive. */
+  /** Resolves at the first event of a stream, or when no event can arrive any more. */
   readonly firstEvent: Promise<void>;
   readonly finished: Promise<Exchange>;
   /** Closes the connection on purpose. */
@@ -58,7 +61,7 @@ export interface PendingExchange {
 
 export interface Transport {
   readonly open: (outgoing: OutgoingRequest) => PendingExchange;
-  /** Sends one of thousands of requests at the lowest cost: without events, and without a way to close it. */
+  /** Sends one of thousands of requests at the lowest cost: the response is not parsed as a stream, and the exchange cannot be closed. */
   readonly openFast: (outgoing: OutgoingRequest) => Pick<PendingExchange, "opened" | "finished">;
   readonly close: () => Promise<void>;
 }
@@ -71,15 +74,15 @@ export interface TransportOptions {
   readonly deadlines?: Partial<Deadlines>;
   /** The network settings. Default: a direct connection. */
   readonly network?: Network;
-  /** Called if this machine has no free port or file for a connection. */
+  /** Called if this machine has no free port or file descriptor for a connection. */
   readonly onHarnessLimit?: (limit: HarnessLimit) => void;
-  /** Called when a request is sent again because its idle connection closed. The target may have received both. */
+  /** Called when a request is sent again because the server closed its idle connection. The target may have received the request twice. */
   readonly onLost?: (exchange: Exchange) => void;
 }
 
-/** How long a stream may send only comments. Longer than the default agent timeout. */
+/** How long a stream may send nothing but comments, in milliseconds. It is longer than an agent's default timeout. */
 const maxEventlessMs = 35_000;
-/** Bounds of reading a response. */
+/** Bounds for reading a response. */
 interface ReadBounds extends StreamBounds {
   readonly bodyBytes: number;
   /** Maximum number of chunks. One-byte chunks cost a thousand times more than one large chunk. */
@@ -92,13 +95,11 @@ const defaultBounds: ReadBounds = {
   events: 20_000,
   eventChars: 512 * 1024,
 };
-/**
- * Stricter bounds, once a response has exceeded the first ones: then the start of later responses is evidence enough.
- */
+/** Stricter bounds, which apply after a response has exceeded the default bounds. Of later responses, the beginning is evidence enough. */
 const strictBounds: ReadBounds = { bodyBytes: 2 * 1024 * 1024, chunks: 20_000, events: 1000, eventChars: 64 * 1024 };
 const maxExcesses = 1;
 
-/** Opens a transport: undici, with a deadline for every part of an exchange, and a record of everything. */
+/** Opens a transport. It sends with undici, applies a deadline to every part of an exchange, and records everything. */
 export function openTransport(options: TransportOptions): Transport {
   const defaults = { ...defaultDeadlines, ...options.deadlines };
   const dispatchers = openDispatchers(options.network ?? plainNetwork, {
@@ -146,13 +147,13 @@ export function openTransport(options: TransportOptions): Transport {
   };
 }
 
-/** The current read bounds, which get stricter after an excess. */
+/** The bounds for the next response. They become stricter after a response has exceeded them. */
 interface BoundsTracker {
   readonly bounds: () => ReadBounds;
   readonly exceeded: () => void;
 }
 
-/** The parts of an exchange that are known before the response. */
+/** The parts of an exchange that are known before the response arrives. */
 const begin = (
   id: string,
   outgoing: OutgoingRequest,
@@ -205,8 +206,8 @@ function openExchange(
         },
       });
     } catch (error) {
-      // A server may close an idle connection just when it is reused. It has hardly read the request, so the request is
-      // sent again.
+      // A server may close an idle connection just when the harness reuses it. The server has then hardly read the request, so the harness
+      // sends the request again.
       const answer = unansweredBy(error, watch.reason(), now());
       if (retried || watch.reason() !== null || !wasReusedConnection(error)) return answer;
       options.reportLost({ ...recorded, answer });
@@ -230,7 +231,7 @@ function openExchange(
   return { opened: opened.promise, firstEvent: firstEvent.promise, finished, close: () => watch.stop("us") };
 }
 
-/** Wraps a dispatcher to report each chunk of a body. A stream reader would see several chunks as one. */
+/** Wraps a dispatcher so that it reports each chunk of a body. Whoever reads the body as a stream may get several chunks as one. */
 const withChunkCounter = (dispatcher: Dispatcher, onChunk: () => void): Dispatcher =>
   dispatcher.compose((dispatch) => (options, handler) => {
     const take = handler.onResponseData?.bind(handler);
@@ -297,7 +298,7 @@ async function readBody(raw: Readable, headers: readonly Header[], reading: Body
   return { body: recorder.body(), ending, events: stream.events };
 }
 
-/** Abandons a stream some time after its final event, even if it continues to send. */
+/** Closes the connection of a stream some time after its final event, even if the server continues to send. */
 function abandonAfterLastEvent({ watch, closing }: BodyReading) {
   let timer: NodeJS.Timeout | null = null;
   return {

@@ -3,7 +3,7 @@
 
 export type EngineName = "k6" | "autocannon";
 
-/** The numbers of a tier, as src/spec/tiers.ts has them; `null` where the document publishes none. */
+/** The limits of a tier, as in src/spec/tiers.ts; `null` where the document publishes none. */
 export interface ScenarioLimits {
   readonly perHour: number;
   readonly perMinute: number;
@@ -19,7 +19,7 @@ export interface ScenarioLimits {
 export type ScenarioTiers =
   | "all"
   | "published"
-  /** Tiers with a published burst, and the custom tier, whose burst is agreed. */
+  /** The tiers with a published burst, and the custom tier, whose burst is agreed. */
   | "with burst"
   | readonly ("free" | "pro" | "enterprise")[];
 
@@ -38,7 +38,7 @@ export interface Scenario {
   readonly name: string;
   /** The behaviour that the target must show, in one line. */
   readonly title: string;
-  /** The traffic in one line, for the table in README.md. */
+  /** The traffic in one line, for the table in scenarios/README.md. */
   readonly sends: string;
   /** Ids of the clauses by which the evidence is judged. */
   readonly claims: readonly string[];

@@ -21,8 +21,8 @@ export interface LoadTest {
 }
 
 /**
- * Makes a k6 test of a scenario. If a person starts the script, k6 itself checks the responses and the numbers of admitted requests.
- * `conformance load` records the requests instead and judges them later.
+ * Makes a k6 test of a scenario. If a user starts the script directly, k6 itself checks the responses and the numbers
+ * of admitted requests. Under `conformance load` the script records the requests instead, to be judged later.
  */
 export function loadTest(scenario: Scenario): LoadTest {
   const settings = readSettings(__ENV);
@@ -42,9 +42,9 @@ function optionsOf(flows: readonly Flow[], settings: Settings, admitted: Admitte
   return {
     scenarios: executorsOf(flows),
     thresholds: settings.isRecording ? {} : thresholdsOf(flows, admitted),
-    // The setup waits for a new window, or for the other processes of a run.
+    // The setup may wait for a new window, or for the other processes of a run.
     setupTimeout: "120s",
-    // Each tag costs time per request. The tag `scenario` is the flow.
+    // Every tag costs time on each request, so only these are kept. The tag `scenario` is the name of the flow.
     systemTags: ["scenario", "status", "group", "check", "expected_response"],
     summaryTrendStats: ["avg", "med", "p(90)", "p(95)", "p(99)", "max"],
     ...(settings.client === null ? {} : { tlsAuth: [settings.client] }),
@@ -66,7 +66,10 @@ function iterationOptions(flow: Flow, settings: Settings): IterationOptions {
   };
 }
 
-/** Counts exceptions: after one, k6 continues and exits with 0 unless a threshold on this count fails. */
+/**
+ * Runs one iteration and counts an exception. After exceptions k6 continues and exits with 0, unless a threshold on
+ * their count fails.
+ */
 async function runIteration(iterations: ReadonlyMap<string, IterationOptions>): Promise<void> {
   try {
     const options = iterations.get(exec.scenario.name);

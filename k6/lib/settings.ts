@@ -12,7 +12,7 @@ export interface Settings {
   readonly speed: number;
   /** Whether the script writes a line for each request, which `conformance load` judges, and checks nothing itself. */
   readonly isRecording: boolean;
-  /** Whether the target's burst allowance is added to the minute's limit. */
+  /** Whether the target admits the burst on top of the minute's limit. */
   readonly burstAdds: boolean;
   /** A client certificate for targets that require one, as PEM. */
   readonly client: { readonly cert: string; readonly key: string } | null;

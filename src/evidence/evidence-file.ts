@@ -122,8 +122,8 @@ function mapItems(items: readonly unknown[], map: (value: unknown) => unknown): 
 }
 
 /**
- * Maps the values of an object. Returns the object itself if nothing changed, which saves copies: there are tens of
- * thousands of rate-limit samples, and they contain no references.
+ * Maps the values of an object. Returns the object itself if nothing changed. This saves copies of tens of thousands of
+ * rate-limit samples, which contain no references.
  */
 function mapValues(object: PlainObject, map: (value: unknown) => unknown): PlainObject {
   const changed = new Map<string, unknown>();

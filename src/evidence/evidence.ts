@@ -24,7 +24,7 @@ const probeSchema = z.union([
   z.strictObject({ ...place, failed: z.string().describe("How the harness failed at this probe.") }),
 ]);
 
-/** `evidence.json`: everything that a run recorded, so that it can be judged again. */
+/** The schema of `evidence.json`: everything that a run recorded, so that the run can be judged again. */
 export const evidenceSchema = z
   .object({
     format: z.literal("agent-hosting-conformance/evidence/1"),

@@ -4,7 +4,7 @@ import { unescapeOnce } from "./unescaping.ts";
 /** Number of consecutive characters of a secret that count as a leak. */
 export const minLeakLength = 8;
 
-/** A form in which a secret may occur in an unescaped text. */
+/** A form in which a secret may occur in a text whose escapes are undone. */
 export interface SecretEncoding {
   readonly name: string;
   readonly text: string;

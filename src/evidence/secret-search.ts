@@ -6,11 +6,11 @@ import { unescapeOnce } from "./unescaping.ts";
 export interface SecretMatch {
   readonly from: number;
   readonly to: number;
-  /** The replacement text. */
+  /** The name of the secret, which replaces this part of the text. */
   readonly name: string;
 }
 
-/** Finds parts of secrets in texts. */
+/** An index that finds parts of secrets in texts. */
 export interface SecretIndex {
   readonly isEmpty: boolean;
   /** Returns the matches in order, without overlaps. The time is proportional to the length of the text. */
@@ -187,7 +187,7 @@ const lower = (code: number): number => (code >= 0x41 && code <= 0x5a ? code + 0
 interface Word {
   readonly name: string;
   readonly text: string;
-  /** Whether the secret must stand as a separate word. */
+  /** Whether the secret is only found as a separate word. */
   readonly standsAlone: boolean;
 }
 

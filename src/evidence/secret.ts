@@ -10,7 +10,7 @@ export const cutOffMark = ", its last character cut off";
 /** Added to the name if only a part, or a changed form, of the secret was found. The original cannot be restored. */
 export const partMark = ", in part or changed";
 
-/** The prefix of every secret that the harness generates. Other texts contain it too. */
+/** The prefix of every secret that the harness generates. Other texts contain this prefix, too. */
 export const generatedPrefix = "conformance-";
 
 /**

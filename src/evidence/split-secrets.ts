@@ -75,7 +75,7 @@ function eventsWithSecrets({ pieces }: FieldText, { find }: SecretIndex): Set<nu
   return affected;
 }
 
-/** Returns the length of a piece. It is infinite after the last piece, which ends the search. */
+/** Returns the length of a piece. After the last piece the length is infinite, which ends the loops. */
 const lengthOf = (piece: Piece | undefined): number => piece?.text.length ?? Number.POSITIVE_INFINITY;
 
 /** Withholds one field of an event. Keeps the other fields, so that the event can still be judged. */

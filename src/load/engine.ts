@@ -7,7 +7,7 @@ import type { EngineName, Flow, KeyRole, Operation, Scenario } from "./scenarios
 export interface EngineOptions {
   /** The base URL. Ends in `/v1`, without a slash after it. */
   readonly baseUrl: string;
-  /** The keys themselves; `second` is `null` if the target has none. */
+  /** The secret texts of the keys; `second` is `null` if the target has no second key. */
   readonly keys: Readonly<Record<KeyRole, string | null>>;
   /** The tier of the keys; `null` if unknown. */
   readonly tier: TierName | null;
@@ -34,7 +34,7 @@ export interface EngineOptions {
 export interface RoleRequest {
   /** Body fields that make the agent play the role. They come before the fields of the flow. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** A path below the base URL, with `{agent_id}` and `{endpoint}`; `null` for the published one. */
+  /** A path below the base URL, with `{agent_id}` and `{endpoint}`; `null` for the path in the document. */
   readonly path: string | null;
 }
 

@@ -5,7 +5,7 @@ import type { LatencyHistogram, LoadEvidence, LoadSample } from "../evidence/loa
 
 export type LatencyGroup = keyof LoadEvidence["latency"];
 
-/** Maximum latency to count, ten minutes: longer than any timeout of an engine. */
+/** Maximum latency to count in microseconds: ten minutes, which is longer than any timeout of an engine. */
 const maxLatencyUs = 600_000_000;
 
 /** Counts latencies in a histogram for each latency group, with three significant digits. */
@@ -27,7 +27,7 @@ export function createLatencyRecorder(): LatencyRecorder {
   };
 }
 
-/** Histograms of the time to the response head. Requests without a response are left out. */
+/** Makes histograms of the time to the response head. Leaves out requests without a response. */
 export function histogramsOf(samples: Iterable<LoadSample>): LoadEvidence["latency"] {
   const recorder = createLatencyRecorder();
   for (const { status, sentMs, headMs } of samples) if (status !== null) recorder.add(status, headMs - sentMs);
@@ -46,7 +46,7 @@ export function mergeHistograms(parts: readonly LatencyHistogram[]): LatencyHist
   return encode(sum);
 }
 
-/** A percentile in microseconds; 0 for an empty histogram. */
+/** Returns a percentile in microseconds; 0 for an empty histogram. */
 export const percentileUs = (histogram: LatencyHistogram, percent: number): number =>
   histogram.count === 0 ? 0 : decode(histogram).getValueAtPercentile(percent);
 

@@ -4,10 +4,11 @@ import type { LoadEvidence } from "../evidence/load-evidence.ts";
 import { mergeSecondCounts, maxKeptSamples, countBySecond } from "./second-counts.ts";
 
 /**
- * Merges the evidence of several processes that shared a load.
+ * Merges the evidence of several processes that shared a load. @param clocksApartMs maximum difference between the
+ * clocks of the machines; 0 for processes of one machine
  *
- * @param clocksApartMs maximum difference between the clocks of the machines; 0 for processes of one machine
- * @throws {Error} if there is no evidence, if parts differ in scenario, engine, tier or limits, or if their clocks differ by more
+ * @throws {Error} if there is no evidence, if parts differ in scenario, engine, tier or limits, or if clocks differ by
+ * more than `clocksApartMs`
  */
 export function mergeEvidence(parts: readonly LoadEvidence[], clocksApartMs: number): LoadEvidence {
   const [first, ...others] = parts;

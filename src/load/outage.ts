@@ -6,7 +6,7 @@ export type Outage = NonNullable<LoadEvidence["outage"]>;
 /** Formats a time of day for people. */
 export const timeText = (ms: number): string => `${new Date(ms).toISOString().slice(11, 19)} UTC`;
 
-/** Describes an outage as part of a sentence. */
+/** Describes an outage in words that fit into a sentence. */
 export const describeOutage = ({ failedMs, backMs }: Outage): string =>
   backMs === null
     ? `the target died: it has accepted no connection since ${timeText(failedMs)}`

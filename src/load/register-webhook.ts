@@ -16,8 +16,8 @@ const awayForMs = 8000;
 const webhookPauseMs = 1000;
 
 /**
- * Registers a webhook. While the target is away, tries again with another address, because a request without a response
- * may have been carried out.
+ * Registers a webhook. While the target is away, tries again, each time with another address of the receiver: a request
+ * without a response may have created a webhook.
  *
  * @throws {EngineProblem} if there is no receiver, or the target does not accept the webhook
  * @throws {TargetDied} if the target stays away

@@ -51,7 +51,7 @@ export interface LoadEnvironment {
   /** Real milliseconds to wait before a trial, until earlier requests on its keys no longer count. */
   readonly cooldownMs: (trial: LoadTrial) => number;
   readonly setUp: (trial: LoadTrial) => Promise<TrialSetup>;
-  /** The target, to be watched while nothing is sent; `null` for a server that starts with a trial. */
+  /** The target, which is watched even while nothing is sent; `null` for a server that starts with a trial. */
   readonly target: Pick<EngineTarget, "baseUrl" | "network"> | null;
 }
 
@@ -99,11 +99,14 @@ export interface RunTrialsOptions {
   readonly onResult: (result: TrialResult) => void;
   /** Called once with a sentence if the target dies. The remaining trials are skipped. */
   readonly onDeath: (reason: string) => void;
-  /** Makes the attempts to connect of a {@link TargetWatch}. Default: {@link connectTo}. */
+  /** Returns the function by which a {@link TargetWatch} tries to connect. Default: {@link connectTo}. */
   readonly connectTo?: typeof connectTo;
 }
 
-/** Sends the trials one by one and judges each. After the signal, or if the target dies, the remaining trials are skipped with a reason. */
+/**
+ * Sends the trials one by one and judges each trial. After `signal` aborts, or if the target dies, skips the remaining
+ * trials with a reason.
+ */
 export async function runTrials(options: RunTrialsOptions): Promise<TrialResult[]> {
   const results: TrialResult[] = [];
   const stop = new AbortController();

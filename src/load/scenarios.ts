@@ -2,7 +2,8 @@ import { scenarios } from "../../scenarios/all.ts";
 import type { Scenario } from "../../scenarios/scenario.ts";
 import { customTier, publishedTierNames, publishedTiers, type TierName, tierNames } from "../spec/tiers.ts";
 
-// The only module of src that imports the folder `scenarios`: everything else gets scenarios and their types from here.
+// This is the only module of src that imports the folder `scenarios`. All other modules get scenarios and their types
+// from here.
 
 export { scenarios } from "../../scenarios/all.ts";
 export { atSpeed, earlyRetrySeconds, lateRetrySeconds, requestCount } from "../../scenarios/scenario.ts";
@@ -11,7 +12,7 @@ export type { EngineName, Flow, KeyRole, Operation, Scenario, TrafficShape } fro
 export const scenarioNamed = (name: string): Scenario | undefined =>
   scenarios.find((scenario) => scenario.name === name);
 
-/** The tiers that a scenario is for. */
+/** Returns the tiers on which a scenario runs. */
 export function scenarioTiers({ tiers }: Scenario): readonly TierName[] {
   if (tiers === "all") return tierNames;
   if (tiers === "published") return publishedTierNames;

@@ -3,12 +3,14 @@ import { latencyGroupOf } from "./histogram.ts";
 import type { LoadSample, SecondCounts } from "../evidence/load-evidence.ts";
 import { hasKnownHeaders } from "./load-sample.ts";
 
-/** A run with more requests keeps exact counts per second instead of each request. */
+/**
+ * Maximum number of requests whose samples are kept. A run with more requests keeps exact counts per second instead.
+ */
 export const maxKeptSamples = 150_000;
 
 type MutableCounts = { -readonly [Name in keyof SecondCounts]: SecondCounts[Name] };
 
-/** Counts requests per flow, key and second of the target's time. */
+/** Counts requests by flow, key and second of the target's clock. */
 export interface SecondCounter {
   readonly add: (sample: LoadSample) => void;
   /** Returns the counts, sorted by second. */

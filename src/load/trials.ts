@@ -28,11 +28,14 @@ export interface TrialChoice {
    * reason.
    */
   readonly engines: readonly EngineName[];
-  /** Whether the server applies a scenario's own limits, as the embedded server does. Such a scenario runs on the enterprise tier only. */
+  /**
+   * Whether the server applies the limits that a scenario brings along, as the embedded server does. Such a scenario
+   * then runs on the Enterprise tier only.
+   */
   readonly usesScenarioLimits: boolean;
 }
 
-/** The trials of a load run, in order. */
+/** Returns the trials of a load run, in order. */
 export function chooseTrials({ scenarios, tiers, usesScenarioLimits, ...choice }: TrialChoice): LoadTrial[] {
   const pairs = scenarios.flatMap((scenario) =>
     tiersOf(scenario, usesScenarioLimits)
@@ -59,19 +62,21 @@ const tiersOf = (scenario: Scenario, usesScenarioLimits: boolean): readonly Tier
 /** The expected size of a trial. */
 export interface Estimate {
   readonly trial: LoadTrial;
-  /** Minimum number of requests: flows of known size, and the requests of the instrumentation. */
+  /**
+   * Minimum number of requests: those of flows whose size is known, and those that the harness sends outside the load.
+   */
   readonly requests: number;
   /** Flows whose size depends on responses, such as `as many as 5 connections can in 3 s`; empty if `requests` is exact. */
   readonly openEnded: readonly string[];
-  /** Whether the trial exceeds the limits of a key for a minute, an hour or concurrent requests. */
+  /** Whether the trial sends more than a key's limit for a minute, an hour or concurrent requests. */
   readonly isBeyondLimit: boolean;
   /** Approximate duration in real seconds. */
   readonly seconds: number;
-  /** The most connections that are open at once, if all flows overlap. */
+  /** Number of connections that are open at once, at most: all flows may overlap. */
   readonly connections: number;
 }
 
-/** Approximate time to start k6, or the process that sends with autocannon. */
+/** Approximate seconds to start k6, or to start the process that sends with autocannon. */
 const startSeconds = { k6: 1.5, autocannon: 0.5 } as const;
 
 /** Estimates the size of a trial. @param speed how many times faster the target's clock runs than this machine's */

@@ -29,7 +29,7 @@ export interface HookPlan {
    * the address.
    */
   readonly takesReads?: boolean;
-  /** Requirement set of the probe that opens the hook, if it is later than 1.0. */
+  /** Requirement set of the probe that opens the hook, such as 1.1; absent for 1.0. */
   readonly since?: string;
 }
 
@@ -74,7 +74,7 @@ export type Received = Omit<Delivery, "reply" | "hook" | "attempt">;
 /** A hook with the methods that only the receiver calls. */
 export type OpenHook = ReturnType<typeof openHook>;
 
-/** Decides how many of the deliveries to a hook are stored. */
+/** Decides which deliveries to a hook are stored. */
 export interface Storage {
   /**
    * Whether a delivery of this size can be stored if its hook has `stored` deliveries already. `true` reserves the
@@ -195,7 +195,7 @@ function storageCost(body: Body): number {
   // Only the head and tail of a cut body are stored. Reading a huge body costs time, too, so an eighth of its length
   // counts if that is more.
   if (body.kind === "cut") return Math.max(2 * largeBytes, body.bytes / 8);
-  // Large bodies take more memory than their size when they are parsed and written.
+  // A large body takes more memory than its size when it is parsed and written.
   return body.bytes > largeBytes ? 2 * body.bytes : body.bytes;
 }
 

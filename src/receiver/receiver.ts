@@ -11,7 +11,7 @@ import { limitOpenConnections } from "./replying.ts";
 export type { Hook, HookPlan, HookRecord, Reply } from "./hook.ts";
 export { ReceiverError } from "./server.ts";
 
-/** Receives what a target sends to webhooks and alerts, and replies as planned. */
+/** Receives the deliveries and alerts that a target sends, and replies as planned. */
 export interface Receiver {
   /** The base URL of all hooks, without a trailing slash. */
   readonly baseUrl: string;
@@ -93,7 +93,7 @@ const defaultRequestDeadlineMs = 15_000;
 /**
  * Starts a receiver.
  *
- * @throws {ReceiverError} if it cannot listen, or its public URL is not usable
+ * @throws {ReceiverError} if the receiver cannot listen, or its public URL is not usable
  */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
   const { publicUrl, time, network = plainNetwork, resumed, requestDeadlineMs = defaultRequestDeadlineMs } = options;

@@ -146,7 +146,7 @@ export interface ReceivedBody {
 /** Maximum size of a body to read, in bytes. */
 export const maxBodyBytes = 2 * 1024 * 1024;
 
-/** Reads the body of a request. `null` if the connection ended before the body did. */
+/** Reads the body of a request. Resolves to `null` if the connection ended before the body did. */
 export function readBody(incoming: IncomingMessage, secret: string | null): Promise<ReceivedBody | null> {
   const recorder = recordBody();
   const signing = secret === null ? null : startSigning(secret);

@@ -8,9 +8,7 @@ export interface AddressSet {
 const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 const zone = /%.*$/s;
 
-/**
- * Returns the form in which addresses are compared: without a zone, and with an IPv4-mapped IPv6 address as plain IPv4.
- */
+/** Normalizes an address for comparison: removes the zone, and writes an IPv4-mapped IPv6 address as plain IPv4. */
 export function normalizeAddress(address: string): string {
   const bare = address.replace(zone, "");
   return mapped.exec(bare)?.[1] ?? bare.toLowerCase();
@@ -44,7 +42,7 @@ function add(list: BlockList, range: string): void {
   const [written = "", bits] = range.split("/");
   const address = normalizeAddress(written);
   if (bits === undefined) list.addAddress(address, familyOf(address));
-  // A range of IPv4-mapped IPv6 addresses is stored as a range of IPv4 addresses.
+  // A range of IPv4-mapped IPv6 addresses is stored as a range of IPv4 addresses, whose prefix is 96 bits shorter.
   else list.addSubnet(address, address === written.toLowerCase() ? Number(bits) : Number(bits) - 96, familyOf(address));
 }
 

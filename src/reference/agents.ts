@@ -6,9 +6,9 @@ export type Failure =
   | { readonly kind: "crash"; readonly afterChunks: number }
   | { readonly kind: "overload"; readonly afterChunks: number; readonly retryAfterSeconds: number };
 
-/** An agent's memory of a conversation. */
+/** The part of a conversation that an agent remembers. */
 export interface Conversation {
-  /** Number of this turn, from 1. */
+  /** Number of the current turn, from 1. */
   readonly turn: number;
   readonly previousQuery: string | null;
 }
@@ -166,10 +166,10 @@ function withDeployment(agent: Agent): Agent {
   return { ...agent, name: agent.id, deployment: { ...agent.deployment, id: `dep_${agent.id}` } };
 }
 
-/** The id of an agent that a run deploys and removes again. */
+/** The id of an agent that a run of the suites deploys and removes again. */
 export const newAgentId = "newcomer";
 
-/** The agent for each role of a target file. */
+/** The id of the agent that plays each role of a target file. */
 export const agentsByRole = {
   answering: "echo",
   streaming: "echo",

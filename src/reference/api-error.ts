@@ -32,7 +32,7 @@ export function runsAgent(operation: Operation): boolean {
   return operation === "invoke" || operation === "stream" || operation === "execute" || operation === "batch";
 }
 
-/** The causes of errors. `behaviour/errors.ts` has the status and the code of each. */
+/** The causes of errors. `behaviour/errors.ts` has the status and the code for each cause. */
 export const errorCauses = [
   "missing-key",
   "malformed-key",
@@ -62,7 +62,7 @@ export const errorCauses = [
 ] as const;
 export type ErrorCause = (typeof errorCauses)[number];
 
-/** The details in an error body. Source: Errors, "Error bodies". */
+/** The details of an error body: none, a wrong field, or a limit. Source: Errors, "Error bodies". */
 export type ErrorDetail =
   | { readonly kind: "none" }
   | { readonly kind: "field"; readonly field: string; readonly reason: string }

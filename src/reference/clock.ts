@@ -20,7 +20,7 @@ export interface VirtualClock extends Clock {
   advance(ms: number, settled?: () => Promise<void>): Promise<void>;
 }
 
-/** The start of a virtual clock: not at the beginning of a minute or an hour. */
+/** The instant at which a virtual clock starts. As on a real clock, it is not the beginning of a minute or an hour. */
 export const virtualEpochMs = Date.UTC(2026, 2, 4, 5, 6, 7);
 
 /** Returns the machine's clock. Its timers do not keep the process alive. */
@@ -75,7 +75,7 @@ export function isVirtualClock(clock: Clock): clock is VirtualClock {
 
 /** A clock that always runs and can be accelerated. */
 export interface AcceleratedClock extends Clock {
-  /** Sets the speed, as a multiple of the machine's. Timers that are already set keep their time. */
+  /** Sets the speed, as a multiple of the speed of the machine's clock. Timers that are already set keep their time. */
   setSpeed(speed: number): void;
   /** Moves the clock to the beginning of the next hour. Timers that are already set keep their time. */
   skipToNextHour(): void;

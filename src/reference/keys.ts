@@ -12,8 +12,8 @@ export const referenceTiers: TierTable = {
 /** The permissions of a key. Source: Resources, "API key". */
 export interface KeyTraits {
   /**
-   * Seconds until the key expires, from the server's start or from the key's issue. `null` for never, 0 for already
-   * expired.
+   * Seconds until the key expires, counted from the server's start or, for an issued key, from its issue. `null` for
+   * never, 0 for already expired.
    */
   readonly expiresInSeconds: number | null;
   readonly scope: "full" | "read-only";
@@ -27,7 +27,7 @@ export interface KeyTraits {
 
 /** An API key of the server. Source: Resources, "API key"; Authentication 1 to 3. */
 export interface ReferenceKey extends KeyTraits {
-  /** Unique on one server. Safe to log. */
+  /** Name of the key, unique on one server. The name is no secret and may be logged. */
   readonly name: string;
   /** The secret text, which begins with two letters and an underscore. */
   readonly key: string;

@@ -19,7 +19,7 @@ export const overrideResult =
     return { [decision]: (...args: Arguments<D>) => edit(decide(...args), ...args) };
   };
 
-/** The decisions that return a JSON value. */
+/** The names of the decisions that return a JSON value. */
 type JsonDecision = {
   [D in keyof Behaviour]: unknown extends Result<D> ? D : never;
 }[keyof Behaviour];
@@ -92,7 +92,7 @@ export function withKeyTraits(operations: readonly Operation[], traits: Partial<
   });
 }
 
-/** Accepts some expired keys on some operations. */
+/** Accepts expired keys that `who` selects, on operations that `where` selects. */
 export function acceptExpiredKeys(
   who: (key: KeyTraits) => boolean,
   where: (operation: Operation) => boolean,

@@ -27,7 +27,7 @@ export interface Patch {
    * minute in another.
    */
   readonly mayAlsoBreak: readonly ClauseId[];
-  /** Who has to detect the patch. `load`: detecting it takes concurrent requests, or thousands of requests. */
+  /** The tests that must detect the patch. `load`: detection takes concurrent requests, or thousands of requests. */
   readonly detectedBy: "suites" | "load";
   readonly override: Override;
 }
@@ -52,7 +52,7 @@ export const variant = (summary: string) => ({
   by: (override: Override, notes: readonly ClauseId[] = []): VariantRow => ({ breaks: notes, summary, override }),
 });
 
-/** Faults of a section, by name. */
+/** Declares the faults of a section of the document, by name. */
 export function faults(
   section: string,
   rows: Readonly<Record<string, FaultRow>>,
@@ -61,7 +61,7 @@ export function faults(
   return Object.entries(rows).map(([name, row]) => ({ ...row, name, kind: "fault", section, detectedBy }));
 }
 
-/** Variants of a section, by name. */
+/** Declares the variants of a section of the document, by name. */
 export function variants(section: string, rows: Readonly<Record<string, VariantRow>>): readonly Patch[] {
   return Object.entries(rows).map(([name, row]) => {
     return { ...row, name, kind: "variant", section, mayAlsoBreak: [], detectedBy: "suites" };

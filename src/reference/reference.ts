@@ -31,7 +31,7 @@ export { maxAgentFileBytes as mostAgentFileBytes, readAgentFile, type AgentFile 
 export { agentIdFromName as generatedId } from "./agent-file/hosting.ts";
 export { systemClock as realClock, virtualClock, type Clock } from "./clock.ts";
 
-/** Options of a server. All are optional. */
+/** Options of a reference server. Every option has a default. */
 export interface ReferenceOptions {
   /** The address to listen on. Default: `127.0.0.1`. */
   readonly host?: string;
@@ -47,7 +47,7 @@ export interface ReferenceOptions {
   readonly controlToken?: string | null;
   /** Addresses and CIDRs of proxies whose forwarding headers are trusted. Default: none. */
   readonly trustedProxies?: readonly string[];
-  /** Serve HTTPS with this certificate chain and key, both PEM. Default: HTTP. */
+  /** Certificate chain and key for HTTPS, both PEM. Default: the server speaks HTTP. */
   readonly tls?: TlsFiles | null;
   /**
    * Folder that keeps webhooks, alerts and deliveries after the server has ended. It is created if missing. Default:
@@ -55,8 +55,8 @@ export interface ReferenceOptions {
    */
   readonly dataFolder?: string | null;
   /**
-   * More addresses and CIDRs that webhooks may deliver to. Public ones are always allowed, and loopback if the server
-   * listens there.
+   * Addresses and CIDRs to which webhooks may deliver although they are not public. If the server listens on loopback,
+   * loopback is allowed anyway.
    */
   readonly allowDeliveriesTo?: readonly string[];
   /**
@@ -69,15 +69,15 @@ export interface ReferenceOptions {
 
 /** Paths of operations for which the document shows no path. Source: Endpoints 11 and 12. */
 const openPaths = {
-  /** Relative to the base URL. */
+  /** Path of a batch, relative to the base URL. */
   batch: "/agents/{agent_id}/batch",
-  /** Relative to the origin. */
+  /** Path of an entrypoint, relative to the server's origin. */
   execute: "/api/v1/agents/{agent_id}/execute/answer",
 } as const;
 
 /** A running reference server. */
 export interface Reference {
-  /** Ends in `/v1`, without a trailing slash. */
+  /** The base URL, which ends in `/v1` without a slash after it. */
   readonly baseUrl: string;
   readonly keys: readonly ReferenceKey[];
   readonly agents: typeof agentsByRole;
@@ -85,7 +85,7 @@ export interface Reference {
   /** The secret that signs requests. */
   readonly signingSecret: string;
   /**
-   * Moves a virtual clock and waits until all due timers have run. Rejects if the server runs on the machine's clock.
+   * Moves the virtual clock and waits until all due timers have run. Rejects if the server runs on the machine's clock.
    */
   advance(ms: number): Promise<void>;
   /** Issues a new key. */
@@ -109,7 +109,7 @@ export interface Reference {
   hostAgent(file: AgentFile, id: string, reason: HostingReason): void;
   /** Takes an agent out of service. */
   removeAgent(id: string): void;
-  /** Changes a deployment, as `POST /control/deployments` does. Does nothing if there is no such agent. */
+  /** Changes a deployment, as `POST /control/deployments` does. Does nothing if the agent does not exist. */
   deploy(change: DeploymentChange): void;
   /** Ends the server at once, with all open streams. */
   close(): Promise<void>;

@@ -13,8 +13,8 @@ export interface TargetLoss {
 }
 
 /**
- * Allowance for the difference between the clocks of two processes, and for the delay until a broken connection is
- * noticed.
+ * Allowance in ms for the difference between the clocks of two processes, and for the delay until a broken connection
+ * is noticed.
  */
 const noticeMs = 250;
 
@@ -56,7 +56,10 @@ const keyLoss = ({ keyRefused }: LoadEvidence): TargetLoss | null =>
 
 const isUnanswered = ({ status, left }: LoadSample): boolean => status === null && !left;
 
-/** The evidence from before a loss. It has no usage report and no deliveries, because these cover the whole load. */
+/**
+ * Returns the evidence from before a loss of the target. The usage report and the deliveries are left out, because they
+ * cover the whole load.
+ */
 export const evidenceBefore = ({ atMs }: TargetLoss, evidence: LoadEvidence): LoadEvidence => ({
   ...evidence,
   requests: evidence.requests.filter(({ sentMs }) => sentMs <= atMs).map((each) => inFlightAt(atMs, each, evidence)),

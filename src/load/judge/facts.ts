@@ -44,7 +44,7 @@ export interface LoadFacts {
   readonly second: KeyFacts | null;
 }
 
-/** Whether the evidence has counts per second instead of requests, as that of a long run. */
+/** Whether the evidence has counts per second instead of single requests, as after a long run. */
 export const hasCountsOnly = ({ evidence }: Pick<LoadFacts, "evidence">): boolean =>
   evidence.requests.length === 0 && evidence.summary.length > 0;
 

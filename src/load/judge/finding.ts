@@ -8,11 +8,11 @@ type Result =
   | { readonly kind: "holds"; readonly detail: string }
   /** `witness`: the requests that prove the breach, a line each. */
   | { readonly kind: "breach"; readonly expected: string; readonly actual: string; readonly witness: readonly string[] }
-  /** The evidence is not sufficient. Never a pass. */
+  /** The evidence does not suffice for a verdict. This never counts as a pass. */
   | { readonly kind: "unproven"; readonly reason: string; readonly needs: string | null }
   /** The clause does not apply to this tier. */
   | { readonly kind: "inapplicable"; readonly reason: string }
-  /** The behaviour where the document is silent, or figures without a requirement. */
+  /** `text` describes what the target does where the document is silent, or gives figures without a requirement. */
   | { readonly kind: "observed"; readonly text: string };
 
 /** The result of a check, with the names of the check and its clause. */

@@ -17,7 +17,10 @@ const noHeaders = "no response had these headers";
 
 type CheckResult = Mismatch | null | undefined;
 
-/** Judges the headers of each response to an accepted key. `check` returns `undefined` if the clause does not apply. */
+/**
+ * Makes a judge of the headers of each response to an accepted key. `check` returns `undefined` if the clause does not
+ * apply.
+ */
 const judgeEachHead =
   (check: (sample: SampledRequest, facts: LoadFacts) => CheckResult) =>
   (facts: LoadFacts): JudgeResult =>
@@ -51,7 +54,7 @@ const judgeHeadCounts = (
     noHeaders,
   );
 
-/** Judges that responses of one kind have all four headers (HDR-1 to HDR-7). */
+/** Makes the judge of one of HDR-1 to HDR-7: responses of one kind have all four rate-limit headers. */
 function allFourHeaders(what: string, applies: (status: number, endpoint: FlowEndpoint | undefined) => boolean) {
   const expected = `all four rate-limit headers on every ${what}`;
   const judge = judgeEachHead((sample) => {

@@ -183,7 +183,7 @@ function announcedSeconds(refusal: SampledRequest, { perMinute, perHour, concurr
 
 const nameOf = (limit: number | null, reset: number): string => `${limit} ${Math.floor(reset)}`;
 
-/** The lowest `Remaining` in the admitted responses of each window. */
+/** Returns the lowest `Remaining` that admitted responses report for each window. */
 function lowestRemaining(sent: readonly SampledRequest[]): ReadonlyMap<string, number> {
   const lowest = new Map<string, number>();
   for (const each of sent) {

@@ -126,7 +126,7 @@ function generatorFinding({ validity: { invalid, pace }, scenario, evidence }: L
   ];
 }
 
-/** Findings of broken limits that the scenario does not claim. */
+/** Returns findings about broken limits whose clauses the scenario does not claim. */
 function unclaimedBreaches(facts: LoadFacts, claimed: readonly LoadFinding[]): LoadFinding[] {
   if (facts.validity.invalid !== null) return [];
   const { main, second, scenario, evidence } = facts;

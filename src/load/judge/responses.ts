@@ -111,6 +111,6 @@ const judgeBodies =
     );
   };
 
-/** Judges of the clauses about single bodies. */
+/** The judges of the clauses about the bodies of single responses. */
 export const bodyJudges: readonly (readonly [clause: string, judge: (facts: LoadFacts) => JudgeResult])[] =
   bodyRules.map((rule) => [rule.clause, judgeBodies(rule)]);

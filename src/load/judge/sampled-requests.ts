@@ -65,7 +65,7 @@ function adjacentOf(
 export const isSequential = ({ shape }: Flow): boolean =>
   shape.kind === "in turn" || shape.kind === "after refusal" || ("atOnce" in shape && shape.atOnce === 1);
 
-/** Widens the times by the error of the clock, but keeps sequential requests from overlapping. */
+/** Moves the times of a request apart by the error of the clock, but keeps sequential requests from overlapping. */
 function widened(
   each: SampledRequest,
   before: SampledRequest | undefined,
@@ -82,9 +82,12 @@ function widened(
   };
 }
 
-/** Maximum error of a time in ms, on any of the machines. */
+/** Returns the maximum error of a time in ms, on any of the machines that sent the load. */
 export const clockErrorMs = ({ engine, clocksApartMs = 0 }: LoadEvidence): number =>
   resolutionMs[engine] + clocksApartMs;
 
-/** autocannon reports whole milliseconds. k6's clock is finer, but is read a moment late. */
+/**
+ * Maximum error of each engine's times in ms. autocannon reports whole milliseconds. k6's clock is finer, but the
+ * script reads it a moment late.
+ */
 const resolutionMs: Readonly<Record<EngineName, number>> = { autocannon: 1, k6: 1 };

@@ -16,7 +16,9 @@ const cellsOf = ({ tier }: LoadFacts["evidence"]) => {
   return { whole: { of, kind: "events, whole" }, left: { of, kind: "events, left" }, cut: { of, kind: "events, cut" } };
 };
 
-/** Judges each stream with a 2xx status. `check` returns `undefined` if the clause does not apply to a stream. */
+/**
+ * Makes a judge of each stream with a 2xx status. `check` returns `undefined` if the clause does not apply to a stream.
+ */
 const judgeEachStream =
   (expected: string, check: (stream: StreamSummary) => string | null | undefined) =>
   ({ evidence }: LoadFacts): JudgeResult => {

@@ -22,7 +22,10 @@ export interface TargetTime {
    * clock.
    */
   at(clientMs: number): Span;
-  /** Maximum error of a steady offset, in ms. Spans leave this error out, because every span has the same one. */
+  /**
+   * Maximum error of a steady offset, in ms. The spans of `at` leave out this error, because it is the same at all
+   * times.
+   */
   readonly unknownMs: number;
 }
 

@@ -20,7 +20,8 @@ const maxLateShare = 0.01;
 const maxUnansweredShare = 0.01;
 
 /**
- * Finds the reasons why a run proves little. If the generator was the bottleneck, the run is no verdict on the target.
+ * Finds the reasons why a run proves less than a valid run. If the generator was the bottleneck, the run gives no
+ * verdict on the target.
  */
 export function validityOf(evidence: LoadEvidence): Validity {
   const loss = targetLossIn(evidence);
@@ -60,7 +61,7 @@ function loadProblem(evidence: LoadEvidence): string | null {
   return targetProblem(evidence);
 }
 
-/** Results of the requests that are subject to limits. */
+/** Numbers of requests to limited endpoints, by result. */
 interface LimitedCounts {
   answered: number;
   refused: number;

@@ -62,7 +62,9 @@ const entrypoints = z
     }
   });
 
-/** An agent configuration file, with the document's defaults. Source: Resources, "Agent configuration". */
+/**
+ * The schema of an agent configuration file, with the document's defaults. Source: Resources, "Agent configuration".
+ */
 const agentFile = z
   .object(
     {
@@ -111,7 +113,7 @@ const agentFile = z
     template: file.template ?? null,
     /** ISO 8601 without a time zone. */
     createdAt: file.created_at ?? null,
-    /** `null` leaves the id to the server. */
+    /** `null` if the file has no id. The server then makes one. */
     agentId: file.agent_id ?? null,
     templateSource: {
       repoUrl: file.template_source.repo_url ?? null,
@@ -157,7 +159,7 @@ function describeIssue(issue: z.core.$ZodIssue): string {
   return `${place} is ${found}; it must be ${inner.message}`;
 }
 
-/** Writes a JSON value in at most 40 characters. */
+/** Formats a JSON value for a message, in at most 40 characters. */
 function preview(value: unknown): string {
   const written = JSON.stringify(value);
   return written.length <= 40 ? written : `${written.slice(0, 37)}…`;

@@ -38,8 +38,8 @@ export function agentIdFromName(agentName: string): string {
 }
 
 /**
- * Returns the webhooks of a configuration file. The document defines no secret for them, so their deliveries are not
- * signed.
+ * Returns the webhooks of a configuration file. Their deliveries are not signed, because the document defines no secret
+ * for such webhooks.
  */
 export function webhooksFromFile(file: AgentFile, agentId: string): readonly NewWebhook[] {
   return file.endpoints.map(({ url, events, headers }) => ({
@@ -52,7 +52,7 @@ export function webhooksFromFile(file: AgentFile, agentId: string): readonly New
   }));
 }
 
-/** Why an agent is put into service: at the start of the server, or because its file is new or has changed. */
+/** The reason why an agent is put into service: the server starts, or the agent's file is new or has changed. */
 export type HostingReason = "start" | "created" | "updated";
 
 /**

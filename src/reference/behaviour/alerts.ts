@@ -24,7 +24,7 @@ export interface UsageChange {
 /** The fields of a request to create an alert. */
 export type AlertRequest = Pick<Alert, "type" | "threshold" | "webhookUrl">;
 
-/** Decisions about usage alerts. Source: Endpoints, "8. Create a usage alert". */
+/** The server's decisions about usage alerts. Source: Endpoints, "8. Create a usage alert". */
 export const standardAlerts = {
   /**
    * Returns the error in a request to create an alert, or `null`. `addressRefusal` returns why the server may not send

@@ -4,13 +4,13 @@ import { addressSet, type AddressSet } from "../addresses.ts";
 import type { KeyRing, ReferenceKey } from "../keys.ts";
 import { isServerOwn, runsAgent, type ErrorCause, type Operation } from "../api-error.ts";
 
-/** The content of an `Authorization` header. */
+/** The parsed content of an `Authorization` header. */
 export type Credentials =
   | { readonly kind: "absent" }
   | { readonly kind: "malformed" }
   | { readonly kind: "bearer"; readonly scheme: string; readonly text: string };
 
-/** The key of a request, or the reason why it has no valid one. */
+/** The key of a request, or the reason why the request has no valid key. */
 export type Identity =
   | { readonly kind: "known"; readonly key: ReferenceKey }
   | { readonly kind: "unauthenticated"; readonly cause: ErrorCause };
@@ -34,7 +34,8 @@ export interface SignedRequest {
   readonly body: Uint8Array;
 }
 
-// RFC 9110, 11.1 and 11.4: the case of the scheme does not matter, and one or more blanks follow it.
+// The case of the scheme does not matter, and one or more blanks follow it. Source: RFC 9110, sections 11.1 and 11.4
+// (authentication).
 const bearer = /^(bearer) +(\S+) *$/i;
 
 /** How far the timestamp of a signature may differ from the server's clock. */
@@ -50,10 +51,10 @@ export function isSameSecret(one: string, other: string): boolean {
   return timingSafeEqual(digest(one), digest(other));
 }
 
-/** Decisions about keys. Source: Authentication 1 to 4; Resources, "API key". */
+/** The server's decisions about keys. Source: Authentication 1 to 4; Resources, "API key". */
 export const standardAuthentication = {
   requiresKey: (operation: Operation, _credentials: Credentials): boolean => !isServerOwn(operation),
-  /** Returns the text of a key, made from its standard text. */
+  /** Returns the text that clients send as the key, given the key's standard text. */
   keyText: (text: string): string => text,
   /**
    * Returns a key that a request carries outside `Authorization`, written as that header's value; empty for none. A

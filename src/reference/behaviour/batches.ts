@@ -6,7 +6,7 @@ import { isoTime } from "./health-list-usage.ts";
 /** The state of an operation. The document shows `pending` only. Source: Resources, "Operation handle". */
 export type OperationStatus = "pending" | "running" | "completed" | "failed";
 
-/** The result of a batch entry: the body of an invoke, or an error. */
+/** The result of a batch entry: the body that an invoke would return, or an error. */
 export type EntryResult =
   | { readonly kind: "success"; readonly index: number; readonly body: unknown }
   | { readonly kind: "error"; readonly index: number; readonly code: string; readonly message: string };
@@ -21,14 +21,14 @@ export interface AsyncOperation {
   readonly createdMs: number;
   readonly startedMs: number | null;
   readonly endedMs: number | null;
-  /** Number of entries. */
+  /** Number of entries in the batch. */
   readonly total: number;
   readonly results: readonly EntryResult[];
 }
 
 const maxEntries = 100;
 
-/** Decisions about batches and asynchronous operations. Source: Endpoints 10 and 11; Resources, "Operation handle". */
+/** The server's decisions about batches and asynchronous operations. Source: Endpoints 10 and 11; Resources, "Operation handle". */
 export const standardBatches = {
   /** Returns the error in the body of a batch, or `null`. */
   validateBatch: (body: unknown): ApiError | null => {

@@ -11,9 +11,9 @@ import { standardTransport } from "./transport.ts";
 import { standardWebhooks } from "./webhooks.ts";
 
 /**
- * All decisions of the server, each a small function. The server calls these functions and decides nothing itself. No
- * decision calls another decision through this table, so each can be replaced alone. `docs/gaps.md` lists the choices
- * where the document is silent.
+ * All decisions of the server, such as which status an error gets, as one small function each. The server calls these
+ * functions and decides nothing itself. No function calls another one through this table, so each can be replaced
+ * alone. `docs/gaps.md` lists the choices where the document is silent.
  */
 export const standard = {
   ...standardDeliveries,

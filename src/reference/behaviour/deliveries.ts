@@ -63,7 +63,7 @@ const reservedHeaders: ReadonlySet<string> = new Set([
 /** Whether a header belongs to the connection or to this server, so that a webhook cannot set it. */
 export const isReservedHeader = (name: string): boolean => reservedHeaders.has(name.toLowerCase());
 
-/** Decisions about webhook deliveries. Source: Events, "Webhook events" and "Delivery security and policy". */
+/** The server's decisions about webhook deliveries. Source: Events, "Webhook events" and "Delivery security and policy". */
 export const standardDeliveries = {
   /** Whether a webhook's list of types and wildcards selects a type. */
   selectsType: (events: readonly string[], type: string): boolean => events.some((event) => selects(event, type)),
@@ -71,7 +71,10 @@ export const standardDeliveries = {
   selectsAgent: (tiedTo: string | null, agentId: string): boolean => tiedTo === null || tiedTo === agentId,
   /** Whether a webhook gets an event that matches its subscription. `_load` counts the webhook's earlier deliveries. */
   acceptsEvent: (_load: WebhookBacklog): boolean => true,
-  /** Returns the id of an event, which is the same for every webhook. `attempt` counts from 1. */
+  /**
+   * Returns the id of an event, which all webhooks get. `number` counts events, and `_attempt` counts the attempts of a
+   * delivery, both from 1.
+   */
   eventId: (number: number, _attempt: number): string => `evt_${String(number).padStart(6, "0")}`,
   /** Milliseconds from an event to its first attempt. */
   firstDelayMs: (): number => 0,

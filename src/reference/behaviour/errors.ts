@@ -39,7 +39,7 @@ const rows: Readonly<Record<ErrorCause, Row>> = {
   timeout: { status: 500, code: "AGENT_TIMEOUT" },
 };
 
-/** Decisions about errors. Source: Errors, "Status codes", "Error bodies" and "Error codes". */
+/** The server's decisions about errors. Source: Errors, "Status codes", "Error bodies" and "Error codes". */
 export const standardErrors = {
   errorStatus: (cause: ErrorCause, _operation: Operation): number => rows[cause].status,
   errorCode: (cause: ErrorCause, _operation: Operation): string => rows[cause].code,

@@ -13,7 +13,7 @@ export interface HealthInput {
   readonly lastRequestMs: number | null;
 }
 
-/** Page number and page size of the list, within their bounds. */
+/** The page and the page size of a list, after both are brought within their bounds. */
 export interface PageRequest {
   readonly page: number;
   readonly limit: number;
@@ -37,7 +37,7 @@ const highestLimit = 100;
 const dependencyStatus = { healthy: "healthy", degraded: "slow", unhealthy: "unhealthy" } as const;
 const memoryPercent = { healthy: 41.5, degraded: 92.5, unhealthy: 99.5 } as const;
 
-/** Decisions about health, the list of agents, and usage. Source: Endpoints 3 to 5. */
+/** The server's decisions about health, the list of agents, and usage. Source: Endpoints 3 to 5. */
 export const standardHealthListUsage = {
   healthBody: ({ agent, version, uptimeMs, lastRequestMs }: HealthInput): unknown => ({
     status: agent.health,
@@ -118,7 +118,7 @@ export interface KeyUsageInput extends UsageInput {
   readonly expiresAtMs: number | null;
 }
 
-/** Decisions about key usage and agent details, whose bodies the document does not show. Source: Endpoints 9 and 12. */
+/** The server's decisions about key usage and agent details, whose bodies the document does not show. Source: Endpoints 9 and 12. */
 export const standardDetails = {
   agentDetailsBody: ({ agent, version, listItem }: AgentDetailsInput): unknown => ({
     ...fieldsOf(listItem),

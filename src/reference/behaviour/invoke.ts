@@ -37,7 +37,7 @@ export interface ConversationInput {
   readonly operation: Operation;
 }
 
-/** Decisions about invocation. Those about the request also apply to streams. Source: Endpoints 1. */
+/** The server's decisions about invocation. Decisions about the request also apply to streams. Source: Endpoints 1. */
 export const standardInvoke = {
   /** Returns the error in a request body, or `null`. */
   validateBody: (body: unknown, violations: readonly SchemaViolation[], _operation: Operation): ApiError | null => {

@@ -13,9 +13,9 @@ export type ResponseEvent = "head" | "end" | "left";
 
 const addressLimit = 1000;
 
-/** Decisions about limits. Source: Limits. */
+/** The server's decisions about limits. Source: Limits. */
 export const standardLimits = {
-  /** Creates the limiters of a new account. A request is admitted if all of them have room. */
+  /** Creates the limiters of a new account. A request is admitted if all limiters have room. */
   limiters: (limits: TierLimits): readonly Limiter[] => {
     const { hour, minute } = windowsOf(limits);
     return [fixedWindow(hour), fixedWindow(minute)];
@@ -32,7 +32,7 @@ export const standardLimits = {
   takesSlot: (operation: Operation): boolean => operation !== "health" && !isServerOwn(operation),
   /** Whether an operation is refused once the month's tokens are used up. */
   needsTokens: runsAgent,
-  /** The number of requests that an admitted request counts as. This is decided when the request arrives. */
+  /** Returns how many requests an admitted request counts as. Decided when the request arrives. */
   cost: (operation: Operation, _agent: "known" | "unknown" | "none"): number =>
     operation === "health" || isServerOwn(operation) ? 0 : 1,
   /** Whether a refused request counts against the limits. */
@@ -43,7 +43,7 @@ export const standardLimits = {
   refunds: (): number => 1,
   /** Whether `GET /usage` includes a counted request in the key's used requests. */
   isInUsage: (_head: HeadInput): boolean => true,
-  /** The number of requests that each chunk of a stream counts as. */
+  /** Returns how many requests each chunk of a stream counts as. */
   requestsPerChunk: (): number => 0,
   releasesSlot: (event: ResponseEvent, _head: HeadInput): boolean => event !== "head",
   /** Milliseconds on the server's clock from the event until the request's slot is free again. */

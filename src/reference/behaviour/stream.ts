@@ -50,7 +50,7 @@ export type EventStep = Extract<Step, { kind: "start" | "chunk" | "done" | "erro
 /** Bytes that go to the socket in one write. */
 export type Write = string | Uint8Array;
 
-/** Decisions about streams. Source: Endpoints 2; Events, "Stream events (SSE)". */
+/** The server's decisions about streams. Source: Endpoints 2; Events, "Stream events (SSE)". */
 export const standardStream = {
   splitText: (text: string, chunkSize: number | null): readonly string[] =>
     chunkSize === null ? wordsOf(text) : slicesOf(text, chunkSize),
@@ -66,7 +66,7 @@ export const standardStream = {
   eventName: (kind: EventStep["kind"]): string => kind,
   /** Writes an event's data as JSON text, on one line. */
   eventText: (data: unknown): string => JSON.stringify(data),
-  /** Makes the id of a session, for a client that names none. */
+  /** Makes the id of a session whose client has named none. */
   sessionId: (number: number): string => `ses_${String(number).padStart(8, "0")}`,
   startData: ({ sessionId }: StreamInput): unknown => ({ message: "Stream started", session_id: sessionId }),
   chunkData: ({ text, index }: Chunk): unknown => ({ content: text, index }),
@@ -83,7 +83,7 @@ export const standardStream = {
   prelude: (): readonly Write[] => [],
   /** Returns the bytes of an event. `number` counts the events of the stream from 0. */
   frame: (name: string, data: string, _number: number): readonly Write[] => [`event: ${name}\ndata: ${data}\n\n`],
-  /** When a stream stops after its client has left. */
+  /** Returns when a stream stops after its client has left. */
   noticesDisconnect: (): "at once" | "at the next write" | "never" => "at once",
 };
 

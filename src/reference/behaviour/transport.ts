@@ -20,7 +20,7 @@ function creates(operation: Operation): boolean {
   return operation === "createWebhook" || operation === "createAlert" || operation === "batch";
 }
 
-/** Decisions about HTTP itself. Source: Endpoints, "Common request rules". */
+/** The server's decisions about HTTP itself. Source: Endpoints, "Common request rules". */
 export const standardTransport = {
   contentType: (kind: "json" | "events", _head: HeadInput): string =>
     kind === "json" ? "application/json; charset=utf-8" : "text/event-stream; charset=utf-8",
@@ -39,7 +39,7 @@ export const standardTransport = {
   /** Whether a request body of this `Content-Type` is read as JSON. The type is empty if the header is absent. */
   acceptsContentType: (contentType: string, _operation: Operation): boolean =>
     /^application\/json\s*(;|$)/i.test(contentType),
-  /** Whether the text of a request body is accepted before it is parsed. */
+  /** Whether the server tries to parse the text of a request body. A fault refuses legal texts here. */
   readsText: (_text: string): boolean => true,
   /** Maps the requested path to the path to serve. */
   servedPath: (path: string): string => path,

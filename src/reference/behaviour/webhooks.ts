@@ -45,7 +45,7 @@ export const eventTypeByStage = {
   timeout: "agent.timeout",
 } as const satisfies Record<ExecutionStage["kind"], WebhookEvent>;
 
-/** Decisions about webhooks and their events. Source: Endpoints 6 and 7; Resources, "Webhook metrics"; Events. */
+/** The server's decisions about webhooks and their events. Source: Endpoints 6 and 7; Resources, "Webhook metrics"; Events. */
 export const standardWebhooks = {
   /**
    * Returns the error in a request to create a webhook, or `null`. `addressRefusal` returns why the server may not

@@ -6,7 +6,7 @@ import type { Operation } from "../api-error.ts";
 /** Responds 403 to a wrong key on one endpoint. */
 const respond403 = (where: Operation) => overrideErrorStatus(["wrong-key"], 403, where);
 
-/** Any authentication scheme and its credentials. */
+/** Matches any authentication scheme with its credentials. */
 const anyScheme = /^(\S+) +(\S+) *$/;
 
 /** Accepts an unknown key as if it were the first known key that it resembles. */

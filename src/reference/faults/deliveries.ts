@@ -70,7 +70,7 @@ export const eventRecordFaults = faults("Resources / Webhook delivery event", {
   "event-deployment-number": fault("HOOK-6", "`deployment_id` is a number.").by(event.set("deployment_id", 7)),
 });
 
-/** Sends no events of one type. */
+/** Makes an override that sends no events of one type. */
 const withoutEvent =
   (type: WebhookEvent): Override =>
   (base) => ({ selectsType: (events, given) => given !== type && base.selectsType(events, given) });
@@ -151,7 +151,7 @@ export const deliveredEventFaults = faults("Events / Webhook events", {
   ),
 });
 
-/** Makes a wildcard that does not select some types. */
+/** Declares a fault for each type: the wildcard `agent.*` does not select this type. */
 function wildcardWithout(...types: readonly WebhookEvent[]) {
   const rows = types.map((type) => {
     const row = fault("HOOK-16", `\`agent.*\` does not select \`${type}\`.`).by((base) => ({

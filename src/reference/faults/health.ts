@@ -10,7 +10,7 @@ import { fixedWindow, hideUntilRefusal, overrideLimiter, windowsOf } from "../li
 import { fault, faults } from "../patch.ts";
 
 const health = overrideJson("healthBody");
-/** A limit on health reads per minute. */
+/** Health requests that a fault admits per minute, although health has no limit. */
 const healthLimit = 20;
 
 export const healthFaults = faults("Endpoints / 3. Health check", {

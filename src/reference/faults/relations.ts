@@ -5,7 +5,7 @@ import { fixedWindow, windowsOf } from "../limits/windows.ts";
 import { overrideJson, overrideResult } from "../overrides.ts";
 import { fault, faults, type Override } from "../patch.ts";
 
-// Faults that no message shows by itself: two messages of a run contradict each other.
+// The faults of this file show in no single message: two messages of a run contradict each other.
 
 const list = overrideJson("listBody");
 const usage = overrideJson("usageBody");
@@ -14,7 +14,7 @@ const health = overrideJson("healthBody");
 const webhook = overrideJson("webhookBody");
 const streamError = overrideJson("streamErrorData");
 
-/** Edits the data of `agent.completed`. */
+/** Edits the data of the webhook event `agent.completed`. */
 const completed = overrideJson("executionEventData").when(({ stage }) => stage.kind === "completed");
 
 const failure: ExecutionStage = { kind: "failed", message: "The agent failed.", details: "It did not." };
@@ -26,7 +26,7 @@ const completion = (elapsedMs: number): ExecutionStage => ({
   elapsedMs,
 });
 
-/** Keeps the invokes of two sessions of an agent. A third session takes the place of the first one. */
+/** Remembers the invokes of two conversations only. The next conversation replaces the older of the two. */
 function twoSessionsKept(): Override {
   return (base) => {
     const kept: string[] = [];

@@ -28,8 +28,8 @@ export interface Account {
   readonly limiters: readonly Limiter[];
   windows(nowMs: number): readonly WindowStatus[];
   /**
-   * Returns the limiter without room for a request, if there is one. If there are several, returns the one that refuses
-   * longest.
+   * Returns the limiter that has no room for a request; `undefined` if all have room. Of several, returns the one that
+   * refuses longest.
    */
   exhaustedLimiter(nowMs: number): Limiter | undefined;
   count(nowMs: number): void;

@@ -11,7 +11,7 @@ export const hourMs = 3_600_000;
 export interface WindowStatus {
   readonly window: WindowName;
   readonly limit: number;
-  /** Never negative, never above `limit`. */
+  /** Number of requests left: never negative, never above `limit`. */
   readonly remaining: number;
   readonly resetAtMs: number;
 }
@@ -29,7 +29,10 @@ export interface Limiter {
   roomAtMs(nowMs: number): number;
 }
 
-/** The numbers of a limiter. `advertisedLimit` is the limit in the headers, if it differs from the real one. */
+/**
+ * The limit and the length of a limiter's window. `advertisedLimit` is the limit in the headers, if it differs from the
+ * real one.
+ */
 export interface WindowSize {
   readonly window: WindowName;
   readonly limit: number;
@@ -180,8 +183,8 @@ export function tokenBucket(size: WindowSize, refill: number = size.limit): Limi
 }
 
 /**
- * Creates a limiter that estimates a rolling window from two fixed windows. It weights the count of the last fixed
- * window by the part of that window that lies within the last `windowMs`.
+ * Creates a limiter that estimates a rolling window from two fixed windows. The count of the last fixed window is
+ * weighted by the part of that window that lies within the last `windowMs`.
  */
 export function slidingWindow(size: WindowSize): Limiter {
   const { limit, windowMs } = size;

@@ -33,7 +33,7 @@ export interface RequestContext {
   readonly error: ApiError | null;
   /** The error to send if path, agent and body are valid. */
   readonly deferredError: ApiError | null;
-  /** The rate-limit headers of the response, for the instant at which its head is sent. */
+  /** Returns the rate-limit headers of the response. Called when the head of the response is sent. */
   rateHeaders(head: HeadInput): readonly Header[];
   onResponseEvent(event: ResponseEvent, head: HeadInput): void;
 }
@@ -138,7 +138,7 @@ function advertisedWindow({ behaviour }: ServerState, refusal: Refusal, account:
   return behaviour.tokenQuotaWindow(advertised, account.tokens(nowMs), refusal.roomAtMs);
 }
 
-/** Returns the limit that refuses the request, or `null`. */
+/** Returns the refusal by the first limit that has no room for the request; `null` if none refuses. */
 function refusalOf(state: ServerState, operation: Operation, account: Account, nowMs: number): Refusal | null {
   const { behaviour } = state;
   const exhausted = account.exhaustedLimiter(nowMs);

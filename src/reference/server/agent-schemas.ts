@@ -49,7 +49,10 @@ const invokeResponse = object(
   ["result"],
 );
 
-/** One event of a stream. OpenAPI 3.1 has no schema for a stream, so tools use this schema for each event. */
+/**
+ * Makes the schema of one event of a stream. OpenAPI 3.1 has no schema for a whole stream, so tools apply this schema
+ * to each event.
+ */
 function streamEvent(name: string, contentSchema: object) {
   return object({ event: { const: name }, data: { ...string, contentMediaType: json, contentSchema } });
 }
@@ -187,7 +190,10 @@ const operation = object(
   Object.keys(handle),
 );
 
-/** Schemas of the routes whose shape the document leaves open. The behaviour, not the schema, validates the body of a batch. */
+/**
+ * Schemas of operations that the document shows only in part. The function `validateBatch`, not a schema, validates the
+ * body of a batch.
+ */
 export const operationSchemas = {
   describe: {
     summary: "Describe an agent",

@@ -30,10 +30,12 @@ export interface RequestLine {
 export type Log = (line: RequestLine) => void;
 
 const maxPathPartLength = 4096;
-/** Shared by all servers of a process. Compiling the schemas is the slowest part of a start. */
+/**
+ * The compiler of schemas, which all servers of a process share. Compiling the schemas is the slowest part of a start.
+ */
 const buildValidator = AjvCompiler();
 
-/** Builds the server. It does not listen yet. */
+/** Builds the server, which does not listen yet. */
 export async function createApp(
   state: ServerState,
   log: Log | null = null,
@@ -168,7 +170,10 @@ function signatureHolds({ behaviour, clock }: ServerState, request: FastifyReque
   return behaviour.acceptsSignature(signed, () => behaviour.signedBytes(signed), signingSecret, clock.now());
 }
 
-/** Returns an error for an HTTP/1.1 request without `Host`, which gets 400. Source: RFC 9112, 3.2. */
+/**
+ * Returns the error for an HTTP/1.1 request without `Host`, which must get 400; otherwise `null`. Source: RFC 9112,
+ * section 3.2 (request target).
+ */
 function hostError(request: FastifyRequest): ApiError | null {
   if (request.raw.httpVersion !== "1.1" || request.headers.host !== undefined) return null;
   return apiError("malformed-http", "The Host header is missing.");

@@ -11,7 +11,7 @@ import { deploy, type DeploymentChange } from "./deployments.ts";
 import type { ServerState } from "./state.ts";
 import { unknownAgentError } from "./execution.ts";
 
-/** The header with the token for control requests: those that move the clock or change a deployment. */
+/** The name of the header with the control token. Requests that move the clock or change a deployment need it. */
 export const controlTokenHeader = "X-Control-Token";
 
 /**
@@ -53,8 +53,8 @@ function keyUse({ startId, ring, lastUsedMs }: ServerState): object {
 }
 
 /**
- * Longest move of the clock: ten years. This is longer than any window, and short enough that every instant is a valid
- * date.
+ * Greatest number of seconds by which a request may move the clock: ten years. This is longer than any window, and
+ * short enough that every instant is a valid date.
  */
 const maxMoveSeconds = 315_576_000;
 

@@ -16,7 +16,10 @@ export function deploymentEvent(type: `deployment.${DeploymentChange["kind"]}`, 
   return { type, agentId: id, deploymentId: deployment.id, data };
 }
 
-/** Applies a change and sends its event. Returns the changed or deleted agent; `null` if there is none. */
+/**
+ * Applies a change of a deployment and sends the webhook event for it. Returns the changed or deleted agent; `null` if
+ * there is none.
+ */
 export function deploy({ agents, outbox, clock }: ServerState, change: DeploymentChange): Agent | null {
   const before = agents.get(change.agentId) ?? null;
   const agent = change.kind === "created" ? newAgent(change.agentId, clock.now()) : withChange(before, change);
@@ -43,7 +46,7 @@ function withChange(agent: Agent | null, change: DeploymentChange): Agent | null
     : agent;
 }
 
-/** Increments the last number of a version, or appends `.1` if it ends in none. */
+/** Increments the number at the end of a version. Appends `.1` to a version that ends in no number. */
 function incremented(version: string): string {
   return /\d+$/.test(version) ? version.replace(/\d+$/, (last) => String(Number(last) + 1)) : `${version}.1`;
 }

@@ -30,7 +30,7 @@ export interface Execution {
 /** A request to run an agent, before validation. */
 export interface IncomingExecution {
   readonly agentId: string;
-  /** Tag of the requested entrypoint; `null` for the first suitable one. */
+  /** Tag of the requested entrypoint; `null` if the request names none. */
   readonly tag: string | null;
   readonly body: unknown;
   readonly violations: readonly SchemaViolation[];
@@ -58,8 +58,8 @@ function validateEntrypoint({ operation, state }: RequestContext, request: Incom
 }
 
 /**
- * Finds the entrypoint with a tag. Without a tag, returns the first entrypoint that streams, or the first that does
- * not, as requested.
+ * Finds the entrypoint with a tag. Without a tag, finds the agent's first entrypoint that streams, or the first that
+ * does not, depending on `streams`.
  */
 export function findEntrypoint(agent: Agent, tag: string | null, streams: boolean): Entrypoint | undefined {
   return agent.entrypoints.find((entrypoint) =>
@@ -73,7 +73,7 @@ export function validateAgent(agents: ReadonlyMap<string, Agent>, id: string): A
   return agents.has(id) ? null : unknownAgentError;
 }
 
-/** Runs an agent. Stores the turn in its session and charges the tokens. */
+/** Runs an agent. Adds the query to the conversation and charges the tokens to the account. */
 export function executeAgent(
   context: RequestContext,
   agent: Agent,

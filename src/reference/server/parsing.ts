@@ -3,7 +3,7 @@ import type { Behaviour } from "../behaviour/behaviour.ts";
 import { fieldError, apiError, type Operation, type ApiError } from "../api-error.ts";
 import type { ServerState } from "./state.ts";
 
-/** Parses every body as JSON and keeps its bytes for the signature. */
+/** Makes the server parse every request body as JSON and keep the body's bytes for the signature. */
 export function addBodyParser(app: FastifyInstance, state: ServerState): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "buffer" }, (request, bytes, done) => {

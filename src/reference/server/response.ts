@@ -26,7 +26,7 @@ export interface HttpResponse {
   readonly bytes: string | Uint8Array;
 }
 
-/** Makes the response of a result: body, encoding and headers. */
+/** Turns the result of a route into a response: body, encoding and headers. */
 export function renderResponse(context: RequestContext, result: RouteResult, acceptEncoding: string): HttpResponse {
   const { operation, state } = context;
   const { behaviour } = state;
@@ -54,7 +54,7 @@ function retryAfter(behaviour: Behaviour, result: RouteResult): readonly Header[
   return value === null ? [] : [["Retry-After", value]];
 }
 
-/** All headers of a response: the common ones and `own`. */
+/** Returns all headers of a response: the common ones and `own`. */
 export function responseHeaders(context: RequestContext, head: HeadInput, own: readonly Header[]): readonly Header[] {
   const { clock, behaviour } = context.state;
   const date: Header = ["Date", dateText(clock.now())];
@@ -108,7 +108,7 @@ function send(socket: ServerResponse, context: RequestContext, { status, headers
 declare module "fastify" {
   interface FastifyRequest {
     requestContext: RequestContext | null;
-    /** The body as received; `null` if there is none. */
+    /** The bytes of the request body as received; `null` if there is no body. */
     rawBody: Buffer | null;
   }
   interface FastifyContextConfig {
@@ -116,7 +116,7 @@ declare module "fastify" {
   }
 }
 
-/** Sends a result without Fastify's own serialization, so that the behaviour decides about every byte. */
+/** Sends a result without Fastify's own serialization, so that the functions of `Behaviour` decide about every byte. */
 export function sendResult(request: FastifyRequest, reply: FastifyReply, result: RouteResult): void {
   const { requestContext: context } = request;
   reply.hijack();

@@ -17,7 +17,7 @@ import { validateExecution, unknownAgentError, type IncomingExecution } from "./
 import { webhookSchemas } from "./webhook-schemas.ts";
 import { createAlert, createWebhook, listDeliveries, webhookMetrics } from "./webhooks.ts";
 
-/** The parts of a request that routes read. Each route has only the `Params` of its own path. */
+/** The types of the parts of a request that routes read. Each route has only the `Params` of its own path. */
 interface RouteShape {
   Params: { agent_id: string; entrypoint_tag?: string; operation_id: string; webhook_id: string };
   Querystring: ListQuery;

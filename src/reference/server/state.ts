@@ -42,12 +42,12 @@ export interface ServerState {
   nextRequestNumber(): number;
 }
 
-/** The parts that a server's state is made of. */
+/** Everything from which `serverState` makes the state of a server. */
 export interface ServerSetup extends Pick<ServerState, "clock" | "behaviour" | "ring" | "outbox" | "controlToken"> {
   readonly tiers: TierTable;
   /** Storage for alerts. */
   readonly records: RecordStore;
-  /** Addresses and CIDRs. */
+  /** Addresses and CIDRs of the proxies whose forwarding headers are trusted. */
   readonly trustedProxies: readonly string[];
 }
 
@@ -109,9 +109,9 @@ function getOrCreate<V>(map: Map<string, V>, name: string, create: () => V): V {
   return created;
 }
 
-/** The memory of agents, by conversation. */
+/** The conversations that the agents remember. */
 export interface Conversations {
-  /** Adds a turn and returns the conversation before it. */
+  /** Adds a query to the conversation with this name, and returns the state before it. */
   addTurn(name: string, query: string): Conversation;
 }
 

@@ -38,7 +38,8 @@ export async function stream(
   response.writeHead(head.status, rawHeaders(responseHeaders(context, head, own)));
   context.onResponseEvent("head", head);
   const chunks = chunkWriter(response);
-  // `runSteps` yields only waits. An `await` after each event would cost more than the event itself.
+  // `runSteps` yields only where the stream must wait. An `await` after each event would cost more than the event
+  // itself.
   for (const wait of runSteps({ context, response, chunks }, steps)) await wait;
   const hasLeft = context.client.isDisconnected();
   if (hasLeft) events.disconnected();
@@ -102,7 +103,7 @@ function isEvent(step: Step): step is EventStep {
 }
 
 async function pause(connection: Connection, step: Exclude<Step, EventStep>, untilLeft: boolean): Promise<void> {
-  // The client gets the head before any wait.
+  // Before a wait, the head is sent, so that the client need not wait for it.
   connection.chunks.open();
   if (step.kind === "wait")
     await sleep(connection.context.state.clock, step.ms, untilLeft ? connection.context.client : null);

@@ -51,7 +51,10 @@ const threshold = { type: "number", minimum: 0, maximum: 100, description: "Per 
 
 const alert = object({ alert_id: string, type: string, threshold, webhook_url: string, created_at: time });
 
-/** Schemas of the routes of webhooks and alerts. The behaviour validates the bodies, not the schemas. */
+/**
+ * Schemas of the routes of webhooks and alerts. They only describe the request bodies: functions of `Behaviour`
+ * validate these.
+ */
 export const webhookSchemas = {
   createWebhook: {
     summary: "Create a webhook",

@@ -11,7 +11,7 @@ export interface AddressGuard {
   readonly lookup: LookupFunction;
 }
 
-/** Finds all addresses of a name. */
+/** Finds all addresses of a host name. */
 export type Resolver = (name: string, done: (error: Error | null, addresses: readonly LookupAddress[]) => void) => void;
 
 export interface GuardOptions {
@@ -20,8 +20,8 @@ export interface GuardOptions {
   /** Addresses and CIDRs that are allowed although they are not public. */
   readonly allowed: readonly string[];
   /**
-   * The addresses of this machine. Its services are not meant for webhooks, whatever network their addresses are in.
-   * Default: all of the machine's addresses.
+   * The addresses of this machine, to which no webhook may deliver even if they are public. Default: all addresses of
+   * its network interfaces.
    */
   readonly machineAddresses?: readonly string[];
   /** Resolves host names. Default: the system's resolver. */
@@ -65,7 +65,8 @@ export function addressGuard(options: GuardOptions): AddressGuard {
     lookup: (name, { all }, done) => {
       resolve(name, (error, addresses) => {
         if (error !== null) return done(error, "");
-        // One refused address is enough to refuse the name, because the connection may try all of them.
+        // One refused address is enough to refuse the host name, because the connection may try all addresses of the
+        // name.
         const refused = addresses.find(({ address }) => isRefused(address));
         const [first] = addresses;
         if (refused !== undefined)
@@ -135,7 +136,7 @@ const prefixes = {
   nat64: "64:ff9b:0:0:0:0",
 };
 
-/** Returns an address and, if it is an IPv6 address that embeds an IPv4 address, that IPv4 address too. */
+/** Returns an address, and also the IPv4 address that an IPv6 address may embed. */
 export function equivalentAddresses(address: string): readonly string[] {
   const plain = normalizeAddress(address);
   if (!isIPv6(plain)) return [plain];

@@ -41,7 +41,8 @@ const maxBodyBytes = 65_536;
 const bodyTimeoutMs = 1000;
 
 /**
- * Real milliseconds for opening a connection. Needed because an abort does not stop a connection that is being opened.
+ * Real milliseconds for opening a connection. This limit is needed because an abort does not stop a connection that is
+ * being opened.
  */
 const connectTimeoutMs = 3000;
 
@@ -97,7 +98,7 @@ interface Connection {
   readonly dispatcher: Dispatcher;
 }
 
-/** Sends a delivery. Follows one redirect if the delivery says so. */
+/** Sends a delivery. Follows one redirect if `followsRedirects` is set. */
 async function requestFollowing(
   { url, headers, bytes, framing, followsRedirects }: DeliveryRequest,
   guard: AddressGuard,

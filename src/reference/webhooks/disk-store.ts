@@ -140,7 +140,7 @@ function storeOn(database: Sqlite.DatabaseSync): Store {
   };
 }
 
-/** Runs a write completely or not at all. */
+/** Runs a write as a transaction: completely or not at all. */
 function inTransaction(database: Sqlite.DatabaseSync, write: () => void): void {
   database.exec("BEGIN");
   try {

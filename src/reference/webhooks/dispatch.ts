@@ -117,7 +117,7 @@ function outcomeOf(outcome: DeliveryOutcome): { readonly status: number | null; 
 
 /** Queues of jobs. Each queue runs a limited number of jobs at once and never waits for another queue. */
 export interface DeliveryQueues {
-  /** Starts a job soon, or when its queue has room. The job must not reject. */
+  /** Adds a job, which starts soon, or when its queue has room. The job must not reject. */
   add(queue: string, job: () => Promise<void>): void;
   /** Resolves when every job for which its queue has room has started. */
   allStarted(): Promise<void>;
@@ -164,7 +164,7 @@ export function deliveryQueues(maxRunning: () => number): DeliveryQueues {
 
 /** Requests that still wait for a receiver's response. A virtual clock waits for them, but only for a limited time. */
 export interface InFlightRequests {
-  /** Adds a request that is being sent. Call the result when the request has ended. */
+  /** Adds a request that is being sent. The caller calls the returned function when the request has ended. */
   begin(budget: WaitBudget): () => void;
   /** Whether there is an open request whose wait budget is not used up. */
   isWaiting(): boolean;
@@ -172,7 +172,7 @@ export interface InFlightRequests {
   whenIdle(): Promise<void>;
 }
 
-/** How long to wait for a request: `little` if the receiver did not respond the last time. */
+/** How long a virtual clock waits for a request: `little` if the receiver did not respond the last time. */
 export type WaitBudget = "usual" | "little";
 
 /**

@@ -55,7 +55,7 @@ export interface StoredWebhook {
   readonly totals: DeliveryTotals;
 }
 
-/** The highest numbers used so far. */
+/** The highest numbers of webhooks, messages and deliveries so far, so that no number is used twice. */
 export interface LastNumbers {
   readonly webhooks: number;
   readonly messages: number;
@@ -69,7 +69,10 @@ export interface StoredState {
   readonly numbers: LastNumbers;
 }
 
-/** The latest past instant in a store, in Unix milliseconds; 0 for an empty store. */
+/**
+ * Returns the instant of the latest thing that has happened according to a store, in Unix milliseconds; 0 for an empty
+ * store.
+ */
 export function latestInstantMs({ webhooks, deliveries }: StoredState): number {
   let latest = 0;
   for (const { webhook, totals } of webhooks) latest = Math.max(latest, webhook.createdMs, totals.lastAttemptMs ?? 0);

@@ -9,16 +9,16 @@ export interface AutocannonOptions extends PreparedRequest {
   readonly connections: number;
   /** Number of requests in all; `null` to send until `end` is called. */
   readonly amount: number | null;
-  /** Certificate for a server that requires one. */
+  /** The client certificate, for a server that requires one. */
   readonly client: Network["client"];
-  /** Maximum time to a response. */
+  /** Maximum number of seconds until a response has arrived. */
   readonly timeoutSeconds: number;
 }
 
 /** Events of the connections, each of which has one request in flight at a time. */
 export interface AutocannonListener {
   readonly sent: (connection: number) => void;
-  /** `rawHeaders` alternates names and values. */
+  /** The head of a response has arrived. `rawHeaders` alternates names and values. */
   readonly head: (connection: number, status: number, rawHeaders: readonly string[]) => void;
   readonly answered: (connection: number, body: string) => void;
   /** The attempt to connect failed, or the connection broke. */
@@ -91,7 +91,7 @@ export function startAutocannon(options: AutocannonOptions, listener: Autocannon
   };
 }
 
-/** Pairs the alternating names and values of a parser. */
+/** Pairs the names and values of raw headers, in which they alternate. */
 export const headersOf = (raw: readonly string[]): Header[] =>
   Array.from({ length: Math.floor(raw.length / 2) }, (_, at): Header => [raw[2 * at] ?? "", raw[2 * at + 1] ?? ""]);
 

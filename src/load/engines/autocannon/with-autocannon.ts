@@ -13,9 +13,12 @@ import {
 } from "./client.ts";
 import type { Transport } from "../../../wire/transport.ts";
 
-/** Maximum time to a response. Longer than the 30 seconds that an agent has by default. */
+/**
+ * Maximum number of seconds until a response has arrived. This is longer than the 30 seconds that an agent has by
+ * default.
+ */
 const timeoutSeconds = 40;
-/** How long responses in flight may take after a stop. */
+/** How many milliseconds responses in flight may still take after a stop. */
 const graceMs = 2000;
 
 /** Whether autocannon can send a flow: identical requests whose responses are read completely. */

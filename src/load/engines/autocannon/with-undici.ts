@@ -14,7 +14,7 @@ import type { PreparedRequest } from "./request.ts";
 export const openWire = (network: Network, onHarnessLimit: (limit: HarnessLimit) => void): Transport =>
   openTransport({ now: epochMs, clockOffsetMs: () => 0, network, onHarnessLimit });
 
-/** How long responses in flight may take after a stop. */
+/** How many milliseconds responses in flight may still take after a stop. */
 const graceMs = 2000;
 
 export interface UndiciOptions {
@@ -151,7 +151,7 @@ async function sendClosed(ms: number, connections: number, send: Send, signal: A
  * Sending more one by one would take too long.
  */
 const maxUntilRefused = 20_000;
-/** Margin for the time between the limiter's decision and the arrival of the response. */
+/** Milliseconds to add to `retry_after`, since the response arrives some time after the limiter's decision. */
 const marginMs = 100;
 
 /** Sends requests until one is refused, retries early in some rounds, and retries right after `retry_after`. */

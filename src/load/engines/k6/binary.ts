@@ -55,10 +55,13 @@ export async function findK6(
   throw new EngineProblem(howToGet(root));
 }
 
-/** The folder where k6 may have been built; `null` in the single executable, which has none. */
+/**
+ * Returns the folder in which `npm run k6:build` may have built k6; `null` in the single-file executable, which has no
+ * such folder.
+ */
 const rootOfBuilt = (): string | null => (isSea() ? null : packageRoot());
 
-/** How to install k6, in one paragraph, in the order of the search. */
+/** Explains in one paragraph how to install k6, in the order in which `findK6` searches. */
 function howToGet(root: string | null): string {
   return [
     `This scenario needs k6 v2, which is not installed. Get it in one of ${root === null ? "two" : "three"} ways:`,
@@ -71,8 +74,8 @@ function howToGet(root: string | null): string {
 }
 
 /**
- * The path of the built k6 contains a hash, and would be hidden because it looks like a key. So the command names
- * another file.
+ * Describes the command that builds k6. The command does not build to {@link builtBinary}: that path contains a hash,
+ * which redaction would hide because a hash looks like a key.
  */
 const howToBuild = (root: string): string =>
   `or, where Go 1.25 or newer is installed, run: go build -C "${join(root, "k6")}" -o "$PWD/${executable}" go.k6.io/k6/v2 (a few minutes the first time), and set K6_BINARY="$PWD/${executable}".`;

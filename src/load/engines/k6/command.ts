@@ -23,10 +23,8 @@ export interface K6Command {
 export const scriptOf = (scenario: string, root: string = packageRoot()): string => join(root, "k6", `${scenario}.ts`);
 
 /**
- * The commands of all processes of a run, one for each segment.
- *
- * @param startAtMs when several processes start sending together
- * @param caFile see {@link CaBundle}
+ * Returns the commands of all k6 processes of a run, one for each segment. @param startAtMs when several processes
+ * start sending together @param caFile see {@link CaBundle}
  */
 export function commandsOf(
   script: string,
@@ -45,7 +43,7 @@ export function commandsOf(
       ...networkEnvironment(options),
       ...(caFile === null ? {} : { SSL_CERT_FILE: caFile }),
       ...(isAlone ? {} : { START_AT: String(startAtMs) }),
-      // Only the first process writes its HTML report: each would need its own port.
+      // Only the first process writes k6's HTML report, because the others would overwrite it.
       ...(at === 0 && options.dashboardFile !== null ? dashboardEnvironment(options.dashboardFile) : {}),
     },
   }));

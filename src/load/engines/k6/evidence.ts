@@ -175,7 +175,7 @@ export function evidenceOfLog(log: string, scenarios: readonly Scenario[], engin
   });
 }
 
-/** Yields line by line, since the log of a long run is large. */
+/** Yields a text line by line, without an array of all lines: the log of a long run is large. */
 function* linesIn(text: string): Generator<string> {
   let from = 0;
   while (from < text.length) {

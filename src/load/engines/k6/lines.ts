@@ -12,7 +12,7 @@ const count = z.int().nonnegative();
  */
 const sampleLineSchema = loadSampleSchema.extend({
   load: z.literal("sample"),
-  /** When a constant-rate flow planned to send the request. */
+  /** When a constant-rate flow planned to send the request; `null` in other flows. */
   dueMs: z.number().nullable(),
   /** k6's own measurement, from the first byte sent to the first one received, with fractions of a ms. */
   latencyMs: z.number(),
@@ -22,7 +22,7 @@ const sampleLineSchema = loadSampleSchema.extend({
   stream: streamSchema.pick({ sequence: true, chunks: true, indexes: true, ending: true }).nullable(),
 });
 
-/** The last line of a process. It has all facts that are needed to judge the lines on another machine. */
+/** The last line of a process, with all facts that another machine needs to judge the lines before. */
 const endLineSchema = z.object({
   load: z.literal("end"),
   scenario: z.string(),
@@ -34,7 +34,7 @@ const endLineSchema = z.object({
   durationMs: z.number(),
   droppedIterations: count,
   iterations: count,
-  /** Iterations that ended with an exception. */
+  /** Number of iterations that ended with an exception. */
   errors: count,
 });
 
@@ -90,7 +90,10 @@ const plainSample: Readonly<Record<keyof SampleLine, (value: unknown) => boolean
 };
 const plainFields = Object.entries(plainSample);
 
-/** A fast check for usual lines, because a log can have millions. The schema takes four times as long as `JSON.parse`. */
+/**
+ * Whether a line is valid and usual. This check is fast, because a log can have millions of lines: the schema takes
+ * four times as long as `JSON.parse`.
+ */
 function isPlainSample(json: unknown): json is SampleLine {
   if (typeof json !== "object" || json === null) return false;
   const fields = json as Readonly<Record<string, unknown>>;

@@ -25,10 +25,9 @@ export const keySecret = { name: "conformance-keys", main: "main", second: "seco
 const MAX_BYTES = 1_000_000;
 
 /**
- * The manifest for the k6-operator: a ConfigMap with the script, and a TestRun of it. `kubectl apply -f` accepts JSON like YAML.
- *
- * A ConfigMap has no folders. So each file name contains the folder, and imports are adjusted. Otherwise the files are those of the
- * package, so that users can compare them.
+ * Makes the manifest for the k6-operator: a ConfigMap with the script, and a TestRun of the script. `kubectl apply -f`
+ * accepts JSON like YAML. A ConfigMap has no folders. So each file name contains the folder, and imports are adjusted.
+ * Otherwise the files are those of the package, so that users can compare them.
  */
 export function operatorManifest(scenario: Scenario, options: ManifestOptions, root: string = packageRoot()): string {
   const script = scriptOf(scenario.name, root);
@@ -52,7 +51,7 @@ function testRun(name: string, file: string, scenario: Scenario, options: Manife
     spec: {
       parallelism: options.segments,
       script: { configMap: { name, file } },
-      // The log of a pod is its evidence, so it must contain only the lines of the script and k6's own messages.
+      // The log of a pod becomes the evidence, so it must contain only the lines of the script and k6's own messages.
       arguments: "--quiet --no-color --no-usage-report --no-thresholds --log-format raw",
       runner: { image: `grafana/k6:${options.k6Version.replace(/^v/, "")}`, env: environmentOf(scenario, options) },
     },
@@ -81,7 +80,7 @@ function environmentOf(scenario: Scenario, options: ManifestOptions) {
   ];
 }
 
-/** The script and all files that it imports, by flat name. */
+/** Returns the content of the script and of all files that it imports, by names without folders. */
 function flattened(script: string, root: string): Record<string, string> {
   const files: Record<string, string> = {};
   const add = (path: string): void => {
@@ -101,5 +100,5 @@ function flattened(script: string, root: string): Record<string, string> {
 /** An import or re-export of another file of this package. */
 const relativeImport = /^((?:import|export|\}) .*?from |\} from )"(\.{1,2}\/[^"]+)"/gm;
 
-/** `k6/lib/sse.ts` becomes `k6.engine.sse.ts`. */
+/** Turns a path into a name without folders, such as `k6.lib.sse.ts`. */
 const flatName = (path: string, root: string): string => relative(root, path).replaceAll(/[\\/]/g, ".");

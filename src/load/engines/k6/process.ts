@@ -35,7 +35,8 @@ export function startK6(
   { args, env }: Omit<K6Command, "segment">,
   onLine: (line: string) => boolean,
 ): K6Process {
-  // Detached: Ctrl-C reaches the whole process group, and a second one would end k6 without its last line.
+  // Ctrl-C reaches the whole process group, and a second Ctrl-C would end k6 before its last line. A detached process
+  // is outside the group.
   const child = spawn(path, args, { env, stdio: ["ignore", "ignore", "pipe"], detached: true });
   const kill = () => void child.kill("SIGKILL");
   process.once("exit", kill);
@@ -79,7 +80,10 @@ export function startK6(
 /** Exit codes of k6. Source: k6, errext/exitcodes. */
 const codes = { fine: 0, invalidConfig: 104, interrupted: 105, scriptException: 107, aborted: 108 } as const;
 
-/** Why a k6 process produced no evidence; `null` if it did. After an exception k6 exits with 0: only the last line counts exceptions. */
+/**
+ * Returns why a k6 process produced no evidence; `null` if it produced some. k6 exits with 0 even after an exception,
+ * so only the last line shows exceptions.
+ */
 export function explainFailure({ code, log }: K6End, end: EndLine | null, wasStopped: boolean): Error | null {
   if (wasStopped) return null;
   const limit = harnessLimitIn(log.join("\n"));
@@ -102,14 +106,14 @@ export function explainFailure({ code, log }: K6End, end: EndLine | null, wasSto
  */
 const requestFailed = "Request Failed";
 
-/** CPU time that a process had used at several moments. Empty if the machine does not report it. */
+/** CPU time that a process had used at several moments. Empty if the machine does not report CPU time. */
 type CpuReadings = readonly { readonly atMs: number; readonly cpuSeconds: number }[];
 
 const CPU_INTERVAL_MS = 250;
-/** Linux reports a process's time in hundredths of a second, whatever the kernel's own clock. */
+/** Unit of the CPU time that Linux reports: hundredths of a second, whatever the kernel's own clock. */
 const TICKS_PER_SECOND = 100;
 
-/** Reads the CPU time of a process periodically, from `/proc`: only Linux has it. */
+/** Starts to read the CPU time of a process periodically. Reads it from `/proc`, which only Linux has. */
 function sampleCpu(pid: number | undefined): { read(): CpuReadings; stop(): void } {
   const readings: { atMs: number; cpuSeconds: number }[] = [];
   const read = (): void => {
@@ -124,7 +128,8 @@ function sampleCpu(pid: number | undefined): { read(): CpuReadings; stop(): void
 
 function cpuSecondsOf(pid: number): number | null {
   try {
-    // The program's name is in brackets, and may contain spaces and brackets.
+    // The name of the program is in brackets, and may itself contain spaces and brackets. So the line is cut after the
+    // last bracket.
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
       .replace(/^.*\) /s, "")
       .split(" ");
@@ -134,7 +139,7 @@ function cpuSecondsOf(pid: number): number | null {
   }
 }
 
-/** Highest share of one core in any second between two moments; `null` if unknown. */
+/** Returns the highest share of one core that a process used in any second between two moments; `null` if unknown. */
 export function peakCpuShare(readings: CpuReadings, fromMs: number, toMs: number): number | null {
   const during = readings.filter(({ atMs }) => atMs >= fromMs - CPU_INTERVAL_MS && atMs <= toMs + CPU_INTERVAL_MS);
   const shares = during.flatMap((later, at) => {

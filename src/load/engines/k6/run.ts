@@ -22,7 +22,7 @@ interface RunningK6 {
 }
 
 const PROGRESS_MS = 250;
-/** How long one process takes to start its virtual users. Several processes share the cores, and take longer. */
+/** Milliseconds in which one k6 process starts its virtual users. Several processes share the cores and take longer. */
 const START_MS = 1500;
 
 /** Runs a scenario with k6, in one process for each segment, and merges their evidence. */
@@ -104,7 +104,10 @@ function sentByFlow({ requests, summary }: LoadEvidence, flow: string): number {
   return counts.reduce((sum, each) => sum + each.admitted + each.refused + each.failed + each.unanswered, sampledCount);
 }
 
-/** k6 takes readings for its HTML report once a second, so a run of two or three seconds gets no report. */
+/**
+ * Adds a note if k6 wrote no HTML report. k6 collects values for the report once a second, so a run of two or three
+ * seconds has none.
+ */
 function withPageNote(page: Draft | null, evidence: LoadEvidence): LoadEvidence {
   if (page === null || page.commit()) return evidence;
   return { ...evidence, notes: [...evidence.notes, "k6 wrote no page of its own: the run was too short for one."] };

@@ -15,7 +15,8 @@ export interface NewKey {
 export interface ReferenceProcess extends StartedServer {
   readonly issueKey: (tier: TierName) => Promise<NewKey>;
   /**
-   * Sets the speed of the server's clock, as a multiple of the machine's. Timers that are already set keep their time.
+   * Sets the speed of the server's clock, as a multiple of the speed of the machine's clock. Timers that are already
+   * set keep their time.
    */
   readonly setSpeed: (speed: number) => Promise<void>;
   /** Moves the server's clock to the beginning of the next hour, so that no window ends during the next measurement. */
@@ -77,7 +78,8 @@ interface Waiting {
 }
 
 /**
- * Returns a function that sends commands to the child. It resolves with the reply, or rejects when the process ends.
+ * Returns a function that sends a command to the child process. Its promise resolves with the reply, or rejects when
+ * the process ends.
  */
 function commandSender(child: ChildProcess): (command: ChildCommand) => Promise<ChildReply> {
   const waiting = new Map<number, Waiting>();
@@ -119,7 +121,7 @@ export interface StartOptions {
   readonly patches: readonly PatchName[];
   /** The tiers whose limits differ from the server's defaults. */
   readonly tiers: Partial<Readonly<Record<TierName, TierLimits>>>;
-  /** Speed of the server's clock, as a multiple of the machine's. */
+  /** Speed of the server's clock, as a multiple of the speed of the machine's clock. */
   readonly speed: number;
 }
 

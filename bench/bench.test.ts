@@ -17,7 +17,7 @@ import { lineOf, terminalTable } from "./tool/table.ts";
 
 const took = (wallMs: number, cpuMs = wallMs, bytes: number | null = null): Measurement => ({ wallMs, cpuMs, bytes });
 
-/** A row whose runs return given measurements and record their order. */
+/** A row whose measurements return the given times and record their order. */
 function scriptedRow(subject: readonly number[], baseline: readonly number[], order: string[]): Row {
   const side = (name: string, times: readonly number[]) => {
     let at = 0;

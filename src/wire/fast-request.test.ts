@@ -30,7 +30,7 @@ const post = (url: string): OutgoingRequest => ({
   key: "main",
 });
 
-/** The facts that both ways of sending must record alike: all but times and ids. */
+/** The facts that `open` and `openFast` must record alike: everything but times and ids. */
 const facts = ({ key, request, answer }: Exchange) =>
   answer.kind === "answered"
     ? {

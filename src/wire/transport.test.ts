@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const each of open.splice(0)) await each.close();
 });
 
-/** Only what a test has to wait for is tight: a busy machine takes its time for all else. */
+/** Opens a transport whose deadlines are long, because the machine may be busy. Only the deadlines that a test waits for are short. */
 function transportWith(tighter: Partial<Deadlines> = {}): Transport {
   const transport = openTransport({
     now: () => performance.now(),

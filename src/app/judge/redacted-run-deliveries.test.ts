@@ -37,7 +37,7 @@ const signed = suite("Webhook deliveries", [
   }),
 ]);
 
-/** Delivers at once, with a signature that does not fit, and with the caller's key in the body. */
+/** Runs against a server that delivers at once, with a wrong signature, and with the caller's key in the body. */
 async function conductDelivering(): Promise<Judged> {
   let address = "";
   const answer = async ({ url, method }: IncomingMessage, response: ServerResponse, body: string): Promise<void> => {

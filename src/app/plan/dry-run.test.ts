@@ -14,7 +14,7 @@ import { cliMessages } from "../../cli/messages.ts";
 
 const maxWaitMs = 90_000;
 
-/** Checks that rest on a limit that was reached say so in words of their own. */
+/** Maximum number of checks that a run skips for lack of time although the plan did not foresee that. */
 const mostUnforeseen = 6;
 
 describe("a plan for one Free key on a real clock", () => {

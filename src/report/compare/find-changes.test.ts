@@ -16,7 +16,10 @@ const everything: RegressionRules = {
 const compare = (older: readonly ReportFinding[], newer: readonly ReportFinding[]): Comparison =>
   compareReports({ report: sampleReport(older) }, { report: sampleReport(newer) }, everything);
 
-/** Rows: before; columns: now, as `outcomes` has them: pass, fail, warning, note, observed, skipped, error. */
+/**
+ * The category of each change. A row is for the older outcome. Its words are for the newer outcome, in the order of `outcomes`: pass, fail,
+ * warning, note, observed, skipped, error.
+ */
 const table: Readonly<Record<ReportFinding["outcome"], string>> = {
   pass: "unchanged newlyFailing newlyFailing newlyFailing changedObservations newlySkipped newlyFailing",
   fail: "fixed stillFailing stillFailing stillFailing fixed newlySkipped newlyFailing",
@@ -88,7 +91,7 @@ describe("two reports", () => {
         const found = compare(rows, rows);
         expect([found.appeared, found.gone, found.notes, found.regressions]).toEqual([[], [], [], []]);
         expect(found.changedSuite).toBeNull();
-        // A finding that is broken in both reports is listed, and nothing else.
+        // If a report is compared with itself, the broken findings are listed, and nothing else.
         expect(changesOf(found)).toEqual(found.stillFailing);
         expect(hasCommonFindings(found)).toBe(rows.length > 0);
       }),

@@ -15,7 +15,7 @@ const rules = parseRegressionRules("default,reading,observation,new-check,latenc
 const compared = (older: ReportDocument, newer: ReportDocument): string =>
   renderComparisonPage(compareReports(older, newer, rules));
 
-/** The broken run as it was while nothing of it was broken. */
+/** The same run as `brokenDocument`, before anything was broken. */
 const passing: ReportDocument = {
   ...brokenDocument,
   report: sampleReport(

@@ -19,7 +19,7 @@ interface Read {
 
 const read = (text: string): Read => JSON.parse(text) as Read;
 
-/** Throws where the schema of the format does not hold. */
+/** Throws if a text does not match the schema of CTRF. */
 const demandValid = (text: string): void => validateStrict(JSON.parse(text));
 
 describe("CTRF", () => {
@@ -58,7 +58,7 @@ describe("CTRF", () => {
     ];
     const text = renderCtrf(kinds.broken, { strict: true, baseline });
     demandValid(text);
-    // HOOK-1, the warning in two tiers, and the stale entry.
+    // The four failures: HOOK-1, the warning in two tiers, and the stale entry of the baseline.
     expect(read(text).results.summary).toMatchObject({ failed: 4, skipped: 1, tests: 9 });
   });
 });

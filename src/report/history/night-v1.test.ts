@@ -9,7 +9,10 @@ import { type Night, nightFormat, countsCaveat, timesCaveat } from "./night.ts";
 import { serializeNight, parseNight } from "../../app/nightly/history-store.ts";
 import { nightLines } from "./summary.ts";
 
-/** Two nights in a row as version 0.1 kept them: one with nothing broken, one with a fault and with load whose times prove nothing. */
+/**
+ * Two consecutive nights as version 0.1 saved them. On the first, nothing is broken; the second has a fault, and load whose times prove
+ * nothing.
+ */
 const folder = join(import.meta.dirname, "testing", "nights-1");
 const texts = readdirSync(folder)
   .toSorted()

@@ -17,7 +17,7 @@ const documentOf = (
 });
 
 const idsIn = (page: string): string[] => [...page.matchAll(/\sid="([^"]*)"/g)].map(([, id = ""]) => id);
-/** Clauses of the list of what to fix, in its order. */
+/** The clauses in the list of what to fix, in the order of the list. */
 const fixesIn = (page: string): string[] =>
   [...page.slice(0, page.indexOf('id="findings"')).matchAll(/<a class="clause" href="#[^"]*">([^<]*)</g)].map(
     ([, id = ""]) => id,

@@ -4,8 +4,8 @@ import { type ReportDocument, type Outcome, type ReportFinding, type RowLevel, o
 import { sampleExchange, sampleFinding, sampleLoadRun, sampleReport, textBody } from "./sample.ts";
 
 /**
- * Texts that try to break out of a format or a page: by ending or opening something, by a command, or by characters that cannot be shown.
- * `src/report/hostile.test.ts` tries each in every format, and `looking.ts` tries all of them in every page.
+ * Texts that try to break out of a format or a page: by ending or opening an element, by a command, or by characters that cannot be
+ * displayed. `src/report/hostile.test.ts` tries each text in every format, and `looking.ts` tries all of them in every page.
  */
 export const hostileTexts = {
   "a script": "<script>owned = true</script>",
@@ -48,7 +48,7 @@ export const hostileTexts = {
   "a word as long as no phone is wide": "a-word-as-long-as-no-phone-is-wide-".repeat(6),
 } as const;
 
-/** All hostile texts in one. */
+/** All hostile texts in one string. */
 export const everyHostileText = Object.values(hostileTexts).join(" ");
 
 /** Random mixtures of the hostile texts and of any other characters. */
@@ -86,7 +86,7 @@ const hostileFinding: fc.Arbitrary<ReportFinding> = fc
   })
   .map(({ texts, ...kind }) => findingSaying(kind, texts));
 
-/** A report in which every text is hostile. */
+/** Random reports in which every text is hostile. */
 export const hostileDocument: fc.Arbitrary<ReportDocument> = fc
   .record({
     findings: fc.array(hostileFinding, { minLength: 1, maxLength: 5 }),
@@ -95,7 +95,7 @@ export const hostileDocument: fc.Arbitrary<ReportDocument> = fc
   })
   .map(({ findings, text, isLoad }) => documentSaying(findings, text, isLoad));
 
-/** A report of a run and one of load, with a finding of each outcome, in which every text is this one. */
+/** A report of a run and a load report. Each has a finding of each outcome, and every text in them is `text`. */
 export const documentsSaying = (text: string): ReportDocument[] =>
   [false, true].map((isLoad) => {
     const level = isLoad ? "load" : "must";

@@ -8,7 +8,7 @@ import { totalsOf } from "../model/verdict.ts";
 export const textBody = (text: string): Body =>
   text === "" ? { kind: "none" } : { kind: "text", text, bytes: Buffer.byteLength(text) };
 
-/** An exchange as a run records it; `answer` changes the usual 200. */
+/** An exchange as a run records it. `answer` replaces parts of the usual response, whose status is 200. */
 export const sampleExchange = (
   id: string,
   request: Partial<SentRequest> = {},
@@ -45,7 +45,7 @@ export const sampleExchange = (
         },
 });
 
-/** A delivery as the receiver records it, with a wrong signature. */
+/** A webhook delivery as the receiver records it, with a wrong signature. */
 export const sampleDelivery = (id: string, delivery: Partial<Delivery> = {}): Delivery => ({
   id,
   hook: "signed",
@@ -77,7 +77,7 @@ export const sampleFinding = (finding: Partial<ReportFinding> = {}): ReportFindi
   ...finding,
 });
 
-/** The fields of a finding that name its load trial. */
+/** The fields of a finding that say which load trial the finding is about. */
 export function trialFields(
   scenario: string,
   tier: string,
@@ -87,7 +87,7 @@ export function trialFields(
   return { suite: trialSuite(load), instance: trialInstance(load), load };
 }
 
-/** A valid load run by one process of k6. */
+/** A valid load run that one k6 process sent. */
 export const sampleLoadRun = (run: Partial<LoadRun> = {}): LoadRun => ({
   scenario: "minute-limit",
   title: "the requests of a minute",

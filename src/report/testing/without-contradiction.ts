@@ -1,7 +1,7 @@
 import type { Report } from "../model/report.ts";
 import { hasInvalidLoad, runEndOf, totalsOf, verdictWith } from "../model/verdict.ts";
 
-/** A report whose totals and verdict follow from its findings. */
+/** Returns the report with the totals and the verdict that follow from its findings. */
 export const withoutContradiction = (report: Report): Report => ({
   ...report,
   totals: totalsOf(report.findings),

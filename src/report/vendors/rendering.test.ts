@@ -18,11 +18,11 @@ describe("texts of targets", () => {
           width,
         });
         expect(shown).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}\p{Cs}]/u);
-        // A note and the label before it may be wider than a narrow terminal.
+        // Only the lines of the table are checked. A note, or the label before a line, may be wider than a narrow terminal.
         const table = shown.split("\n").filter((line) => /^(verdict|base URL|clauses|requests) /.test(line));
         for (const line of table) expect(displayWidth(line)).toBeLessThanOrEqual(Math.max(60, width));
       }),
-      // A name of wide letters was once cut in the middle of a surrogate pair.
+      // This name was once cut in the middle of a surrogate pair.
       { examples: [["\uFFFC🤍⺀🎠", 47]] },
     );
   });

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, createServer as createSocketServer, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 
-/** How a hostile target treats the connection after a request. */
+/** What a hostile target does with the connection after it has received a request. */
 export type Hostility = (socket: Socket) => void;
 
 /** A hostile server on a free loopback port. */
@@ -26,7 +26,7 @@ const answering =
 const json = (body: string, ...lines: readonly string[]): Hostility =>
   answering(jsonHead(`content-length: ${Buffer.byteLength(body)}`, ...lines) + body);
 
-/** Repeats a piece until the other side disconnects, with pauses to leave CPU time. */
+/** Repeats a piece of text until the client disconnects. The pauses leave CPU time for other tests. */
 const forever =
   (first: string, piece: string | Buffer): Hostility =>
   (socket) => {
@@ -51,7 +51,7 @@ const largeHeaders = (bytes: number): string[] =>
   Array.from({ length: Math.ceil(bytes / 4000) }, (_, index) => `x-large-${index}: ${"a".repeat(4000)}`);
 const answer = '{"result":{"text":"hello"}}';
 
-/** Every way to do harm with one answer, by name. */
+/** The ways to do harm with a single response, by name. */
 export const hostilities = {
   "never answers": () => {},
   "closes at once": (socket) => void socket.end(),
@@ -105,7 +105,7 @@ export const hostilities = {
   ),
 } as const satisfies Record<string, Hostility>;
 
-/** Does the same harm to every request. */
+/** Starts a server that does the same harm to every request. */
 export async function startHostile(hostility: Hostility): Promise<HostileServer> {
   const sockets = new Set<Socket>();
   const server = createSocketServer((socket) => {
@@ -125,7 +125,7 @@ export async function startHostile(hostility: Hostility): Promise<HostileServer>
 
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
-/** Answers HTTP, each request as it is told. */
+/** Starts an HTTP server that answers each request by a callback. */
 export async function startAnswering(answerTo: Answer): Promise<HostileServer> {
   const server = createServer((request, response) => {
     const pieces: Buffer[] = [];
@@ -154,7 +154,7 @@ const friendly: Readonly<Record<string, unknown>> = {
   "/v1/agents/echo/health": { status: "healthy", checks: {} },
 };
 
-/** Speaks the interface to a first look, and does harm to whoever invokes or streams. */
+/** Starts a server that answers discovery correctly, but does harm to every invoke and stream. */
 export const startTwoFaced = (hostility: Hostility): Promise<HostileServer> =>
   startAnswering((request, response) => {
     const known = friendly[(request.url ?? "").replace(/\?.*/, "")];

@@ -2,7 +2,7 @@ import { Ajv } from "ajv";
 import schemas from "har-schema";
 import { expect } from "vitest";
 
-/** The schema is of an older draft with an unknown `$schema`. Its formats are too strict: addresses need not parse. */
+/** The HAR schema is written for an older draft of JSON Schema, and its formats are too strict: URLs in an archive need not parse. */
 const ajv = new Ajv({ strict: false, validateFormats: false, validateSchema: false });
 for (const [name, schema] of Object.entries(schemas))
   ajv.addSchema({ ...schema, $id: `${name}.json`, $schema: "http://json-schema.org/draft-07/schema#" });
@@ -20,7 +20,7 @@ export interface Entry {
   };
 }
 
-/** Parses the entries of an archive; fails if the archive does not match the schema. */
+/** Parses the entries of a HAR archive. Fails if the archive does not match the schema. */
 export function demandHar(text: string): readonly Entry[] {
   const har: unknown = JSON.parse(text);
   expect(ajv.validate("har.json", har), ajv.errorsText()).toBe(true);

@@ -1,5 +1,5 @@
 declare module "har-schema" {
-  /** JSON Schemas of the parts of an HTTP Archive, by their names. */
+  /** JSON Schemas of the parts of a HAR archive, by name. */
   const schemas: Readonly<Record<string, object>>;
   export = schemas;
 }

@@ -6,11 +6,11 @@ import type { SimulatedNight } from "./simulated.ts";
 export interface Replayed {
   readonly nights: readonly Night[];
   readonly judgements: readonly NightJudgement[];
-  /** Number of confirmation runs. */
+  /** Number of confirmation runs that the gate asked for. */
   readonly confirmations: number;
 }
 
-/** Replays a history night by night, as the command does: first runs, confirmation runs, judgement, entry. */
+/** Replays a history night by night, like `conformance nightly`: first runs, confirmation runs, judgement, entry. */
 export function replay(simulated: readonly SimulatedNight[]): Replayed {
   const nights: Night[] = [];
   const judgements: NightJudgement[] = [];

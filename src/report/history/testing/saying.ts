@@ -1,6 +1,6 @@
 import type { Night } from "../night.ts";
 
-/** Returns a night in which every free text is `text`, as a target or a writer of the store could make it. */
+/** Returns a night in which every free text is `text`. A target, or somebody who edits the history, could cause that. */
 export const nightWithText = (night: Night, text: string): Night => ({
   ...night,
   target: { ...night.target, name: text, baseUrl: text },

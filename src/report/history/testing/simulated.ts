@@ -7,19 +7,19 @@ import { trialIdText, type Night, nightFormat, type NightFinding, type NightLoad
 import type { TrialId } from "../../model/trial-id.ts";
 import { seededNumbers } from "../../../base/statistics/random.ts";
 
-/** The true changes in a simulated history; everything else is noise. Nights count from 0. */
+/** The real changes in a simulated history. Everything else is noise. Nights count from 0. */
 export interface Truth {
   readonly nights: number;
   readonly checks: number;
-  /** From night `from` on, load of this scenario is slower by a share; `null`: never. */
+  /** From night `from` on, load of this scenario is slower by this share; `null` for no slow-down. */
   readonly slower: { readonly from: number; readonly share: number; readonly scenario: string } | null;
-  /** From night `from` on, this check fails; `null`: never. */
+  /** From night `from` on, this check fails; `null` for no failure. */
   readonly failing: { readonly from: number; readonly check: string } | null;
 }
 
 export const nothingHappens: Truth = { nights: 60, checks: 60, slower: null, failing: null };
 
-/** One night of a simulated target, and the results of confirmation runs on it. */
+/** One night of a simulated target. `confirmationRuns` returns the results of confirmation runs on that night. */
 export interface SimulatedNight {
   readonly night: Night;
   readonly confirmationRuns: (names: readonly TrialId[]) => NightLoad[];
@@ -31,8 +31,8 @@ const loads: readonly TrialId[] = ["burst", "concurrency"].flatMap((scenario) =>
 const firstMs = Date.parse("2030-01-01T02:00:00.000Z");
 
 /**
- * Simulates nights of a target on a shared machine. Latencies scatter log-normally by 5 to 8 %, and all latencies of a night by another 2 %. On one
- * night in twenty a neighbour makes everything slower by 30 to 100 %. Now and then an observation differs.
+ * Simulates nights of a target on a shared machine. Latencies scatter log-normally by 5 to 8 %, and all latencies of a night by another 2
+ * %. On one night in twenty, other work on the machine makes everything slower by 30 to 100 %. Sometimes an observation differs.
  */
 export function simulateNights(seed: number, truth: Truth): SimulatedNight[] {
   const numbers = seededNumbers(seed);

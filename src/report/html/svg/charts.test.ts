@@ -9,7 +9,7 @@ const finite = double({ min: -1e9, max: 1e9, noNaN: true });
 const table = { head: ["what", "how many"], rows: [["one", 1]] };
 const axis = { label: "seconds", format: String };
 
-/** Numbers of a drawing that are none. */
+/** Matches values in a drawing that should be numbers and are not. */
 const broken = /NaN|Infinity|undefined/;
 
 describe("scales", () => {

@@ -7,7 +7,7 @@ import { desktop, type Viewer } from "./browser.ts";
 
 const phone = { width: 375, height: 800 };
 
-/** The settings that every page is viewed with. */
+/** The settings with which every page is viewed. */
 const views = [
   ["light", { viewport: desktop, colorScheme: "light" }],
   ["dark, on a phone", { viewport: phone, colorScheme: "dark" }],
@@ -18,11 +18,11 @@ type View = (typeof views)[number][1];
 
 /** Flaws that no page may have. */
 interface Flaws {
-  /** Serious or critical issues that axe finds with all details open. */
+  /** Serious or critical issues that the accessibility checker axe finds while all details are open. */
   readonly issues: readonly string[];
-  /** Messages of the console, and errors of the script. */
+  /** Messages on the console, and errors of the page's script. */
   readonly messages: readonly string[];
-  /** Requested addresses. */
+  /** Addresses that the page requested. */
   readonly requests: readonly string[];
   /** Pixels by which the page is wider than the screen. */
   readonly sidewaysPx: number;
@@ -52,7 +52,7 @@ const openAll = (page: Page): Promise<unknown> =>
 async function issuesOf(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   return page.evaluate(async () => {
-    // Only violations are of interest; the list of passed rules takes as long to make.
+    // Asks for violations only, because axe would take as long again to list the rules that passed.
     const options = { resultTypes: ["violations" as const], selectors: false };
     const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run(options);
     return violations
@@ -61,7 +61,7 @@ async function issuesOf(page: Page): Promise<string[]> {
   });
 }
 
-/** Finds what {@link Flaws} calls foreign; hostile texts set `owned` if they are executed. */
+/** Finds what {@link Flaws} calls foreign. A hostile text that is executed sets the variable `owned`. */
 export const foreignIn = (page: Page): Promise<string[]> => page.evaluate<string[]>(foreign);
 
 const foreign = `(() => {
@@ -79,7 +79,7 @@ const foreign = `(() => {
   return [...new Set([...elements, ...attributes, ...links, ...more])];
 })()`;
 
-/** A page in a browser that runs no scripts. */
+/** Faults of a page in a browser that runs no scripts. */
 interface Plain {
   /** Visible controls, which do nothing without scripts. */
   readonly controls: number;
@@ -102,9 +102,9 @@ async function plainOf(viewer: Viewer, text: string): Promise<Plain> {
   return { controls, hidden };
 }
 
-/** Registers tests that each page has no flaws in any view, and is complete without scripts. */
+/** Registers tests for each page: it has no flaws in any view, and is complete without scripts. */
 export function demandFlawless(viewer: Viewer, pages: readonly (readonly [name: string, text: string])[]): void {
-  // Each page begins with another view: a quick run takes one view of every second page.
+  // Each page begins with another view than the page before. A quick run takes one view of every second page.
   const cases = pages.flatMap(([name, text], page) =>
     views.map((_, at) => ({ name, text, view: views[(page + at) % views.length] ?? views[0] })),
   );

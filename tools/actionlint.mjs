@@ -1,4 +1,5 @@
-// Lints GitHub workflows with actionlint, which is built from the module that tools/actionlint/go.mod pins: node tools/actionlint.mjs FILE…
+// Lints GitHub workflows: `node tools/actionlint.mjs FILE…`. Uses actionlint, which is built from the module that
+// tools/actionlint/go.mod pins.
 import { binaryFrom, buildFrom } from "./go-tool.mjs";
 import { capture } from "./process.mjs";
 import { root } from "./setup.mjs";
@@ -6,7 +7,7 @@ import { root } from "./setup.mjs";
 const module = "tools/actionlint";
 const failure = await buildFrom(module, "actionlint", "github.com/rhysd/actionlint/cmd/actionlint");
 if (failure === null) {
-  // Other tools installed on this machine must not change the result.
+  // Turns off checks by other tools. Whether they are installed must not change the result.
   const args = ["-shellcheck=", "-pyflakes=", "-no-color", ...process.argv.slice(2)];
   const { code, output } = await capture(binaryFrom(module, "actionlint"), args, { cwd: root });
   process.stdout.write(output);

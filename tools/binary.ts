@@ -7,8 +7,9 @@ import { codeAsset } from "../src/base/spawn-module.ts";
 import { packageAssets } from "../src/base/package-root.ts";
 import { bundleOf, modulesOf, thirdPartyLicences } from "./bundle.ts";
 
-// `npm run build:binary`: writes one executable file with Node and every command, as binary/conformance-PLATFORM-ARCHITECTURE. It is a copy of
-// the Node that runs this. postject adds a blob with the code to it, as Node's documentation describes.
+// `npm run build:binary`: writes one executable file that contains Node and every command, as
+// binary/conformance-PLATFORM-ARCHITECTURE. The file is a copy of the Node that runs this script. postject adds the
+// code to it as a blob, as Node's documentation describes.
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const folder = join(root, "binary");
@@ -16,7 +17,10 @@ const isWindows = process.platform === "win32";
 const systems: Readonly<Record<string, string>> = { win32: "windows", darwin: "macos" };
 const name = `conformance-${systems[process.platform] ?? process.platform}-${process.arch}${isWindows ? ".exe" : ""}`;
 
-/** The files of the package that k6 and the command read: the sources of k6 scripts, the pinned k6, the version. */
+/**
+ * The files of the package that k6 and the command read at run time: the sources of k6 scripts, the pinned version of
+ * k6, package.json.
+ */
 const shippedFiles = /^(package\.json|k6\/|scenarios\/.*\.ts$|src\/)/;
 
 function packageFiles(): string[] {
@@ -29,7 +33,7 @@ function packageFiles(): string[] {
   return (packed?.files ?? []).map(({ path }) => path).filter((path) => shippedFiles.test(path));
 }
 
-/** Bundles the command and all its threads and processes as one script, which threads run from an asset. Returns the modules in it. */
+/** Bundles the command, its threads and its processes as one script. Returns the modules in the bundle. */
 async function writeCode(file: string): Promise<string[]> {
   const bundle = await bundleOf({ conformance: "src/cli/executable.ts" });
   const written = await bundle.write({ file, format: "cjs", codeSplitting: false, dynamicImportInCjs: false });
@@ -55,13 +59,13 @@ function writeBlob(work: string, code: string): string {
   return output;
 }
 
-/** The marker by which Node detects its blob. It is documented, and the same for every version. */
+/** The marker by which Node finds its blob. Node documents it, and it is the same in every version. */
 const fuse = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
 
 function inject(executable: string, blob: string): void {
   const postject = join(root, "node_modules", "postject", "dist", "cli.js");
   const segment = process.platform === "darwin" ? ["--macho-segment-name", "NODE_SEA"] : [];
-  // postject warns about each section without a name in Node's executable.
+  // Ignores the warnings of postject: there is one for each unnamed section in Node's executable.
   execFileSync(process.execPath, [postject, executable, "NODE_SEA_BLOB", blob, "--sentinel-fuse", fuse, ...segment], {
     stdio: "ignore",
   });

@@ -6,11 +6,15 @@ import { type Plugin, rolldown, type RolldownBuild, type RolldownOutput } from "
 
 import type { Catalogue } from "../src/cli/catalogue/entry.ts";
 
-// Bundles the command and the libraries that it uses into a folder: `node tools/bundle.ts FOLDER`. It runs on the project's own Node.
+// Bundles the command and the libraries that it uses into a folder: `node tools/bundle.ts FOLDER`. Runs on the Node
+// that the project pins.
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** The command, and the modules that run in a thread or process of their own. `src/base/spawn-module.ts` looks for these next to the command. */
+/**
+ * The command, and each module that runs in a thread or process of its own. `src/base/spawn-module.ts` looks for such
+ * modules next to the command.
+ */
 export const entries = [
   "src/cli/main.ts",
   "src/reference/embedded/process/child.ts",
@@ -20,19 +24,22 @@ export const entries = [
   "src/selftest/wire/wire-worker.ts",
 ];
 
-/** The catalogue of clauses needs every suite and every fault to be loaded, so the bundle contains it as data. */
+/**
+ * To compute the catalogue of clauses, every suite and every fault must be loaded. So the bundle contains the result as
+ * data.
+ */
 const catalogueModule = join(root, "src", "cli", "catalogue", "catalogue.ts");
 const catalogueAsData: Plugin = {
   name: "catalogue as data",
   load: async (id) => {
     if (id !== catalogueModule) return null;
     const { catalogue } = (await import(pathToFileURL(catalogueModule).href)) as { readonly catalogue: Catalogue };
-    // V8 parses JSON in a string faster than the same value as a literal.
+    // V8 parses JSON in a string faster than it parses the same value as a literal.
     return `export const catalogue = JSON.parse(${JSON.stringify(JSON.stringify(catalogue))});`;
   },
 };
 
-/** The letter widths for badges are a hundred thousand numbers, which would become as many lines of code. */
+/** The widths of letters for badges are a hundred thousand numbers. As code, each of them would take a line. */
 const dataAsJson: Plugin = {
   name: "data as JSON in a string",
   load: {
@@ -45,8 +52,8 @@ const dataAsJson: Plugin = {
 };
 
 /**
- * cli-table3 measures each cell for each of its lines. Its `string-width` builds three regular expressions for each measurement, which takes longer
- * than all the rest of a short command.
+ * cli-table3 measures the same cell again for each of its lines, by `string-width`. That builds three regular
+ * expressions at each call, which takes longer than all the rest of a short command.
  */
 const quickWidths: Plugin = {
   name: "quick widths",
@@ -65,7 +72,7 @@ const quickWidths: Plugin = {
   },
 };
 
-/** cli-table3 cuts each cell for a debug message that it does not print. */
+/** cli-table3 cuts each cell for a debug message that is never printed. */
 const noDebugText: Plugin = {
   name: "no debug text",
   transform: {
@@ -78,7 +85,7 @@ const noDebugText: Plugin = {
   },
 };
 
-/** The bundles of these sources, by name, not yet written. */
+/** Bundles these sources, by name. Does not write the bundles. */
 export const bundleOf = (input: Readonly<Record<string, string>>): Promise<RolldownBuild> =>
   rolldown({
     cwd: root,
@@ -86,7 +93,7 @@ export const bundleOf = (input: Readonly<Record<string, string>>): Promise<Rolld
     platform: "node",
     plugins: [catalogueAsData, dataAsJson, quickWidths, noDebugText],
     onLog: (level, log, pass) => {
-      // These warnings concern parts of a library that are not used here.
+      // These warnings are about parts of a library that this project does not use.
       if (log.code === "EVAL" && log.id?.includes("/node_modules/") === true) return;
       if (level === "warn") throw new Error(log.message);
       pass(level, log);
@@ -95,7 +102,7 @@ export const bundleOf = (input: Readonly<Record<string, string>>): Promise<Rolld
 
 const licenceName = /^(licen[cs]e|copying|notice)(\b|$)/i;
 
-/** The licences and notices of every library with modules in a bundle. */
+/** Collects the licences and notices of every library that has modules in a bundle. */
 export function thirdPartyLicences(modules: readonly string[]): string {
   const folders = new Set(modules.flatMap((id) => packageFolderOf(id) ?? []));
   const texts = Array.from(folders, (folder) => {
@@ -112,7 +119,7 @@ export function thirdPartyLicences(modules: readonly string[]): string {
 const manifestIn = (folder: string) =>
   JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Readonly<Record<string, string | undefined>>;
 
-/** The package folder of a module; `null` for our own modules. */
+/** The folder of the package to which a module belongs; `null` for our own modules. */
 const packageFolderOf = (id: string): string | null =>
   /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id)?.[0] ?? null;
 
@@ -128,7 +135,7 @@ async function writeCommand(folder: string): Promise<void> {
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: "[name]-[hash].js",
-    // Comments other than licences would add a tenth to the size that each start reads.
+    // Without this, comments would add a tenth to the size of the code that each start reads. Licences stay.
     comments: { legal: true, annotation: false, jsdoc: false },
   });
   await bundle.close();

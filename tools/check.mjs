@@ -1,5 +1,6 @@
-// `npm test` and `npm run check`: runs every check of the project. Prints a line for each, and the output of those that fail.
-// `--full` runs everything. `--trials` runs only what a quick run samples: every fault and variant by itself, and the like.
+// `npm test` and `npm run check`: runs every check of the project. Prints a line for each check, and the output of
+// those that fail. `--full` tries everything that a quick run only samples, such as every fault and variant by itself.
+// `--trials` runs only that.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -16,12 +17,12 @@ const isFull = process.argv.includes("--full");
 const isTrials = process.argv.includes("--trials");
 const extent = isTrials ? "trials" : isFull ? "full" : null;
 const isCi = process.env.CI !== undefined;
-/** CI runs the trials afterwards, so a quick run need not sample what they run in full. */
+/** If CI runs all trials afterwards, this run need not sample them. */
 const areTrialsToFollow = process.env.CONFORMANCE_TRIALS_FOLLOW === "1" && extent === null;
 
 /**
- * Downloads from registries and other needs of the tests. They start with the installation of packages. `run` resolves to the exit code and
- * output; `summary` picks the output to show after a success.
+ * Downloads and other preparations for the tests. They start at the same time as the installation of packages. `run`
+ * resolves to the exit code and output; `summary` picks the part of the output to show after a success.
  */
 const preparations = [
   { name: "Python clients", run: prepared(preparePythonClients, "Python clients"), summary: all },
@@ -34,7 +35,7 @@ const builds = [
   { name: "build", run: built },
   { name: "first load", run: firstLoad },
 ];
-/** Checks of the sources. Most tests wait a lot, so these run meanwhile, one at a time. */
+/** Checks of the sources. They run while the tests wait, one at a time. */
 const looks = [
   { name: "types", run: tool("tsc", "--noEmit", "-p", "tsconfig.json") },
   { name: "k6 types", run: tool("tsc", "--noEmit", "-p", join("k6", "tsconfig.json")) },
@@ -42,7 +43,7 @@ const looks = [
   { name: "words", run: () => capture(process.execPath, [join("tools", "words.mjs")], { cwd: root }) },
   { name: "unused code", run: tool("knip", "--no-progress") },
   { name: "format", run: tool("oxfmt", "--check") },
-  // The linter uses both cores. If it is still running after the tests, it has them to itself.
+  // Comes last: the linter uses both cores, and has them to itself if the tests have ended.
   { name: "lint", run: tool("oxlint", "--type-aware") },
 ];
 const tests = [
@@ -60,7 +61,7 @@ function all(output) {
   return output;
 }
 
-/** Tests of which a quick run tries a part. */
+/** Tests that a quick run only samples. */
 const sampled = [
   "src/app/judge/redacted-run.test.ts",
   "src/cli/hostile.test.ts",
@@ -74,7 +75,7 @@ const sampled = [
   "src/selftest/third-party",
 ];
 
-/** Lists failed tests first and by name, for readers who see only the beginning of a long log. */
+/** Runs the tests. Lists failed tests first and by name, for people who see only the beginning of a long log. */
 async function testing() {
   const result = await testsRun();
   if (result.code === 0) return result;
@@ -103,7 +104,7 @@ function named() {
   return { code: lines.length === 0 ? 0 : 1, output: lines.join("\n") };
 }
 
-/** Lists the tests that did not run. In CI this is a failure. */
+/** Lists the tests that did not run, which is a failure in CI. */
 function leftOut() {
   const names = skippedTests(join(root, testResults));
   if (names.length === 0) return { code: 0, output: "" };
@@ -132,14 +133,17 @@ async function built() {
   }
 }
 
-/** Ignores a failure: the tests report a module that cannot be loaded. */
+/** Runs tools/first-load.mjs. Ignores its failure, because the tests report a module that cannot be loaded. */
 async function firstLoad() {
   const env = { ...toolEnvironment(), NODE_COMPILE_CACHE: compileCache };
   await capture(join(root, "node_modules", ".bin", "node"), [join("tools", "first-load.mjs")], { cwd: root, env });
   return { code: 0, output: "" };
 }
 
-/** Skips the tests of something that is missing, with one line that says so. In CI this is a failure. */
+/**
+ * Prepares something that some tests need. If the preparation fails, prints one line, and these tests are skipped. In
+ * CI, the check then fails.
+ */
 function prepared(prepare, what) {
   return async () => {
     const lacking = await prepare();
@@ -151,13 +155,13 @@ function prepared(prepare, what) {
 
 const leftToTrialsText = () => (areTrialsToFollow ? `\n Left to the trials that follow: ${sampled.join(", ")}` : "");
 
-/** Picks Vitest's closing lines: test files, tests, start and duration. */
+/** Picks the last lines of vitest's output: test files, tests, start and duration. */
 function testSummary(output) {
   const lines = stripVTControlCharacters(output).split("\n");
   return lines.filter((line) => /^\s*(Test Files|Tests|Start at|Duration) {2}/.test(line)).join("\n");
 }
 
-/** Removes colours unless a terminal shows them, because the linter always colours its output. */
+/** Prints text. Removes colours if standard output is no terminal, because the linter always colours its output. */
 function say(text) {
   process.stdout.write(`${process.stdout.isTTY ? text : stripVTControlCharacters(text)}\n`);
 }
@@ -177,16 +181,16 @@ function tell({ name, summary }, { code, output, seconds }) {
   return code === 0;
 }
 
-/** Starts steps, all at once. Returns each with its pending result. */
+/** Starts all steps at once. Returns each step with the promise of its result. */
 const together = (steps) => steps.map((step) => ({ step, result: timed(step) }));
 
-/** Starts steps one by one, each as soon as the last has ended. Returns each with its pending result. */
+/** Starts each step when the one before has ended. Returns each step with the promise of its result. */
 function inTurn(steps) {
   let last = Promise.resolve();
   return steps.map((step) => ({ step, result: (last = last.then(() => timed(step))) }));
 }
 
-/** Prints the result of each step, in order. Returns the names of those that failed. */
+/** Prints the result of each step, in order. Returns the names of the steps that failed. */
 async function failuresOf(started) {
   const failed = [];
   for (const { step, result } of started) {

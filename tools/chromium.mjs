@@ -1,4 +1,5 @@
-// Finds the Chromium for tests of pages: CHROMIUM_BINARY, then PATH. `node tools/chromium.mjs --install` installs it by apt-get.
+// Finds the Chromium with which tests open pages: CHROMIUM_BINARY, or else the one on PATH. `node tools/chromium.mjs
+// --install` installs Chromium by apt-get.
 import { accessSync, constants, realpathSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,7 +8,7 @@ import { root } from "./setup.mjs";
 
 const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/** Path of the executable; `null` if there is none. */
+/** Path of the executable of Chromium; `null` if there is none. */
 export function findChromium() {
   const named = process.env["CHROMIUM_BINARY"];
   if (named !== undefined && named !== "") return isExecutable(named) ? named : null;
@@ -36,7 +37,10 @@ export async function prepareChromium() {
   return { message, detail: "" };
 }
 
-/** Installs by Debian's package manager, as root or by sudo. Keeps the output, which is shown if the installation fails. */
+/**
+ * Installs Chromium by Debian's package manager, as root or by sudo. Keeps the output, which is shown if the
+ * installation fails.
+ */
 async function install() {
   if (findChromium() !== null) return null;
   const isRoot = process.getuid?.() === 0;

@@ -1,9 +1,10 @@
-// Whether a checkout is still as the set-up left it, by names, sizes and times. The set-up's own check takes longer than a short command, because
-// it computes digests and starts the installed Node. Plain JavaScript with nothing but `fs` and `path`, because every start loads it.
+// Tells whether a checkout has changed since the set-up, by names, sizes and times of files. The check in
+// tools/setup.mjs is more exact, but takes longer than a short command. Plain JavaScript that imports only `fs` and
+// `path`, because every start loads this file.
 import { readdirSync, readFileSync, statSync, writeFileSync } from "fs";
 import { join } from "path";
 
-/** All files that the set-up depends on. If one is missing, the set-up must run. */
+/** All files on which the set-up depends. If one is missing, the set-up must run again. */
 export const files = [
   "package-lock.json",
   "tsconfig.json",
@@ -15,17 +16,17 @@ export const files = [
 ];
 const folders = ["src", "scenarios"];
 
-// A build replaces the whole folder, so the stamp goes with the old one.
+// Inside dist, because a build replaces this folder, and so removes an outdated stamp.
 const stampOf = (root) => join(root, "dist", ".current");
 
-/** A text that changes with any file; `null` if one is missing. */
+/** Returns a text that changes with any of `files`, or with any file in `folders`; `null` if a file is missing. */
 export function fingerprint(root) {
   const lines = [];
   const add = (name) => {
     const { size, mtimeMs } = statSync(join(root, name));
     lines.push(`${name} ${size} ${mtimeMs}`);
   };
-  // Not `recursive`, which takes longer than everything else here.
+  // Does not use `recursive: true` of Node, which takes longer than everything else here.
   const addFolder = (folder) => {
     for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
       const name = `${folder}/${entry.name}`;
@@ -42,7 +43,7 @@ export function fingerprint(root) {
   }
 }
 
-/** Whether nothing has changed since `remember`. */
+/** Whether nothing has changed since {@link remember} stored a fingerprint. */
 export function isCurrent(root) {
   try {
     return readFileSync(stampOf(root), "utf8") === fingerprint(root);
@@ -51,11 +52,14 @@ export function isCurrent(root) {
   }
 }
 
-/** Stores a fingerprint that was taken before the build, so that a change during the build is noticed. If it cannot be stored, the next start takes longer. */
+/**
+ * Stores a fingerprint. The caller takes it before the build, so that a change during the build is noticed. If it
+ * cannot be stored, the next start only takes longer.
+ */
 export function remember(root, taken) {
   try {
     if (taken !== null) writeFileSync(stampOf(root), taken);
   } catch {
-    // The folder is read-only, or another start is replacing it.
+    // The folder is read-only, or another process is replacing it.
   }
 }

@@ -1,4 +1,5 @@
-// Loads the modules of most tests once, so that Node caches their code before six workers ask for it at the same time.
+// Loads the modules of most tests once. Node then has their compiled code in its cache before six test workers need it
+// at the same time.
 await import("../src/library/index.ts");
 await import("../src/library/vitest/index.ts");
 await import("../src/selftest/seeds.ts");

@@ -1,4 +1,5 @@
-// Builds a Go program into .cache, from a module of ours that pins its version. Plain JavaScript, because the host's Node runs it.
+// Builds a Go program into .cache. A go.mod of this project pins its version. Plain JavaScript, because this must run
+// on any installed Node.
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -6,7 +7,7 @@ import { capture } from "./process.mjs";
 import { root } from "./setup.mjs";
 
 /**
- * Path of the built program. Its folder is named by the module's content.
+ * Path of the built program. Its folder has a digest of the module's files in its name.
  *
  * @param {string} module folder of its go.mod, from the root
  * @param {string} name
@@ -19,7 +20,8 @@ export function binaryFrom(module, name) {
 }
 
 /**
- * Builds a program if it is missing. It is built under another name first, so that an interrupted build does not look complete.
+ * Builds a program if it is missing. Builds it under another name first, so that an interrupted build is not taken for
+ * a complete one.
  *
  * @param {string} module folder of its go.mod, from the root
  * @param {string} name
@@ -39,7 +41,7 @@ export async function buildFrom(module, name, goPackage) {
   return code === 0 ? null : output;
 }
 
-/** Uses the installed toolchain, without downloading another. No C compiler is needed. */
+/** The environment for Go. It must use the installed toolchain and not download another, and needs no C compiler. */
 function environment() {
   return { ...process.env, CGO_ENABLED: "0", GOWORK: "off", GOTOOLCHAIN: process.env.GOTOOLCHAIN ?? "local" };
 }

@@ -1,4 +1,5 @@
-// `node tools/hostile.ts [PART OF A NAME] [AT ONCE]`: runs the command against every hostile target. Prints a line for each, and a summary.
+// `node tools/hostile.ts [PART OF A NAME] [AT ONCE]`: runs the command against every hostile target, or those whose
+// name contains the text. Prints a line for each, and a summary.
 import { availableParallelism } from "node:os";
 
 import { hostileModes } from "../src/cli/testing/hostile/modes.ts";

@@ -1,17 +1,17 @@
-// Builds k6 from the module that k6/go.mod pins, if Go is installed, at the path where the harness looks for it.
+// Builds k6 from the module that k6/go.mod pins, if Go is installed. Puts it where the harness looks for it.
 import { existsSync, realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { binaryFrom, buildFrom } from "./go-tool.mjs";
 import { capture } from "./process.mjs";
 import { reportSetupError, root, SetupError } from "./setup.mjs";
 
-/** Path of the built k6. `src/load/engines/k6/binary.ts` computes the same. */
+/** Path of the k6 that this script builds. `src/load/engines/k6/binary.ts` computes the same path. */
 export function builtBinary() {
   return binaryFrom("k6", "k6");
 }
 
 /**
- * Makes k6 ready. K6_BINARY and `k6` v2 on PATH come first, then our own, which is built if missing.
+ * Makes sure that there is a k6. Prefers K6_BINARY, then a `k6` v2 on PATH, then the one that this script builds.
  *
  * @returns {Promise<SetupError | null>} the problem; `null` if k6 is ready
  */

@@ -1,5 +1,6 @@
-// `node tools/noise.ts [RUNS] [AT ONCE] [FIRST SEED] [SERVER…]`: runs the suites through noise against correct servers by other authors. Each run
-// has a process of its own, because the noise blocks the event loop. Prints a line for each run, and its false alarms.
+// `node tools/noise.ts [RUNS] [AT ONCE] [FIRST SEED] [SERVER…]`: runs the suites against correct servers by other
+// authors, while a noisy network and a busy machine disturb the run. Each run has a process of its own, because the
+// noise blocks the event loop. Prints a line for each run, and its false alarms.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -21,7 +22,7 @@ const servers: Readonly<
     isHere: goVendor.isHere,
     start: async () => {
       const { target, close } = await startVendor(goVendor, []);
-      // An hour of more than a hundred requests takes minutes if each of them is delayed.
+      // Leaves out the tiers pro and team: with a delay for each request, it takes minutes to use up their hour.
       const keys = Object.fromEntries(
         Object.entries(target.keys).filter(([name]) => name !== "pro" && name !== "team"),
       );
@@ -46,7 +47,7 @@ async function tryAll(runs: number, atOnce: number, first: number, chosen: reado
   let red = 0;
   const work = async (): Promise<void> => {
     for (const seed of left) {
-      // Pairs each kind of noise with each server in turn.
+      // Every kind of noise is tried with each server in turn.
       const name = names[Math.floor(seed / noises.length) % names.length] ?? "";
       const began = performance.now();
       const child = spawn(process.execPath, [fileURLToPath(import.meta.url), "--one", name, String(seed)], {

@@ -1,10 +1,11 @@
-// Child processes for the set-up and check commands. Plain JavaScript, because the host's Node runs it before ours is installed.
+// Starts child processes for the set-up and the checks. Plain JavaScript, because it runs on the Node of the user
+// before ours is installed.
 import { spawn } from "node:child_process";
 import { constants, setPriority } from "node:os";
 
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"];
 
-/** The running commands. */
+/** The child processes that are running. */
 const running = new Set();
 
 /** Ends every command that {@link capture} has started. */
@@ -12,16 +13,16 @@ export function endAll() {
   for (const child of running) child.kill();
 }
 
-/** The exit code a shell gives to a process that ended by `signal`. */
+/** Returns the exit code that a shell gives to a process that ended by `signal`. */
 export function codeOfSignal(signal) {
   return 128 + (constants.signals[signal] ?? 0);
 }
 
 /**
- * Runs a command to its end without a shell. Collects stdout and stderr in one string.
+ * Runs a command to its end, without a shell. Collects stdout and stderr in one string.
  *
- * A signal to this process is passed on. This process then ends with the signal's code once the child has ended, so that an interrupted command
- * leaves nothing behind. A command that cannot be started has the code 127.
+ * Passes a signal to this process on to the child. Once the child has ended, this process ends with the code of the
+ * signal, so that nothing is left running. If the command cannot be started, the code is 127.
  *
  * @param {string} command
  * @param {string[]} args
@@ -58,11 +59,14 @@ export function capture(command, args, { isPatient = false, ...options }) {
   });
 }
 
-/** Called right after the start, so that every thread has the low priority. */
+/**
+ * Gives a process low priority. Must be called right after its start, because only threads that start later inherit the
+ * priority.
+ */
 function letOthersBefore({ pid }) {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // The process has ended, or this machine does not allow it: the priority stays normal.
+    // The process has ended, or this machine does not allow the change. The priority stays normal.
   }
 }

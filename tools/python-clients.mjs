@@ -1,4 +1,5 @@
-// Installs the Python clients that the tests run into a virtual environment under .cache. Does nothing if that is current.
+// Installs the Python clients that the tests run into a virtual environment under .cache. Does nothing if they are
+// installed already.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,8 +13,8 @@ const python = join(environment, ...(process.platform === "win32" ? ["Scripts", 
 const stamp = join(environment, ".installed-from");
 
 /**
- * Makes the clients ready. Resolves to `null` on success. Otherwise resolves to one line that says what is missing and
- * what to do, with the output of the command that failed.
+ * Makes sure that the clients are installed. Resolves to `null` on success. Otherwise resolves to a sentence for the
+ * user, and the output of the command that failed.
  *
  * @returns {Promise<{ message: string, detail: string } | null>}
  */
@@ -26,7 +27,8 @@ export async function preparePythonClients() {
   const created = await capture(host, ["-m", "venv", environment], { cwd: root });
   if (created.code !== 0)
     return missing("`python3 -m venv` failed: install Python's venv module (python3-venv).", created);
-  // The pins list every package, so dependencies are not resolved. Python compiles modules when they are first used.
+  // Saves time: the pins list every package, so pip need not look for dependencies, and Python compiles modules only
+  // when they are used.
   const options = [
     "--quiet",
     "--disable-pip-version-check",
@@ -43,7 +45,7 @@ export async function preparePythonClients() {
   return null;
 }
 
-/** The command of Python 3 on PATH; `null` if there is none. */
+/** Returns the command of Python 3 on PATH; `null` if there is none. */
 export async function hostPython() {
   for (const command of ["python3", "python"]) {
     const { code, output } = await capture(command, ["--version"], { cwd: root });

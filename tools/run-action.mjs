@@ -1,5 +1,5 @@
-// Runs action.yml as GitHub would, as far as possible without GitHub: its inputs, the scripts and environment of its steps, its outputs. `node
-// tools/run-action.mjs CHECKOUT` runs it with a checkout of its own, and prints the outputs.
+// Runs action.yml as GitHub would, as far as possible without GitHub: its inputs, the scripts and environment of its
+// steps, its outputs. `node tools/run-action.mjs CHECKOUT` runs the action on a checkout, and prints its outputs.
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -11,7 +11,7 @@ import { capture } from "./process.mjs";
  * Runs the steps of action.yml.
  *
  * @param {{ checkout: string, cwd: string, inputs: Record<string, string>, env: NodeJS.ProcessEnv }} how `checkout` is
- * the action's own, `cwd` the user's; `env` is the whole environment of the step
+ * the folder of the action, `cwd` that of the user; `env` is the whole environment of the steps
  * @returns {Promise<{ code: number, output: string, outputs: Record<string, string> }>}
  */
 export async function runAction({ checkout, cwd, inputs, env }) {
@@ -48,7 +48,7 @@ export async function runAction({ checkout, cwd, inputs, env }) {
 
 const mapped = (record, map) => Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 
-/** Replaces `${{ inputs.NAME }}` and `${{ steps.ID.outputs.NAME }}`. The action uses no other expressions. */
+/** Replaces `${{ inputs.NAME }}` and `${{ steps.ID.outputs.NAME }}`. The action has no other expressions. */
 const resolved = (text, { inputs, steps }) =>
   String(text).replace(/\$\{\{\s*([\w.-]+)\s*\}\}/g, (_, path) => {
     const [room, name, , output] = path.split(".");

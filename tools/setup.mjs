@@ -1,4 +1,4 @@
-// Makes a checkout ready to run: dependencies installed, dist built. Does nothing if both are current.
+// Makes a checkout ready to run: installs dependencies and builds dist. Does nothing if both are up to date.
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync, readFileSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -11,7 +11,10 @@ const inRoot = (...parts) => join(root, ...parts);
 const installedNode = inRoot("node_modules", ".bin", "node");
 const REQUIRED_NODE = 24;
 
-/** A problem of the set-up, in one line that says what to do. `detail` is the output of the command that failed. */
+/**
+ * A problem of the set-up. The message is one line that says what to do. `detail` is the output of the command that
+ * failed.
+ */
 export class SetupError extends Error {
   constructor(message, detail = "") {
     super(message);
@@ -20,19 +23,22 @@ export class SetupError extends Error {
   }
 }
 
-/** Folder in which the tests, and the commands that they start, keep the code that Node has compiled. */
+/** Folder of Node's compile cache, which the tests share with the commands that they start. */
 export const compileCache = inRoot(".cache", "compile");
 
-/** The environment in which the installed Node and tools come first. */
+/** The environment in which the Node and the tools of node_modules come first on PATH. */
 export function toolEnvironment() {
   return { ...process.env, PATH: inRoot("node_modules", ".bin") + delimiter + (process.env.PATH ?? "") };
 }
 
-/** Installs the packages of package-lock.json, unless node_modules already has them with a Node that is new enough. */
+/**
+ * Installs the packages of package-lock.json. Does nothing if node_modules already has them, with a Node that is new
+ * enough.
+ */
 export async function install() {
   if (isInstalled() && (await nodeIsReady())) return;
   process.stderr.write("Installing dependencies (the first time, or after package-lock.json changed) …\n");
-  // --include=dev: NODE_ENV=production would leave the tools out.
+  // `--include=dev`: if NODE_ENV is `production`, npm would otherwise leave the tools out.
   const options = ["--include=dev", "--no-audit", "--no-fund"];
   const { code, output } = await capture("npm", ["ci", ...options], { cwd: root, env: hostEnvironment() });
   if (code !== 0) throw installError(code, output);
@@ -43,13 +49,16 @@ export async function install() {
   );
 }
 
-/** Builds dist from src into a new folder and moves it into place at the end, so that no stale or half-written file remains. */
+/**
+ * Builds dist from src. Builds into a new folder and moves it into place at the end, so that no old or incomplete file
+ * remains.
+ */
 export async function build() {
   const digest = digestOfSources();
   const stamp = inRoot("dist", ".built-from");
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return;
   const fresh = inRoot(".cache", `dist-${randomUUID()}`);
-  // The compiler writes the library with its types, which `npm test` checks. The bundler writes the command.
+  // The compiler writes the library with its types (which `npm test` checks). The bundler writes the command.
   const results = await Promise.all([
     runTool(tsc(), "-p", "tsconfig.build.json", "--noCheck", "--outDir", fresh),
     runTool(inRoot("tools", "bundle.ts"), join(fresh, "cli")),
@@ -63,7 +72,7 @@ export async function build() {
   replaceDist(fresh);
 }
 
-/** Installs and builds, as needed. Rejects with a SetupError. */
+/** Installs packages and builds dist, if needed. Rejects with a SetupError. */
 export async function setUp() {
   await install();
   const taken = fingerprint(root);
@@ -71,7 +80,7 @@ export async function setUp() {
   remember(root, taken);
 }
 
-/** Prints on stderr why the set-up failed: the output of the failed command, if any, then one line. */
+/** Prints on stderr why the set-up failed: the output of the failed command, if there is any, and one line. */
 export function reportSetupError(error) {
   if (!(error instanceof SetupError)) throw error;
   process.stderr.write(`${error.detail === "" ? "" : `${error.detail}\n`}${error.message}\n`);
@@ -84,7 +93,7 @@ function isInstalled() {
     .filter(([path]) => path !== "")
     .every(([path, wanted]) => {
       const found = installed[path];
-      // Packages for other platforms are in the lockfile but not on disk.
+      // Optional packages are those for other platforms: they are in the lockfile, but npm does not install them.
       if (found === undefined) return wanted.optional === true;
       return found.version === wanted.version && existsSync(inRoot(path));
     });
@@ -100,7 +109,7 @@ async function nodeIsReady() {
   return code === 0 && Number(/^v(\d+)/.exec(output)?.[1]) >= REQUIRED_NODE;
 }
 
-/** The environment without our node_modules/.bin, because npm must not run on the Node that it is about to replace. */
+/** The environment without our node_modules/.bin on PATH: npm must not run on the Node that it is about to replace. */
 function hostEnvironment() {
   const own = inRoot("node_modules", ".bin");
   const path = (process.env.PATH ?? "").split(delimiter).filter((folder) => folder !== own);
@@ -121,7 +130,7 @@ function installError(code, output) {
     : new SetupError(`\`npm ci\` failed with exit code ${code}: its output above says why.`, errorsOf(output));
 }
 
-/** Picks npm's error lines, without its warnings. */
+/** Picks the error lines of npm, without its warnings. */
 function errorsOf(output) {
   return output
     .split("\n")
@@ -159,7 +168,7 @@ function replaceDist(fresh) {
   try {
     renameSync(fresh, dist);
   } catch (error) {
-    // Another set-up has just moved its build of the same sources there.
+    // Another set-up has built the same sources and moved them there first.
     if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
     rmSync(fresh, { recursive: true, force: true });
   }

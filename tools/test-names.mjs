@@ -1,21 +1,22 @@
-// Checks the results of vitest's JSON reporter: every test needs a unique name, so that a failure says which test it is.
+// Checks the results of vitest's JSON reporter. Each test needs a different name, so that the report of a failure
+// identifies the test.
 import { existsSync, readFileSync } from "node:fs";
 
 function testsIn(path) {
-  // Vitest was stopped before it wrote the results. Its own step has failed.
+  // Vitest was stopped before it wrote the results, and the step that ran it has failed already.
   if (!existsSync(path)) return [];
   const { testResults } = JSON.parse(readFileSync(path, "utf8"));
   return testResults.flatMap(({ name: file, assertionResults }) => assertionResults.map((test) => ({ file, ...test })));
 }
 
 /**
- * Finds names that several tests share, and names with an unformatted value.
+ * Finds names that several tests have, and names that contain a value which was not formatted.
  *
  * @param {string} path of the results
  * @returns {string[]} a line for each
  */
 export function faultyNames(path) {
-  // No `Map.groupBy`: the Node that runs this may be older.
+  // `Map.groupBy` is not used, because an older Node may run this.
   const byName = new Map();
   for (const test of testsIn(path)) byName.set(test.fullName, [...(byName.get(test.fullName) ?? []), test]);
   return [...byName].flatMap(([name, tests]) => {
@@ -38,7 +39,7 @@ export function skippedTests(path) {
 }
 
 /**
- * Lists the tests that failed, and the files that could not be run.
+ * Lists the tests that failed, and the test files that could not be run.
  *
  * @param {string} path of the results
  * @returns {string[]} a line for each: its name, its place, and the first line of the reason

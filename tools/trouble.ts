@@ -1,6 +1,8 @@
-// `node tools/trouble.ts [TRIALS] [AT ONCE] [FIRST SEED] [KIND…]`: runs the command while something around it fails: the target, the network,
-// files, clocks, the terminal, other processes, or by signals. Prints a line for each trial, what was wrong, and a table. TRIALS may be a time
-// such as `60s`, in which trials begin. `list` prints the kinds; KIND is a part of a name. `--write` puts the table into docs/trust.md.
+// `node tools/trouble.ts [TRIALS] [AT ONCE] [FIRST SEED] [KIND…]`: runs the command while something around it fails,
+// such as the target, the network, files, clocks, the terminal or other processes, or while signals arrive. Prints a
+// line and the problems of each trial, and a table. TRIALS is a number, or a time such as `60s` in which trials may
+// begin. `list` prints the kinds of trouble; KIND is a part of such a name. `--write` puts the table into
+// docs/trust.md.
 import { readFileSync, writeFileSync } from "node:fs";
 
 import { troubles } from "../src/cli/testing/trouble/kinds.ts";

@@ -1,9 +1,10 @@
-// Starts one Chromium for all tests that open a page, if such tests are selected and Chromium is installed.
+// Starts one Chromium for all tests that open a page. Does nothing if no such test is selected, or Chromium is not
+// installed.
 import { chromium } from "playwright-core";
 
 import { findChromium } from "./chromium.mjs";
 
-/** Turns off Chromium's own requests to the network. */
+/** Turns off the requests that Chromium sends by itself. */
 const quiet = [
   "--no-sandbox",
   "--disable-gpu",

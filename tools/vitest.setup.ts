@@ -1,4 +1,4 @@
-// Runs before each test file. Property tests draw their cases by the seed of the run, and as many as the run asks for.
+// Runs before each test file. Sets the seed and the number of cases of all property tests.
 import { configureGlobal } from "fast-check";
 
 import { runsOf, testSeed } from "../src/base/testing/test-scope.ts";

@@ -1,10 +1,11 @@
-// Finds private words in names, and comments that begin with a clause instead of a thing or a verb. CONTRIBUTING.md says how we write.
-// `node tools/words.mjs` prints one line for each finding. Plain JavaScript, because the host's Node runs it.
+// Finds private words in names, and comments that begin with a clause instead of a thing or a verb. CONTRIBUTING.md
+// explains these rules. `node tools/words.mjs` prints one line for each finding. Plain JavaScript, because it runs on
+// the Node of the user.
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Words that had a meaning of their own here, each with words of the field to use instead. */
+/** Words that had a private meaning in this project. Each value lists common words to use instead. */
 const privateWords = new Map([
   ["abreast", "concurrent, parallel"],
   ["asked", "requested, options"],
@@ -45,7 +46,10 @@ const privateWords = new Map([
   ["wording", "messages"],
 ]);
 
-/** Names that stay: fields of files on disk and of the library, names of other packages, and words of the field. */
+/**
+ * Names that are allowed although they contain such a word: fields of files on disk and of the library, names of other
+ * packages, and words of the field.
+ */
 const keptNames = new Set(
   "seen told said lost lostShare asked look looked made came strangers afterStrangers saidSeconds atLeastSeconds reqsMade atLeast lookup lookUp LookUp lookUps mapLookUp".split(
     " ",
@@ -60,7 +64,7 @@ const wordsOf = (name) => name.split(/[-_$]|(?<=[a-z0-9])(?=[A-Z])/).map((word) 
 /**
  * Finds names that contain a private word.
  *
- * @param {string} file its path, for its own name
+ * @param {string} file its path, whose name is checked as well
  * @param {string} text
  * @returns {string[]} a line for each name
  */

@@ -1,7 +1,10 @@
 import { once } from "./memoize.ts";
 import { seededNumbers } from "./statistics/random.ts";
 
-/** A row of a covering array: a value of each dimension. */
+/**
+ * A row of a covering array: one value for each dimension. In a covering array, each pair of values of two dimensions
+ * occurs in some row.
+ */
 export type Row = Readonly<Record<string, string>>;
 
 type Choices = Readonly<Record<string, readonly string[] | undefined>>;
@@ -10,72 +13,77 @@ type Choices = Readonly<Record<string, readonly string[] | undefined>>;
 export interface CoveringInput {
   /** The values of each dimension. The dimensions are in the order in which the tested program checks them. */
   readonly values: Readonly<Record<string, readonly string[]>>;
-  /** Values that the program refuses, by dimension. It then ignores later dimensions. */
+  /**
+   * Values that the tested program refuses, by dimension. After such a value, the program ignores all later dimensions.
+   */
   readonly refused: Choices;
   /**
-   * Rules for combinations: a row with one of the values in `when`, for each of its dimensions, must have one of those
-   * in `only`.
+   * Rules for combinations. If a row has, in each dimension of `when`, one of the values listed there, it must have one
+   * of the listed values in each dimension of `only`.
    */
   readonly exclusions: readonly { readonly when: Choices; readonly only: Choices }[];
   /** Whether pairs of these two dimensions have to be covered. */
   readonly isPaired: (one: string, other: string) => boolean;
-  /** Whether pairs with this value have to be covered. */
+  /** Whether pairs that contain this value have to be covered. */
   readonly counts: (value: string) => boolean;
 }
 
-/** Covering arrays over some dimensions. A pair is named by its two dimensions and values. */
+/** Covering arrays over the given dimensions. A pair is named by its two dimensions and their values. */
 export interface Covering {
-  /** Names of all pairs that some row can cover. */
+  /** Names of all pairs that a row can cover. */
   readonly possiblePairs: () => readonly string[];
-  /** Names of the pairs that a row covers. After a refused value, later dimensions form no pairs. */
+  /** Names of the pairs that a row covers. Dimensions after a refused value form no pairs. */
   readonly pairsIn: (row: Row) => readonly string[];
-  /** Builds rows that cover the pairs that are not covered yet. */
+  /** Builds rows that cover all pairs that are not covered yet. */
   readonly cover: (options: CoverOptions) => Row[];
   /**
-   * Builds rows from the given first values. The other values are chosen to form as many new triples of values as
-   * possible.
+   * Builds one row from each of the given beginnings. Chooses the other values so that the rows contain as many new
+   * triples of values as possible.
    */
   readonly extend: (options: ExtendOptions) => Row[];
 }
 
 export interface ExtendOptions {
-  /** Earlier rows. Their triples do not count as new. */
+  /** Earlier rows. Triples that occur in these rows are not new. */
   readonly known: Iterable<Row>;
-  /** The first values of each row. Values that no row can have together are left out. */
+  /** The beginning of each row. A beginning is dropped if no row can have all its values. */
   readonly begun: readonly Row[];
   /** The same seed gives the same rows. */
   readonly seed: number;
 }
 
 export interface CoverOptions {
-  /** Names of the pairs that are covered already. Pairs of the new rows are added. */
+  /** Names of the pairs that are covered already. `cover` adds the pairs of the new rows. */
   readonly covered: Set<string>;
   /** The same seed gives the same rows. */
   readonly seed: number;
   readonly costOf: (row: Row) => number;
-  /** Rows to add in any case. Dimensions that they leave open are filled in. Default: none. */
+  /**
+   * Rows that must be added even if they cover nothing new. `cover` fills in their missing dimensions. Default: none.
+   */
   readonly needed?: readonly Row[];
   /** Whether a pair has to be covered. Default: every possible one. */
   readonly isWanted?: (pair: string) => boolean;
 }
 
-/** How many rows to build before the best one is kept. */
+/** Number of rows to build at each step. The one that covers most is kept. */
 const candidates = 4;
-/** How many rows to build before the best one is kept, for rows of triples. Each begins at random. */
+/** The same for rows of triples, each of which begins at random. */
 const tripleCandidates = 8;
-/** Stands for a value that is not decided yet. */
+/** Stands for a value that has not been chosen yet. */
 const undecided = -1;
 
 /**
- * Prepares covering arrays by AETG. Each row begins with a pair that no row covers yet, and takes the values that cover
- * most other pairs. Of some such rows, the one that covers most for its cost is kept.
+ * Prepares covering arrays by the AETG algorithm. Each row begins with a pair that no row covers yet. Its other values
+ * are those that cover most new pairs. Several such rows are built, and the one that covers most for its cost is kept.
  *
- * Libraries such as covertable know neither existing rows, nor costs, nor values that hide others. Source: Cohen and
- * others, "The AETG System", IEEE TSE 23 (1997).
+ * Why no library: the available ones, such as covertable, support neither existing rows, nor costs, nor refused values.
+ * Source: Cohen and others, "The AETG System", IEEE TSE 23 (1997).
  */
 export function prepareCovering({ values, refused, exclusions, isPaired, counts }: CoveringInput): Covering {
   const names = Object.keys(values);
-  // Items and pairs are numbers, because a run looks up hundreds of thousands of them.
+  // Items (a dimension with a value) and pairs are stored as numbers, because a run looks up hundreds of thousands of
+  // them.
   const items = names.flatMap((name, at) => (values[name] ?? []).map((value) => ({ at, name, value })));
   const itemsAt = names.map((_, at) => items.flatMap((item, id) => (item.at === at ? [id] : [])));
   const idsByValue = names.map((_, at) => new Map((itemsAt[at] ?? []).map((id) => [items[id]?.value, id])));
@@ -90,14 +98,14 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
   const indexed = (choices: Choices): (readonly [number, ReadonlySet<number>])[] =>
     Object.entries(choices).map(([name, those]) => {
       const at = names.indexOf(name);
-      // A rule may name values that this input does not have.
+      // A rule may contain values that this input does not have.
       return [at, new Set((those ?? []).map((value) => idAt(at, value)).filter((id) => id !== undecided))];
     });
   const rules = exclusions.map(({ when, only }) => ({ when: indexed(when), only: indexed(only) }));
   const rulesAt = names.map((_, at) =>
     rules.filter((rule) => [...rule.when, ...rule.only].some(([own]) => own === at)),
   );
-  /** A row as item ids, with `undecided` for a missing value. */
+  /** A row as the ids of its items. `undecided` marks a missing value. */
   type Ids = readonly number[];
   const isKept = (row: Ids, { when, only }: (typeof rules)[number]): boolean =>
     !when.every(([at, those]) => those.has(row[at] ?? undecided)) ||
@@ -107,7 +115,8 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
     Object.fromEntries(names.map((name, at) => [name, items[ids[at] ?? undecided]?.value ?? ""]));
 
   /**
-   * Fills in the missing values without hiding those that the row begins with. Returns `null` if that is impossible.
+   * Fills in the missing values. Never puts a refused value before a value of the beginning, because the program would
+   * then ignore it. Returns `null` if no row is possible.
    */
   const complete = (begun: Ids, preferred: (at: number, row: Ids) => Ids): number[] | null => {
     const lastFixed = begun.findLastIndex((id) => id !== undecided);
@@ -132,7 +141,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
     for (const [other, second] of row.entries()) {
       for (let one = 0; one < other; one += 1) {
         const first = row[one] ?? undecided;
-        // The refused value may itself belong to the pair.
+        // The only refused value before the second item may be the first item itself.
         if (refusedBefore === Number(isRefused[first]) && paired[one]?.[other] && isCounted[first] && isCounted[second])
           found.push([first, second]);
       }
@@ -152,8 +161,8 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
   );
 
   /**
-   * The triples in a row, as numbers. After a refused value a program ignores later dimensions, so each triple counts
-   * once for each dimension that may be the first refused.
+   * The triples of a row, as numbers. The number depends on the first dimension with a refused value, because the
+   * program ignores the dimensions after it.
    */
   const triplesOf = (row: Ids): number[] => {
     const firstRefused = row.findIndex((id) => isRefused[id]) + 1;

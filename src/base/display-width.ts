@@ -4,11 +4,14 @@ import { once } from "./memoize.ts";
 
 export const segmenter = once(() => new Intl.Segmenter("en", { granularity: "grapheme" }));
 
-/** Splits text into graphemes, so that no mark is parted from its letter and no surrogate from its pair. Colour codes are items of their own. */
+/**
+ * Splits text into graphemes. So a mark stays with its letter, and both halves of a surrogate pair stay together. Each
+ * colour code is one item.
+ */
 export const graphemesOf = (text: string): string[] =>
   text.split(colourCode).flatMap((part, at) => (at % 2 === 1 ? [part] : segmentsOf(part)));
 
-// `split` keeps the colour codes because they are in a group. They are every second part of its result.
+// The group makes `split` keep the colour codes: they are every second part of its result.
 const colourCode = /(\p{Cc}\[[\d;]*m)/u;
 
 const segmentsOf = (text: string): string[] =>
@@ -17,12 +20,15 @@ const segmentsOf = (text: string): string[] =>
 /** Matches printable ASCII, in which each character is a grapheme of one column. */
 const plainText = /^[\x20-\x7e]*$/;
 
-/** Returns how many terminal columns a text takes. East Asian wide letters and emoji take two; marks, invisible characters and colours none. */
+/**
+ * Returns how many terminal columns a text takes. East Asian wide letters and emoji take two columns. Marks, invisible
+ * characters and colour codes take none.
+ */
 export const displayWidth = (text: string): number =>
   plainText.test(text) ? text.length : graphemesOf(text).reduce((sum, grapheme) => sum + widthOf(grapheme), 0);
 
 const invisibleText = /^(?:[\p{Cc}\p{Cf}\p{M}\p{Cs}\p{Default_Ignorable_Code_Point}]+|\p{Cc}\[[\d;]*m)$/u;
-/** Matches every emoji, but also digits. This quick test comes before the exact one. */
+/** Matches all emoji, but also digits. This quick test avoids most uses of `emoji`, which is slow. */
 const emojiOrDigit = /\p{Emoji}/u;
 // Built on first use: V8 takes tens of milliseconds to list all emoji. A regular expression literal would cost that at
 // every start.
@@ -35,7 +41,7 @@ function widthOf(grapheme: string): number {
   return isEmoji(grapheme) ? 2 : eastAsianWidth(grapheme.codePointAt(0) ?? 0);
 }
 
-/** Returns the longest start of a text that fits into `columns`, without splitting a grapheme. */
+/** Returns the longest beginning of a text that fits into `columns`, without splitting a grapheme. */
 export function cutToWidth(text: string, columns: number): string {
   if (plainText.test(text)) return text.slice(0, columns);
   let left = columns;

@@ -1,4 +1,7 @@
-/** Returns the code of a system error, such as `ENOENT`. Returns any other error as text. Fits a reason in brackets. */
+/**
+ * Returns the code of a system error, such as `ENOENT`, and any other error as text. Both are short enough for a
+ * message.
+ */
 export const errorCodeOrText = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : String(error);
 

@@ -12,7 +12,10 @@ export const exitCodes = {
   interrupted: 130,
 } as const;
 
-/** If several codes apply, the first of these decides. A broken clause is proven, whatever else went wrong. */
+/**
+ * If several codes apply, the first in this list decides. A broken clause comes early, because it is proven whatever
+ * else failed.
+ */
 const byPriority = [
   exitCodes.interrupted,
   exitCodes.usage,

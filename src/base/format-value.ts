@@ -2,7 +2,7 @@
 
 const maxLength = 160;
 
-/** Formats any value briefly, for messages about expected and actual values. */
+/** Formats any value for a message about expected and actual values. Long values are cut. */
 export function formatValue(value: unknown): string {
   if (value === undefined) return "nothing";
   const text = shorten(value);

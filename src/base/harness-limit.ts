@@ -1,4 +1,6 @@
-/** Limits of this machine by the code of the system error: what ran out, and what the user can do. */
+/**
+ * Resources that this machine can run out of, by the code of the system error: the message, and what the user can do.
+ */
 const limits = {
   EMFILE: "the harness ran out of file descriptors (EMFILE): raise `ulimit -n`",
   ENFILE: "this machine ran out of file descriptors (ENFILE): raise `sysctl fs.file-max`, or end other programs",
@@ -13,7 +15,9 @@ const limits = {
 
 export type HarnessLimitCode = keyof typeof limits;
 
-/** A limit of the harness or its machine. It says nothing about a target. The message is part of a sentence. */
+/**
+ * An error because this machine lacks a resource. It says nothing about the target. The message is part of a sentence.
+ */
 export class HarnessLimit extends Error {
   override readonly name = "HarnessLimit";
   readonly code: HarnessLimitCode;
@@ -25,8 +29,8 @@ export class HarnessLimit extends Error {
 }
 
 /**
- * Finds the limit that caused an error; `null` if none did. If an error has several attempts to connect, all of them
- * must have met a limit.
+ * Finds the missing resource that caused an error; `null` if none did. If the error combines several attempts to
+ * connect, each attempt must have failed for lack of a resource.
  */
 export function harnessLimitOf(error: unknown): HarnessLimit | null {
   if (error instanceof HarnessLimit) return error;
@@ -43,7 +47,7 @@ export function harnessLimitOf(error: unknown): HarnessLimit | null {
 const isLimitCode = (code: unknown): code is HarnessLimitCode =>
   typeof code === "string" && Object.hasOwn(limits, code);
 
-/** Messages of other programs, such as k6, for system errors. */
+/** Messages of other programs, such as k6, for system errors of this table. */
 const messages: readonly (readonly [pattern: RegExp, code: HarnessLimitCode])[] = [
   [/too many open files in system/i, "ENFILE"],
   [/too many open files/i, "EMFILE"],
@@ -53,7 +57,7 @@ const messages: readonly (readonly [pattern: RegExp, code: HarnessLimitCode])[] 
   [/fork\/exec \S+: resource temporarily unavailable|failed to create new OS thread/i, "EAGAIN"],
 ];
 
-/** Finds a limit in the output of another program; `null` if it names none. */
+/** Finds the missing resource that the output of another program reports; `null` if it reports none. */
 export function harnessLimitIn(text: string): HarnessLimit | null {
   const found = messages.find(([pattern]) => pattern.test(text));
   return found === undefined ? null : new HarnessLimit(found[1]);

@@ -7,7 +7,7 @@ export interface StructureRules {
 }
 
 interface Level {
-  /** Names of the object so far; `null` in an array. */
+  /** Names of the members of the current object so far; `null` in an array. */
   readonly names: Set<string> | null;
   /** Whether the next string is the name of a member. */
   expectsName: boolean;
@@ -17,8 +17,9 @@ const [quote, backslash, openBrace, openBracket] = [0x22, 0x5c, 0x7b, 0x5b];
 const [closeBrace, closeBracket, comma] = [0x7d, 0x5d, 0x2c];
 
 /**
- * Finds a defect that `JSON.parse` ignores: nesting that is too deep, a duplicate name in an object, or the name `__proto__`. Returns a predicate
- * with its place, such as `has a duplicate name "a" in line 1, column 9`, or `null`. It is iterative, so depth cannot exhaust the stack.
+ * Finds a defect that `JSON.parse` does not report: nesting that is too deep, a duplicate name in an object, or the
+ * name `__proto__`. Returns a predicate with the place, such as `has a duplicate name "a" in line 1, column 9`, or
+ * `null`. Uses no recursion, so that deep nesting cannot exhaust the stack.
  *
  * @param text valid JSON
  */

@@ -13,7 +13,10 @@ export function tryParseJson(text: string): unknown {
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Reads a member of a JSON object by its path. Returns `undefined` if a step is absent or not an object. */
+/**
+ * Returns the member of a JSON object at a path. Returns `undefined` if a step of the path is absent or leads into a
+ * value that is no object.
+ */
 export function getPath(value: unknown, ...path: readonly string[]): unknown {
   let current = value;
   for (const name of path) {

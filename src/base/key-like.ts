@@ -1,15 +1,16 @@
-/** Stands for a value that looks like a key. */
+/** Replaces a value that looks like a key. */
 export const hiddenKey = "[hidden: it looks like a key]";
 
-/** Characters of a word that may be a key. `/` is not one of them, so each segment of a path is a word. */
+/** A word that may be a key. Words do not contain `/`, so each segment of a path is a word of its own. */
 const word = /[A-Za-z0-9_\-.~+=$%]+/g;
 /** Credentials in a URL, such as `user:password@`. */
 const credentials = /(:?\/\/)[^/@\s"'`]+@/g;
 const authorization = /\b(Bearer|Basic)\s+[^\s"'`]+/gi;
 
 /**
- * Hides each word of a text that looks like a key, and the credentials of URLs. A person may type a key where something else belongs, and an
- * error must not repeat it. The names of files, clauses, flags, environment variables and hosts stay.
+ * Hides each word of a text that looks like a key, and the credentials of URLs. A person may by mistake give a key in
+ * place of something else, and an error message must not repeat it. Does not hide the names of files, clauses, flags,
+ * environment variables and hosts.
  */
 export function hideKeys(text: string): string {
   const isPath = /[/\\]/.test(text);
@@ -24,7 +25,10 @@ export function hideKeys(text: string): string {
     );
 }
 
-/** The service's prefix of keys, in lower case. Environment variables are in upper case. */
+/**
+ * Matches words that begin with two lower-case letters and an underscore, as keys of the service do. Environment
+ * variables, which may look similar, are in upper case.
+ */
 const prefixed = /^[^A-Za-z0-9]*[a-z]{2}_[\w\-.~+]{6,}$/i;
 const fileExtension = /\.[a-z]{1,4}\d?$/i;
 const upperCaseName = /^[^a-z]*$/;
@@ -35,6 +39,7 @@ function looksLikeKey(text: string, isPath: boolean): boolean {
   const hasRandomRun = runs.some((run) => run.length >= 16 && /\d.*\d/.test(run) && /[A-Za-z]/.test(run));
   if (hasRandomRun) return true;
   if (!prefixed.test(text)) return false;
-  // A word with a key's prefix may also be a folder, for example `my_acceptance_tests`.
+  // In a path, such a word may be the name of a folder, for example `my_acceptance_tests`. Only long parts, or parts
+  // with digits, are hidden.
   return !isPath || runs.some((run) => run.length >= 12 || (run.length >= 8 && /\d/.test(run)));
 }

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 
 /**
- * Lets a pending signal be handled during work that blocks the event loop. Node handles a new signal after two turns
- * of the loop.
+ * Lets Node handle a signal that arrived while the event loop was blocked. Node needs two turns of the loop to call the
+ * handler.
  */
 export async function letSignalsIn(): Promise<void> {
   await setImmediate();

@@ -3,16 +3,19 @@ import { sanitize, truncate } from "./sanitize.ts";
 
 declare const harmless: unique symbol;
 
-/** A message for people on one line, in which everything from outside is harmless. Only the functions of this file make one. */
+/**
+ * A message of one line for people. Text in it that came from outside has been made harmless. Only the functions of
+ * this file create this type.
+ */
 export type Line = string & { readonly [harmless]: true };
 
-/** Longest part from outside, in UTF-16 units. */
+/** Maximum length of text from outside, in UTF-16 units. */
 const maxHoleLength = 2000;
 
 /**
- * Makes a line from a template. The fixed parts are the harness's own words. A hole may hold anything from outside: a file name, a value of a
- * target file, an address. Control characters, line feeds and bidirectional marks in it become visible escapes, and what looks like a key is
- * hidden.
+ * Makes a line from a template. The fixed parts are the harness's own words. The inserted values may come from outside:
+ * a file name, a value of a target file, an address. Their control characters, line feeds and bidirectional marks
+ * become visible escapes. Words that look like keys are hidden.
  */
 export const line = (template: TemplateStringsArray, ...holes: readonly (string | number)[]): Line =>
   template.map((words, at) => words + (at < holes.length ? fromOutside(String(holes[at])) : "")).join("") as Line;

@@ -1,4 +1,7 @@
-/** Caches results by the identity of the argument. Hundreds of checks compute the same value from the same evidence. */
+/**
+ * Caches the results of a function by the identity of its argument. Hundreds of checks compute the same value from the
+ * same evidence.
+ */
 export function memoizeByObject<K extends object, V>(compute: (key: K) => V): (key: K) => V {
   const known = new WeakMap<K, V>();
   return (key) => {
@@ -10,9 +13,7 @@ export function memoizeByObject<K extends object, V>(compute: (key: K) => V): (k
   };
 }
 
-/**
- * Caches results by the identity of an object and by a plain value. Keeps every result for as long as the object lives.
- */
+/** Caches the results of a function of an object and a plain value. A result is kept as long as the object exists. */
 export function memoizeByPair<K extends object, P extends string | number | boolean | null, V>(
   compute: (key: K, plain: P) => V,
 ): (key: K, plain: P) => V {
@@ -27,10 +28,10 @@ export function memoizeByPair<K extends object, P extends string | number | bool
   };
 }
 
-/** Most values in the cache of {@link memoizeByValue}. A full cache is emptied. */
+/** Maximum number of values in the cache of {@link memoizeByValue}. When it is full, the cache is emptied. */
 const maxPlainValues = 10_000;
 
-/** Caches results by a plain value, such as a text that occurs many times. */
+/** Caches the results of a function of a plain value, such as a text that occurs many times. */
 export function memoizeByValue<P extends string | number | null, V>(compute: (plain: P) => V): (plain: P) => V {
   const known = new Map<P, V>();
   return (plain) => {
@@ -43,7 +44,7 @@ export function memoizeByValue<P extends string | number | null, V>(compute: (pl
   };
 }
 
-/** Caches the result of a function without arguments, so that a slow value is computed only when needed. */
+/** Makes a function compute its result only once, at the first call. */
 export function once<V>(compute: () => V): () => V {
   let known: { readonly value: V } | null = null;
   return () => (known ??= { value: compute() }).value;

@@ -4,10 +4,10 @@ import { performance } from "node:perf_hooks";
 
 import { HarnessLimit, harnessLimitOf } from "./harness-limit.ts";
 
-/** Returns how many more files and connections this process can open now, up to a maximum. */
+/** Returns how many more files and connections this process can open now, but at most `max`. */
 export const availableFiles = (max: number): number => Math.min(max, readAvailable() ?? openable(max));
 
-/** Reads the limit and the open files of this process from Linux; `null` elsewhere. */
+/** Reads from Linux how many files the process may open, and how many are open; `null` on other systems. */
 function readAvailable(): number | null {
   try {
     const limit = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
@@ -17,7 +17,10 @@ function readAvailable(): number | null {
   }
 }
 
-/** Opens and closes files: no API of Node knows the limit. If there is no file to open, assumes that there is no limit. */
+/**
+ * Finds the limit by opening files and closing them, because Node has no function for it. If there is no file to open,
+ * assumes that there is no limit.
+ */
 function openable(max: number): number {
   const open: number[] = [];
   let isLimited = false;
@@ -30,14 +33,14 @@ function openable(max: number): number {
   return isLimited ? open.length : max;
 }
 
-/** Reserve for files, pipes, and the threads of Node, which a process opens in addition to connections. */
+/** Number of files to keep free for other uses than connections, such as pipes and the threads of Node. */
 export const reservedFiles = 64;
 
 /**
- * Checks, before a command sends anything, that the command can open enough files. At the limit, Node would silently
+ * Checks, before a command sends anything, that the command can open enough files. If it could not, Node would silently
  * close connections that it should accept.
  *
- * @param connections the most that are open at once in one process
+ * @param connections maximum number of open connections in one process
  * @throws {HarnessLimit}
  */
 export function assertOpenFiles(connections: number): void {
@@ -50,16 +53,20 @@ export function assertOpenFiles(connections: number): void {
   );
 }
 
-/** A limit that leaves room for the files that are open already. It is a power of two, as such limits usually are. */
+/**
+ * Returns a limit to recommend to the user. It leaves room for files that are already open, and is a power of two, as
+ * such limits usually are.
+ */
 const enoughFor = (needed: number): number => Math.max(1024, 2 ** Math.ceil(Math.log2(needed + reservedFiles)));
 
-/** How often the limit is checked, and the minimum time between two reports. */
+/** Interval at which the limit is checked, and minimum time between two calls of `onLimit`. */
 const [watchedEveryMs, reportedEveryMs] = [250, 60_000];
 
 /**
- * Calls back when this process can open no further file, at most once a minute. Node reports nothing when it closes a connection for that reason.
+ * Calls back when this process can open no more files, at most once a minute. Node silently closes connections for that
+ * reason, so nothing else would tell.
  *
- * @returns ends the watch
+ * @returns a function that ends the watch
  */
 export function watchOpenFiles(onLimit: () => void): () => void {
   let reportedMs = -Infinity;

@@ -7,14 +7,14 @@ import { fileURLToPath } from "node:url";
 import { once } from "./memoize.ts";
 
 /**
- * Prefix for files of the package that are embedded in the single executable file. The asset `package/README.md` is
- * the file `README.md`.
+ * Prefix for the names of package files that are embedded in the single executable file. `package/README.md` is the
+ * file `README.md`.
  */
 export const packageAssets = "package/";
 
 /**
- * Returns the folder of the checkout, or of the installed package. The single executable file has no such folder. It
- * unpacks the files that k6 reads into a temporary folder, and deletes the folder at its exit.
+ * Returns the folder of the checkout, or of the installed package. The single executable file has no such folder. Then
+ * unpacks the files that k6 reads into a temporary folder, which is deleted when the process ends.
  */
 export const packageRoot = once(() => (isSea() ? unpacked() : rootAbove(dirname(fileURLToPath(import.meta.url)))));
 

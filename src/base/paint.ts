@@ -3,7 +3,7 @@ import { styleText } from "node:util";
 const styles = ["bold", "dim", "red", "green", "yellow", "cyan"] as const;
 type Style = (typeof styles)[number];
 
-/** Colours text, or leaves it as it is. No output relies on colour alone. */
+/** Functions that colour text, or leave it as it is. No output relies on colour alone. */
 export type Paint = Readonly<Record<Style, (text: string) => string>>;
 
 export function paintFor(colour: boolean): Paint {

@@ -4,19 +4,20 @@ import { messageOf } from "./errors.ts";
 import { findStructureProblem, type StructureRules } from "./json-structure.ts";
 import { sanitizeLine } from "./sanitize.ts";
 
-/** The result of parsing: a value, or a problem on one line without a full stop. */
+/** The result of parsing: a value or a problem. The problem is on one line, without a full stop. */
 export type Parsed<T> =
   | { readonly kind: "value"; readonly value: T }
   | { readonly kind: "problem"; readonly problem: string };
 
 /**
- * Parses a text as JSON. A problem is a predicate of the file, such as `is not JSON: Unexpected token 'a' in line 1`. A byte order mark, which some editors write, is ignored. Nesting that is too deep is a problem.
+ * Parses a text as JSON. The problem is a predicate of the file, such as `is not JSON: Unexpected token 'a' in line 1`.
+ * Ignores a byte order mark, which some editors write. Nesting that is too deep is a problem.
  */
 export const parseJson = (text: string): Parsed<unknown> => parseWith(text, { maxDepth: 1000, checksNames: false });
 
 /**
- * Parses a file that a person wrote, as {@link parseJson} does. A duplicate name is a problem too: `JSON.parse` keeps only the last value. So is
- * `__proto__`.
+ * Parses a file that a person wrote, as {@link parseJson} does. In addition, a duplicate name is a problem, because
+ * `JSON.parse` would keep only the last value. So is the name `__proto__`.
  */
 export const parseManualJson = (text: string): Parsed<unknown> => parseWith(text, { maxDepth: 200, checksNames: true });
 
@@ -32,7 +33,7 @@ function parseWith(raw: string, rules: StructureRules): Parsed<unknown> {
 }
 
 /**
- * Removes the part of the input that V8 quotes in a syntax error, because it may contain a secret. Adds the line number
+ * Removes the part of the input that V8 quotes in a syntax error, because it may be a secret. Adds the line number
  * instead.
  */
 function withoutQuote(message: string, text: string): string {
@@ -44,8 +45,8 @@ function withoutQuote(message: string, text: string): string {
 }
 
 /**
- * Parses a value by a schema. The problem names the first invalid place, such as `keys.pro.tier: Invalid option`. `the
- * file: …` stands for the whole value.
+ * Parses a value by a schema. The problem names the first invalid place, such as `keys.pro.tier: Invalid option`. If
+ * the whole value is invalid, the place is `the file`.
  */
 export function parseAs<T>(value: unknown, schema: z.ZodType<T>): Parsed<T> {
   const parsed = schema.safeParse(value);

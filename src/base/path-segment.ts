@@ -1,6 +1,6 @@
 /**
  * Encodes any text as one path segment. An unpaired surrogate becomes U+FFFD, as in every URL (WHATWG URL, 4.1).
- * Without this step `encodeURIComponent` would throw.
+ * `encodeURIComponent` alone would throw an error for such a text.
  */
 export const encodedSegment = (text: string): string => encodeURIComponent(text.toWellFormed());
 
@@ -15,8 +15,8 @@ export function isPercentEncoded(text: string): boolean {
 }
 
 /**
- * Decodes a path segment. A segment that is not percent-encoded UTF-8 stays as it is, where `decodeURIComponent` alone
- * would throw.
+ * Decodes a path segment. Returns a segment that is not percent-encoded UTF-8 unchanged; `decodeURIComponent` alone
+ * would throw an error.
  */
 export function decodedSegment(segment: string): string {
   try {

@@ -1,15 +1,15 @@
 import { cutToWidth, displayWidth, segmenter } from "./display-width.ts";
 
 /**
- * Makes text from a target safe to print: control characters, ANSI escapes, bidirectional overrides, invisible characters and lone surrogates
- * become visible escapes (`\x1b`, `\u{202e}`). Line feeds and tabs stay.
+ * Makes text from a target safe to print. Control characters, ANSI escapes, bidirectional overrides, invisible
+ * characters and lone surrogates become visible escapes (`\x1b`, `\u{202e}`). Keeps line feeds and tabs.
  */
 export const sanitize = (text: string): string => text.replace(unsafe, escaped);
 
 const unsafe = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 
 /**
- * Makes JSON safe to print: replaces unsafe characters by JSON escapes (RFC 8259, 7), so that parsing gives the same
+ * Makes JSON safe to print. Replaces unsafe characters by JSON escapes (RFC 8259, 7), which does not change the parsed
  * value.
  */
 export const sanitizeJson = (json: string): string =>
@@ -32,11 +32,11 @@ export function sanitizeDeep<T>(data: T): T {
 
 const maxDeepLength = 2000;
 
-/** The sequences that set and reset a colour. */
+/** Matches the sequences that set and reset a colour. */
 // oxlint-disable-next-line no-control-regex -- a colour begins with one
 const colour = /(\u001b\[[\d;]*m)/;
 
-/** Makes text safe to print, as {@link sanitize} does, but keeps colours. For text in which a renderer has coloured parts. */
+/** Makes text safe to print, as {@link sanitize} does, but keeps colours. For text that a renderer has coloured. */
 export const sanitizeColoured = (text: string): string =>
   text
     .split(colour)
@@ -55,7 +55,10 @@ export function sanitizeLine(text: string, most = 300): string {
   return `${cutToWidth(truncate(line, most * 2), most - 1)}…`;
 }
 
-/** Longest grapheme, in UTF-16 units, that is never cut. Marks can be stacked on a letter without limit. */
+/**
+ * Maximum length of a grapheme that is never cut, in UTF-16 units. A target can stack any number of marks on one
+ * letter.
+ */
 const longestLetter = 32;
 
 /** Returns at most the first `most` UTF-16 units, without cutting a grapheme. */
@@ -72,7 +75,9 @@ export function truncateStart(text: string, most: number): string {
   return text.slice(skipped + (from === text.length - most - skipped ? from : to));
 }
 
-/** Finds the grapheme that contains a UTF-16 unit. If that grapheme is too long, finds the code point instead. */
+/**
+ * Finds the grapheme at a position in UTF-16 units. If the grapheme is too long, finds the code point at that position.
+ */
 function letterAt(text: string, unit: number): { readonly from: number; readonly to: number } {
   const found = segmenter().segment(text).containing(unit);
   const from = found?.index ?? unit;

@@ -5,8 +5,8 @@ const longChars = 16 * 1024;
 const mostDepth = 100;
 
 /**
- * Parses a text from outside as JSON. Returns `undefined` if the text is not JSON. In a long text, values nested deeper
- * than any field become `null`. Otherwise nested brackets would take a hundred times the memory of their text.
+ * Parses a text from outside as JSON. Returns `undefined` if the text is not JSON. If the text is long, values that are
+ * nested deeper than any field become `null`: nested brackets would take a hundred times the memory of their text.
  */
 export function parseBoundedJson(text: string): unknown {
   const shallow = text.length > longChars ? withoutDepths(text) : text;
@@ -20,8 +20,8 @@ const closing: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 const toClosing = 2;
 
 /**
- * Replaces values that are nested too deep by `null`. Returns `null` if the brackets do not match, because the text is
- * not JSON.
+ * Replaces values that are nested too deep by `null`. Returns `null` if the brackets do not match, in which case the
+ * text is not JSON.
  */
 function withoutDepths(text: string): string | null {
   const awaited: number[] = [];

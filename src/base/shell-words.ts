@@ -8,7 +8,7 @@ export function shellQuote(text: string): string {
   return `$'${text.replace(/[\\'!]/g, bytesOf).replace(allToEscape, bytesOf)}'`;
 }
 
-/** Builds one word from texts and shell variables. Each variable is in double quotes, between the quoted texts. */
+/** Builds one shell word from texts and variables. Each variable is in double quotes, between the quoted texts. */
 export function shellWord(pieces: readonly ShellPiece[]): string {
   if (!pieces.some((piece) => piece.kind === "variable")) return shellQuote(pieces.map(textOf).join(""));
   const isPlain = pieces.every((piece) => plainInDoubleQuotes.test(textOf(piece)));
@@ -37,8 +37,8 @@ function inDoubleQuotes(piece: ShellPiece, index: number, all: readonly ShellPie
 }
 
 /**
- * Formats a variable. `after` is the text that follows the variable within the same quotes. If it starts with a letter
- * or a bracket, the name needs braces.
+ * Formats a variable in double quotes. `after` is the text that follows within the quotes. If it starts with a letter
+ * or a bracket, the shell would take this for a part of the name, so the name gets braces.
  */
 const expansion = (piece: Extract<ShellPiece, { kind: "variable" }>, after: string): string =>
   piece.withoutLast ? `\${${piece.name}%?}` : /^[\w[:]/.test(after) ? `\${${piece.name}}` : `$${piece.name}`;
@@ -46,7 +46,7 @@ const expansion = (piece: Extract<ShellPiece, { kind: "variable" }>, after: stri
 const needsEscapes = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 const allToEscape = new RegExp(needsEscapes.source, "gu");
 
-/** Escapes bytes rather than code points, because the meaning of `\u` depends on the shell's locale. */
+/** Escapes bytes instead of code points, because `\u` depends on the locale of the shell. */
 const bytesOf = (text: string): string => {
   if (text === "\n") return String.raw`\n`;
   return [...Buffer.from(text, "utf8")].map((byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");

@@ -1,10 +1,13 @@
 import { brokenAt, displayWidth } from "./display-width.ts";
 import { formatNumber } from "./numbers.ts";
 
-/** Wraps text at blanks into lines of at most `width` terminal columns. Longer words stay whole. Returns at least one line. */
+/**
+ * Wraps text at blanks into lines of at most `width` terminal columns. Does not break longer words. Returns at least
+ * one line.
+ */
 export const wrap = (text: string, width: number): string[] => filled(text.split(" "), width);
 
-/** Wraps text like {@link wrap}, but breaks words that are longer than a line. */
+/** Wraps text as {@link wrap} does, but breaks words that are longer than a line. */
 export const wrapBroken = (text: string, width: number): string[] =>
   filled(
     text.split(" ").flatMap((word) => (displayWidth(word) <= width ? word : brokenAt(word, width))),
@@ -25,7 +28,7 @@ function filled(words: readonly string[], width: number): string[] {
   return [...lines, line];
 }
 
-/** Puts a label before text. Further lines are indented by the label's width. `paint` colours the label. */
+/** Puts a label before a text. Wrapped lines are indented by the width of the label. `paint` colours the label. */
 export function formatLabelled(label: string, text: string, width: number, paint: (label: string) => string): string[] {
   const columns = displayWidth(label);
   const indent = " ".repeat(columns);
@@ -40,11 +43,11 @@ export const formatCount = (count: number, noun: string): string =>
 export const joinWithOr = (items: readonly string[]): string =>
   items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} or ${items.at(-1)}`;
 
-/** Joins the first items of a list, and says how many more there are. */
+/** Joins the first items of a list, and adds how many more there are. */
 export function joinFirst(items: readonly string[], most: number): string {
   if (items.length <= most) return items.join(", ");
   return `${items.slice(0, most).join(", ")} and ${items.length - most} more`;
 }
 
-/** Returns a text, or `undefined` for an empty or absent text, such as that of an unset environment variable. */
+/** Returns a text, or `undefined` if it is empty or absent, such as that of an environment variable that is not set. */
 export const nonEmpty = (text: string | undefined): string | undefined => (text === "" ? undefined : text);

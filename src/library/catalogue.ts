@@ -19,7 +19,7 @@ export interface CheckEntry {
 }
 
 /**
- * Every check, in the order of a report, or those of a selection.
+ * Lists every check, in the order of a report, or only the selected ones.
  *
  * @throws {UsageProblem} if a pattern matches nothing.
  */
@@ -32,20 +32,20 @@ export function listChecks(selection: CheckSelection = {}): CheckEntry[] {
   );
 }
 
-/** A fault or variant of the reference server. */
+/** A fault or a variant of the reference server. */
 export interface BehaviourEntry {
   readonly name: string;
-  /** Heading in the interface document that describes the behaviour. */
+  /** Heading of the interface document under which the behaviour is described. */
   readonly section: string;
   readonly summary: string;
-  /** Clauses that it breaks; empty for a variant. */
+  /** Clauses that the fault breaks; empty for a variant. */
   readonly breaks: readonly string[];
 }
 
 const entryOf = ({ name, section, summary, breaks }: Patch): BehaviourEntry => ({ name, section, summary, breaks });
 
-/** Everything that the reference server can break on purpose. */
+/** Every fault of the reference server: behaviour that breaks clauses on purpose. */
 export const faults: readonly BehaviourEntry[] = allFaults.map(entryOf);
 
-/** Every other legal behaviour of the reference server. */
+/** Every variant of the reference server: behaviour that differs from the default and is legal. */
 export const variants: readonly BehaviourEntry[] = allVariants.map(entryOf);

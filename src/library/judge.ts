@@ -14,7 +14,10 @@ import { line } from "../base/line.ts";
 
 /** Options of a run. Everything has a default. */
 export interface JudgeOptions extends JudgeScope {
-  /** Ends the run early. The evidence so far is judged; the verdict is `incomplete` unless something is broken. */
+  /**
+   * Ends the run early. The evidence so far is judged. The verdict is `incomplete`, or `nonconformant` if a must clause
+   * is already broken.
+   */
   readonly signal?: AbortSignal;
 }
 
@@ -22,9 +25,12 @@ export interface JudgeOptions extends JudgeScope {
 export interface Judged {
   readonly verdict: Verdict;
   readonly report: Report;
-  /** Everything that was sent and received. It contains the harness's own webhook secrets, so that it can be judged again. */
+  /**
+   * Everything that was sent and received. Contains the secrets of the harness's webhooks, without which signatures
+   * could not be judged again.
+   */
   readonly evidence: Evidence;
-  /** Report and evidence without webhook secrets: the input of every renderer. */
+  /** Report and evidence without webhook secrets, as every renderer takes them. */
   readonly document: ReportDocument;
 }
 
@@ -60,7 +66,7 @@ function keptIn(folder: string): ReturnType<typeof readSavedRun> {
   try {
     return readSavedRun(folder);
   } catch (error) {
-    // Reading a run throws this kind of error only if the folder holds the report of a load.
+    // `UseCaseError` means here that the folder has the report of a load instead of a run.
     if (error instanceof UseCaseError)
       throw new UsageProblem(line`${folder} is the report of a load run. Give that of a run.`);
     throw error;

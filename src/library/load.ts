@@ -10,24 +10,27 @@ import { resolveTarget, type TargetDescription } from "./target.ts";
 import { libraryMessages } from "./messages.ts";
 import { line } from "../base/line.ts";
 
-/** Which load to send. Everything has a default. */
+/** Selects the load to send. Everything has a default. */
 export interface LoadChoice {
   /** Names of scenarios: see `conformance load list`. Default: a few short ones. */
   readonly scenarios?: readonly string[] | "all";
-  /** Default: each scenario's own first choice. */
+  /** The tool that sends the load. Default: the first one that each scenario supports. */
   readonly engine?: "k6" | "autocannon";
   /** Default: every tier with a key. */
   readonly tier?: TierName;
-  /** The owner of the target agrees to the load. Required if the target is not on loopback. Default: `false`. */
+  /**
+   * Whether the owner of the target agrees to the load. Must be `true` if the target is not on loopback. Default:
+   * `false`.
+   */
   readonly isAgreed?: boolean;
 }
 
 export interface LoadOptions extends LoadChoice, Pick<JudgeScope, "requirements"> {
-  /** Maximum number of requests; scenarios that would exceed it are skipped. Default: no limit. */
+  /** Maximum number of requests. Scenarios that need more are skipped. Default: no limit. */
   readonly maxRequests?: number;
   /** Folder for `report.json` and the evidence of each trial. Default: nothing is written. */
   readonly folder?: string;
-  /** Stops the current trial, and starts no other. */
+  /** When this signal aborts, the current trial stops and no other starts. */
   readonly signal?: AbortSignal;
 }
 
@@ -35,14 +38,14 @@ export interface LoadOptions extends LoadChoice, Pick<JudgeScope, "requirements"
 export interface Loaded {
   readonly verdict: Verdict;
   readonly report: Report;
-  /** The input of every renderer. */
+  /** Report and evidence, as every renderer takes them. */
   readonly document: ReportDocument;
 }
 
 /**
- * Sends load and judges rate limits by it, as `conformance load` does. The embedded server runs in a separate process.
+ * Sends load and judges the rate limits, as `conformance load` does. The embedded server runs in a separate process.
  *
- * @throws {UsageProblem} if the target or the choice cannot be used, or nobody agreed; nothing was sent then.
+ * @throws {UsageProblem} if the target or the choice cannot be used, or consent is missing; nothing was sent then.
  * @throws {NothingToJudge} if the target could not be reached, or is no deployment of this interface.
  */
 export async function load(target: TargetDescription, options: LoadOptions = {}): Promise<Loaded> {

@@ -1,6 +1,6 @@
 import { createMessages } from "../app/messages/messages.ts";
 
-/** Reasons and hints that name the options of the library. */
+/** Texts for skip reasons and hints. They name options of the library. */
 export const libraryMessages = createMessages({
   nameOf: (setting) => setting,
   hints: {
@@ -16,7 +16,7 @@ export const libraryMessages = createMessages({
     },
     selection: { give: "a run without `only` and `skip`", is: null },
     tier: { give: "`tier` beside `apiKey`", is: null },
-    // Only the command line can keep listening after a run.
+    // Only the command line can continue to listen after a run.
     watch: { give: "`conformance run --watch`", is: null },
   },
 });

@@ -12,41 +12,43 @@ import { readRules } from "./reports.ts";
 import { type JudgeScope, scopeOf } from "./scope.ts";
 import { resolveTarget, type TargetDescription } from "./target.ts";
 
-/** Options of a night. Everything has a default. */
+/** Options of a nightly run. Everything has a default. */
 export interface NightOptions extends JudgeScope {
-  /** Load that is sent after the run. Default: none. */
+  /** Load to send after the run. Default: none. */
   readonly load?: LoadChoice;
   /** Changes that count as regressions, as in {@link compare}. Default: `default`. */
   readonly regression?: string;
-  /** How many nights the history keeps. Default 400. */
+  /** Number of nights that the history keeps. Default 400. */
   readonly nights?: number;
-  /** For how many nights the full reports are kept. Default: 30. */
+  /** Number of nights whose full reports are kept. Default: 30. */
   readonly reports?: number;
-  /** Ends the night early. It is then not saved. */
+  /** Ends the night early. A night that was ended early is not saved. */
   readonly signal?: AbortSignal;
 }
 
-/** A night compared with earlier nights, with keys redacted. */
+/** A nightly run, compared with earlier nights. Keys are redacted. */
 export interface JudgedNight {
   /** Name of the entry in the history. */
   readonly id: string;
   /** Findings and counts that became worse. */
   readonly regressions: readonly Regression[];
-  /** Trials that became slower. A second run confirmed it, and it was not reported before. */
+  /** Trials that became slower, if a second run confirmed this and no earlier night reported it. */
   readonly slower: readonly ReportedLatencyShift[];
-  /** `null` if nothing could be judged. */
+  /** The report of the run; `null` if nothing could be judged. */
   readonly run: ReportDocument | null;
-  /** `null` if no load was sent. */
+  /** The report of the load; `null` if no load was sent. */
   readonly load: ReportDocument | null;
-  /** Why the requested load was not sent, in one sentence; otherwise `null`. */
+  /** Why the requested load was not sent, in one sentence; `null` if it was sent or not requested. */
   readonly noLoad: string | null;
 }
 
 /**
- * Judges a target, compares it with the nights before, and keeps the night, its reports and the trend page, as `conformance nightly` does.
+ * Judges a target, compares the result with earlier nights, and saves it, as `conformance nightly` does. Saves the
+ * night, its reports and the trend page.
  *
  * @param history folder, created if it is missing; each target needs its own
- * @throws {UsageProblem} if the target or an option cannot be used, or the history is another target's; nothing was sent then.
+ * @throws {UsageProblem} if the target or an option cannot be used, or the history is another target's; nothing was
+ * sent then.
  * @throws {NothingToJudge} if the signal ended the night early: the night is then not saved.
  */
 export async function night(

@@ -22,8 +22,8 @@ import { UsageError } from "../base/usage-error.ts";
 import type { Judged } from "./judge.ts";
 
 /**
- * Writes `report.json` and `evidence.json` into a folder, which is created if it is missing. `conformance report`, `compare` and
- * `rejudge` accept the folder. Throws Node's own error if writing fails; then the folder is as it was before.
+ * Writes `report.json` and `evidence.json` into a folder, which is created if it is missing. `conformance report`,
+ * `compare` and `rejudge` accept the folder. If writing fails, throws Node's own error and leaves the folder as it was.
  *
  * @throws {UsageProblem} if the folder has an empty name
  */
@@ -36,7 +36,7 @@ export function writeReport({ report, evidence }: Pick<Judged, "report" | "evide
   });
 }
 
-/** The report, of a run or of load, as a terminal shows it, without colours. */
+/** Renders the report of a run or of a load as a terminal shows it, without colours. */
 export function renderText(
   { report, evidence }: ReportDocument,
   { width = 100 }: { readonly width?: number } = {},
@@ -45,7 +45,7 @@ export function renderText(
 }
 
 /**
- * The exchanges of a run as an HTTP Archive 1.2, redacted as they are in the evidence.
+ * Renders the exchanges of a run as an HTTP Archive 1.2. They are redacted as in the evidence.
  *
  * @throws {UsageProblem} if there are no exchanges: the report is of a load, or was read without its `evidence.json`
  */
@@ -57,12 +57,12 @@ export function renderHar({ report, evidence }: ReportDocument): string {
   return harOf({ report, evidence });
 }
 
-/** A format that a report can be written in. */
+/** A format in which a report can be written. */
 export interface FormatEntry extends Pick<Format, "says" | "extension" | "contentType"> {
   readonly name: FormatName;
 }
 
-/** Every format that `conformance report` can write. */
+/** Lists every format that `conformance report` can write. */
 export const listFormats = (): FormatEntry[] =>
   formatNames.map((name) => {
     const { says, extension, contentType } = formats[name];
@@ -83,9 +83,10 @@ export function renderFormat(name: FormatName, document: ReportDocument, parts: 
 }
 
 /**
- * Compares two reports of a target, as `conformance compare` does.
+ * Compares two reports of one target, as `conformance compare` does.
  *
- * @param regression changes that count as regressions, such as `default,reading,latency:30%`; see `conformance compare --help`
+ * @param regression changes that count as regressions, such as `default,reading,latency:30%`; see `conformance compare
+ * --help`
  * @throws {UsageProblem} if `regression` cannot be parsed, or one report is of a run and the other of a load
  */
 export function compare(older: ReportDocument, newer: ReportDocument, regression = "default"): Comparison {
@@ -95,7 +96,7 @@ export function compare(older: ReportDocument, newer: ReportDocument, regression
 }
 
 /**
- * Parses the changes that count as regressions.
+ * Parses which changes count as regressions.
  *
  * @throws {UsageProblem} if the text cannot be parsed
  */

@@ -8,7 +8,7 @@ import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 import { libraryMessages } from "./messages.ts";
 
-/** Selects checks. Patterns are clause ids, check ids, suites, or globs of them (`SSE-*`). */
+/** Selects checks by patterns: clause ids, check ids, suite titles, or globs of them (`SSE-*`). */
 export interface CheckSelection {
   /** Patterns of the checks to run. Default: all checks. */
   readonly only?: readonly string[];
@@ -31,14 +31,14 @@ export function selected({ only = [], skip = [] }: CheckSelection): Suite[] {
 const isListOfTexts = (given: unknown): boolean =>
   Array.isArray(given) && given.every((each) => typeof each === "string");
 
-/** Which checks run, and the limits of the run. Everything has a default. */
+/** Selects the checks, and limits the run. Everything has a default. */
 export type JudgeScope = CheckSelection & {
-  /** The requirement set to judge by. Later checks run, and do not count. Default: the newest. */
+  /** The requirement set to judge by. Checks of later sets also run, but do not count. Default: the newest set. */
   readonly requirements?: RequirementSet;
 } & { readonly [Name in keyof RunBounds]?: NonNullable<RunBounds[Name]> };
 
 /**
- * Adds the default of every option that is not given.
+ * Adds defaults for the options that are not given.
  *
  * @throws {UsageProblem} if a pattern matches nothing, or a limit is not a valid number
  */

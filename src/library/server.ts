@@ -21,13 +21,13 @@ export interface ServerOptions {
   readonly host?: string;
   /** Port to listen on. Default: 0, which takes any free port. */
   readonly port?: number;
-  /** `virtual`: time passes only in {@link ReferenceServer.advance}. Default: `machine`. */
+  /** The clock of the server. `virtual`: time passes only in {@link ReferenceServer.advance}. Default: `machine`. */
   readonly clock?: "machine" | "virtual";
   /** Names of {@link faults} to apply, in order. */
   readonly faults?: readonly string[];
   /** Names of {@link variants} to apply. */
   readonly variants?: readonly string[];
-  /** Called after the response to each request. */
+  /** Called after the response to each request has been sent. */
   readonly onRequest?: (line: RequestLine) => void;
 }
 
@@ -35,26 +35,26 @@ type AgentIds = Reference["agents"];
 
 /** A running reference server. */
 export interface ReferenceServer extends AsyncDisposable {
-  /** Ends in `/v1`, without a slash after it. */
+  /** Address of the server. It ends in `/v1`, without a slash. */
   readonly baseUrl: string;
   /** A valid key of each tier, without restrictions. */
   readonly keys: Readonly<Record<TierName, string>>;
-  /** Every key of the server with its traits, including expired and restricted keys. */
+  /** Every key of the server with its traits. Some keys are expired or restricted. */
   readonly allKeys: readonly ReferenceKey[];
   /** Ids of agents by role: `answering`, `failing`, `slow`, … */
   readonly agents: AgentIds;
-  /** The secret of request signatures. */
+  /** The secret with which requests are signed. */
   readonly signingSecret: string;
   /** The server's time, in Unix milliseconds. */
   now(): number;
   /**
-   * Advances a virtual clock by a number of milliseconds, at most ten years. Resolves when every due timer has run. Rejects with the machine's clock,
-   * and with a {@link UsageProblem} if the number is invalid.
+   * Advances a virtual clock by a number of milliseconds, at most ten years. Resolves when every timer that became due
+   * has run. Rejects if the server uses the machine's clock, and with a {@link UsageProblem} if the number is invalid.
    */
   advance(ms: number): Promise<void>;
-  /** Issues an unused key. */
+  /** Creates a key that no request has used. */
   issueKey(tier: TierName, traits?: Partial<KeyTraits>): ReferenceKey;
-  /** Changes a deployment, which triggers webhooks. */
+  /** Changes a deployment, which causes webhook deliveries. */
   deploy(change: DeploymentChange): void;
   /** Stops the server at once, including open streams. */
   stop(): Promise<void>;
@@ -96,7 +96,10 @@ export async function startServer(options: ServerOptions = {}): Promise<Referenc
   return server;
 }
 
-/** Maximum advance of a virtual clock. It is longer than any rate-limit window, and keeps dates valid. */
+/**
+ * Maximum advance of a virtual clock. It is longer than any rate-limit window, and short enough for dates to stay
+ * valid.
+ */
 const maxAdvanceMs = 10 * 365.25 * 86_400_000;
 
 function readAdvance(ms: unknown): number {
@@ -106,13 +109,13 @@ function readAdvance(ms: unknown): number {
   );
 }
 
-/** Returns a server of {@link startServer} as a target; `null` for any other object. */
+/** Returns the target for a server that {@link startServer} started; `null` for any other object. */
 export function targetOfServer(server: object): Target | null {
   const reference = running.get(server as ReferenceServer);
   return reference === undefined ? null : targetOf(reference);
 }
 
-/** The server names the unrestricted key of each tier after the tier. */
+/** For each tier, the server has an unrestricted key with the name of the tier. */
 function keysByTier(keys: readonly ReferenceKey[]): Readonly<Record<TierName, string>> {
   const textOf = (name: TierName): string => keys.find((key) => key.name === name)?.key ?? "";
   return Object.fromEntries(tierNames.map((tier) => [tier, textOf(tier)])) as Record<TierName, string>;

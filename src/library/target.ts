@@ -14,30 +14,36 @@ import { type ReferenceServer, targetOfServer } from "./server.ts";
 
 /** A deployment, given by its address and a key. */
 export interface PlainTarget {
-  /** With or without `/v1`. */
+  /** Address of the deployment, with or without `/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Tier of the key. Default: detected from rate-limit headers, if possible. */
+  /** Tier of the key. Default: detected from the rate-limit headers, if possible. */
   readonly tier?: PublishedTier;
-  /** Id of an agent that answers. Default: an agent of the list. */
+  /** Id of an agent that answers. Default: an agent from the target's list. */
   readonly agent?: string;
-  /** Address on which the harness receives webhooks (`127.0.0.1:0`), and the URL at which the target reaches it. */
+  /**
+   * `listen`: the address on which the harness receives webhooks, such as `127.0.0.1:0`. `publicUrl`: the URL at which
+   * the target reaches it.
+   */
   readonly webhooks?: { readonly listen?: string; readonly publicUrl?: string };
   /** Proxy, CA certificates and client certificate, as in a target file. Paths are relative to the working directory. */
   readonly network?: z.input<typeof networkSchema>;
 }
 
-/** The content of a target file: several keys, agents, a test clock. `${NAME}` in a string is replaced by an environment variable. */
+/**
+ * The content of a target file: several keys, agents, a test clock. `${NAME}` in a string is replaced by the
+ * environment variable with that name.
+ */
 export type TargetFile = z.input<typeof targetFileSchema>;
 
-/** The reference server on a virtual clock, started only for the run. */
+/** The reference server on a virtual clock, which is started only for the run. */
 export interface EmbeddedTarget {
   readonly embedded: true;
   readonly faults?: readonly string[];
   readonly variants?: readonly string[];
 }
 
-/** The target to judge. `{ file }` is the path of a target file. */
+/** The target to judge. For `{ file }`, it is read from a target file. */
 export type TargetDescription = PlainTarget | TargetFile | { readonly file: string } | EmbeddedTarget | ReferenceServer;
 
 /** A target, or the embedded server (`null`) with its faults and variants. */
@@ -58,7 +64,7 @@ const plainSchema = z.strictObject({
 });
 
 /**
- * Finds out which kind of description this is, and makes a target of it.
+ * Turns a description into a target.
  *
  * @throws {UsageProblem} if the description is invalid
  */

@@ -10,26 +10,26 @@ import { type JudgeScope, scopeOf } from "./scope.ts";
 import { type EmbeddedTarget, resolveTarget, type TargetDescription } from "./target.ts";
 import { line } from "../base/line.ts";
 
-/** A deployment to judge, or the folder of a saved report, with an optional report of a load. */
+/** A deployment to judge, or the folder of a saved report. A saved report of a load may be given as well. */
 export type VendorDescription =
   | Exclude<TargetDescription, EmbeddedTarget>
   | { readonly report: string; readonly load?: string };
 
-/** Options of the comparison, the same for every vendor. */
+/** Options of the comparison. They apply to every vendor. */
 export interface VendorsOptions extends JudgeScope {
-  /** Folder for `vendors.json`, and for a folder with the report of each vendor. */
+  /** Folder for `vendors.json`, with a subfolder for the report of each vendor. */
   readonly folder: string;
   /** Maximum number of concurrent runs. Default: 12. */
   readonly concurrency?: number;
-  /** Load for each target after the runs, in sequence. Default: none. */
+  /** Load to send to each target after the runs, to one target at a time. Default: none. */
   readonly load?: LoadChoice;
   /** Ends the runs early. The evidence so far is judged. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Judges several deployments concurrently and compares them, as `conformance vendors` does. The failure of one does not affect the others: its
- * column says why.
+ * Judges several deployments concurrently and compares them, as `conformance vendors` does. If one fails, the others
+ * continue, and its column says why.
  *
  * @param vendors by their names, in the order of the columns
  * @throws {UsageProblem} if an option cannot be used; nothing was sent then.

@@ -5,9 +5,10 @@ import { firstRequirements, type RequirementSet } from "./requirements.ts";
  *
  * - `must`: the document states it; a breach fails the run.
  * - `should`: the document advises it; a breach is a warning.
- * - `advisory`: the document does not state it, but a field's plain meaning makes anything else surprising; a breach is a note.
+ * - `advisory`: the document does not state it, but a field's plain meaning makes anything else surprising; a breach is
+ * a note.
  * - `gap`: the document says "not shown" or is silent; the target's behaviour is observed, never judged.
- * - `policy`: a promise about time or people that no request can show.
+ * - `policy`: a promise about time or people that no request can test.
  */
 export type Level = "must" | "should" | "advisory" | "gap" | "policy";
 
@@ -20,12 +21,15 @@ export const breachOutcomeByLevel = {
   policy: "error",
 } as const satisfies Readonly<Record<Level, string>>;
 
-/** Who a clause binds. */
+/** The party that a clause binds. There is only one: clients and people are not judged. */
 export type Party = "server";
 
-/** One statement of the interface document. Its key in the table is its id, which is never reused or renumbered. */
+/**
+ * One statement of the interface document. In the table of clauses, the key is the id, which is never reused or
+ * renumbered.
+ */
 export interface Clause {
-  /** The heading that states the clause, with the item's number if there is one. */
+  /** The heading under which the document states the clause, and the number of the item, if it has one. */
   readonly section: string;
   readonly level: Level;
   readonly party: Party;
@@ -33,9 +37,9 @@ export interface Clause {
   readonly since: RequirementSet;
   /** The statement, in our own words. */
   readonly says: string;
-  /** Behaviours that the words allow, by name. A target follows one of them throughout. */
+  /** Behaviours that the words allow, by name. A target must follow one of them throughout. */
   readonly readings?: Readonly<Record<string, string>>;
-  /** Why no request to a target can show whether the clause holds. */
+  /** Why no request can show whether a target follows the clause. */
   readonly untestable?: string;
 }
 
@@ -43,7 +47,10 @@ export type ClauseTable = Readonly<Record<string, Clause>>;
 
 type Extras = Partial<Pick<Clause, "party" | "since" | "readings" | "untestable">>;
 
-/** Returns a function that creates clauses of one level. By default a clause binds the server and counts since 1.0; `extras` change this. */
+/**
+ * Returns a function that creates clauses of one level. By default a clause binds the server and counts since 1.0.
+ * `extras` replace these defaults.
+ */
 const ofLevel =
   <L extends Level>(level: L) =>
   <const E extends Extras = { readonly readings?: never }>(section: string, says: string, extras?: E) => ({

@@ -9,7 +9,7 @@ import { headerClauses } from "./headers.ts";
 import { limitClauses } from "./clauses/limits.ts";
 import { streamClauses } from "./clauses/stream.ts";
 
-/** Every clause of the interface document, in the document's order. */
+/** Every clause of the interface document, in the order of the document. */
 export const clauses = {
   ...serviceClauses,
   ...configurationClauses,
@@ -35,12 +35,12 @@ type Clauses = typeof clauses;
 
 export type ClauseId = keyof Clauses;
 
-/** Ids of clauses that checks judge. A check on any other clause does not compile. */
+/** Ids of the clauses that checks judge. The types refuse a check on any other clause. */
 export type JudgedId = {
   [K in ClauseId]: Clauses[K] extends { untestable: string } ? never : Clauses[K]["level"] extends "gap" ? never : K;
 }[ClauseId];
 
-/** Ids of gaps, whose behaviour is observed but not judged. */
+/** Ids of the gaps, in which the target's behaviour is observed but not judged. */
 export type GapId = {
   [K in ClauseId]: Clauses[K] extends { untestable: string } ? never : Clauses[K]["level"] extends "gap" ? K : never;
 }[ClauseId];

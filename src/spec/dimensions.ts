@@ -19,8 +19,8 @@ const exhaustedStates = ["minute used up", "hour used up", "tokens spent", "slot
 
 /**
  * The dimensions of a request with their values, in the order in which a server checks them. After a value in
- * `refused`, a server ignores the later dimensions. `absent`: the request could have the property, and does not.
- * `none`: it cannot have it.
+ * `refused`, a server ignores the later dimensions. `absent`: the request could have the property, but does not.
+ * `none`: the request cannot have the property.
  */
 export const dimensions = {
   endpoint: { values: endpointNames, refused: [] },
@@ -88,8 +88,8 @@ export type ValueOf<D extends Dimension> = (typeof dimensions)[D]["values"][numb
 export type KeyState = Exclude<ValueOf<"state">, "fresh">;
 
 /**
- * A rule for combinations: a request with one of the values in `when`, for each of its dimensions, has one of those in
- * `only`.
+ * A rule for combinations. If a request has, in each dimension of `when`, one of the values listed there, it has one of
+ * the listed values in each dimension of `only`.
  */
 export interface Exclusion {
   readonly when: { readonly [D in Dimension]?: readonly ValueOf<D>[] };
@@ -123,7 +123,7 @@ const restTo = (names: readonly Dimension[], value: string): Exclusion["only"] =
 const taken = (names: readonly Dimension[]): Exclusion["only"] =>
   Object.fromEntries(names.map((name) => [name, others<string>(dimensions[name].values, ["none"])]));
 
-/** Values that cannot occur together. */
+/** Rules that exclude combinations of values which cannot occur. */
 export const exclusions: readonly Exclusion[] = [
   { when: { endpoint: without(ofAgents) }, only: { agent: ["none"] }, because: "the path names no agent" },
   { when: { endpoint: ofAgents }, only: taken(["agent"]), because: "the path names an agent" },
@@ -203,5 +203,5 @@ export const exclusions: readonly Exclusion[] = [
   },
 ];
 
-/** Dimensions that form pairs with few others, because they follow from earlier requests. */
+/** Dimensions that depend on earlier requests. Each forms pairs only with the dimensions listed here. */
 export const pairedOnly: Readonly<Partial<Record<Dimension, readonly Dimension[]>>> = { age: ["endpoint", "key"] };

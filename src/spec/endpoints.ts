@@ -1,22 +1,25 @@
-/** A part of an endpoint that the document leaves out. */
+/** A property of an endpoint that the document may leave out. */
 type Unspecified = "path" | "method" | "parameters" | "answer";
 
-/** One published endpoint. Source: Endpoints, 1 to 11. */
+/** An endpoint that the document publishes. Source: Endpoints, 1 to 11. */
 export interface PublishedEndpoint {
-  /** Heading of the document. */
+  /** Heading under which the document describes the endpoint. */
   readonly section: string;
-  /** The method that the document shows, or else the one that a client would use. */
+  /** The method that the document shows. If it shows none, the method that a client would try. */
   readonly method: "GET" | "POST";
-  /** Path below the version segment, with parameters as `{name}`; `null` if the document does not show it. */
+  /** Path below the version segment `/v1`, with parameters as `{name}`; `null` if the document does not show it. */
   readonly path: string | null;
-  /** Statuses that the document gives the endpoint: in its own section, or in those on keys, bodies, limits and failures. */
+  /**
+   * Statuses that the document gives the endpoint. They are in its own section, or in the sections on keys, bodies,
+   * limits and failures.
+   */
   readonly statuses: readonly number[];
   readonly unspecified: readonly Unspecified[];
 }
 
-/** Every endpoint may reject a key (Authentication 3) or fail (Errors, Status codes). */
+/** Every endpoint may reject a key with 401 (Authentication 3), or fail with 500 (Errors, Status codes). */
 const anywhere = [401, 500] as const;
-/** Every endpoint but health is subject to the limits (Limits, Scope of limits 1 and 3). */
+/** Limits apply to every endpoint except health (Limits, Scope of limits 1 and 3). */
 const limited = [...anywhere, 429] as const;
 
 const endpointOf =
@@ -30,7 +33,7 @@ const endpointOf =
 const get = endpointOf("GET");
 const post = endpointOf("POST");
 
-/** Every endpoint that the document publishes, in its order. */
+/** Every endpoint that the document publishes, in the order of the document. */
 export const publishedEndpoints = {
   invoke: post("1. Invoke an agent", "/agents/{agent_id}/invoke", [200, 400, 404, ...limited]),
   stream: post("2. Stream an agent response", "/agents/{agent_id}/stream", [200, 400, 404, ...limited]),
@@ -62,14 +65,17 @@ export type EndpointName = keyof typeof publishedEndpoints;
 
 export const endpointNames = Object.keys(publishedEndpoints) as readonly EndpointName[];
 
-/** The endpoint that a request calls, and the parameters in its path. */
+/** The endpoint that a request calls, and the values of the parameters in its path. */
 export interface EndpointCall {
   readonly endpoint: EndpointName;
-  /** Values as sent, by parameter name: `agent_id`, `webhook_id`, `operation_id`. */
+  /** Values as sent, by the name of the parameter: `agent_id`, `webhook_id`, `operation_id`. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** Paths of endpoints whose path the document leaves out. The target file names them, below the version segment. */
+/**
+ * Paths of endpoints for which the document shows no path. They come from the target file, and are below the version
+ * segment `/v1`.
+ */
 export interface ConfiguredPaths {
   readonly batch: string | null;
 }
@@ -78,13 +84,16 @@ const noOwnPaths: ConfiguredPaths = { batch: null };
 
 const segmentsOf = (path: string): readonly string[] => path.replace(/^\//, "").split("/");
 
-/** One segment of a path template: a fixed text, or the name of a parameter. */
+/** A segment of a path template: a fixed text, or the name of a parameter. */
 type Wanted = { readonly text: string } | { readonly name: string };
 
 const wantedIn = (path: string): readonly Wanted[] =>
   segmentsOf(path).map((text) => (/^\{.+\}$/.test(text) ? { name: text.slice(1, -1) } : { text }));
 
-/** The published paths, split into segments once, because every check of a run matches URLs against them. */
+/**
+ * The published paths, split into segments. They are split only once, because every check of a run matches URLs against
+ * them.
+ */
 const templates: ReadonlyMap<string, readonly Wanted[]> = new Map(
   Object.entries<PublishedEndpoint>(publishedEndpoints).flatMap(([name, { path }]) =>
     path === null ? [] : [[name, wantedIn(path)]],
@@ -92,7 +101,8 @@ const templates: ReadonlyMap<string, readonly Wanted[]> = new Map(
 );
 
 /**
- * Returns the endpoints at a URL or path, for any method. Ignores the query and any prefix before the version segment.
+ * Returns the endpoints that have this URL or path, whatever their method. Ignores the query, and any prefix before the
+ * version segment `/v1`.
  */
 export function endpointsAtPath(url: string, ownPaths: ConfiguredPaths = noOwnPaths): readonly EndpointCall[] {
   const path = segmentsOf(/^(?:[^:/?#]+:\/\/[^/?#]*)?([^?#]*)/.exec(url)?.[1] ?? "");
@@ -111,7 +121,7 @@ export const endpointCalled = (method: string, url: string, own: ConfiguredPaths
 /** Returns the parameters of a path, or `null` if it does not match the template. */
 function parametersIn(given: readonly string[], wanted: readonly Wanted[]): Readonly<Record<string, string>> | null {
   const from = given.length - wanted.length;
-  // The endpoint's path stands below the version segment, which may itself stand under a prefix.
+  // The path of an endpoint follows the segment `v1`. There may be other segments before `v1`.
   if (from < 1 || given[from - 1] !== "v1") return null;
   const parameters: Record<string, string> = {};
   for (const [at, want] of wanted.entries()) {

@@ -1,6 +1,6 @@
 /** One row of the document's error-code table. Source: Errors, "Error codes". */
 export interface ErrorCode {
-  /** HTTP status, or the kind of message that carries a code outside HTTP responses. */
+  /** HTTP status. Some codes do not occur in HTTP responses: the text says in which kind of message they occur. */
   readonly status: number | "in stream" | "in webhook";
   readonly condition: string;
 }
@@ -26,5 +26,5 @@ export const statusCodes = [200, 201, 400, 401, 404, 429, 500] as const;
 /** Statuses to which the document's error bodies apply. Source: Errors, "Status codes" and "Error bodies". */
 export const errorStatuses: readonly number[] = statusCodes.filter((status) => status >= 400);
 
-/** The two codes a 429 may carry. */
+/** The two error codes that a 429 may have. */
 export const rateLimitCodes = ["RATE_LIMIT_EXCEEDED", "RATE_LIMITED"] as const satisfies readonly ErrorCodeName[];

@@ -1,8 +1,8 @@
-/** Names of the stream's events. Source: Events, "Stream events (SSE)". */
+/** Names of the events of a stream. Source: Events, "Stream events (SSE)". */
 export const streamEvents = ["start", "chunk", "error", "done"] as const;
 export type StreamEventName = (typeof streamEvents)[number];
 
-/** Webhook event types; `agent.*` selects the first four. Source: Events, "Webhook events". */
+/** Event types of webhooks; `agent.*` stands for these four. Source: Events, "Webhook events". */
 export const executionEvents = ["agent.invoked", "agent.completed", "agent.failed", "agent.timeout"] as const;
 export const deploymentEvents = [
   "deployment.created",
@@ -13,7 +13,10 @@ export const deploymentEvents = [
 export const webhookEvents = [...executionEvents, ...deploymentEvents] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 
-/** A webhook receiver's response timeout, and the retries of a failed delivery. Source: Delivery security and policy 3 and 4. */
+/**
+ * How long a webhook receiver may take to respond, and when a failed delivery is retried. Source: Delivery security and
+ * policy 3 and 4.
+ */
 export const deliveryPolicy = {
   responseTimeoutMs: 3000,
   retryDelaysMs: [0, 60_000, 300_000, 1_800_000, 7_200_000],

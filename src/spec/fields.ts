@@ -5,8 +5,8 @@ import { healthStatuses, webhookEvents } from "./events.ts";
 /**
  * Type of a field.
  *
- * - `integer`: a number without a fraction, which may be written `1.0`.
- * - `timestamp`: ISO 8601. `UTC timestamp`: the same, and a zone, if named, is UTC.
+ * - `integer`: a number without a fraction. JSON may write it as `1.0`.
+ * - `timestamp`: ISO 8601. `UTC timestamp`: a timestamp whose zone, if it names one, is UTC.
  * - `operation path`: `/v1/operations/<operation_id>`.
  */
 export type FieldType =
@@ -21,16 +21,16 @@ export type FieldType =
 
 export type Unit = "seconds" | "milliseconds" | "percent";
 
-/** Splits a path into its steps: a name, `[]` for each item of an array, `*` for each value of a map. */
+/** Splits a path into its steps. A step is a name, `[]` for each item of an array, or `*` for each value of a map. */
 export const stepsOfPath = (path: string): readonly string[] => path.replaceAll("[]", ".[]").split(".");
 
-/** One row of a table of the document. */
+/** A row in a table of the document, which describes one field. */
 export interface FieldRow {
-  /** Clause that states the row. */
+  /** The clause that states the row. */
   readonly clause: ClauseId;
   /**
-   * Field names joined by dots, from the top of the endpoint's own fields. `[]` stands for each item of an array, `*`
-   * for each value of a map.
+   * Names of the field and its parents, joined by dots. The path begins at the endpoint's own fields. `[]` stands for
+   * each item of an array, `*` for each value of a map.
    */
   readonly path: string;
   readonly type: FieldType;
@@ -44,17 +44,20 @@ export interface FieldRow {
   readonly oneOf: readonly string[] | null;
 }
 
-/** The kind of message that carries the fields: a response, a stream event, a delivery, or an object within one of these. */
+/**
+ * The kind of message that contains the fields: a response, a stream event, a delivery, or an object within one of
+ * these.
+ */
 export type MessageKind =
   | { readonly kind: "answer"; readonly endpoint: EndpointName; readonly statuses: readonly number[] }
   | { readonly kind: "stream event"; readonly event: "start" | "chunk" | "error" | "done" }
   | { readonly kind: "delivery"; readonly type: string | null }
   /** The body of an error response on any endpoint. `status: null` stands for any status. */
   | { readonly kind: "error"; readonly form: "form-a" | "form-b"; readonly status: number | null }
-  /** An object that any endpoint may return: the document does not say which one does. */
+  /** An object that any endpoint may return: the document does not say which endpoints do. */
   | { readonly kind: "anywhere" };
 
-/** A table of the document, or a statement that it shows none. */
+/** A table of fields in the document, or a place where the document says that it shows none. */
 export interface FieldTable {
   readonly section: string;
   readonly message: MessageKind;
@@ -290,9 +293,9 @@ export type FieldTableName = keyof typeof fieldTables;
 
 export const fieldTableNames = Object.keys(fieldTables) as readonly FieldTableName[];
 
-/** Returns a table by its name. The result has the general type, not the type of this one table. */
+/** Returns a table by its name. The type of the result is that of any table. */
 export const fieldTableOf = (name: FieldTableName): FieldTable => fieldTables[name];
 
-/** Returns the rows of a table that belong to a clause. */
+/** Returns the rows of a table that one clause states. */
 export const rowsOf = (name: FieldTableName, clause: ClauseId): readonly FieldRow[] =>
   (fieldTableOf(name).fields ?? []).filter((each) => each.clause === clause);

@@ -1,6 +1,9 @@
 import { advisory, type ClauseTable, must } from "./clause.ts";
 
-/** Header names of the document, in the document's spelling. Sources: Limits (Scope of limits, 2), Authentication 4, Delivery security 1. */
+/**
+ * Names of the headers in the document, as the document writes them. Sources: Limits (Scope of limits, 2),
+ * Authentication 4, Delivery security 1.
+ */
 export const headerNames = {
   rateLimit: "X-RateLimit-Limit",
   rateRemaining: "X-RateLimit-Remaining",
@@ -18,7 +21,7 @@ const headerWindow = {
   tighter: "the headers speak of whichever window is tighter now",
 } as const;
 
-/** Clauses of the rate-limit headers. */
+/** Clauses about the rate-limit headers. */
 export const headerClauses = {
   "HDR-1": must(`${scope} 2`, "All four rate-limit headers are on every successful response."),
   "HDR-2": must(
@@ -77,17 +80,17 @@ export const headerClauses = {
 
 type HeaderClauseId = keyof typeof headerClauses;
 
-/** A rate-limit header, as the document defines it. */
+/** A rate-limit header as the document defines it. */
 interface RateHeader {
   readonly header: string;
-  /** Requests are whole numbers; times may have decimals. */
+  /** The unit of the value. Requests are whole numbers; times may have decimals. */
   readonly unit: "requests" | "seconds" | "Unix seconds";
   readonly says: string;
-  /** The clauses that follow from the document's sentence about the header. */
+  /** The clauses that state the document's sentence about the header, or follow from it. */
   readonly clauses: readonly [HeaderClauseId, ...HeaderClauseId[]];
 }
 
-/** The four rate-limit headers, by the name that their value has in samples and evidence. */
+/** The four rate-limit headers. The keys are the names of their values in samples and evidence. */
 export const rateHeaders = {
   limit: {
     header: headerNames.rateLimit,

@@ -5,7 +5,7 @@ import { errorSections, eventSections } from "./outline/events-and-errors.ts";
 import type { Item, Section } from "./outline/item.ts";
 import { resourceSections, serviceSections, stateSections } from "./outline/resources.ts";
 
-/** The interface document in outline: every heading that has items, and every item, in its order. */
+/** The outline of the interface document: every heading that has items, and every item, in order. */
 export const outline: readonly Section[] = [
   ...serviceSections,
   ...resourceSections,
@@ -19,10 +19,13 @@ export const outline: readonly Section[] = [
   ...versioningSections,
 ];
 
-/** Returns the clauses of an item: none for an item without a clause. */
+/** Returns the clauses that state an item; none if the item has no clause. */
 export const clausesOf = (item: Item): readonly ClauseId[] => (item.kind === "stated" ? item.clauses : []);
 
-/** Returns the places that state a clause, or that the clause follows from: headings, and numbered items under them. */
+/**
+ * Returns the places of the document that state a clause, or from which it follows. A place is a heading, or a numbered
+ * item under a heading.
+ */
 export function placesCiting(id: ClauseId): string[] {
   const places = outline.flatMap(({ heading, items }) => {
     const citing = items.filter((item) => clausesOf(item).includes(id));
@@ -31,5 +34,5 @@ export function placesCiting(id: ClauseId): string[] {
   return [...new Set(places)];
 }
 
-/** Whether an item is identified by a number, not by a name. */
+/** Whether an item is identified by a number and not by a name. */
 export const isItemNumber = (at: string): boolean => /^\d+$/.test(at);

@@ -1,23 +1,23 @@
 /**
- * The requirement sets, oldest first. A set is a version of what the suite judges: its clauses, their levels, and its checks. Each set contains the
- * earlier ones.
+ * The names of all requirement sets, the oldest first. A set is a version of what the suites judge: its clauses, their
+ * levels, and its checks. Each set contains the earlier ones.
  */
 export const requirementSets = ["1.0", "1.1"] as const;
 
-/** A version of the requirements. */
+/** The name of a requirement set. */
 export type RequirementSet = (typeof requirementSets)[number];
 
-/** The set that a report is judged by unless its user chooses another. */
+/** The set by which a report is judged, unless the user names another. */
 export const newestRequirements: RequirementSet = "1.1";
 
-/** The set of files that name no set. Earlier versions had no sets. */
+/** The set of saved files that name none: when they were written, there was only one set. */
 export const firstRequirements: RequirementSet = "1.0";
 
 export const isRequirementSet = (name: string): name is RequirementSet => requirementSets.some((each) => each === name);
 
 /**
- * Whether a requirement that was added in the set `since` is part of the set `requirements`. The names may come from
- * saved files. An unknown set counts as later than every known one.
+ * Whether something that was added in the set `since` belongs to the set `requirements`. The names may come from saved
+ * files. An unknown set counts as later than all known sets.
  */
 export const countsIn = (since: string, requirements: string): boolean => ageOf(since) <= ageOf(requirements);
 
@@ -27,12 +27,12 @@ function ageOf(name: string): number {
 }
 
 /**
- * Whether something belongs to a later set than `requirements`, so that this set does not judge it. `since` is the set
- * that it was sent or judged for; default: the first.
+ * Whether something belongs to a later set than `requirements`, which therefore does not judge it. `since` is the set
+ * in which it was added. Default: the first set.
  */
 export const isLaterThan = (requirements: string, since: string = firstRequirements): boolean =>
   !countsIn(since, requirements);
 
-/** The later one of two sets. */
+/** Returns the later of two sets. */
 export const laterSet = (one: RequirementSet, other: RequirementSet): RequirementSet =>
   countsIn(one, other) ? other : one;

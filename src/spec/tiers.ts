@@ -1,15 +1,15 @@
-/** Published allowances of one tier. Source: Limits, "Request rate (per API key)" and "Token quota per month". */
+/** Published limits of a tier. Source: Limits, "Request rate (per API key)" and "Token quota per month". */
 export interface TierLimits {
   readonly perHour: number;
   readonly perMinute: number;
   readonly concurrent: number;
-  /** `null` if the document does not show a burst allowance. */
+  /** Requests of the burst allowance; `null` if the document does not show it. */
   readonly burst: number | null;
-  /** `null` if the quota is custom and not known. */
+  /** Tokens that a key may use in a month; `null` if the number is agreed with each customer. */
   readonly tokensPerMonth: number | null;
 }
 
-/** The tiers with published numbers; those of `enterprise` are custom. */
+/** The tiers with published numbers. Those of `enterprise` are agreed with each customer. */
 export const publishedTiers = {
   free: { perHour: 100, perMinute: 10, concurrent: 2, burst: 10, tokensPerMonth: 100_000 },
   pro: { perHour: 1000, perMinute: 100, concurrent: 10, burst: 100, tokensPerMonth: 2_000_000 },
@@ -25,5 +25,5 @@ export const customTier = "enterprise";
 
 export type TierName = PublishedTier | typeof customTier;
 
-/** Every tier name of the document. */
+/** The name of every tier in the document. */
 export const tierNames: readonly TierName[] = [...publishedTierNames, customTier];

@@ -8,7 +8,7 @@ const drawn = /(<!-- folders and their imports -->\n)[^]*?(\n<!-- end -->)/;
 
 type Imports = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Returns the page with its drawing of folders generated again. The rest stays as written. */
+/** Returns docs/architecture.md with a new drawing of the folders. The rest of the page is not changed. */
 export const architecturePage = (): string =>
   readFileSync(page, "utf8").replace(drawn, (_, start: string, end: string) => {
     const imports = withoutIndirect(importsBetweenFolders());
@@ -16,7 +16,7 @@ export const architecturePage = (): string =>
     return `${start}\n\`\`\`mermaid\nflowchart TD\n${arrows.join("\n")}\n\`\`\`\n${end}`;
   });
 
-/** Returns the folders that each folder of src imports at run time. Tests, and imports of types alone, do not count. */
+/** Returns which folders each folder of src imports at run time. Ignores tests, and imports of types only. */
 function importsBetweenFolders(): Imports {
   const files = globSync("src/**/*.ts", { cwd: root }).filter((file) => !/\.test\.ts$|\/testing\//.test(file));
   const imports = new Map<string, Set<string>>();
@@ -36,14 +36,14 @@ function importedFiles(file: string): string[] {
   return [...paths].map(([, fixed, lazy]) => join(dirname(file), fixed ?? lazy ?? ""));
 }
 
-/** Names the folder that a file belongs to: a folder of src, `reference/embedded`, or `scenarios`. */
+/** Returns the folder to which a file belongs: a folder of src, `reference/embedded`, or `scenarios`. */
 function folderOf(file: string): string {
   const [top = "", folder = "", inner] = file.split("/");
   if (top !== "src") return top;
   return folder === "reference" && inner === "embedded" ? `${folder}/${inner}` : folder;
 }
 
-/** Drops every import of a folder that another imported folder imports as well, so that few arrows show all. */
+/** Drops an import if another imported folder imports the same folder. So the drawing has few arrows. */
 function withoutIndirect(imports: Imports): Imports {
   const reaches = (from: string, to: string): boolean =>
     [...(imports.get(from) ?? [])].some((folder) => folder === to || reaches(folder, to));

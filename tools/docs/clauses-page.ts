@@ -3,7 +3,7 @@ import { type Check, probesOf } from "../../src/run/judge/check.ts";
 import { newestRequirements } from "../../src/spec/requirements.ts";
 import { suites } from "../../src/suites/all.ts";
 
-/** The page `docs/clauses.md`: every clause in the order of the document, with the checks that cover it. */
+/** Returns the page `docs/clauses.md`: every clause, in the order of the document, with its checks. */
 export function clausesPage(): string {
   const sections = new Map<string, ClauseId[]>();
   for (const id of clauseIds) {

@@ -19,7 +19,7 @@ import { k6Script, scenariosPage } from "./scenario-files.ts";
 import { sensitivityTable } from "./sensitivity/results.ts";
 import { traceabilityPage } from "./traceability-page.ts";
 
-/** The schemas in the package, by the name of their file: `schemas/NAME.schema.json`. */
+/** The JSON schemas that the package contains, by name. Each is written as `schemas/NAME.schema.json`. */
 const shipped = {
   target: { title: "Target file", schema: targetFileSchema },
   report: { title: "report.json", schema: reportSchema },
@@ -41,7 +41,7 @@ export function jsonSchemaOf(name: SchemaName): Readonly<Record<string, unknown>
 }
 
 const page = new URL("../../docs/trust.md", import.meta.url);
-/** Generators of the tables between two marks of the page, by the name in the first mark. */
+/** Generators of the tables in docs/trust.md. The key is the name in the mark before the table. */
 const tables: Readonly<Record<string, () => string>> = {
   "mutants that live": survivorsTable,
   "mutants of behaviour that live": wireSurvivorsTable,
@@ -50,14 +50,14 @@ const tables: Readonly<Record<string, () => string>> = {
 };
 const marked = /(<!-- ([a-z ]+) -->\n)[^]*?(\n<!-- end -->)/g;
 
-/** The page with its tables generated again; the rest stays as written. */
+/** Returns docs/trust.md with new tables. The rest of the page is not changed. */
 export const trustPage = (): string =>
   readFileSync(page, "utf8").replace(marked, (whole, start: string, name: string, end: string) => {
     const table = tables[name];
     return table === undefined ? whole : `${start}\n${table()}\n${end}`;
   });
 
-/** The files that `npm run docs` writes: a function that makes the text, by path in the project. */
+/** The files that `npm run docs` writes. The key is the path, the value makes the text. */
 export const generated: ReadonlyMap<string, () => string> = new Map([
   ["docs/architecture.md", architecturePage],
   ["docs/clauses.md", clausesPage],

@@ -4,14 +4,14 @@ import { countsIn, type RequirementSet, requirementSets } from "../../src/spec/r
 import { suites } from "../../src/suites/all.ts";
 
 /**
- * The requirement sets that no longer change, with the SHA-256 of their files. A set is frozen when a version with it is released, so that whoever was
- * conformant by it stays so. `npm run docs` never writes a frozen file.
+ * The requirement sets that no longer change, with the SHA-256 of their files. A set is frozen when it is released, so
+ * that a conformant deployment remains conformant. `npm run docs` never writes the file of a frozen set.
  */
 export const frozenRequirements: Readonly<Partial<Record<RequirementSet, string>>> = {
   "1.0": "2565b7e39807b65970e1705206b6f04b464d42836a93842eb49f8ac90117e616",
 };
 
-/** The sets that may still change, whose files `npm run docs` writes. */
+/** The sets that may still change. `npm run docs` writes their files. */
 export const openRequirements: readonly RequirementSet[] = requirementSets.filter(
   (each) => frozenRequirements[each] === undefined,
 );
@@ -24,7 +24,10 @@ interface CheckRow {
   readonly since: RequirementSet;
 }
 
-/** The file of a requirement set: its clauses with their levels and checks, a line each, and the demands of load that are in no clause. */
+/**
+ * Returns the file of a requirement set. It has a line for each clause, with its level and checks, and the demands on
+ * load that no clause covers.
+ */
 export function requirementsFile(requirements: RequirementSet): string {
   const counts = ({ since }: Pick<CheckRow, "since">): boolean => countsIn(since, requirements);
   const checks: readonly CheckRow[] = suites.flatMap((suite) => suite.checks).filter(counts);
@@ -46,7 +49,7 @@ ${clauses.join(",\n")}
 `;
 }
 
-/** The ids of the checks of a clause, or of those without a clause, as JSON. */
+/** Returns the ids of the checks of a clause, or for `null` of the checks without a clause, as JSON. */
 const idsOf = (checks: readonly CheckRow[], of: string | null): string =>
   `[${checks
     .flatMap(({ id, clause }) => (clause === of ? [JSON.stringify(id)] : []))

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 
 import { scenarios } from "../../src/load/scenarios.ts";
 
-/** The k6 script of a scenario, which `k6 run` can start by itself. */
+/** Returns the k6 script of a scenario, which `k6 run` can start by itself. */
 export function k6Script(name: string): string {
   const constant = name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
   return `import { ${constant} } from "../scenarios/${name}.ts";
@@ -18,7 +18,7 @@ export default run;
 
 const tableLines = /^\| scenario .*(?:\n\|.*)*$/m;
 
-/** `scenarios/README.md` with its table of scenarios renewed. */
+/** Returns `scenarios/README.md` with a new table of scenarios. */
 export function scenariosPage(): string {
   const page = readFileSync(new URL("../../scenarios/README.md", import.meta.url), "utf8");
   const rows = scenarios.map(({ name, sends, title }) => [`\`${name}\``, sends, title]);

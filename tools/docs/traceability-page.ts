@@ -3,7 +3,9 @@ import { clausesOf, isItemNumber, outline, placesCiting } from "../../src/spec/o
 import { derivations } from "../../src/spec/outline/derived.ts";
 import type { Item, Section } from "../../src/spec/outline/item.ts";
 
-/** The page `docs/traceability.md`: from each item of the document to its clauses, and from each clause back. */
+/**
+ * Returns the page `docs/traceability.md`: from each item of the document to its clauses, and from each clause back.
+ */
 export function traceabilityPage(): string {
   const parts = [intro(), ...outline.map(itemTable), derivedTable(), clauseTable()];
   return `${parts.join("\n\n")}\n`;
@@ -35,7 +37,7 @@ const itemTable = ({ heading, items }: Section): string =>
 const itemRow = (item: Item): string =>
   row(item.at, item.about, item.kind === "stated" ? clausesOf(item).map(named).join(", ") : `none: ${item.why}`);
 
-/** A clause in a cell: with its level, unless that is `must`. */
+/** Formats a clause for a cell of the table, with its level unless that is `must`. */
 const named = (id: ClauseId): string => {
   const { level } = clauseOf(id);
   return level === "must" ? id : `${id} (${level})`;

@@ -25,7 +25,7 @@ const lockSchema = z.object({
 
 type LockHolder = z.infer<typeof lockSchema>;
 
-/** Another process writes the folder. */
+/** Thrown if another process is writing into the folder. */
 export class FolderInUse extends Error {
   override readonly name = "FolderInUse";
   readonly code = "in use";
@@ -42,7 +42,7 @@ const held = new Map<string, HeldLock>();
 process.on("exit", releaseFolders);
 
 /**
- * Locks a folder for this process, until {@link releaseFolders} or its end.
+ * Locks a folder for this process, until {@link releaseFolders} is called or the process ends.
  *
  * @param folder absolute path of an existing folder
  * @throws {FolderInUse} if another process has locked it
@@ -66,15 +66,15 @@ export function lockFolder(folder: string): void {
     try {
       renew();
     } catch {
-      // A lock that cannot be renewed becomes stale. `assertLocked` finds out if another process has taken it.
+      // If the lock cannot be renewed, it becomes stale, and another process may take it. `assertLocked` notices that.
     }
   }, renewalMs).unref();
   held.set(folder, { file, descriptor, timer });
 }
 
 /**
- * Checks, before results are written, that no other process has taken over the folder or a folder around it. That happens if this process was
- * stopped for longer than a lock lasts.
+ * Checks, before results are written, that no other process has taken over this folder or a folder that contains it.
+ * Another process can do so if this one was stopped until its lock was stale.
  *
  * @throws {FolderInUse}
  */
@@ -101,13 +101,14 @@ function removeIfPossible(file: string): void {
   try {
     rmSync(file, { force: true });
   } catch {
-    // The folder can no longer be written. The next process will see that this one has ended.
+    // The lock file cannot be removed, because the folder is no longer writable. The next process sees that this one
+    // has ended.
   }
 }
 
 const isOurs = ({ machine, pid }: LockHolder): boolean => machine === thisProcess.machine && pid === thisProcess.pid;
 
-/** Returns `null` if the lock exists. */
+/** Creates the lock file, and returns its descriptor. Returns `null` if the file exists. */
 function createLock(file: string): number | null {
   try {
     return openSync(file, "wx");
@@ -117,13 +118,13 @@ function createLock(file: string): number | null {
   }
 }
 
-/** Overwrites the lock in place, with the same number of bytes, which works on a full disk as well. */
+/** Overwrites the lock file with the same number of bytes, which works even if the disk is full. */
 function writeLock(descriptor: number, since: string): void {
   const lock: LockHolder = { host: hostname(), ...thisProcess, since, renewed: new Date().toISOString() };
   writeSync(descriptor, `${JSON.stringify(lock)}\n`, 0);
 }
 
-/** Moves a stale lock away, then reads it: another process may have replaced it meanwhile. */
+/** Renames a stale lock before reading it. Another process may have replaced the lock since it was read. */
 function removeStale(folder: string, file: string): void {
   if (!isStale(file)) return;
   const taken = join(folder, temporaryName());
@@ -139,13 +140,13 @@ function removeStale(folder: string, file: string): void {
 
 function isStale(file: string): boolean {
   const holder = readLock(file);
-  // A lock without text is being written, or its process was killed before it wrote.
+  // The lock file is empty: its process is about to write it, or was killed before.
   if (holder === null) return (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) < Date.now() - staleMs;
   const isOfEarlierProcess = isOurs(holder) || hasEnded(holder);
   return isOfEarlierProcess || Date.parse(holder.renewed) < Date.now() - staleMs;
 }
 
-/** Returns `null` if there is no lock, or it cannot be read. */
+/** Returns `null` if there is no lock file, or it cannot be read. */
 function readLock(file: string): LockHolder | null {
   try {
     const parsed = lockSchema.safeParse(tryParseJson(readFileSync(file, "utf8")));

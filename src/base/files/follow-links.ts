@@ -1,10 +1,10 @@
 import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
-/** No file system follows more links than this. */
+/** Maximum number of links to follow. File systems have the same limit. */
 const maxLinks = 40;
 
-/** Follows symbolic links, also one whose target does not exist yet. */
+/** Returns the file to which symbolic links lead, even if it does not exist yet. */
 export function followLinks(file: string, depth = 0): string {
   const path = resolve(file);
   const stats = statSync(path, { throwIfNoEntry: false });

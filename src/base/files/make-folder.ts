@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * Creates folders one by one: `recursive: true` never returns on a file system that rejects folders, such as /proc.
+ * Creates a folder and its missing parents, one by one. `recursive: true` of Node never returns on a file system that
+ * rejects folders, such as /proc.
  *
  * @param mode permissions of new folders
  */
@@ -12,7 +13,7 @@ export function makeFolder(path: string, mode = 0o777): void {
   try {
     mkdirSync(path, { mode });
   } catch (error) {
-    // Another process may create it at the same time.
+    // Another process may have created the folder at the same time.
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) throw error;
   }
 }

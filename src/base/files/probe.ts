@@ -20,13 +20,13 @@ export function probeFile(file: string): void {
   const stats = statSync(place, { throwIfNoEntry: false });
   if (stats?.isDirectory() === true) throw Object.assign(new Error("is a folder"), { code: "EISDIR" });
   if (stats !== undefined) accessSync(place, constants.W_OK);
-  // Pipes are not opened here: closing one would end it for its reader.
+  // Opening and closing a pipe would end it for its reader, so pipes are not probed.
   if (stats === undefined || stats.isFile()) probeFolder(dirname(place));
 }
 
 /**
- * Checks that files can be created in a folder, by creating one: access rights do not show, for example, a read-only
- * file system. Removes old temporary files first.
+ * Checks that files can be created in a folder, by creating one. Access rights alone do not reveal, for example, a
+ * read-only file system. Removes old temporary files first.
  *
  * @throws Node's own error
  */

@@ -20,12 +20,13 @@ import { temporaryName } from "./temporary-name.ts";
 import { descriptorOf, type FileText, writeInPlace, writeText } from "./write-text.ts";
 
 export interface ReplaceOptions {
-  /** Permissions. Default: those of the file that is replaced, or of any new file. */
+  /** Permissions of the file. Default: those of the file that is replaced, or the usual ones for a new file. */
   readonly mode?: number;
 }
 
 /**
- * Replaces a file at once: if the process ends early or the disk is full, the file is as it was before. Writes pipes, devices and sockets in place.
+ * Replaces a file in one step. If the process ends early or the disk is full, the old file is unchanged. Pipes, devices
+ * and sockets are written directly.
  *
  * @throws Node's own error
  */
@@ -33,7 +34,7 @@ export function replaceFile(file: string, text: FileText, options: ReplaceOption
   stageFile(file, text, options).commit();
 }
 
-/** A text that was written to a temporary file, and not yet under its final name. */
+/** A text in a temporary file, which has to be moved to its final name. */
 export interface StagedFile {
   /** Moves the text to its final name. */
   readonly commit: () => void;
@@ -42,7 +43,8 @@ export interface StagedFile {
 }
 
 /**
- * Writes the text of a file into the same folder, under a temporary name. Writes pipes, devices and sockets only when committed.
+ * Writes a text into a temporary file in the folder of the final file. For pipes, devices and sockets, `commit` writes
+ * the text directly.
  *
  * @throws Node's own error
  */
@@ -72,7 +74,7 @@ export function stageFile(file: string, text: FileText, { mode }: ReplaceOptions
   };
 }
 
-/** A file that another program writes. */
+/** A temporary file that another program writes. */
 export interface Draft {
   /** The path to give to the program. */
   readonly path: string;
@@ -80,7 +82,10 @@ export interface Draft {
   readonly commit: () => boolean;
 }
 
-/** Lets another program write a new version of a file into the same folder, under a temporary name. The program writes pipes and devices directly. */
+/**
+ * Prepares a temporary file in the folder of the final file, for another program to write. If the final file is a pipe
+ * or a device, the program writes to it directly.
+ */
 export function draftFor(file: string): Draft {
   const place = followLinks(file);
   const isInPlace = descriptorOf(file) !== null || statSync(place, { throwIfNoEntry: false })?.isFile() === false;
@@ -99,7 +104,7 @@ export function draftFor(file: string): Draft {
   return { path, commit };
 }
 
-/** Temporary files of this process. A second signal ends it in the middle of a write. */
+/** Temporary files to remove if the process ends in the middle of a write, for example after a second signal. */
 const drafts = new Set<string>();
 process.on("exit", () => {
   for (const draft of drafts) rmSync(draft, { force: true });
@@ -122,14 +127,14 @@ function writeDraft(draft: string, text: FileText, mode: number | undefined, bef
   }
 }
 
-/** Gives a file the owner of the file that it replaces, if this process may: only an administrator may. */
+/** Gives a file the owner of the file that it replaces. Only an administrator may do that. */
 function keepOwner(descriptor: number, { uid, gid }: Stats): void {
   const own = fstatSync(descriptor);
   if (own.uid === uid && own.gid === gid) return;
   try {
     fchownSync(descriptor, uid, gid);
   } catch {
-    // Without the permission, the new file belongs to the user of this process.
+    // Without permission to do so, the file keeps the user of this process as its owner.
   }
 }
 
@@ -137,14 +142,14 @@ function moveDraft(draft: string, place: string): void {
   try {
     renameSync(draft, place);
   } catch (error) {
-    // A container may mount a single file, which cannot be replaced.
+    // If a container mounts a single file, it cannot be replaced, so its content is overwritten.
     if (errorCodeOrText(error) !== "EBUSY") throw error;
     copyFileSync(draft, place);
   }
   syncFolder(dirname(place));
 }
 
-/** Makes the new name outlive a power failure. Windows cannot open a folder. */
+/** Makes the new name survive a power failure. Fails on Windows, where a folder cannot be opened. */
 function syncFolder(folder: string): void {
   try {
     const descriptor = openSync(folder, "r");
@@ -154,6 +159,6 @@ function syncFolder(folder: string): void {
       closeSync(descriptor);
     }
   } catch {
-    // The file itself is complete.
+    // The file itself was written completely, so this failure is ignored.
   }
 }

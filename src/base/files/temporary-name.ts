@@ -4,12 +4,12 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 
 const prefix = ".tmp-";
-/** Host, process and a random part, as {@link temporaryName} writes them. */
+/** The name has three parts, which {@link temporaryName} writes: machine, process id, and a random part. */
 const namePattern = /^\.tmp-([0-9a-f]{8})-(\d+)-[0-9a-f]{8}(\.\w+)?$/;
 
 /**
- * Identifies the machine or container, within which process ids can be compared. The host name is not enough:
- * containers may share it.
+ * Identifies the machine or the container. Process ids can be compared only within one. The host name is not enough,
+ * because containers may share it.
  */
 const machine = createHash("sha256").update(`${hostname()} ${processNamespace()}`).digest("hex").slice(0, 8);
 
@@ -22,7 +22,7 @@ function processNamespace(): string {
   }
 }
 
-/** The process that owns a file. */
+/** The process that a file belongs to. */
 export interface Owner {
   /** Digest of the name of its machine. */
   readonly machine: string;
@@ -31,26 +31,26 @@ export interface Owner {
 
 export const thisProcess: Owner = { machine, pid: process.pid };
 
-/** Whether a process of this machine has ended. `false` if it runs on another machine, because this machine cannot tell. */
+/** Whether a process has ended. `false` for a process on another machine, because this machine cannot tell. */
 export function hasEnded(owner: Owner): boolean {
   if (owner.machine !== machine) return false;
   try {
     process.kill(owner.pid, 0);
     return false;
   } catch (error) {
-    // EPERM: it is another user's.
+    // With any other error, such as EPERM for a process of another user, the process exists.
     return error instanceof Error && "code" in error && error.code === "ESRCH";
   }
 }
 
-/** Returns a new file name for a file that is not complete yet. */
+/** Returns a name for a file that is still being written. */
 export const temporaryName = (extension = ""): string =>
   `${prefix}${machine}-${process.pid}-${randomBytes(4).toString("hex")}${extension}`;
 
-/** Longest time that a process of another machine may take to write one file. */
+/** Maximum age of a temporary file of another machine. An older one counts as abandoned. */
 const maxAgeMs = 10 * 60_000;
 
-/** Removes the temporary files in a folder that killed processes have left. Those of a running process stay. */
+/** Removes temporary files that killed processes have left in a folder. Keeps those of running processes. */
 export function sweepTemporaryFiles(folder: string): void {
   try {
     for (const name of readdirSync(folder)) {
@@ -59,7 +59,7 @@ export function sweepTemporaryFiles(folder: string): void {
         rmSync(join(folder, name), { force: true });
     }
   } catch {
-    // A folder that cannot be read or swept may still be written.
+    // Old temporary files do no harm, so a failure to remove them is ignored.
   }
 }
 

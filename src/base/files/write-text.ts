@@ -3,17 +3,20 @@ import { resolve } from "node:path";
 
 import { errorCodeOrText } from "../errors.ts";
 
-/** The text of a file, whole or in pieces: a long text may need more memory than everything else. */
+/** The text of a file, as a whole or in chunks. Chunks save memory if the text is long. */
 export type FileText = string | Iterable<string>;
 
-/** Returns the descriptor that a path such as `/dev/stdout` stands for; `null` for any other path. */
+/** Returns the file descriptor for a path such as `/dev/stdout`; `null` for any other path. */
 export function descriptorOf(file: string): number | null {
   const [, name, number] = /^\/dev\/(?:(stdout|stderr)|fd\/(\d+))$/.exec(resolve(file)) ?? [];
   if (name !== undefined) return name === "stdout" ? 1 : 2;
   return number === undefined ? null : Number(number);
 }
 
-/** Writes to a pipe, a device or an inherited descriptor, which may be a socket: a socket cannot be opened by its name. */
+/**
+ * Writes directly to a pipe, a device or an inherited descriptor such as /dev/stdout. The latter must not be opened by
+ * its path, because it may be a socket.
+ */
 export function writeInPlace(file: string, text: FileText): void {
   const inherited = descriptorOf(file);
   const descriptor = inherited ?? openSync(file, "w");
@@ -24,7 +27,7 @@ export function writeInPlace(file: string, text: FileText): void {
   }
 }
 
-/** Minimum number of characters in a write: many small writes are slow. */
+/** Chunks are collected until they have this many characters, because many small writes are slow. */
 const minWriteCharacters = 256 * 1024;
 
 /** Writes a text to an open file. */
@@ -44,7 +47,7 @@ function writeBytes(descriptor: number, bytes: Buffer): void {
     try {
       at += writeSync(descriptor, bytes, at);
     } catch (error) {
-      // Waits because the reader of a pipe or a socket is slower than the writer.
+      // EAGAIN: the reader of a pipe or a socket is slower than this process, so waits for a moment.
       if (errorCodeOrText(error) !== "EAGAIN") throw error;
       Atomics.wait(pause, 0, 0, 5);
     }

@@ -13,18 +13,18 @@ export interface ConnectionOptions {
   readonly idleTimeoutMs: number;
   readonly maxHeaderSize?: number;
   readonly keepAliveMs?: number;
-  /** Called if this machine has no free port or file for a connection. This says nothing about the server. */
+  /** Called if this machine has no free port or file for a connection, which says nothing about the server. */
   readonly onHarnessLimit?: (limit: HarnessLimit) => void;
 }
 
-/** Sends requests directly, or through the proxy that the network sets for the URL. */
+/** Opens connections to servers, directly or through the proxy that the network sets for the URL. */
 export interface Dispatchers {
   readonly of: (url: string) => Dispatcher;
   /** Closes every connection at once. */
   readonly close: () => Promise<void>;
 }
 
-/** Prepares to send requests. A connection opens only when a request is sent. */
+/** Prepares to send requests. Opens a connection only when a request is sent. */
 export function openDispatchers(network: Network, options: ConnectionOptions): Dispatchers {
   const secure = secureOptions(network);
   const onFailure = limitReporter(options);
@@ -60,7 +60,8 @@ const direct = (secure: Secure, options: ConnectionOptions, onFailure: OnFailure
   });
 
 /**
- * Sends https through a tunnel, and http as requests in the absolute form. Source: RFC 9110, 9.3.6; RFC 9112, 3.2.2.
+ * Sends https requests through a tunnel (CONNECT), and http requests with the whole URL in the request line. Source:
+ * RFC 9110, 9.3.6; RFC 9112, 3.2.2.
  */
 const through = (proxy: string, secure: Secure, options: ConnectionOptions, onFailure: OnFailure): Dispatcher =>
   new ProxyAgent({
@@ -78,10 +79,13 @@ const connectOf = (given: object, onFailure: OnFailure): { connect?: buildConnec
     ? { connect: reporting(given.connect as buildConnector.connector, onFailure) }
     : {};
 
-/** Called after each attempt to connect, with its error or `null`. */
+/** Called after each attempt to connect, with the error or, after a success, with `null`. */
 type OnFailure = (failed: Error | null) => void;
 
-/** `EADDRNOTAVAIL` means a wrong address before the first successful connection, and no free port after it. */
+/**
+ * Before the first successful connection, `EADDRNOTAVAIL` means a wrong address. Afterwards it means that no port is
+ * free.
+ */
 function limitReporter({ onHarnessLimit }: ConnectionOptions): OnFailure {
   let hasConnected = false;
   return (failed) => {
@@ -92,7 +96,8 @@ function limitReporter({ onHarnessLimit }: ConnectionOptions): OnFailure {
 }
 
 /**
- * Wraps a connector. Adds the number of bytes read to each error of a connection, because a reset does not report it.
+ * Wraps a connector. Adds to each error of a connection how many bytes were read before, which the error itself does
+ * not say.
  */
 const reporting =
   (connect: buildConnector.connector, onFailure: OnFailure): buildConnector.connector =>
@@ -108,9 +113,9 @@ const reporting =
     });
 
 /**
- * Prevents thousands of stack traces. When headers or trailers are too long, undici parses its input to the end and
- * creates an error for every line. Ten thousand stack traces take half a second, and a hostile target can cause this on
- * each response.
+ * Ends a connection without creating thousands of stack traces. If headers or trailers are too long, undici creates an
+ * error for every further line of its input. Ten thousand stack traces take half a second, and a hostile target can
+ * cause them with every response.
  */
 function endQuietly(socket: Socket): void {
   const destroy = socket.destroy.bind(socket);
@@ -120,7 +125,7 @@ function endQuietly(socket: Socket): void {
   };
 }
 
-/** Disables stack traces until the current tick ends. */
+/** Turns stack traces off until the event loop goes on. */
 function keepNoStacks(): void {
   const limit = Error.stackTraceLimit;
   if (limit === 0) return;

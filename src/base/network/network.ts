@@ -1,17 +1,22 @@
 import { BlockList, isIP } from "node:net";
 
-/** How this machine connects to others: proxies, trusted authorities, and its own certificate. Plain data. */
+/**
+ * How this machine connects to others: its proxies, the certificate authorities that it trusts, and its client
+ * certificate. Plain data.
+ */
 export interface Network {
   readonly proxy: ProxyChoice;
-  /** Certificates of further trusted authorities, as PEM; `null` for none. */
+  /** Certificates of additional trusted authorities, as PEM; `null` if there are none. */
   readonly ca: string | null;
-  /** The client certificate for servers that ask for one, as PEM; `null` for none. */
+  /** The client certificate, for servers that demand one, as PEM; `null` if there is none. */
   readonly client: { readonly cert: string; readonly key: string } | null;
-  /** The files of these certificates, for commands that a person can run again. */
+  /** Paths of the certificate files. Printed commands refer to these files. */
   readonly files: NetworkFiles;
 }
 
-/** Paths of certificate files as the user gave them, relative to the working directory; `null` if not given. */
+/**
+ * Paths of certificate files as the user gave them, relative to the working directory; `null` if the user gave none.
+ */
 export interface NetworkFiles {
   readonly ca: string | null;
   readonly cert: string | null;
@@ -19,8 +24,8 @@ export interface NetworkFiles {
 }
 
 /**
- * Which proxy to use. `by address`: as the environment variables say, and never for loopback. `always`: one proxy for
- * every address, including loopback.
+ * Which proxy to use. `by address`: the one that the environment variables name for the address, and none for loopback.
+ * `always`: one proxy for every address, including loopback.
  */
 export type ProxyChoice =
   | { readonly kind: "none" }
@@ -29,7 +34,7 @@ export type ProxyChoice =
       readonly kind: "by address";
       readonly http: string | null;
       readonly https: string | null;
-      /** Entries of `NO_PROXY`: hosts, their domains, `host:port`, addresses, ranges such as `10.0.0.0/8`, or `*`. */
+      /** Entries of `NO_PROXY`: hosts, domains, `host:port`, addresses, ranges such as `10.0.0.0/8`, or `*`. */
       readonly except: readonly string[];
     };
 
@@ -44,7 +49,7 @@ export const plainNetwork: Network = {
 export const isLoopback = (url: string): boolean =>
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
 
-/** Returns the proxy for a URL, with credentials; `null` for none. */
+/** Returns the proxy for a URL, with its credentials; `null` if the URL needs none. */
 export function proxyFor({ proxy }: Network, url: string): string | null {
   switch (proxy.kind) {
     case "none":

@@ -3,8 +3,8 @@ import { createSecureContext, getCACertificates, type SecureContext } from "node
 import type { Network } from "./network.ts";
 
 /**
- * Returns the TLS options for a network; empty for Node's defaults. Call it once, because reading all trusted
- * authorities takes some milliseconds.
+ * Returns the TLS options of a network. They are empty if Node's defaults suffice. Callers should keep the result,
+ * because reading all trusted authorities takes some milliseconds.
  */
 export function secureOptions({ ca, client }: Network): { readonly secureContext?: SecureContext } {
   if (ca === null && client === null) return {};

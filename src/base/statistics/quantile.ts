@@ -1,5 +1,5 @@
 /**
- * Returns the value below which `share` of the values lie: the median of 10, 20, 30, 40 is 25. Interpolates between the
+ * Returns a quantile: `share` of the values lie below it. The median of 10, 20, 30, 40 is 25. Interpolates between the
  * two nearest values (type 7 of Hyndman and Fan, as in k6, R, NumPy and spreadsheets). Returns `NaN` without values.
  *
  * @param share from 0, the smallest value, to 1, the largest
@@ -12,26 +12,27 @@ export function quantile(values: readonly number[], share: number): number {
   return lower === upper ? lower : lower + (upper - lower) * (place - Math.floor(place));
 }
 
-/** The middle value, or the mean of the two middle ones. `NaN` without values. */
+/** Returns the middle value, or the mean of the two middle ones. Returns `NaN` without values. */
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
 /**
- * How far the values of `one` lie above those of `other`: the median of all pairwise differences (Hodges and Lehmann).
+ * Estimates how much larger the values of `one` are than those of `other`, by the median of all pairwise differences
+ * (Hodges and Lehmann).
  */
 export const hodgesLehmannShift = (one: readonly number[], other: readonly number[]): number =>
   median(one.flatMap((value) => other.map((each) => value - each)));
 
 /**
- * The median absolute deviation of a normal distribution and, below, the distance between its quartiles. In standard
- * deviations.
+ * For a normal distribution with standard deviation 1: the median absolute deviation, and below, the distance between
+ * the quartiles.
  */
 const madOfNormal = 0.6745;
 const quartilesOfNormal = 1.349;
 
 /**
- * Estimates the standard deviation of values. A few outliers do not change the estimate. It is the larger of two
- * estimates, from the median absolute deviation (MAD) and from the quartiles. With few values, either can be far too
- * small by chance.
+ * Estimates the standard deviation of values. A few outliers do not change the result. Returns the larger of two
+ * estimates: from the median absolute deviation (MAD), and from the quartiles. With few values, each of them may be far
+ * too small by chance.
  */
 export function robustDeviation(values: readonly number[]): number {
   const middle = median(values);

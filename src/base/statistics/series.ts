@@ -2,16 +2,16 @@ import { median } from "./quantile.ts";
 import { seededNumbers } from "./random.ts";
 import { upperTail } from "./significance.ts";
 
-/** A change in a series: `at` is the index of the first value of the new level. */
+/** A change of level in a series. `at` is the index of the first value of the new level. */
 export interface ChangePoint {
   readonly at: number;
-  /** How likely a change of this size arises by chance somewhere in the series. */
+  /** Probability that chance alone causes a change of this size somewhere in the series. */
   readonly pValue: number;
 }
 
 /**
- * Finds the clearest change in a series. Compares the mean ranks before and after it, so that an outlier weighs no more
- * than its rank.
+ * Finds the clearest change of level in a series. Compares the mean ranks of the values before and after it, so that a
+ * single outlier has little weight.
  *
  * @param minSegment minimum number of values on either side of the change
  * @param from the first index to consider
@@ -27,8 +27,8 @@ export function clearestChange(values: readonly number[], minSegment: number, fr
 const refinedBy = 4;
 
 /**
- * Finds the index near `around` at which two constant levels fit the values best. Ranks show whether there is a change;
- * values locate it more exactly.
+ * Finds the index near `around` at which two constant levels fit the values best. Ranks only show that there is a
+ * change; the values show more exactly where.
  */
 function bestSplit(values: readonly number[], lowest: number, highest: number, around: number): number {
   let best = { at: around, cost: Number.POSITIVE_INFINITY };
@@ -44,7 +44,7 @@ function deviationOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + Math.abs(value - middle), 0);
 }
 
-/** Finds the clearest change of level in ranks. `clarity` is its size, roughly in standard deviations. */
+/** Finds the clearest change of level in ranks. `clarity` is the size of the change, roughly in standard deviations. */
 function clearestOfRanks(
   ranks: readonly number[],
   minSegment: number,
@@ -82,17 +82,17 @@ function ranksOf(values: readonly number[]): number[] {
 export interface Segmentation {
   /** Minimum number of values between two changes. */
   readonly minSegment: number;
-  /** Largest accepted p-value: how often chance alone makes a change this clear. */
+  /** Maximum p-value of a change: the probability that chance alone causes a change this clear. */
   readonly maxPValue: number;
-  /** How often the series is shuffled to estimate chance. The same seed shuffles the same way. */
+  /** Number of times to shuffle the series, to estimate chance. The same seed shuffles in the same way. */
   readonly shuffles: number;
   readonly seed: number;
 }
 
 /**
- * Finds every change of a series, in order (binary segmentation with a permutation test). Finds the clearest change,
- * then those in the parts on its two sides. If the whole series shows no change, its halves are searched too. A level
- * that rises and falls back may not show in the whole.
+ * Finds every change of level in a series, in order, by binary segmentation with a permutation test. Finds the clearest
+ * change first, then searches the parts before and after it. If a part as a whole shows no change, its halves are
+ * searched. A level that rises and falls back may show only in a half.
  */
 export function changePoints(values: readonly number[], how: Segmentation): ChangePoint[] {
   const numbers = seededNumbers(how.seed);
@@ -110,7 +110,7 @@ export function changePoints(values: readonly number[], how: Segmentation): Chan
     return [];
   };
   const found = within(0, values.length);
-  // Locates each change again between its neighbouring changes, where there is only one level on each side.
+  // Locates each change again, between the changes before and after it, where each side has a constant level.
   return found.map(({ at, pValue }, place) => {
     const [from, to] = [found[place - 1]?.at ?? 0, found[place + 1]?.at ?? values.length];
     const part = values.slice(from, to);
@@ -118,7 +118,7 @@ export function changePoints(values: readonly number[], how: Segmentation): Chan
   });
 }
 
-/** Returns the whole range, then its overlapping halves. */
+/** Returns the whole range, then three overlapping halves of it. */
 function spansOf(from: number, to: number): (readonly [number, number])[] {
   const half = Math.ceil((to - from) / 2);
   const quarter = Math.floor(half / 2);
@@ -139,7 +139,7 @@ function chanceOf(
   for (let at = 0; at < shuffles; at += 1) {
     shuffle(shuffled, numbers);
     if ((clearestOfRanks(shuffled, minSegment)?.clarity ?? 0) >= clarity) asClear += 1;
-    // Stops early: the remaining shuffles can no longer bring the chance below the limit.
+    // Stops early if the p-value is certain to be above the limit.
     if (asClear / (shuffles + 1) > maxPValue) break;
   }
   return asClear / (shuffles + 1);
@@ -154,15 +154,15 @@ function shuffle(values: number[], numbers: () => number): void {
   }
 }
 
-/** The trend of a series of values at even intervals. */
+/** The trend of values that were measured at equal intervals. */
 export interface Trend {
-  /** Median of the slopes between all pairs (Theil and Sen), per step. */
+  /** Median slope between all pairs of values (Theil and Sen), per interval. */
   readonly slope: number;
-  /** The chance of at least this many rising pairs in a series without a trend (Mann and Kendall). */
+  /** Probability that a series without a trend has at least this many rising pairs (Mann and Kendall). */
   readonly pValue: number;
 }
 
-/** Computes the trend of values in their order. The p-value is a normal approximation. */
+/** Computes the trend of values. The p-value is a normal approximation. */
 export function trendOf(values: readonly number[]): Trend {
   const slopes: number[] = [];
   let rising = 0;

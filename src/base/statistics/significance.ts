@@ -1,14 +1,14 @@
 /**
- * Up to this many values, every choice of ranks is counted. For more values, the normal approximation is as good, and
- * faster.
+ * Up to this many values, the test counts every choice of ranks. With more values, the normal approximation is as good,
+ * and faster.
  */
 const mostCounted = 64;
 
 /**
- * The probability that chance alone makes the values of `one` rank this high above those of `other`, or higher.
- * One-sided rank-sum test of Wilcoxon, Mann and Whitney, with mean ranks for ties. Exact up to 64 values, by counting
- * every way to choose the ranks of `one`. For more values it uses the normal approximation, corrected for ties and
- * continuity.
+ * Returns the probability that chance alone ranks the values of `one` this high above those of `other`, or higher. This
+ * is the one-sided rank-sum test of Wilcoxon, Mann and Whitney, with mean ranks for ties. Up to 64 values, the result
+ * is exact: all ways to choose the ranks of `one` are counted. With more values, it is the normal approximation,
+ * corrected for ties and continuity.
  *
  * @returns 1 if one of the two is empty
  */
@@ -21,9 +21,11 @@ export function rankSumAbove(one: readonly number[], other: readonly number[]): 
 }
 
 interface Ranks {
-  /** Twice the mean rank of each value, so that ranks of ties stay whole. */
+  /** Twice the mean rank of each value. The factor makes the mean ranks of ties whole numbers. */
   readonly ranks: readonly number[];
-  /** Sum of n³ − n over the groups of n equal values; 0 without ties. Corrects the variance of the rank sum. */
+  /**
+   * Sum of n³ − n over the groups of n equal values; 0 without ties. The variance of the rank sum is corrected by it.
+   */
   readonly ties: number;
 }
 
@@ -38,14 +40,14 @@ function doubledRanks(values: readonly number[]): Ranks {
   return { ranks, ties: counts.values().reduce((sum, count) => sum + count ** 3 - count, 0) };
 }
 
-/** Approximates the chance of a rank sum of at least `sum`, for `n` values ranked among `m` others. */
+/** Approximates the probability of a rank sum of at least `sum`, for `n` values ranked among `m` others. */
 function approximateTail(sum: number, n: number, m: number, ties: number): number {
   const all = n + m;
   const variance = ((n * m) / 12) * (all + 1 - ties / (all * (all - 1)));
   return variance > 0 ? upperTail((sum - (n * (all + 1)) / 2 - 0.5) / Math.sqrt(variance)) : 1;
 }
 
-/** Counts, for each sum, the ways to choose that many ranks that add up to the sum. */
+/** For each sum: counts the ways to choose `chosen` ranks that add up to this sum. */
 function waysOf(ranks: readonly number[], chosen: number): Float64Array {
   const largest = ranks
     .toSorted((a, b) => b - a)
@@ -64,7 +66,7 @@ function addShifted(to: Float64Array | undefined, from: Float64Array | undefined
   for (let sum = to.length - 1; sum >= by; sum -= 1) to[sum] = (to[sum] ?? 0) + (from[sum - by] ?? 0);
 }
 
-/** Cache of the counts for values without ties, where the ranks are always 1 to n. */
+/** Cache of the counts for values without ties, for which the ranks are always 1 to n. */
 const untied = new Map<string, Float64Array>();
 
 function untiedWays(all: number, chosen: number): Float64Array {
@@ -96,10 +98,10 @@ export function upperTail(z: number): number {
 }
 
 /**
- * Decides which of many tests are significant (Holm, 1979). The chance of even one false positive is at most `share`,
- * however the tests depend on each other.
+ * Decides which of many tests are significant (Holm, 1979). The probability of even one false positive is at most
+ * `share`, whether or not the tests depend on each other.
  *
- * @param all number of tests; a test without a value in `chances` counts with a chance of 1
+ * @param all number of tests; a test without a value in `chances` counts as one with a p-value of 1
  */
 export function significantByHolm(chances: readonly number[], share: number, all = chances.length): boolean[] {
   const order = chances.map((chance, at) => ({ chance, at })).toSorted((a, b) => a.chance - b.chance);

@@ -12,13 +12,13 @@ export type { Judged, JudgeOptions } from "../judge.ts";
 export type { EmbeddedTarget, PlainTarget, TargetDescription, TargetFile } from "../target.ts";
 
 export interface ConformanceTestOptions extends JudgeOptions {
-  /** The target, or a function that returns it after earlier hooks have run. */
+  /** The target, or a function that returns it. The function is called after earlier hooks have run. */
   readonly target: TargetDescription | (() => TargetDescription | Promise<TargetDescription>);
   /** Name of the group of all tests. Default: `Agent Hosting conformance`. */
   readonly title?: string;
-  /** A warning (a broken `should`) fails its test as well. Default `false`. */
+  /** Whether a warning (a broken `should` clause) fails its test. Default `false`. */
   readonly strict?: boolean;
-  /** Known failures. Their tests are skipped with the reason; one that no longer fails is an error. */
+  /** Known failures. Their tests are skipped with the reason. If a known failure no longer occurs, its test fails. */
   readonly baseline?: readonly KnownFailure[];
   /** Time limit of the run in milliseconds. Default: five minutes more than `maxWaitMs`. */
   readonly timeoutMs?: number;
@@ -29,9 +29,10 @@ export interface ConformanceTestOptions extends JudgeOptions {
 const defaultTimeoutMs = 300_000;
 
 /**
- * Registers a test for each check, in a group for each part of the interface: `INV-10 An absent query answers …`. All tests share one run, which
- * takes place before the first test. It has only the checks whose tests run: `vitest -t SSE` sends only what these need. A check that could not be
- * exercised is a skipped test, with the reason.
+ * Registers a test for each check, in a group for each part of the interface: `INV-10 An absent query answers …`. All
+ * tests share one run, which takes place before the first test. The run has only the checks whose tests are selected,
+ * so `vitest -t SSE` sends only what these need. If a check could not be exercised, its test is skipped with the
+ * reason.
  *
  * @throws {UsageProblem} if a pattern of `only` or `skip` matches nothing.
  */
@@ -47,7 +48,7 @@ export function conformanceTests(options: ConformanceTestOptions): void {
   describe(title, () => {
     let judged: Judged | null = null;
     beforeAll(
-      // vitest requires a destructuring pattern as the first parameter.
+      // Vitest throws an error if the first parameter is not a destructuring pattern.
       async ({}, group: unknown) => {
         judged = await judgeSelected(options, selectedTests(group));
         await options.onJudged?.(judged);
@@ -64,7 +65,7 @@ export function conformanceTests(options: ConformanceTestOptions): void {
 const nameOf = ({ id, says }: CheckEntry): string => `${id} ${says.replaceAll("`", "")}`;
 
 /**
- * Judges the target by the checks whose tests run.
+ * Judges the target by the checks whose tests are selected.
  *
  * @param names names of these tests; `null` if they are unknown: then all checks run
  */
@@ -92,7 +93,7 @@ async function report(
   }
 }
 
-/** An error without a stack: the message shows the exchange, and the stack would only show this file. */
+/** An error without a stack trace: the message shows the exchange, and the stack would only show this file. */
 class CheckFailed extends Error {
   override readonly name = "CheckFailed";
 
@@ -102,7 +103,7 @@ class CheckFailed extends Error {
   }
 }
 
-/** The used properties of a test or a group of tests. */
+/** The properties of vitest's tests and groups that this file uses. */
 interface Task {
   readonly name: string;
   readonly mode: string;
@@ -113,7 +114,7 @@ const isTask = (value: unknown): value is Task =>
   typeof value === "object" && value !== null && "mode" in value && "name" in value && typeof value.name === "string";
 
 /**
- * Returns the names of the tests of a group, without the tests that a filter excludes.
+ * Returns the names of the tests in a group, without those that a filter excludes.
  *
  * @param group argument of a `beforeAll` hook
  * @returns `null` if the argument is no group: older versions of vitest pass the group elsewhere

@@ -10,13 +10,13 @@ import type { Judged } from "../judge.ts";
 export type TestResult =
   | { readonly kind: "failed"; readonly message: string }
   | { readonly kind: "skipped"; readonly reason: string }
-  /** Notes are worth knowing, but do not fail the test. */
+  /** `notes`: broken advisory clauses, which do not fail the test. */
   | { readonly kind: "passed"; readonly notes: readonly string[] };
 
 export interface TestRules {
-  /** A warning fails the test as well. */
+  /** Whether a warning fails the test as well. */
   readonly strict: boolean;
-  /** Failures that are known. */
+  /** Failures that are known, with their reasons. */
   readonly baseline: Baseline;
 }
 
@@ -46,7 +46,10 @@ export function testResultOf(check: string, judged: Judged, { strict, baseline }
   return { kind: "passed", notes: exercised.flatMap(noteOf) };
 }
 
-/** A check that applies another one to later requests has a row only if it has something to add. */
+/**
+ * The result of a check without a row in the report. A check that repeats an earlier one for newer requests has a row
+ * only if it found something else.
+ */
 function withoutRow(check: string, judged: Judged, upcoming: ReportFinding | undefined): TestResult {
   if (upcoming !== undefined) return { kind: "skipped", reason: formatUpcoming(upcoming) };
   const [earlier = check] = check.split(/[ /]in requests of /);
@@ -65,7 +68,10 @@ function whySkipped([first]: readonly ReportFinding[]): string {
   return sanitizeLine(needs === undefined ? reason : `${reason}; enabled by ${needs}`, 300);
 }
 
-/** The same text as on the terminal: clause, expected, actual, the exchange, and commands that send it again. */
+/**
+ * Describes a broken check as the terminal does: clause, expected, actual, the exchange, and commands that send it
+ * again.
+ */
 function brokenText(broken: readonly ReportFinding[], { document }: Judged): string {
   const context = plainTextContext(document);
   const groups = (["fail", "warning"] as const).flatMap((outcome) => groupByClause(broken, outcome));

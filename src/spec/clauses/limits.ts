@@ -3,7 +3,7 @@ import { advisory, gap, must, policy, type ClauseTable } from "../clause.ts";
 const rates = "Limits / Request rate (per API key)";
 const scope = "Limits / Scope of limits";
 
-/** Tier limits and their scope. */
+/** Clauses about the limits of tiers: numbers, scope and refusals. */
 export const limitClauses = {
   "LIM-1": must(rates, "Not more requests are admitted in a minute than the key's tier publishes."),
   "LIM-2": must(rates, "As many requests are admitted in a minute as the key's tier publishes."),

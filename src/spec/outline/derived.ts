@@ -1,8 +1,8 @@
 import type { ClauseId } from "../clauses.ts";
 
-/** Why a `must` or `should` clause holds although no sentence of the document states it. */
+/** Shows why a `must` or `should` clause holds although no single sentence of the document states it. */
 export interface Derivation {
-  /** The headings or numbered items whose sentences the clause follows from. */
+  /** The headings or numbered items from whose sentences the clause follows. */
   readonly from: readonly [string, ...string[]];
   /** The derivation, in one sentence. */
   readonly because: string;
@@ -16,7 +16,7 @@ const stream = "Endpoints / 2. Stream an agent response";
 const policy = "Events / Delivery security and policy";
 const delivery = "States and transitions / Webhook delivery";
 
-/** Every `must` or `should` clause that follows from sentences of the document, but is stated by none of them. */
+/** Every `must` or `should` clause that no single sentence states, but that follows from sentences of the document. */
 export const derivations: Readonly<Partial<Record<ClauseId, Derivation>>> = {
   "REQ-5": {
     from: ["Endpoints / Common request rules"],

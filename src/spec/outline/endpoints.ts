@@ -1,6 +1,6 @@
 import { type Section, stated, withoutClause } from "./item.ts";
 
-/** Endpoints, from the common rules to the list of agents. */
+/** The part "Endpoints" of the document, from the common rules to the list of agents. */
 export const agentEndpointSections: readonly Section[] = [
   {
     heading: "Endpoints / Common request rules",
@@ -92,7 +92,7 @@ export const agentEndpointSections: readonly Section[] = [
   },
 ];
 
-/** Endpoints, from usage to batch submission. */
+/** The part "Endpoints" of the document, from usage to batch submission. */
 export const accountEndpointSections: readonly Section[] = [
   {
     heading: "Endpoints / 5. Read usage",

@@ -2,21 +2,23 @@ import type { ClauseId } from "../clauses.ts";
 
 interface At {
   /**
-   * The place under the heading: the item's number; the name of its field, row, header or code; or `text` for a
+   * The place of the item under its heading: a number; the name of a field, row, header or code; or `text` for a
    * paragraph.
    */
   readonly at: string;
-  /** The item's subject, in a few words of our own. */
+  /** The subject of the item, in a few words of our own. */
   readonly about: string;
 }
 
-/** One item of the interface document: a numbered sentence or a part of it, a row of a table, a code, or an example. */
+/**
+ * One item of the interface document: a numbered sentence or a part of one, a row of a table, a code, or an example.
+ */
 export type Item =
   | (At & { readonly kind: "stated"; readonly clauses: readonly ClauseId[] })
-  /** An item without a clause. `why` says why no server can break the item, or which other item states the rule. */
+  /** An item without a clause. `why` says why no server can break the item, or which other item states its rule. */
   | (At & { readonly kind: "without clause"; readonly why: string });
 
-/** A heading of the document, with its parents (joined by ` / `), and every item under it. */
+/** A heading of the document, with the headings above it (joined by ` / `) and the items under it. */
 export interface Section {
   readonly heading: string;
   readonly items: readonly Item[];

@@ -1,7 +1,10 @@
 import { publishedTiers } from "../../../src/spec/tiers.ts";
 import { type LooseLimit, type Situation, looseAfterZeroRemaining, looseMinute, situations } from "./sensitivity.ts";
 
-/** The smallest number of admitted requests that a run detects, by tier and situation. A test computes them again. */
+/**
+ * The smallest number of admitted requests that a run detects as too many, by tier and situation. A test computes these
+ * numbers again.
+ */
 export interface SensitivityResults {
   readonly looseLimit: LooseLimit;
   readonly detected: Readonly<Record<"free" | "pro", Readonly<Record<Situation, number>>>>;
@@ -28,7 +31,7 @@ const tiers = ["free", "pro"] as const;
 type Tier = (typeof tiers)[number];
 type Published = "perMinute" | "perHour" | "concurrent";
 
-/** The table of `docs/trust.md` that says how small an excess a run detects. */
+/** Returns the table of `docs/trust.md` that says how small an excess a run detects. */
 export function sensitivityTable(): string {
   const row = (what: string, cell: (situation: Situation) => string): string =>
     `| ${what} | ${columns.map(cell).join(" | ")} |`;

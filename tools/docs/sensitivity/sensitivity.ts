@@ -11,7 +11,7 @@ import { limits as suite } from "../../../src/suites/limits/checks.ts";
 import { minuteExhausted } from "../../../src/suites/limits/minute-probe.ts";
 import { simulateProbe, type SimulatedTarget } from "./simulated-run.ts";
 
-/** Situations of a run: whether its key is known to be unused, and whether the run controls the target's clock. */
+/** Situations of a run: whether its key was unused before, and whether the run controls the target's clock. */
 export const situations = {
   "one key, a real clock": { isFresh: false, hasClock: false },
   "a fresh key, a real clock": { isFresh: true, hasClock: false },
@@ -19,7 +19,7 @@ export const situations = {
 } as const;
 export type Situation = keyof typeof situations;
 
-/** Limiters that admit more than the tier's number. Only their capacity is wrong, not their headers. */
+/** Limiters that admit more requests than the tier permits. Their headers report the correct numbers. */
 const limiterKinds = {
   fixed: fixedWindow,
   "opened by a request": anchoredWindow,
@@ -27,16 +27,19 @@ const limiterKinds = {
 } as const;
 export type LimiterKind = keyof typeof limiterKinds;
 
-/** Waiting time left to the run, in ms. The default is two minutes, and an alert and the first retries may already have used one of them. */
+/**
+ * Waiting time that the run has left, in ms. The default is two minutes, of which an alert and the first retries may
+ * have used one.
+ */
 const remainingWaitMs = { whole: 120_000, rest: 61_000 } as const;
 
 /** Seconds after the full minute at which a run begins. */
 const phases = [0, 11, 34, 55] as const;
 const epochMs = 1_800_000_000_000;
 
-/** A limit that a server keeps too loosely, and the checks that should detect it. */
+/** A limit that a server enforces with too high a number, and the checks that should detect it. */
 export interface LooseLimit {
-  /** Ids of the checks, any of which may detect the limit. */
+  /** Ids of the checks. It is enough if one of them detects the limit. */
   readonly checks: readonly string[];
   readonly kinds: readonly LimiterKind[];
   readonly serverOf: (
@@ -51,7 +54,7 @@ const minuteOf = (kind: LimiterKind, admitted: number, limits: TierLimits): Limi
   return limiterKinds[kind]({ ...minute, limit: admitted, advertisedLimit: limits.perMinute });
 };
 
-/** The headers report the hour, so that only the number of admitted requests reveals it. */
+/** The headers are about the hour, so only the number of admitted requests in a minute reveals the fault. */
 export const looseMinute: LooseLimit = {
   checks: ["LIM-1"],
   kinds: ["fixed", "opened by a request", "rolling"],
@@ -61,7 +64,7 @@ export const looseMinute: LooseLimit = {
   },
 };
 
-/** The headers report a correct minute, and more requests are admitted after `Remaining: 0`. */
+/** The headers report a correct minute, but requests are admitted after `Remaining: 0`. */
 export const looseAfterZeroRemaining: LooseLimit = {
   checks: ["HDR-19", "LIM-1"],
   kinds: ["fixed", "opened by a request"],
@@ -74,10 +77,13 @@ export const looseAfterZeroRemaining: LooseLimit = {
   },
 };
 
-/** A limiter that counts but refuses nothing. */
+/** Makes a limiter count requests without refusing any. */
 const listening = (limiter: Limiter): Limiter => overrideLimiter(limiter, { hasRoom: () => true });
 
-/** Whether a run detects that many admitted requests with each of these kinds of limiter, whenever the run begins. */
+/**
+ * Whether a run detects that this many requests were admitted. It must do so with each kind of limiter, and whenever in
+ * the minute it begins.
+ */
 export async function isDetected(
   loose: LooseLimit,
   limits: TierLimits,

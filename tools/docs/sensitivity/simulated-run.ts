@@ -11,27 +11,30 @@ import { startRecorder } from "../../../src/run/send/recorder.ts";
 import { startRunClock } from "../../../src/run/time/run-clock.ts";
 import { defaultKeyTraits, defaultTargetTraits, type Target, type TargetKey } from "../../../src/target/target.ts";
 
-/** A simulated deployment that only limits requests, and what the run knows about the deployment. Times are in ms. */
+/** A simulated deployment that does nothing but limit requests, and what the run knows about it. Times are in ms. */
 export interface SimulatedTarget {
   readonly limits: TierLimits;
-  /** A request is admitted if each of these has room. */
+  /** The limiters of the deployment. A request is admitted only if each of them has room. */
   readonly limiters: readonly Limiter[];
-  /** The limiter that the headers report. */
+  /** The limiter about which the headers report. */
   readonly advertised: Limiter;
-  /** The target's clock when the run begins: it decides where windows of whole minutes lie. */
+  /** The target's clock when the run begins. It determines where in a minute the run begins. */
   readonly startMs: number;
   readonly isFresh: boolean;
-  /** Whether the run moves the target's clock, or waits in real time. */
+  /** Whether the run can advance the target's clock. Otherwise it waits in real time. */
   readonly hasClock: boolean;
-  /** Waiting time left to the run. */
+  /** Waiting time that the run has left. */
   readonly maxWaitMs: number;
 }
 
 const latencyMs = 4;
-/** Requests that the run sent just before it tests limits, as shares of the minute: agent calls, and reads that may count or not. */
+/**
+ * Requests that the run sent just before it tests limits, as shares of the minute's number: agent calls, and reads,
+ * which may or may not count.
+ */
 const earlier = { calls: 0.3, reads: 0.2, restMs: 2000 } as const;
 
-/** Runs a limits probe against the simulated deployment, without real waiting, and returns its evidence. */
+/** Runs a probe of limits against the simulated deployment, without waiting in real time. Returns its evidence. */
 export async function simulateProbe(target: SimulatedTarget, probe: Probe): Promise<unknown> {
   if (probe.per !== "tier") throw new Error(`the probe "${probe.name}" is not of a tier`);
   const { hasClock, maxWaitMs, limits } = target;
@@ -85,8 +88,8 @@ export async function simulateProbe(target: SimulatedTarget, probe: Probe): Prom
 const invokePath = "/agents/echo/invoke";
 
 /**
- * Stands for each read of usage. Without a response, nothing shows whether such reads count, so only invokes exhaust
- * the window.
+ * The response to each read of usage is missing. So the run does not know whether such reads count, and uses up the
+ * window by invokes only.
  */
 const unanswered: Exchange = {
   id: "x0",
@@ -120,7 +123,7 @@ interface Sent {
   readonly clockMs: number;
 }
 
-/** Answers each request at once, by the limiters. */
+/** Creates a transport that answers each request at once, as the limiters decide. */
 function simulatedTransport(
   { limiters, advertised, startMs }: SimulatedTarget,
   now: () => Sent,

@@ -64,7 +64,7 @@ describe("the instrumentation of a run", () => {
     }));
     const used = (body: unknown): number => Number(getPath(body, "requests", "used"));
     const grown = used(evidence.ledger?.after) - used(evidence.ledger?.before);
-    // The second reading itself may count.
+    // The second read of the usage report may count as a request itself.
     expect([requests, requests + 1]).toContain(grown);
     expect(evidence.server?.rssBytes.length).toBeGreaterThan(0);
     expect(evidence.notes.join(" ")).toContain("GET /usage");

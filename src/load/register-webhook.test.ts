@@ -12,7 +12,10 @@ import { epochMs } from "./load-sample.ts";
 import { registerWebhook } from "./register-webhook.ts";
 import { scenarioNamed } from "./scenarios.ts";
 
-/** Registers a webhook at a server that gives these responses in turn. Returns the address of the webhook, and those that were sent. */
+/**
+ * Registers a webhook at a server that gives these responses in turn. Returns the webhook's address, and all addresses
+ * that were sent.
+ */
 async function registerAt(responses: readonly (readonly [status: number, body: string])[]) {
   const sent: unknown[] = [];
   const server = createServer((request, response) => {

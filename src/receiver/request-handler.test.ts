@@ -4,7 +4,7 @@ import { startSigning } from "./request-handler.ts";
 
 const secret = "whsec_7Fq2";
 
-/** Made with `openssl dgst -sha256 -hmac SECRET`. */
+/** These signatures were made with `openssl dgst -sha256 -hmac SECRET`. */
 const vectors = [
   {
     of: "ASCII",

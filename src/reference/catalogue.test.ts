@@ -52,7 +52,7 @@ describe("the patches", () => {
   });
 });
 
-/** Variants that no transcript can show, because they change rare cases only. */
+/** Variants that change rare cases only, which the requests of the transcript do not reach. */
 const notInTranscript = new Set([
   "variant closes-late",
   // No request of the transcript is both invalid and beyond a limit.
@@ -73,8 +73,8 @@ describe("every variant changes a transcript", () => {
     expect(await transcript()).toEqual(standard);
   });
 
-  // The selftest proves faults by the checks that fail. A variant without any effect would pass there, so it is tested
-  // here.
+  // The selftest shows that faults have an effect, because checks fail. It could not tell if a variant had none, so
+  // variants are tested here.
   const sampled = sampleOf(allVariants, { of: 8 });
   const named = sampled.map((patch): [string, Patch] => [`${patch.kind} ${patch.name}`, patch]);
   it.each(named.filter(([name]) => !notInTranscript.has(name)))("%s", async (_name, patch) => {

@@ -54,7 +54,7 @@ export function virtualClock(epochMs: number = virtualEpochMs): VirtualClock {
         run();
       };
       const timer: Timer = clock.setTimeout(due, ms);
-      // fake-timers counts whole milliseconds, and a timer that another timer sets runs at least 1 ms later.
+      // The library fake-timers counts whole milliseconds. A timer that another timer sets runs at least 1 ms later.
       dueMs.set(timer, clock.now + Math.max(1, Math.trunc(ms)));
       return timer;
     },

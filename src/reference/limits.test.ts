@@ -40,7 +40,7 @@ describe("the limits of a key", () => {
   });
 
   it("also limit the hour", async () => {
-    // A server of its own, since the clock of the shared one may be close to the end of an hour.
+    // This test has its own server, since the clock of the shared server may be close to the end of an hour.
     const alone = await testServer();
     let admitted = 0;
     for (let minute = 0; minute < 14; minute += 1) {

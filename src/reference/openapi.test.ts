@@ -25,7 +25,8 @@ const healthyAgents = [...new Set(Object.values(healthyRoles))];
 let handled: RequestLine[] = [];
 const onRequest = (line: RequestLine) => void handled.push(line);
 /**
- * Runs on an accelerated clock, so that agents take little time. The limits of its enterprise tier are never used up.
+ * A server whose clock is moved all the time, so that agents take little real time. The limits of its Enterprise tier
+ * are never used up.
  */
 let accelerated: Reference;
 let hastyApp: FastifyInstance | null = null;
@@ -73,7 +74,7 @@ async function description(): Promise<Description> {
   return (await response.json()) as Description;
 }
 
-/** Method and path of each operation in the description. */
+/** Returns method and path of each operation in the description. */
 async function operations(): Promise<readonly string[]> {
   const { paths } = await description();
   return Object.entries(paths).flatMap(([path, item]) =>
@@ -81,7 +82,7 @@ async function operations(): Promise<readonly string[]> {
   );
 }
 
-/** The operations with a response whose status is in this range. */
+/** Returns the operations that gave a response with a status in this range. */
 async function operationsThatAnswered(from: number, to: number): Promise<readonly string[]> {
   const seen = handled
     .filter(({ status }) => status >= from && status <= to)
@@ -93,7 +94,7 @@ async function operationsThatAnswered(from: number, to: number): Promise<readonl
   });
 }
 
-/** The tool's output if it found problems, otherwise an empty text. */
+/** Runs the tool. Returns its output if it found problems, otherwise an empty text. */
 async function findings(campaign: Partial<Campaign>): Promise<string> {
   const { code, stdout, stderr } = await schemathesis({
     descriptionUrl: descriptionUrl(accelerated),
@@ -155,8 +156,7 @@ describe("the description", () => {
 });
 
 /**
- * A quick run tests successful responses only. Errors come from the same descriptions, and third-party tools test them
- * in full runs.
+ * Returns the rows in a full run of the tests, and none in a quick run. A quick run tests successful responses only.
  */
 const inTrials = <T>(rows: readonly T[]): readonly T[] => (triesEach ? rows : []);
 // Endpoints without an agent respond in the same way for failing agents, so they are not tested again.
@@ -212,7 +212,7 @@ describe.skipIf(withoutPython)("schemathesis finds only violations of the descri
   });
 });
 
-/** Method and path of each line of Fastify's tree of routes, with parameters as in OpenAPI. */
+/** Returns method and path of each line of Fastify's tree of routes, with parameters as in OpenAPI. */
 function routesOf(tree: string): readonly string[] {
   const parts: string[] = [];
   return tree.split("\n").flatMap((line) => {

@@ -1,4 +1,4 @@
-/** How a text may write a key. Made another way than the redactor finds it. */
+/** The ways in which a text may write a key. They are made independently of the redactor's code. */
 export const writings: Readonly<Record<string, (key: string) => string>> = {
   "as it is": (key) => key,
   "in upper case": (key) => key.toUpperCase(),
@@ -44,7 +44,7 @@ const eachUnit = (text: string, write: (unit: number, at: number) => string): st
 
 const minLength = 8;
 
-/** Every eight consecutive characters of a key that a text gives away, in whatever writing. */
+/** Returns all sequences of eight characters of a key that a text reveals, however it writes them. */
 export function tracesIn(text: string, key: string): string[] {
   const forms = [
     key,
@@ -68,13 +68,13 @@ export function tracesIn(text: string, key: string): string[] {
 
 const reversed = (text: string): string => Array.from(text).toReversed().join("");
 const urlSafe = (text: string): string => text.replaceAll("+", "-").replaceAll("/", "_");
-/** The part of a base64 text that does not depend on the text around it. */
+/** Returns the part of a key's base64 that does not depend on the text around the key. */
 const inner = (before: string, key: string): string => base64(before + key).slice(before === "" ? 0 : 4, -4);
 
 const gramsOf = (form: string): string[] =>
   Array.from({ length: Math.max(0, form.length - minLength + 1) }, (_, at) => form.slice(at, at + minLength));
 
-/** One layer of escapes undone, kind after kind. */
+/** Undoes one layer of escapes, one kind after another. */
 const plainer = (text: string): string =>
   text
     .replaceAll(/\\u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))

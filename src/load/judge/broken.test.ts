@@ -37,11 +37,11 @@ interface Fault {
   readonly scenario: string;
   readonly terms?: (limits: TierLimits) => Partial<Terms>;
   readonly parts?: Partial<ServerDecisions>;
-  /** Other traffic than the scenario's. */
+  /** The traffic to send instead of the scenario's. */
   readonly traffic?: Pick<Scenario, "name" | "flows">;
   /** Seed of the windows' phases. With another seed, a window may end during the run. */
   readonly seed?: number;
-  /** The claims that break, and nothing else. */
+  /** The clauses that the fault breaks. It must break no others. */
   readonly breaks: readonly string[];
   readonly tiers: readonly PublishedTier[];
 }
@@ -240,7 +240,10 @@ describe("a wrong `retry_after` is found wherever the minutes end, on the target
   });
 });
 
-/** `CONFORMANCE_TABLE=1 npm run test:unit -- broken`: for other phases of the windows, too. */
+/**
+ * `CONFORMANCE_TABLE=1 npm run test:unit -- broken` prints from which number of requests on each fault is found, for
+ * several phases of the windows.
+ */
 const wantsTable = process.env["CONFORMANCE_TABLE"] === "1";
 it.each(wantsTable ? ["all"] : [])("from how many requests on: %s", { timeout: 900_000 }, () => {
   const rows = cases.map(({ fault, tier, name }) => {
@@ -256,10 +259,10 @@ it.each(wantsTable ? ["all"] : [])("from how many requests on: %s", { timeout: 9
 
 /** The network and clock of a server. */
 interface Place {
-  /** Speed of the clock; by default that of the embedded server. */
+  /** Speed of the clock. Default: that of the embedded server. */
   readonly speed?: number;
   readonly latencyMs: number;
-  /** Slots of the embedded server never come back late. */
+  /** Whether this is the embedded server, whose slots are never freed late. */
   readonly isOurs: boolean;
 }
 
@@ -305,7 +308,7 @@ function brokenIn(evidence: LoadEvidence, scenario: Scenario): string[] {
   return [...new Set(broken)].toSorted((a, b) => a.localeCompare(b));
 }
 
-/** The length of the shortest beginning that shows the breach. */
+/** Returns how many requests, from the first on, suffice to show the breach. */
 function foundFrom(evidence: LoadEvidence, scenario: Scenario, breaks: readonly string[]): number {
   const shows = (count: number): boolean => {
     const begun = {

@@ -10,23 +10,26 @@ import { judgeLoad } from "./judge.ts";
 const limits = publishedTiers.pro;
 const scenario = scenarioNamed("burst");
 const startMs = 1_700_000_000_000;
-/** A fresh window's, so that by itself it does not say whether a minute ended just before. */
+/** The reset of a window that has just begun. The reset alone does not say whether a minute ended before. */
 const resetSeconds = startMs / 1000 + 60;
 
 interface ReportedBurst {
   readonly admitted: number;
-  /** Seconds in each refusal; `null` for none. */
+  /** The `retry_after` of each refusal; `null` for none. */
   readonly retryAfterSeconds: number | null;
   readonly refusedRemaining?: number;
   /** Lower bound of `Remaining` in admitted responses. */
   readonly minRemaining?: number;
-  /** Seconds until one more request is admitted. */
+  /** Seconds after which one more request is sent and admitted. */
   readonly againAfterSeconds?: number;
   /** Number of requests that counted in the previous minute and were answered in this one. */
   readonly ofMinuteBefore?: number;
 }
 
-/** As fast as five connections send, with six refusals at the end: so fast that late slots may have been their reason. */
+/**
+ * Makes the evidence of a burst over five connections, with six refusals at its end. The burst is so fast that slots
+ * which are freed late may explain the refusals.
+ */
 function burstOf(burst: ReportedBurst): LoadEvidence {
   const at = (index: number): Partial<LoadSample> => {
     const sentMs = startMs + Math.floor(index / 5) * 2 + 1;

@@ -50,7 +50,7 @@ describe("a key of which usage was read before the load", () => {
     [1, "as the reading counts", "holds"],
     [2, "which nothing explains", "breach"],
   ])("may show %i less than the load used up, %s", (less, _, kind) => {
-    // As on a busy machine, streams are on the way from the beginning to the end.
+    // On a busy machine, a stream may be in flight during the whole run.
     const requests = evidence.requests.map((each) => ({
       ...each,
       remaining: each.remaining === null ? null : each.remaining - less,

@@ -26,7 +26,7 @@ const oneTooFew = { what: "99 in a minute", scenario: minuteLimit, minute: 99, c
 const elevenSlots = { what: "11 at once", scenario: concurrency, slots: 11, clause: "LIM-5" } as const;
 const nineSlots = { what: "9 at once", scenario: concurrency, slots: 9, clause: "LIM-6" } as const;
 
-/** The table of docs/scale.md. */
+/** The rows of the table in docs/scale.md. */
 const rows: readonly Row[] = [
   { ...oneTooMany, apartMs: 1000, isFound: true },
   { ...oneTooFew, apartMs: 1000, isFound: true },

@@ -18,10 +18,12 @@ const tiers: readonly TierLimits[] = [
   publishedTiers.free,
 ];
 
-/** More of them, and others, for whoever looks for a false alarm: `CONFORMANCE_RUNS=100000 CONFORMANCE_SEED=7 npm run test:unit`. */
+/**
+ * Number of simulated runs. `CONFORMANCE_RUNS=100000 CONFORMANCE_SEED=7 npm run test:unit` tries more runs and others.
+ */
 const runs = runsOf({ quick: 75, full: 4000 });
 
-/** Those whose traffic is a matter of limits, and small enough to be simulated by the thousand. */
+/** The scenarios that test limits and are small enough to be simulated thousands of times. */
 const simulated = scenarios.filter(
   ({ name }) => !["soak", "webhook-storm", "stream-integrity", "far-over"].includes(name),
 );

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { type Dated, targetTime, withLag } from "./target-time.ts";
 
-/** Answers every 100 ms of ours, each 4 ms underway, from a target whose clock is `offsetMs` ahead at 0 and runs as told. */
+/** Makes responses every 100 ms, each after 4 ms. The target's clock is ahead by `offsetMs`, and runs at `speed`. */
 const answers = (count: number, speed: number, offsetMs: (ms: number) => number): Dated[] =>
   Array.from({ length: count }, (_, index) => {
     const sentMs = index * 100;

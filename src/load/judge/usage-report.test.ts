@@ -23,7 +23,7 @@ interface Ledger {
   readonly limit: number;
 }
 
-/** The finding on `requests.used` after six admitted invokes. The headers report the minute. */
+/** Returns the finding on `requests.used` after six admitted invokes. The headers report the minute. */
 function resultOf({ isFresh, before, after, limit }: Ledger): string | undefined {
   if (scenario === undefined) throw new Error("no scenario usage-ledger");
   const requests = [0, 1, 2, 3, 4, 5].map((index) => {

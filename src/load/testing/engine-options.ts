@@ -10,7 +10,7 @@ interface Served {
   readonly issueKey: (tier: TierName) => Promise<{ readonly key: string }>;
 }
 
-/** Options without a faster clock, a stop, progress and role requests. */
+/** Returns options with the clock at normal speed, and without a stop, progress and role requests. */
 export const defaultEngineOptions = (): Pick<
   EngineOptions,
   "roleRequests" | "speed" | "segments" | "signal" | "onProgress" | "network" | "dashboardFile"
@@ -24,7 +24,7 @@ export const defaultEngineOptions = (): Pick<
   dashboardFile: null,
 });
 
-/** Options for a reference server: a fresh pro key and every agent. */
+/** Returns options for a reference server, with a new Pro key and every agent. */
 export const engineOptionsFor = async (served: Served, other: Partial<EngineOptions> = {}): Promise<EngineOptions> => ({
   ...defaultEngineOptions(),
   baseUrl: served.baseUrl,
@@ -36,7 +36,7 @@ export const engineOptionsFor = async (served: Served, other: Partial<EngineOpti
   ...other,
 });
 
-/** A pro scenario for autocannon that sends these flows and claims nothing. */
+/** Makes a Pro scenario for autocannon that sends these flows and claims no clauses. */
 export const testScenario = (flows: readonly Flow[], other: Partial<Scenario> = {}): Scenario => ({
   name: "made-for-a-test",
   title: "made for a test",

@@ -6,11 +6,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { headerNames } from "../../spec/headers.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
 
-/** Legal delays and duplicates of a server. */
+/** Delays and duplicates of a server that the document allows. */
 export interface Lateness {
-  /** How many reads of usage after the load still return the report from before the load. */
+  /** How many reads of usage after the load still return the report of before the load. */
   readonly staleReports: number;
-  /** Number of copies of each delivery but the last. */
+  /** Number of copies of each delivery except the last one. */
   readonly copies: number;
   /** Delay of the last delivery in ms. */
   readonly lastDeliveryMs: number;
@@ -23,7 +23,10 @@ interface Hook {
 
 const { perMinute } = publishedTiers.pro;
 
-/** Starts a server on loopback that admits everything, with late and duplicated reports. The last of `invokes` has the last delivery. */
+/**
+ * Starts a server on loopback that admits everything, with late and duplicated reports. The last of `invokes` requests
+ * causes the last delivery.
+ */
 export async function startLateServer(late: Lateness, invokes: number) {
   let admitted = 0;
   let staleReports = late.staleReports;

@@ -3,7 +3,7 @@ import { publishedTiers } from "../../spec/tiers.ts";
 import { histogramsOf } from "../histogram.ts";
 import { type LoadEvidence, loadEvidenceFormat, type LoadSample } from "../../evidence/load-evidence.ts";
 
-/** An admitted request, with other members replaced. */
+/** Makes the sample of an admitted request. `other` replaces some of its fields. */
 export const sample = (other: Partial<LoadSample> = {}): LoadSample => ({
   flow: "serial",
   key: "main",
@@ -23,7 +23,7 @@ export const sample = (other: Partial<LoadSample> = {}): LoadSample => ({
   ...other,
 });
 
-/** Evidence of a scenario on a free key, with these requests. */
+/** Makes the evidence of a scenario on a Free key, with these requests. */
 export const evidenceOf = (requests: readonly LoadSample[], other: Partial<LoadEvidence> = {}): LoadEvidence => ({
   format: loadEvidenceFormat,
   scenario: "minute-limit",

@@ -18,7 +18,7 @@ function admit(limiter: Limiter, atMs: number): boolean {
   return true;
 }
 
-/** Number of admitted requests out of `count`, one every `everyMs`. */
+/** Returns how many of `count` requests are admitted, if one is sent every `everyMs`. */
 function admitted(limiter: Limiter, fromMs: number, count: number, everyMs: number): number {
   return Array.from({ length: count }, (_, at) => admit(limiter, fromMs + at * everyMs)).filter(Boolean).length;
 }
@@ -78,7 +78,7 @@ describe.each(shapes)("a $name limiter", ({ name, make, resetMs, afterReset, acr
   it("admits the right number of ten thousand requests", () => {
     const limiter = make();
     const total = admitted(limiter, start, 10_000, 100);
-    // The estimate of a sliding window refuses more than a log of requests does.
+    // A sliding window only estimates, and refuses more than a log of all requests would.
     expect(total).toBeGreaterThanOrEqual(name === "sliding" ? 2 * 16 : 3 * 16);
     expect(total).toBeLessThanOrEqual(3 * 18);
   });

@@ -16,7 +16,7 @@ export interface TestCall {
   readonly method?: string;
   /** A key's name, or the text of an unknown key; `null` for no key. */
   readonly key?: string | null;
-  /** Sent as JSON. A string is sent unchanged. */
+  /** The body, which is sent as JSON. A string is sent unchanged. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -111,7 +111,10 @@ function rawExchange(port: number, bytes: string | Uint8Array): Promise<string> 
   });
 }
 
-/** Repeats a request until it succeeds. The server learns some facts a moment later, such as a lost client. */
+/**
+ * Asks repeatedly until the answer is yes. The server notices some things a moment later, such as a client that has
+ * left.
+ */
 export async function eventually(ask: () => Promise<boolean>): Promise<void> {
   for (let attempt = 0; attempt < 1000; attempt += 1) {
     if (await ask()) return;

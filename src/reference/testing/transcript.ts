@@ -11,10 +11,12 @@ import type { Patch } from "../patch.ts";
 import { testServer, type TestCall, type TestServer } from "./client.ts";
 import { webhookTranscript } from "./webhook-transcript.ts";
 
-/** A part of the script. It yields the server's responses as lines. */
+/** A part of the transcript's script. Sends requests and yields the server's responses as lines. */
 type Script = (server: TestServer) => AsyncGenerator<string>;
 
-/** The responses of a server to each part of the script, as text. The script exercises every decision. */
+/**
+ * The responses of a server to each part of the script, as text. The script exercises every function of `Behaviour`.
+ */
 export type Transcript = ReadonlyMap<string, readonly string[]>;
 
 export async function transcript(): Promise<Transcript> {
@@ -27,7 +29,7 @@ export async function transcript(): Promise<Transcript> {
   return lines;
 }
 
-/** Whether a server with this patch responds in another way than `expected`. Stops at the first difference. */
+/** Whether a server with this patch responds differently from `expected`. Stops at the first difference. */
 export async function differs(patch: Patch, expected: Transcript): Promise<boolean> {
   for (const name of likelyFirst(patch)) {
     const lines = expected.get(name) ?? [];
@@ -50,7 +52,10 @@ async function* linesOf(name: string, patches: readonly Patch[]): AsyncGenerator
   }
 }
 
-/** All parts. Parts about a decision that the patch replaces come first, because they show most patches at once. */
+/**
+ * Returns the names of all parts. The parts about a function that the patch replaces come first, because they show most
+ * patches at once.
+ */
 function likelyFirst({ override }: Patch): string[] {
   const replaced = Object.keys(override(standard));
   const isLikely = ({ home }: Part): boolean => replaced.some((decision) => decision in home);
@@ -164,10 +169,10 @@ async function told(server: TestServer, path: string, call: TestCall): Promise<s
   }
 }
 
-/** Longer than any response takes on a busy machine. */
+/** Milliseconds to wait for a response. No response takes this long, even on a busy machine. */
 const timeoutMs = 5000;
 
-/** The text, or "still open" for a stream that does not end in time. */
+/** Resolves to the text, or to "still open" if a stream does not end in time. */
 async function soon(text: Promise<string>): Promise<string> {
   const giveUp = new AbortController();
   const late = sleep(timeoutMs, "still open", { signal: giveUp.signal }).catch(String);
@@ -177,7 +182,7 @@ async function soon(text: Promise<string>): Promise<string> {
 const askEverything: Script = async function* (server) {
   yield server.reference.keys.map(({ key }) => key).join();
   for (const [path, call] of calls) yield await soon(told(server, path, call));
-  // The exact bytes of a response.
+  // These requests record the exact bytes of a response.
   const { key } = server.reference.issueKey("pro");
   const authorized = `Host: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n`;
   yield await server.raw(`GET /v1/nothing HTTP/1.1\r\n${authorized}\r\n`);
@@ -261,7 +266,7 @@ const submitBatches: Script = async function* (server) {
 interface Part {
   readonly name: string;
   readonly script: Script;
-  /** The decisions that the part exercises. */
+  /** The functions of `Behaviour` that the part exercises. */
   readonly home: Partial<Behaviour>;
 }
 

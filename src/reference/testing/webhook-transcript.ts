@@ -25,7 +25,7 @@ async function textReceiver() {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** The deliveries since the last call, sorted, since their order may vary. */
+    /** Returns the deliveries since the last call, sorted because their order may vary. */
     take: (): string[] => {
       const taken = got.toSorted();
       got = [];
@@ -41,7 +41,7 @@ async function textReceiver() {
 const agent = "keeper";
 const stepsMs = [0, 100, 1500, 4000, 20_000, 60_000, 300_000, 1_800_000, 7_200_000, 7_200_000];
 
-/** Exercises webhooks of all kinds of receivers and alerts, over the whole schedule of retries. */
+/** Exercises alerts, and webhooks with all kinds of receivers, over the whole schedule of retries. */
 export async function* webhookTranscript(server: TestServer): AsyncGenerator<string> {
   const receiver = await textReceiver();
   const ask = async (path: string, body?: object, key = "enterprise") => {
@@ -76,7 +76,7 @@ export async function* webhookTranscript(server: TestServer): AsyncGenerator<str
     }
     await server.invoke(agent, { key: "enterprise", body: { query: "Grüße 🙂", context: "x".repeat(17_000) } });
     await server.invoke("crasher", { key: "enterprise" });
-    // A comparison may end before the agent has timed out.
+    // A comparison of transcripts may end before the agent times out: the request then fails.
     const stuck = server.invoke("stuck", { key: "enterprise" }).catch(() => null);
     (await server.stream("dripper", { key: "enterprise" })).disconnect();
     for (let at = 0; at < 4; at += 1) await server.call("/usage", { key: "free" });

@@ -192,7 +192,7 @@ describe("a process that is killed as soon as its events are emitted", () => {
     expect(spawnSync(process.execPath, [script, data, target.url, "30"]).signal).toBe("SIGKILL");
     expect(target.received).toHaveLength(0);
     const second = outboxFixture({ store: diskStore(data) });
-    // On a busy machine the clock does not wait for all of them at once.
+    // On a busy machine, one advance does not wait for all deliveries, so the test advances several times.
     for (let attempt = 0; attempt < 100 && target.received.length < 30; attempt += 1) await second.advance(0);
     const numbers = target.received.map(({ json }) => (json["data"] as { number: number }).number);
     expect(numbers.toSorted((one, other) => one - other)).toEqual(Array.from({ length: 30 }, (_, number) => number));
@@ -200,7 +200,9 @@ describe("a process that is killed as soon as its events are emitted", () => {
 });
 
 describe("a server that is killed between two retries", () => {
-  /** Starts a server in a process of its own. `move` advances its clock by seconds; `kill` kills it. */
+  /**
+   * Starts a server in a separate process. `move` advances the server's clock by seconds, and `kill` kills the process.
+   */
   async function startKillable(data: string) {
     const script = fileURLToPath(new URL("./testing/killed-server.ts", import.meta.url));
     const child = spawn(process.execPath, [script, data], { stdio: ["ignore", "pipe", "inherit"] });

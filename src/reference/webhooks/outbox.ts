@@ -19,8 +19,8 @@ export interface Outbox {
   /** All active webhooks, in order of creation. */
   webhooks(): readonly Webhook[];
   /**
-   * Sends an event to each webhook that selects it. Returns at once. By then, the event is stored in the data folder,
-   * if there is one.
+   * Sends an event to each webhook whose subscription matches. Returns at once, but only after the event is stored in
+   * the data folder, if there is one.
    */
   emit(event: HostingEvent): void;
   /** Sends a message that belongs to no webhook: a usage alert. */

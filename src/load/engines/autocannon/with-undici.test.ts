@@ -8,7 +8,10 @@ import { sendInShape } from "./with-undici.ts";
 const never = new AbortController().signal;
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-/** Sends in a shape, with answers of these statuses in turn (the last one repeats); tells how many, and how many at once at most. */
+/**
+ * Sends requests in a shape. The responses have these statuses in turn, of which the last repeats. Returns the number
+ * of requests, and the greatest number at once.
+ */
 async function sentIn(
   shape: TrafficShape,
   statuses: readonly number[] = [200],

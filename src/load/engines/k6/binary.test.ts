@@ -12,7 +12,7 @@ import { EngineProblem } from "../../engine.ts";
 import { packageRoot } from "../../../base/package-root.ts";
 import { builtBinary, findK6 } from "./binary.ts";
 
-/** A folder like that of a package, and a way to put a program there that says it is some version of k6. */
+/** Makes a folder like that of the package. `put` creates a program there that prints a version of k6. */
 function place() {
   const root = mkdtempSync(join(tmpdir(), "conformance-k6-"));
   mkdirSync(join(root, "k6"));

@@ -31,7 +31,7 @@ interface Manifest {
   ];
 }
 
-/** The operator's resource definition. A cluster silently drops unknown fields; in this test they are errors. */
+/** The operator's resource definition. A cluster silently drops unknown fields, but in this test they are errors. */
 const definition = JSON.parse(
   readFileSync(new URL("testing/k6.io_testruns.json", import.meta.url), "utf8"),
   (name, value: unknown) =>

@@ -30,7 +30,7 @@ const named = (name: string): Scenario => {
   return scenario;
 };
 
-/** How many requests a flow asks for on pro. */
+/** Returns how many requests a flow sends on the Pro tier. */
 function plannedOnPro(scenario: string, flow: string): number {
   const planned = named(scenario)
     .flows(publishedTiers.pro)
@@ -73,7 +73,7 @@ describe.skipIf(lacking !== null)("a load sent by k6", () => {
     expect(evidence.requests).toHaveLength(evidence.generator.planned);
     expect(stampede).toHaveLength(plannedOnPro("burst", "stampede"));
     const admitted = stampede.filter(({ status }) => status === 200);
-    // A minute may end in the middle of it.
+    // The stampede may cross the end of a minute.
     const minutes = new Set(admitted.map(({ date }) => Math.floor((date ?? 0) / 60)));
     expect(admitted.length).toBeLessThanOrEqual(100 * minutes.size);
     expect(evidence.requests.every(({ sentMs, headMs, endMs }) => sentMs <= headMs && headMs <= endMs)).toBe(true);

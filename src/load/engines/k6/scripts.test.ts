@@ -8,13 +8,13 @@ import { packageRoot } from "../../../base/package-root.ts";
 const folder = join(packageRoot(), "k6");
 const scripts = readdirSync(folder).filter((name) => /^[^.]+\.ts$/.test(name));
 
-/** The imports of a file at run time, without types. */
+/** Returns the imports of a file that exist at run time, without type imports. */
 const importsOf = (path: string): string[] =>
   [...readFileSync(path, "utf8").matchAll(/^(?:import|export) (?!type\b)[^"';]*?from "([^"]+)";$/gm)].flatMap(
     ([, name]) => name ?? [],
   );
 
-/** All files of the k6 scripts, and their imports of other packages. */
+/** Finds all files of the k6 scripts, and their imports of other packages. */
 function closure(): { readonly files: readonly string[]; readonly foreign: readonly string[] } {
   const files = new Set(scripts.map((name) => join(folder, name)));
   const foreign: string[] = [];

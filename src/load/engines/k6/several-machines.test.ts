@@ -29,12 +29,14 @@ const lacking = await findK6().then(
 if (lacking !== null) process.stderr.write(`Skipping the test of clocks that are apart. ${lacking}\n`);
 
 const speed = 40;
-/** Real ms; 200 ms of the target's time lie between one clock and the next. */
+/** Real milliseconds by which each clock is ahead of the one before: 200 ms of the target's clock. */
 const stepMs = 200 / speed;
 const folder = mkdtempSync(join(tmpdir(), "clocks-apart-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The script on a machine whose clock is so far ahead: it is set before anything else of the script runs. */
+/**
+ * Writes a script for a machine whose clock is `aheadMs` ahead. The clock is set before the rest of the script runs.
+ */
 function scriptWithClock(aheadMs: number): string {
   const clock = join(folder, `clock${aheadMs}.ts`);
   writeFileSync(clock, `const now = Date.now;\nDate.now = () => now() + ${aheadMs};\n`);
@@ -44,7 +46,10 @@ function scriptWithClock(aheadMs: number): string {
   return script;
 }
 
-/** Sends the load in a process for each clock, told by how far it is ahead, and merges what their logs say. */
+/**
+ * Sends the load with one process for each clock, and merges the evidence of their logs. `clocks` has the milliseconds
+ * by which each is ahead.
+ */
 async function sent(patches: readonly Patch[], clocks: readonly number[]): Promise<LoadEvidence> {
   const { path, version } = await findK6();
   const reference = await startReference({ patches, clock: acceleratedClock(speed) });

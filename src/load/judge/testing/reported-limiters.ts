@@ -1,18 +1,20 @@
 import type { Random } from "../../../rules/limits/admission/testing/random.ts";
 
-/** The values of a limiter in the headers. Times are the target's, in ms. */
+/** The values of a limiter in the headers. Times are in ms of the target's clock. */
 export interface LimiterReport {
   readonly limit: number;
   readonly remaining: number;
   readonly resetMs: number;
 }
 
-/** A limiter as a server would implement and report it. All times are the target's, in ms, and never go back. */
+/**
+ * A limiter as a server would implement and report it. All times are in ms of the target's clock, and never go back.
+ */
 export interface ReportingLimiter {
   readonly isFull: (nowMs: number) => boolean;
   readonly count: (nowMs: number) => void;
   readonly uncount: (countedMs: number, nowMs: number) => void;
-  /** Counts a refused request, in a limiter in which refusals count. */
+  /** Counts a refused request, for servers where refusals count. */
   readonly countRefusal: (nowMs: number) => void;
   readonly read: (nowMs: number) => LimiterReport;
   /** When the next request will be admitted. */
@@ -49,7 +51,10 @@ export function fixed(size: Size, phaseMs: number): ReportingLimiter {
   };
 }
 
-/** `pushes`: a refused request restarts the window; `reportsPush`: the headers report that. */
+/**
+ * Creates a limiter whose window begins with a request. `pushes`: a refused request restarts the window. `reportsPush`:
+ * the headers report the restart.
+ */
 export function anchored(size: Size, pushes: boolean, reportsPush = true): ReportingLimiter {
   const { capacity, windowMs } = size;
   let endsMs = -Infinity;
@@ -80,7 +85,9 @@ export function anchored(size: Size, pushes: boolean, reportsPush = true): Repor
   };
 }
 
-/** The reset is when the oldest request leaves the window, or a whole window from now. */
+/**
+ * Creates a rolling window. The reset is when the oldest request leaves the window, or else a whole window from now.
+ */
 export function rolling(size: Size, reportsOldest: boolean): ReportingLimiter {
   const { capacity, windowMs } = size;
   let log: number[] = [];
@@ -126,7 +133,7 @@ export function weighted(size: Size, phaseMs: number): ReportingLimiter {
   };
 }
 
-/** The reset is when the bucket is full again, or when its next token comes. */
+/** Creates a token bucket. The reset is when the bucket is full again, or else when its next token comes. */
 export function bucket(size: Size, refillPerMs: number, reportsFull: boolean): ReportingLimiter {
   const { capacity } = size;
   let fullMs = -Infinity;

@@ -28,7 +28,7 @@ export function splitOverMachines(evidence: LoadEvidence, apartMs: number): Load
   return mergeEvidence(parts, apartMs);
 }
 
-/** Sequential requests stay on one machine. */
+/** Chooses a machine for each request. Sequential requests stay on one machine. */
 const machineOf = (flow: Flow | undefined, at: number): number =>
   flow === undefined || isSequential(flow) ? 0 : at % machines;
 

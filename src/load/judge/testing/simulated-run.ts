@@ -13,12 +13,12 @@ export interface World {
   readonly tier: TierName | null;
   readonly engine: EngineName;
   readonly speed: number;
-  /** Real ms, each way. */
+  /** Maximum network delay in each direction, in real ms. */
   readonly latencyMs: number;
   readonly lossShare: number;
-  /** Target's clock minus ours, at the start; ms. */
+  /** Milliseconds by which the target's clock is ahead of the client's at the start. */
   readonly skewMs: number;
-  /** By how much faster the target's clock runs than `speed` says. */
+  /** Share by which the target's clock runs faster than `speed` says. */
   readonly drift: number;
   readonly dates: "fresh" | "stale" | "absent";
   readonly isFresh: boolean;
@@ -26,7 +26,7 @@ export interface World {
 
 const unanswered = { status: null, ...noRateLimitInfo } as const;
 
-/** Runs a scenario against a simulated server, and gives the evidence that an engine would. */
+/** Runs a scenario against a simulated server. Returns the evidence that an engine would return. */
 export function simulateRun(
   scenario: Pick<Scenario, "name" | "flows">,
   server: SimulatedServer,
@@ -64,7 +64,7 @@ interface Parties {
 const targetMsAt = ({ skewMs, speed, drift }: World, realMs: number): number =>
   beganMs + skewMs + (realMs - beganMs) * speed * (1 + drift);
 
-/** Our own times of a request, and what becomes of it. */
+/** The course of a request, in times of the client's clock. */
 interface Course {
   readonly sentMs: number;
   readonly reachesMs: number;
@@ -72,7 +72,7 @@ interface Course {
   readonly headMs: number;
   readonly endMs: number;
   readonly leavesMs: number;
-  /** From the server back to the client. */
+  /** Network delay of the response. */
   readonly backMs: number;
   readonly left: boolean;
   readonly failed: boolean;
@@ -109,7 +109,7 @@ function decisionOn(flow: Flow, account: Account, { parts }: SimulatedServer, no
   return { answer: "admitted", shown: reportOf(account, parts, nowMs), retryAfterSeconds: null };
 }
 
-/** Until when an admitted request holds its slot; and an error is uncounted, where errors do not count. */
+/** Sets until when an admitted request holds its slot. Uncounts a failed request if errors do not count. */
 function settleSlot(
   { operation }: Flow,
   course: Course,
@@ -185,13 +185,13 @@ function evidenceOf(
   };
 }
 
-/** How long an agent thinks, in target ms. */
+/** Returns how long an agent works, in ms of the target's clock. */
 function worksFor(agent: Flow["operation"]["agent"], random: Random): number {
   if (agent === "slow") return random.between(1950, 2050);
   return agent === "slowStreaming" ? random.between(8000, 11_000) : random.between(0, 5);
 }
 
-/** Whole ms are what autocannon tells. */
+/** Rounds the times as the engine does: autocannon reports whole milliseconds. */
 function timesOf(
   engine: EngineName,
   sentMs: number,

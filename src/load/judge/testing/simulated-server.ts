@@ -11,25 +11,25 @@ import {
   type Size,
 } from "./reported-limiters.ts";
 
-/** The decision on one request. */
+/** The decision about one request, with what the headers report. */
 export interface Decided {
   readonly answer: "admitted" | "refused";
   readonly shown: LimiterReport;
   readonly retryAfterSeconds: number | null;
 }
 
-/** One key's account on a simulated server. Target's ms. */
+/** The account of a key on a simulated server. Times are in ms of the target's clock. */
 export interface Account {
   readonly hour: ReportingLimiter;
   readonly minute: ReportingLimiter;
   readonly extraLimiters: readonly ReportingLimiter[];
-  /** When the slots taken so far are free again. */
+  /** The times at which the slots that were taken so far are free again. */
   readonly busyUntilMs: number[];
-  /** Times of admitted requests that are not counted yet: a read and a later write. */
+  /** Times of admitted requests that are not counted yet, in a server that reads its count and writes it later. */
   uncountedMs: number[];
 }
 
-/** The behaviour of a simulated server. A fault overrides one member. */
+/** The behaviour of a simulated server. A fault overrides one field. */
 export interface ServerDecisions {
   readonly speaksOf: "hour" | "minute" | "tighter";
   readonly slots: number;
@@ -38,18 +38,18 @@ export interface ServerDecisions {
   readonly errorsCount: boolean;
   readonly round: (value: number) => number;
   readonly moreRetrySeconds: number;
-  /** Share of the true wait that a refusal announces. */
+  /** The announced wait of a refusal, as a share of the true wait. */
   readonly retryShare: number;
-  /** From the end of an answer until its slot is free. */
+  /** Returns the milliseconds from the end of a response until its slot is free. */
   readonly releaseMs: () => number;
-  /** From the disconnection of a client until its slot is free. */
+  /** Returns the milliseconds from the disconnection of a client until its slot is free. */
   readonly noticeMs: () => number;
-  /** How long a failed request keeps its slot. */
+  /** Milliseconds for which a failed request keeps its slot. */
   readonly failureKeepsMs: number;
   readonly slotsUntil: (kind: "invoke" | "stream", endMs: number, headMs: number) => number;
   readonly refusalTakesMs: number;
   readonly show: (reading: LimiterReport) => LimiterReport;
-  /** Decisions within this time do not see each other. */
+  /** Decisions within this many milliseconds do not see each other's counts. */
   readonly raceMs: number;
   readonly countsHealth: boolean;
   readonly countsOfStream: number;
@@ -66,14 +66,14 @@ export interface Terms {
   readonly hour: (typeof shapes)[number];
   readonly minute: "bucket" | "pushed in secret" | (typeof shapes)[number];
   readonly burstAdds: boolean;
-  /** Adds a bucket of the burst's size to the minute's limiter. */
+  /** Whether the minute also has a token bucket of the burst's size. */
   readonly hasBucket: boolean;
   readonly capacities: Partial<Capacities>;
-  /** All keys share one account. */
+  /** Whether all keys share one account. */
   readonly isShared: boolean;
 }
 
-/** Fixed windows, as in most servers. */
+/** The limiters of most servers: fixed windows. */
 export const defaultTerms: Terms = {
   hour: "fixed",
   minute: "fixed",
@@ -103,7 +103,7 @@ export const defaultDecisions = ({ concurrent }: TierLimits): ServerDecisions =>
   countsOfStream: 1,
 });
 
-/** A random server that obeys the document. */
+/** Makes a random server that obeys the document. */
 export function legalServer(limits: TierLimits, random: Random): SimulatedServer {
   const terms: Terms = {
     ...defaultTerms,
@@ -180,7 +180,7 @@ function minuteOf(
 
 const limitersOf = ({ hour, minute, extraLimiters }: Account): ReportingLimiter[] => [...extraLimiters, minute, hour];
 
-/** The values in the headers now. */
+/** Returns the values that the headers report now. */
 export function reportOf(account: Account, { speaksOf, show }: ServerDecisions, nowMs: number): LimiterReport {
   const [hour, minute] = [account.hour.read(nowMs), account.minute.read(nowMs)];
   if (speaksOf === "hour") return show(hour);

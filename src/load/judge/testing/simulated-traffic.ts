@@ -1,10 +1,10 @@
 import { earlyRetrySeconds, lateRetrySeconds, type Flow } from "../../scenarios.ts";
 import type { LoadSample } from "../../../evidence/load-evidence.ts";
 
-/** Real time that a run begins at; a Unix time of this era. */
+/** Real time at which each run begins: a Unix time of our years. */
 export const beganMs = 1_790_000_000_123;
 
-/** Something that happens, at an instant of real time. */
+/** Something that happens at an instant of real time. */
 export interface Event {
   readonly atMs: number;
   readonly run: () => void;
@@ -13,7 +13,7 @@ export interface Event {
 export type Send = (flow: Flow, atMs: number, answered: (sample: LoadSample) => void) => void;
 export type Later = (atMs: number, run: () => void) => void;
 
-/** Sends a flow in its shape: `flow` in our own time, `own` as it is planned. */
+/** Sends a flow in its shape. `flow` has the times of the client's clock, and `own` the planned times. */
 export function drive(flow: Flow, own: Flow, send: Send, later: Later, speed: number): void {
   const startMs = beganMs + flow.afterSeconds * 1000;
   const { shape } = flow;
@@ -61,7 +61,7 @@ export function drive(flow: Flow, own: Flow, send: Send, later: Later, speed: nu
   }
 }
 
-/** Takes the earliest event out. */
+/** Removes the earliest event and returns it. */
 export function next(events: Event[]): Event {
   let first = 0;
   for (let index = 1; index < events.length; index += 1)

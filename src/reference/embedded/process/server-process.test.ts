@@ -46,7 +46,7 @@ describe("the embedded server in a child process", () => {
     });
     expect(served.tiers.enterprise).toEqual(enterprise);
     const { key } = await served.issueKey("enterprise");
-    // Moves away from the end of an hour, which may also be the end of a minute.
+    // The clock may be close to the end of an hour, and so of a minute. It now moves to the beginning of the next hour.
     await served.toNextHour();
     const dates: number[] = [];
     for (let sent = 0; sent < 2; sent += 1) {

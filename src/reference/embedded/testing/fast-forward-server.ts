@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { type Patch, type Reference, startReference, virtualClock } from "../../reference.ts";
 
-/** A reference server whose clock runs like the machine's. A run's waiting takes no real time. */
+/** A reference server whose clock runs at normal speed, but skips the time in which a run only waits. */
 export interface FastForwardServer {
   readonly reference: Reference;
-  /** The timers for a run. They agree with the server's clock. */
+  /** The timers that a run uses. They show the same time as the server's clock. */
   readonly timers: { readonly now: () => number; readonly sleep: (ms: number) => Promise<void> };
   /** The number of requests that the server has refused with 429. */
   readonly countRefused: () => number;
@@ -13,14 +13,16 @@ export interface FastForwardServer {
 }
 
 const tickMs = 4;
-/** Step of a wait, in milliseconds. Small steps let requests that come during the wait come at their time. */
+/**
+ * The clocks skip a wait in steps of this many milliseconds, so that requests during the wait are sent at their time.
+ */
 const stepMs = 1000;
-/** Real time after each step. */
+/** Real milliseconds after each step. */
 const restMs = 1;
-/** Real time without a request after which every probe is taken to wait. */
+/** After this many real milliseconds without a request, every probe counts as waiting. */
 const idleMs = 10;
 
-/** @param patches faults and variants of the server */
+/** Starts the server. @param patches faults and variants of the server */
 export async function startFastForwardServer(patches: readonly Patch[] = []): Promise<FastForwardServer> {
   let refused = 0;
   let lastRequestMs = -Infinity;
@@ -37,7 +39,8 @@ export async function startFastForwardServer(patches: readonly Patch[] = []): Pr
   let moving: Promise<void> = Promise.resolve();
   const advanceBy = async (ms: number): Promise<void> => {
     const now = performance.now();
-    // A run's clock moves first, so that a delivery during the step lies within it.
+    // The run's clock moves before the server's, so that a delivery during the step does not seem to come from the
+    // future.
     skippedMs += ms;
     await reference.advance(now - lastMs + ms);
     lastMs = now;
@@ -47,11 +50,11 @@ export async function startFastForwardServer(patches: readonly Patch[] = []): Pr
     return moving;
   };
   const timeMs = (): number => performance.now() + skippedMs;
-  /** The ends of waits that have begun. Waits overlap, as on a real clock. */
+  /** The times at which the current waits end. Waits overlap, as on a real clock. */
   const endsMs = new Set<number>();
   const sleepUntil = async (endMs: number): Promise<void> => {
     for (let leftMs = endMs - timeMs(); leftMs > 0; leftMs = endMs - timeMs()) {
-      // Requests of other probes take real time, so that no minute passes between two of them.
+      // While other probes send requests, no time is skipped: a minute must not pass between two of their requests.
       const isIdle = performance.now() - lastRequestMs > idleMs;
       if (isIdle && endMs === Math.min(...endsMs)) await move(Math.min(leftMs, stepMs));
       await sleep(restMs);

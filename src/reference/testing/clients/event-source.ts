@@ -7,8 +7,8 @@ export interface ClientEvent {
 }
 
 /**
- * Reads a stream with the package `eventsource`, as a user's program would. It posts through the client's `fetch` and
- * closes at `done` or `error`, or after `count` events. Rejects if the connection fails.
+ * Reads a stream with the package `eventsource`, as a user's program would. Sends a POST by way of the package's
+ * `fetch` option. Closes at `done` or `error`, or after `count` events. Rejects if the connection fails.
  */
 export function readWithEventSource(url: string, key: string, body: object, count = Infinity): Promise<ClientEvent[]> {
   return new Promise((resolve, reject) => {
@@ -31,7 +31,7 @@ export function readWithEventSource(url: string, key: string, body: object, coun
     };
     for (const name of ["start", "chunk", "done", "error"]) source.addEventListener(name, take);
     source.addEventListener("error", (event) => {
-      // The client's own error event has no data. The server's event `error` has.
+      // An error event of the package itself has no data. The server's event `error` has data.
       if (event instanceof MessageEvent) return;
       source.close();
       reject(new Error(`${url}: ${event.message ?? "the connection failed"}`));

@@ -22,7 +22,9 @@ export interface ProcessResult {
   readonly stderr: string;
 }
 
-/** Runs the Python that has the clients installed. It can import the modules of this folder. Never rejects. */
+/**
+ * Runs the Python in which the clients are installed. The program can import the modules of this folder. Never rejects.
+ */
 export function python(
   args: readonly string[],
   { cwd = folder, env = {} }: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
@@ -46,7 +48,10 @@ const pythonEnvironment = {
   NO_COLOR: "1",
 };
 
-/** Runs a program of this folder and parses the JSON that it prints. Rejects with its errors if it fails. */
+/**
+ * Runs a Python program of this folder and parses the JSON that the program prints. Rejects with the program's errors
+ * if it fails.
+ */
 export async function pythonJson(program: string, ...args: readonly string[]): Promise<unknown> {
   const { code, stdout, stderr } = await python([program, ...args]);
   if (code !== 0) throw new Error(`${program} ended with exit code ${code}: ${stderr}`);

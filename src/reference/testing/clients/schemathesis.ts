@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { python, type ProcessResult } from "./python.ts";
 
-/** Checks for every response: the description has its status, media type, headers and body. */
+/**
+ * Names of the checks that every response must pass: its status, media type, headers and body are in the description.
+ */
 export const descriptionChecks = [
   "status_code_conformance",
   "content_type_conformance",
@@ -12,8 +14,8 @@ export const descriptionChecks = [
 ] as const;
 
 /**
- * Checks for servers whose agents are healthy. `unsupported_method` and `allow_header_conformance` are left out: they
- * demand 405, but the document has 404 for an undefined method.
+ * Names of the checks for servers whose agents are healthy. `unsupported_method` and `allow_header_conformance` are
+ * left out: they demand 405, but the document has 404 for an undefined method.
  */
 export const healthyServerChecks = [
   ...descriptionChecks,
@@ -25,7 +27,7 @@ export const healthyServerChecks = [
 ] as const;
 
 export interface Campaign {
-  /** URL of the OpenAPI description. The requests go to the server that it names. */
+  /** URL of the OpenAPI description. The requests go to the server that the description names. */
   readonly descriptionUrl: string;
   readonly key: string;
   readonly checks: readonly string[];
@@ -40,7 +42,7 @@ export interface Campaign {
   readonly examples: number;
 }
 
-/** Runs schemathesis on a server's description. A campaign always sends the same requests. */
+/** Runs schemathesis on a server's description. The same campaign always sends the same requests. */
 export async function schemathesis(campaign: Campaign): Promise<ProcessResult> {
   // schemathesis writes files into its working folder.
   const folder = await mkdtemp(join(tmpdir(), "schemathesis-"));

@@ -5,14 +5,14 @@ import { fileURLToPath } from "node:url";
 
 const command = fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
 
-/** A `conformance serve` in a process of its own. The values come from its first lines. */
+/** A separate process that runs `conformance serve`. The values are read from the first lines of its output. */
 export interface ServeProcess {
   readonly baseUrl: string;
   readonly key: string;
   readonly stop: () => Promise<void>;
 }
 
-/** Starts the process on a free port. Rejects if it ends before it serves. */
+/** Starts the process on a free port. Rejects if the process ends before it serves. */
 export async function startServe(): Promise<ServeProcess> {
   const child = spawn(process.execPath, [command, "serve", "--port", "0", "--quiet"], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -4,7 +4,7 @@ import { addressGuard } from "../address-guard.ts";
 import { diskStore } from "../disk-store.ts";
 import { outbox } from "../outbox.ts";
 
-// Emits events, and kills itself before it has sent any.
+// This program emits events, and kills itself before it has sent any.
 const [folder = "", url = "", count = "0"] = process.argv.slice(2);
 const server = outbox({
   clock: virtualClock(),

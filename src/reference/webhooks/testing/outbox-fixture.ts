@@ -10,10 +10,10 @@ import { testReceiver, type Reaction, type TestReceiver } from "./receiver.ts";
 export interface OutboxFixture {
   readonly clock: VirtualClock;
   readonly outbox: Outbox;
-  /** A receiver on loopback. */
+  /** Starts a receiver on loopback with these reactions. */
   readonly receiver: (...reactions: readonly Reaction[]) => Promise<TestReceiver>;
   readonly advance: (ms: number) => Promise<void>;
-  /** When each delivery arrived, in milliseconds since the start of the clock. */
+  /** Returns when each delivery arrived, in milliseconds since the start of the clock. */
   readonly times: (receiver: TestReceiver) => readonly number[];
 }
 
@@ -50,7 +50,7 @@ export function outboxFixture({
   };
 }
 
-/** A webhook for all events of all agents, with changes. */
+/** Makes a webhook for all events of all agents. `given` replaces some of its fields. */
 export function newWebhook(url: string, given: Partial<NewWebhook> = {}): NewWebhook {
   return {
     url,
@@ -63,7 +63,7 @@ export function newWebhook(url: string, given: Partial<NewWebhook> = {}): NewWeb
   };
 }
 
-/** An event of the agent `echo`, with changes. */
+/** Makes an event of the agent `echo`. `given` replaces some of its fields. */
 export function agentEvent(given: Partial<HostingEvent> = {}): HostingEvent {
   return { type: "agent.completed", agentId: "echo", deploymentId: "dep_1", data: { tokens_used: 3 }, ...given };
 }

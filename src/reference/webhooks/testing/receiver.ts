@@ -28,7 +28,7 @@ export interface TestReceiver {
   close(): Promise<void>;
 }
 
-/** Starts a receiver on loopback. The n-th delivery gets the n-th reaction; the last one repeats. */
+/** Starts a receiver on loopback. The n-th delivery gets the n-th reaction. The last reaction repeats. */
 export async function testReceiver(nowMs: () => number, reactions: readonly Reaction[]): Promise<TestReceiver> {
   const received: ReceivedDelivery[] = [];
   const server = createServer((request, response) => {

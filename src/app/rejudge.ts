@@ -54,7 +54,7 @@ export function rejudgeRun(
   };
 }
 
-/** The pairs of properties that the run counted; `null` if it did not look at them. */
+/** Which pairs of request properties the run combined in some request; `null` if the run did not count pairs. */
 function pairCoverageIn({ probes }: Evidence): PairCoverage | null {
   const result = probes.find(({ probe }) => probe === cornersRequested.name)?.result;
   return result?.kind === "ran" ? (result.evidence as PairCoverage) : null;

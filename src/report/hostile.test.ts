@@ -132,7 +132,7 @@ describe.each(byDocument)("%s", (_format, of, rule) => {
   });
 });
 
-/** Applies a rule. The rule fails by its own expectations. */
+/** Applies a rule. The rule's own expectations fail the test. */
 async function holds<T>(rule: Rule<T>, of: (value: T) => string, value: T): Promise<true> {
   await rule(of, value);
   return true;

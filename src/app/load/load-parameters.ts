@@ -4,7 +4,7 @@ import type { TierName } from "../../spec/tiers.ts";
 
 /** Which load to send, and how. */
 export interface LoadParameters {
-  /** Names of scenarios. Empty: the default scenarios. */
+  /** Names of the scenarios to send. If there are none, the default scenarios are sent. */
   readonly scenarios: readonly string[] | "all";
   /** `first` stands for the engine that each scenario prefers. With `in turns`, the engines alternate from one scenario to the next. */
   readonly engine: EngineName | "first" | "in turns";

@@ -25,7 +25,7 @@ export interface LoadPlan {
 export interface LoadPreview {
   /** `null` stands for the embedded server. */
   readonly baseUrl: string | null;
-  /** Names of keys. Empty for the embedded server, which creates fresh keys. */
+  /** Names of the keys that load is sent with. Empty for the embedded server, which creates fresh keys. */
   readonly keys: readonly string[];
   readonly estimates: readonly Estimate[];
   /** Total time that keys pause between trials, in seconds. */

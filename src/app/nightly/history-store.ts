@@ -12,7 +12,7 @@ import { type DamagedNight, type Night, type NightHistory, nightSchema } from ".
 import { contradictionIn } from "../../report/model/contradictions.ts";
 import { nightV1Format, nightV1Schema } from "../../report/history/night-v1.ts";
 
-/** The folder of a history's entries, and that of a night's full reports. */
+/** Folder of a history's entries. {@link reportFolder} is the folder of a night's full reports. */
 export const nightsFolder = (folder: string): string => join(folder, "nights");
 export const reportFolder = (folder: string, id: string): string => join(folder, "reports", id);
 

@@ -6,7 +6,7 @@ import { type OutputFiles, writeOutput } from "./write-output.ts";
 
 /** Options for writing a report in the requested formats. */
 export interface WriteOptions extends FormatParts {
-  /** A run to save first, and its folder. Its webhook secrets must not be removed, because `evidence.json` keeps them. */
+  /** A run to save first, and the folder to save it in. Webhook secrets must still be in the run, because `evidence.json` keeps them. */
   readonly save?: { readonly folder: string; readonly run: SavedRun };
   /** Whether this is the last report of the command. Earlier reports are not printed to standard output. Default: `true`. */
   readonly isFinal?: boolean;

@@ -77,13 +77,13 @@ function variablesOf(keys: RunResult["target"]["keys"]): Pick<Report["target"], 
     : { variables: Object.fromEntries(named.map(({ name, variable }) => [name, variable])) };
 }
 
-/** The pairs of properties that the run counted; `null` if it did not look at them. */
+/** Which pairs of request properties the run combined in some request; `null` if the run did not count pairs. */
 function pairCoverageOf({ runs }: RunResult): PairCoverage | null {
   const result = runs.find(({ planned }) => planned.probe === cornersRequested)?.result;
   return result?.kind === "ran" ? (result.evidence as PairCoverage) : null;
 }
 
-/** The pairs of properties that the requests of a run had. */
+/** The field `pairs` of the report: which pairs of request properties the run combined. Absent if the run did not count pairs. */
 function pairsOf(
   { coveredCount, total, cut, triples, seed, seen }: PairCoverage,
   unseen: readonly string[],

@@ -5,19 +5,19 @@ import type { Selection } from "../../run/plan/selection.ts";
 import { clausesOfPair } from "../../suites/coverage/clauses-of-pairs.ts";
 import { cornersRequested, type PairCoverage } from "../../suites/coverage/probe.ts";
 
-/** Maximum number of pairs that a finding names. */
+/** Maximum number of pairs of request properties that a finding names. */
 const maxNamed = 4;
 
 /**
- * The pairs that a run was to cover and did not. A selection leaves requests out, and evidence of earlier versions does
- * not say why a pair is missing: then there are none.
+ * The pairs of request properties that the run could have combined in a request, but did not. Empty if `--only` or `--skip` left requests
+ * out. Also empty for evidence of earlier versions, which does not say why a pair is missing.
  */
 export const unseenPairsOf = (coverage: PairCoverage | null, selection: Selection | undefined): readonly string[] =>
   coverage?.seen === undefined || selection !== undefined ? [] : coverage.uncovered;
 
 /**
- * Adds a finding for each must clause with pairs that could have been seen and were not: it is not exercised in full.
- * It counts from the set on that has the generated requests. A broken clause stays broken.
+ * Adds a skipped finding for each must clause of an unseen pair, so that the clause does not count as exercised. These findings count from
+ * the requirement set that introduced generated requests.
  */
 export function withUnseenPairs(
   findings: readonly ReportFinding[],

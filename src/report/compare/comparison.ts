@@ -78,7 +78,7 @@ const metricSchema = trialSchema.extend({
   /** `null` if the older report has no value, for example no latency of refusals because nothing was refused. */
   was: z.number().nullable(),
   is: z.number().nullable(),
-  /** Negative for a decrease; `null` if there is no share. */
+  /** Negative for a decrease; `null` if one of the values is missing, or the older value is 0. */
   changeShare: z.number().nullable().describe("Growth as a share of the older value: 0.1 is a tenth."),
   /** `null` if the two values can be compared. */
   doubt: text.nullable().describe("Why the two values cannot be compared."),
@@ -86,7 +86,7 @@ const metricSchema = trialSchema.extend({
 
 const regressionSchema = z.object({
   kind: z.enum(Object.keys(regressionKinds) as [RegressionKind, ...RegressionKind[]]),
-  /** One sentence on one line; control characters in texts of the target are escaped. */
+  /** One sentence on one line. Control characters in quoted texts of the target are escaped. */
   says: text,
   /** The finding that became worse; `null` if a load metric or the verdict did. */
   finding: z.object({ check: text, clause: text, instance: text.nullable() }).nullable(),

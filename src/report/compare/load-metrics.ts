@@ -89,7 +89,8 @@ function doubtOf(older: LoadRun, newer: LoadRun, group: MetricGroup): string | n
     if (why !== null) return `of the ${side}: ${why}`;
   }
   if (older.stopped !== null || newer.stopped !== null) return "one of the two was stopped early";
-  // If responses decide how many requests a scenario sends, `planned` is the number that was sent.
+  // `planned` may differ between runs of the same scenario: if the responses decide how many requests are sent, `planned` is the number
+  // that was sent.
   if (group === "counts" && older.requests.planned !== newer.requests.planned)
     return "not the same number of requests was planned";
   if (older.speed !== newer.speed) return "the target's clock ran at another speed";

@@ -55,7 +55,7 @@ function headBlocks(report: Report): string[] {
   ];
 }
 
-/** A section under its heading. */
+/** Renders a section below its heading. */
 function sectionBlocks({ title, lead, blocks }: Section): string[] {
   const causes = blocks.flatMap((block) =>
     block.kind === "causes" ? block.causes.map((each) => ({ block, each })) : [],

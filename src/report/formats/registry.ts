@@ -107,7 +107,8 @@ export const formats = {
     render: (document, { digests, report = document.report }) => {
       const known = digests?.() ?? {};
       if (Object.keys(known).length === 0 && evidenceFileNames(report).length > 0) throw new Error(missingInput.files);
-      // `serializeReport` returns exactly the text of a new report's file. For a saved report, `digests` replaces this digest.
+      // The digest of `report.json`. A new report's file has exactly the text that `serializeReport` returns. For a saved report, `digests`
+      // has the digest of its file instead.
       return serializeStatement(
         statementOf(document, { [reportFileName]: sha256Of(serializeReport(report)), ...known }),
       );

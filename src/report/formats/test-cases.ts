@@ -24,7 +24,7 @@ export interface TestCase {
   readonly status: "passed" | "failed" | "skipped" | "harness failed";
   /** The value from which the status follows: the outcome, the verdict, `stale` or `upcoming`. */
   readonly rawStatus: Outcome | Verdict | "stale" | "upcoming";
-  /** The sort of failure: the level of the clause, `harness`, `baseline`, or a verdict. */
+  /** The kind of failure: the level of the clause, `harness`, `baseline`, or a verdict. */
   readonly type: string;
   /** One line; empty for a plain pass. */
   readonly message: string;

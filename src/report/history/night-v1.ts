@@ -14,7 +14,7 @@ const findingSchema = nightFindingSchema.omit({ actual: true, reason: true, load
 
 const loadSchema = nightLoadSchema.extend({ validity: z.object({ counts: why, times: why }) });
 
-/** Reads an entry of version 0.1 as one of today's format. */
+/** Parses a history entry of version 0.1, and converts it to the current format. */
 export const nightV1Schema = nightSchema
   .omit({ stopped: true })
   .extend({

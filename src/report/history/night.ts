@@ -40,7 +40,7 @@ const changeSchema = z.object({
   /** Name of the metric, for example `admitted p50`. */
   figure: z.string(),
   direction: z.enum(["slower", "faster"]),
-  /** Medians, in milliseconds. */
+  /** Typical latency before and after the change, in milliseconds. */
   wasMs: ms,
   isMs: ms,
   /** Start of the first night with the changed latency. */
@@ -75,7 +75,7 @@ export type Reported = Night["reported"];
 
 /** A file of a history that cannot be read or trusted, and is left out. */
 export interface DamagedNight {
-  /** `contradictory`: its totals or its verdict do not follow from its findings. */
+  /** `contradictory` means that the totals or the verdict in the file do not follow from its findings. */
   readonly kind?: "contradictory";
   readonly file: string;
   readonly problem: string;

@@ -10,7 +10,7 @@ export type MetricName = (typeof metricNames)[number];
 
 /** The latency of one night in milliseconds: the median of the night's runs. */
 export interface Point {
-  /** Epoch milliseconds of the first run. */
+  /** Start of the night's first run, in epoch milliseconds. */
   readonly atMs: number;
   readonly value: number;
 }
@@ -29,7 +29,7 @@ export function valueOf(run: NightLoad, metric: MetricName): number | null {
 /** Runs less than this apart count as one night: they share the state of the machine, so they are not independent samples. */
 const oneNightMs = 6 * 3_600_000;
 
-/** The runs of one load, night by night. */
+/** The runs of one load (a scenario on a tier by an engine), night by night. */
 export interface LoadHistory {
   readonly load: TrialId;
   readonly nights: readonly { readonly atMs: number; readonly runs: readonly NightLoad[] }[];

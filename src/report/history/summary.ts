@@ -156,7 +156,7 @@ export function groupByLoad(
   );
 }
 
-/** Formats the shifts of one load as a sentence without a full stop: every metric, and the first night with the new level. */
+/** Formats the shifts of one load as a sentence without a full stop: every metric, and the first night with the changed latency. */
 export function formatShifts([first, ...rest]: readonly [ReportedLatencyShift, ...ReportedLatencyShift[]]): string {
   const others = rest.map(
     ({ figure, wasMs, isMs }) => `, ${figure} ${formatMs(wasMs)} → ${formatMs(isMs)} (${formatShare(wasMs, isMs)})`,

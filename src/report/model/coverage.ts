@@ -82,7 +82,8 @@ interface Matrix {
 }
 
 /**
- * Whether a kind of message is a status, such as `200`. Under load, it is `all` for exact counts, or a 429 with the limit that it reports.
+ * Whether a kind of message is a status, such as `200`. Load checks also use `429 minute` (a refusal that reports the minute limit) and
+ * `all` (responses that a long load only counts).
  */
 const isStatus = (kind: string): boolean => /^(\d{3}( \w+)?|all)$/.test(kind);
 
@@ -134,13 +135,13 @@ export function coverageSection({ findings, pairs }: Pick<Report, "findings" | "
   };
 }
 
-/** How many pairs and triples of properties the requests of the run had. */
+/** Says how many pairs and triples of request properties the run combined in some request. */
 const pairsFacts = (pairs: NonNullable<Report["pairs"]>): Fact[] => [
   countsFact("pairs of properties", pairs),
   ...(pairs.triples === undefined ? [] : [countsFact("endpoint, key and state", pairs.triples)]),
 ];
 
-/** How many combinations the requests of the run had, and what would bring more. */
+/** Says how many combinations of request properties some request had, and what setup would add more. */
 function countsFact(
   name: string,
   { covered, reachable, total, cut }: Pick<NonNullable<Report["pairs"]>, "covered" | "reachable" | "total" | "cut">,

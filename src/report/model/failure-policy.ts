@@ -13,7 +13,7 @@ export interface KnownFailure {
 export type Baseline = readonly KnownFailure[];
 
 export interface BaselineResult {
-  /** Failed findings that the baseline lists. */
+  /** Broken findings that the baseline lists as known failures. */
   readonly excused: readonly ReportFinding[];
   /** Entries whose check passes now: the user has to remove these entries. */
   readonly stale: Baseline;

@@ -47,10 +47,18 @@ export class UnreadableFile extends Error {
   override readonly name = "UnreadableFile";
 }
 
-/** @throws {UnreadableFile} */
+/**
+ * Parses the text of `report.json`.
+ *
+ * @throws {UnreadableFile}
+ */
 export const readReport = (text: string, file: string): Report => restoreFindingTrials(read(text, file, reportSchema));
 
-/** @throws {UnreadableFile} */
+/**
+ * Parses the text of `evidence.json`.
+ *
+ * @throws {UnreadableFile}
+ */
 export function readEvidence(text: string, file: string): Evidence {
   const packed = read(text, file, evidenceSchema);
   try {

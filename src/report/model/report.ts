@@ -50,7 +50,7 @@ const pairsSchema = z
     ...coveredCounts,
     unseen: z
       .array(z.string())
-      // Earlier versions did not name them.
+      // Reports of earlier versions do not name these pairs.
       .default([])
       .describe("Pairs within reach that no request had. Their must clauses do not count as exercised."),
     triples: z.object(coveredCounts).describe("Triples of endpoint, kind of key and state of the key.").exactOptional(),
@@ -156,7 +156,7 @@ export const reportSchema = z
     suite: z.object({
       version: z.string(),
       clauses: z.string().describe("Hash of the clauses judged by."),
-      // Versions without requirement sets judged by the first set.
+      // Before there were requirement sets, reports were judged by what is now the first set.
       requirements: z.string().default(firstRequirements).describe("The requirement set that was judged by."),
     }),
     target: z.object({
@@ -203,7 +203,7 @@ export const reportSchema = z
     findings: z.array(findingSchema),
     upcoming: z
       .array(findingSchema)
-      // Reports of versions before requirement sets existed have no such property.
+      // Reports that were written before there were requirement sets lack this property.
       .default([])
       .describe(
         "Findings of checks that only a later requirement set has. They count neither for the totals nor for the verdict.",
@@ -211,7 +211,7 @@ export const reportSchema = z
     pairs: pairsSchema.exactOptional(),
     created: z
       .array(createdSchema)
-      // Reports of versions that created nothing on a target have no such property.
+      // Reports of earlier versions lack this property, because their runs created nothing on a target.
       .default([])
       .describe("Resources that the run left on the target: the interface has no operation that deletes them."),
     unselected: z.array(z.string()).describe("Must clauses with checks that `--only` or `--skip` left out."),

@@ -27,7 +27,10 @@ export const worstFirst = [
   "skipped",
 ] as const satisfies Outcome[];
 
-/** The worst outcome of each clause, in the order of the findings. A clause with unseen pairs does not pass. */
+/**
+ * The worst outcome of each clause, in the order of the findings. A clause does not pass if some pair of request properties that it is
+ * about was not tried.
+ */
 export function clauseOutcomes(findings: readonly ReportFinding[]): ReadonlyMap<string, Outcome> {
   const worst = new Map<string, Outcome>();
   for (const { clause, outcome } of findings) {
@@ -45,8 +48,8 @@ const hasUnseenPairs = ({ unseenPairs = 0 }: Pick<ReportFinding, "unseenPairs">)
 type JudgedFinding = Pick<ReportFinding, "clause" | "level" | "outcome" | "unseenPairs">;
 
 /**
- * Must clauses that no finding exercised: the check was skipped, `--only` or `--skip` left it out, or the harness failed.
- * A clause with unseen pairs does not count as exercised either.
+ * Must clauses that no finding exercised: the check was skipped, `--only` or `--skip` left it out, or the harness failed. A clause is also
+ * not exercised if some pair of request properties that it is about was not tried.
  */
 export function unexercisedMusts(findings: readonly JudgedFinding[], unselected: readonly string[] = []): string[] {
   const musts = findings.filter(({ level }) => level === "must");

@@ -9,7 +9,7 @@ import { type VendorWithReport, mapJudged, type Vendor } from "./vendor.ts";
 /** One limit of a tier, with a cell for each vendor. */
 export interface LimitRow {
   readonly name: string;
-  /** The value in the document; empty if there is none. */
+  /** The limit that the document publishes; empty if it publishes none. */
   readonly published: string;
   /** `null` for a vendor that was not judged; `no key` for a vendor whose target has no key of the tier. */
   readonly cells: readonly (string | null)[];

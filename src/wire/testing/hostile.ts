@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, createServer as createSocketServer, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 
-/** What a hostile target does with the connection after it has received a request. */
+/** The behaviour of a hostile target on a connection over which it has received a request. */
 export type Hostility = (socket: Socket) => void;
 
 /** A hostile server on a free loopback port. */

@@ -19,7 +19,7 @@ import {
 
 /** The result of comparing one nightly run ("tonight") with the nights before. */
 export interface NightJudgement {
-  /** Compared with {@link nightBaseline}; `null` for the first night, and for a night on which nothing could be judged. */
+  /** The comparison with {@link nightBaseline}; `null` for the first night, and for a night on which nothing could be judged. */
   readonly comparison: Comparison | null;
   /** Findings and counts that became worse tonight. The command fails because of them. */
   readonly regressions: readonly Regression[];

@@ -215,7 +215,7 @@ const percent = (value: number): string => `${value === 100 ? "100" : value.toFi
 
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** Epoch milliseconds as days since 1970 (UTC), the unit of the axis of nights. */
+/** Converts epoch milliseconds to days since 1970 (UTC), the unit of the axis of nights. */
 export const dayAt = (ms: number): number => ms / dayMs;
 
 /** Formats an ISO 8601 time as `5 Feb 2030`. */

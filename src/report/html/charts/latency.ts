@@ -15,7 +15,7 @@ const label = "from sending to the head of the response, logarithmic";
 interface Named {
   readonly name: string;
   readonly tone: Group["tone"];
-  /** In milliseconds; each value stands for an equal share of the responses. */
+  /** Latencies in milliseconds. Each value stands for an equal share of the responses. */
   readonly values: readonly number[];
   /** Returns the time in milliseconds within which a share of the responses arrived. */
   readonly within: (share: number) => number;

@@ -5,9 +5,9 @@ import type { TierLimits } from "../../../spec/tiers.ts";
 import type { ProbeEvidence } from "../../../evidence/evidence.ts";
 import type { ChartPoint } from "../svg/line-chart.ts";
 
-/** A response with the numbers of its rate-limit headers, on the target's clock. */
+/** A response: when it arrived by the target's clock, whether the request was admitted, and the numbers in its rate-limit headers. */
 export interface LimiterSample extends RateLimitInfo {
-  /** Milliseconds of the target's time; only differences have a meaning. */
+  /** Time of the response in milliseconds, by the target's clock. Only differences between these times have a meaning. */
   readonly atMs: number;
   readonly decision: "admitted" | "refused" | "other";
   /** Time from sending to the head of the response, on the harness's clock. */
@@ -16,7 +16,7 @@ export interface LimiterSample extends RateLimitInfo {
 
 /** The samples of one key, and its published limits. */
 export interface KeySamples {
-  /** The tier, or the role of the key. */
+  /** Name for the chart: the tier; under load, also the key. */
   readonly name: string;
   readonly limits: TierLimits;
   readonly samples: readonly LimiterSample[];
@@ -27,7 +27,7 @@ interface SavedSample extends RateLimitInfo, Pick<Sample, "status" | "sentMs" | 
   readonly kind: unknown;
 }
 
-/** Samples of requests that count against a limit; health checks do not. */
+/** Samples of the requests that count against a limit. Health checks do not count. */
 function countedSamples(samples: readonly SavedSample[]): LimiterSample[] {
   return samples
     .filter(({ kind, status }) => kind !== "health" && status !== null)

@@ -3,7 +3,9 @@ export type UseCaseProblem =
   /** A check cannot be replayed. `what` says which evidence cannot be sent again, and `does` what a new run does about it, as phrases. */
   | { readonly kind: "run again"; readonly check: string; readonly what: string; readonly does: string }
   | { readonly kind: "several instances"; readonly check: string; readonly names: string }
-  /** The user gave one key, but the report was made with several. `variables` names the environment variables that can hold the keys. */
+  /**
+   * The user gave one key, but the report was made with several keys. `variables` names the environment variables that can hold the keys.
+   */
   | { readonly kind: "one key of several"; readonly names: string; readonly variables: string }
   /** `variable` names the environment variable that can hold the key. */
   | { readonly kind: "no key"; readonly name: string; readonly variable: string | null }

@@ -125,7 +125,10 @@ function withVariables(
   );
 }
 
-/** The environment variable that holds each key, so that `curl` commands can name it. Keys that are written in the file have none. */
+/**
+ * The environment variable that holds each key, so that `curl` commands can name it. A key that is written in the file itself has no
+ * variable.
+ */
 function variablesOfKeys(raw: unknown): Record<string, string> {
   const keys = z.object({ keys: z.record(z.string(), z.object({ key: z.string() })) }).safeParse(raw);
   if (!keys.success) return {};

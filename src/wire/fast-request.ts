@@ -40,7 +40,7 @@ export async function sendFast(
 
 interface Attempt {
   readonly answer: Answered | Unanswered;
-  /** Whether the server closed an idle connection just when the request was sent on it. The server has then not read the request. */
+  /** Whether the server closed an idle connection just when the request was sent on it. If so, the server has not read the request. */
   readonly isStale: boolean;
 }
 

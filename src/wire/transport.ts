@@ -147,7 +147,7 @@ export function openTransport(options: TransportOptions): Transport {
   };
 }
 
-/** The bounds for the next response. They become stricter after a response has exceeded them. */
+/** The bounds for the next response. They become stricter after a response has exceeded the default bounds. */
 interface BoundsTracker {
   readonly bounds: () => ReadBounds;
   readonly exceeded: () => void;
@@ -206,7 +206,7 @@ function openExchange(
         },
       });
     } catch (error) {
-      // A server may close an idle connection just when the harness reuses it. The server has then hardly read the request, so the harness
+      // A server may close an idle connection just when the harness reuses it. Then it has most likely not read the request, so the harness
       // sends the request again.
       const answer = unansweredBy(error, watch.reason(), now());
       if (retried || watch.reason() !== null || !wasReusedConnection(error)) return answer;
@@ -231,7 +231,10 @@ function openExchange(
   return { opened: opened.promise, firstEvent: firstEvent.promise, finished, close: () => watch.stop("us") };
 }
 
-/** Wraps a dispatcher so that it reports each chunk of a body. Whoever reads the body as a stream may get several chunks as one. */
+/**
+ * Wraps a dispatcher so that it reports each chunk of a body. A reader of the body cannot count the chunks, because a stream may join
+ * several chunks into one.
+ */
 const withChunkCounter = (dispatcher: Dispatcher, onChunk: () => void): Dispatcher =>
   dispatcher.compose((dispatch) => (options, handler) => {
     const take = handler.onResponseData?.bind(handler);

@@ -25,8 +25,8 @@ export function withoutWebhookSecrets<T extends ReportWithEvidence>(document: T)
 }
 
 /**
- * Removes webhook secrets from a report and from its evidence. Each part of the evidence is redacted only when it is read, because a page
- * shows few of the probe results, the longest part.
+ * Removes webhook secrets from a report and from its evidence. Each part of the evidence is redacted only when it is read, because the
+ * results of probes are the longest part and rarely shown.
  */
 export function withoutWebhookSecretsInParts(
   report: Report,

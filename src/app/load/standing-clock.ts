@@ -61,7 +61,7 @@ export const readTimes =
 
 /** How often a standing clock is advanced. */
 const stepMs = 100;
-/** How far the clock may lag behind real time. The judges of limits allow for a lag up to this. */
+/** How far the clock may lag behind real time. The checks of limits allow for a lag of up to this. */
 const maxLagMs = 10_000;
 
 /** A test clock that stands still by itself, and is advanced to follow real time until it is stopped. */

@@ -11,7 +11,9 @@ export interface Hint {
 type OfAgent = `agents.${AgentRole}`;
 type OfEvent = Extract<Need, `triggers.${string}`>;
 
-/** Needs whose hints are in this file. The receiver is not among them, because each entry point has its own hint for it. */
+/**
+ * Needs whose hints this file has. The need `receiver` is missing, because each entry point (command line, library) words that hint itself.
+ */
 type OtherNeed = Exclude<Need, OfAgent | OfEvent | "receiver">;
 
 const lines: Readonly<Record<OtherNeed, Hint>> = {

@@ -175,10 +175,10 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** If no new sleeper appears for this many turns of the event loop, all code of the simulation is asleep. */
+/** If no new sleeper appears for this many turns of the event loop, everything in the simulation waits for time to pass. */
 const idleTurns = 3;
 
-/** Creates virtual time: as soon as all code sleeps, the time jumps to the next wake-up. */
+/** Creates virtual time: as soon as everything waits, the time jumps to the next wake-up. */
 export function virtualTimers(): Timers {
   let nowMs = 0;
   let isWaking = false;

@@ -1,4 +1,6 @@
-/** Limits of flattening. Anything deeper than this, or after this many values, is not compared in detail. */
+/**
+ * Limits of flattening a JSON value: the maximum depth, and the maximum number of values. What lies beyond these limits is not compared.
+ */
 const maxDepth = 30;
 const maxValues = 2000;
 

@@ -27,7 +27,7 @@ export interface KeySources {
 export interface Keys {
   readonly values: ReadonlyMap<string, string>;
   readonly secrets: readonly Secret[];
-  /** Names of the environment variables that were read. They follow from the names of keys in the report. */
+  /** Environment variables that were read for keys. The names of the keys in the report decide which. */
   readonly variables: readonly string[];
 }
 

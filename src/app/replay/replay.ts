@@ -112,7 +112,7 @@ interface UnredactedReplay {
   readonly secrets: readonly Secret[];
 }
 
-/** Pairs saved with new exchanges, and redacts keys and webhook secrets in both. */
+/** Pairs each saved exchange with the new one, and redacts keys and webhook secrets in both. */
 export function redactedPairs({ report, evidence, chosen, sent, secrets: own }: UnredactedReplay): ReplayPair[] {
   const { deep } = redactorOf([...own, ...secretsInResponses(sent.exchanges)]);
   const redacted = deep({ kept: evidence.exchanges, now: sent.exchanges });
@@ -137,7 +137,7 @@ export interface Intent {
   readonly baseUrl: string;
   /** Whether the user or a target file gave the address. If not, only the report names it. */
   readonly isAddressGiven: boolean;
-  /** Environment variables whose keys would be sent. Their names follow from the names of keys in the report. */
+  /** Environment variables whose keys would be sent. The names of the keys in the report decide which. */
   readonly variables: readonly string[];
 }
 

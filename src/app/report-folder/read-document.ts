@@ -13,7 +13,7 @@ import { UsageError } from "../../base/usage-error.ts";
 
 /**
  * Reads a saved report, of a run or of load, with its evidence, and removes webhook secrets. A missing evidence file is accepted. A damaged
- * one is an error, because a page without evidence would look as if the run had recorded none.
+ * evidence file is an error, because a page without evidence would look as if the run had recorded none.
  *
  * @param path folder of a report, or the `report.json` in it. Evidence next to a file with another name is not read.
  * @throws {UsageError}

@@ -8,7 +8,7 @@ import { makeFolder } from "../../base/files/make-folder.ts";
 import { type StagedFile, stageFile } from "../../base/files/replace-file.ts";
 import type { FileText } from "../../base/files/write-text.ts";
 
-/** Reports files that could not be written as a warning of Node. It is the default for callers without a handler of their own. */
+/** Prints a warning of Node that says which files could not be written. It is the default for callers that do not handle such a loss. */
 export const warnOfLoss = (sentence: string): void => process.emitWarning(sentence);
 
 /** The text of a file, or a function that yields it in pieces. */

@@ -54,7 +54,7 @@ const firstLoss = (outcomes: readonly TrialResult[]): string | null =>
     .map((outcome) => (outcome.kind === "judged" ? targetLossIn(outcome.evidence) : null))
     .find((loss) => loss !== null)?.reason ?? null;
 
-/** Must clauses that other scenarios test, but none of the chosen ones. */
+/** Must clauses that no chosen scenario tests, although another scenario does. */
 function unselectedClaims(outcomes: readonly TrialResult[], requirements: RequirementSet): string[] {
   const chosen = new Set(outcomes.flatMap(({ trial }) => trial.scenario.claims));
   const all = new Set(

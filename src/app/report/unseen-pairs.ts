@@ -16,8 +16,8 @@ export const unseenPairsOf = (coverage: PairCoverage | null, selection: Selectio
   coverage?.seen === undefined || selection !== undefined ? [] : coverage.uncovered;
 
 /**
- * Adds a skipped finding for each must clause of an unseen pair, so that the clause does not count as exercised. These findings count from
- * the requirement set that introduced generated requests.
+ * Adds a skipped finding for each must clause that an untried pair of request properties is about, so that the clause does not count as
+ * exercised. These findings count from the requirement set that introduced generated requests.
  */
 export function withUnseenPairs(
   findings: readonly ReportFinding[],

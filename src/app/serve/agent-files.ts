@@ -104,7 +104,10 @@ function endpointProblems(
   });
 }
 
-/** Follows the files while the server runs: an edit updates the agent, a deleted file removes it, a new file restores it. */
+/**
+ * Watches the agent files while the server runs: an edit updates the agent, a deleted file removes the agent, and a file that comes back
+ * restores it.
+ */
 export function followAgents(
   reference: Reference,
   hosted: readonly HostedAgent[],

@@ -53,7 +53,10 @@ export function targetDocument(reference: Reference, token: string): ParsedTarge
   };
 }
 
-/** The agent of a deployment event. "Created" and "deleted" are sent about an agent of their own, other events about one with webhooks. */
+/**
+ * The agent that a deployment event is about. "Created" and "deleted" events are about a separate agent; other events are about an agent
+ * with webhooks.
+ */
 function deployedAgent({ agents }: Reference, event: (typeof deploymentEvents)[number]): string {
   return event === "deployment.created" || event === "deployment.deleted" ? newAgentId : agents.webhooked;
 }

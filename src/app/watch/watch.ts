@@ -164,7 +164,7 @@ function openedJournal(folder: string, onLoss: (sentence: string) => void): Jour
 
 const isOver = ({ kind }: RemainingRetries): boolean => kind === "nothing" || kind === "over";
 
-/** Continues the counters of attempts and of delivery ids after those of the journal's deliveries. */
+/** Restores the receiver's counters of attempts and of delivery ids, so that new deliveries are numbered after those in the journal. */
 function resumed(record: ReceiverRecord, deliveries: readonly Delivery[]): ReceiverRecord {
   const arrivalsAt = (name: string): number[] =>
     deliveries.filter(({ hook }) => hook === name).map(({ attempt }) => attempt);

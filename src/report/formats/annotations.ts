@@ -72,8 +72,8 @@ const data = (text: string): string => text.replaceAll("%", "%25").replaceAll("\
 const property = (text: string): string => data(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
 
 /**
- * Breaks every workflow command of GitHub Actions in a text: `::` at the beginning of a line, and the older `##[` anywhere. Our reports
- * quote the target, which must not control the pipeline that prints them.
+ * Breaks every workflow command of GitHub Actions in a text: `::` at the beginning of a line, and the older form `##[` anywhere. Our
+ * reports quote the target, which must not control the pipeline that prints them.
  */
 export const withoutCommands = (text: string): string =>
   text.replace(/^([^\S\n]*):(?=:)/gm, "$1: ").replaceAll("##[", "## [");

@@ -123,7 +123,7 @@ const causesOf = (findings: readonly ReportFinding[], causeOf: (finding: ReportF
     .map(([cause, members]) => ({ text: outsideProse(cause), findings: members }))
     .toSorted((one, other) => other.findings.length - one.findings.length);
 
-/** Readings that only say whether an optional field is present. They are of little interest, so a minor table has them. */
+/** Readings that only say whether an optional field is present. They are of little interest, so they get a table that pages collapse. */
 export const presenceReadings: ReadonlySet<string> = new Set(["absent", "present"]);
 
 /** The readings that the target follows, and the other readings that a clause allows. */

@@ -156,7 +156,7 @@ export const reportSchema = z
     suite: z.object({
       version: z.string(),
       clauses: z.string().describe("Hash of the clauses judged by."),
-      // Before there were requirement sets, reports were judged by what is now the first set.
+      // Before there were requirement sets, reports were judged by the checks of the first set.
       requirements: z.string().default(firstRequirements).describe("The requirement set that was judged by."),
     }),
     target: z.object({

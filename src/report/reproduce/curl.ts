@@ -5,7 +5,7 @@ import { type ShellPiece, shellQuote, shellWord } from "../../base/shell-words.t
 import { commandName } from "./command-name.ts";
 
 export interface CurlOptions {
-  /** Shell variable that holds the key with this name; `undefined` if there is none. */
+  /** Returns the shell variable that holds the key of this name; `undefined` if no variable does. */
   readonly shellVariableOf: (keyName: string) => string | undefined;
   /** Path of the evidence file. A command reads a body from it that is too long for a command line. */
   readonly evidenceFile: string;
@@ -41,8 +41,9 @@ const proxyUser: ShellPiece = { kind: "variable", name: "PROXY_USER", withoutLas
 const maxInlineBytes = 4096;
 
 /**
- * Returns a command for bash or zsh that sends a recorded request again. Each `[redacted NAME]` becomes the shell variable of that key; if
- * its last character was cut off, so is the variable's. Returns a shell comment if the request's body was not recorded completely.
+ * Returns a command for bash or zsh that sends a recorded request again. Each `[redacted NAME]` becomes the shell variable of that key. If
+ * a key was sent without its last character, the command cuts the last character off the variable, too. Returns a shell comment if the
+ * request's body was not recorded completely.
  */
 export function curlCommand(exchange: Exchange, { shellVariableOf, evidenceFile, connection }: CurlOptions): string {
   const { request } = exchange;

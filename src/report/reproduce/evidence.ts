@@ -22,7 +22,7 @@ import { commandName } from "./command-name.ts";
 export interface EvidenceContext extends CurlOptions {
   /** Returns the evidence by id; empty maps if the report has none. The first call takes long if it has to redact the evidence. */
   readonly recorded: () => RecordedById;
-  /** Path of a file in the report's folder, as a person would write it. */
+  /** Returns the path of a file in the report's folder, as a person would type it. */
   readonly pathOf: (file: string) => string;
   /** Commands that send the load of a finding again. */
   readonly loadCommands: (load: FindingTrial) => readonly string[];

@@ -159,7 +159,7 @@ function joinInstances(findings: readonly ReportFinding[], textOf: TextOf): stri
     .join("; ");
 }
 
-/** Whether two vendors have different texts for one instance. Texts do not count as different if the same behaviour can cause both. */
+/** Whether two vendors were observed to behave differently on the same tier. Texts that the same behaviour can cause do not differ. */
 function isDifferent(columns: readonly (readonly Observation[])[]): boolean {
   return columns.some((one, at) =>
     columns.slice(at + 1).some((other) => one.some((observation) => other.some(isOther(observation)))),

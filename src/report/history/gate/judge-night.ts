@@ -35,7 +35,9 @@ export interface NightJudgement {
   /** Slow-downs that were reported before and still last. */
   readonly known: readonly ReportedLatencyShift[];
   readonly flaky: readonly FlakyCheck[];
-  /** Findings that are broken tonight, new or not, with the first night of each. Clauses that the document requires come first. */
+  /**
+   * Findings that are broken tonight, whether new or not, each with the first night of its failure. Failures of must clauses come first.
+   */
   readonly broken: readonly OpenFailure[];
 }
 

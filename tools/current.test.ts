@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-/** Plain JavaScript, because the host's Node runs it. */
+/** The types of tools/current.mjs, which is plain JavaScript and has none. */
 interface Current {
   readonly files: readonly string[];
   readonly fingerprint: (root: string) => string | null;

@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const textOf = (path: string): string => readFileSync(join(root, path), "utf8");
 
-/** The part of the parser that is needed here. */
+/** The part of the parser's types that this test needs. */
 interface Instruction {
   readonly getInstruction: () => string;
   readonly getArgumentsContent: () => string | null;
@@ -17,7 +17,7 @@ interface Parser {
 }
 const { DockerfileParser } = createRequire(import.meta.url)("dockerfile-ast") as Parser;
 
-/** The instructions of an image, from its last FROM on, and the stages before it. */
+/** Returns the instructions of an image (from its last FROM on), and the stages before. */
 function imageOf(text: string) {
   const all = DockerfileParser.parse(text)
     .getInstructions()
@@ -56,7 +56,7 @@ describe("the Dockerfile", () => {
     const allowed = [...textOf(".dockerignore").matchAll(/^!(.+)$/gm)].map(([, path]) => path ?? "");
     const [binary = ""] = rests("ARG").map((rest) => rest.replace("BINARY=", ""));
     const copied = rests("COPY").flatMap((rest) => rest.replace("${BINARY}", binary).split(" ").slice(0, -1));
-    // Paths of another stage are absolute.
+    // Paths that are copied from another stage are absolute.
     const sources = copied.filter((source) => !source.startsWith("/"));
     expect(sources.length).toBeGreaterThan(3);
     for (const source of sources) {

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 
-/** Source files for a trial of the rules, each with a part of its expected finding; `undefined` if it must have none. */
+/** Source files that try the rules. `found` is a part of the expected finding, or `undefined` if there must be none. */
 const planted: readonly { file: string; source: string; found: string | undefined }[] = [
   { file: "src/spec/tiers.ts", source: `export const tiers = 1;\nexport type Tier = 1;`, found: undefined },
   { file: "src/run/plan/plan.ts", source: `export const plan = 1;\nexport type Plan = 1;`, found: undefined },
@@ -127,7 +127,7 @@ function ours(path: string): string {
   return fileURLToPath(new URL(path, import.meta.url));
 }
 
-/** Lints a folder with the project's own rules. Returns one line for each finding: `file:line:column: message`. */
+/** Lints a folder by the project's rules. Returns one line for each finding: `file:line:column: message`. */
 function findingsIn(folder: string): Promise<string[]> {
   const linter = [
     ours("../node_modules/oxlint/bin/oxlint"),
@@ -139,7 +139,7 @@ function findingsIn(folder: string): Promise<string[]> {
     "bench",
   ];
   return new Promise((resolve) => {
-    // The linter exits with 1 because of its findings. That is expected here.
+    // The linter exits with 1 if it has findings, which this test expects.
     execFile(process.execPath, linter, { cwd: folder }, (_error, stdout) => resolve(stdout.split("\n")));
   });
 }
@@ -168,7 +168,7 @@ describe("the import rules", () => {
   });
 });
 
-/** One permission in the file of rules. */
+/** A permission in the file of import rules. */
 interface Permission {
   readonly from: string;
   readonly to: string;
@@ -194,7 +194,7 @@ const rulesSchema = z.object({
   }),
 });
 
-/** Reads the permissions that name both folders, and those of tests. */
+/** Reads the permissions that name two folders, and those for tests. */
 function permissions(): Permission[] {
   const text = readFileSync(ours("import-rules.oxlintrc.json"), "utf8").replace(/^\s*\/\/.*$/gm, "");
   const { policies } = rulesSchema.parse(JSON.parse(text)).rules["boundaries/dependencies"][1];
@@ -209,7 +209,7 @@ function permissions(): Permission[] {
   });
 }
 
-/** The folder that the rules name for a path; `null` outside src and scenarios. */
+/** Returns the folder that the rules name for a path; `null` outside src and scenarios. */
 function folderOf(path: string): string | null {
   const [top, folder = "", below] = path.split(sep);
   if (top === "scenarios") return top;
@@ -217,7 +217,7 @@ function folderOf(path: string): string | null {
   return folder === "reference" && below === "embedded" ? below : folder;
 }
 
-/** Every import of one folder from another, types included. */
+/** Lists every import of one folder from another, including imports of types. */
 function importsOf(from: string): { readonly to: string; readonly isOfTest: boolean }[] {
   const files = globSync("src/**/*.ts", { cwd: ours("..") }).filter((file) => folderOf(file) === from);
   return files.flatMap((file) => {

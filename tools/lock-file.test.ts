@@ -8,7 +8,10 @@ const lockFileSchema = z.object({
 });
 type Packages = z.infer<typeof lockFileSchema>["packages"];
 
-/** Optional packages that a lock file names but does not hold, as "package needs name". `npm ci` refuses such a file. */
+/**
+ * Optional packages that a lock file refers to but does not contain, as "package needs name". `npm ci` rejects such a
+ * file.
+ */
 function missingOptionalPackages(packages: Packages): string[] {
   return Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
     Object.keys(optionalDependencies)
@@ -17,7 +20,7 @@ function missingOptionalPackages(packages: Packages): string[] {
   );
 }
 
-/** Folders in which Node looks for a package that the package at this path imports, the nearest first. */
+/** Folders in which Node looks for the dependencies of the package at this path, the nearest first. */
 function foldersAbove(path: string): string[] {
   const names = path === "" ? [] : path.split(/(?<=\/)(?=node_modules\/)/);
   return [...names.keys(), names.length]

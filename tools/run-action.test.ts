@@ -28,13 +28,13 @@ const { runAction } = tool as { runAction: (how: How) => Promise<Ran> };
 const checkout = fileURLToPath(new URL("..", import.meta.url));
 const command = join(checkout, "bin", "conformance.js");
 const work = mkdtempSync(join(tmpdir(), "pipelines-"));
-/** Variables of a CI pipeline that would change the result. */
+/** The environment without the variables of a CI system, which would change the result. */
 const env = { ...process.env, NO_COLOR: "1", GITHUB_ACTIONS: "", GITHUB_STEP_SUMMARY: "" };
 const act = (inputs: Readonly<Record<string, string>>) => runAction({ checkout, cwd: work, inputs, env });
 
 let stop = (): void => {};
 
-// The target of the examples: a server in a process of its own, with a clock that the run can move.
+// Starts the target of the examples: a server in a process of its own, whose clock the run can advance.
 beforeAll(async () => {
   mkdirSync(join(work, "conformance"));
   writeFileSync(join(work, "conformance", "baseline.json"), '{"known": []}');
@@ -49,7 +49,7 @@ beforeAll(async () => {
     target,
   ]);
   stop = () => void server.kill();
-  // It prints its message after the file is written.
+  // The server prints its message after it has written the file.
   const said = await Promise.race([once(server.stdout, "data"), once(server.stderr, "data")]);
   if (!existsSync(target)) throw new Error(`The server did not start: ${String(said[0])}`);
 });
@@ -106,7 +106,7 @@ interface Workflow {
   >;
 }
 
-/** Runs less than everything, so that the test ends soon. The names in the examples stay. */
+/** Additional arguments for the examples, so that the test ends soon. */
 const shorter: Readonly<Record<string, readonly string[]>> = {
   run: ["--only", "INV-*"],
   nightly: ["--only", "INV-*", "--no-load"],
@@ -130,7 +130,7 @@ describe("the examples", () => {
     const jobs = parse(readFileSync(file, "utf8")) as Record<string, { script: readonly string[]; artifacts: object }>;
     const shims = join(work, "shims");
     mkdirSync(shims, { recursive: true });
-    // Uses this package instead of the registry's.
+    // Makes `npx` run this checkout instead of the published package.
     const words = `${process.execPath} ${command} "\${@:3}" ${(shorter[job === "nightly" ? job : "run"] ?? []).map((word) => `'${word}'`).join(" ")}`;
     writeFileSync(
       join(shims, "npx"),

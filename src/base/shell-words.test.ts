@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { type ShellPiece, shellQuote, shellWord } from "./shell-words.ts";
 
-/** Evaluates a word in bash. */
+/** Returns the value that bash gives to a word. */
 const read = (word: string, environment: NodeJS.ProcessEnv = {}): string =>
   execFileSync("bash", ["--norc", "-c", `printf %s ${word}`], {
     env: { PATH: process.env["PATH"], ...environment },

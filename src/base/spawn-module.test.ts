@@ -16,7 +16,7 @@ it("sendToParent drops messages to a parent that was killed", async () => {
      process.on("disconnect", () => process.exit(0));
      sendToParent("ready");
      process.on("message", () => {
-       // Keeps the event loop busy, so that it notices neither the death nor the closed channel before it sends.
+       // Blocks the event loop until the parent has died, so that the channel is closed when the message is sent.
        for (const end = performance.now() + 500; performance.now() < end; );
        sendToParent("too late");
      });`,
@@ -28,6 +28,6 @@ it("sendToParent drops messages to a parent that was killed", async () => {
      child.once("message", () => child.send("go", () => process.kill(process.pid, "SIGKILL")));`,
   );
   const { stderr } = spawn(process.execPath, [parent], { stdio: ["ignore", "ignore", "pipe"] });
-  // The child has the same standard error, which ends with the child.
+  // The child inherits this stream, so it ends only when the child has ended.
   expect(await text(stderr)).toBe("");
 });

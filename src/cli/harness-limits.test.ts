@@ -14,7 +14,7 @@ const main = new URL("main.ts", import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), "limits-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Runs a command in a process of its own. `prefix`: a program that starts it. */
+/** Runs the command in a process of its own. `prefix`: another program that starts the process. */
 async function ended(prefix: readonly string[], args: readonly string[]) {
   const [program = "", ...all] = [...prefix, process.execPath, main, ...args];
   const { PATH, NODE_COMPILE_CACHE } = process.env;
@@ -30,7 +30,7 @@ async function ended(prefix: readonly string[], args: readonly string[]) {
   return { code, out, err };
 }
 
-/** Lets each third connection of a process fail, after a number of them. */
+/** Makes every third connection of a process fail, after the first `after` connections. */
 const failing = (code: string, after: number): string[] => {
   const preload = `
     import net from "node:net";
@@ -82,7 +82,7 @@ describe.skipIf(process.platform === "win32")(
 
     it.each(["EMFILE", "EADDRNOTAVAIL"])("calls nothing broken after %s in the middle of a run", async (limit) => {
       const out = join(folder, limit);
-      // The embedded server would send its deliveries by the connections of the same process.
+      // Deliveries are not tested: the embedded server would send them over connections of the same process.
       const withoutDeliveries = ["HOOK-*", "WHK-*", "ALR-*"].flatMap((clauses) => ["--skip", clauses]);
       const { code } = await ended(failing(limit, 60), ["run", "--quiet", "--out", out, ...withoutDeliveries]);
       const { verdict, totals, stopped } = JSON.parse(readFileSync(join(out, "report.json"), "utf8")) as Report;

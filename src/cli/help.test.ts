@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { conformanceProgram } from "./program.ts";
 
-/** The help text of a command, with the full name of the command. */
+/** The full name of a command, and its help text. */
 interface Helped {
   readonly name: string;
   readonly text: string;

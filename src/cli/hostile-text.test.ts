@@ -35,7 +35,7 @@ const report = (name: string, change: (report: Record<string, unknown>) => objec
   return name;
 };
 
-/** Command lines that put a hostile text into one argument each. */
+/** For each kind of argument: a command line that contains a hostile text in it. */
 const commands: Readonly<Record<string, (text: string) => string[]>> = {
   "a command": (text) => [text],
   "a flag": (text) => ["run", `--${text}`],

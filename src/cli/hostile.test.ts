@@ -4,14 +4,17 @@ import { isFull, sampleOf, testSeed } from "../base/testing/test-scope.ts";
 import { hostileModes } from "./testing/hostile/modes.ts";
 import { problemsOf, tryMode } from "./testing/hostile/try-mode.ts";
 
-/** One of each kind that once did harm: the rest takes longer than a change should wait, and is tried by `node tools/hostile.ts`. */
+/**
+ * One mode of each kind that once did harm. The others take too long for a run after each change; `node
+ * tools/hostile.ts` tries them.
+ */
 const few = [
   "closes at once, from the first request on",
   "an agent named by half a surrogate alone",
   "echoes the key as JSON",
 ] as const;
 
-/** A full run tries a tenth of the others, chosen by the seed. */
+/** A full run also tries one in this many of the other modes, which the seed chooses. */
 const tenth = 10;
 
 const chosen: readonly string[] = sampleOf(few, { of: few.length });

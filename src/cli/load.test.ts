@@ -111,7 +111,9 @@ describe("conformance load list", () => {
   });
 });
 
-/** Free's minute, used up in turn: the last `refused` of them are refused, and `over` are admitted beyond it. */
+/**
+ * Requests of a Free key within one minute, which admits 10 requests: first the admitted ones, then the refused ones.
+ */
 const history = (admitted: number, refused: number) =>
   Array.from({ length: admitted + refused }, (_, at) => {
     const isAdmitted = at < admitted;
@@ -167,7 +169,7 @@ describe("conformance load judge", () => {
     expect(junit).toContain('message="known failure: fixed in 2.3"');
     expect(readFileSync(join(folder, "judged.html"), "utf8")).toMatch(/^<!doctype html>/);
     expect(out).toMatch(/known failures? (?:is|are) excused by the baseline\./);
-    // Other findings of this history are not excused.
+    // The baseline does not excuse other findings, so if there are some, the code is 1.
     expect(code).toBe(/<failure /.test(junit) ? 1 : 0);
   });
 
@@ -227,7 +229,7 @@ describe("conformance load on the embedded server", () => {
     expect(code).toBe(130);
     expect(readFileSync(junit, "utf8")).toContain('name="verdict" value="incomplete"');
     expect((await conformance(["report", out, "--junit", "-"])).out).toBe(readFileSync(junit, "utf8"));
-    // Saved evidence gives the same findings as before.
+    // Judging the saved evidence again must give the same findings.
     const again = await conformance(["load", "judge", out, "-q"]);
     expect(again.out).toMatch(/under load/);
     expect(existsSync(join(out, "evidence.json"))).toBe(false);

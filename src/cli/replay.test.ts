@@ -29,7 +29,7 @@ const targetAt = (baseUrl: string, names: readonly string[]): object => ({
   agents: { answering: "echo", streaming: "echo", failing: "crasher" },
 });
 
-/** A report that was made by hand. */
+/** Writes a report folder with these exchanges and one finding. */
 function keep(name: string, exchanges: readonly Exchange[], finding: Partial<ReportFinding>, baseUrl = here): void {
   const { target } = sampleReport([]);
   const report = sampleReport([sampleFinding({ outcome: "fail", expected: "this", actual: "that", ...finding })], {

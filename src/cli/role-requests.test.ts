@@ -15,7 +15,10 @@ import { commandLineIn } from "./testing/command.ts";
 const folder = mkdtempSync(join(tmpdir(), "players-"));
 const command = commandLineIn(folder);
 
-/** Requests that make one agent play each role, as most vendors can provide them. */
+/**
+ * By query: the agent of the reference server that responds. So a single agent plays every role, if it gets the right
+ * query.
+ */
 const natures: Readonly<Record<string, string>> = {
   "fail, please": "crasher",
   "take your time": "sleeper",

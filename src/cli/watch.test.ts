@@ -22,7 +22,7 @@ const key = "pk_correct-horse-9f2c71";
 interface Running {
   readonly child: ChildProcess;
   readonly err: () => string;
-  /** Settles once the text stands on standard error. */
+  /** Settles once standard error contains the text. */
   readonly says: (text: string) => Promise<void>;
   readonly ended: Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
 }
@@ -49,7 +49,7 @@ const failed = (err: string): never => {
   throw new Error(`the command ended early: ${err}`);
 };
 
-/** Attempts the delivery that always fails once more, at the address that the folder tells. */
+/** Repeats the delivery that always fails. Takes the address of the receiver from the folder. */
 async function attemptAgain(folder: string): Promise<void> {
   const { receiver } = readState(folder);
   const { deliveries } = readEvidence(readFileSync(join(folder, "evidence.json"), "utf8"), "evidence.json");
@@ -60,7 +60,7 @@ async function attemptAgain(folder: string): Promise<void> {
   await (await request(url, { method: "POST", body: first.request.body.text })).body.dump();
 }
 
-/** As if the run had been a day earlier. */
+/** Changes the saved state as if the run had taken place a day earlier. */
 function letADayPass(folder: string): void {
   const file = join(folder, "watch.json");
   const state = readState(folder);

@@ -4,7 +4,7 @@ import { gatewaySpells, type ResponseCounts } from "./gateway.ts";
 
 const stepMs = 100;
 
-/** Responses every 100 ms, one for each character: `.` is another response, `g` looks like a gateway's. */
+/** Makes a response for each character, 100 ms apart. `g` looks like a gateway's response, `.` does not. */
 const responses = (text: string): ResponseCounts[] =>
   text.split("").map((each, index) => {
     const ms = index * stepMs;

@@ -18,7 +18,7 @@ const suites = allSuites.filter(({ title }) => chosen.includes(title));
 
 type Identify = Behaviour["identify"];
 
-/** A server that no longer knows the main key after it was used this often. */
+/** A server that refuses the team key after its first `after` requests. */
 const refusing = (after: number, refuses: (operation: Parameters<Identify>[3]) => boolean): readonly Patch[] =>
   faults("Authentication", {
     "key-refused-later": fault("AUTH-1", "The team key is refused after some requests.").by((base) => {
@@ -81,7 +81,7 @@ describe("a run whose key is revoked", () => {
   });
 });
 
-/** Starts a gateway that refuses requests with a key if they are not signed. Returns its base URL. */
+/** Starts a gateway that refuses unsigned requests with this key. Returns its base URL. */
 async function startSigningGateway(baseUrl: string, key: string): Promise<string> {
   const gateway = createServer((incoming, response) => {
     if (incoming.headers.authorization === `Bearer ${key}` && incoming.headers["x-signature"] === undefined)

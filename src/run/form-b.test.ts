@@ -9,7 +9,7 @@ import { startFormBServer } from "./testing/form-b-server.ts";
 
 type Judged = Extract<RunResult, { kind: "judged" }>;
 
-/** Slow agents take their real time, so that a run has them only where it needs a 429. */
+/** Slow agents take real time. So they are left out, unless the run needs them to provoke a 429. */
 const isSlow = (defect: string | null): boolean => defect === null || defect === "retry-after-in-milliseconds";
 
 async function judge(defect: string | null): Promise<Judged> {
@@ -39,7 +39,7 @@ const failures = ({ judgements }: Judged): unknown[] =>
   judgements.flatMap(({ finding }) => (finding.kind === "error" ? [finding.reason] : []));
 
 let running: ReturnType<typeof judge> | undefined;
-/** One run for all tests of the runOnce server. */
+/** Tests the server without a defect. All tests share one run. */
 const runOnce = (): ReturnType<typeof judge> => (running ??= judge(null));
 
 describe.skipIf(!hasPython()).concurrent("a server of another author, in another language and in form B", () => {
@@ -76,7 +76,7 @@ describe.skipIf(!hasPython()).concurrent("a server of another author, in another
 
   it.each<[string, readonly string[], readonly string[]]>([
     ["done-without-execution-time", ["SSE-14"], []],
-    // Of requests at once it shows only where all of them are admitted in one window.
+    // HDR-13 covers concurrent requests. It turns red only if all of them are admitted in the same window.
     ["remaining-falls-by-two", ["HDR-12"], ["HDR-13"]],
     ["retry-after-in-milliseconds", ["ERR-16"], []],
     ["no-headers-on-404", ["HDR-2", "HDR-7", "HDR-8"], []],

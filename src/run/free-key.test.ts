@@ -11,7 +11,7 @@ import { aKey, aTarget } from "./testing/targets.ts";
 
 type Judged = Extract<RunResult, { kind: "judged" }>;
 
-/** All that a person may have: an address, and one Free key, of which the run is not even told the tier. */
+/** The least that a user may have: an address and one Free key, whose tier the run does not know. */
 describe("a run with a base URL and one free key", () => {
   let passing: FastForwardServer;
   let result: Judged;
@@ -31,11 +31,11 @@ describe("a run with a base URL and one free key", () => {
   });
 
   it("tests the limits first, and causes no 429 afterwards", () => {
-    // Without a test clock, the probe that opens a run sends nothing.
+    // Leaves out the stage `opening`, whose probe sends nothing without a test clock.
     const begun = ended.filter(({ lane }) => lane !== "opening");
     const stages = begun.map(({ lane }) => lane);
     expect(stages.lastIndexOf("limits")).toBeGreaterThan(stages.indexOf("shared"));
-    // Probes that count toward the minute run before the limits.
+    // Before the limits, only probes run whose single request counts toward the minute.
     const later = begun.slice(stages.indexOf("limits"));
     const others = later.filter(({ lane }) => lane === "shared" || lane === "exclusive");
     expect(stages.indexOf("limits")).toBeLessThanOrEqual(2);
@@ -115,5 +115,5 @@ function mustsShown({ judgements }: Judged): number {
   return new Set(proven.map(({ check }) => check.clause)).size;
 }
 
-/** A ratchet: the counts of the last change. */
+/** The numbers of the last change. They must not get smaller. */
 const minMustClauses = { found: 111, named: 130 } as const;

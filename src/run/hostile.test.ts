@@ -21,10 +21,10 @@ import type { SkipCause } from "./skip-reason.ts";
 
 const deadlines: Deadlines = { connectMs: 2000, headMs: 2000, silenceMs: 1000, exchangeMs: 2000 };
 
-/** The suites that talk to the endpoints where a two-faced target does harm. */
+/** The suites of invoke and stream, at which a two-faced target does harm. */
 const attacked = suites.filter(({ checks }) => checks.some(({ clause }) => /^(INV|SSE)-/.test(clause)));
 
-/** Next to nothing, after the look, which invokes an agent. */
+/** A suite that sends a single request. The discovery before it invokes an agent. */
 const usage = suite("Usage", [
   check(
     "USE-1",
@@ -129,7 +129,7 @@ describe.concurrent("a target that turns hostile after the first requests", () =
         ({ finding, check: { clause } }) => finding.kind === "breach" && /^(INV|SSE)-/.test(clause),
       );
       expect(broken.length > 0 || harmless.has(name)).toBe(true);
-      // The generated requests meet an event of 11 MB several times.
+      // Several of the generated requests get an event of 11 MB, so the evidence may be large, but not unlimited.
       expect(JSON.stringify(result.exchanges).length).toBeLessThan(150_000_000);
     },
   );

@@ -6,7 +6,7 @@ import { runSuites } from "./run.ts";
 import { suite } from "./judge/check.ts";
 import { limits } from "../suites/limits/checks.ts";
 
-/** Only of the hour: a minute that is used up says the truth. */
+/** The fault affects only the hour: if the minute is used up, `retry_after` is correct. */
 const tooEarly = faults("Limits / Scope of limits", {
   "hour-told-as-a-minute": fault("LIM-13", "`retry_after` is a minute where the hour is used up.").by((base) => ({
     retryAfterSeconds: (refusal, nowMs) => Math.min(60, base.retryAfterSeconds(refusal, nowMs)),

@@ -10,7 +10,7 @@ import { aKey, aTarget } from "./testing/targets.ts";
 const key = "ab_key_of_a_vendor";
 const ops = new Set<string>();
 
-/** A vendor whose operations are started as jobs, and whose batches are bulk orders, all with handles of this status. */
+/** A vendor with other paths: operations start as jobs, and batches as bulk orders. All handles have this status. */
 const startVendor = (status: string): Promise<HostileServer> =>
   startAnswering((request, response, body) => {
     const answer = (code: number, json: unknown): void =>
@@ -34,7 +34,7 @@ const startVendor = (status: string): Promise<HostileServer> =>
     return ops.has(id) ? answer(200, { operation_id: id, status: "completed" }) : refuse(404, "NOT_FOUND");
   });
 
-/** Findings of the checks of operations and batches, by id, with these paths in the target file. */
+/** Runs with these paths in the target file. Returns the outcomes of the checks of operations and batches, by id. */
 async function outcomes(paths: { readonly batch?: string; readonly operation?: string }, status = "pending") {
   const { baseUrl, close } = await startVendor(status);
   const result = await runSuites({

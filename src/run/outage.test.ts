@@ -14,7 +14,7 @@ import type { RunResult } from "./run-result.ts";
 const chosen = ["Invoke", "Stream", "List agents", "Rate-limit headers"];
 const suites = allSuites.filter(({ title }) => chosen.includes(title));
 
-/** A gateway before a server. It can refuse connections, or answer in the server's place. */
+/** Starts a gateway in front of a server. It can refuse connections, or answer in place of the server. */
 async function startGate(origin: string) {
   let isGatewayError = false;
   let crash: { readonly body: string; readonly onCrash: () => void } | null = null;
@@ -43,7 +43,7 @@ async function startGate(origin: string) {
     origin: `http://127.0.0.1:${port}`,
     refuse,
     accept: (): void => void server.listen(port, "127.0.0.1"),
-    /** Calls back when a request with this body arrives, before the server sees its end. */
+    /** Calls back when a request with this body arrives, before the server gets all of it. */
     crashAt: (body: string, onCrash: () => void): void => void (crash = { body, onCrash }),
     answerItself: (does: boolean): void => void (isGatewayError = does),
   };
@@ -51,7 +51,7 @@ async function startGate(origin: string) {
 
 type Gate = Awaited<ReturnType<typeof startGate>>;
 
-/** Runs against a server behind a gate. Acts on the gate once a number of probes is done. */
+/** Runs against a server behind a gateway. Acts on the gateway once a number of probes have ended. */
 async function runWith(
   does: (gate: Gate) => void,
   after: number,
@@ -80,7 +80,7 @@ const brokenClauses = ({ judgements }: RunResult): string[] => [
   ...new Set(judgements.flatMap(({ check, finding }) => (finding.kind === "breach" ? [check.clause] : []))),
 ];
 
-/** Refuses connections, or answers in the server's place, for a while. */
+/** Makes the gateway refuse connections, or answer in place of the server, for a while. */
 const awayFor =
   (ms: number, begin: (gate: Gate) => void, end: (gate: Gate) => void) =>
   (gate: Gate): void => {
@@ -140,7 +140,7 @@ describe("a target that goes away during a run", () => {
     });
     const reconnects = new Set(result.exchanges.flatMap(({ reconnect }) => reconnect ?? []));
     expect([...reconnects]).not.toEqual([]);
-    // The read that showed its return says nothing: it belongs to neither time.
+    // The request that showed the target's return is in the record of the outage, although its response is a 200.
     const isReturned = result.exchanges.some(
       ({ answer, reconnect }) => answer.kind === "answered" && answer.status === 200 && reconnect !== undefined,
     );

@@ -23,7 +23,7 @@ const usageTimes = (times: number, afterwards?: (scene: ProbeContext) => Promise
   ]),
 ];
 
-/** Runs against a target that answers reads as the document says. */
+/** Runs against a target that answers reads correctly. */
 async function run(suites: Suite[], changes: Partial<RunOptions> = {}) {
   server = await startTwoFaced((socket) => void socket.destroy());
   const keys = { key: aKey({ tier: "team" }) };
@@ -43,7 +43,7 @@ describe("a run", () => {
     expect(result).toMatchObject({
       kind: "judged",
       stopped: null,
-      // Its invoke breaks three times, and once more on a reused connection.
+      // The connection of invoke breaks three times, and a fourth time if the connection was reused.
       requests: 9,
       lost: 3,
       target: { agents: { answering: "echo" } },

@@ -16,11 +16,11 @@ type Judged = Extract<RunResult, { kind: "judged" }>;
 interface TrialOptions {
   readonly maxRequests?: number;
   readonly maxWaitMs?: number;
-  /** Clauses to test. All if empty. */
+  /** Clauses to test. Default: all. */
   readonly only?: readonly string[];
 }
 
-/** A run with two Free keys on a real clock, without a named agent. */
+/** Runs with two Free keys on a real clock. The target file names no agent. */
 async function runWithTwoKeys(
   patches: readonly Patch[] = [],
   { maxRequests = 1000, maxWaitMs = 120_000, only = [] }: TrialOptions = {},
@@ -52,7 +52,10 @@ const patchOf = (kind: Patch["kind"], name: string): Patch => {
   return patch;
 };
 
-/** On a busy machine, events of a slow stream may arrive together. The run then tests no slots. */
+/**
+ * On a busy machine, several events of a slow stream may arrive at once. The run then cannot test slots, so these tests
+ * are retried.
+ */
 const onBusyMachines = { retry: 4 } as const;
 
 const isNew = ({ check: { id } }: Judgement): boolean => /\/(every key|spare key)/.test(id);
@@ -96,7 +99,7 @@ describe("a run with two keys, no roles and no test clock", () => {
     expect(findingsOf(result, "breach")).toEqual(["LIM-9/every key"]);
   });
 
-  // Without other probes, whose waits would move the clock of the streams.
+  // Only these checks run: the waits of other probes would advance the simulated clock while the streams are open.
   it.each<[fault: string, expected: readonly string[]]>([
     ["slot-back-with-the-head", ["LIM-18/spare key"]],
     ["one-slot-too-few", ["LIM-6/spare key"]],
@@ -108,7 +111,7 @@ describe("a run with two keys, no roles and no test clock", () => {
   });
 
   it("finds one request too many in a minute", async () => {
-    // The second burst needs more time on a busy machine.
+    // On a busy machine, the second burst needs more waiting time.
     const result = await runWithTwoKeys([patchOf("fault", "one-too-many-a-minute")], { maxWaitMs: 180_000 });
     expect(findingsOf(result, "breach")).toEqual(["LIM-1/every key"]);
   });

@@ -14,7 +14,7 @@ const without = (paths: RegExp): readonly Patch[] =>
     })),
   });
 
-/** Runs all suites against a server with the patches. */
+/** Runs all suites against a server with these patches. Returns the numbers of requests and agent executions. */
 async function costsWith(patches: readonly Patch[]) {
   const embedded = await startEmbedded(patches);
   try {
@@ -28,7 +28,7 @@ async function costsWith(patches: readonly Patch[]) {
 
 const complete = await costsWith([]);
 
-/** A repeated request on a busy machine is no part of the cost. */
+/** Tolerance for requests that are repeated on a busy machine. */
 const marginFactor = 1.01;
 
 const endpoints = [
@@ -54,7 +54,7 @@ it.each(sampleOf(endpoints, { of: 4 }))(
   },
 );
 
-/** Faults for which a run once took up to 17,000 requests or 8,500 executions. */
+/** Faults that once made a run send up to 17,000 requests or cause 8,500 agent executions. */
 const dear = [
   "headers-missing-on-200",
   "limit-with-window",

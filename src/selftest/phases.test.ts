@@ -10,7 +10,8 @@ const overMinute = suites.map((suite) => ({ ...suite, checks: suite.checks.filte
 
 const seconds = Array.from({ length: 10 }, (_, second) => second);
 
-// A probe may begin anywhere in its window, depending on what ran before. It must detect a short window from any phase.
+// Earlier probes decide when in a minute this probe begins. It must detect a window that is too short, whenever it
+// begins.
 it.each(sampleOf(seconds, { of: 3 }))(
   "a minute that lasts ten seconds is found where the run begins %i s later",
   async (second) => {

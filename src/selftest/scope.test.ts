@@ -18,7 +18,7 @@ const checksIn = (patch: Patch, extent: Extent): string[] =>
 
 const looksBack = ({ stage }: Probe): boolean => stage === "review";
 
-/** Clauses that neither a probe of the whole run nor a tier's probe covers. */
+/** Clauses whose checks use neither probes of the stage `review` nor tier probes. */
 const clausesOfOneProbe: ReadonlySet<string> = new Set(
   clauseIds.filter((id) =>
     suites
@@ -78,14 +78,14 @@ describe("a trial without the probes that use up a tier's limits", () => {
     const short = await tryPatch(patch, scopeOf(patch, "short"));
     const full = await tryPatch(patch, scopeOf(patch, "full"));
     expect(rowsOf(short, shared)).toEqual(rowsOf(full, shared));
-    // The patch does not affect the part that only the whole trial asks.
+    // The checks that only the full trial has must not turn red: the patch does not affect them.
     expect(full.redChecks.filter((id) => !shared.has(id))).toEqual([]);
   });
 });
 
 /**
- * Compares the checks that both trials have. A check that reads the whole run knows more if more was sent, and may then follow a narrower
- * reading: of these checks, only red, skipped and failed ones are compared.
+ * Returns the results to compare: those of the checks that both trials have. Readings are compared only for clauses in
+ * `clausesOfOneProbe`. Other checks judge all requests of a run, and with more requests may show another reading.
  */
 function rowsOf({ redChecks, skipped, errors, readings }: PatchTrial, shared: ReadonlySet<string>) {
   const isShared = (text: string): boolean => shared.has(text.split(": ")[0] ?? text);

@@ -10,7 +10,7 @@ import { runSuites } from "../run/run.ts";
 import { clauseIds, clauseOf } from "../spec/clauses.ts";
 import { suites } from "../suites/all.ts";
 
-/** Runs the checks of these clauses alone against the embedded server. No clause: all checks. */
+/** Runs only the checks of these clauses against the embedded server. Without clauses, runs all checks. */
 async function runAlone(only: readonly string[], patches: readonly Patch[] = []): Promise<readonly Judgement[]> {
   const embedded = await startEmbedded(patches);
   try {
@@ -33,9 +33,9 @@ const exercised = new Set((await runAlone([])).filter(isExercised).map(({ check 
 const mustsAndShoulds = clauseIds.filter((id) => ["must", "should"].includes(clauseOf(id).level));
 
 /**
- * Faults that a clause alone does not show. They show only after hundreds of requests, need objects that stay on the
- * target for good, or need a success on an endpoint or a stream of an agent that the clause alone does not ask. Each of
- * these clauses has other faults.
+ * Faults that a run with one clause does not show. Some show only after hundreds of requests, or only with objects that
+ * stay on the target for good. Others need a successful request to an agent or endpoint that the clause alone does not
+ * use. For each of these clauses there are other faults.
  */
 const shownByMoreOnly: Readonly<Record<string, readonly string[]>> = {
   "version-of-invoke-stays": ["VER-4"],

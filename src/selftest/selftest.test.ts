@@ -11,12 +11,13 @@ import { groupCompatibleVariants, faultsCoveringClauses } from "./patch-groups.t
 import { complaintsOfLegal } from "./seeds.ts";
 import { complaintsOf } from "./trial.ts";
 
-/** Clauses that only a trial of every fault and variant can show. */
+/** Returns the cases that can be tested only if every fault and variant is tried; none in a quick run. */
 const ofAll = <T>(each: readonly T[]): readonly T[] => (triesEach ? each : []);
 /**
- * A quick run tries a fault for every fourth clause, mostly in the sections that cover it alone, and a quarter of the servers with several
- * variants. Trials try every fault and variant by itself, in all sections. Of those that do not concern limits, they use up the limits of an
- * eighth only, and a full run those of each: `scope.test.ts` tests that this makes no difference.
+ * A quick run tries a fault for every fourth clause, mostly with the suites of that clause only, and a quarter of the
+ * servers with several variants. Trials and full runs try every fault and variant by itself, with all suites. For
+ * patches that do not concern limits, trials use up limits in one of eight cases, and full runs in all. `scope.test.ts`
+ * shows that this makes no difference.
  */
 const faults = triesEach ? suiteFaults : sampleOf(faultsCoveringClauses(suiteFaults), { of: 4 });
 const alone = [...faults, ...ofAll(allVariants)].map((patch) => [patch]);
@@ -44,23 +45,29 @@ const complaints = (kind: "fault" | "variant", name: string): string[] => {
   return complaintsOf(trial).filter((printed) => !unprovable.some((clause) => printed.startsWith(`skips ${clause}`)));
 };
 
-/** For each variant, clauses that cannot be proven on every tier: a burst that the document does not show explains its refusals, however many were counted. */
+/**
+ * For each variant: clauses that cannot be proven on every tier. A burst that the document does not publish explains
+ * any refusal.
+ */
 const unprovableClauses: Readonly<Record<string, readonly string[]>> = {
   "team-burst-50": ["LIM-2:", "LIM-3/stream:", "LIM-4:", "LIM-13/hour:"],
 };
 
-/** Clauses that a server on loopback cannot break: a local address need not be HTTPS. Table tests cover their checks. */
+/**
+ * Clauses that a server on loopback cannot break, because a local address need not be HTTPS. The tests of these checks
+ * use tables of evidence instead.
+ */
 const unshowable: ReadonlySet<string> = new Set(["REQ-1"]);
-/** Table tests cover these. */
+/** Checks that no fault of these trials turns red. The tests of these checks use tables of evidence instead. */
 const unshowableChecks: ReadonlySet<string> = new Set([
-  // A server that never frees the slots of plain successes refuses nearly everything else, too.
+  // A server that never frees slots would refuse nearly everything else as well.
   "LIM-17",
-  // Judged only for a key with few requests, and a trial's key has many.
+  // Applies only to keys with a small limit a minute. The keys of a trial have large ones.
   "LIM-11/as sent",
   "HLT-16/as sent",
-  // A trial moves the clock, so a month may end during it.
+  // A trial advances the clock, so a month may end during it.
   "USE-8/all along",
-  // Judged only on a real clock, by a second key. Its own test has faults of each.
+  // Needs a real clock and a second key: src/run/spare-key.test.ts has faults for each of these checks.
   "LIM-1/every key",
   "LIM-2/every key",
   "LIM-9/every key",
@@ -70,7 +77,10 @@ const unshowableChecks: ReadonlySet<string> = new Set([
   "LIM-17/spare key, refused input",
   "SSE-27/spare key",
 ]);
-/** The other servers are judged, because this one has a degraded agent with `warnings`, and an overloaded one that reports a retry time. */
+/**
+ * Readings that the server cannot follow. It is not on HTTPS. Its agents include a degraded one with `warnings`, and an
+ * overloaded one that reports a retry time.
+ */
 const unshowableReadings: ReadonlySet<string> = new Set(["REQ-1=https", "HLT-10=absent", "SSE-16=absent"]);
 
 describe("the suites against the reference server", () => {
@@ -88,7 +98,7 @@ describe("the suites against the reference server", () => {
 
   it.each(
     ofAll(checks)
-      // A check that widens an earlier one has the earlier one's rule.
+      // A check that repeats an earlier one has the same rule, which the earlier one's faults already test.
       .filter(({ widens }) => widens === undefined)
       .filter(({ clause }) => clauseOf(clause).level !== "gap" && !unshowable.has(clause))
       .map(({ id }) => id)

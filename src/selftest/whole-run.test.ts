@@ -36,7 +36,7 @@ function foundAgain({ report, evidence }: Judged): RedactedRun["report"]["findin
 const titlesIn = (page: string): string[] =>
   [...page.matchAll(/<figcaption>\s*<strong>([^<]*)</g)].map(([, title = ""]) => title);
 
-/** The parts that a run's page must have but lacks: titles of charts, and targets of links. */
+/** Returns the defects of a report's page: missing titles of charts, and links without a target. */
 function pageOf({ report, evidence }: Judged, tiers: readonly TierName[]) {
   const page = renderHtml(documentOf(report, evidence));
   const titles = titlesIn(page);

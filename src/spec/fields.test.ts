@@ -37,7 +37,7 @@ it("says for each endpoint what its answer has, or that it is not shown", () => 
     const { message } = fieldTableOf(name);
     return message.kind === "answer" ? [message.endpoint] : [];
   });
-  // The response of a stream consists of its events.
+  // No table describes the response of `stream` as a whole, because it consists of events.
   expect([...named, "stream"].toSorted()).toEqual([...endpointNames].toSorted());
 });
 

@@ -8,7 +8,7 @@ const root = new URL("../../", import.meta.url);
 
 describe("generated files", () => {
   it.each([...generated].map(([path, make]) => ({ path, make })))("$path is what the code says", ({ path, make }) => {
-    // Compares equality only: a failed comparison of the texts would print all of both.
+    // Compares to a boolean, because a failed comparison of two texts would print both as a whole.
     const isCurrent = readFileSync(new URL(path, root), "utf8") === make();
     expect(isCurrent, `${path} is not what the code says: run "npm run docs"`).toBe(true);
   });

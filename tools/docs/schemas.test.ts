@@ -29,7 +29,7 @@ const comparison = compareReports(
   defaultRegressionRules,
 );
 
-/** Values that each of the shipped schemas must accept, and values that it must reject. */
+/** For each schema of the package: values that it must accept, and values that it must reject. */
 const samples: readonly Sample[] = [
   {
     name: "target",
@@ -198,7 +198,7 @@ it("has samples of every schema that is shipped", () => {
 });
 
 describe.each(samples)("the shipped schema $name", ({ name, accepts, refuses }) => {
-  // Formats help a person's editor; the harness checks addresses itself.
+  // Formats are for editors, which show them to people. The harness itself checks addresses in another way.
   const validate = new Ajv2020({ validateFormats: false, allowUnionTypes: true }).compile(jsonSchemaOf(name));
 
   it.each(accepts.map((data, at) => ({ at, data })))("accepts what is right ($at)", ({ data }) => {

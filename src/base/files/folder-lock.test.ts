@@ -53,7 +53,7 @@ describe("the lock of a folder", () => {
     expect(() => lockFolder(folder)).toThrow(`${folder} is in use by process ${holder.pid} on ${hostname()}, since 20`);
     holder.kill("SIGKILL");
     await once(holder, "exit");
-    // The killed process left its lock.
+    // The killed process could not remove its lock.
     expect(existsSync(join(folder, lockName))).toBe(true);
     const [exit] = (await once(run(""), "exit")) as [number];
     expect([exit, readdirSync(folder)]).toEqual([0, []]);
@@ -62,7 +62,8 @@ describe("the lock of a folder", () => {
   it("ends its process quietly where it cannot be removed", () => {
     const folder = newFolder();
     const module = new URL("folder-lock.ts", import.meta.url).href;
-    // Root may write to every folder, so a folder that cannot be written is simulated.
+    // The tests may run as root, who can write to every folder. So a failing `rmSync` simulates a folder that cannot be
+    // written.
     const code = [
       'import fs from "node:fs"; import { syncBuiltinESMExports } from "node:module";',
       `import { lockFolder } from ${JSON.stringify(module)}; lockFolder(${JSON.stringify(folder)});`,

@@ -81,7 +81,7 @@ describe("a file that is replaced", () => {
   it("may be a socket that the process has inherited, as /dev/stdout often is", () => {
     const module = new URL("replace-file.ts", import.meta.url).href;
     const code = `import { replaceFile } from ${JSON.stringify(module)}; replaceFile("/dev/stdout", "x".repeat(400_000));`;
-    // Node connects its children by sockets.
+    // Node connects the standard streams of its child processes by sockets.
     const { stdout, status } = spawnSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8" });
     expect([status, stdout.length]).toEqual([0, 400_000]);
   });

@@ -8,7 +8,7 @@ describe("quantiles", () => {
     { values: [40, 10, 30, 20], share: 0.25, is: 17.5 },
     { values: [10, 20, 30, 40], share: 0, is: 10 },
     { values: [10, 20, 30, 40], share: 1, is: 40 },
-    // R: quantile(1:10, 0.99) is 9.91.
+    // The expected value is that of R: quantile(1:10, 0.99).
     { values: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], share: 0.99, is: 9.91 },
     { values: [2, 10, 1], share: 0.5, is: 2 },
     { values: [7], share: 0.9, is: 7 },

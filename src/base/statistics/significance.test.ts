@@ -4,10 +4,11 @@ import { rankSumAbove } from "./significance.ts";
 
 describe("the rank-sum test", () => {
   it.each([
-    // 1 of the 120 ways to choose 3 of 10 ranks.
+    // There are 120 ways to choose 3 of 10 ranks, and only one is as high as this.
     { name: "all above", one: [8, 9, 10], other: [1, 2, 3, 4, 5, 6, 7], is: 1 / 120 },
     { name: "all below", one: [1, 2, 3], other: [4, 5, 6, 7, 8, 9, 10], is: 1 },
-    // R: wilcox.test(c(6, 7, 4), c(1, 2, 3, 5), alternative = "greater"): W = 11, p = 2/35.
+    // The expected value is that of R: wilcox.test(c(6, 7, 4), c(1, 2, 3, 5), alternative = "greater") gives W = 11, p
+    // = 2/35.
     { name: "one of them in between", one: [6, 7, 4], other: [1, 2, 3, 5], is: 2 / 35 },
     { name: "no values", one: [], other: [1, 2], is: 1 },
     { name: "ties alone", one: [5, 5], other: [5, 5, 5], is: 1 },

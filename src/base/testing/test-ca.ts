@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** PEM files of a private authority, and of a server and a client whose certificates it issued. */
+/** PEM files: a private certificate authority, and the certificates that it issued to a server and a client. */
 export interface TestCa {
   readonly ca: string;
   readonly cert: string;
@@ -11,7 +11,7 @@ export interface TestCa {
   readonly clientKey: string;
 }
 
-/** Creates them with the command openssl, in an existing folder. */
+/** Creates these files with the command openssl, in an existing folder. */
 export function createTestCa(folder: string, host: string): TestCa {
   const file = (name: string): string => join(folder, name);
   const openssl = (...args: readonly string[]): void => void execFileSync("openssl", args, { stdio: "ignore" });

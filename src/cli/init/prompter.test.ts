@@ -13,7 +13,7 @@ interface Talk {
   readonly interrupt: () => void;
   readonly end: () => void;
   readonly shown: () => string;
-  /** Resolves when something was shown that matches. */
+  /** Resolves when text that matches the pattern has been shown. */
   readonly shows: (pattern: RegExp) => Promise<void>;
 }
 

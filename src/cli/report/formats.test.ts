@@ -15,7 +15,7 @@ const conformance = commandLineIn(folder);
 const at = (name: string): string => join(folder, name);
 const textOf = (name: string): string => readFileSync(at(name), "utf8");
 
-/** Flags that write every format into a file whose name begins so. */
+/** The flags that write every format, except some, into files whose names begin with `prefix`. */
 const everyFormat = (prefix: string, leftOut: readonly FormatName[] = []): string[] =>
   formatNames.flatMap((name) => (leftOut.includes(name) ? [] : [flagOf(name), `${prefix}.${name}`]));
 
@@ -29,7 +29,10 @@ const brokenRun = (...more: string[]): string[] => [
   ...more,
 ];
 
-/** JSON is compared by value: reading a report changes the order of fields. */
+/**
+ * Returns what to compare for a format. JSON is compared by value, because reading a report changes the order of
+ * fields.
+ */
 const contentOf = (name: FormatName, text: string): unknown => (name === "json" ? JSON.parse(text) : text);
 
 describe("formats of a run", () => {

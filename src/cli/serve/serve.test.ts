@@ -33,12 +33,12 @@ const agent = (changes: object = {}): object => ({
 interface Serving {
   readonly baseUrl: string;
   readonly out: string;
-  /** Resolves with what standard error has once it holds `part`. */
+  /** Resolves with the text of standard error once it contains `part`. */
   readonly said: (part: string) => Promise<string>;
   readonly ask: (path: string, body?: object) => Promise<{ readonly status: number; readonly json: unknown }>;
 }
 
-/** The command in a process of its own, until the test ends. */
+/** Runs `conformance serve` in a process of its own, until the test ends. */
 async function serve(...args: readonly string[]): Promise<Serving> {
   const main = new URL("../main.ts", import.meta.url).pathname;
   const child = spawn(process.execPath, [main, "serve", "--port", "0", "--quiet", ...args], { cwd: folder });
@@ -115,7 +115,7 @@ describe("conformance serve --agent", () => {
     const { ask, said } = await serve("--agent", path);
     const version = async (): Promise<unknown> => (await ask("/agents/edited/health")).json;
 
-    // As editors do: a new file is renamed over the old one.
+    // Editors replace a file by renaming a new one.
     renameSync(file("edited.json.new", agent({ agent_id: "edited", version: "2.0.0", webhooks })), path);
     await said("edited.json was changed: agent edited has version 2.0.0.");
     expect(await version()).toMatchObject({ version: "2.0.0" });
@@ -183,7 +183,7 @@ describe("conformance serve --write-target", () => {
   });
 });
 
-/** Whether there is the command that makes certificates. */
+/** Creates a certificate for localhost with openssl. Returns the paths of the certificate and its key. */
 const certificate = (name: string): readonly string[] => {
   const [cert, key] = [inFolder(`${name}.crt`), inFolder(`${name}.key`)];
   const opensslArgs = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];

@@ -12,7 +12,7 @@ export interface Ended {
   readonly err: string;
 }
 
-/** Runs a command. Concurrent calls wait for each other. */
+/** Runs a command line. If several are started at once, each waits for the one before. */
 export type CommandLine = (args: readonly string[], variables?: Readonly<Record<string, string>>) => Promise<Ended>;
 
 interface CommandRequest {
@@ -21,21 +21,24 @@ interface CommandRequest {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** A process that runs commands in sequence. */
+/** A process that runs one command after another. */
 interface Driver {
   readonly run: (command: CommandRequest) => Promise<Ended>;
   readonly kill: () => void;
 }
 
-/** Shared by all test files of a worker: it takes a second to start. */
+/** The process that all test files of a worker share, because it takes a second to start. */
 let driver: Driver | null = null;
 let last: Promise<unknown> = Promise.resolve();
 let waiting = 0;
 
-/** Creates a command line that runs in a folder. Call it at the top of a file or a `describe`: it cleans up at their end. */
+/**
+ * Creates a function that runs command lines in a folder. Must be called at the top of a file or in a `describe`,
+ * because it registers a clean-up.
+ */
 export function commandLineIn(folder: string): CommandLine {
   afterAll(() => {
-    // A test timed out: the next file must not wait for its command.
+    // A test has timed out while its command runs. The command must not delay the next test file.
     if (waiting > 0) driver?.kill();
   });
   return async (args, variables = {}) => {

@@ -3,8 +3,8 @@ import { createInterface } from "node:readline";
 import { runCommandLine } from "../command-line.ts";
 
 /**
- * Runs the command again and again in one process, because starting one for each of many command lines takes a second each.
- * Reads `{"folder", "args": […], "variables": {…}}` by the line, and writes `{"code", "out", "err"}` for each.
+ * Runs many command lines in one process, because a new process for each would take a second. Reads a line `{"folder",
+ * "args": […], "variables": {…}}` for each command, and writes a line `{"code", "out", "err"}`.
  */
 interface CommandRequest {
   readonly folder: string;
@@ -14,7 +14,7 @@ interface CommandRequest {
 
 const standing = { ...process.env };
 const answer = process.stdout.write.bind(process.stdout);
-// Each command adds listeners of its own.
+// Each command adds listeners to the stream, so Node would warn about a leak.
 process.stdout.setMaxListeners(0);
 process.stderr.setMaxListeners(0);
 

@@ -1,14 +1,14 @@
 import { appendFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 
-// Preloaded by a test: writes down the address of each module that a command loads, builtin ones included.
+// A test preloads this file. It writes down the address of each module that a command loads, including builtin modules.
 const file = process.env["LOADED_MODULES"];
 if (file === undefined) throw new Error("LOADED_MODULES names the file to write to");
 
 registerHooks({
   load(url, context, nextLoad) {
     appendFileSync(file, `${url}\n`);
-    // The build replaces the catalogue by data, too.
+    // The catalogue is replaced by data, as the build does.
     if (!url.endsWith("/cli/catalogue/catalogue.ts")) return nextLoad(url, context);
     const entry = `{ checks: ["it"], lines: ["known by the build"] }`;
     return {

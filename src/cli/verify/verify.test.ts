@@ -24,7 +24,7 @@ const command = commandLineIn(root);
 beforeAll(async () => {
   const patch = findPatch("fault", "done-twice");
   const embedded = await startEmbedded(patch === undefined ? [] : [patch]);
-  // Webhooks are included: their signing secrets are part of the evidence, and of no statement.
+  // The suite of webhooks is included, because secrets for signing are in the evidence but must not be in a statement.
   const selected = suites.filter(({ title }) => /stream|deliver/i.test(title));
   const session = await judgedRun({ target: embedded.target, suites: selected }, unselectedMusts(suites, selected));
   await embedded.close();
@@ -37,13 +37,13 @@ afterAll(() => {
   rmSync(root, { recursive: true });
 });
 
-/** The statement that a report's folder makes, as `--statement` writes it. */
+/** Returns the statement about a report folder, as `--statement` writes it. */
 const stated = (folder: string): string => {
   const document = readDocument(folder);
   return serializeStatement(statementOf(document, digestsOfSaved(folder, document)));
 };
 
-/** A copy of the kept report in which one file was changed. */
+/** Copies the report folder, and changes one file in the copy. */
 function tampered(name: string, file: string, change: (text: string) => string): string {
   const folder = join(root, name.replaceAll(" ", "-"));
   cpSync(kept, folder, { recursive: true });
@@ -54,7 +54,7 @@ function tampered(name: string, file: string, change: (text: string) => string):
   return folder;
 }
 
-/** The row as it would be had it passed. */
+/** Turns a finding into one that passed. */
 const passOf = ({ check, clause, suite, level, evidence = [] }: ReportFinding): ReportFinding => ({
   check,
   clause,
@@ -64,7 +64,10 @@ const passOf = ({ check, clause, suite, level, evidence = [] }: ReportFinding): 
   evidence,
 });
 
-/** Returns a report with a false statement that its other parts do not contradict. */
+/**
+ * Changes a report so that its statement is false. Also adapts its other parts, so that the report does not contradict
+ * itself.
+ */
 const reportWith =
   (change: (report: Report) => Partial<Report>) =>
   (text: string): string => {

@@ -38,15 +38,19 @@ interface Watching extends Watch {
   readonly state: WatchState;
   readonly time: PassingTime;
   readonly outlooks: readonly RemainingRetries[];
-  /** How many were reported before it listened; `null` if it never did. */
+  /** Number of outlooks that were reported before the watch listened; `null` if it never listened. */
   readonly outlooksBefore: number | null;
   readonly interrupt: () => void;
-  /** Advances to a number of milliseconds after the first attempt, and then sends another. */
+  /** Advances to a number of milliseconds after the first attempt. Then sends another attempt. */
   readonly attemptAt: (ms: number) => Promise<void>;
   readonly passTo: (ms: number) => void;
 }
 
-/** @param before an earlier watch to resume, and when, in milliseconds after the first attempt */
+/**
+ * Starts a watch.
+ *
+ * @param before an earlier watch to resume, and when to resume it, in milliseconds after the first attempt
+ */
 async function watch(before: { readonly folder: string; readonly atMs: number } | null = null): Promise<Watching> {
   const { folder, state } =
     before === null ? folderOf(run) : { folder: before.folder, state: readState(before.folder) };

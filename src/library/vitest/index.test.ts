@@ -5,7 +5,7 @@ import { conformanceTests, type Judged, selectedTests } from "./index.ts";
 
 const runs: Judged[] = [];
 
-// Each of these is a test of this file.
+// Registers a test in this file for each selected check.
 conformanceTests({
   title: "the reference server",
   target: async () => ({ embedded: true }),
@@ -22,7 +22,7 @@ describe("conformanceTests", () => {
     const selected = isFiltered ? [] : listChecks({ only: ["INV-*"], skip: ["INV-8"] });
     const ids = new Set(selected.map(({ id }) => id));
     expect([...judged].filter((id) => !ids.has(id))).toEqual([]);
-    // A check of later requests has a row only if it judges more than the check of 1.0.
+    // A check that repeats a 1.0 check for later requests has a row only if it judges more.
     expect([...ids].filter((id) => !judged.has(id) && !id.includes("in requests of"))).toEqual([]);
   });
 

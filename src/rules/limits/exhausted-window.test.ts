@@ -10,7 +10,7 @@ import { noRateLimitInfo } from "./rate-limit-info.ts";
 import { judgeExhausted, type Elapsed } from "./exhausted-window.ts";
 
 const { free, pro } = publishedTiers;
-/** Unix time of the first instant, in ms, with a fraction of a second. */
+/** Unix time of the first request, in ms. It is not a whole second. */
 const startMs = 1_800_000_000_321;
 
 const passed = (from: RequestSample, to: RequestSample): Elapsed => ({
@@ -20,7 +20,7 @@ const passed = (from: RequestSample, to: RequestSample): Elapsed => ({
 const verdictOn = (answers: readonly RequestSample[], limits: TierLimits, isFresh: boolean): string =>
   judgeExhausted({ samples: answers, limits, isFresh, elapsed: passed }).kind;
 
-/** A limiter's state, from the instants that it has counted: the allowance left now, and the reset that it reports. */
+/** The requests that a window has left, and the reset that its limiter reports. */
 interface Reading {
   readonly left: number;
   readonly resetMs: number;
@@ -82,11 +82,14 @@ interface World {
   readonly limits: TierLimits;
   readonly requests: number;
   readonly round: (seconds: number) => number;
-  /** An error stops counting when its response ends. */
+  /** The share of requests that fail. The server stops counting a failed request when its response ends. */
   readonly errorShare: number;
 }
 
-/** Simulates requests on one key of a server that keeps its promises: some at once, some paced, with pauses of any length. */
+/**
+ * Simulates requests on one key, on a server whose headers are correct. Some requests are sent at once, some at
+ * intervals, with pauses of any length.
+ */
 function simulate({ keeps, limits, requests, round, errorShare }: World, random: Random): RequestSample[] {
   const limit = limits.perMinute;
   let nowMs = random.between(0, minuteMs);
@@ -141,7 +144,7 @@ describe("a window that is reported as exhausted", () => {
     assert(never, { numRuns: runs });
   });
 
-  /** Ten requests exhaust the window within a second. More follow, in sequence or a fixed time apart. */
+  /** Makes ten requests that exhaust the window within a second, and then more requests at an interval. */
   const reported = (statuses: readonly number[], everyMs = 50, more: Partial<RequestSample> = {}): RequestSample[] =>
     statuses.map((status, index) => ({
       ...noRateLimitInfo,

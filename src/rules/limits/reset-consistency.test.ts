@@ -5,7 +5,7 @@ import type { Sample } from "./sample.ts";
 import { noRateLimitInfo } from "./rate-limit-info.ts";
 
 const now = 1_800_000_000;
-/** Half a second past a whole second of both clocks. */
+/** A response that was made half a second after a whole second, on both clocks. */
 const onTime: ResponseTime = { tookSeconds: 0.5, ours: { fromSeconds: now + 0.2, toSeconds: now + 0.7 } };
 const skewed = (seconds: number): ResponseTime => ({
   tookSeconds: 0.5,
@@ -49,7 +49,9 @@ describe("a reset reported in two ways agrees by `Date` or by our own clock", ()
   });
 });
 
-/** A response to a request sent some seconds after the start, with the target's clock moved by an offset. */
+/**
+ * A response to a request that was sent some seconds after the start. The target's clock has been moved by an offset.
+ */
 function answer(atSeconds: number, offsetSeconds: number, values: Partial<Sample>): Sample {
   const [sentMs, sentClockMs] = [atSeconds * 1000, offsetSeconds * 1000];
   const times = { sentMs, headMs: sentMs + 1, endMs: sentMs + 1 };

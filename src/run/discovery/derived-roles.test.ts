@@ -15,7 +15,7 @@ const answered = (tookMs: number): Exchange => {
     : anExchange("x1");
 };
 
-/** Derives roles for an agent with this gap between chunks and this response time. */
+/** Derives the roles of an agent that has this pause between chunks and this response time. */
 function deriveRoles(gapMs: number, tookMs: number) {
   let nowMs = 0;
   const timers = { now: () => nowMs, sleep: () => Promise.resolve() };

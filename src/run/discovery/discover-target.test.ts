@@ -6,7 +6,10 @@ import { suites } from "../../suites/all.ts";
 import { runSuites } from "../run.ts";
 import { selectChecks } from "../plan/selection.ts";
 
-/** Runs against the embedded server with these named agents. Returns the answering agent of the run. */
+/**
+ * Runs against the embedded server with these agents in the target file. Returns the agent that the run chose for the
+ * answering role.
+ */
 async function answeringAgentWith(agents: Target["agents"]): Promise<string | undefined> {
   const { target, close } = await startEmbedded();
   onTestFinished(close);

@@ -13,7 +13,7 @@ import { selectChecks } from "../plan/selection.ts";
 
 type Judged = Extract<RunResult, { kind: "judged" }>;
 
-/** Tests webhooks and the minute limit on the embedded server with only these roles. */
+/** Tests webhooks and the minute's limit on the embedded server. The target file has only these roles. */
 async function judged(roles: readonly AgentRole[]): Promise<Judged> {
   const { target, close } = await startEmbedded();
   onTestFinished(close);
@@ -63,7 +63,7 @@ describe("a listed agent for webhooks", () => {
       const response = exchange({ path: agentPath(agent, "invoke"), json: { result: {} }, sentMs: 1000 });
       return { ...response, answer: { ...response.answer, endMs: 1000 + (tookMs[agent] ?? 5) } };
     };
-    // The tests use only this method.
+    // The tests need no other method of a client.
     return { invoke } as unknown as Client;
   };
 

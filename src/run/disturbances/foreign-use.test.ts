@@ -7,7 +7,10 @@ import { findForeignUse } from "./foreign-use.ts";
 
 const windowMs = 30_000;
 
-/** Windows of 30 s on simulated time, with another client, and with a server that counts health requests. */
+/**
+ * Simulates a key with windows of 30 s. Another client may send a request every `everyMs`, and the server may count
+ * health requests.
+ */
 function simulate({ limit = 100, everyMs = Infinity, perHealth = 0, usedBefore = 0 }) {
   let [nowMs, readings] = [900, 0];
   const remaining = (): number => {

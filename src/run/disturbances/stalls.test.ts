@@ -4,7 +4,7 @@ import { type MachineClocks, watchStalls } from "./stalls.ts";
 
 type Passed = Readonly<Record<keyof MachineClocks, number>>;
 
-/** Returns the stalls that are found after each clock has moved by a given amount between two readings. */
+/** Returns the stalls that are detected if each clock moves by a given amount between two readings. */
 function stallsAfter(passed: Passed) {
   const at = { monotonic: 100, wall: 1_700_000_000_000, busy: 0 };
   const watch = watchStalls(100, { monotonic: () => at.monotonic, wall: () => at.wall, busy: () => at.busy });

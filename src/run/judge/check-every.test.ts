@@ -33,7 +33,7 @@ const check: Check = checkEvery("INV-2", allExchanges, {
   whenEmpty: unproven("no case came"),
 });
 
-/** A response in a cell. It is broken if `broken` is above 0, and does not count if it is below 0. */
+/** A response in a cell. `broken` above 0: the response breaks the clause. Below 0: the clause does not apply. */
 const answer = (id: string, of: string, broken: number, text = "{}") =>
   exchange({ id, key: of, clockMs: broken, text });
 

@@ -12,7 +12,7 @@ import { runSuites } from "../run.ts";
 import type { RunResult } from "../run-result.ts";
 import { aKey, aTarget } from "../testing/targets.ts";
 
-/** Runs one probe that requests a path. Returns the paths that the server received, and the result. */
+/** Runs a probe that requests a path. Returns the paths that the server received, and the result of the run. */
 async function runWithPath(path: string, agents: Target["agents"] = { answering: "echo" }) {
   const paths: string[] = [];
   const server = createServer(({ url = "" }, response) => {

@@ -10,7 +10,10 @@ import { suites } from "../../suites/all.ts";
 import { aKey, aTarget } from "../testing/targets.ts";
 import { runSuites } from "../run.ts";
 
-/** Allows 390 requests a minute. Its headers report the hour, so only the admitted requests show the fault. */
+/**
+ * Admits 390 requests a minute, which is too many. Its headers are about the hour, so only the number of admitted
+ * requests shows the fault.
+ */
 const looseMinute = faults("Limits / Request rate", {
   "minute-of-390": fault("LIM-1", "A minute that a request opens admits 390.").by((base) => ({
     limiters: (limits) => {

@@ -57,14 +57,14 @@ const gatewayError = (status = 502, text = "<html>Bad Gateway</html>", headers: 
   answer: { ...answeredWith(text), status, headers },
 });
 
-/** The same exchange, at this moment. */
+/** Returns the exchange with the current time. */
 function answeredNow(given: Exchange): Exchange {
   const ms = Date.now() - startedMs;
   const { answer } = given;
   return { ...given, sentMs: ms, answer: answer.kind === "answered" ? { ...answer, headMs: ms, endMs: ms } : answer };
 }
 
-/** An outage in which a request breaks. */
+/** Simulates an outage in which the connection of a request breaks. */
 async function loseDuring(text: string): Promise<void> {
   isUp = false;
   await monitor.examine(failed("broken", text));

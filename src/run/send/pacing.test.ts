@@ -8,7 +8,7 @@ import { aKey } from "../testing/targets.ts";
 import { startRunClock } from "../time/run-clock.ts";
 import { WaitRefused } from "../skip-reason.ts";
 
-/** A run clock on which only waits acquire time. */
+/** Creates a run clock on which time passes only in waits. */
 function startSimulatedClock(maxWaitMs = Infinity) {
   let nowMs = 0;
   const timers = {

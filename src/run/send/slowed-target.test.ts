@@ -8,10 +8,16 @@ import { probe } from "../probe.ts";
 import { runSuites } from "../run.ts";
 import { aKey, aTarget } from "../testing/targets.ts";
 
-/** Too many tooManyInterimResponses responses count as a timeout, without taking time. */
+/**
+ * Makes the harness give up a request, which counts as a timeout, without using real time: it refuses more than some
+ * interim responses.
+ */
 const tooManyInterimResponses = "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(200);
 
-/** Starts a server whose responses to usage take as long as `delay` sets, in simulated milliseconds. `null` means no response. */
+/**
+ * Starts a server. The responses to usage take the simulated milliseconds that `delay` sets; with `null`, there is no
+ * response.
+ */
 async function startSlowingServer() {
   const delays: (number | null)[] = [];
   let nowMs = 0;
@@ -33,7 +39,7 @@ async function startSlowingServer() {
   return { ...server, timers, delay: (...times: (number | null)[]) => void delays.push(...times) };
 }
 
-/** Reads usage three times at once, three times slowly, then with the delays `last`. */
+/** Reads usage three times without a delay, three times slowly, and then with the delays in `last`. */
 async function runWhileSlowing(...last: (number | null)[]) {
   const { baseUrl, timers, delay, close } = await startSlowingServer();
   const slowUsage = probe("usage is read, later and later", { requests: 20 }, async ({ client }) => {

@@ -6,7 +6,7 @@ import { anExchange } from "../testing/evidence.ts";
 
 const answer = anExchange("x").answer as Answered;
 
-/** A request to an endpoint of an agent, with a response head at once. */
+/** A request to an endpoint of an agent. The response head arrives at once. */
 const agentExchange = (endpoint: string, sentMs: number, endMs: number, parts: Partial<Answered> = {}): Exchange =>
   anExchange(endpoint, {
     sentMs,

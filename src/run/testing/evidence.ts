@@ -1,6 +1,6 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 
-/** An exchange that was answered with 200 and no body. */
+/** Creates an exchange with the status 200 and without a body. */
 export const anExchange = (id: string, changes: Partial<Exchange> = {}): Exchange => ({
   id,
   key: "key",

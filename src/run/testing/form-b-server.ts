@@ -5,7 +5,7 @@ import type { Readable, Writable } from "node:stream";
 
 import { defaultKeyTraits, defaultTargetTraits, type Target, type TargetKey } from "../../target/target.ts";
 
-/** A server by another author, in another language, as a target. */
+/** A server that another author wrote in Python, as a target. */
 export interface FormBServer {
   readonly target: Target;
   readonly close: () => void;
@@ -18,7 +18,7 @@ const keys = {
 } as const;
 const expiredKey = "pk_withered-55d0e1f2";
 
-/** Starts it on a free loopback port. Rejects with one line where Python 3 is not there. */
+/** Starts the server on a free loopback port. Rejects with a sentence if Python 3 is not installed. */
 export async function startFormBServer(defect: string | null): Promise<FormBServer> {
   const child = spawn(
     "python3",

@@ -1,6 +1,6 @@
 import { defaultKeyTraits, defaultTargetTraits, type Target, type TargetKey } from "../../target/target.ts";
 
-/** A valid key without restrictions, with the given properties. */
+/** Creates a valid key without restrictions. `traits` changes its properties. */
 export const aKey = (traits: Partial<TargetKey> = {}): TargetKey => ({
   name: "key",
   key: "pk_correct-horse-9f2c71",
@@ -9,7 +9,7 @@ export const aKey = (traits: Partial<TargetKey> = {}): TargetKey => ({
   ...traits,
 });
 
-/** A target with one key, and the given properties. */
+/** Creates a target with one key. `traits` changes its properties. */
 export const aTarget = (baseUrl: string, traits: Partial<Target> = {}): Target => ({
   name: "target",
   baseUrl,

@@ -2,7 +2,10 @@ import { describe, expect, it } from "vitest";
 
 import { createAgentClock } from "./agent-clock.ts";
 
-/** Simulates real time, which passes only in waits, and agents that need real time or an advance of the clock. */
+/**
+ * Simulates real time, which passes only in waits. The simulated agents need either real time or an advance of the test
+ * clock.
+ */
 function simulate(agentsFollow = false, endsByAdvance = true) {
   let nowMs = 0;
   let advances = 0;

@@ -3,7 +3,10 @@ import { describe, expect, it } from "vitest";
 import { shareClock } from "./shared-clock.ts";
 import { startRunClock } from "./run-clock.ts";
 
-/** Runs participants with these waits. Returns the advances of the clock, and its offset at the end of each wait. */
+/**
+ * Runs participants with these waits. Returns the advances of the clock, and the offset of the clock at the end of each
+ * wait.
+ */
 async function runParticipants(
   ...waitsOfEach: readonly (readonly number[])[]
 ): Promise<{ readonly advances: readonly number[]; readonly endedAt: readonly (readonly number[])[] }> {

@@ -51,7 +51,7 @@ describe("a run that has used up its requests", () => {
 });
 
 describe("a run that is interrupted", () => {
-  // Each of these waits never ends by itself.
+  // None of these waits ends by itself, so only the interruption can end the run.
   it.each<[string, (scene: ProbeContext<"receiver">) => Promise<unknown>]>([
     ["an answer", () => new Promise(() => {})],
     [

@@ -10,7 +10,7 @@ import type { Patch } from "../../reference/patch.ts";
 import { groupCompatibleVariants } from "../patch-groups.ts";
 import { enginesHere, sendLoneTrial } from "./run-plans.ts";
 
-/** Sends `minute-limit` on the free tier to a server with these variants. */
+/** Sends the scenario `minute-limit` with a Free key to a server with these variants. */
 async function sendTo(variants: readonly Patch[], engine: EngineName): Promise<TrialResult | undefined> {
   const scenario = scenarioNamed("minute-limit");
   if (scenario === undefined) throw new Error("There is no scenario minute-limit.");
@@ -29,7 +29,7 @@ const breachesOf = (result: TrialResult | undefined): readonly string[] =>
       )
     : [JSON.stringify(result)];
 
-/** Most of a trial is waiting. */
+/** Number of trials to run at once, because a trial mostly waits. */
 const concurrentTrials = 6;
 
 const names = (variants: readonly Patch[]): string => variants.map(({ name }) => name).join(", ");

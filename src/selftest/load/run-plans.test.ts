@@ -36,14 +36,17 @@ describe("the load faults", () => {
 });
 
 /**
- * A round runs every scenario on the server without a fault, which takes minutes. A quick run has no round. A full run has one,
- * chosen by the seed. `CONFORMANCE_WHOLE_LOAD_PROOF=1` runs all five.
+ * A round sends every scenario to a server without a fault, which takes minutes. A quick run sends no round, and a full
+ * run sends one, which the seed chooses. `CONFORMANCE_WHOLE_LOAD_PROOF=1` sends all five.
  */
 const allRounds = [0, 1, 2, 3, 4];
 const rounds =
   process.env["CONFORMANCE_WHOLE_LOAD_PROOF"] === "1" ? allRounds : isFull ? [testSeed % allRounds.length] : [];
 
-/** A quick run tries a sample of the faults that only load detects, a full one tries all, each with one engine in turn. */
+/**
+ * A full run tries all faults with all engines. A quick run tries every second fault that only load detects. Each of
+ * these is tried with one engine, in turn.
+ */
 function plansOf(engines: readonly EngineName[]): readonly LoadFaultTrial[] {
   if (isFull) return trialsOf(loadFaultPlans, engines);
   const ofLoad = loadFaultPlans.filter(({ fault }) => findPatch("fault", fault)?.detectedBy === "load");
@@ -56,7 +59,7 @@ function plansOf(engines: readonly EngineName[]): readonly LoadFaultTrial[] {
 const inTurn = (trials: readonly LoadFaultTrial[], turn: number): readonly LoadFaultTrial[] =>
   trials.slice(turn % trials.length, (turn % trials.length) + 1);
 
-/** The same loads without a fault, with one engine each unless in a full run. A quick run has a single scenario. */
+/** The same loads on servers without a fault. A quick run sends only one of them, with one engine. */
 function cleanOf(engines: readonly EngineName[]): readonly LoadFaultTrial[] {
   const ofEach = quickScenarios.map((name) => {
     const pressed = loadFaultPlans.filter(({ scenario }) => scenario === name);

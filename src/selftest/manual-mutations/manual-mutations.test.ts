@@ -55,7 +55,7 @@ const isOtherMethod = both(
   ({ request: { method, url } }) => method === "GET" && /\/(alerts|webhooks|invoke|stream|batch)$/.test(url),
 );
 
-/** One defect in one place, with the clauses that must detect it. */
+/** Defects in one place, each with the clauses that must detect it. */
 const wrong: readonly (readonly [what: string, clauses: readonly string[], ManualMutation])[] = [
   ["key usage is HTML", ["SVC-1"], html(answersOf("keyUsage", 200))],
   [

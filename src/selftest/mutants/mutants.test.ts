@@ -44,7 +44,7 @@ describe("the checks, of evidence that is spoilt one step at a time", () => {
     expect(trials.filter(({ status }) => status === "unchanged")).toHaveLength(legal.length);
   });
 
-  // Only a full run can tell: a quick one draws a sample.
+  // Only runs in a full run, because a quick run tries only a sample of the mutants.
   it.skipIf(!hasPython()).each(isFull ? ["another author"] : [])(
     "do so of a server by %s, too",
     async () => {

@@ -7,7 +7,7 @@ import { alarmsIn, type Noise, noises, startLegal } from "./noisy-run.ts";
 const rows = Array.from({ length: runsOf({ quick: 1, full: 25 }) }, (_, at) => {
   return { seed: testSeed * 1000 + at, noise: noises[at % noises.length] as Noise };
 });
-/** The noise makes a run slow. */
+/** The noise makes runs slow, so they need a long time limit. */
 const options = { timeout: 300_000 };
 
 describe.concurrent("sound servers, through noise", () => {

@@ -7,19 +7,22 @@ import { suites } from "../../suites/all.ts";
 import { goDefects } from "./defects.ts";
 import { goVendor, startVendor, type Switch, switchesOf } from "./testing/vendor.ts";
 
-/** Each run takes some seconds: a vendor's agents and receivers live in real time. */
+/** Time limit of a run. It takes some seconds, because the server's agents and deliveries take real time. */
 const runTimeoutMs = 300_000;
-/** A quick run only tests that the table is complete. */
+/** Returns nothing in a quick run, which only tests that the table is complete. */
 const ofAll = <T>(each: readonly T[]): readonly T[] => (triesEach ? each : []);
 
-/** Distributes neighbouring switches over different runs: they are of one kind, and would hide each other. */
+/**
+ * Distributes the switches over several runs. Neighbouring switches are similar and would hide each other, so they are
+ * in different runs.
+ */
 const dealt = (switches: readonly Switch[], hands: number) =>
   Array.from({ length: hands }, (_, hand) => {
     const those = switches.filter((each) => switches.indexOf(each) % hands === hand);
     return { named: those.map(({ name }) => name).join(", "), those };
   });
 
-/** Runs everything against the vendor with all its defects and oddities. */
+/** Runs all suites against the server with these defects and oddities. */
 async function findings(switches: readonly Switch[]): Promise<{ red: string[]; unjudged: unknown[]; clauses: number }> {
   const { target, close } = await startVendor(goVendor, switches);
   try {
@@ -47,7 +50,7 @@ async function findings(switches: readonly Switch[]): Promise<{ red: string[]; u
   }
 }
 
-/** Clauses that a defect turns red; none if it is known to be missed. */
+/** Clauses that a defect turns red; none if the table says that it is missed. */
 function clausesOf(defect: string): readonly string[] {
   const row = goDefects[defect];
   return row !== undefined && "found" in row ? row.found : [];
@@ -89,7 +92,7 @@ describe.skipIf(!goVendor.isHere()).concurrent("a vendor in Go, who had nothing 
       const isMissed = (clauses: readonly string[], found: readonly string[]): boolean =>
         clauses.length > 0 && !clauses.some((clause) => found.includes(clause));
       const missed: typeof rows = [];
-      // Defects of one server may hide each other where it is slow, so a missed one is tried again by itself.
+      // Several defects of one server may hide each other, so a defect that was missed is tried again alone.
       for (const row of rows.filter(({ clauses }) => isMissed(clauses, red))) {
         const alone = await findings(those.filter(({ name }) => name === row.name));
         if (isMissed(row.clauses, alone.red)) missed.push(row);

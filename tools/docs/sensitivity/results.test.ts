@@ -5,7 +5,10 @@ import { publishedTiers } from "../../../src/spec/tiers.ts";
 import { type SensitivityResults, minuteResults, zeroRemainingResults } from "./results.ts";
 import { isDetected, type LimiterKind, type Situation, situations } from "./sensitivity.ts";
 
-/** A rolling window frees one request at a time, so each is retried in real time. That takes long with Pro's thousands of requests. */
+/**
+ * Rolling windows are left out: they free one request at a time, and each retry takes real time. With the thousands of
+ * requests of Pro, that takes long.
+ */
 const quickKinds: readonly LimiterKind[] = ["fixed", "opened by a request"];
 const tables = { minute: minuteResults, told: zeroRemainingResults } as const satisfies Record<
   string,

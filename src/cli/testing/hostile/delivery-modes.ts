@@ -4,14 +4,17 @@ import { writings } from "../../../evidence/testing/traces.ts";
 import { type Modes } from "./harms.ts";
 import type { Harm } from "./server.ts";
 
-/** Sends to a receiver again and again, some at once, until it is told to end. */
+/**
+ * Opens connections to a receiver and sends the same bytes on each. `atOnce` are open at a time. Stops when the
+ * returned function is called.
+ */
 const sending =
   (atOnce: number, bytes: (url: URL, key: string) => string | Buffer<ArrayBuffer>, then: "close" | "go on" = "close") =>
   (address: string, key: string): (() => void) => {
     const url = new URL(address);
     const open = new Set<Socket>();
     let isOver = false;
-    // Made once: a sender that is busy with its own flood answers slowly, and is another kind of target.
+    // Prepared once, so that preparing the bytes does not slow down the flood.
     const text = Buffer.from(bytes(url, key));
     const begin = (): void => {
       if (isOver) return;
@@ -50,7 +53,7 @@ const post = ({ pathname }: URL, body: string | null, ...lines: readonly string[
 
 const deliver = (harm: Extract<Harm, { kind: "deliver" }>["harm"]): Harm => ({ kind: "deliver", harm });
 
-/** Harm is done to the receiver of deliveries. */
+/** Modes that do harm to the receiver of deliveries. */
 export const deliveries: Modes = {
   "a flood of small deliveries": deliver(sending(20, (url) => post(url, '{"id":"e"}'))),
   "a flood of deliveries of 200 kB": deliver(

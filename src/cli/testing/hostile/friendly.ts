@@ -5,13 +5,13 @@ export interface Reply {
   readonly body: string;
 }
 
-/** A request, as modes get it. */
+/** A request as modes get it. */
 export interface ReceivedRequest {
   readonly method: string;
-  /** Without the query, below `/v1`. */
+  /** The path below `/v1`, without the query. */
   readonly path: string;
   readonly body: string;
-  /** The whole `Authorization` header, as it was sent. */
+  /** The whole value of the `Authorization` header. */
   readonly authorization: string;
 }
 
@@ -23,7 +23,7 @@ const json = (status: number, body: unknown): Reply => ({
 
 const fail = (status: number, code: string): Reply => json(status, { error: { code, message: "no", status } });
 
-/** One event of a stream, as it stands on the wire. */
+/** Formats one event of a stream. */
 export const event = (name: string, data: unknown): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 
 export const streamOf = (...events: readonly string[]): Reply => ({
@@ -34,7 +34,7 @@ export const streamOf = (...events: readonly string[]): Reply => ({
 
 const done = event("done", { message: "over", usage: { total_tokens: 3 }, execution_time: 0.01 });
 
-/** Responds like a server with one agent, which answers and streams. Requires the key. */
+/** The response of a server with one agent, which answers and streams. The server requires the key. */
 export function friendly({ method, path, body, authorization }: ReceivedRequest, key: string): Reply {
   if (authorization === "") return fail(401, "INVALID_API_KEY");
   if (authorization !== `Bearer ${key}`) return fail(401, "INVALID_API_KEY");

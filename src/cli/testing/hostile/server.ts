@@ -6,17 +6,17 @@ import { type ReceivedRequest, friendly, type Reply } from "./friendly.ts";
 
 /** How a hostile target differs from a friendly one. */
 export type Harm =
-  /** Takes the connection of a request over; `false` leaves it to the friendly server. */
+  /** Takes over the connection of some requests. If the function returns `false`, the friendly server responds. */
   | {
       readonly kind: "socket";
       readonly at: (request: ReceivedRequest) => boolean;
       readonly harm: (socket: Socket) => void;
     }
-  /** Changes the friendly answer. */
+  /** Changes the response of the friendly server. */
   | { readonly kind: "reply"; readonly change: (reply: Reply, request: ReceivedRequest, key: string) => Reply }
-  /** Answers after some time, in milliseconds. */
+  /** Delays responses by a time in milliseconds. */
   | { readonly kind: "delay"; readonly ms: (request: ReceivedRequest, count: number) => number }
-  /** Does harm to each address that a webhook is created for, until it is told to end. */
+  /** Sends harmful deliveries to the address of each webhook that is created, until the returned function is called. */
   | { readonly kind: "deliver"; readonly harm: (url: string, key: string) => () => void };
 
 export interface HostileTarget {
@@ -24,7 +24,7 @@ export interface HostileTarget {
   readonly close: () => void;
 }
 
-/** Starts a target on a free port of loopback. */
+/** Starts a hostile target on a free port of loopback. */
 export async function startHostileTarget(harm: Harm, key: string): Promise<HostileTarget> {
   const ends: (() => void)[] = [];
   let count = 0;
@@ -68,7 +68,7 @@ async function readRequest(request: IncomingMessage): Promise<ReceivedRequest> {
   };
 }
 
-/** Writes to the socket directly: Node would reject invalid responses. */
+/** Writes the response to the socket, because Node would refuse to send an invalid one. */
 function write({ socket }: ServerResponse, { status, headers, body }: Reply): void {
   const lines = [...headers, ["content-length", String(Buffer.byteLength(body))] as const].map(
     ([name, value]) => `${name}: ${value}\r\n`,

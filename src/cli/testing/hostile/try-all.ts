@@ -4,7 +4,7 @@ import type { Modes } from "./harms.ts";
 import type { Harm } from "./server.ts";
 import { type HostileProblem, problemsOf, type Tried, tryMode } from "./try-mode.ts";
 
-/** The result of one mode. */
+/** A mode and its result. */
 export interface TriedMode {
   readonly name: string;
   readonly tried: Tried;
@@ -12,19 +12,19 @@ export interface TriedMode {
 }
 
 export interface TryAllOptions {
-  /** Maximum number of concurrent modes. */
+  /** Maximum number of modes to try at once. */
   readonly atOnce: number;
   readonly cores: number;
   readonly onTried: (mode: TriedMode) => void;
 }
 
-/** Time limits in seconds for concurrent modes, and for a mode that runs alone. */
+/** Time limits in seconds: for modes that run at once, and for a mode that runs alone. */
 const maxSeconds = { shared: 150, alone: 90 } as const;
 const pollMs = 100;
 
 /**
- * Tries every mode. Modes mostly wait, so they run concurrently while a core is idle. A mode that took too long is tried again alone at the end,
- * and only then reported.
+ * Tries every mode. Modes mostly wait, so as many run at once as the processor cores allow. A mode that took too long
+ * is tried again alone at the end. Only the second result is reported.
  */
 export async function tryAll(modes: Modes, { atOnce, cores, onTried }: TryAllOptions): Promise<void> {
   const load = startLoad();
@@ -60,13 +60,13 @@ const isOnlyLate = ({ problems }: TriedMode): boolean =>
 
 /** Measures how many cores are in use. */
 interface Load {
-  /** Adds a process. It counts as busy until it was observed for some time. */
+  /** Adds a process. It counts as busy until it has been observed for some time. */
   readonly open: () => { readonly observe: (isBusy: boolean) => void; readonly close: () => void };
-  /** Includes this process, which runs the targets. */
+  /** Returns the number of cores in use. This process, which runs the targets, is included. */
   readonly now: () => number;
 }
 
-/** Weight of each observation in a process's average. */
+/** Weight of a new observation in the moving average of a process. */
 const weight = 0.1;
 
 function startLoad(): Load {

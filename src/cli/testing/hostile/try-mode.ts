@@ -13,16 +13,16 @@ export interface Tried {
   readonly seconds: number;
   /** Peak memory of the process in megabytes; 0 if unknown. */
   readonly megabytes: number;
-  /** Last printed line. */
+  /** The last line that was printed. */
   readonly last: string;
   readonly verdict: string | null;
-  /** Requested files that were not written. */
+  /** Files that the command should have written and did not. */
   readonly missing: readonly string[];
-  /** Places that contain eight characters of the key. */
+  /** Outputs that contain eight characters of the key. */
   readonly leaks: readonly string[];
 }
 
-/** A key with every character that some format escapes. */
+/** A key with all the characters that some output format escapes. */
 export const hostileKey = String.raw`ah_9kQ"2v\Xt%41<r'8&mW5zLp7+Yc3/Re=`;
 
 const main = new URL("../../main.ts", import.meta.url).pathname;
@@ -31,11 +31,11 @@ const formats = ["junit.xml", "report.html", "ctrf.json", "report.har", "summary
 export interface TryOptions {
   /** Time limit, after which the process is killed. */
   readonly maxSeconds: number;
-  /** Called many times a second with whether the process is running; never called on systems other than Linux. */
+  /** Called many times a second with whether the process is running or waiting. Only called on Linux. */
   readonly onPoll?: (isBusy: boolean) => void;
 }
 
-/** Runs the command as a user does, in a process of its own, with every format. */
+/** Runs the command as a user does, in a process of its own, and writes every format. */
 export async function tryMode(harm: Harm, { maxSeconds, onPoll }: TryOptions, key = hostileKey): Promise<Tried> {
   const target = await startHostileTarget(harm, key);
   const folder = mkdtempSync(join(tmpdir(), "conformance-hostile-"));
@@ -88,7 +88,7 @@ const flagOf = {
   "summary.md": "markdown",
 } as const;
 
-/** The status of a process on Linux; empty elsewhere, and after its end. */
+/** Returns the text of /proc/PID/status. Empty if the process has ended, and on systems other than Linux. */
 function statusOf(pid: number | undefined): string {
   try {
     return readFileSync(`/proc/${pid}/status`, "utf8");
@@ -109,7 +109,7 @@ export const problemKinds = ["crash", "leak", "memory", "time", "report"] as con
 /** A problem that a hostile target must not cause. */
 export interface HostileProblem {
   readonly kind: (typeof problemKinds)[number];
-  /** A sentence, with figures. */
+  /** A sentence with figures. */
   readonly text: string;
 }
 
@@ -118,7 +118,7 @@ export function problemsOf({ code, seconds, megabytes, missing, leaks, verdict }
   const wrong = (kind: HostileProblem["kind"], ...texts: readonly string[]): HostileProblem[] =>
     texts.map((text) => ({ kind, text }));
   const isLate = seconds > limits.seconds;
-  // A process that was killed for its time did not crash.
+  // A process that was killed because it took too long did not crash.
   const hasCrashed = code === null ? !isLate : code >= 4;
   return [
     ...(hasCrashed ? wrong("crash", `it ended with code ${code}`) : []),

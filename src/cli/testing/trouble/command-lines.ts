@@ -2,7 +2,7 @@ import { join } from "node:path";
 
 import type { CommandName } from "./trouble.ts";
 
-/** Names of the formats that are written beside the report, by their flags. */
+/** For each flag of an additional format: the name of its file. */
 const formatFiles = {
   "--html": "report.html",
   "--junit": "junit.xml",
@@ -12,26 +12,26 @@ const formatFiles = {
   "--statement": "statement.json",
 } as const;
 
-/** Limit of the whole run in seconds. A run without trouble takes a few. */
+/** Time limit of a run in seconds. Without trouble, a run takes a few. */
 const maxRunSeconds = 60;
 
-/** Seconds that a command may take at most, by its options, on a busy machine. */
+/** Time limit of each command in seconds, on a busy machine. It depends on the command's options. */
 export const maxSeconds: Readonly<Record<CommandName, number>> = {
   run: maxRunSeconds + 25,
   "load autocannon": 150,
   "load k6": 150,
   nightly: maxRunSeconds + 25,
-  // A minute of rest for the keys lies between the run and the load.
+  // The keys rest for a minute between the run and the load.
   "nightly with load": maxRunSeconds + 150,
 };
 
 export interface CommandPlan {
   readonly targetFile: string;
-  /** Folder for the report, or for the history. */
+  /** Folder into which the command writes its report or its history. */
   readonly folder: string;
 }
 
-/** The arguments of a command. Everything that it writes is in the folder. */
+/** Returns the arguments of a command. It writes all its files into the folder. */
 export function argumentsOf(command: CommandName, { targetFile, folder }: CommandPlan): readonly string[] {
   const target = ["--target", targetFile];
   const bounds = ["--max-wait", "5s", "--max-time", `${maxRunSeconds}s`, "--max-window", "100"];

@@ -8,7 +8,7 @@ import { readHistory } from "../../../app/nightly/history-store.ts";
 import { messageOf } from "../../../base/errors.ts";
 import { tryParseJson } from "../../../base/json.ts";
 
-/** The files below a folder, by their relative path. */
+/** The texts of all files below a folder, by relative path. */
 export type FileTexts = ReadonlyMap<string, string>;
 
 /** Reads every regular file below a folder. */
@@ -22,17 +22,17 @@ export function readFiles(folder: string): FileTexts {
   );
 }
 
-/** Names of files that a process writes for a moment only. */
+/** Matches the names of files that exist only while a process writes. */
 const momentary = /^\.tmp-|^\.conformance-lock\.json$/;
 
-/** Whether a file is written for a moment only, by its path. */
+/** Whether the file at a path exists only while a process writes. */
 export const isMomentary = (path: string): boolean => momentary.test(basename(path));
 
-/** Files that a process of the harness should have removed. */
+/** Files that should have been removed before the process ended. */
 export const leftOverFiles = (files: FileTexts): readonly string[] =>
   [...files.keys()].filter((name) => isMomentary(name));
 
-/** Problems of the files that a process has changed: each has to be complete. */
+/** Describes the files that a process has changed and that are not complete. */
 export function incompleteFiles(folder: string, files: FileTexts, before: FileTexts): readonly string[] {
   const changed = [...files].filter(([name, text]) => before.get(name) !== text && !isMomentary(name));
   return [
@@ -44,7 +44,7 @@ export function incompleteFiles(folder: string, files: FileTexts, before: FileTe
   ];
 }
 
-/** Returns the problem of a file; `null` if the file is complete. */
+/** Describes why a file is not complete; `null` if it is complete. */
 function problemOf(path: string, text: string): string | null {
   const name = basename(path);
   if (name === "report.json") return problemOfReport(path);
@@ -55,7 +55,7 @@ function problemOf(path: string, text: string): string | null {
   return text === "" ? "it is empty" : null;
 }
 
-/** Reads a report with its evidence, as every command does. A report that contradicts itself is not read. */
+/** Reads a report with its evidence, as every command does. Returns the error if the report contradicts itself. */
 function problemOfReport(path: string): string | null {
   try {
     const { report, evidence } = readDocument(path);

@@ -4,27 +4,27 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** How to start the harness. */
 export interface HarnessOptions {
-  /** Module that is run: the command, or a stub in its place. */
+  /** The module to run: that of the command, or a stub. */
   readonly main: string;
   readonly args: readonly string[];
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** A command that starts another one, such as `setpriv`, with its arguments. */
+  /** Another command with its arguments, such as `setpriv`, which starts the harness. */
   readonly prefix: readonly string[];
-  /** `closed`: the reader goes away after the first data. */
+  /** The treatment of standard output. `closed`: the reader closes it after the first data. */
   readonly stdout: "read" | "closed" | "/dev/full";
   readonly maxSeconds: number;
 }
 
-/** The end of a process of the harness. */
+/** How a process of the harness has ended. */
 export interface Ended {
-  /** `null`: a signal ended it. */
+  /** Exit code; `null` if a signal ended the process. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly seconds: number;
   readonly out: string;
   readonly err: string;
-  /** Whether it did not end within its time limit, and was killed. */
+  /** Whether the process exceeded its time limit and was killed. */
   readonly isLate: boolean;
 }
 
@@ -34,10 +34,10 @@ export interface HarnessProcess {
   readonly ended: Promise<Ended>;
 }
 
-/** Variable that marks every process that a trial's harness has started, with the name of the trial. */
+/** The variable by which the processes of a trial are found. Its value is the name of the trial. */
 const markVariable = "CONFORMANCE_TRIAL";
 
-/** Starts the harness as a user does. */
+/** Starts the harness as a user would. */
 export function startHarness(options: HarnessOptions): HarnessProcess {
   const { main, args, folder, environment, prefix, stdout, maxSeconds } = options;
   const [command = "", ...rest] = [...prefix, process.execPath, main, ...args];
@@ -79,18 +79,21 @@ async function endOf(
   });
   clearTimeout(deadline);
   const seconds = (performance.now() - started) / 1000;
-  // A process that it left behind may hold its streams open.
+  // The streams stay open if the process has left a child process behind.
   await Promise.race([new Promise((resolve) => child.on("close", resolve)), sleep(streamsMs)]);
   return { code, signal, seconds, ...printed, isLate };
 }
 
-/** How long to read the streams of a process that has ended. */
+/** How long to continue to read the streams of a process that has ended. */
 const streamsMs = 500;
 
-/** Environment that marks the processes of a trial. */
+/** The environment variable that marks the processes of a trial. */
 export const markOf = (trial: string): Readonly<Record<string, string>> => ({ [markVariable]: trial });
 
-/** Waits until no process of a trial is left. Kills and returns those that are left after `maxMs`. Finds them on Linux only. */
+/**
+ * Waits until all processes of a trial have ended. Kills those that have not ended after `maxMs`, and returns them.
+ * Finds processes only on Linux.
+ */
 export async function leftOverProcesses(trial: string, maxMs: number): Promise<readonly string[]> {
   const until = performance.now() + maxMs;
   for (;;) {
@@ -116,7 +119,7 @@ function killIfThere(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }
 

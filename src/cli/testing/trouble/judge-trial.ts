@@ -8,27 +8,27 @@ import { incompleteFiles, leftOverFiles } from "./files.ts";
 import type { Observation, Observed } from "./trial.ts";
 import type { Trial } from "./trial-environment.ts";
 
-/** Kinds of violations that no trouble may cause. */
+/** Kinds of problems that no trouble may cause. */
 export const problemKinds = ["exit code", "false red", "file", "key", "stack trace", "time", "left over"] as const;
 
 export interface TrialProblem {
   readonly kind: (typeof problemKinds)[number];
-  /** A sentence, with figures. */
+  /** A sentence with figures. */
   readonly text: string;
 }
 
-/** The results of a quiet trial of the same command against a sound target. */
+/** The results of a trial of the same command without trouble and without a fault. */
 export interface QuietResults {
   /** The clause of each check that passed, by the name of the check and its instance. */
   readonly passed: ReadonlyMap<string, string>;
-  /** Clauses that were red. */
+  /** Clauses that turned red although nothing was wrong. */
   readonly red: readonly string[];
 }
 
 const problem = (kind: TrialProblem["kind"], ...texts: readonly string[]): TrialProblem[] =>
   texts.map((text) => ({ kind, text }));
 
-/** Lists the violations of a trial. */
+/** Lists the problems of a trial. */
 export function problemsOf(trial: Trial, observed: Observed, quiet: QuietResults): readonly TrialProblem[] {
   const { first, second, processes, keys } = observed;
   const { trouble } = trial;
@@ -45,8 +45,8 @@ export function problemsOf(trial: Trial, observed: Observed, quiet: QuietResults
 }
 
 /**
- * Exit codes that are right for a second process. It may also succeed if it began after the first one had ended,
- * because the folder was then unlocked.
+ * Returns the right exit codes of a second process. Code 0 is also right if that process began after the first had
+ * ended and unlocked the folder.
  */
 function secondCodesOf({ trouble }: Trial, second: NonNullable<Observed["second"]>): readonly number[] {
   const codes = trouble?.secondCodes ?? trouble?.codes ?? [];
@@ -94,7 +94,10 @@ const newReports = ({ files, before }: Observation): readonly Report[] =>
 
 const redOutcomes: ReadonlySet<string> = new Set(["fail", "warning", "note"]);
 
-/** Clauses that a report calls broken, and which neither a quiet run nor the fault of the target explains. */
+/**
+ * Lists clauses that a report calls broken without reason: neither the quiet trial nor the fault of the target explains
+ * them.
+ */
 function falseReds(reports: readonly Report[], { trial, quiet }: Expected): readonly string[] {
   const explained = new Set([...quiet.red, ...brokenBy(trial.fault)]);
   return reports.flatMap(({ findings }) =>
@@ -120,7 +123,7 @@ function problemsOfCode({ ended }: Observation, reports: readonly Report[], expe
   const says = `${code === null ? String(signal) : `exit code ${code}`}: ${lastLine(ended.err, ended.out)}`;
   if (code === null)
     return signal !== null && trouble?.deaths?.includes(signal) === true ? [] : problem("exit code", says);
-  // A broken clause decides the exit code even where the report is lost.
+  // Code 1 may come without a report if outputs may be lost: a broken clause then still decides the exit code.
   const mustReport = code === 0 || (code === 1 && !allowed.includes(exitCodes.harnessFailed));
   if (mustReport && reports.length === 0) return problem("file", `${says}, although no report was written`);
   const hasFailed =
@@ -135,7 +138,7 @@ function problemsOfCode({ ended }: Observation, reports: readonly Report[], expe
   return isQuiet ? [] : problem("exit code", says);
 }
 
-/** Whether everything was exercised that a quiet run exercises: the trouble came too late to have an effect. */
+/** Whether the reports have every check that the quiet trial has. Then the trouble came too late to have an effect. */
 function isAsQuiet(reports: readonly Report[], { fault }: Trial, { passed }: QuietResults): boolean {
   const exercised = new Set(reports.flatMap(({ findings }) => findings.filter(isExercised).map(nameOf)));
   const broken = new Set(brokenBy(fault));
@@ -146,7 +149,7 @@ type Finding = Report["findings"][number];
 const isExercised = ({ outcome }: Finding): boolean => outcome !== "skipped" && outcome !== "error";
 const nameOf = ({ check, instance = "" }: Finding): string => `${check} ${instance}`;
 
-/** The results that later trials are compared with. */
+/** Returns the results with which later trials are compared. */
 export function quietResultsOf({ first }: Observed): QuietResults {
   const findings = newReports(first).flatMap((report) => report.findings);
   return {
@@ -165,12 +168,12 @@ const lastLine = (...texts: readonly string[]): string =>
     .slice(0, 400);
 
 /**
- * Texts up to this size are searched for every encoding of the keys. Larger texts are searched for the plain keys
- * only, which is faster.
+ * Maximum size of a text that is searched for every encoding of the keys. Larger texts are searched only for the plain
+ * keys, which is faster.
  */
 const maxThoroughCharacters = 300_000;
 
-/** Places that contain a key, or eight characters of it. */
+/** Outputs and files that contain a key, or eight characters of one. */
 function leaksOf({ ended, files }: Observation, keys: readonly string[]): readonly string[] {
   const texts = [["standard output", ended.out] as const, ["standard error", ended.err] as const, ...files];
   return texts.flatMap(([place, text]) =>

@@ -1,25 +1,25 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** Treatment of connections between the harness and the target. */
+/** How the proxy treats connections between the harness and the target. */
 export type LinkMode =
   | { readonly kind: "open" }
-  /** New connections are refused; open ones stay, or are cut. */
+  /** Refuses new connections. `cutsOpen`: also closes the open ones. */
   | { readonly kind: "refusing"; readonly cutsOpen: boolean }
-  /** Resets a connection at this share of the pieces of data, from 0 to 1. */
+  /** Resets the connection at some chunks of data. `share` is their share, from 0 to 1. */
   | { readonly kind: "resetting"; readonly share: number }
-  /** Delays each piece of data by up to this many milliseconds. */
+  /** Delays each chunk of data by up to this many milliseconds. */
   | { readonly kind: "delaying"; readonly maxMs: number }
-  /** Answers each request itself, as a gateway does that has no server behind it. */
+  /** Answers each request itself, as a gateway does if its server is unavailable. */
   | { readonly kind: "gateway"; readonly status: 502 | 503 | 504 }
-  /** Replaces a key in requests, so that the target does not know it any more. */
+  /** Replaces a key in requests, as if the target no longer knew the key. */
   | { readonly kind: "revoking"; readonly key: string };
 
-/** A TCP proxy between the harness and the target, whose mode can change at any time. */
+/** A TCP proxy between the harness and the target. Its mode can change at any time. */
 export interface Link {
   readonly port: number;
   readonly setMode: (mode: LinkMode) => Promise<void>;
-  /** Whether a request with this key has passed. */
+  /** Whether a request with this key has passed the proxy. */
   readonly hasPassed: (key: string) => boolean;
   readonly close: () => Promise<void>;
 }
@@ -27,7 +27,7 @@ export interface Link {
 /**
  * Starts the proxy on a free port of loopback.
  *
- * @param to port of the target
+ * @param to the port of the target
  * @param numbers random numbers in [0, 1)
  */
 export async function startLink(to: number, numbers: () => number): Promise<Link> {
@@ -90,7 +90,7 @@ function reset(sockets: Iterable<Socket>): void {
   for (const socket of sockets) socket.resetAndDestroy();
 }
 
-/** Runs callbacks after delays, in the order of the calls. */
+/** Returns a function that runs callbacks after random delays. They run in the order in which they were passed. */
 function inOrder(delayMs: () => number): (act: () => void) => void {
   let last: Promise<void> | null = null;
   return (act) => {
@@ -105,10 +105,10 @@ function inOrder(delayMs: () => number): (act: () => void) => void {
   };
 }
 
-/** Whether a piece of data begins a request. */
+/** Matches the beginning of a request. */
 const requestLine = /^[A-Z]+ \S+ HTTP\/1\.1\r\n/;
 
-/** Returns the data to pass on to the target; `null` if the gateway has answered in its place. */
+/** Returns the data to forward to the target. Returns `null` if the proxy answers the request itself. */
 function passRequest(piece: Buffer, mode: LinkMode, client: Socket): Buffer | null {
   if (mode.kind === "revoking") {
     const unknown = Array.from(mode.key).toReversed().join("");

@@ -6,18 +6,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { between, oneOf } from "./draw.ts";
 import type { CommandName, Trouble } from "./trouble.ts";
 
-// Troubles of the machine: limits, files, clocks, the terminal, signals and other processes.
+// Trouble of the machine: limits, files, clocks, the terminal, signals and other processes.
 
 const all: readonly CommandName[] = ["run", "load autocannon", "load k6", "nightly"];
-/** k6 is a program of its own: the preload does not reach it. */
+/** Commands without k6. It is a program of its own, in which the preloaded module has no effect. */
 const ofNode: readonly CommandName[] = ["run", "load autocannon", "nightly"];
 
-/** The command ends as usual. */
+/** The trouble has no effect on the exit code. */
 const unimpressed = { codes: [0] } as const;
-/** The verdict is shown, but a file is lost. */
+/** The command shows the verdict, but loses a file. */
 const loses = { codes: [2, 4] } as const;
 
-/** First bytes of a connection that sends no request: none, the start of a header, no HTTP. */
+/** The first bytes of connections that never send a whole request: none, half a header, and bytes that are not HTTP. */
 const floodTexts = ["", "POST / HTTP/1.1\r\nHost: a\r\nX-Slow: ", "\u0016\u0003\u0001\u0002 garbage"] as const;
 
 function openIdle(port: number, text: string): Socket {

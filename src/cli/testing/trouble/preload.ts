@@ -1,4 +1,5 @@
-// Imported into every process of the harness by NODE_OPTIONS. Makes writes fail, or the clocks jump, as CONFORMANCE_TROUBLE says.
+// NODE_OPTIONS imports this module into every process of the harness. Makes writes fail or clocks jump, as the variable
+// CONFORMANCE_TROUBLE says.
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { resolve } from "node:path";
@@ -7,22 +8,22 @@ import { resolve } from "node:path";
 export type Interference =
   | {
       readonly kind: "failing writes";
-      /** Number of the first write that fails, from 1. */
+      /** Number of the first write that fails, counted from 1. */
       readonly from: number;
-      /** Whether all later writes fail too, as on a full disk. */
+      /** Whether all later writes fail as well, as on a full disk. */
       readonly lasts: boolean;
       readonly code: "ENOSPC" | "EIO";
-      /** Only writes to files below this folder fail. */
+      /** Only writes to files in this folder fail. */
       readonly below: string;
-      /** File that lists the paths whose writes have failed. */
+      /** The file that lists the paths for which a write has failed. */
       readonly log: string;
     }
   | {
       readonly kind: "jumping clocks";
-      /** Epoch milliseconds of the jump. */
+      /** Time of the jump in Unix milliseconds. */
       readonly atMs: number;
       readonly byMs: number;
-      /** Whether the monotonic clock jumps too, as after a pause of a virtual machine. */
+      /** Whether the monotonic clock jumps as well, as after a pause of a virtual machine. */
       readonly isMonotonicToo: boolean;
     };
 
@@ -53,7 +54,7 @@ function failWrites({ from, lasts, code, below, log }: Extract<Interference, { k
     const text = code === "ENOSPC" ? "no space left on device" : "i/o error";
     throw Object.assign(new Error(`${code}: ${text}, write '${path}'`), { code, syscall: "write", path });
   };
-  /** Writes half of the data before it fails, as a full disk does. */
+  /** Writes half of the data and then fails, as a full disk does. */
   const writeHalf = (file: unknown, data: unknown): void => {
     if (typeof data !== "string") return;
     const descriptor = typeof file === "number" ? file : open(String(file), "w");
@@ -76,7 +77,7 @@ function failWrites({ from, lasts, code, below, log }: Extract<Interference, { k
   for (const name of ["writeFileSync", "appendFileSync", "writeSync"])
     patch(fs, name, (original, args) => {
       if (!failsNow(args[0])) return original(...args);
-      // A write at a position overwrites a lock, as one block of the disk.
+      // Only locks are written at a position. A lock fits into one block of the disk, so it is not written by half.
       if (name !== "writeSync" || args[2] === undefined) writeHalf(args[0], args[1]);
       return fail(args[0]);
     });

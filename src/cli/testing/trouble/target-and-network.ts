@@ -4,14 +4,14 @@ import type { CommandName, Stage, Trouble } from "./trouble.ts";
 import { between, oneOf } from "./draw.ts";
 import type { LinkMode } from "./link.ts";
 
-// Troubles of the target, and of the network between it and the harness.
+// Trouble of the target, and of the network between the harness and the target.
 
 const all: readonly CommandName[] = ["run", "load autocannon", "load k6", "nightly"];
 
-/** Exit codes of a trouble that passes: 3 if results are incomplete, 0 if the target came back in time. */
+/** Exit codes for trouble that ends: 3 if the results are incomplete, 0 if the target came back in time. */
 const passing = { codes: [0, 3] } as const;
 
-/** Sets a mode of the link for some seconds. */
+/** Sets a mode of the proxy for some seconds. */
 async function setFor(stage: Stage, mode: LinkMode, seconds: number): Promise<void> {
   await stage.link.setMode(mode);
   await sleep(seconds * 1000);
@@ -126,7 +126,7 @@ export const networkTroubles: readonly Trouble[] = [
     commands: all,
     ...passing,
     act: async ({ numbers, link, keys }) => {
-      // A key that the target has never accepted is a wrong key.
+      // Only keys that the target has accepted before: otherwise the harness takes the key for a wrong one.
       const used = keys.filter((key) => link.hasPassed(key));
       if (used.length > 0) await link.setMode({ kind: "revoking", key: oneOf(numbers, used) });
     },

@@ -6,13 +6,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { getPath } from "../../../base/json.ts";
 
-/** The reference server as a process of its own, which can be killed, stopped and started again. */
+/** The reference server in a process of its own, which can be killed, stopped and restarted. */
 export interface TargetProcess {
-  /** Port on loopback. It stays the same after a restart. */
+  /** The port on loopback. It is the same after a restart. */
   readonly port: number;
-  /** Sends a signal to the process, if it is running. */
+  /** Sends a signal to the process if it is running. */
   readonly signal: (name: NodeJS.Signals) => void;
-  /** Starts the server again after it was killed, with the same port, keys and webhooks. */
+  /** Starts the server again after it was killed. Port, keys and webhooks are the same. */
   readonly restart: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -23,8 +23,8 @@ const controlToken = "control-token-of-the-trial";
 /**
  * Starts the reference server with a virtual clock.
  *
- * @param folder for its target file `target.json` and its data
- * @param fault name of a fault; `null`: a sound server
+ * @param folder for the target file `target.json` and the server's data
+ * @param fault name of a fault; `null` for a correct server
  */
 export async function startTarget(folder: string, fault: string | null): Promise<TargetProcess> {
   const flags = ["--virtual-clock", "--clock-token", controlToken, "--data", join(folder, "data")];
@@ -36,7 +36,7 @@ export async function startTarget(folder: string, fault: string | null): Promise
   const end = async (): Promise<void> => {
     if (hasEnded(child)) return;
     const ended = once(child, "exit");
-    // A stopped process handles no other signal.
+    // A process that was stopped by SIGSTOP reacts only to SIGKILL.
     child.kill("SIGKILL");
     await ended;
   };
@@ -51,7 +51,7 @@ export async function startTarget(folder: string, fault: string | null): Promise
   };
 }
 
-/** A connection of another process may hold the port for a moment. */
+/** Starts the server again on the same port. Retries, because another process may still use the port for a moment. */
 async function startAgain(start: () => Promise<ChildProcess>, attemptsLeft = 10): Promise<ChildProcess> {
   try {
     return await start();
@@ -64,7 +64,7 @@ async function startAgain(start: () => Promise<ChildProcess>, attemptsLeft = 10)
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
 
-/** Starts the command, and waits for its banner. */
+/** Starts `conformance serve`, and waits for its banner. */
 async function startServer(args: readonly string[]): Promise<ChildProcess> {
   const child = spawn(process.execPath, [main, "serve", "--quiet", ...args], {
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"], NO_COLOR: "1" },
@@ -84,13 +84,13 @@ async function startServer(args: readonly string[]): Promise<ChildProcess> {
 const targetFileIn = (folder: string): string => join(folder, "target.json");
 const readTarget = (folder: string): unknown => JSON.parse(readFileSync(targetFileIn(folder), "utf8"));
 
-/** The keys of a target file by name. */
+/** The keys in the text of a target file. */
 export const keysIn = (text: string): readonly string[] =>
   Array.from(text.matchAll(/"key": "([^"]+)"/g), ([, key = ""]) => key);
 
 /**
- * Writes the target file of a trial: the server behind a port, with a few keys. Keys of large tiers would cost a run
- * thousands of requests.
+ * Writes the target file of a trial, with the address of the server and a few keys. Keys of large tiers would make a
+ * run send thousands of requests.
  *
  * @param ports of the server, of the proxies in front of it, and of the receiver of deliveries
  * @returns the path

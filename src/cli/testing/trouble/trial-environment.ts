@@ -11,38 +11,38 @@ import { startLink } from "./link.ts";
 import { keysIn, startTarget, writeTrialTarget } from "./target-process.ts";
 import type { CommandName, HarnessChanges, Stage, Trouble } from "./trouble.ts";
 
-/** One run of a command, and the trouble that it meets. */
+/** A run of a command, and the trouble that happens during it. */
 export interface Trial {
   readonly seed: number;
   readonly command: CommandName;
-  /** `null`: a quiet trial. */
+  /** The trouble; `null` for a quiet trial, which has none. */
   readonly trouble: Trouble | null;
-  /** Name of the fault of the target; `null`: none. */
+  /** Name of the fault of the target; `null` if the target is correct. */
   readonly fault: string | null;
-  /** When the trouble comes, in seconds after the start of the harness. */
+  /** When the trouble begins, in seconds after the start of the harness. */
   readonly atSeconds: number;
-  /** A folder whose content the output folder has before the trial; `null`: it is empty. */
+  /** A folder whose content is copied into the output folder before the trial. `null`: the output folder is empty. */
   readonly before: string | null;
-  /** Module to run instead of the harness. Default: the command. */
+  /** The module to run. Default: that of the command. */
   readonly main?: string;
 }
 
 const commandModule = new URL("../../main.ts", import.meta.url).pathname;
 const preload = new URL("preload.ts", import.meta.url).href;
-/** The target of a trial, the link to it, and everything that a process of the harness is started with. */
+/** Everything that a trial needs: the target, the proxy in front of it, and how to start the harness. */
 export interface TrialEnvironment extends Omit<Stage, "signal" | "startSecond" | "onEnd"> {
   readonly changes: HarnessChanges;
-  /** Marks every process that the harness starts. */
+  /** The name by which the processes of the trial are found. */
   readonly mark: string;
-  /** Starts a process of the harness that writes into a folder. */
+  /** Starts the harness, which writes into this folder. */
   readonly start: (folder: string, isSecond?: boolean) => HarnessProcess;
-  /** Makes an output folder for a second process. */
+  /** Creates an output folder for a second process. */
   readonly makeSecond: () => string;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Starts the target, and prepares the folders.
+ * Starts the target and prepares the folders.
  *
  * @param root an empty folder
  */
@@ -54,7 +54,7 @@ export async function prepareTrial(trial: Trial, root: string): Promise<TrialEnv
   const receiverPort = await freePort();
   const ports = { server: target.port, front: link.port };
   const targetFile = writeTrialTarget(root, { ...ports, receiver: receiverPort }, "trial-target.json");
-  // The receiver of a second process needs a port of its own.
+  // The second process must not use the same port for its webhook receiver.
   const secondTargetFile = writeTrialTarget(root, { ...ports, receiver: 0 }, "second-target.json");
   const folder = makeOutput(root, "out", before);
   const atMs = Date.now() + atSeconds * 1000;
@@ -111,7 +111,7 @@ function harnessOptions(trial: Trial, { root, folder, targetFile, changes, mark,
     environment: {
       ...markOf(mark),
       ...preloading,
-      // The home of root is closed to others.
+      // The user `nobody` cannot use the home folder of root.
       ...(asNobody ? { HOME: temporary } : {}),
       TMPDIR: temporary,
       CONFORMANCE_TROUBLE: JSON.stringify(interference ?? null),
@@ -129,7 +129,7 @@ function maxSecondsOf({ command: name, trouble, atSeconds }: Trial): number {
   return isShort ? Math.min(all, atSeconds + trouble.maxSeconds) : all;
 }
 
-/** Root may write to every folder, so the harness runs as a user without rights. */
+/** Root may write to every folder. To test folders that cannot be written, the harness runs as the user `nobody`. */
 const nobody = 65_534;
 const asNobodyPrefix = ["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups"] as const;
 const isRoot = (): boolean => process.getuid?.() === 0;
@@ -145,7 +145,7 @@ function giveToNobody(root: string): void {
   }
 }
 
-/** Makes an output folder with what an earlier process has written. */
+/** Creates an output folder. Copies into it what an earlier process has written. */
 function makeOutput(root: string, name: string, before: string | null): string {
   const folder = join(root, name);
   mkdirSync(folder);

@@ -9,7 +9,7 @@ import { type Ended, leftOverProcesses } from "./harness-process.ts";
 import { prepareTrial, type Trial, type TrialEnvironment } from "./trial-environment.ts";
 import type { HarnessChanges, Stage } from "./trouble.ts";
 
-/** One process of the harness, and its files. */
+/** How one process of the harness ended, and the files that it wrote. */
 export interface Observation {
   readonly ended: Ended;
   readonly folder: string;
@@ -20,20 +20,23 @@ export interface Observation {
 /** The result of a trial. */
 export interface Observed {
   readonly first: Observation;
-  /** A second process, if the trouble was one, or was followed by one. `firstEndedMs`: epoch milliseconds of the first one's end. */
+  /**
+   * The second process, if the trouble started one, or one followed. `firstEndedMs`: when the first process ended, in
+   * Unix milliseconds.
+   */
   readonly second: (Observation & { readonly firstEndedMs: number }) | null;
-  /** Commands of processes that the harness has left behind. */
+  /** Command lines of processes that were still running after the harness had ended. */
   readonly processes: readonly string[];
   readonly keys: readonly string[];
-  /** Whether the trouble came while the harness was running. */
+  /** Whether the trouble began while the harness was running. */
   readonly hasCome: boolean;
 }
 
-/** How long processes of the harness may take to end after it. */
+/** How long the child processes of the harness may run after it has ended. */
 const maxLeftOverMs = 10_000;
 
 /**
- * Runs a trial. The caller removes its folder.
+ * Runs a trial. The caller must remove the folder.
  *
  * @param root an empty folder
  */
@@ -46,7 +49,7 @@ export async function runTrial(trial: Trial, root: string): Promise<Observed> {
   }
 }
 
-/** Runs the harness in its environment until all its processes have ended. */
+/** Runs the harness until all its processes have ended. */
 async function observeTrial(trial: Trial, environment: TrialEnvironment): Promise<Observed> {
   const { folder, start, makeSecond, mark, keys, changes } = environment;
   const before = readFiles(folder);
@@ -92,17 +95,17 @@ async function observeTrial(trial: Trial, environment: TrialEnvironment): Promis
   };
 }
 
-/** The files of a folder in which another process is writing. */
+/** The files without those that exist only while another process writes. */
 const withoutMomentary = (files: FileTexts): FileTexts => new Map([...files].filter(([name]) => !isMomentary(name)));
 
-/** Whether the trouble had an effect. Failing writes have none if only the renewal of a lock failed. */
+/** Whether the trouble had an effect. If only the renewal of a lock failed to write, it had none. */
 function hasInterfered({ interference }: HarnessChanges): boolean {
   if (interference?.kind !== "failing writes") return true;
   const failed = existsSync(interference.log) ? readFileSync(interference.log, "utf8").trim().split("\n") : [];
   return failed.some((path) => basename(path) !== lockName);
 }
 
-/** Waits for the instant, and acts if the harness is still running. */
+/** Waits until the trouble is due. Causes the trouble if the harness is still running. */
 async function actInTime(
   { trouble, atSeconds }: Trial,
   stage: Stage,
@@ -117,7 +120,7 @@ async function actInTime(
 
 const pollMs = 20;
 
-/** Runs a trial in a temporary folder, and judges it before the folder is removed. */
+/** Calls a function with a temporary folder, which is removed afterwards. */
 export async function inFolder<T>(act: (root: string) => Promise<T>): Promise<T> {
   const root = mkdtempSync(join(tmpdir(), "conformance-trouble-"));
   try {

@@ -3,69 +3,77 @@ import type { Interference } from "./preload.ts";
 import type { Link } from "./link.ts";
 import type { TargetProcess } from "./target-process.ts";
 
-/** Commands of the harness that are tried. */
+/** The commands of the harness that are tried. */
 export const commands = ["run", "load autocannon", "load k6", "nightly", "nightly with load"] as const;
 export type CommandName = (typeof commands)[number];
 
-/** Everything that a trouble can disturb while the harness runs. */
+/** The objects that a trouble may disturb while the harness is running. */
 export interface Stage {
-  /** Random numbers in [0, 1) of the trial's seed. */
+  /** Random numbers in [0, 1), from the seed of the trial. */
   readonly numbers: () => number;
   readonly target: TargetProcess;
   readonly link: Link;
-  /** Keys of the target file. */
+  /** The keys in the target file. */
   readonly keys: readonly string[];
-  /** Port where the harness takes deliveries. */
+  /** The port on which the harness receives deliveries. */
   readonly receiverPort: number;
-  /** The folder where the harness writes everything. */
+  /** The folder into which the harness writes all its files. */
   readonly folder: string;
   readonly signal: (name: NodeJS.Signals) => void;
-  /** Starts the same command once more. It is judged like the first. */
+  /** Starts the same command once more. The second process is judged like the first. */
   readonly startSecond: (changes: { readonly sharesFolder: boolean }) => void;
-  /** Runs at the end of the trial, before the processes are gone. */
+  /** Registers a function that runs at the end of the trial, while its processes still exist. */
   readonly onEnd: (undo: () => void) => void;
 }
 
-/** Facts that a trouble may use before the harness starts. */
+/** The facts that a trouble may use before the harness starts. */
 export interface Setup {
   readonly numbers: () => number;
   readonly command: CommandName;
-  /** Folder where the harness writes everything. */
+  /** The folder into which the harness writes all its files. */
   readonly folder: string;
-  /** Epoch milliseconds of the random instant. */
+  /** When the trouble begins, in Unix milliseconds. */
   readonly atMs: number;
 }
 
-/** Changes of how the harness starts. */
+/** How a trouble changes the start of the harness. */
 export interface HarnessChanges {
   readonly prefix?: readonly string[];
   readonly stdout?: HarnessOptions["stdout"];
   readonly interference?: Interference;
-  /** Further arguments of the command. */
+  /** Additional arguments of the command. */
   readonly args?: readonly string[];
-  /** Whether the folder belongs to another user, who has no rights of root. */
+  /** Whether the harness runs as the user `nobody` instead of root. */
   readonly asNobody?: boolean;
 }
 
-/** A kind of trouble around the harness. */
+/** A kind of trouble that happens while the harness runs. */
 export interface Trouble {
   readonly name: string;
-  /** A sentence for a table. */
+  /** A sentence for the table in docs/trust.md. */
   readonly summary: string;
   readonly commands: readonly CommandName[];
-  /** Exit codes that are right if the trouble had an effect. Another is 1, if the target has a fault that was proven. */
+  /**
+   * Exit codes that are right if the trouble had an effect. Code 1 is always right if the target has a fault and a
+   * clause was proven broken.
+   */
   readonly codes: readonly number[];
-  /** Exit codes of a second process. Default: `codes`. */
+  /** Exit codes that are right for a second process. Default: `codes`. */
   readonly secondCodes?: readonly number[];
-  /** Signals that may end the process. */
+  /** Signals by which the process may end. */
   readonly deaths?: readonly NodeJS.Signals[];
-  /** Whether momentary files may be left, since nobody can remove them. */
+  /** Whether temporary files may remain, because the process had no chance to remove them. */
   readonly leavesFiles?: boolean;
-  /** Whether the same command follows in the same folder, where it removes the momentary files that are left. */
+  /**
+   * Whether the same command runs afterwards in the same folder. It then has to remove the temporary files that remain.
+   */
   readonly isFollowed?: boolean;
-  /** Maximum seconds from the instant to the end. Default: the time limit of the command. */
+  /**
+   * Maximum time from the beginning of the trouble to the end of the command, in seconds. Default: the time limit of
+   * the command.
+   */
   readonly maxSeconds?: number;
   readonly setUp?: (setup: Setup) => HarnessChanges;
-  /** Acts at the random instant. Resolves once the trouble is over. */
+  /** Causes the trouble. Resolves once the trouble is over. */
   readonly act?: (stage: Stage) => Promise<void> | void;
 }

@@ -10,11 +10,11 @@ import { inFolder, runTrial } from "./trial.ts";
 import type { Trial } from "./trial-environment.ts";
 import type { CommandName, Trouble } from "./trouble.ts";
 
-/** A trial with its results. */
+/** A trial and its results. */
 export interface Tried {
   readonly trial: Trial;
   readonly trouble: Trouble;
-  /** Exit code, or the signal that ended the process. */
+  /** The exit code of the process, or the signal that ended it. */
   readonly end: string;
   readonly seconds: number;
   readonly problems: readonly TrialProblem[];
@@ -22,11 +22,11 @@ export interface Tried {
 
 export interface TryAllOptions {
   readonly firstSeed: number;
-  /** Number of trials; infinite if time ends them. */
+  /** Number of trials. Infinite if `seconds` limits the trials. */
   readonly trials: number;
-  /** Time in which trials begin. If it is finite, a command that takes more than a minute is left out. */
+  /** Time in which trials may begin. If it is finite, commands that take more than a minute are not tried. */
   readonly seconds: number;
-  /** Kinds that take turns, in an order that the first seed decides. */
+  /** The kinds of trouble. They take turns, in an order that the first seed decides. */
   readonly kinds: readonly Trouble[];
   /** Maximum number of concurrent trials. */
   readonly atOnce: number;
@@ -34,8 +34,9 @@ export interface TryAllOptions {
 }
 
 /**
- * Tries one kind for each seed. First runs each command once without trouble. A trial that was only too slow is tried again alone at the end, and
- * only then reported: the other trials may have kept the machine busy.
+ * Tries one kind of trouble for each seed. First runs each command once without trouble. If a trial was too slow and
+ * nothing else was wrong, the other trials may have kept the machine busy. So it is tried again alone at the end, and
+ * only the second result is reported.
  */
 export async function tryAll({ firstSeed, trials, seconds, kinds, atOnce, onTried }: TryAllOptions): Promise<void> {
   const until = performance.now() + seconds * 1000;
@@ -68,14 +69,17 @@ export async function tryAll({ firstSeed, trials, seconds, kinds, atOnce, onTrie
   });
 }
 
-/** Whether a command did not finish in its time, and nothing else is wrong. A killed process leaves its lock. */
+/**
+ * Whether the only problem is that the command did not finish in time. The lock that it left does not count, because it
+ * was killed.
+ */
 const isOnlySlow = ({ end, problems }: Tried): boolean =>
   problems.some(({ kind }) => kind === "time" || (kind === "exit code" && end === "3")) &&
   problems.every(({ kind }) => ["time", "exit code", "left over"].includes(kind));
 
 const slow: readonly CommandName[] = ["nightly with load"];
 
-/** Draws the command of a trial. Returns `null` if no command that this trouble affects is available. */
+/** Draws the command of a trial. Returns `null` if the machine has no command that this trouble concerns. */
 function drawCommand(seed: number, trouble: Trouble, missing: readonly CommandName[]): Drawn | null {
   const numbers = seededNumbers(seed);
   const chosen = trouble.commands.filter((each) => !missing.includes(each));
@@ -91,11 +95,14 @@ const hasK6 = (): Promise<boolean> =>
 interface Quiet {
   readonly results: QuietResults;
   readonly seconds: number;
-  /** A copy of the command's output folder. */
+  /** The folder with a copy of the command's output. */
   readonly folder: string;
 }
 
-/** Runs each command once without trouble, when it is first needed. */
+/**
+ * Returns a function that runs a command once without trouble. It runs each command only when its result is first
+ * needed.
+ */
 function quietTrials(folder: string): (command: CommandName) => Promise<Quiet> {
   const known = new Map<CommandName, Promise<Quiet>>();
   const run = (command: CommandName): Promise<Quiet> =>
@@ -142,8 +149,8 @@ async function tryOne({ seed, command, trouble, numbers }: Drawn, quiet: Quiet):
 }
 
 /**
- * Adds the clauses that the target's fault breaks in a quiet run of the same command. The fault may break more clauses
- * than it declares. The quiet run is needed only if a trial seems to have a false red.
+ * Adds the clauses that the fault of the target breaks without any trouble. They may be more than the fault declares.
+ * The additional run takes place only if a clause seems to be red without reason.
  */
 async function explainedResults(
   { command, fault }: Trial,

@@ -16,7 +16,7 @@ const tiers: readonly TierLimits[] = [tiny, { ...tiny, burst: null }, publishedT
 
 const worlds = record({
   seed: nat(),
-  /** The server's own limits, and the limits to judge it by: the same, half or double. */
+  /** The limits of the server. It is judged by these limits times the factor `judgedBy`. */
   tier: constantFrom(...tiers),
   judgedBy: constantFrom(0.5, 1, 2, 3),
   mostAlike: constantFrom(2, 4),
@@ -40,7 +40,7 @@ const times = ({ perHour, perMinute, concurrent, burst, ...rest }: TierLimits, f
   };
 };
 
-/** Of several refusals that are alike, the witness names one. */
+/** If the witness has several refusals that are alike, its text mentions only one. */
 const withDistinctParts = (judgement: HistoryJudgement): HistoryJudgement =>
   judgement.kind === "explained"
     ? judgement

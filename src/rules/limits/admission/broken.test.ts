@@ -15,12 +15,12 @@ const admitsBy = (limiter: Limiter) => (nowMs: number) => {
   limiter.count(nowMs);
   return true;
 };
-/** Bursts of 15, every 75 s: no phase of a fixed window fits them all. */
+/** 15 requests every 75 s. They fit into fixed windows of a minute in no phase. */
 const bursts = Array.from({ length: 6 }, (_burst, burst) =>
   Array.from({ length: 15 }, (_, at) => burst * 75_000 + at * 10),
 ).flat();
 const fastForEver = Array.from({ length: 100 }, (_, at) => at * 100);
-/** Requests of a known duration: each lane sends the next one as soon as the last has ended. */
+/** A history of requests with a known duration. In each lane, a request is sent 10 s after the one before. */
 function slots(lanes: number, rounds: number, admits: (round: number, lane: number) => boolean): History {
   const decisions = Array.from({ length: lanes * rounds }, (_, index) => {
     const lane = index % lanes;
@@ -50,7 +50,7 @@ const racing = () => {
   };
 };
 
-/** Broken servers, with the number of requests that the judge needs to prove the breach. */
+/** Broken servers, each with the number of requests after which the judge must see the breach. */
 const broken: [string, History, number][] = [
   ["off by one, anchored", drive(bursts, admitsBy(anchored(11, minuteMs, false))), 26],
   ["off by one, rolling", drive(bursts, admitsBy(rolling(11, minuteMs))), 26],
@@ -75,7 +75,7 @@ it.each(broken)("flags %s", (_, history, from) => {
   expect(flaggedFrom(history, free)).toBe(from);
 });
 
-/** Length of the shortest prefix of a history that is a breach. */
+/** Number of requests in the shortest beginning of a history that is a breach. */
 function flaggedFrom(history: History, limits: TierLimits): number | null {
   const begins = history.decisions.map((_, index) => ({
     ...history,

@@ -6,7 +6,7 @@ import { judgeAdmission, possibleShapes } from "./judge.ts";
 import { admitted, refused, script } from "./testing/script.ts";
 
 const free = publishedTiers.free;
-/** No burst allowance, so that the minute alone decides. */
+/** Limits with a burst of 1, so that only the minute's limit decides. */
 const plain: TierLimits = { ...free, burst: 1 };
 const options = { toleranceMs: 5, slotReleaseMs: 5 };
 const verdictOf = (history: History, limits: TierLimits) => {

@@ -18,10 +18,10 @@ const tiers: readonly TierLimits[] = [
 ];
 const runs = runsOf({ quick: 100, full: 5000 });
 
-/** The most requests that any admissible limiter admits in one of its windows. */
+/** Maximum number of requests that an admissible limiter admits in one window. */
 const mostInWindow = ({ perMinute, burst }: TierLimits): number => perMinute + (burst ?? 0);
 
-/** Sends requests, each after the last, until three are refused. Returns the last instant, too. */
+/** Sends requests at intervals of `gapMs` until three of them are refused. */
 function sendBurst(limiter: Limiter, fromMs: number, most: number, gapMs: number, random: Random): Decision[] {
   const decisions: Decision[] = [];
   let refused = 0;
@@ -45,7 +45,7 @@ const worlds = {
   toleranceMs: constantFrom(0, 5, 50, 1000),
   before: constantFrom("nothing" as const, "counted" as const, "anything" as const),
 };
-/** How many more requests than any admissible limiter a broken one admits in a window: one, and up to as many again. */
+/** By how much a broken limiter exceeds the maximum of admissible ones: by one request, by 30 %, or by 100 %. */
 const excess = constantFrom(0, 0.3, 1);
 
 it(
@@ -60,7 +60,7 @@ it(
         const random = randomOf(seed);
         const refillPerMs = limits.perMinute / minuteMs;
         const gapMs = random.pick([1, 4]);
-        // A bucket refills meanwhile: these tokens are no excess.
+        // A bucket refills during the burst. Requests that use these tokens are no excess.
         const gained = Math.floor(refillPerMs * (3 * gapMs * mostInWindow(limits) + 2 * toleranceMs));
         const allowed = mostInWindow(limits) + gained;
         const capacity = Math.max(allowed + 1, Math.round(allowed * (1 + by.excess)));

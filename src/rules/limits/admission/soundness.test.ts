@@ -20,7 +20,7 @@ const tiers: readonly TierLimits[] = [
   { ...tiny, perHour: 30, burst: 12 },
 ];
 
-/** For a longer search for false alarms: `CONFORMANCE_RUNS=100000 CONFORMANCE_SEED=7 npm run test:unit`. */
+/** To search for false alarms longer: `CONFORMANCE_RUNS=100000 CONFORMANCE_SEED=7 npm run test:unit`. */
 const runs = runsOf({ quick: 1000, full: 20000 });
 
 const cases = record({

@@ -10,22 +10,22 @@ import { z } from "zod";
 import { targetFromObject } from "../../../target/file.ts";
 import type { Target } from "../../../target/target.ts";
 
-/** A server written from the document alone by another author, with the commands that build and start it. */
+/** A server that another author wrote, with only the document at hand. `build` gives the command that starts it. */
 export interface Vendor {
   readonly language: string;
-  /** Whether the tools to build and run it are on this machine. */
+  /** Whether the tools to build and run the server are on this machine. */
   readonly isHere: () => boolean;
-  /** Builds the server unless that is done. Returns the command that starts it. */
+  /** Builds the server unless it is built already. Returns the command that starts it. */
   readonly build: () => readonly [command: string, ...args: string[]];
 }
 
-/** One of its switches: a defect, or odd but legal behaviour. */
+/** A switch of the server. It turns on a defect, or behaviour that is odd but legal. */
 export interface Switch {
   readonly kind: string;
   readonly name: string;
 }
 
-/** The part of its start-up message that a target file needs. */
+/** The part of the server's start-up message that a target file needs. */
 const startMessageSchema = z.object({
   base_url: z.string(),
   keys: z.array(z.object({ name: z.string(), key: z.string() })),
@@ -57,7 +57,7 @@ export const goVendor: Vendor = {
   },
 };
 
-/** Lists its switches. */
+/** Lists the switches of a server. */
 export function switchesOf(vendor: Vendor): Switch[] {
   const [command, ...args] = vendor.build();
   const { stdout } = spawnSync(command, [...args, "--list"], { encoding: "utf8" });
@@ -68,7 +68,7 @@ export function switchesOf(vendor: Vendor): Switch[] {
     .map(([kind = "", name = ""]) => ({ kind, name }));
 }
 
-/** Starts it on a free loopback port, as a target with every role and a clock. */
+/** Starts the server on a free loopback port. Returns a target with every role and a test clock. */
 export async function startVendor(
   vendor: Vendor,
   switches: readonly Switch[],
@@ -105,7 +105,7 @@ async function startMessageOf(child: ChildProcess): Promise<StartMessage> {
   return startMessageSchema.parse(JSON.parse(line));
 }
 
-/** The target file is complete, as a vendor would write it for its own test deployment. */
+/** Makes a complete target file, as a vendor would write it for a test deployment. */
 function targetFileOf({ base_url: baseUrl, keys, agents, clock, deploy }: StartMessage): unknown {
   const key = (name: string): string | undefined => keys.find((each) => each.name === name)?.key;
   const fresh = (name: string, tier: string): unknown => ({ key: key(name), tier, fresh: true });

@@ -2,13 +2,13 @@ import { decisionOf, type PriorUse, type Decision, type History } from "../histo
 import type { Random } from "./random.ts";
 import type { Server } from "./server.ts";
 
-/** How a simulated client sends, and how the network and its clock behave. */
+/** How a simulated client sends, and how its network and the limiter's clock behave. */
 export interface Traffic {
   readonly requests: number;
   readonly toleranceMs: number;
-  /** The limiter runs on a clock that stands still while requests are in flight. */
+  /** Whether the limiter uses a clock that stands still while requests are in flight. */
   readonly virtualClock: boolean;
-  /** Number of requests sent before the history begins. */
+  /** Number of requests that are sent before the history begins. */
   readonly unseen: number;
   readonly lossRate: number;
   readonly failedShare: number;
@@ -26,7 +26,10 @@ interface Planned {
   readonly group: number;
 }
 
-/** Plans groups of requests: some at once, some paced, some as fast as possible, with pauses of any length between them. */
+/**
+ * Plans groups of requests. Some groups are sent at once, some at intervals, some as fast as possible. The pauses
+ * between groups have any length.
+ */
 export function plan(traffic: Traffic, random: Random): Planned[] {
   const planned: Planned[] = [];
   let nowMs = random.between(0, 7_200_000);
@@ -46,7 +49,9 @@ export function plan(traffic: Traffic, random: Random): Planned[] {
   return planned;
 }
 
-/** Lets a server decide on every planned request, in order of arrival, and records what the client observes. */
+/**
+ * Lets a server decide on every planned request, in the order in which they arrive. Records what the client observes.
+ */
 export function simulate(server: Server, traffic: Traffic, random: Random): History {
   const backMs = random.pick([1, 20, 200]);
   const worksMs = random.pick([0, 5, 300, 5000]);
@@ -89,7 +94,7 @@ function send(
   return { observed: traffic.virtualClock ? { ...observed, decided: virtual } : observed, freeMs };
 }
 
-/** Leaves out the first requests, if they were decided before all the others were sent. */
+/** Leaves out the first requests, if they were decided before the others were sent. */
 function cut(sent: readonly Sent[], unseen: number): History {
   const kept = sent.slice(unseen);
   const forgotten = sent.slice(0, unseen);

@@ -1,10 +1,10 @@
 import type { Random } from "./random.ts";
 
-/** A rate limit as a server would keep it. Times are the limiter's, in ms, and may step back a little. */
+/** A rate limit as a server may enforce it. Times are on the limiter's clock, in ms, and may go back a little. */
 export interface Limiter {
   readonly isFull: (nowMs: number) => boolean;
   readonly count: (nowMs: number) => void;
-  /** Counts a request that this limiter refused, for limiters in which refusals count. */
+  /** Counts a refused request, if refusals count in this limiter. */
   readonly countRefusal: (nowMs: number) => void;
 }
 

@@ -1,6 +1,6 @@
 import { seededNumbers } from "../../../../base/statistics/random.ts";
 
-/** Choices by a seeded generator, so that every simulated history can be repeated. */
+/** Random choices from a seed, so that every simulated history can be repeated. */
 export interface Random {
   /** A number in [0, 1). */
   readonly next: () => number;

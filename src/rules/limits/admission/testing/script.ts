@@ -1,6 +1,6 @@
 import { decisionOf, type Decision, type DecisionOutcome, type History } from "../history.ts";
 
-/** A series of requests, `everyMs` apart, each decided within 5 ms of its sending. */
+/** Several requests at intervals of `everyMs`. Each is decided within 5 ms after it was sent. */
 export interface Step {
   readonly fromMs: number;
   readonly everyMs: number;
@@ -10,7 +10,7 @@ export interface Step {
 export const admitted = (count: number): DecisionOutcome[] => Array.from({ length: count }, () => "admitted");
 export const refused = (count: number): DecisionOutcome[] => Array.from({ length: count }, () => "refused");
 
-/** A history on a fresh key, written by hand. */
+/** Makes a history on a fresh key from these steps. */
 export function script(...steps: readonly Step[]): History {
   const decisions = steps.flatMap((step) =>
     step.outcomes.map((outcome, at) => ({ outcome, ms: step.fromMs + at * step.everyMs })),
@@ -22,7 +22,7 @@ function quick(id: string, sentMs: number, outcome: DecisionOutcome): Decision {
   return decisionOf({ id, sentMs, answeredMs: sentMs + 5, endedMs: sentMs + 5, outcome });
 }
 
-/** Sends a request at each of the given times, and lets `admits` decide on it. */
+/** Makes a history of one request at each of these times. `admits` decides about each. */
 export function drive(timesMs: readonly number[], admits: (nowMs: number) => boolean): History {
   const decisions = timesMs.map((ms, index) => quick(`r${index}`, ms, admits(ms) ? "admitted" : "refused"));
   return { priorUse: "nothing", decisions };

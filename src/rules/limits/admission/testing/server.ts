@@ -2,12 +2,14 @@ import type { TierLimits } from "../../../../spec/tiers.ts";
 import { bucket, windowLimiter, windowShapes, type Limiter } from "./limiters.ts";
 import type { Random } from "./random.ts";
 
-/** A simulated server's decisions on the requests that reach it. */
+/** A simulated server, which decides about requests. */
 export interface Server {
   readonly describe: string;
-  /** `onMs` is the limiter's clock, `atMs` the real one, which slots are held by. */
+  /**
+   * Decides about a request. `onMs` is the time on the limiter's clock. `atMs` is real time, by which slots are held.
+   */
   readonly ask: (onMs: number, atMs: number) => "admitted" | "refused";
-  /** Frees the slot of an admitted request at this real time. */
+  /** Keeps the slot of an admitted request until this real time. */
   readonly hold: (untilMs: number) => void;
   readonly heldAt: (atMs: number) => number;
 }
@@ -18,7 +20,7 @@ export interface ServerParts {
   readonly concurrent: number;
   readonly slotsFirst: boolean;
   readonly refusalsCount: boolean;
-  /** A request that one limit refuses still counts for the limits checked before it. */
+  /** Whether a request that one limit refuses still counts for the limits that were checked before. */
   readonly countsBeforeAsking: boolean;
   readonly slotRefusalsCount: boolean;
 }
@@ -58,7 +60,7 @@ function askLimiters(parts: ServerParts, onMs: number): boolean {
   return true;
 }
 
-/** Returns a server that keeps the limits in one of the ways that the document allows. */
+/** Creates a server that enforces the limits in one of the ways that the document allows. */
 export function legalServer(limits: TierLimits, random: Random): Server {
   const hourShape = random.pick(windowShapes);
   const minute = legalMinute(limits, random);

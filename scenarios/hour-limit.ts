@@ -5,10 +5,11 @@ import { flow, halfOfSlots, invoke, repeatEvery } from "./traffic.ts";
 const roundIntervalSeconds = 80;
 
 /**
- * Uses up the hour's limit in three passes of several rounds. Each round sends a minute's number of requests. If an
- * hour ends during the first pass, the second pass lies within one hour. A pass during which an hour may have ended
- * proves nothing by one request too many. The third pass starts when the whole hour's limit is available again, for
- * fixed and for rolling hours, so it certainly lies within one hour. On a busy machine the passes may overlap.
+ * Uses up the hour's limit in three passes of several rounds. Each round sends a minute's number of requests.
+ *
+ * If an hour ends during the first pass, the second pass lies within one hour. A pass during which an hour may have
+ * ended proves nothing by one request too many. The third pass starts when the whole hour's limit is available again,
+ * for fixed and for rolling hours, so it certainly lies within one hour. On a busy machine the passes may overlap.
  */
 export const hourLimit: Scenario = {
   name: "hour-limit",

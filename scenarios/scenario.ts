@@ -60,8 +60,8 @@ export interface Scenario {
    */
   flows(limits: ScenarioLimits): readonly Flow[];
   /**
-   * Returns how many times faster than real time the embedded server's clock runs. The clock of any other target runs
-   * at speed 1.
+   * Returns the speed of the embedded server's clock, as a multiple of real time. The clock of any other target runs at
+   * speed 1.
    */
   speed(limits: ScenarioLimits): number;
   /** Returns the approximate duration, in seconds of the target's clock. */

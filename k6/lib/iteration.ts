@@ -11,7 +11,7 @@ import { sampleOf } from "./sample.ts";
 export interface IterationOptions {
   readonly flow: Flow;
   readonly request: Request;
-  /** How many times faster the target's clock runs than this machine's. */
+  /** Speed of the target's clock, as a multiple of the speed of this machine's clock. */
   readonly speed: number;
   /** Called for each response, as soon as it has arrived. */
   readonly onSample: (sample: SampleLine) => void;

@@ -23,9 +23,9 @@ export interface Start {
 }
 
 /**
- * Makes a sample of a response. The clock of a script counts whole milliseconds, so `sentMs` is the earliest possible
- * time of sending, and `headMs` and `endMs` are the latest possible times. The server's decision lies between `sentMs`
- * and `headMs`.
+ * Makes a sample of a response. The clock of a script counts whole milliseconds. So `sentMs` is the earliest possible
+ * time of sending, and `headMs` and `endMs` are the latest possible times. The server decided between `sentMs` and
+ * `headMs`.
  */
 export function sampleOf(flow: Flow, start: Start, response: Response): SampleLine {
   const { timings, headers } = response;
@@ -43,8 +43,8 @@ export function sampleOf(flow: Flow, start: Start, response: Response): SampleLi
     flow: flow.name,
     key: flow.key,
     dueMs: start.dueMs,
-    // `blocked` includes the time to connect. Without dropping its fraction, a request could seem to be sent before the
-    // previous response ended.
+    // `blocked` includes the time to connect. Its fraction is dropped, because otherwise a request could seem to be
+    // sent before the previous response ended.
     sentMs: start.atMs + Math.floor(timings.blocked),
     headMs: status === null ? endMs : endMs - timings.receiving,
     endMs,

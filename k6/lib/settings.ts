@@ -8,7 +8,7 @@ export interface Settings {
   readonly baseUrl: string;
   readonly tier: TierName;
   readonly limits: TierLimits;
-  /** How many times faster the target's clock runs than this machine's. */
+  /** Speed of the target's clock, as a multiple of the speed of this machine's clock. */
   readonly speed: number;
   /** Whether the script writes a line for each request, which `conformance load` judges, and checks nothing itself. */
   readonly isRecording: boolean;

@@ -20,10 +20,12 @@ export interface Redactor {
 
 /**
  * Creates a redactor for some secrets. Eight or more consecutive characters of a secret become `[redacted NAME]`.
+ *
  * Letter case does not matter. Secrets are also found if they are escaped for JSON, URLs or HTML (even twice, or
  * mixed), reversed, or encoded in hexadecimal or base64. The time is proportional to the length of the text, since no
- * text of a target becomes a regular expression. @param isHarnessText whether the harness writes this text into every
- * report, so that it reveals nothing
+ * text of a target becomes a regular expression.
+ *
+ * @param isHarnessText whether the harness writes this text into every report, so that it reveals nothing
  */
 export function redactorFor(
   secrets: readonly Secret[],

@@ -187,7 +187,7 @@ const lower = (code: number): number => (code >= 0x41 && code <= 0x5a ? code + 0
 interface Word {
   readonly name: string;
   readonly text: string;
-  /** Whether the secret is only found as a separate word. */
+  /** Whether a match counts only if the secret stands there as a separate word. */
   readonly standsAlone: boolean;
 }
 

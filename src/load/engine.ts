@@ -16,13 +16,16 @@ export interface EngineOptions {
   readonly isFresh: boolean;
   /** Ids of the target's agents by role; `null` for a role that no agent has. */
   readonly agents: Readonly<Record<Operation["agent"], string | null>>;
-  /** For an agent that plays its role only on request: what its requests must contain, by role. */
+  /** The parts of a request that make an agent play its role, by role. Only for agents that play a role on request. */
   readonly roleRequests: Readonly<Partial<Record<Operation["agent"], RoleRequest>>>;
-  /** How many times faster the target's clock runs than this machine's: 1 unless the target is the embedded server. */
+  /**
+   * Speed of the target's clock, as a multiple of the speed of this machine's clock. Only the embedded server has a
+   * speed above 1.
+   */
   readonly speed: number;
   /** Number of processes that share the load. */
   readonly segments: number;
-  /** Stops the engine, which then returns the evidence so far, with `stopped`. */
+  /** Stops the engine. The engine then returns the evidence so far, with the reason as `stopped`. */
   readonly signal: AbortSignal;
   readonly onProgress: (progress: LoadProgress) => void;
   readonly network: Network;

@@ -19,7 +19,7 @@ import { registerWebhook } from "./register-webhook.ts";
 import { sendJson } from "./send-json.ts";
 import { TargetDied } from "./target-watch.ts";
 
-/** The means to measure a run in addition to the engine's requests. */
+/** The measurements of a run, in addition to the engine's requests. */
 export interface Instrumentation {
   /** Receives webhooks; `null` if there is none. */
   readonly receiver: Receiver | null;

@@ -4,9 +4,9 @@ import type { LoadEvidence } from "../evidence/load-evidence.ts";
 import { mergeSecondCounts, maxKeptSamples, countBySecond } from "./second-counts.ts";
 
 /**
- * Merges the evidence of several processes that shared a load. @param clocksApartMs maximum difference between the
- * clocks of the machines; 0 for processes of one machine
+ * Merges the evidence of several processes that shared a load.
  *
+ * @param clocksApartMs maximum difference between the clocks of the machines; 0 for processes of one machine
  * @throws {Error} if there is no evidence, if parts differ in scenario, engine, tier or limits, or if clocks differ by
  * more than `clocksApartMs`
  */

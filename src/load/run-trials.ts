@@ -64,7 +64,7 @@ export type TrialResult =
       readonly validity: Validity;
     }
   | ({ readonly kind: "skipped"; readonly trial: LoadTrial } & SkipText)
-  /** The harness itself failed, not the target. */
+  /** The trial has no verdict, because the harness itself failed. */
   | {
       readonly kind: "broken";
       readonly trial: LoadTrial;

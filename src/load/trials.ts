@@ -79,7 +79,11 @@ export interface Estimate {
 /** Approximate seconds to start k6, or to start the process that sends with autocannon. */
 const startSeconds = { k6: 1.5, autocannon: 0.5 } as const;
 
-/** Estimates the size of a trial. @param speed how many times faster the target's clock runs than this machine's */
+/**
+ * Estimates the size of a trial.
+ *
+ * @param speed speed of the target's clock, as a multiple of the speed of this machine's clock
+ */
 export function estimateTrial(trial: LoadTrial, limits: TierLimits, speed: number): Estimate {
   const { scenario, engine } = trial;
   const flows = scenario.flows(limits);

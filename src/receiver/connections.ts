@@ -36,8 +36,8 @@ export interface Connections {
  */
 export const maxConnections = 2500;
 /**
- * Number of open files and connections that the rest of the run may need, so that a flood of connections to the
- * receiver does not use them up.
+ * Number of open files and connections to leave to the rest of the run, so that a flood of connections to the receiver
+ * does not use them up.
  */
 const reservedFiles = 192;
 const minConnections = 32;

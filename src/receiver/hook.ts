@@ -92,7 +92,11 @@ function replyTo(earlier: number, replies: readonly Reply[], isReleased: boolean
   return reply.kind === "held" && isReleased ? { kind: "status", status: reply.status } : reply;
 }
 
-/** Opens a hook. @param onDelivery called for each delivery with its reply, and again when the reply changes */
+/**
+ * Opens a hook.
+ *
+ * @param onDelivery called for each delivery with its reply, and again when the reply changes
+ */
 export function openHook(
   { name, token, secret, arrivals, replies, isReleased, takesReads = false, since }: HookRecord,
   url: string,
@@ -175,7 +179,7 @@ export function openHook(
       isReleased,
       ...(since === undefined ? {} : { since }),
     }),
-    /** Registers a callback for the call of `release`. */
+    /** Registers a callback that runs when the probe calls `release`. */
     whenReleased: (then: () => void): void => void releases.push(then),
     /** Ends every wait for deliveries. */
     close: (): void => {

@@ -32,7 +32,7 @@ export interface ReplyContext {
   readonly now: () => number;
   /** Called with the final record of a reply that takes time. */
   readonly change: (changed: DeliveryReply) => void;
-  /** Registers a callback for the call of `release`. */
+  /** Registers a callback that runs when the probe calls `release`. */
   readonly whenReleased: (then: () => void) => void;
   readonly keepOpen: KeepOpen;
 }

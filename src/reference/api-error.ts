@@ -22,7 +22,9 @@ export type Operation =
   | "clock"
   | "control";
 
-/** Whether an operation belongs to this server and not to the document. It needs no key and has no limits. */
+/**
+ * Whether an operation belongs to this server and not to the document. These operations need no key and have no limits.
+ */
 export function isServerOwn(operation: Operation): boolean {
   return operation === "description" || operation === "clock" || operation === "control";
 }

@@ -19,7 +19,7 @@ export interface Patch {
   readonly summary: string;
   /**
    * The clauses that the patch breaks. A variant breaks only advisory clauses. A load fault may break no clause, if a
-   * load run detects it by a rule of its own.
+   * load run detects the fault by a rule outside the document.
    */
   readonly breaks: readonly ClauseId[];
   /**

@@ -127,7 +127,7 @@ export async function startReference(options: ReferenceOptions = {}): Promise<Re
   const { dataFolder = null, allowDeliveriesTo = [], receivers = "anywhere" } = options;
   const guard = addressGuard({ allowsLoopback: listensOnLoopback(host), allowed: allowDeliveriesTo });
   const store = dataFolder === null ? memoryStore() : diskStore(dataFolder);
-  // A virtual clock starts at the latest instant of the stored state, if the folder has one.
+  // If the folder has stored state, a virtual clock starts at the latest instant of that state.
   if (dataFolder !== null && isVirtualClock(clock))
     await clock.advance(Math.max(0, latestInstantMs(store.load()) - clock.now()));
   const behaviour = applyPatches(patches);

@@ -16,10 +16,11 @@ const instrumentationRequests = 2;
 
 /**
  * Finds a breach of the minute's limit in the first minute of a key, where the headers report that minute. `null` if
- * there is no breach, if the key was used before, or if the headers report another window. All responses report the
- * same reset, and a refusal reports that nothing is left until the reset. So no minute ended in between, and no bucket
- * refilled. The number of admitted requests must then be the minute's number, the burst's or their sum. More than the
- * sum is a breach even without a refusal.
+ * there is no breach, if the key was used before, or if the headers report another window.
+ *
+ * All responses report the same reset, and a refusal reports that nothing is left until the reset. So no minute ended
+ * in between, and no bucket refilled. The number of admitted requests must then be the minute's number, the burst's or
+ * their sum. More than the sum is a breach even without a refusal.
  */
 export function overFirstMinute(
   sent: readonly SampledRequest[],

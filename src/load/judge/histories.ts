@@ -147,6 +147,7 @@ const maxRoundingSeconds = 2;
 
 /**
  * Returns the waits of refusals that announce an exhausted minute or hour, by request, in ms of the target's clock.
+ *
  * Some servers announce the same wait in refusals for concurrency. So a refusal counts only if three conditions hold.
  * It reports `Remaining: 0`, and the window's reset as the wait. An admitted response reported the window as nearly
  * exhausted. No request was admitted before the wait was over.

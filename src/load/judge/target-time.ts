@@ -44,10 +44,13 @@ interface Bound {
 }
 
 /**
- * Computes the offset of the target's clock. Each `Date` was correct at some time between sending and head, and so
- * limits the offset. All responses together limit it to a narrow span. If they contradict each other, the clock drifts:
- * the run is then split into parts with a span each. @param speed how many times faster the target's clock runs than
- * this machine's
+ * Computes the offset of the target's clock.
+ *
+ * Each `Date` was correct at some time between sending and head, and so limits the offset. All responses together limit
+ * it to a narrow span. If they contradict each other, the clock drifts: the run is then split into parts with a span
+ * each.
+ *
+ * @param speed speed of the target's clock, as a multiple of the speed of this machine's clock
  */
 export function targetTime(answers: Iterable<Dated>, speed: number): TargetTime {
   const bounds: Bound[] = [];

@@ -26,9 +26,9 @@ export interface AttemptInput {
 
 /** The state of a delivery after an attempt. Instants are Unix milliseconds. */
 export interface DeliveryProgress {
-  /** Attempts so far, 1 or more. */
+  /** Number of attempts so far, at least 1. */
   readonly attemptCount: number;
-  /** When the first attempt and the last attempt began. */
+  /** When the first attempt began (`firstMs`) and the last one (`lastMs`). */
   readonly firstMs: number;
   readonly lastMs: number;
   /** Whether any attempt succeeded. */

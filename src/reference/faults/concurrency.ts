@@ -58,8 +58,7 @@ function countsBeforeDeciding(size: WindowSize): Limiter {
     },
     status: (nowMs) => {
       const status = window.status(nowMs);
-      // `excess` counts the refused requests, including the one whose headers are being written. The headers of that
-      // request leave it out.
+      // `excess` also counts the request whose headers are being written. These headers count only the other requests.
       return status.remaining > 0 ? status : { ...status, remaining: -Math.max(0, excess - 1) };
     },
   });

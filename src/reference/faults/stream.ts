@@ -28,7 +28,7 @@ export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
   "stream-answers-201": fault("SSE-1", "A stream responds with 201.").by(overrideSuccessStatus("stream", 201)),
   "stream-answers-201-at-times": fault("SSE-1", "Each third stream responds with 201.").by(
     overrideThirdSuccessStatus("stream", 201),
-    // In some runs, every third stream is one whose check needs a 200.
+    // These clauses break only in runs in which a third stream belongs to their checks, which need a 200.
     ["SSE-22", "SSE-26", "SSE-34"],
   ),
   "stream-missing-query-422": fault(["SSE-20", "ERR-1", "ERR-10"], "An absent `query` responds with 422.").by(

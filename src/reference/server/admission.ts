@@ -130,7 +130,7 @@ function refusedAndCounted(state: ServerState, refusal: Refusal, operation: Oper
   return after?.kind === refusal.kind ? after : refusal;
 }
 
-/** Returns the window that the headers of a refusal report. */
+/** Returns the window that a refusal describes in its rate-limit headers. */
 function advertisedWindow({ behaviour }: ServerState, refusal: Refusal, account: Account, nowMs: number): WindowStatus {
   if (refusal.kind === "request-limit") return refusal.window;
   const advertised = behaviour.advertisedWindow(account.windows(nowMs));
@@ -171,7 +171,10 @@ function refusalError({ behaviour }: ServerState, refusal: Refusal, nowMs: numbe
   return apiError(refusal.kind, message, { kind: "limit", limit, remaining, resetAtMs, retryAfterSeconds });
 }
 
-/** The count and the slot that a request takes from its account, and the window that the headers of a refusal report. */
+/**
+ * The count and the slot that a request takes from its account. `advertised`: the window that the headers of a refusal
+ * describe.
+ */
 interface Admission {
   readonly counted?: boolean;
   readonly slot?: boolean;
@@ -196,8 +199,8 @@ function createContext(state: ServerState, input: ContextInput, admission: Admis
       for (let more = isUndone ? behaviour.refunds() : 0; more > 0; more -= 1) account.uncount(arrivedMs, nowMs);
       isCounted = isCounted && !isUndone;
       if (isCounted && !behaviour.isInUsage(head)) state.leftOut.add(account, nowMs);
-      // The window in which a long request was counted may be over. Its headers then report the current window. A
-      // refusal reports the window that refused it in any case.
+      // When a long request ends, the window that counted it may be over. The headers then describe the current window.
+      // The headers of a refusal always describe the window that refused the request.
       const isOver = nowMs >= window.resetAtMs && admission.advertised === undefined;
       if (isUndone || isOver || behaviour.refreshesBeforeSending())
         window = behaviour.advertisedWindow(account.windows(nowMs));

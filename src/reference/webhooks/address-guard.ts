@@ -95,7 +95,7 @@ export const privateNetworks = addressSet([
   "10.0.0.0/8",
   "100.64.0.0/10",
   "127.0.0.0/8",
-  // Link-local. 169.254.169.254 is the metadata service of most clouds.
+  // Link-local addresses. 169.254.169.254 is the metadata service of most clouds.
   "169.254.0.0/16",
   // A public address that Azure uses for its virtual machines only.
   "168.63.129.16",
@@ -116,7 +116,7 @@ export const privateNetworks = addressSet([
   "2001::/32",
   "2001:db8::/32",
   "3fff::/20",
-  // Unique local. fd00:ec2::254 is a metadata service.
+  // Unique local addresses. fd00:ec2::254 is a metadata service.
   "fc00::/7",
   "fe80::/10",
   "fec0::/10",

@@ -46,7 +46,8 @@ export function webhookRegistry(
   };
   const active = () => [...byId.values()].filter(({ isActive }) => isActive);
   for (const { webhook, isActive, totals } of stored.webhooks) {
-    // Webhooks of configuration files start inactive: each file is read again at the start and adds its own webhooks.
+    // After a restart, webhooks of configuration files are inactive at first: each file is read again and adds its own
+    // webhooks.
     const isStillActive = isActive && webhook.owner !== fileOwner;
     byId.set(webhook.id, { webhook, isActive: isStillActive, totals, deliveries: [], pendingCount: 0 });
   }

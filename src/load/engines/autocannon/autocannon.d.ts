@@ -2,9 +2,11 @@ declare module "autocannon" {
   import type { EventEmitter } from "node:events";
 
   /**
-   * The part of autocannon that the harness uses. The published types lag behind. Two of autocannon's features are not
-   * used. Its rates do not keep a constant pace. They also correct latencies for coordinated omission, with an expected
-   * interval of one millisecond at every rate. Its durations end by aborting the requests in flight.
+   * The part of autocannon that the harness uses. The published types lag behind.
+   *
+   * Two of autocannon's features are not used. Its rates do not keep a constant pace. They also correct latencies for
+   * coordinated omission, with an expected interval of one millisecond at every rate. Its durations end by aborting the
+   * requests in flight.
    */
   interface CannonOptions {
     readonly url: string;

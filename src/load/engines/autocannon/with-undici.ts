@@ -20,7 +20,7 @@ const graceMs = 2000;
 export interface UndiciOptions {
   readonly wire: Transport;
   readonly signal: AbortSignal;
-  /** How many times faster the target's clock runs than this machine's. */
+  /** Speed of the target's clock, as a multiple of the speed of this machine's clock. */
   readonly speed: number;
   readonly collector: Pick<SampleCollector, "sample" | "stream">;
 }

@@ -23,8 +23,10 @@ export interface K6Command {
 export const scriptOf = (scenario: string, root: string = packageRoot()): string => join(root, "k6", `${scenario}.ts`);
 
 /**
- * Returns the commands of all k6 processes of a run, one for each segment. @param startAtMs when several processes
- * start sending together @param caFile see {@link CaBundle}
+ * Returns the commands of all k6 processes of a run, one for each segment.
+ *
+ * @param startAtMs when several processes start sending together
+ * @param caFile see {@link CaBundle}
  */
 export function commandsOf(
   script: string,
@@ -107,8 +109,8 @@ const dashboardEnvironment = (file: string) => ({
 });
 
 /**
- * Returns the environment without proxies, without k6's own variables that would change the load (such as `K6_VUS`),
- * and without variables of the same names as the script's.
+ * Returns the environment without proxies, without variables of k6 that would change the load (such as `K6_VUS`), and
+ * without names that the script reads.
  */
 function inheritedEnvironment(environment: NodeJS.ProcessEnv): Record<string, string> {
   const ours = new Set<string>([

@@ -26,8 +26,10 @@ const MAX_BYTES = 1_000_000;
 
 /**
  * Makes the manifest for the k6-operator: a ConfigMap with the script, and a TestRun of the script. `kubectl apply -f`
- * accepts JSON like YAML. A ConfigMap has no folders. So each file name contains the folder, and imports are adjusted.
- * Otherwise the files are those of the package, so that users can compare them.
+ * accepts JSON like YAML.
+ *
+ * A ConfigMap has no folders. So each file name contains the folder, and imports are adjusted. Otherwise the files are
+ * those of the package, so that users can compare them.
  */
 export function operatorManifest(scenario: Scenario, options: ManifestOptions, root: string = packageRoot()): string {
   const script = scriptOf(scenario.name, root);

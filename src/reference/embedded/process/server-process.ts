@@ -145,7 +145,7 @@ export type ChildReply =
   | { readonly id: number; readonly kind: "rss"; readonly bytes: number }
   | { readonly id: number; readonly kind: "failed"; readonly message: string };
 
-/** The server after its start. */
+/** The facts about a server that are known once it has started. */
 export interface StartedServer {
   /** The base URL, which ends in `/v1`. */
   readonly baseUrl: string;

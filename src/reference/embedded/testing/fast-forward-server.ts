@@ -22,7 +22,11 @@ const restMs = 1;
 /** After this many real milliseconds without a request, every probe counts as waiting. */
 const idleMs = 10;
 
-/** Starts the server. @param patches faults and variants of the server */
+/**
+ * Starts the server.
+ *
+ * @param patches faults and variants of the server
+ */
 export async function startFastForwardServer(patches: readonly Patch[] = []): Promise<FastForwardServer> {
   let refused = 0;
   let lastRequestMs = -Infinity;

@@ -21,7 +21,7 @@ export interface LoadPlan {
   readonly unsendable: readonly string[];
 }
 
-/** A summary of the load, shown before somebody is asked to agree to it. */
+/** A summary of the load, shown before the user is asked to agree to it. */
 export interface LoadPreview {
   /** `null` stands for the embedded server. */
   readonly baseUrl: string | null;

@@ -45,7 +45,7 @@ export interface SendLoadOptions extends Partial<LoadParameters> {
   readonly events?: LoadEvents;
   /** Returns the file for the HTML page that k6 itself makes of a trial; `null` if none is wanted. */
   readonly dashboardOf?: (trial: LoadTrial, trials: number) => string | null;
-  /** Stops the current trial. No other trial starts. */
+  /** Stops the load: ends the current trial, and starts no other. */
   readonly signal?: AbortSignal;
 }
 
@@ -91,7 +91,7 @@ export async function sendLoad(
 export interface OpenedLoad {
   readonly kind: "opened";
   readonly trials: readonly LoadTrial[];
-  /** Runs some of the trials. Callers may call it again to repeat trials. */
+  /** Sends some of the planned trials. It may be called again, to repeat trials. */
   readonly send: (trials: readonly LoadTrial[], folder: string | null) => Promise<SentLoad>;
   readonly close: () => Promise<void>;
 }

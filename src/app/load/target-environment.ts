@@ -27,7 +27,9 @@ export interface TargetEnvironment extends LoadEnvironment {
 
 const deliveriesWithinMs = 30_000;
 
-/** Returns the tiers with known limits and usable keys. A tier that the document does not define counts as enterprise. */
+/**
+ * Returns each tier with known limits for which the target has a usable key. A tier that the document does not define counts as enterprise.
+ */
 export function tierKeysOf(target: Target): TierKeys[] {
   const byTier = Map.groupBy(usableKeys(target), ({ tier }) => tier);
   return [...byTier].flatMap(([name, [main, second = null]]): TierKeys[] => {

@@ -13,7 +13,7 @@ import type { ClockInStep } from "./standing-clock.ts";
 
 interface WatchedTrial {
   readonly target: Target;
-  /** The keys of the trial. */
+  /** The keys with which the trial sends requests. */
   readonly keys: readonly TargetKey[];
   readonly announced: AnnouncedRun;
   /** The target's test clock, used between trials; `null` if the target has none. */

@@ -26,7 +26,8 @@ const entryName = /^\d{4}-\d\d-\d\dT[\d-]+Z-[0-9a-f]{8}\.json$/;
 const partName = /\.new$/;
 
 /**
- * Reads every entry. `damaged` lists the entries that cannot be used: half-written, copied, contradictory, or of another version.
+ * Reads every entry of a history. `damaged` lists the entries that cannot be used: half-written, copied, contradictory, or of another
+ * version.
  *
  * @param nowMs epoch milliseconds; an entry that begins more than a day after this was written with a wrong clock, and counts as damaged
  */
@@ -63,7 +64,7 @@ function readEntry(folder: string, name: string, nowMs: number): Entry {
   }
 }
 
-/** Writes an entry atomically to a file of its own, so that concurrent jobs never touch each other's entries. */
+/** Writes a history entry atomically to a file of its own, so that concurrent jobs never touch each other's entries. */
 export const writeNight = (folder: string, night: Night): WrittenFiles =>
   writeFiles(nightsFolder(folder), { [`${night.id}.json`]: serializeNight(night) });
 
@@ -72,15 +73,15 @@ export const removeReports = (folder: string, id: string): void =>
   rmSync(reportFolder(folder, id), { recursive: true, force: true });
 
 export interface Retention {
-  /** How many entries are kept. */
+  /** How many entries the history keeps. */
   readonly nights: number;
-  /** For how many nights the full reports are kept. */
+  /** For how many nights the history keeps the full reports. */
   readonly reports: number;
 }
 
 /**
- * Removes the oldest entries and reports. Also removes what killed jobs left more than a day ago: half-written files, and reports without
- * an entry.
+ * Removes the oldest entries of a history, and the oldest reports. Also removes what killed jobs left more than a day ago: half-written
+ * files, and reports without an entry.
  */
 export function prune(folder: string, keep: Retention): void {
   const names = namesIn(nightsFolder(folder));
@@ -116,10 +117,10 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** The text of an entry, one line of JSON with a line feed. */
+/** The text of a history entry: one line of JSON with a line feed. */
 export const serializeNight = (night: Night): string => `${JSON.stringify(night)}\n`;
 
-/** Parses an entry, of the current format or of format 1. */
+/** Parses a history entry, of the current format or of format 1. */
 export function parseNight(text: string): Parsed<Night> {
   const json = parseJson(text);
   if (json.kind === "problem")

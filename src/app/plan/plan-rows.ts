@@ -23,8 +23,8 @@ export interface PlanRow {
   readonly keys: readonly [string, ...string[]];
   readonly requests: number;
   /**
-   * Approximate number of agent executions. Probes use up limits by usage requests. If the target does not count these, the run uses
-   * invokes instead, which cost more executions.
+   * Approximate number of agent executions. It assumes that usage requests count against the limits. If they do not, the run uses up limits
+   * by invokes, which execute agents.
    */
   readonly executions: number;
   /** Longest time that the probe waits, in seconds. */
@@ -93,7 +93,7 @@ export interface TierCost extends Cost {
   readonly tier: string;
 }
 
-/** The cost of each published tier, for a main key whose tier only the run can detect. */
+/** The cost of testing the limits of each published tier. It is needed for a main key whose tier only the run can detect. */
 export function tierCosts(probes: readonly Probe[], target: Target): TierCost[] {
   const main = mainKey(target);
   const perTier = probes.filter(({ per }) => per === "tier");
@@ -107,7 +107,7 @@ export function tierCosts(probes: readonly Probe[], target: Target): TierCost[] 
   });
 }
 
-/** All that a run would send with a key. */
+/** The requests that a run would send with a key, and the waits for them. */
 export interface KeyRow {
   readonly key: string;
   readonly tier: string | null;

@@ -141,7 +141,10 @@ function rowOf(finding: LoadFinding): Row {
   return { ...place, ...sinceField(finding.since), ...detailsOf(finding, place.level) };
 }
 
-/** Returns the result part of a load finding. A pass has its measured numbers as `reason`; a failure has its witness. */
+/**
+ * Returns the result part of a load finding. A pass has its measured numbers as `reason`. A failure has its witness, the smallest part of
+ * the load that proves it.
+ */
 function detailsOf(finding: LoadFinding, level: RowLevel): RowDetails {
   switch (finding.kind) {
     case "holds":

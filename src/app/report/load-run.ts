@@ -9,7 +9,7 @@ import type { LoadRun, Percentiles, Spread } from "../../report/model/load-resul
 
 type JudgedOutcome = Extract<TrialResult, { kind: "judged" }>;
 
-/** Returns the results of one load trial for the report. `file` is the name of its evidence file. */
+/** Returns the results of one load trial, for the report. `file` is the name of the trial's evidence file. */
 export function loadRunOf({ trial, evidence, findings, validity }: JudgedOutcome, file: string): LoadRun {
   const requests = countsOf(evidence);
   const perSecond = (count: number): number =>

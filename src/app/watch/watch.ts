@@ -101,7 +101,10 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   const receiver = live ?? (await listenAgain(resumed(state.receiver, before.watched.deliveries), now, journal));
   const timed = timesOfArrival([...before.watched.deliveries, ...receiver.deliveries()], now);
   let refused = 0;
-  /** If the receiver has refused connections since the last line, records that time as a gap in which deliveries may be missing. */
+  /**
+   * If the receiver has refused connections since the last line of the journal, records that time as a gap in which deliveries may be
+   * missing.
+   */
   const recordGap = (): void => {
     const isGap = receiver.refusedConnections() > refused;
     refused = receiver.refusedConnections();

@@ -140,7 +140,7 @@ export type Side = DeepReadonly<z.infer<typeof sideSchema>>;
 /** The result of a finding in one of the two reports. */
 export type FindingResult = DeepReadonly<z.infer<typeof resultSchema>>;
 
-/** Identifies a finding: the same check and instance in two reports are the same finding. */
+/** Identifies a finding. Findings of two reports are the same finding if check and instance (such as a tier) are equal. */
 export type FindingIdentity = DeepReadonly<z.infer<typeof nameSchema>>;
 
 /** A finding that both reports have. Its level is taken from the newer report. */

@@ -97,7 +97,7 @@ function reasonFromLoad({ suite, instance }: ReportFinding, { findings, stopped 
   return stopped === undefined ? "trial" : "unreached";
 }
 
-/** Identifies a finding within its report: the check and the instance. */
+/** Identifies a finding within its report, by its check and its instance (such as a tier). */
 export const findingKey = ({ check, instance }: Pick<ReportFinding, "check" | "instance">): string =>
   JSON.stringify([check, instance ?? null]);
 

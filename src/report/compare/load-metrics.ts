@@ -77,8 +77,8 @@ function metricsOf(older: LoadRun, newer: LoadRun): LoadMetric[] {
 }
 
 /**
- * Why a metric of two load runs cannot be compared: the load was different, or the load generator could not keep its rate. `null` if it
- * can.
+ * Why a metric of two load runs cannot be compared: the load was different, or the load generator could not keep its rate. `null` if the
+ * metric can be compared.
  */
 function doubtOf(older: LoadRun, newer: LoadRun, group: MetricGroup): string | null {
   for (const [side, { validity }] of [
@@ -141,7 +141,7 @@ export interface LoadRow {
   readonly change: string;
 }
 
-/** The rows of one scenario, tier and engine. */
+/** The rows of one load, which is a scenario on a tier by an engine. */
 export interface LoadGroup {
   readonly load: string;
   readonly rows: readonly LoadRow[];

@@ -16,7 +16,10 @@ import {
 } from "./finding-text.ts";
 import type { FailureContext } from "../terminal/failures.ts";
 
-/** A test case of the formats that list tests: a finding, a stale entry of the baseline, or a target that could not be judged. */
+/**
+ * A test case of the formats that list tests: a finding, a target that could not be judged, or a stale entry (a known failure in the
+ * baseline that no longer fails).
+ */
 export interface TestCase {
   readonly suite: string;
   readonly title: string;

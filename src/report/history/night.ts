@@ -63,7 +63,7 @@ export const nightSchema = reportSchema
     load: z.array(nightLoadSchema),
     /** Confirmation runs: load that was sent again because it looked worse. */
     second: z.array(nightLoadSchema),
-    /** Regressions and shifts of the night, kept so that the next night does not report them again. */
+    /** Regressions and changes of latency that the night reported, kept so that the next night does not report them again. */
     reported: z.object({ regressions: z.array(regressionSchema), changes: z.array(changeSchema) }),
   });
 

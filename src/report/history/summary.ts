@@ -128,7 +128,7 @@ export const brokenFindingLines = (judgement: NightJudgement, night: Night): str
 export const isWorse = ({ regressions, slower }: NightJudgement): boolean =>
   regressions.length > 0 || slower.length > 0;
 
-/** Formats a trial as `burst pro autocannon`. */
+/** Formats the scenario, tier and engine of a load as `burst pro autocannon`. */
 export const formatLoad = (load: TrialId): string => sanitizeLine(trialIdText(load), 80);
 
 /** Formats milliseconds as `12.3 ms`, `0.53 ms` or `1,240 ms`. */
@@ -147,7 +147,7 @@ export const dayOf = (iso: string): string => iso.slice(0, 10);
 export const formatShift = ({ figure, wasMs, isMs, ...load }: ReportedLatencyShift): string =>
   `load ${formatLoad(load)}: ${figure} ${formatMs(wasMs)} → ${formatMs(isMs)} (${formatShare(wasMs, isMs)})`;
 
-/** Groups shifts by load: one slow-down shows in several metrics. */
+/** Groups changes of latency by load, because one slow-down shows in several metrics of a load. */
 export function groupByLoad(
   changes: readonly ReportedLatencyShift[],
 ): (readonly [ReportedLatencyShift, ...ReportedLatencyShift[]])[] {

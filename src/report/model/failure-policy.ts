@@ -15,14 +15,14 @@ export type Baseline = readonly KnownFailure[];
 export interface BaselineResult {
   /** Broken findings that the baseline lists as known failures. */
   readonly excused: readonly ReportFinding[];
-  /** Entries whose check passes now: the user has to remove these entries. */
+  /** Known failures whose check passes now: the user has to remove them from the baseline. */
   readonly stale: Baseline;
 }
 
 const concerns = (entry: KnownFailure, { check, instance }: ReportFinding): boolean =>
   entry.check === check && (entry.instance === undefined || entry.instance === instance);
 
-/** Compares findings with the known failures. An entry whose check was not exercised is neither excused nor stale. */
+/** Compares findings with the known failures. A known failure whose check was not exercised is neither excused nor stale. */
 export const applyBaseline = (findings: readonly ReportFinding[], baseline: Baseline): BaselineResult => ({
   excused: findings.filter((finding) => isBroken(finding) && baseline.some((entry) => concerns(entry, finding))),
   stale: baseline.filter((entry) => {
@@ -52,7 +52,7 @@ export type TestStatus =
 
 export interface TestStatuses {
   readonly of: (finding: ReportFinding) => TestStatus;
-  /** Stale entries of the baseline; they fail the run. */
+  /** Known failures whose check passes now. They fail the run, so that the user removes them from the baseline. */
   readonly stale: Baseline;
 }
 

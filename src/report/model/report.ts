@@ -229,7 +229,7 @@ export type Report = DeepReadonly<z.infer<typeof reportSchema>>;
 /** The proxy and the certificates of the connection to a target. */
 export type ReportedConnection = DeepReadonly<z.infer<typeof connectionSchema>>;
 
-/** The result of one check for one instance of its probe. */
+/** The result of one check. A check whose probe runs once for each tier has a finding for each tier. */
 export type ReportFinding = DeepReadonly<z.infer<typeof findingSchema>>;
 export type Totals = DeepReadonly<z.infer<typeof totalsSchema>>;
 

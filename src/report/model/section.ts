@@ -48,7 +48,7 @@ export interface Column {
   readonly dropRank?: number;
 }
 
-/** Whether a cell is good or bad news. Colour or weight shows the tone, in addition to the words. */
+/** Whether the content of a table cell is good or bad. Colour or weight shows the tone, in addition to the words. */
 export type Tone = "plain" | "good" | "bad" | "caution";
 
 export interface Cell {
@@ -96,7 +96,7 @@ export interface Cause {
 
 export const cell = (text: Text, tone: Tone = "plain"): Cell => ({ text, tone });
 
-/** A cell with a link to a finding. */
+/** A table cell with a link to a finding. */
 export const findingCell = (text: Text, finding: ReportFinding | undefined): Cell =>
   finding === undefined ? cell(text) : { text, tone: "plain", link: { kind: "finding", finding } };
 

@@ -48,7 +48,7 @@ export const own = (words: string): Text => ({ parts: words === "" ? [] : [ownPa
 /** Marks a string as a value from outside, such as a name or an observed value. */
 export const outside = (raw: string, max = 300): Text => ({ parts: [{ kind: "outside", raw, max, isProse: false }] });
 
-/** Marks a string as prose, a sentence or a part of one, that may contain text from outside, such as the reason of a skipped check. */
+/** Marks a string as prose that may contain text from outside, such as the reason of a skipped check. */
 export const outsideProse = (raw: string, max = 300): Text => ({
   parts: [{ kind: "outside", raw, max, isProse: true }],
 });

@@ -6,19 +6,19 @@ export type TrialId = Pick<LoadRun, "scenario" | "tier" | "engine">;
 
 const tierText = ({ tier }: Pick<TrialId, "tier">): string => tier ?? "no tier";
 
-/** Formats a trial as `burst, pro, k6`. */
+/** Formats scenario, tier and engine as `burst, pro, k6`. */
 export const formatTrial = (load: TrialId): string => [load.scenario, tierText(load), load.engine].join(", ");
 
-/** Formats a scenario with its instances: `burst (free, k6; pro, k6)`. */
+/** Formats a scenario with the tiers and engines that it ran with: `burst (free, k6; pro, k6)`. */
 export const formatScenarioTrials = (scenario: string, instances: readonly string[]): string =>
   `${scenario} (${instances.join("; ")})`;
 
-/** The instance of a load finding: `pro, k6`. */
+/** Tier and engine of a load finding, as its instance: `pro, k6`. */
 export const trialInstance = (load: Pick<TrialId, "tier" | "engine">): string => `${tierText(load)}, ${load.engine}`;
 
 const suiteMark = "Load: ";
 
-/** The suite of a load finding: `Load: burst`. */
+/** The field `suite` of a load finding: `Load: burst`. */
 export const trialSuite = ({ scenario }: Pick<TrialId, "scenario">): string => `${suiteMark}${scenario}`;
 
 /** Restores the field `load` of load findings. Earlier versions wrote scenario, tier and engine only into `suite` and `instance`. */

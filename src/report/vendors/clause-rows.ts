@@ -147,7 +147,7 @@ function rowsOf(vendors: readonly Vendor[], textOf: TextOf, by: "clause" | "chec
 
 const maxCharacters = 400;
 
-/** Joins the texts of all instances; equal texts appear once. */
+/** Joins the texts of a vendor's findings for all tiers. Equal texts appear once. */
 function joinInstances(findings: readonly ReportFinding[], textOf: TextOf): string {
   const byText = Map.groupBy(findings, (finding) => sanitizeLine(textOf(finding) ?? "", maxCharacters));
   if (byText.size <= 1) return [...byText.keys()].join("");

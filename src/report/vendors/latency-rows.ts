@@ -81,7 +81,7 @@ function latencyOf(times: readonly number[]): Latency | null {
   return { count: times.length, median: rounded(quantile(times, 0.5), 3), p99: rounded(quantile(times, 0.99), 3) };
 }
 
-/** Latencies of admitted load requests, a row for each scenario and tier. */
+/** Latencies of the admitted requests of load, with a row for each scenario and tier. */
 export function loadLatencyRows(vendors: readonly Vendor[]): LatencyRow[] {
   const columns = mapJudged(vendors, runsOf);
   const names = [...new Set(columns.flatMap((column) => [...(column?.keys() ?? [])]))];

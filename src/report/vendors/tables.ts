@@ -21,9 +21,9 @@ export interface RowGroup {
 
 export interface VendorRow {
   readonly name: string;
-  /** Level of a clause; empty for other rows. */
+  /** Level of the clause, in the table of clauses; empty in other tables. */
   readonly level: string;
-  /** The sentence of a clause, or the published limit. */
+  /** The sentence of the clause, or the published limit that the row is about. */
   readonly detail: string;
   readonly cells: readonly VendorCell[];
   /** Whether the vendors differ; `null` for rows that are not compared, such as times. */

@@ -67,7 +67,7 @@ function startsOf(nights: readonly Night[]): ReadonlyMap<string, number> {
   return starts;
 }
 
-/** The change in the window that shows it most clearly; `null` if no window shows one. */
+/** The change in the window of recent nights that shows a change most clearly; `null` if no window shows one. */
 function clearestShift(
   { load, figure, points }: MetricSeries,
   direction: ReportedLatencyShift["direction"],
@@ -109,7 +109,7 @@ function firstNightOf(logs: readonly number[], window: number): number {
   return from + (clearestChange(logs.slice(from), 2, earliest) ?? logs.length - window - from);
 }
 
-/** The night with its confirmation runs in place of the first runs. Load without a confirmation run is left out. */
+/** Returns the night with its confirmation runs in place of its first runs. A load that was not confirmed is left out. */
 export function withConfirmationRuns(night: Night): Night {
   return { ...night, load: night.second, second: [] };
 }
@@ -131,10 +131,10 @@ export const reportedShiftOf = (
 export const latencyGate = {
   /** How many recent nights are tested together. A large change shows in few nights, a small change needs many. */
   windows: [5, 8, 13],
-  /** Most and fewest earlier nights that the recent nights are compared with. */
+  /** Maximum and minimum number of earlier nights that the recent nights are compared with. */
   maxBaseline: 42,
   minBaseline: 10,
-  /** Smallest change that counts, as a share of the usual value. */
+  /** Smallest change that counts, as a share of the latency before. */
   minShare: 0.1,
   /**
    * Share of the recent nights, the fastest ones, that must also show half of `minShare`. A few slow nights alone are no lasting change.
@@ -144,7 +144,7 @@ export const latencyGate = {
   minMs: 1,
   /** Smallest change that counts, in standard errors of the noise of the nights before. */
   minErrors: 4.5,
-  /** Smallest noise to assume, as a share of the value. A few nights may be equal by chance, and would show no noise. */
+  /** Smallest noise to assume, as a share of the latency. A few nights may have equal latencies by chance, and would show no noise. */
   minScatter: 0.01,
   /** Highest accepted probability that, on one night, any metric passes the rank test by chance. */
   maxPValue: 0.001,

@@ -65,7 +65,7 @@ function choice(id: string, label: string, values: readonly string[], names: rea
   </div>`;
 }
 
-/** Renders the findings of a suite, worst first. Findings that need no action are collapsed. */
+/** Renders the findings of a section of the document, worst first. Findings that need no action are collapsed. */
 function suitePart(suite: string, members: readonly ReportFinding[], context: PageContext): Html {
   const sorted = members.toSorted((one, other) => worstFirst.indexOf(one.outcome) - worstFirst.indexOf(other.outcome));
   const counts = worstFirst.flatMap((outcome) => {

@@ -1,6 +1,9 @@
 /** Defects to search for in a JSON text. */
 export interface StructureRules {
-  /** Deepest nesting that is accepted. Code that walks the value is recursive. */
+  /**
+   * Maximum nesting that is accepted. Deeper values could exhaust the stack, because other code handles values by
+   * recursion.
+   */
   readonly maxDepth: number;
   /** Whether duplicate names and `__proto__` are defects. */
   readonly checksNames: boolean;

@@ -1,5 +1,4 @@
-/** Binary searches in sorted arrays of numbers. */
-
+/** Returns the keys of items as a sorted array of numbers, for the binary searches below. */
 export function sortedBy<T>(items: readonly T[], key: (item: T) => number): Float64Array {
   const values = new Float64Array(items.length);
   let isSorted = true;

@@ -7,7 +7,7 @@ import { withSignals, writeResults } from "./signals.ts";
 export interface CommandSteps<Args extends readonly unknown[], Prepared, Result> {
   /** Reads the arguments and flags. Finds every usage error before anything is sent or written. */
   readonly prepare: (...args: Args) => Prepared | Promise<Prepared>;
-  /** Calls the use case. */
+  /** Does the work of the command, by calling a use case of src/app. */
   readonly act: (prepared: Prepared) => Result | Promise<Result>;
   /** Prints the result, writes its files, and returns the exit code. */
   readonly present: (result: Result, prepared: Prepared) => number | Promise<number>;

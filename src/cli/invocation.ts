@@ -7,7 +7,7 @@ import { commandTable } from "./command-table.ts";
 
 /** How this process was started. */
 interface Start {
-  /** Whether it is the single executable file. */
+  /** Whether the process runs the single executable file. */
   readonly isBinary: boolean;
   readonly execPath: string;
   /** The started script; `undefined` if there is none. */
@@ -46,7 +46,7 @@ function realPathOf(file: string): string | null {
 const commandNames = Object.keys(commandTable).join("|");
 const printedCommand = new RegExp(`(^|[\`(\\s])(?:${commandName}|conformance) (?=(?:${commandNames}|--help)\\b)`, "gm");
 
-/** Makes each command in a printed text start the harness as this process was started. */
+/** Rewrites each `conformance` command in a printed text, so that it starts the harness as this process was started. */
 export const withInvocation = (text: string): string =>
   text.replace(printedCommand, (_, before: string) => `${before}${invocation()} `);
 

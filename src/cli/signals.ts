@@ -5,7 +5,7 @@ import { exitCodes } from "./exit-codes.ts";
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Signals to the running command. */
+/** The state of the running command, as far as signals need it. */
 interface SignalState {
   /** Time of the first signal; `null` before. */
   firstMs: number | null;

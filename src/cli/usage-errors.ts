@@ -2,7 +2,7 @@ import { type UseCaseProblem, UseCaseError } from "../app/use-case-error.ts";
 import { UsageError } from "../base/usage-error.ts";
 import { line, type Line } from "../base/line.ts";
 
-/** Formats an error that the user can fix as one line. Returns `null` for any other error. */
+/** Formats an error as one line if the user can fix it. Returns `null` for any other error. */
 export function formatUsageError(error: unknown): Line | null {
   if (error instanceof UsageError) return error.message;
   return error instanceof UseCaseError ? problemText(error.problem) : null;

@@ -16,7 +16,7 @@ export interface LoadChoice {
   readonly scenarios?: readonly string[] | "all";
   /** The tool that sends the load. Default: the first one that each scenario supports. */
   readonly engine?: "k6" | "autocannon";
-  /** Default: every tier with a key. */
+  /** The tier whose key sends the load. Default: every tier with a key. */
   readonly tier?: TierName;
   /**
    * Whether the owner of the target agrees to the load. Must be `true` if the target is not on loopback. Default:

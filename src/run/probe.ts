@@ -124,7 +124,7 @@ interface ProbeTraits {
   readonly executions?: number | ((target: Target) => number);
   /** Waits in addition to those for the limits of the probe's key. Default: none. */
   readonly waits?: WaitOptions;
-  /** Keys to use instead of the main key, in addition to the keys in `needs`. */
+  /** Keys that the probe uses instead of the main key. Keys in `needs` come in addition. */
   readonly keys?: (target: Target) => readonly TargetKey[];
   /** The limit that the probe uses up, to send requests to every endpoint meanwhile. */
   readonly usesUp?: KeyState;

@@ -46,7 +46,7 @@ export type SkipCause =
   | AgentWithoutPath
   | { readonly why: "nothing judged"; readonly because: SkipCause };
 
-/** No URL path can contain the id of the agent that the user named. */
+/** The reason that no URL path can contain the id of the agent that the user named. */
 export interface AgentWithoutPath {
   readonly why: "agent without a path";
   readonly agent: string;
@@ -88,7 +88,7 @@ export const describeSkip = ({ reason, needs }: SkipReason, messages: Messages):
   needs: needs === null ? null : messages.needs(needs),
 });
 
-/** Skips everything but GET in a read-only run. */
+/** The reason to skip everything except GET requests in a read-only run. */
 export const readOnlySkip: SkipReason = { reason: { why: "read only" }, needs: need("readOnly") };
 
 /** Thrown if the run must not or cannot do something. The probe in which it is thrown is skipped. */

@@ -17,14 +17,14 @@ function processNamespace(): string {
   try {
     return readlinkSync("/proc/self/ns/pid");
   } catch {
-    // Only Linux has namespaces.
+    // Other systems than Linux have no process namespaces, so the host name has to suffice.
     return "";
   }
 }
 
 /** The process that a file belongs to. */
 export interface Owner {
-  /** Digest of the name of its machine. */
+  /** Identifies the machine of the process, by the same digest as the constant `machine`. */
   readonly machine: string;
   readonly pid: number;
 }

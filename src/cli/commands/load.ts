@@ -142,7 +142,10 @@ const sendTo = (
     return sent.kind === "sent" ? { ...sent, isInterrupted: isInterrupted() } : sent;
   });
 
-/** Prints progress. The preview is printed even with `--quiet`, unless the target is the embedded server: the user may have to agree to it. */
+/**
+ * Prints progress. For a target other than the embedded server, the preview is printed even with `--quiet`: the user
+ * may have to agree to the load.
+ */
 function eventsFor(target: Target | null, isQuiet: boolean): LoadEvents {
   return {
     ...showLoadProgress(process.stderr, isQuiet),

@@ -5,14 +5,14 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
-/** The user interrupted the dialog. */
+/** Thrown if the user interrupts the dialog. */
 export class Interrupted extends Error {
   override readonly name = "Interrupted";
 }
 
 export interface Question<T> {
   readonly text: string;
-  /** Taken if the user only presses Enter; `null` if an answer is required. */
+  /** The answer if the user only presses Enter; `null` if an answer is required. */
   readonly fallback: string | null;
   /**
    * Parses an answer.

@@ -163,7 +163,10 @@ function seedRow({ seed, variants, complaints, fewest }: SeedTrial): string {
   return [head, ...indented([...complaints, `the fewest that show it: ${fewest.join(", ")}`, command]), ""].join("\n");
 }
 
-/** Changes the evidence of clean runs one step at a time, and prints the wrong changes that no clause noticed. */
+/**
+ * Tries mutants: changes the evidence of clean runs in one place at a time. Prints illegal changes that no clause
+ * noticed, and legal ones that were noticed.
+ */
 async function testMutants({ json, verbose = false, sample: given, seed }: SelftestOptions): Promise<number> {
   const sample = given ?? null;
   const startedMs = performance.now();
@@ -200,7 +203,10 @@ const mutantLines = ({ fate, operator, place, subject, count, example, reason }:
   ...indented(reason === null ? example.said : [reason]),
 ];
 
-/** Tries servers that behave differently under a drawn condition, and prints those that break the document unnoticed. */
+/**
+ * Tries servers that behave differently under a condition that the seed draws. Prints those that break the document
+ * unnoticed, and legal ones that are reported.
+ */
 async function testWire({ json = false, verbose = false, count, mutant, seed }: SelftestOptions): Promise<number> {
   const numbers = mutant === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [mutant];
   const startedMs = performance.now();

@@ -8,7 +8,7 @@ import type { WireTrial } from "../../selftest/wire/trial.ts";
 /** The most texts of red checks that a row shows without `--verbose`. */
 const maxReported = 3;
 
-/** Renders a mutant that did not end as it should, or any with `isVerbose`. Empty for all others. */
+/** Renders the result of a mutant. Without `isVerbose`, returns an empty text if the result is the right one. */
 export function wireRow(trial: WireTrial, seed: number, isVerbose: boolean): string {
   const { mutant, fate, said, changed, ms } = trial;
   const isExpected = fate === "killed" || fate === "passed";

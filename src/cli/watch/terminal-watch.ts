@@ -27,7 +27,7 @@ export const watchInTerminal = (
     return result;
   });
 
-/** How to resume a watch that was stopped. */
+/** Tells the user how to resume a watch that was stopped. */
 export const formatResumeHint = (folder: string): Line =>
   line`Stopped. Received deliveries are saved; resume before too many are missed: conformance watch ${folder}`;
 

@@ -77,7 +77,7 @@ export const headerRules: readonly HeaderRule[] = [
   resetAfterWithinWindow,
 ];
 
-/** A rate-limit header that was sent, but not as HDR-9 demands. */
+/** A rate-limit header that does not have the form that HDR-9 demands: a plain number, sent once. */
 export interface MalformedHeader {
   readonly name: RateValue;
   /** The actual header as text, which begins with its name. */

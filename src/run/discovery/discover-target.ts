@@ -20,7 +20,10 @@ export type DiscoveryResult =
 const maxCandidates = 5;
 const listPath = "/agents?page=1&limit=2";
 
-/** Discovers the target with two reads, the health of some agents and an invoke. Probes reuse these exchanges. */
+/**
+ * Learns about the target from its list, its usage, the health of some agents, and an invoke. Probes use these
+ * exchanges again.
+ */
 export async function discoverTarget(client: Client, target: Target, readOnly = false): Promise<DiscoveryResult> {
   const named = target.agents.answering;
   if (named !== undefined && !isSegment(named))

@@ -83,7 +83,7 @@ const skipped = ({ planned }: ProbeRun, cause: Disturbance): ProbeRun => {
   return { planned, result };
 };
 
-/** The clauses that each probe is evidence for. */
+/** For each probe: the clauses that are judged by its evidence. */
 function clausesByProbe(suites: readonly Suite[]): ReadonlyMap<Probe, string[]> {
   const clauses = new Map<Probe, string[]>();
   const add = (probe: Probe, { clause }: Check): void =>

@@ -14,7 +14,7 @@ type Judged<R extends string> =
   | { readonly kind: "holds" }
   | { readonly kind: "follows"; readonly reading: R }
   | { readonly kind: "breach"; readonly expected: string; readonly actual: string; readonly at: readonly Proof[] }
-  /** The clause cannot be judged here, such as for a tier without a published number. */
+  /** The clause cannot be judged here, for example because the tier has no published number. */
   | { readonly kind: "inapplicable"; readonly reason: string }
   /**
    * The evidence is not enough, because a control request failed or no response showed the case. Such a clause never

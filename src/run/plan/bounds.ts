@@ -1,7 +1,7 @@
 import { isLoopback } from "../../target/base-url.ts";
 import type { Target } from "../../target/target.ts";
 
-/** Limits of a run. The library takes them under these names; the names of flags derive from them. */
+/** Limits of a run. The options of the library have these names, and the command line derives its flags from them. */
 export interface RunBounds {
   /** Maximum number of requests. Default: 1000 if the target is not on loopback, otherwise no limit (`null`). */
   readonly maxRequests: number | null;
@@ -84,6 +84,6 @@ export const maxRequestsFor = (maxRequests: number | null, { baseUrl }: Target):
 
 const timeBesidesWaitingMs = 180_000;
 
-/** The time limit of a run, with its default. */
+/** The time limit of a run. Default: three minutes more than its waiting time. */
 export const maxRunTimeMs = ({ maxTimeMs, maxWaitMs }: Pick<RunBounds, "maxTimeMs" | "maxWaitMs">): number =>
   maxTimeMs ?? maxWaitMs + timeBesidesWaitingMs;

@@ -26,7 +26,7 @@ export interface TierUnderTest {
   readonly siblingKey: TargetKey | null;
 }
 
-/** Kinds of keys that a probe can need, apart from the main key. */
+/** For each kind of key that a probe can need: a test for such keys. The main key needs no kind. */
 const keyKinds = {
   expired: ({ expired }) => expired,
   temporary: (key) => !key.expired && key.expiresInSeconds !== null,

@@ -110,7 +110,7 @@ interface SharedState extends ClientContext {
   readonly guard: SendGuard;
   /** Number of outages before the current probe began. */
   readonly outagesBefore: number;
-  /** The requirement set that needs the requests. */
+  /** The requirement set that first needs these requests. */
   readonly since: RequirementSet;
 }
 

@@ -8,7 +8,7 @@ export type AnsweredExchange = Exchange & { readonly answer: Answered };
 
 /** Decides whether a 502, 503 or 504 comes from the target, or from a gateway in front of the target. */
 export interface GatewayErrors {
-  /** Takes a response into account. */
+  /** Records a response. The record shows whether responses that look like a gateway's are isolated. */
   readonly observe: (exchange: AnsweredExchange) => void;
   /** Whether a gateway sent this response because the target was unavailable. */
   readonly isOfGateway: (exchange: AnsweredExchange) => Promise<boolean>;

@@ -3,7 +3,7 @@ import { TargetLost } from "../skip-reason.ts";
 /** How an outage shows: connections are refused, or a gateway responds in place of the target. */
 export type OutageKind = "refused" | "gateway";
 
-/** A time in which the target was away, in milliseconds since the start of the run. */
+/** A period in which the target was unavailable, in milliseconds since the start of the run. */
 export interface OutageTimes {
   readonly kind: OutageKind;
   readonly fromMs: number;

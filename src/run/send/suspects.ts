@@ -23,7 +23,7 @@ export interface Suspects {
   readonly addBroken: (outage: object, exchange: Exchange, isCut: boolean) => void;
   /** Notes that the target is back. */
   readonly endOutage: () => void;
-  /** The requests of an outage that broke, as method and path. */
+  /** The requests whose connection broke in an outage, as method and path. */
   readonly brokenIn: (outage: object) => readonly string[];
   /** Why a request must not be sent again. `null` if it may be. */
   readonly suspicion: (request: Requested) => string | null;

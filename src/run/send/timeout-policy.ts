@@ -5,7 +5,7 @@ import type { Deadlines } from "../../wire/deadlines.ts";
 
 /** Adapts timeouts to a target that responds late or not at all. */
 export interface TimeoutPolicy {
-  /** Adapts to an exchange that was sent with the deadlines of this policy. */
+  /** Learns from an exchange that was sent with the deadlines of this policy. */
   readonly observe: (exchange: Exchange) => void;
   /**
    * Deadlines of the next request. They are shorter if the endpoint has timed out before, so that it cannot use up the

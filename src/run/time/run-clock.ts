@@ -133,7 +133,7 @@ export function startRunClock({ clock, maxWaitMs, signal, onWait, timers = machi
   };
 }
 
-/** A step of the test clock, and the real time for its effects to arrive before the next step. */
+/** Default step of the test clock, and default real time for its effects to arrive before the next step. */
 const defaultStepMs = 500;
 const defaultRestMs = 2;
 

@@ -16,7 +16,7 @@ export interface Replacement {
  */
 type MutantKind = "illegal" | "legal";
 
-/** One change of a clean run's evidence, as if the server had behaved that way. */
+/** A change of the evidence of a clean run, as if the server had behaved differently. */
 export interface Mutant {
   readonly kind: MutantKind;
   /** The kind of change, such as "a required field is left out". */

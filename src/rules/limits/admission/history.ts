@@ -27,7 +27,7 @@ export interface Counted {
   readonly count: number;
 }
 
-/** The instants between which some requests were decided, and the number of these requests. */
+/** A number of requests, and the span in which they were decided. */
 export type CountedSpan = Span & Counted;
 
 /**

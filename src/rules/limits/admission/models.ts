@@ -16,7 +16,10 @@ export type LimiterShape = "rolling" | "fixed" | "anchored" | "pushed" | "weight
 
 export type LimitName = "hour" | "minute";
 
-/** `minimum` if the published number is not known: then the smallest number that the admitted requests allow is judged. */
+/**
+ * How many requests a limiter admits. `exactly`: the published number. `minimum`: that number is not published, so the
+ * smallest number with which the requests can have been admitted is used, but at least `requests`.
+ */
 export type Capacity =
   | { readonly kind: "exactly"; readonly requests: number }
   | { readonly kind: "minimum"; readonly requests: number };
@@ -32,8 +35,8 @@ export interface Bucket {
 }
 
 /**
- * The result for one limiter, or a small range of limiters, that can have admitted the admitted requests. `unexplained` are the refusals that it
- * cannot have made.
+ * The result of fitting one limiter, or a small range of limiters, that can have admitted the requests. `unexplained`
+ * are the refusals that it cannot have made.
  */
 export interface Fit {
   readonly unexplained: RefusalSet;
@@ -50,7 +53,10 @@ const minimum = (requests: number): Capacity => ({ kind: "minimum", requests });
 
 const bucketOf = (burst: number | null) => (burst === null ? minimum(1) : exactly(Math.max(1, burst)));
 
-/** Returns the number to judge a model by. `needed` is the least number that can have admitted the admitted requests. */
+/**
+ * Returns the number of requests by which to judge a model. `needed` is the smallest number with which the requests can
+ * have been admitted.
+ */
 export function capacityFor(capacity: Capacity, needed: number): number {
   return capacity.kind === "exactly" ? capacity.requests : Math.max(capacity.requests, needed);
 }
@@ -84,7 +90,10 @@ export function minuteModels(limits: TierLimits): LimiterModel[] {
   ];
 }
 
-/** A separate limiter of bursts that may exist in addition to the minute's: a bucket of the burst's size that refills at the minute's rate. */
+/**
+ * A separate limiter of bursts, which a server may have in addition to the minute's limit: a bucket of the burst's size
+ * that refills at the rate of the minute.
+ */
 export function burstBucket(limits: TierLimits): Bucket {
   return { capacity: bucketOf(limits.burst), refillPerMs: limits.perMinute / minuteMs };
 }

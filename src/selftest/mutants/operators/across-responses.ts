@@ -108,7 +108,7 @@ function headerMutant(
   ];
 }
 
-/** Repeats the agents of the first page on the second. */
+/** Returns a mutant in which the second page of the list has the agents of the first. */
 function repeatedPage(sites: readonly MutationSite[]): Mutant[] {
   const pageOf = (page: number) =>
     sites.find(({ exchange: { request } }) => new RegExp(`/agents\\?page=${page}&limit=2$`).test(request.url))

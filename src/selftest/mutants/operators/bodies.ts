@@ -25,7 +25,7 @@ const illegalBodies: Readonly<Record<string, (text: string) => string>> = {
   "two JSON values": (text) => `${text}\n${text}`,
 };
 
-/** Replaces the body of a response by an illegal body. */
+/** Returns mutants in which a response has an illegal body. */
 export function bodyMutants({ exchange, endpoint, name: place }: MutationSite): Mutant[] {
   const text = bodyText(exchange);
   if (text === null || endpoint === null) return [];
@@ -37,7 +37,7 @@ export function bodyMutants({ exchange, endpoint, name: place }: MutationSite): 
 
 const contentType = "Content-Type";
 
-/** Changes the `Content-Type` of a response. */
+/** Returns mutants in which a response has another `Content-Type`. */
 export function contentTypeMutants({ exchange, endpoint, name: place }: MutationSite): Mutant[] {
   const declared = headerOf(exchange.answer.headers, contentType);
   if (declared === null || endpoint === null) return [];
@@ -70,7 +70,7 @@ const styles: Readonly<Record<string, JsonStyle>> = {
   "JSON with white space": { ...plainJson, isSpaced: true },
 };
 
-/** Writes the same JSON value in other styles. */
+/** Returns mutants in which the same JSON value is written in other styles. */
 export const writtenMutants = (message: MutableMessage): Mutant[] =>
   Object.entries(styles).map(([operator, style]) =>
     mutantOf(operator, { place: message.place, subject: "the body", id: message.id }, [], () =>
@@ -85,7 +85,7 @@ const otherHeaders: Readonly<Record<string, (headers: readonly Header[]) => read
   "unknown headers": (headers) => [["X-Conformance-More", "7"], ["Server", "other/1.0"], ...headers],
 };
 
-/** Changes headers in ways that HTTP allows. */
+/** Returns mutants in which headers are written differently, in ways that HTTP allows. */
 export const headerSpellingMutants = ({ exchange, name: place }: MutationSite): Mutant[] =>
   Object.entries(otherHeaders).map(([operator, change]) =>
     mutantOf(operator, { place, subject: "headers", id: exchange.id }, [], () =>
@@ -104,7 +104,7 @@ const statusOfCode = (code: unknown): unknown => {
   return typeof code === "string" && Object.hasOwn(errorCodes, code) ? known[code]?.status : undefined;
 };
 
-/** Changes an error's code, message or status. */
+/** Returns mutants of an error response, with another code, message or status. */
 export function errorMutants({ exchange, endpoint, status, name: place }: MutationSite): Mutant[] {
   const body = bodyJson(exchange);
   if (endpoint === null || status < 400 || statusOfCode(getPath(body, "error", "code")) !== status) return [];

@@ -83,7 +83,7 @@ const rows: readonly Row[] = [
   ],
 ];
 
-/** Changes a delivery's signature, headers or whole body. */
+/** Returns mutants of a delivery, with another signature, other headers or another body. */
 export function deliveryMutants(delivery: Delivery, { deliveries }: CleanRun): Mutant[] {
   const place = placeOf(delivery);
   const { id } = delivery;

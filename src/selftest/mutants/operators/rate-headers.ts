@@ -73,7 +73,7 @@ const valueChanges: readonly Row[] = [
   ],
 ];
 
-/** Changes each of a response's four rate-limit headers. */
+/** Returns mutants in which one of the four rate-limit headers of a response is changed. */
 export function rateHeaderMutants(site: MutationSite): Mutant[] {
   const rows = site.hasValidKey && site.status !== 401 ? [...formatChanges, ...valueChanges] : formatChanges;
   return rows.flatMap((row) => row[1].flatMap((header) => headerMutants(site, row, header)));

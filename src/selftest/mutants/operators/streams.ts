@@ -146,7 +146,7 @@ const everyChunk = (events: Events, change: (data: Readonly<Record<string, unkno
           : event,
       );
 
-/** Changes the events of a complete stream. */
+/** Returns mutants in which the events of a complete stream are changed. */
 export function streamMutants({ exchange, name: place, endpoint, status }: MutationSite): Mutant[] {
   const { events, ending } = exchange.answer;
   if (endpoint !== "stream" || status !== 200 || ending.kind !== "complete") return [];

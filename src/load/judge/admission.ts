@@ -19,8 +19,8 @@ const hasRefusals = ({ history }: KeyFacts): boolean => history.decisions.some((
 const hasAdmitted = ({ history }: KeyFacts): boolean => history.decisions.some(({ outcome }) => outcome === "admitted");
 
 /**
- * Makes the judge of one clause about limits. If the key's admissions and refusals break another such clause, this one
- * is unproven. If they break none, `judge` decides.
+ * Makes the judge of one clause about limits. If the key's admissions and refusals break another clause about limits,
+ * this one is unproven. If they break none, `judge` decides.
  */
 const ofClause =
   (clause: AdmissionClause, judge: (use: KeyFacts, facts: LoadFacts) => JudgeResult) =>
@@ -115,7 +115,7 @@ export function observeShapes({ main }: LoadFacts): JudgeResult {
 const hourShapes = new Set(hourModels(publishedTiers.free).map(({ shape }) => shape)).size;
 const minuteShapes = new Set(minuteModels(publishedTiers.free).map(({ shape }) => shape)).size;
 
-/** Lists the possible shapes, unless all are possible. */
+/** Lists the possible shapes of a window, such as fixed or rolling, unless all shapes are possible. */
 const formatShapes = (possible: readonly LimiterShape[], all: number): string =>
   possible.length === all ? "of any shape" : possible.join(" or ");
 

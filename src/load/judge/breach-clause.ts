@@ -40,7 +40,7 @@ const isOver = (judged: LimitBreach, use: KeyFacts, facts: LoadFacts): boolean =
   breachSide(judged, () => overMinute(use, facts) || maxAdmittedWithin(use, hourMs) > facts.limits.perHour) === "over";
 
 /**
- * Returns the clause of the minute or of the hour, whichever limit all refusals of the witness report; `null` if they
+ * Returns LIM-2 (minute) or LIM-4 (hour) if all refusals that prove the breach report this limit; `null` if they
  * differ.
  */
 function reportedClause({ witness }: LimitBreach, { sent, limits }: LoadFacts): "LIM-2" | "LIM-4" | null {
@@ -51,7 +51,7 @@ function reportedClause({ witness }: LimitBreach, { sent, limits }: LoadFacts): 
   return reported.has(limits.perHour) ? "LIM-4" : null;
 }
 
-/** Describes a broken limit as a finding. Its witness lists the requests that prove the breach. */
+/** Describes a broken limit as a finding. The finding's witness lists the requests that prove the breach. */
 export const describeBreach = (judged: LimitBreach, use: KeyFacts, facts: LoadFacts): JudgeResult =>
   breach(judged.expected, `${judged.actual}; ${formatCounts(use)}`, describeRequests(judged.witness, facts));
 
@@ -74,7 +74,7 @@ export const maxAdmittedWithin = ({ history }: KeyFacts, windowMs: number): numb
     windowMs,
   );
 
-/** Judges each key. Returns the breach if a key has one, otherwise the `holds` if a key has one. */
+/** Judges each key. Returns the breach of a key if there is one, otherwise the `holds` of a key if there is one. */
 export function judgeEachKey(facts: LoadFacts, judge: (use: KeyFacts) => JudgeResult): JudgeResult {
   const all = [facts.main, ...(facts.second === null ? [] : [facts.second])].map(judge);
   const found = (kind: JudgeResult["kind"]): JudgeResult | undefined => all.find((each) => each.kind === kind);

@@ -19,7 +19,7 @@ import { type SampledRequest, sampledRequests } from "./sampled-requests.ts";
 import { targetTime, type TargetTime, withLag } from "./target-time.ts";
 import { type Validity, validityOf } from "./validity.ts";
 
-/** The requests of one key, and the history of which were admitted and which refused. */
+/** The requests of one key, and their history: which were admitted and which were refused. */
 export interface KeyFacts extends KeyHistory<SampledRequest> {
   readonly key: KeyRole;
   readonly history: History;
@@ -100,7 +100,7 @@ function useOf(key: KeyRole, samples: readonly SampledRequest[], evidence: LoadE
   };
 }
 
-/** Milliseconds that a busy machine may need to free a slot after a response, at least. */
+/** Minimum time to allow for the freeing of a slot, in ms of this machine's clock, because the machine may be busy. */
 const minReleaseMs = 50;
 
 function optionsOf(sent: readonly SampledRequest[], evidence: LoadEvidence): AdmissionOptions {

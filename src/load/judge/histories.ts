@@ -78,8 +78,8 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
     kind === "invoke" && agent === "slow" && !sample.left
       ? Math.max(0, minSlowAgentMs - (evidence.clockLagMs ?? 0)) / speed
       : 0;
-  // `endedMs` is the latest possible end of the request. Its slot was certainly held only until the earliest possible
-  // end, `maxTransitMs` before.
+  // `endedMs` is the latest possible end of the request. The slot was certainly held only until the earliest possible
+  // end, which is `maxTransitMs` earlier.
   const maxTransitMs = Math.max(minTransitAllowanceMs, travelMs / speed) + 2 * (evidence.clocksApartMs ?? 0);
   const endedMs = Math.max(sample.headMs, sample.endMs);
   const isHeld = kind === "stream" || minOccupiedMs > 0;

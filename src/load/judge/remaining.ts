@@ -75,7 +75,7 @@ export function findTooLowRemaining(
   return null;
 }
 
-/** HDR-12 and LIM-11: `Remaining` falls by one with each counted request. */
+/** HDR-12, and LIM-11 for streams: `Remaining` falls by one with each counted request. */
 function judgeFall(facts: LoadFacts, withStreams: boolean): JudgeResult {
   return judgeEachKey(facts, (use) => {
     const between = countRequestsBetween(use.samples);

@@ -79,7 +79,7 @@ export function judgeMinConcurrent(facts: LoadFacts): JudgeResult {
   });
 }
 
-/** Makes the judge of LIM-17 or SSE-27: slots are free again after these endings. */
+/** Makes the judge of LIM-17 or SSE-27: slots are free again after requests with these endings. */
 const judgeRelease =
   (clause: "LIM-17" | "SSE-27", endings: readonly RequestEnding[]) =>
   (facts: LoadFacts): JudgeResult =>

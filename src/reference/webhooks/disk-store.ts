@@ -152,7 +152,7 @@ function inTransaction(database: Sqlite.DatabaseSync, write: () => void): void {
   }
 }
 
-/** Writes a delivery as JSON, without the parts that have their own columns or rows. */
+/** Writes a delivery as JSON, without the parts that are stored in columns or tables of their own. */
 function toJson({ number: _number, attempts: _attempts, nextAttemptMs: _nextAttemptMs, ...rest }: Delivery): string {
   return JSON.stringify(rest);
 }

@@ -70,7 +70,7 @@ async function evidenceOfProcess(
   const limit = harnessLimitIn([...collected.failures.keys()].join("\n"));
   const problem = limit ?? explainFailure(end, collected.end, signal.aborted);
   if (problem !== null) {
-    // The evidence needs every process, so the others stop too.
+    // This process has failed. The evidence needs all processes, so the others stop, too.
     stop();
     throw problem;
   }

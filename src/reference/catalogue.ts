@@ -104,7 +104,7 @@ const byName: ReadonlyMap<string, Patch> = new Map(
   [...allFaults, ...allVariants].map((patch) => [`${patch.kind} ${patch.name}`, patch]),
 );
 
-/** Finds the fault or variant with a name. */
+/** Finds the fault or variant with this name. */
 export function findPatch(kind: Patch["kind"], name: string): Patch | undefined {
   return byName.get(`${kind} ${name}`);
 }

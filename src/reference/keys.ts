@@ -57,7 +57,7 @@ const knownTexts: Partial<Readonly<Record<TierName, string>>> = {
   enterprise: "ent_7nFk2RjT4uAe6sOy0ZvCg9Bx",
 };
 
-/** The standard key of a tier. It has the tier's name, and the same text on every server. */
+/** Makes the standard key of a tier, with the tier's name, and with the same text on every server. */
 function standardKey(tier: TierName): ReferenceKey {
   const digest = createHash("sha256").update(tier).digest("base64").replaceAll(/\W/g, "");
   return keyOf(tier, knownTexts[tier] ?? `${tier}_${digest.slice(0, 24)}`, tier);

@@ -47,7 +47,7 @@ export const standardInvoke = {
     const [first] = violations;
     return first === undefined ? null : fieldError("invalid-input", fieldName(first.path), first.message);
   },
-  /** Chooses the error to send if the agent and the body both have one. */
+  /** Chooses the error to send if both the request's agent and its body have an error. */
   chooseError: (agent: ApiError | null, body: ApiError | null): ApiError | null => agent ?? body,
   countTokens: (text: string): number => text.match(/\S+/gu)?.length ?? 0,
   /** Shortens a text to `max_tokens`. */

@@ -17,7 +17,7 @@ const isDigits = (value: unknown): boolean => typeof value === "string" && /^\d+
 
 const isWord = (value: unknown): boolean => typeof value === "string" && /^[\w+/=]+$/.test(value);
 
-/** Responds 400 to requests of an operation whose body meets a condition. */
+/** Responds 400 to requests of one operation if the body meets a condition. */
 const refuseIf =
   (on: Operation, matches: (body: unknown) => boolean): Override =>
   (base) => ({

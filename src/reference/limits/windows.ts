@@ -40,7 +40,7 @@ export interface WindowSize {
   readonly advertisedLimit?: number;
 }
 
-/** The hour and the minute of a tier. All keys of the tier share the two objects. */
+/** Returns the sizes of a tier's hour and minute. All keys of the tier share the two objects. */
 export const windowsOf = memoizeByObject(
   ({ perHour, perMinute }: TierLimits) =>
     ({
@@ -238,7 +238,8 @@ export const overrideLimiter = (limiter: Limiter, changes: Partial<Limiter>): Li
 });
 
 /**
- * Reports unlimited remaining requests until the limiter refuses one. Until then, the headers describe another window.
+ * Reports unlimited remaining requests until the limiter refuses a request. Until then, the headers describe another
+ * window.
  */
 export const hideUntilRefusal = (limiter: Limiter): Limiter =>
   overrideLimiter(limiter, {

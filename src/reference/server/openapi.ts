@@ -13,12 +13,12 @@ export const time = { type: "string", format: "date-time" } as const;
 export const seconds = { ...number, description: "Seconds." } as const;
 export const nullableString = { type: ["string", "null"] } as const;
 
-/** The schema of an object. All its properties are required, unless others are listed. */
+/** Makes the schema of an object. All its properties are required, unless others are listed. */
 export function object(properties: object, required: readonly string[] = Object.keys(properties)) {
   return { type: "object", properties, ...(required.length === 0 ? {} : { required }) };
 }
 
-/** The schema of an object whose properties are all optional. */
+/** Makes the schema of an object whose properties are all optional. */
 export const partial = (properties: object) => object(properties, []);
 
 export const array = (items: object, rest: object = {}) => ({ type: "array", items, ...rest });

@@ -103,7 +103,7 @@ function isEvent(step: Step): step is EventStep {
 }
 
 async function pause(connection: Connection, step: Exclude<Step, EventStep>, untilLeft: boolean): Promise<void> {
-  // Before a wait, the head is sent, so that the client need not wait for it.
+  // The head is sent before any wait, so that the client gets it at once.
   connection.chunks.open();
   if (step.kind === "wait")
     await sleep(connection.context.state.clock, step.ms, untilLeft ? connection.context.client : null);

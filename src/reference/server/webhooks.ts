@@ -19,7 +19,7 @@ export function createWebhook(context: RequestContext, body: unknown): RouteResu
 
 /**
  * Returns an error if the key may not call the agents whose events the webhook would get, or if the webhook's agent is
- * unknown.
+ * unknown; otherwise `null`.
  */
 function validateReach(
   { key, operation, state: { agents, behaviour } }: RequestContext,

@@ -126,13 +126,13 @@ export const privateNetworks = addressSet([
 export const loopbackNetworks = addressSet(["127.0.0.0/8", "::1"]);
 
 const prefixes = {
-  /** IPv4-mapped addresses. Source: RFC 4291, 2.5.5.2. */
+  /** IPv4-mapped addresses. Source: RFC 4291, section 2.5.5.2. */
   mapped: "0:0:0:0:0:ffff",
-  /** IPv4-compatible addresses. Source: RFC 4291, 2.5.5.1. */
+  /** IPv4-compatible addresses. Source: RFC 4291, section 2.5.5.1. */
   compatible: "0:0:0:0:0:0",
-  /** IPv4-translated addresses. Source: RFC 2765, 2.1. */
+  /** IPv4-translated addresses. Source: RFC 2765, section 2.1. */
   translated: "0:0:0:0:ffff:0",
-  /** Addresses of NAT64. Source: RFC 6052, 2.1. */
+  /** Addresses of NAT64 (IPv6 clients of IPv4 servers). Source: RFC 6052, section 2.1. */
   nat64: "64:ff9b:0:0:0:0",
 };
 

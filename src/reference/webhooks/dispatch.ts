@@ -119,7 +119,7 @@ function outcomeOf(outcome: DeliveryOutcome): { readonly status: number | null; 
 export interface DeliveryQueues {
   /** Adds a job, which starts soon, or when its queue has room. The job must not reject. */
   add(queue: string, job: () => Promise<void>): void;
-  /** Resolves when every job for which its queue has room has started. */
+  /** Resolves when all jobs that have room in their queue have started. */
   allStarted(): Promise<void>;
   /** Drops the waiting jobs. */
   close(): void;

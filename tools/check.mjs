@@ -1,6 +1,6 @@
 // `npm test` and `npm run check`: runs every check of the project. Prints a line for each check, and the output of
 // those that fail. `--full` tries everything that a quick run only samples, such as every fault and variant by itself.
-// `--trials` runs only that.
+// `--trials` runs only these trials.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";

@@ -32,7 +32,7 @@ export interface StageContext {
   readonly outages: OutageMonitor;
   /** Whether the target has an agent that only the webhook probes call. */
   readonly hasWebhookAgent: boolean;
-  /** Whether the main key's limit a minute is too small for all probes. */
+  /** Whether the main key's limit per minute is too small for all probes. */
   readonly hasFewRequests: boolean;
   /** Number of requests that the main key can send now. */
   readonly availableRequests: () => number;
@@ -251,7 +251,7 @@ const windowWithMarginMs = 61_000;
 
 /**
  * Returns why the main key has too few requests left to finish the probe; `null` if it has enough. Applies only to keys
- * with a small limit a minute.
+ * with a small limit per minute.
  */
 function tooFewRequestsLeft(
   { probe, requests, usesMainKey }: PlannedProbe,

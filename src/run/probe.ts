@@ -133,7 +133,7 @@ interface ProbeTraits {
   /** Whether the probe also counts what other probes sent. It then runs even if no request is left. */
   readonly countsRequests?: true;
   /**
-   * Whether the probe sends a single read that the target admits. If the key has a small limit a minute, such a probe
+   * Whether the probe sends a single read that the target admits. If the key has a small limit per minute, such a probe
    * runs before the limits are tested, because afterwards its request would have to wait.
    */
   readonly countsTowardWindow?: true;
@@ -180,7 +180,7 @@ interface ProbeOptions<E, N extends Need> extends ProbeTraits, SharedOptions<E, 
   /** Probes that prepare the target for this probe, in the same stage. They run before it. */
   readonly after?: readonly Probe[];
   readonly creates?: Creations;
-  /** Objects that the probe creates if the key has a small limit a minute. Default: `creates`. */
+  /** Objects that the probe creates if the key has a small limit per minute. Default: `creates`. */
   readonly createsFew?: Creations;
 }
 

@@ -119,7 +119,7 @@ export const stoppedBecause = (sentence: SkipCause): Unjudged => ({
 
 /**
  * The judgements of a run that the harness or its machine could not finish. Removes breaches, because the harness may
- * have caused them. At least one check reports the limit as an error.
+ * have caused them. At least one check reports as an error what the machine lacked.
  */
 export function withoutVerdict(judgements: readonly Judgement[], limit: HarnessLimit): Judgement[] {
   const failed = (judgement: Judgement): Judgement => ({

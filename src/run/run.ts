@@ -158,7 +158,7 @@ async function judgeTarget(
   const { recorder, pacer, time, signal, readOnly, maxWaitMs, maxWindow } = context;
   const first = planProbes(options.suites, discovered, { readOnly, maxWindow });
   const usesWebhooks = first.some((each) => each.skip === null && createsWebhooks(each.probe));
-  // If the key has a small limit a minute, its limits are tested before any webhook is created, and requests must be
+  // If the key has a small limit per minute, its limits are tested before any webhook is created, and requests must be
   // saved.
   const mustSaveRequests = hasFewRequests(discovered) || readOnly;
   const unchanged = { target: discovered, pendingRequests: Promise.resolve() };

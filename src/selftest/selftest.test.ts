@@ -62,7 +62,7 @@ const unshowable: ReadonlySet<string> = new Set(["REQ-1"]);
 const unshowableChecks: ReadonlySet<string> = new Set([
   // A server that never frees slots would refuse nearly everything else as well.
   "LIM-17",
-  // Applies only to keys with a small limit a minute. The keys of a trial have large ones.
+  // Applies only to keys with a small limit per minute. The keys of a trial have large ones.
   "LIM-11/as sent",
   "HLT-16/as sent",
   // A trial advances the clock, so a month may end during it.

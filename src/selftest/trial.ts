@@ -8,7 +8,7 @@ import { type ClauseId, clauseOf } from "../spec/clauses.ts";
 import { type Target, usableKeys } from "../target/target.ts";
 import { affectsLimits, type Scope } from "./scope.ts";
 
-/** The findings of the suites for the reference server with one patch. */
+/** The findings of the suites about the reference server with one patch (a fault or a variant). */
 export interface PatchTrial {
   readonly name: string;
   readonly kind: Patch["kind"];

@@ -8,8 +8,8 @@ const prefix = ".tmp-";
 const namePattern = /^\.tmp-([0-9a-f]{8})-(\d+)-[0-9a-f]{8}(\.\w+)?$/;
 
 /**
- * Identifies the machine or the container. Process ids can be compared only within one. The host name is not enough,
- * because containers may share it.
+ * Identifies the machine or the container. Process ids can be compared only within one machine or container. The host
+ * name is not enough, because containers may share it.
  */
 const machine = createHash("sha256").update(`${hostname()} ${processNamespace()}`).digest("hex").slice(0, 8);
 

@@ -34,7 +34,7 @@ export interface PresentOptions extends WriteOptions {
   readonly stream?: NodeJS.WriteStream | null;
   /** Shell variable that holds a key, for commands that reproduce a finding. */
   readonly shellVariableOf?: (keyName: string) => string | undefined;
-  /** How commands reproduce a load. */
+  /** How the printed commands reproduce a load. */
   readonly reproduction?: ReproductionOptions;
   /** Printed after the text report. */
   readonly hint?: string;

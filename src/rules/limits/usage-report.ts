@@ -32,8 +32,9 @@ export interface GrowthBounds {
 }
 
 /**
- * How a count changed between two reads, for USE-7 and USE-8 (requests count, tokens count). `begun again`: the count
- * fell, or its limit changed, so the reads may belong to different windows.
+ * How a count changed between two reads, for USE-7 (`requests.used` grows with each invoke) and USE-8 (`tokens.used`
+ * grows by the reported tokens). `begun again`: the count fell, or its limit changed, so the reads may belong to
+ * different windows.
  */
 export interface Growth {
   readonly kind: "agrees" | "short" | "beyond" | "begun again";

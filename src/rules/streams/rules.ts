@@ -3,10 +3,7 @@ import type { StreamShape } from "./sequence.ts";
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
-/**
- * The order of the events of a stream. `isOver`: the target ended the stream, so no event is missing because the client
- * stopped reading.
- */
+/** The order of the events of a stream. `isOver`: the target ended the stream, so the sequence is complete. */
 export interface StreamOrder extends Pick<StreamShape, "sequence"> {
   readonly isOver: boolean;
 }

@@ -2,7 +2,10 @@ import { tryParseJson, getPath } from "../../base/json.ts";
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
-/** The shape of a whole stream. Sources in the document: Events, "Stream events"; States, "Stream sequence". */
+/**
+ * The order of the events of a whole stream, and whether its chunks have indexes. Sources in the document: Events,
+ * "Stream events"; States, "Stream sequence".
+ */
 export interface StreamShape {
   /** Names of the events in order. Consecutive chunks are listed once. */
   readonly sequence: string[];

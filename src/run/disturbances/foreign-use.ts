@@ -47,7 +47,7 @@ export async function findForeignUse({ keys, health, time }: Search): Promise<Di
   await time.sleepReal(settleMs);
   const found = await Promise.all(
     keys.map(async (key) => {
-      // A key with a small limit a minute may be exhausted once more by now.
+      // A key with a small limit per minute may be exhausted once more by now.
       await refill(key, read, time);
       return (await isUsedElsewhere(key, read, time)) ? [key.name] : [];
     }),

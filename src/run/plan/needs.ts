@@ -50,7 +50,7 @@ export type ValueByNeed = {
   /** The secret with which requests are signed. */
   readonly signing: string;
   readonly "paths.batch": string;
-  /** Paths of the requests that start operations. At least one of the two is known. */
+  /** The path of a batch, and that of another request that starts an operation. At least one of the two is known. */
   readonly "paths.start": OpenPaths;
   readonly "paths.execute": string;
 };
@@ -124,7 +124,8 @@ export function resolveKey(need: KeyNeed, target: Target): TargetKey | null {
 }
 
 /**
- * The main key of a run: the usable key with the highest limit a minute. Probes use it unless they ask for another key.
+ * The main key of a run: the usable key with the highest limit per minute. Probes use it unless they ask for another
+ * key.
  */
 export function mainKey(target: Target): TargetKey | null {
   const room = (key: TargetKey): number => limitsOf(key, target)?.perMinute ?? 0;
@@ -144,11 +145,11 @@ export function untestedFirst(keys: readonly TargetKey[], target: Target): Targe
   return keys.toSorted((one, other) => Number(tested.has(one.key)) - Number(tested.has(other.key)));
 }
 
-/** On a real clock, a main key with at most this limit a minute cannot serve all probes. */
+/** On a real clock, a main key with at most this limit per minute cannot serve all probes. */
 const fewRequestsPerMinute = 2 * publishedTiers.free.perMinute;
 
 /**
- * Whether the main key's limit a minute is too small for all probes. With a test clock it never is, because minutes
+ * Whether the main key's limit per minute is too small for all probes. With a test clock it never is, because minutes
  * pass at once.
  */
 export function hasFewRequests(target: Target): boolean {

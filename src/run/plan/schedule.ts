@@ -20,7 +20,7 @@ export interface ScheduleStep {
 export interface ScheduleConditions {
   /** Whether the target has a test clock. */
   readonly canAdvance: boolean;
-  /** Whether the main key's limit a minute is too small for all probes. */
+  /** Whether the main key's limit per minute is too small for all probes. */
   readonly hasFewRequests: boolean;
   /**
    * Whether the target has an agent that only the webhook probes call. Otherwise the requests that use up limits would
@@ -104,9 +104,9 @@ const splitByJudged = (step: ScheduleStep): ScheduleStep[] =>
   [true, false].map((isJudged) => ({ ...step, probes: step.probes.filter((each) => each.isJudged === isJudged) }));
 
 /**
- * The order if the main key has a small limit a minute. Reads that count toward the window come first, because testing
- * the limits then uses up the rest. Probes that create webhooks come after the limits: their retries arrive while other
- * probes wait. The remaining probes are sorted by the number of checks that they complete per request.
+ * The order if the main key has a small limit per minute. Reads that count toward the window come first, because
+ * testing the limits then uses up the rest. Probes that create webhooks come after the limits: their retries arrive
+ * while other probes wait. The remaining probes are sorted by the number of checks that they complete per request.
  */
 function forFewRequests(shared: Probes, middle: Probes, limits: Probes): ScheduleStep[] {
   const isTested = ({ tested }: PlannedProbe): boolean => tested !== null;

@@ -13,7 +13,7 @@ export interface Selection {
   readonly skip: readonly string[];
 }
 
-/** The work of a run: the selected checks, the bounds, and how texts are worded for the caller. */
+/** The scope of a run: the selected checks, the bounds, and the wording of texts for the caller. */
 export interface RunScope extends RunBounds {
   readonly suites: readonly Suite[];
   /** The requirement set to judge by. Checks of later sets also run, but do not count. */

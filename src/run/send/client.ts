@@ -233,7 +233,7 @@ async function sendOnce(shared: SharedState, key: TargetKey, call: Call): Promis
 const plainPath = /^[\w/?=&-]*$/;
 
 /**
- * Refuses a path with a segment that the URL standard removes: the recorded request would not be the one that is sent.
+ * Refuses a path with a segment that the URL standard removes: the request that is sent would differ from its record.
  * Runs before the request is counted.
  */
 function checkPath({ path }: Call): void {

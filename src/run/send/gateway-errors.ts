@@ -29,7 +29,7 @@ export function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayError
   /** Whether the target itself sends such responses to requests of all endpoints. */
   let isOwn = false;
 
-  /** Whether the target answers other requests, but responds to this request with such an error again. */
+  /** Whether the target answers other requests, but responds to this request with a 502, 503 or 504 again. */
   const isOnlyOf = async (exchange: AnsweredExchange): Promise<boolean> => {
     if (isAway(exchange) || !(await isAnswering())) return false;
     const { method, url } = exchange.request;

@@ -33,7 +33,7 @@ export interface Pacer {
 interface KeyState {
   running: number;
   readonly queue: (() => void)[];
-  /** Times of responses on the target's clock. Requests of the last minute count toward its limit. */
+  /** Times of responses on the target's clock. Requests of the last minute count toward the limit per minute. */
   readonly answeredMs: number[];
   reported: { remaining: number; untilMs: number; limit: number; sentSince: number } | null;
   detectedTier: PublishedTier | null;

@@ -18,8 +18,8 @@ export function startRecorder() {
   let [sent, executions, lost] = [0, 0, 0];
 
   /**
-   * Records only the rate-limit sample of an exchange. Load tests by the thousand would need too much memory for whole
-   * exchanges.
+   * Records only the rate-limit sample of an exchange. Some probes send thousands of requests, whose whole exchanges
+   * would need too much memory.
    */
   const recordSample = (key: string | null, sample: Sample): void => {
     sent += 1;

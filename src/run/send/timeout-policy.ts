@@ -33,8 +33,8 @@ const maxTimeoutTotalMs = 40_000;
 /** The run stops earlier after several timeouts that took this long in total. Overlapping timeouts count once. */
 const repeatedTimeouts = { count: 4, totalMs: 25_000 } as const;
 /**
- * A response that runs no agent is late if it takes `minMs`. The run stops when late responses have taken `maxTotalMs`
- * in total. Overlapping responses count once.
+ * A response is late if it takes `minMs` although the request runs no agent. The run stops when late responses have
+ * taken `maxTotalMs` in total. Overlapping responses count once.
  */
 const late = { minMs: 5000, maxTotalMs: 25_000 } as const;
 /** The run stops after this many timeouts without a response in between. */

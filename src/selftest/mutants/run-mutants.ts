@@ -152,7 +152,7 @@ export function drawSample<T>(items: readonly T[], max: number, seed: number): r
   return items.filter((_, at) => chosen.has(at));
 }
 
-/** Every mutant of a clean run. */
+/** Returns every mutant that can be made from a clean run. */
 export const mutantsOf = (run: CleanRun): Mutant[] => [
   ...acrossResponses(run),
   ...acrossDeliveries(run),

@@ -116,8 +116,8 @@ function drawValues(operation: Operation, size: number, numbers: () => number): 
 function drawCondition(operation: Operation, numbers: () => number): Condition {
   if (numbers() >= peculiarShare)
     return { values: drawValues(operation, pick(sizes, numbers), numbers), peculiarity: null, count: null };
-  // Some durations are 0 in the first responses, which is the same in every unit. So for wrong units, only counts that
-  // repeat are possible.
+  // Some durations are 0 in the first responses, which is the same in every unit. So mutants with a wrong unit must not
+  // change only one of the first requests.
   const possibleCounts = operation.class === "wrong unit" ? counts.filter(({ isRepeated }) => isRepeated) : counts;
   if (numbers() < countShare)
     return { values: ownValues(operation), peculiarity: null, count: pick(possibleCounts, numbers) };

@@ -34,7 +34,10 @@ function withPreparation(probe: Probe): Probe[] {
   return [...(probe.after ?? []).flatMap(withPreparation), probe];
 }
 
-/** Returns the checks that need no other probes than these. Checks that judge all requests of a run are among them. */
+/**
+ * Returns the checks that need no other probes than those in `instances`. Checks that judge all requests of a run are
+ * among them.
+ */
 export function partOf(instances: readonly string[]): SuitesPart {
   const chosen = new Set(instances.map(probeOf));
   const companions = [...chosen].flatMap((name) => probes.get(name) ?? []);

@@ -81,8 +81,8 @@ export const looseAfterZeroRemaining: LooseLimit = {
 const listening = (limiter: Limiter): Limiter => overrideLimiter(limiter, { hasRoom: () => true });
 
 /**
- * Whether a run detects that this many requests were admitted. It must do so with each kind of limiter, and whenever in
- * the minute it begins.
+ * Whether a run detects that this number of requests was admitted. Only true if the run detects it with each kind of
+ * limiter, and at whatever second of a minute the run begins.
  */
 export async function isDetected(
   loose: LooseLimit,

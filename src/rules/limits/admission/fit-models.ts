@@ -128,7 +128,7 @@ const listOf = (fit: Fit | null): RefusalSet[] => (fit === null ? [] : [fit.unex
 
 /**
  * Returns the models of each limit that can be right. A model of the hour can be right if, with some model of the
- * minute, it explains every refusal, and the reverse.
+ * minute, it explains every refusal. The same holds for models of the minute.
  */
 export function compatibleModels({ hour, minute, burst }: ModelFits): Record<LimitName, LimiterModel[]> {
   const works = (one: RefusalSet, others: readonly ModelFit[]): boolean =>

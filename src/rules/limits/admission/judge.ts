@@ -56,7 +56,7 @@ export function judgeAdmission(
   };
 }
 
-/** Finds the first reading that explains a history, or with `everyReading` all of them. */
+/** Finds the first reading that explains a history, or, with `everyReading`, every such reading. */
 export function decide(
   history: History,
   limits: TierLimits,
@@ -121,9 +121,9 @@ function blame(trials: readonly ModelFits[]): HistoryVerdict {
 export interface PossibleShapes {
   readonly hour: readonly LimiterShape[];
   readonly minute: readonly LimiterShape[];
-  /** Whether the burst allowance comes on top of the minute's number: the answers that remain possible. */
+  /** The answers that remain possible to this question: does the burst allowance come on top of the minute's number? */
   readonly burstAdds: readonly boolean[];
-  /** Whether refused requests count: the answers that remain possible. */
+  /** The answers that remain possible to this question: do refused requests count? */
   readonly refusalsCount: readonly boolean[];
 }
 

@@ -30,7 +30,7 @@ export interface FieldChange {
   readonly class: string;
   readonly what: string;
   readonly breaks: readonly ClauseId[];
-  /** The values that a request must have. For other requests, the change would have no effect. */
+  /** The values that a request must have in some dimensions. For other requests, the change would have no effect. */
   readonly requires: Values;
   /** Returns the new value, which is `undefined` to remove the field. Returns `null` if that would change nothing. */
   readonly to: (value: unknown) => { readonly value: unknown } | null;

@@ -44,7 +44,7 @@ export interface TrialSetup {
   readonly tearDown: () => Promise<void>;
 }
 
-/** A server under load: the embedded one, or a target of the user's. */
+/** A server under load: the embedded server, or a target that the user named. */
 export interface LoadEnvironment {
   /** Why a trial cannot be sent; `null` if it can. */
   readonly skipReason: (trial: LoadTrial) => SkipReason | null;

@@ -8,7 +8,7 @@ import { openDispatchers } from "../base/network/dispatchers.ts";
 import type { Network } from "../base/network/network.ts";
 import { unansweredBy } from "../wire/describe-error.ts";
 
-/** The receiver cannot start. The message is one line: the fact, where, and what to do. */
+/** Thrown if the receiver cannot start. The message is one line: the fact, where, and what to do. */
 export class ReceiverError extends Error {
   override readonly name = "ReceiverError";
 }
@@ -88,8 +88,8 @@ export function openServer(requestDeadlineMs: number): Server {
 }
 
 /**
- * Number of connections that the operating system may keep waiting until the receiver accepts them. The limit is 4096
- * on Linux by default, and 511 in Node.
+ * Number of connections that the operating system keeps waiting until the receiver accepts them. Node's default is 511,
+ * and Linux allows 4096 by default.
  */
 const maxPending = 4096;
 

@@ -5,7 +5,7 @@ import { makeFolder } from "../../base/files/make-folder.ts";
 import type { Delivery, StoredState, StoredWebhook, Store, DeliveryTotals } from "./store.ts";
 import type { DeliveryAttempt } from "./webhook.ts";
 
-/** A data folder that cannot keep the state. The message is for the user who named the folder. */
+/** Thrown if a data folder cannot keep the state. The message is for the user who named the folder. */
 export class DataFolderProblem extends Error {
   override readonly name = "DataFolderProblem";
 }

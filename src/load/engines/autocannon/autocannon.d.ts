@@ -4,9 +4,9 @@ declare module "autocannon" {
   /**
    * The part of autocannon that the harness uses. The published types lag behind.
    *
-   * Two of autocannon's features are not used. Its rates do not keep a constant pace. They also correct latencies for
-   * coordinated omission, with an expected interval of one millisecond at every rate. Its durations end by aborting the
-   * requests in flight.
+   * Two of autocannon's features are not used: rates and durations. Rates do not keep a constant pace, and correct
+   * latencies for coordinated omission with an expected interval of one millisecond at every rate. At the end of a
+   * duration, autocannon aborts the requests in flight.
    */
   interface CannonOptions {
     readonly url: string;

@@ -3,8 +3,8 @@ import { harnessLimitOf } from "../../../base/harness-limit.ts";
 import { sendToParent } from "../../../base/spawn-module.ts";
 import { type FromSender, sendFlows, type ToSender } from "./send-flows.ts";
 
-// This file runs as the process that sends the load. As a separate process, its CPU use can be measured, and the rest
-// of the harness does not slow it down.
+// This file runs as the process that sends the load. The process is separate so that its CPU use can be measured, and
+// so that the rest of the harness does not slow it down.
 
 const stopping = new AbortController();
 

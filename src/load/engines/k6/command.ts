@@ -51,7 +51,10 @@ export function commandsOf(
   }));
 }
 
-/** k6 then sends no usage report, judges no thresholds, and prints nothing between the lines of a script. */
+/**
+ * With these arguments, k6 sends no usage report, judges no thresholds, and prints nothing between the lines of a
+ * script.
+ */
 const runArguments = [
   "run",
   "--quiet",

@@ -14,7 +14,7 @@ const sampleLineSchema = loadSampleSchema.extend({
   load: z.literal("sample"),
   /** When a constant-rate flow planned to send the request; `null` in other flows. */
   dueMs: z.number().nullable(),
-  /** k6's own measurement, from the first byte sent to the first one received, with fractions of a ms. */
+  /** Latency as k6 itself measured it, from the first byte sent to the first byte received, with fractions of a ms. */
   latencyMs: z.number(),
   /** Why there was no response. */
   error: z.string().nullable(),

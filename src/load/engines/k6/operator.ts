@@ -18,7 +18,7 @@ export interface ManifestOptions extends Pick<
   readonly k6Version: string;
 }
 
-/** Names of the Secret and its entries. The user creates it before applying the manifest. */
+/** Names of the Secret and its entries. The user creates this Secret before applying the manifest. */
 export const keySecret = { name: "conformance-keys", main: "main", second: "second" } as const;
 
 /** The size limit of a ConfigMap in Kubernetes, names included. */

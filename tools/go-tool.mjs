@@ -41,7 +41,7 @@ export async function buildFrom(module, name, goPackage) {
   return code === 0 ? null : output;
 }
 
-/** The environment for Go. It must use the installed toolchain and not download another, and needs no C compiler. */
+/** The environment for Go. With it, Go uses the installed toolchain, downloads no other, and needs no C compiler. */
 function environment() {
   return { ...process.env, CGO_ENABLED: "0", GOWORK: "off", GOTOOLCHAIN: process.env.GOTOOLCHAIN ?? "local" };
 }

@@ -51,7 +51,7 @@ export function endOnFailure(end: (error: unknown) => void): () => void {
 }
 
 /**
- * Forgets the secrets of an earlier command, and handles uncaught errors. Such an error is printed. It then ends the
+ * Forgets the secrets of an earlier command, and handles uncaught errors. Prints such an error, and then ends the
  * commands that registered with {@link endOnFailure}, or, if there are none, the process.
  */
 export function catchFailures(): void {

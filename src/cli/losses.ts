@@ -23,7 +23,7 @@ export function noteLoss(): void {
 }
 
 /**
- * Returns the exit code of a command. It is 4 if an output was lost, unless `code` has precedence (see
+ * Returns the exit code of a command. The code is 4 if an output was lost, unless `code` has precedence (see
  * `decisiveExitCode`).
  */
 export const withLosses = (code: number): number =>

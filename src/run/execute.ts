@@ -206,7 +206,8 @@ async function resultOf(
   if (skip !== null) return { kind: "skipped", ...skip };
   if (stopped !== null && probe.stage !== "review")
     return { kind: "skipped", reason: `the run was stopped: ${stopped}`, needs: null };
-  // Skips the remaining probes as well. They would wait for effects of requests that the budget did not allow.
+  // Once the requests are used up, skips the remaining probes: they would wait for effects of requests that were not
+  // sent. Probes that judge earlier requests still run.
   const isOfUse = probe.stage === "review" || (probe.per === "target" && probe.countsRequests === true);
   if (budgetError !== null && !isOfUse) return resultOfError(budgetError, context.signal);
   const missingTime = waitTooLong(planned, context.time) ?? tooFewRequestsLeft(planned, context);

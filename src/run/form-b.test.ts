@@ -76,7 +76,8 @@ describe.skipIf(!hasPython()).concurrent("a server of another author, in another
 
   it.each<[string, readonly string[], readonly string[]]>([
     ["done-without-execution-time", ["SSE-14"], []],
-    // HDR-13 covers concurrent requests. It turns red only if all of them are admitted in the same window.
+    // HDR-13 covers concurrent requests. The clause turns red only if all of these requests are admitted in the same
+    // window.
     ["remaining-falls-by-two", ["HDR-12"], ["HDR-13"]],
     ["retry-after-in-milliseconds", ["ERR-16"], []],
     ["no-headers-on-404", ["HDR-2", "HDR-7", "HDR-8"], []],

@@ -14,7 +14,7 @@ import type { RunResult } from "./run-result.ts";
 const chosen = ["Invoke", "Stream", "List agents", "Rate-limit headers"];
 const suites = allSuites.filter(({ title }) => chosen.includes(title));
 
-/** Starts a gateway in front of a server. It can refuse connections, or answer in place of the server. */
+/** Starts a gateway in front of a server. The gateway can refuse connections, or answer in place of the server. */
 async function startGate(origin: string) {
   let isGatewayError = false;
   let crash: { readonly body: string; readonly onCrash: () => void } | null = null;

@@ -51,14 +51,14 @@ export interface ProbeContext<N extends Need = never> {
   readonly receiver: () => Promise<Receiver>;
   /** Whether only GET may be sent. */
   readonly readOnly: boolean;
-  /** The ended probes that use up a limit. */
+  /** The probes so far that use up a limit, and how they ended. */
   readonly limitTests: () => readonly LimitTest[];
 }
 
-/** How a probe that uses up a limit ended, or why it cannot run. */
+/** The result of a probe that uses up a limit, or why it was skipped. */
 export interface LimitTest {
   readonly state: KeyState;
-  /** The tier whose key it uses up. `null` if the key belongs to no tier under test. */
+  /** The tier whose key the probe uses up. `null` if the key belongs to no tier under test. */
   readonly tier: string | null;
   readonly result: { readonly kind: "ran" | "broken" } | { readonly kind: "skipped"; readonly needs: Enabler | null };
 }
@@ -70,8 +70,8 @@ export interface Discovery {
   /** `GET /usage` with the main key. */
   readonly usage: Exchange;
   /**
-   * Two more reads of the list, if the target lacks usage, or of usage, if it lacks the list. They show whether such a
-   * read counts toward the limits. Otherwise empty.
+   * Two more reads of the list, if the target lacks usage, or of usage, if it lacks the list. These reads show whether
+   * a read counts toward the limits. Otherwise empty.
    */
   readonly again?: readonly Exchange[];
   /** Health of the candidate agents. These requests do not count against limits. */
@@ -126,11 +126,14 @@ interface ProbeTraits {
   readonly waits?: WaitOptions;
   /** Keys that the probe uses instead of the main key. Keys in `needs` come in addition. */
   readonly keys?: (target: Target) => readonly TargetKey[];
-  /** The limit that the probe uses up, to send requests to every endpoint meanwhile. */
+  /** The limit that the probe uses up. Until the limit is reset, the probe sends requests to every endpoint. */
   readonly usesUp?: KeyState;
   /** Whether the probe leaves out requests for which it would have to wait too long. */
   readonly mayDropRequests?: true;
-  /** Whether the probe also counts what other probes sent. It then runs even if no request is left. */
+  /**
+   * Whether the probe also counts the requests of other probes. Such a probe runs even if the run may send no more
+   * requests.
+   */
   readonly countsRequests?: true;
   /**
    * Whether the probe sends a single read that the target admits. If the key has a small limit per minute, such a probe
@@ -148,7 +151,7 @@ interface TierProbeTraits {
   readonly waitSeconds: (tested: TierUnderTest) => number;
   /** Extra seconds to reserve for a second measurement. The probe still works without them. Default 0. */
   readonly optionalWaitSeconds?: number;
-  /** The limit that the probe uses up, to send requests to every endpoint meanwhile. */
+  /** The limit that the probe uses up. Until the limit is reset, the probe sends requests to every endpoint. */
   readonly usesUp?: KeyState;
   /** Number of requests in the window that the probe uses up. */
   readonly window?: (tested: TierUnderTest) => number;
@@ -177,7 +180,7 @@ interface ProbeOptions<E, N extends Need> extends ProbeTraits, SharedOptions<E, 
   readonly stage?: Stage;
   /** Whether the probe sends only GET requests, so that it also runs in read-only mode. */
   readonly reads?: true;
-  /** Probes that prepare the target for this probe, in the same stage. They run before it. */
+  /** Probes that prepare the target for this probe, in the same stage. They run before this probe. */
   readonly after?: readonly Probe[];
   readonly creates?: Creations;
   /** Objects that the probe creates if the key has a small limit per minute. Default: `creates`. */

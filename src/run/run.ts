@@ -128,7 +128,10 @@ async function withKnownTier(
 
 type ReadyTarget = Extract<DiscoveryResult, { kind: "ready" }>;
 
-/** Discovers the target once more with its main key, if the detected tiers show another key to be the largest one. */
+/**
+ * The tiers that were detected may show that another key has the highest limit, and so is the main key. If so,
+ * discovers the target again with that key.
+ */
 async function withLargestKey(
   ready: ReadyTarget,
   client: Client,

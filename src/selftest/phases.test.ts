@@ -10,8 +10,8 @@ const overMinute = suites.map((suite) => ({ ...suite, checks: suite.checks.filte
 
 const seconds = Array.from({ length: 10 }, (_, second) => second);
 
-// Earlier probes decide when in a minute this probe begins. It must detect a window that is too short, whenever it
-// begins.
+// Earlier probes decide when in a minute this probe begins. The probe must detect a window that is too short, whenever
+// the probe begins.
 it.each(sampleOf(seconds, { of: 3 }))(
   "a minute that lasts ten seconds is found where the run begins %i s later",
   async (second) => {

@@ -78,8 +78,8 @@ const unshowableChecks: ReadonlySet<string> = new Set([
   "SSE-27/spare key",
 ]);
 /**
- * Readings that the server cannot follow. It is not on HTTPS. Its agents include a degraded one with `warnings`, and an
- * overloaded one that reports a retry time.
+ * Readings that the server cannot follow. The server is not on HTTPS. Its agents include a degraded one with
+ * `warnings`, and an overloaded one that reports a retry time.
  */
 const unshowableReadings: ReadonlySet<string> = new Set(["REQ-1=https", "HLT-10=absent", "SSE-16=absent"]);
 

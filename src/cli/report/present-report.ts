@@ -95,8 +95,8 @@ export const reportExitCode = (report: Report, rules: FailurePolicy = defaultPol
   report.load === undefined ? runExitCode(report, { ...rules, complete: isComplete }) : loadExitCode(report, rules);
 
 /**
- * The exit code of a load report. It is like that of a run, except that it is 3 if nothing is broken but a trial was
- * invalid.
+ * The exit code of a load report. The code is the same as for a run, except that 3 means that nothing is broken but a
+ * trial was invalid.
  */
 export const loadExitCode = (report: Report, rules: FailurePolicy = defaultPolicy): number =>
   decisiveExitCode([runExitCode(report, rules), ...(invalidText(report) === null ? [] : [exitCodes.nothingExercised])]);

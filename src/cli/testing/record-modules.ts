@@ -1,7 +1,8 @@
 import { appendFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 
-// A test preloads this file. It writes down the address of each module that a command loads, including builtin modules.
+// A test preloads this file, which writes down the address of each module that a command loads, including builtin
+// modules.
 const file = process.env["LOADED_MODULES"];
 if (file === undefined) throw new Error("LOADED_MODULES names the file to write to");
 

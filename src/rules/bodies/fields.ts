@@ -86,8 +86,8 @@ function judgeRow(row: FieldRow, root: unknown): Mismatch | null | undefined {
 }
 
 /**
- * Returns a quick test of one table row. It allocates nothing, because every response under load is tested. If the test
- * returns false, call {@link fieldMismatch}: it finds the mismatch, or that the row does not apply.
+ * Returns a quick test of one table row. The test allocates nothing, because every response under load is tested. If
+ * the test returns false, {@link fieldMismatch} finds out why, or that the row does not apply.
  */
 export function compileFieldTest({ path, type, isRequired, oneOf }: FieldRow): (root: unknown) => boolean {
   const steps = stepsOfPath(path);

@@ -164,8 +164,8 @@ function maxReturned<A extends RequestSample>(
 }
 
 /**
- * Whether the server may have stopped counting a request. It may have if the request failed, or was refused while it
- * was in flight as the window was exhausted.
+ * Whether the server may have stopped counting a request. This is possible for a failed request, and for a refused
+ * request that was in flight as the window was exhausted.
  */
 function mayBeTakenBack(each: RequestSample, exhausted: RequestSample, later: RequestSample): boolean {
   if (isAdmitted(each) || each.sentMs >= later.headMs) return false;

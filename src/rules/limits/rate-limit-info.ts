@@ -77,8 +77,8 @@ const lowerCase = Object.fromEntries(
 const wanted = new Set([...Object.values(lowerCase), "date"]);
 
 /**
- * Stands for a header that was sent twice with different values. It is neither a number nor a date, so it is read as
- * `null`.
+ * Stands for a header that was sent twice with different values. This text is neither a number nor a date, so the value
+ * is read as `null`.
  */
 const severalValues = "several values";
 

@@ -22,9 +22,9 @@ const cutSeconds = 1;
 const maxSkewSeconds = 300;
 
 /**
- * Judges HDR-14: `X-RateLimit-Reset` minus `X-RateLimit-Reset-After` is the time of the response. It must agree with
- * the `Date` header or with the client's clock. One is enough, because a `Date` may lag and clocks differ. Returns the
- * actual values of a breach, `null` if there is none, or `undefined` if headers are missing.
+ * Judges HDR-14: `X-RateLimit-Reset` minus `X-RateLimit-Reset-After` is the time of the response. This time must agree
+ * with the `Date` header or with the client's clock. One of the two is enough, because a `Date` may lag, and clocks may
+ * differ. Returns the actual values of a breach, `null` if there is none, or `undefined` if headers are missing.
  */
 export function resetMismatch(
   { reset, resetAfter, date }: ReportedTimes,

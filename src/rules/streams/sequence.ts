@@ -43,8 +43,8 @@ export type Indexes =
   | { readonly kind: "absent" }
   | { readonly kind: "rising"; readonly values: readonly number[] }
   /**
-   * `at` is the position of the first wrong chunk. It has no index although others have one, or its index is no integer
-   * or not above the previous one.
+   * `at` is the position of the first wrong chunk. That chunk has no index although others have one, or its index is no
+   * integer or not above the previous index.
    */
   | { readonly kind: "broken"; readonly at: number };
 

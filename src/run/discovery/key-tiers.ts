@@ -8,7 +8,10 @@ import { tierOfWindow } from "../plan/key-limits.ts";
 import { SkipError } from "../skip-reason.ts";
 import type { Client } from "../send/client.ts";
 
-/** Usable keys without a tier, other than the main key, each once. A run reads usage with each to detect its tier. */
+/**
+ * Usable keys without a tier, except the main key. A run detects the tier of each by reading usage. A key with several
+ * names is listed once.
+ */
 export function keysOfUnknownTier(target: Target, main: TargetKey): TargetKey[] {
   const unknown = usableKeys(target).filter(({ tier, key }) => tier === null && key !== main.key);
   return unknown.filter(({ key }, index) => unknown.findIndex((other) => other.key === key) === index);
@@ -33,10 +36,10 @@ export async function withTiersOfKeys(client: Client, target: Target, signal: Ab
 }
 
 /**
- * The published tier that a response to `GET /usage` shows. Stricter than the pacing of a key, because a wrong tier
- * would break the clauses of limits: the key may be of a custom tier with a published number. So the response must
- * succeed, no tier of the target file may have the number, and the quota of tokens must not contradict the tier. Where
- * an hour and a minute of two tiers share the number, the quota must confirm it.
+ * Returns the published tier of a key, as a response to `GET /usage` shows it. A wrong tier would turn clauses of
+ * limits red, for example if a custom tier has a published number. So the response must be a success, no tier of the
+ * target file may have this `Limit`, and the quota of tokens must not contradict the tier. If two tiers share the
+ * number, the quota must confirm the tier.
  */
 export function tierShownBy(exchange: Exchange, { tiers }: Pick<Target, "tiers">): PublishedTier | null {
   const { limit, remaining, resetAfter, date } = sampleOf(exchange);

@@ -89,8 +89,8 @@ interface Judged<T> {
 }
 
 /**
- * Makes one breach of all cases that break the clause. It shows the first of them and the smallest. `null` if no case
- * breaks the clause.
+ * Makes one breach of all cases that break the clause. The breach shows the first of these cases and the smallest.
+ * `null` if no case breaks the clause.
  */
 function breachOf<T>(
   judged: readonly Judged<T>[],

@@ -17,8 +17,8 @@ type Judged<R extends string> =
   /** The clause cannot be judged here, for example because the tier has no published number. */
   | { readonly kind: "inapplicable"; readonly reason: string }
   /**
-   * The evidence is not enough, because a control request failed or no response showed the case. Such a clause never
-   * counts as passed.
+   * The evidence is not enough, because a control request failed or no response showed the case. A clause without
+   * enough evidence never counts as passed.
    */
   | ({ readonly kind: "unproven" } & SkipReason);
 

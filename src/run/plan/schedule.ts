@@ -66,8 +66,8 @@ type Probes = readonly PlannedProbe[];
 
 /**
  * Orders the stages `exclusive` and `concurrency`. The concurrency stage comes before the first probe that creates a
- * webhook. It makes many agents fail, and each failure would be delivered to that webhook. In this stage, probes that
- * abandon streams come last, because their slots may stay occupied for some seconds.
+ * webhook. This stage makes many agents fail, and each failure would be delivered to that webhook. Within the stage,
+ * probes that abandon streams come last, because their slots may stay occupied for some seconds.
  */
 function aroundWebhooks(exclusive: Probes, concurrency: Probes): ScheduleStep[] {
   const at = exclusive.findIndex(({ probe, skip }) => skip === null && createsWebhooks(probe));

@@ -174,7 +174,9 @@ async function sendWithRateLimitRetries(shared: SharedState, key: TargetKey, cal
   }
 }
 
-/** Real time to wait until a server has freed a concurrency slot. It needs this time even if it has a test clock. */
+/**
+ * Real time to wait until a server has freed a concurrency slot. A server needs this time even if it has a test clock.
+ */
 const slotReleaseMs = 400;
 
 /** Whether a 429 refuses a request because of the concurrency limit: the rate-limit window still has requests left. */

@@ -8,8 +8,8 @@ export interface TimeoutPolicy {
   /** Learns from an exchange that was sent with the deadlines of this policy. */
   readonly observe: (exchange: Exchange) => void;
   /**
-   * Deadlines of the next request. They are shorter if the endpoint has timed out before, so that it cannot use up the
-   * time of the run.
+   * Deadlines of the next request. The deadlines are shorter if the endpoint has timed out before, so that the endpoint
+   * cannot use up the time of the run.
    */
   readonly deadlinesFor: (method: string, path: string) => Partial<Deadlines>;
   /**

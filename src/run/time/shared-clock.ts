@@ -11,7 +11,7 @@ const stepMs = 1000;
 
 /**
  * Lets several probes share a test clock. While all of them wait, the clock advances to the end of the shortest wait.
- * It stands still while any probe sends, as it would if that probe were alone.
+ * The clock stands still while any probe sends, as if that probe were alone.
  *
  * @returns a function that adds a probe
  */

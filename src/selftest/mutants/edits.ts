@@ -8,7 +8,7 @@ export type AnsweredExchange = Exchange & { readonly answer: Answered };
 export const isAnswered = (exchange: Exchange): exchange is AnsweredExchange => exchange.answer.kind === "answered";
 
 /**
- * Returns a copy of an exchange with changes to its response. It must be a new object, because results are cached by
+ * Returns a copy of an exchange with changes to its response. The copy is a new object, because results are cached by
  * the identity of the exchange.
  */
 export const answeredWith = (exchange: AnsweredExchange, changes: Partial<Answered>): AnsweredExchange => ({

@@ -7,7 +7,7 @@ import { suites } from "../../suites/all.ts";
 import { goDefects } from "./defects.ts";
 import { goVendor, startVendor, type Switch, switchesOf } from "./testing/vendor.ts";
 
-/** Time limit of a run. It takes some seconds, because the server's agents and deliveries take real time. */
+/** Time limit of a run. A run takes some seconds, because the server's agents and deliveries take real time. */
 const runTimeoutMs = 300_000;
 /** Returns nothing in a quick run, which only tests that the table is complete. */
 const ofAll = <T>(each: readonly T[]): readonly T[] => (triesEach ? each : []);

@@ -89,7 +89,10 @@ const pick = <T>(items: readonly T[], numbers: () => number): T => {
  */
 const sizes = [1, 1, 2, 2, 2, 2, 2, 3, 3, 3] as const;
 
-/** The values that an operation requires. They include the endpoint if the operation applies to only one. */
+/**
+ * The values that an operation requires. These values include the endpoint if the operation applies to only one
+ * endpoint.
+ */
 function ownValues({ requires, endpoints: [endpoint, ...others] }: Operation): Values {
   return endpoint === undefined || others.length > 0 ? requires : { ...requires, endpoint };
 }

@@ -18,7 +18,7 @@ export interface SimulatedTarget {
   readonly limiters: readonly Limiter[];
   /** The limiter about which the headers report. */
   readonly advertised: Limiter;
-  /** The target's clock when the run begins. It determines where in a minute the run begins. */
+  /** The target's clock when the run begins. This time determines where in a minute the run begins. */
   readonly startMs: number;
   readonly isFresh: boolean;
   /** Whether the run can advance the target's clock. Otherwise it waits in real time. */

@@ -60,7 +60,7 @@ const isOnlyLate = ({ problems }: TriedMode): boolean =>
 
 /** Measures how many cores are in use. */
 interface Load {
-  /** Adds a process. It counts as busy until it has been observed for some time. */
+  /** Adds a process. The process counts as busy until it has been observed for some time. */
   readonly open: () => { readonly observe: (isBusy: boolean) => void; readonly close: () => void };
   /** Returns the number of cores in use. This process, which runs the targets, is included. */
   readonly now: () => number;

@@ -15,7 +15,7 @@ const formatFiles = {
 /** Time limit of a run in seconds. Without trouble, a run takes a few. */
 const maxRunSeconds = 60;
 
-/** Time limit of each command in seconds, on a busy machine. It depends on the command's options. */
+/** Time limit of each command in seconds, on a busy machine. The limit depends on the options of the command. */
 export const maxSeconds: Readonly<Record<CommandName, number>> = {
   run: maxRunSeconds + 25,
   "load autocannon": 150,
@@ -31,7 +31,7 @@ export interface CommandPlan {
   readonly folder: string;
 }
 
-/** Returns the arguments of a command. It writes all its files into the folder. */
+/** Returns the arguments of a command. The command writes all its files into `folder`. */
 export function argumentsOf(command: CommandName, { targetFile, folder }: CommandPlan): readonly string[] {
   const target = ["--target", targetFile];
   const bounds = ["--max-wait", "5s", "--max-time", `${maxRunSeconds}s`, "--max-window", "100"];

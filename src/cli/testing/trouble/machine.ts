@@ -9,7 +9,7 @@ import type { CommandName, Trouble } from "./trouble.ts";
 // Trouble of the machine: limits, files, clocks, the terminal, signals and other processes.
 
 const all: readonly CommandName[] = ["run", "load autocannon", "load k6", "nightly"];
-/** Commands without k6. It is a program of its own, in which the preloaded module has no effect. */
+/** Commands that do not start k6. In k6, which is not Node, the preloaded module has no effect. */
 const ofNode: readonly CommandName[] = ["run", "load autocannon", "nightly"];
 
 /** The trouble has no effect on the exit code. */

@@ -65,7 +65,8 @@ export interface Trouble {
   /** Whether temporary files may remain, because the process had no chance to remove them. */
   readonly leavesFiles?: boolean;
   /**
-   * Whether the same command runs afterwards in the same folder. It then has to remove the temporary files that remain.
+   * Whether the same command runs afterwards in the same folder. The second command then has to remove the temporary
+   * files of the first.
    */
   readonly isFollowed?: boolean;
   /**

@@ -100,8 +100,7 @@ interface Quiet {
 }
 
 /**
- * Returns a function that runs a command once without trouble. It runs each command only when its result is first
- * needed.
+ * Returns a function that runs a command without trouble. Each command runs only once, when its result is first needed.
  */
 function quietTrials(folder: string): (command: CommandName) => Promise<Quiet> {
   const known = new Map<CommandName, Promise<Quiet>>();

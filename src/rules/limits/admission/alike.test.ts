@@ -16,7 +16,7 @@ const tiers: readonly TierLimits[] = [tiny, { ...tiny, burst: null }, publishedT
 
 const worlds = record({
   seed: nat(),
-  /** The limits of the server. It is judged by these limits times the factor `judgedBy`. */
+  /** The limits of the server. The judge uses these limits times the factor `judgedBy`. */
   tier: constantFrom(...tiers),
   judgedBy: constantFrom(0.5, 1, 2, 3),
   mostAlike: constantFrom(2, 4),

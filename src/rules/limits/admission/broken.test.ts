@@ -15,7 +15,7 @@ const admitsBy = (limiter: Limiter) => (nowMs: number) => {
   limiter.count(nowMs);
   return true;
 };
-/** 15 requests every 75 s. They fit into fixed windows of a minute in no phase. */
+/** 15 requests every 75 s. No fixed windows of a minute fit these requests, whatever their phase. */
 const bursts = Array.from({ length: 6 }, (_burst, burst) =>
   Array.from({ length: 15 }, (_, at) => burst * 75_000 + at * 10),
 ).flat();

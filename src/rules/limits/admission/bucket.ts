@@ -10,8 +10,8 @@ const roundingTokens = 1e-6;
 const reserveMs = 4000;
 
 /**
- * Fits a token bucket that holds `capacity` tokens and refills steadily. Over any span, it admits at most its capacity
- * plus the refill of that span. It refuses a request only while less than one token is left.
+ * Fits a token bucket that holds `capacity` tokens and refills steadily. Over any span, such a bucket admits at most
+ * its capacity plus the refill of that span. The bucket refuses a request only while less than one token is left.
  */
 export function fitBucket(timeline: AdmissionTimeline, { capacity, refillPerMs }: Bucket): Fit | null {
   const needed = timeline.layers.reduce((max, layer) => Math.max(max, tokensNeeded(layer, refillPerMs)), 0);

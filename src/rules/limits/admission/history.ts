@@ -31,8 +31,8 @@ export interface Counted {
 export type CountedSpan = Span & Counted;
 
 /**
- * The limiter's decision on a request, at some unknown instant. It may stand for several requests, each with its own
- * instant.
+ * The limiter's decision on a request, at some unknown instant. A decision may stand for several requests, each with
+ * its own instant.
  */
 export interface Decision extends Counted {
   readonly id: string;

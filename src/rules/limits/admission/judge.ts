@@ -16,7 +16,7 @@ export interface LimiterReading {
 }
 
 /**
- * `readings` is never empty. It has readings in which refused requests count only if no other reading explains the
+ * `readings` is never empty. Readings in which refused requests count are listed only if no other reading explains the
  * history, or if the caller asks for every reading.
  */
 export type HistoryJudgement =
@@ -103,8 +103,8 @@ function readingOf(refusalsCount: boolean, possibilities: ModelFits): LimiterRea
 }
 
 /**
- * Decides which limit is broken. It is `too many admitted` if no limiter with the published number can have admitted
- * the requests. Limiters with the burst allowance on top of that number are not considered.
+ * Decides which limit is broken. The breach is `too many admitted` if no limiter with the published number can have
+ * admitted the requests. Limiters with the burst allowance on top of that number are not considered.
  */
 function blame(trials: readonly ModelFits[]): HistoryVerdict {
   const over = (name: LimitName) =>

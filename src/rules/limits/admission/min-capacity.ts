@@ -8,9 +8,8 @@ import type { AdmissionTimeline, Instants } from "./timeline.ts";
 const maxWindows = 16;
 
 /**
- * Returns the lowest capacity with which the requests can have been admitted. It assumes windows of at least
- * `windowMs`, each of which opens with a request. The result holds wherever the windows open, and however refusals
- * prolong them.
+ * Returns the lowest capacity with which the requests can have been admitted. Assumes windows of at least `windowMs`,
+ * each of which opens with a request. The result holds wherever the windows open, and however refusals prolong them.
  */
 export const minCapacity = (timeline: AdmissionTimeline, windowMs: number): number =>
   Math.max(minByLength(timeline, windowMs), minByCause(timeline, windowMs));

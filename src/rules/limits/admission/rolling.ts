@@ -5,8 +5,8 @@ import { below, inFirst, tallyOf, walkAlong } from "./tally.ts";
 import type { Instants, AdmissionTimeline } from "./timeline.ts";
 
 /**
- * Fits a rolling log. It admits a request if fewer than `capacity` requests counted in the window that ends at that
- * instant. Gives each admitted request the earliest instant that earlier requests permit. If this instant is too late
+ * Fits a rolling log, which admits a request if fewer than `capacity` requests counted in the window that ends with the
+ * request. Gives each admitted request the earliest instant that earlier requests permit. If this instant is too late
  * for a request, no rolling log fits.
  */
 export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: Window): Fit | null {

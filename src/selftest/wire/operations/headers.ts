@@ -122,7 +122,7 @@ const values: readonly Row[] = [
 ];
 
 const hasTierKey = ({ hasTierKey: isOfTier, status }: RequestTraits): boolean => isOfTier && status !== 401;
-/** Whether the document describes the response. It does not mention the status 403. */
+/** Whether the document describes the response. The document does not mention the status 403. */
 const isDescribed = ({ status }: RequestTraits): boolean => status !== 403;
 
 const illegal = (

@@ -31,7 +31,7 @@ export type Change =
       readonly kind: "instead";
       readonly of: (response: WireResponse, traits: RequestTraits, upstream: Upstream) => Promise<WireResponse | null>;
     }
-  /** `of` does something before the response is sent, such as a second execution. It resolves to whether it did so. */
+  /** `of` does something before the response is sent, such as a second execution, and resolves to whether it did so. */
   | { readonly kind: "besides"; readonly of: (traits: RequestTraits, upstream: Upstream) => Promise<boolean> };
 
 /** One way in which a server can behave differently. */

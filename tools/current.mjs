@@ -16,7 +16,8 @@ export const files = [
 ];
 const folders = ["src", "scenarios"];
 
-// Inside dist, because a build replaces this folder, and so removes an outdated stamp.
+// The file that stores the fingerprint. It is inside dist, because a build replaces this folder and so removes an
+// outdated fingerprint.
 const stampOf = (root) => join(root, "dist", ".current");
 
 /** Returns a text that changes with any of `files`, or with any file in `folders`; `null` if a file is missing. */

@@ -141,7 +141,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
     for (const [other, second] of row.entries()) {
       for (let one = 0; one < other; one += 1) {
         const first = row[one] ?? undecided;
-        // The only refused value before the second item may be the first item itself.
+        // The pair also counts if its first item is the only refused value before the second item.
         if (refusedBefore === Number(isRefused[first]) && paired[one]?.[other] && isCounted[first] && isCounted[second])
           found.push([first, second]);
       }

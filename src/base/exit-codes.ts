@@ -2,7 +2,10 @@
 export const exitCodes = {
   /** No clause is broken: the verdict is conformant or partial. */
   fine: 0,
-  /** A `must` is broken, or the baseline is stale. With `--strict` also a warning, with `--complete` also a `must` that was not exercised. */
+  /**
+   * A `must` is broken, or the baseline is stale. With `--strict`, a warning also leads to this code. With
+   * `--complete`, so does a `must` that was not exercised.
+   */
   broken: 1,
   usage: 2,
   /** The target could not be reached, or nothing was exercised. */

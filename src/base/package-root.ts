@@ -13,8 +13,8 @@ import { once } from "./memoize.ts";
 export const packageAssets = "package/";
 
 /**
- * Returns the folder of the checkout, or of the installed package. The single executable file has no such folder. Then
- * unpacks the files that k6 reads into a temporary folder, which is deleted when the process ends.
+ * Returns the folder of the checkout, or of the installed package. The single executable file has no such folder. It
+ * unpacks the files that k6 reads into a temporary folder, which is returned, and deleted when the process ends.
  */
 export const packageRoot = once(() => (isSea() ? unpacked() : rootAbove(dirname(fileURLToPath(import.meta.url)))));
 

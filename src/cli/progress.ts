@@ -38,7 +38,10 @@ const redrawMs = 1000;
 
 const silent: Progress = { started() {}, planned() {}, probeDone() {}, waiting() {}, done() {} };
 
-/** Prints progress: on a terminal a line that is redrawn, elsewhere a line for each long wait, with `quiet` nothing. */
+/**
+ * Prints progress. On a terminal, redraws one line. Elsewhere, prints a line for each long wait. With `quiet`, prints
+ * nothing.
+ */
 export function startProgress(stream: ProgressStream, options: ProgressOptions): Progress {
   if (options.quiet) return silent;
   const isLive = stream.isTTY === true;

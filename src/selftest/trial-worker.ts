@@ -26,8 +26,8 @@ async function handle({ group, extent, clauses }: TrialRequest): Promise<void> {
     return tryPatch(patch, clauses === null ? scope : judging(clauses, scope));
   };
   const trial = await tryIn(extent);
-  // If the suites of its own clauses do not detect the fault, all suites run: it may take requests of other suites to
-  // show.
+  // If the suites of its own clauses do not detect the fault, all suites run: a fault may show only in requests of
+  // other suites.
   const isDetected = patch.breaks.every((clause) => trial.red.includes(clause));
   port?.postMessage(extent === "own" && !isDetected ? await tryIn("short") : trial);
 }

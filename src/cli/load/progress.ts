@@ -14,7 +14,10 @@ const eraseLine = "\r\u001b[2K";
 /** Minimum time between two progress lines if the output is not a terminal. */
 const lineIntervalMs = 10_000;
 
-/** Shows progress: on a terminal a line that is redrawn, elsewhere a line for each trial and more during a long trial. */
+/**
+ * Shows progress. On a terminal, redraws one line. Elsewhere, prints a line for each trial, and more lines during a
+ * long trial.
+ */
 export function showLoadProgress(stream: ProgressStream, isQuiet: boolean): LoadProgressView {
   if (isQuiet) return silentLoadEvents;
   return stream.isTTY === true ? liveView(stream) : plainView(stream);

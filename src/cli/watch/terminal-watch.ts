@@ -31,7 +31,10 @@ export const watchInTerminal = (
 export const formatResumeHint = (folder: string): Line =>
   line`Stopped. Received deliveries are saved; resume before too many are missed: conformance watch ${folder}`;
 
-/** Progress of the retry schedule: on a terminal a line that is redrawn, elsewhere a line for each attempt. */
+/**
+ * The progress of the retry schedule. On a terminal, it is one line that is redrawn. Elsewhere, it is a new line for
+ * each attempt.
+ */
 export interface ProgressLine {
   readonly show: (outlook: RemainingRetries) => void;
   /** Removes the line. */

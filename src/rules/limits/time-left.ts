@@ -2,7 +2,7 @@ import type { TierLimits } from "../../spec/tiers.ts";
 import { isWithinWindow } from "./header-rules.ts";
 import type { RequestSample } from "./sample.ts";
 
-/** Whether the target accepted the key of a request. A response to a rejected key need not have limits. */
+/** Whether the target accepted the key of a request. A response to a rejected key need not have rate-limit headers. */
 export const isKeyAccepted = ({ status }: Pick<RequestSample, "status">): boolean =>
   status !== null && status !== 401 && status !== 403;
 

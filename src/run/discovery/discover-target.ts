@@ -54,8 +54,8 @@ export async function discoverTarget(client: Client, target: Target, readOnly = 
 }
 
 /**
- * Some targets lack the list or the usage endpoint (404 or 405). Then reads the other endpoint twice more: it will be
- * used to test limits, because it runs no agent.
+ * If the target lacks the list or the usage endpoint (404 or 405), reads the other endpoint twice more. Limits will be
+ * tested by such reads, because they run no agent.
  */
 async function readAgain(client: Client, listing: Exchange, usage: Exchange): Promise<Exchange[]> {
   const isMissing = (exchange: Exchange): boolean => [404, 405].includes(statusOf(exchange) ?? 0);

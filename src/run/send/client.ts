@@ -222,8 +222,7 @@ async function sendOnce(shared: SharedState, key: TargetKey, call: Call): Promis
   try {
     const pending = shared.transport.open(admit(shared, key, call));
     const { exchange } = await settle(shared, key, call, pending, "exchange");
-    // Keeps its turn in the queue of the key while it sleeps. Otherwise the next request would take the slot that
-    // becomes free.
+    // Sleeps before `release`. Otherwise the next request of the key would take the slot that becomes free.
     if (!isUnpaced && isConcurrencyRefusal(exchange)) await sleep(slotReleaseMs);
     return exchange;
   } finally {

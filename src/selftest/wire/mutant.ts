@@ -57,7 +57,8 @@ const causes: Readonly<Partial<Record<Outcome, Values>>> = {
 };
 
 /**
- * Adds to the values of a condition those that the operation needs, so that a request has the outcome that it changes.
+ * Adds to the values of a condition those that the operation needs. Requests with all these values have the outcome
+ * whose responses the operation changes.
  */
 function completeValues(values: Values, { outcome, requires }: Operation, endpoint: EndpointName): Values {
   const takesQuery = endpoint === "invoke" || endpoint === "stream";

@@ -138,7 +138,9 @@ function problemsOfCode({ ended }: Observation, reports: readonly Report[], expe
   return isQuiet ? [] : problem("exit code", says);
 }
 
-/** Whether the reports have every check that the quiet trial has. Then the trouble came too late to have an effect. */
+/**
+ * Whether the reports have every check that the quiet trial has. If so, the trouble came too late to have an effect.
+ */
 function isAsQuiet(reports: readonly Report[], { fault }: Trial, { passed }: QuietResults): boolean {
   const exercised = new Set(reports.flatMap(({ findings }) => findings.filter(isExercised).map(nameOf)));
   const broken = new Set(brokenBy(fault));

@@ -16,8 +16,8 @@ const secondMs = 1000;
  */
 const maxApartMs = 2 * secondMs;
 /**
- * Minimum number of different values of `Remaining`, or else minimum time, for which fixed windows must be announced.
- * Otherwise the reset may only seem fixed: it may move with each request, or with the clock.
+ * Responses prove fixed windows only if they show this many values of `Remaining`, or times to the reset that differ by
+ * `minSeconds`. With fewer, the reset may only seem fixed: it may move with each request, or with the clock.
  */
 const minValues = 3;
 const minSeconds = 10;

@@ -79,8 +79,8 @@ function smallestBucket(limits: TierLimits): Bucket {
 
 /**
  * Returns a test of whether a window may have been full at a refusal. Counts requests up to two windows before the
- * refusal, because some limiters add a share of the previous window. A chain of refusals may have restarted the window.
- * Then requests up to one window before that chain count.
+ * refusal, because some limiters add a share of the previous window. If a chain of refusals may have restarted the
+ * window, counts requests up to one window before that chain.
  */
 function mayBeFull(timeline: AdmissionTimeline, windowMs: number, capacity: number, chains: Chains) {
   return (refusal: TimedRefusal): boolean => {

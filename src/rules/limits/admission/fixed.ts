@@ -40,8 +40,9 @@ const latestWindow = (timeline: AdmissionTimeline, ms: number, windowMs: number,
   Math.floor((ms - timeline.startMs - phases.fromMs) / windowMs) + 1;
 
 /**
- * Returns the capacity with which the admitted requests fit into the windows, or `null`. A request that may lie in two
- * windows is put into the first, unless that is full. Requests that may lie in more than two windows are ignored.
+ * Returns the capacity with which the admitted requests fit into the windows; `null` if they do not fit. A request that
+ * may lie in two windows is put into the first, unless that is full. Requests that may lie in more than two windows are
+ * ignored.
  */
 function limitThatFits(
   timeline: AdmissionTimeline,

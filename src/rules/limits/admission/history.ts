@@ -22,7 +22,7 @@ export interface Span {
  */
 export type DecisionOutcome = "admitted" | "refused" | "failed" | "unknown";
 
-/** A number of requests of which the same facts are known. */
+/** A group of requests about which the same facts are known. `count` is the number of requests. */
 export interface Counted {
   readonly count: number;
 }

@@ -33,7 +33,7 @@ export interface AdmissionTimeline {
   readonly counted: Instants;
   readonly refusals: readonly TimedRefusal[];
   readonly startMs: number;
-  /** The last instant that is not infinite. */
+  /** The last instant of the history that is not infinite. */
   readonly endMs: number;
   /** Until this instant, requests may count that are not in the history. `-Infinity` if the key was fresh. */
   readonly unknownUseUntilMs: number;

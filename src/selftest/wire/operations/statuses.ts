@@ -23,7 +23,9 @@ const successClauses: Readonly<Record<EndpointName, ClauseId>> = {
   batch: "BAT-1",
 };
 
-/** Endpoints at which a valid request must get 200. The others may answer with any 2xx, or use another method. */
+/**
+ * Endpoints at which a valid request must get 200. For the others, the document leaves the status or the method open.
+ */
 const with200: readonly EndpointName[] = ["invoke", "health", "list", "usage", "keyUsage"];
 const succeeding = endpointNames.filter((name) => name !== "operations" && name !== "stream");
 const withAgent: readonly EndpointName[] = ["invoke", "stream", "health"];

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 
+import { findPatch } from "../reference/catalogue.ts";
 import { clauseOf } from "../spec/clauses.ts";
 import { suites } from "../suites/all.ts";
 import type { Stage } from "./probe.ts";
@@ -81,6 +82,23 @@ describe("a run with one free key, a named agent, and a receiver that the target
     const retried = result.judgements.filter(({ check }) => check.id === "HOOK-26" || check.id === "HOOK-22");
     expect(retried.map(({ finding }) => finding.kind)).toEqual(["holds", "holds"]);
   });
+});
+
+describe("a run with one free key, and a minute that admits one request more than the tier and its burst", () => {
+  it.each([0, 20, 45])(
+    "finds it within 110 requests and 130 seconds, %i seconds into a minute",
+    { retry: 3 },
+    async (seconds) => {
+      const patch = findPatch("fault", "one-too-many-a-minute");
+      const server = await startFastForwardServer(patch === undefined ? [] : [patch]);
+      await server.reference.advance(1000 * seconds);
+      onTestFinished(() => server.close());
+      const found = await judgedOf(server, {});
+      expect(wrongIn(found).map(([id]) => id)).toEqual(["LIM-1/every key"]);
+      expect(found.requests).toBeLessThanOrEqual(110);
+      expect(found.waitedMs).toBeLessThanOrEqual(130_000);
+    },
+  );
 });
 
 async function judgedOf(

@@ -47,6 +47,8 @@ export interface RunKeyHistory extends KeyHistory<Sample> {
   readonly countedRead?: CountedRead | null;
   /** Whether `GET /usage` counts against the allowance. Only in older evidence. */
   readonly readsCount?: boolean;
+  /** Ids of other reads that were observed to count. Default: none. */
+  readonly countedReadIds?: readonly string[];
   /**
    * Requests from before the wait that expired earlier use. They no longer count, but a slow server may still hold
    * their concurrency slots.
@@ -127,16 +129,17 @@ export const tokensMayBeExhausted = ({ samples }: RunKeyHistory): boolean =>
   endsRefused(samples, samples.filter(isLimited));
 
 function historyOf(
-  { isFresh, samples, stragglers, lookalikes, ...history }: RunKeyHistory,
+  { isFresh, samples, stragglers, lookalikes, countedReadIds = [], ...history }: RunKeyHistory,
   clock: "stands" | "runs",
 ): History {
+  const countedIds = new Set(countedReadIds);
+  const mayCount = (sample: Sample): boolean =>
+    !countedIds.has(sample.id) && countsPerhaps(sample, countedReadIn(history));
   return {
     priorUse: isFresh ? "nothing" : "counted",
     lingeringUntilMs: stragglers.map(({ endMs }) => endMs),
     decisions: [
-      ...samples.map((sample) =>
-        decided(sample, clock, countsPerhaps(sample, countedReadIn(history)) ? "failed" : outcomeOf(sample)),
-      ),
+      ...samples.map((sample) => decided(sample, clock, mayCount(sample) ? "failed" : outcomeOf(sample))),
       ...lookalikes.map((sample) => decided(sample, clock, "failed")),
     ],
   };

@@ -27,6 +27,7 @@ import { sendSiblingControl, type SiblingKeyResult, useSibling, useSiblingAgain 
 import {
   expireEarlierUse,
   type LimitsProbeContext,
+  pastNearReset,
   retryEarly,
   retryWhenDue,
   senderOf,
@@ -97,13 +98,22 @@ export const minuteExhausted = tierProbe(
     const health: Exchange[] = [];
     const healthReads = hasFewRequests(target) ? 1 : 3;
     for (let count = 0; count < healthReads; count++) health.push(await sender.client.health(sender.agent));
-    if (first.end === "refused") {
+    const refusedAtMs = time.targetMs();
+    const isOver = !hasClock && first.admitted + alreadySent > limits.perMinute + (limits.burst ?? Infinity);
+    if (first.end === "refused" && !(isOver && hasFewRequests(target))) {
       await requestOtherEndpoints(sender, hasClock);
       await requestInState(context, { key: tested.key, kind: tested.tier, state: "minute used up" });
     }
     const early = await retryEarly(sender, refused.at(-1));
     if (early !== null) refused.push(early.exchange);
-    const retried = await retryWhenDue(sender, refused.at(-1));
+    // After too many requests, some of which came before the burst, the retry begins a second burst. At another phase of the minute, it cannot
+    // cross the same boundary.
+    const untilOtherPhaseMs = pastNearReset(minuteMs + marginMs - (time.targetMs() - refusedAtMs), refused.at(-1), {
+      nowMs: time.now(),
+      perMinute: limits.perMinute,
+    });
+    const isAtOtherPhase = isOver && alreadySent > 0 && time.canWait(untilOtherPhaseMs);
+    const retried = await retryWhenDue(sender, refused.at(-1), isAtOtherPhase ? untilOtherPhaseMs : 0);
     const twin = await useSiblingAgain(context, siblingUse, idleSinceMs);
     const history = () => keyHistoryOf(tested.key, limits, { target, recorder, discovery, idleSinceMs });
     // Without a test clock, requests of earlier probes may count in this minute. If they explain the early refusal,
@@ -114,6 +124,7 @@ export const minuteExhausted = tierProbe(
       (hasClock || !minuteReached(history()));
     if (isShort) await exhaustCarefully(sender, hasClock, first.admitted);
     else if (isSmall && retried !== null && statusOf(retried.exchange) === 200) await exhaustAgain(sender);
+    else if (isAtOtherPhase) await sendUntilRefused(sender, wholeMinute(limits));
     else if (!isSmall && first.end === "refused" && first.admitted > limits.perMinute)
       await exhaustAtOtherPhases(sender, burst);
     const other = first.end === "all sent" ? await sender.client.send("GET", "/usage", unpaced) : null;

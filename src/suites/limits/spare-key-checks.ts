@@ -10,6 +10,7 @@ import { need } from "../../run/skip-reason.ts";
 import { newestRequirements } from "../../spec/requirements.ts";
 import { usableKeys } from "../../target/target.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
+import { observedCountedReads } from "./counted-reads.ts";
 import { judgeKeyHistory, keyHistoryOf, maxAdmittedWithin, type RunKeyHistory } from "./key-history.ts";
 import { continuesAfter } from "./slot-checks.ts";
 import { type SpareSlots, spareMinuteExhausted, spareSlotsLeft } from "./spare-key-probes.ts";
@@ -33,7 +34,9 @@ export const usedUpKeys = probe(
     const histories = usableKeys(target).flatMap((key) => {
       const limits = limitsOf(key, target);
       const context = { target, recorder, discovery, idleSinceMs: null, requirements: newestRequirements };
-      return limits === null ? [] : [{ key: key.name, history: keyHistoryOf(key, limits, context) }];
+      if (limits === null) return [];
+      const history = keyHistoryOf(key, limits, context);
+      return [{ key: key.name, history: { ...history, countedReadIds: observedCountedReads(history.samples) } }];
     });
     return {
       keys: histories

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { hourMs } from "../../base/duration.ts";
+import { hourMs, minuteMs } from "../../base/duration.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { retryAfterSeconds } from "../../rules/limits/sample.ts";
+import { retryAfterSeconds, sampleOf } from "../../rules/limits/sample.ts";
 import type { ProbeContext, TierProbeContext } from "../../run/probe.ts";
 import { SkipError } from "../../run/skip-reason.ts";
 import { invokeUnpaced, type KeySender, retryPausesMs, waitIfAllowed } from "./exhaust.ts";
@@ -93,11 +93,19 @@ export async function retryEarly(sender: KeySender, refusal: Exchange | undefine
   return timedRetry(await invokeUnpaced(sender), refusal, seconds);
 }
 
-/** Sends a request when `retry_after` is over. Returns `null` if the run may not wait that long. */
-export async function retryWhenDue(sender: KeySender, refusal: Exchange | undefined): Promise<TimedRetry | null> {
+/**
+ * Sends a request when `retry_after` is over. Returns `null` if the run may not wait that long.
+ * @param minWaitMs how long to wait if `retry_after` is shorter
+ */
+export async function retryWhenDue(
+  sender: KeySender,
+  refusal: Exchange | undefined,
+  minWaitMs = 0,
+): Promise<TimedRetry | null> {
   const seconds = reportedWaitSeconds(refusal);
   if (refusal === undefined || seconds === null || seconds < 0) return null;
-  if (!(await waitIfAllowed(sender.time, (seconds + 0.5) * 1000, "`retry_after` must pass"))) return null;
+  const dueMs = (seconds + 0.5) * 1000;
+  if (!(await waitIfAllowed(sender.time, Math.max(dueMs, minWaitMs), "`retry_after` must pass"))) return null;
   let exchange = await invokeUnpaced(sender);
   // If the wait only advanced the test clock, a slow server may not have released the slot yet, so a 429 is retried.
   const pausesMs = sender.time.maxClockOffsetMs() > refusal.clockMs ? retryPausesMs : [];
@@ -108,6 +116,27 @@ export async function retryWhenDue(sender: KeySender, refusal: Exchange | undefi
   }
   return timedRetry(exchange, refusal, seconds);
 }
+
+/**
+ * Extends a wait that would end just before a reset of the minute that a refusal reports. What is admitted right before a reset says nothing
+ * about `Remaining`: headers are rounded.
+ */
+export function pastNearReset(
+  waitMs: number,
+  refusal: Exchange | undefined,
+  { nowMs, perMinute }: { readonly nowMs: number; readonly perMinute: number },
+): number {
+  const sample = refusal === undefined ? null : sampleOf(refusal);
+  if (sample === null || sample.limit !== perMinute || sample.resetAfter === null || sample.resetAfter > 61)
+    return waitMs;
+  const resetMs = sample.headMs + sample.resetAfter * 1000;
+  const intoMinuteMs = (((nowMs + waitMs - resetMs) % minuteMs) + minuteMs) % minuteMs;
+  const leftMs = minuteMs - intoMinuteMs;
+  return leftMs <= nearResetMs ? waitMs + leftMs + 500 : waitMs;
+}
+
+/** A burst that begins later than this before a reset may have too little time. */
+const nearResetMs = 8000;
 
 const reportedWaitSeconds = (refusal: Exchange | undefined): number | null =>
   refusal === undefined || statusOf(refusal) !== 429 ? null : retryAfterSeconds(refusal);

@@ -13,15 +13,15 @@ export interface SensitivityResults {
 export const minuteResults: SensitivityResults = {
   looseLimit: looseMinute,
   detected: {
-    free: { "one key, a real clock": 23, "a fresh key, a real clock": 23, "a test clock": 21 },
-    pro: { "one key, a real clock": 221, "a fresh key, a real clock": 221, "a test clock": 201 },
+    free: { "one key, a real clock": 21, "a fresh key, a real clock": 21, "a test clock": 21 },
+    pro: { "one key, a real clock": 201, "a fresh key, a real clock": 201, "a test clock": 201 },
   },
 };
 
 export const zeroRemainingResults: SensitivityResults = {
   looseLimit: looseAfterZeroRemaining,
   detected: {
-    free: { "one key, a real clock": 22, "a fresh key, a real clock": 16, "a test clock": 11 },
+    free: { "one key, a real clock": 21, "a fresh key, a real clock": 16, "a test clock": 11 },
     pro: { "one key, a real clock": 151, "a fresh key, a real clock": 151, "a test clock": 102 },
   },
 };

@@ -8,8 +8,9 @@ import {
   windowsOf,
 } from "../../../src/reference/limits/windows.ts";
 import { limits as suite } from "../../../src/suites/limits/checks.ts";
+import { usedUpKeys } from "../../../src/suites/limits/spare-key-checks.ts";
 import { minuteExhausted } from "../../../src/suites/limits/minute-probe.ts";
-import { simulateProbe, type SimulatedTarget } from "./simulated-run.ts";
+import { simulateProbe, type SimulatedEvidence, type SimulatedTarget } from "./simulated-run.ts";
 
 /** Situations of a run: whether its key was unused before, and whether the run controls the target's clock. */
 export const situations = {
@@ -56,7 +57,7 @@ const minuteOf = (kind: LimiterKind, admitted: number, limits: TierLimits): Limi
 
 /** The headers are about the hour, so only the number of admitted requests in a minute reveals the fault. */
 export const looseMinute: LooseLimit = {
-  checks: ["LIM-1"],
+  checks: ["LIM-1", "LIM-1/every key"],
   kinds: ["fixed", "opened by a request", "rolling"],
   serverOf: (kind, admitted, limits) => {
     const hour = fixedWindow(windowsOf(limits).hour);
@@ -66,7 +67,7 @@ export const looseMinute: LooseLimit = {
 
 /** The headers report a correct minute, but requests are admitted after `Remaining: 0`. */
 export const looseAfterZeroRemaining: LooseLimit = {
-  checks: ["HDR-19", "LIM-1"],
+  checks: ["HDR-19", "LIM-1", "LIM-1/every key"],
   kinds: ["fixed", "opened by a request"],
   serverOf: (kind, admitted, limits) => {
     const advertised = limiterKinds[kind](windowsOf(limits).minute);
@@ -96,14 +97,19 @@ export async function isDetected(
     for (const phase of phases)
       for (const maxWaitMs of hasClock ? [remainingWaitMs.whole] : Object.values(remainingWaitMs)) {
         const server = { ...loose.serverOf(kind, admitted, limits), ...situations[situation], limits, maxWaitMs };
-        const evidence = await simulateProbe({ ...server, startMs: epochMs + phase * 1000 }, minuteExhausted);
+        const evidence = await simulateProbe(
+          { ...server, startMs: epochMs + phase * 1000 },
+          minuteExhausted,
+          usedUpKeys,
+        );
         if (!loose.checks.some((id) => findingOf(id, evidence) === "breach")) return false;
       }
   return true;
 }
 
-function findingOf(id: string, evidence: unknown): string {
+function findingOf(id: string, { probed, reviewed }: SimulatedEvidence): string {
   const check = suite.checks.find((each) => each.id === id);
   if (check === undefined) throw new Error(`the suite of limits has no check ${id}`);
+  const evidence = id.endsWith("/every key") ? { used: reviewed, spare: { isSpare: false } } : probed;
   return check.judge(evidence as never).kind;
 }

@@ -34,9 +34,16 @@ const latencyMs = 4;
  */
 const earlier = { calls: 0.3, reads: 0.2, restMs: 2000 } as const;
 
-/** Runs a probe of limits against the simulated deployment, without waiting in real time. Returns its evidence. */
-export async function simulateProbe(target: SimulatedTarget, probe: Probe): Promise<unknown> {
+/** The evidence of a limits probe, and of the review of all requests afterwards. */
+export interface SimulatedEvidence {
+  readonly probed: unknown;
+  readonly reviewed: unknown;
+}
+
+/** Runs a limits probe against the simulated deployment, without real waiting, then the review. */
+export async function simulateProbe(target: SimulatedTarget, probe: Probe, review: Probe): Promise<SimulatedEvidence> {
   if (probe.per !== "tier") throw new Error(`the probe "${probe.name}" is not of a tier`);
+  if (review.per === "tier") throw new Error(`the probe "${review.name}" is of a tier`);
   const { hasClock, maxWaitMs, limits } = target;
   let realMs = 0;
   let clockMs = 0;
@@ -70,7 +77,7 @@ export async function simulateProbe(target: SimulatedTarget, probe: Probe): Prom
     for (let sent = 0; sent < earlier.reads * limits.perMinute; sent += 1) await client.sample("GET", "/usage");
     realMs += earlier.restMs;
   }
-  return probe.run({
+  const context: TierProbeContext<Need> = {
     given: { "agents.answering": "echo" } as TierProbeContext<Need>["given"],
     client,
     time,
@@ -82,7 +89,9 @@ export async function simulateProbe(target: SimulatedTarget, probe: Probe): Prom
     readOnly: false,
     limitTests: () => [],
     tested: { tier: "own", key: client.key, limits, siblingKey: null },
-  });
+  };
+  const probed = await probe.run(context);
+  return { probed, reviewed: await review.run(context) };
 }
 
 const invokePath = "/agents/echo/invoke";

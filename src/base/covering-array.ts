@@ -68,7 +68,7 @@ export interface CoverOptions {
 
 /** Number of rows to build at each step. The one that covers most is kept. */
 const candidates = 4;
-/** The same for rows of triples, each of which begins at random. */
+/** Number of rows of triples to build at each step, of which the best one is kept. Each row begins at random. */
 const tripleCandidates = 8;
 /** Stands for a value that has not been chosen yet. */
 const undecided = -1;

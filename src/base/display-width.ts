@@ -11,7 +11,7 @@ export const segmenter = once(() => new Intl.Segmenter("en", { granularity: "gra
 export const graphemesOf = (text: string): string[] =>
   text.split(colourCode).flatMap((part, at) => (at % 2 === 1 ? [part] : segmentsOf(part)));
 
-// The group makes `split` keep the colour codes: they are every second part of its result.
+// The parentheses make `split` keep the colour codes, as every second part of its result.
 const colourCode = /(\p{Cc}\[[\d;]*m)/u;
 
 const segmentsOf = (text: string): string[] =>

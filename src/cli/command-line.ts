@@ -40,7 +40,7 @@ export async function runCommandLine(): Promise<void> {
 
 /**
  * Returns the exit code of a command in which the harness itself failed. Code 3 (nothing was exercised) becomes 4,
- * because the failure is the reason that nothing was.
+ * because the failure is why nothing was exercised.
  */
 const withFailure = (code: number): number =>
   code === exitCodes.nothingExercised ? exitCodes.harnessFailed : decisiveExitCode([code, exitCodes.harnessFailed]);

@@ -4,7 +4,7 @@ import { isLoopback } from "../target/base-url.ts";
 import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 
-/** Whether load to this address needs consent: it is not on this machine, and `--yes` is not given. */
+/** Whether load to this address needs consent: the address is not on this machine, and `--yes` is not given. */
 export const needsConsent = (baseUrl: string, isYes: boolean): boolean => !isYes && !isLoopback(baseUrl);
 
 /**

@@ -43,7 +43,7 @@ export interface EmbeddedTarget {
   readonly variants?: readonly string[];
 }
 
-/** The target to judge. For `{ file }`, it is read from a target file. */
+/** The target to judge. `{ file }` is the path of a target file. */
 export type TargetDescription = PlainTarget | TargetFile | { readonly file: string } | EmbeddedTarget | ReferenceServer;
 
 /** A target, or the embedded server (`null`) with its faults and variants. */

@@ -24,7 +24,7 @@ export interface GatewaySpell {
   others: number;
 }
 
-/** A spell is over if this many other responses follow the last gateway-like response. */
+/** A period of gateway-like responses is over if this many other responses follow. */
 const maxOthersBetween = 20;
 /** Maximum number of isolated gateway-like responses. If there are more, the target itself sends them. */
 const maxSingles = 3;
@@ -59,7 +59,7 @@ function spellsIn(sorted: readonly ResponseCounts[]): GatewaySpell[] {
   for (const each of sorted) {
     const last = spells.at(-1);
     if (each.gatewayLike === 0) {
-      // Requests sent before the spell do not count: they may have reached the target before it became unavailable.
+      // Does not count requests that were sent earlier: they may have reached the target before it became unavailable.
       if (last !== undefined && each.sentMs >= last.toMs) othersSince += each.others;
       continue;
     }
@@ -77,7 +77,8 @@ function spellsIn(sorted: readonly ResponseCounts[]): GatewaySpell[] {
 }
 
 /**
- * Whether counts belong to the second after a spell. Counts of a whole second do not show the order of its responses.
+ * Whether counts belong to the second after a period of gateway-like responses. Counts of a whole second do not show
+ * the order of its responses.
  */
 const isNextSecond = ({ fromMs, toMs }: ResponseCounts, spell: GatewaySpell): boolean =>
   toMs > fromMs && fromMs - spell.toMs < 1000;

@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 
 const prefix = ".tmp-";
-/** The name has three parts, which {@link temporaryName} writes: machine, process id, and a random part. */
+/** Matches the names that {@link temporaryName} makes of the machine, the process id, and a random part. */
 const namePattern = /^\.tmp-([0-9a-f]{8})-(\d+)-[0-9a-f]{8}(\.\w+)?$/;
 
 /**

@@ -1,4 +1,4 @@
-/** Random numbers in [0, 1) from a seed (mulberry32), so that results can be repeated. */
+/** Creates a generator of random numbers in [0, 1) from a seed (mulberry32), so that results can be repeated. */
 export function seededNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -9,7 +9,7 @@ export function seededNumbers(seed: number): () => number {
   };
 }
 
-/** Shuffles items by random numbers, one for each. */
+/** Shuffles items. Uses one random number for each item. */
 export const shuffled = <T>(items: readonly T[], numbers: () => number): T[] =>
   items
     .map((item) => ({ item, weight: numbers() }))

@@ -60,7 +60,7 @@ Examples:
   conformance compare reports/release reports/next --rejudge --markdown - >> "$GITHUB_STEP_SUMMARY"
   conformance compare reports/load-old reports/load-new --regression default,latency:30%,throughput:20% --html changes.html`;
 
-/** `conformance compare OLD NEW`: what changed between two saved reports. */
+/** `conformance compare OLD NEW`: shows what changed between two saved reports. */
 export const compareCommand = (): Command =>
   withSteps(
     new Command("compare")

@@ -14,7 +14,7 @@ interface ListFlags extends RequirementsFlag {
   readonly json?: boolean;
 }
 
-/** `conformance list`: every clause, with its level and its checks. */
+/** `conformance list`: lists every clause, with its level and its checks. */
 export const listCommand = (): Command =>
   withSteps(
     new Command("list")

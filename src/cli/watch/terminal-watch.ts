@@ -32,8 +32,7 @@ export const formatResumeHint = (folder: string): Line =>
   line`Stopped. Received deliveries are saved; resume before too many are missed: conformance watch ${folder}`;
 
 /**
- * The progress of the retry schedule. On a terminal, it is one line that is redrawn. Elsewhere, it is a new line for
- * each attempt.
+ * Shows the progress of the retry schedule. On a terminal, redraws one line. Elsewhere, prints a line for each attempt.
  */
 export interface ProgressLine {
   readonly show: (outlook: RemainingRetries) => void;

@@ -21,8 +21,8 @@ export const unknownAgentOf = ({ discovery, target }: Pick<ProbeContext, "discov
   unknownIdLike([...agentIds(bodyJson(discovery.listing)), ...assignedAgents(target)]);
 
 /**
- * Makes an id with the length and the characters of the known ids that equals none of them. Every run makes the same
- * id.
+ * Makes an id that has the length and the characters of the known ids, but equals none of them. Every run makes the
+ * same id.
  */
 export function unknownIdLike(known: readonly string[]): string {
   const [first] = known;

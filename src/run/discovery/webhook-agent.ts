@@ -14,8 +14,8 @@ import type { Discovery } from "../probe.ts";
  */
 const maxBytes = 16 * 1024;
 /**
- * Limits of the search, because a key may have a small limit. The search stops after 6 agents, while 3 responses are
- * missing, or after 2 failures in sequence.
+ * Limits of the search, because a key may have a small limit. The search stops after `invoked` agents, while `slow`
+ * responses are missing, or after `failedInSequence` failures.
  */
 const searchLimits = { invoked: 6, slow: 3, failedInSequence: 2 } as const;
 /**

@@ -12,8 +12,8 @@ export interface Cell {
 /** A cell that the document lists. */
 export interface DocumentedCell extends Cell {
   /**
-   * The thing that the target must have so that a request can cause this case, apart from a key and an agent. `null` if nothing
-   * else is needed, or if no request can cause the case.
+   * A requirement that the target must meet so that a request can cause this case, apart from a key and an agent.
+   * `null` if nothing else is needed, or if no request can cause the case.
    */
   readonly reach: Enabler | null;
 }

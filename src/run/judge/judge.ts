@@ -159,7 +159,7 @@ function resultFor(probe: Probe, instance: string | null, results: ProbeResults)
   return { kind: "skipped", reason: `the probe "${probe.name}" left no evidence`, needs: null };
 }
 
-/** Maximum number of exchanges to list for a finding that does not name its own. */
+/** Maximum number of exchanges to list for a finding that names none itself. */
 const maxListed = 5;
 
 function exchangesOf(finding: Finding | Observation, evidence: unknown): string[] {

@@ -26,7 +26,7 @@ export interface TierUnderTest {
   readonly siblingKey: TargetKey | null;
 }
 
-/** For each kind of key that a probe can need: a test for such keys. The main key needs no kind. */
+/** For each kind of key other than the main key: whether a key is of this kind. */
 const keyKinds = {
   expired: ({ expired }) => expired,
   temporary: (key) => !key.expired && key.expiresInSeconds !== null,

@@ -6,6 +6,7 @@ import type { Stage, Probe } from "../probe.ts";
 export interface ScheduleStep {
   readonly probes: readonly PlannedProbe[];
   /**
+   * How the probes of the step run:
    * - `pool`: concurrently, up to the number of workers.
    * - `by key`: concurrently if they share no key, else in their order.
    * - `one by one`: in their order.

@@ -23,10 +23,10 @@ interface GatewayErrorsOptions {
 }
 
 export function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayErrorsOptions): GatewayErrors {
-  /** Methods and paths for which the target itself sends such responses. */
+  /** Methods and paths for which the target itself sends a 502, 503 or 504. */
   const own = new Set<string>();
   const responses: ResponseCounts[] = [];
-  /** Whether the target itself sends such responses to requests of all endpoints. */
+  /** Whether the target itself sends a 502, 503 or 504 to requests of all endpoints. */
   let isOwn = false;
 
   /** Whether the target answers other requests, but responds to this request with a 502, 503 or 504 again. */

@@ -27,7 +27,7 @@ export interface RunClock {
   readonly settleMs: number;
   /** Whether the user states that agents follow the test clock. */
   readonly agentsFollow: boolean;
-  /** Whether a wait of this length is within the budget now. */
+  /** Whether a wait of this length is within the waiting time that is left. */
   readonly canWait: (ms: number) => boolean;
   /**
    * Lets time pass for the target: advances its test clock if there is one, else sleeps.

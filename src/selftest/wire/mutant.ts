@@ -44,7 +44,7 @@ const legalShare = 0.25;
 /** The share of conditions about something other than dimensions, such as the length of the body. */
 const peculiarShare = 1 / 3;
 
-/** The share of the `peculiarShare` that restricts the number of the request. */
+/** The share of the conditions in `peculiarShare` that are about the number of the request. */
 const countShare = 0.3;
 
 /** For each outcome: values of a request that cause it. A plain request succeeds. */

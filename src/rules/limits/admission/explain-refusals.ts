@@ -54,7 +54,7 @@ function reasons(
   const bySlots = slotsExplain(history, limits.concurrent, options, explained);
   const left = fitBucket(timeline, smallestBucket(limits))?.unexplained;
   const tolerance = options.toleranceMs ?? 50;
-  // A request without a response may have been refused as well.
+  // A request without a response may have been refused as well, and so have restarted a window.
   const pushers = [...explained, ...history.decisions.filter(({ outcome }) => outcome === "unknown")];
   const byHour = mayBeFull(timeline, hourMs, limits.perHour, chainsOf(pushers, hourMs, tolerance));
   const byMinute = mayBeFull(timeline, minuteMs, limits.perMinute, chainsOf(pushers, minuteMs, tolerance));

@@ -34,7 +34,9 @@ export interface ModelFit {
 export interface ModelFits {
   readonly hour: readonly ModelFit[];
   readonly minute: readonly ModelFit[];
-  /** The refusals that a separate limiter of bursts leaves unexplained. If no such limiter fits, all refusals. */
+  /**
+   * The refusals that a separate limiter of bursts leaves unexplained. If no such limiter fits, these are all refusals.
+   */
   readonly burst: readonly RefusalSet[];
 }
 

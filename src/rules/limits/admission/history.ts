@@ -15,6 +15,8 @@ export interface Span {
 }
 
 /**
+ * The outcome of a decision.
+ *
  * - `admitted`: let through, and certainly counted.
  * - `refused`: 429.
  * - `failed`: another error status; the request may or may not have counted.
@@ -63,7 +65,7 @@ export type PriorUse = "nothing" | "counted" | "anything";
 
 /**
  * For each limit, the span in which one of its windows ends according to the headers. Only models with fixed windows
- * use it.
+ * use this span.
  */
 export type AnnouncedEnds = Readonly<Partial<Record<"hour" | "minute", Span>>>;
 

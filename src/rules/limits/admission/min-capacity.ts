@@ -15,8 +15,8 @@ export const minCapacity = (timeline: AdmissionTimeline, windowMs: number): numb
   Math.max(minByLength(timeline, windowMs), minByCause(timeline, windowMs));
 
 /**
- * A lower bound by counting. A span shorter than n windows touches at most n + 1 windows, so one of these admitted at
- * least its share of the requests.
+ * Returns a lower bound of the capacity, by counting. A span shorter than n windows touches at most n + 1 windows, so
+ * one of these admitted at least its share of the requests.
  */
 function minByLength(timeline: AdmissionTimeline, windowMs: number): number {
   const lasted = Math.ceil((timeline.endMs - timeline.startMs) / windowMs);
@@ -29,8 +29,8 @@ function minByLength(timeline: AdmissionTimeline, windowMs: number): number {
 }
 
 /**
- * A lower bound by gaps without requests. Only a request opens or prolongs a window. So no window ends between one
- * window's length after the gap begins and one after it ends. All requests of that time are in one window.
+ * Returns a lower bound of the capacity, by gaps without requests. Only a request opens or prolongs a window. So no
+ * window ends in the time that comes one window's length after a gap. All requests of that time are in one window.
  */
 function minByCause({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline, windowMs: number): number {
   const starts = tallyOf(admitted, ({ fromMs }) => fromMs);

@@ -55,7 +55,7 @@ function deliveryPairMutants(run: CleanRun): Mutant[] {
   });
 }
 
-/** Changes the event id in one retry, so that the attempts of a delivery have different ids. */
+/** Returns mutants that change the event id in one retry, so that the attempts of a delivery have different ids. */
 function attemptIdMutants({ deliveries }: CleanRun): Mutant[] {
   return deliveries
     .filter(({ hook, attempt }) => hook === failingHook && attempt > 1 && attempt <= deliveryPolicy.maxAttempts)
@@ -68,7 +68,7 @@ function attemptIdMutants({ deliveries }: CleanRun): Mutant[] {
     });
 }
 
-/** Sends an event to a webhook that did not subscribe to it. */
+/** Returns mutants that send an event to a webhook that did not subscribe to it. */
 function strayMutants({ deliveries }: CleanRun): Mutant[] {
   const stray = deliveries.find((each) => typeOf(each) === "agent.invoked");
   const narrow = deliveries.find(({ hook }) => hook === "webhook-completed");

@@ -80,7 +80,7 @@ function unitChanges({ unit, path }: FieldRow, value: unknown, tookMs: number | 
   ];
 }
 
-/** Changes each field of a JSON value that a table of the document describes. */
+/** Returns mutants that each change one field of a JSON value that a table of the document describes. */
 export const fieldMutants = (message: MutableMessage): Mutant[] =>
   message.tables.flatMap(({ name, steps: root }) =>
     (fieldTableOf(name).fields ?? []).flatMap((row) => {
@@ -105,7 +105,10 @@ function mutantsAt(message: MutableMessage, table: FieldTableName, row: FieldRow
   );
 }
 
-/** Adds unknown fields to each object whose fields a table lists. Skips maps, whose names are arbitrary. */
+/**
+ * Returns mutants that add unknown fields to each object whose fields a table lists. Skips maps, whose names are
+ * arbitrary.
+ */
 export function unknownFieldMutants(message: MutableMessage): Mutant[] {
   const maps = new Set(
     message.tables.flatMap(({ name }) =>

@@ -68,8 +68,8 @@ const isOfForm = (body: unknown, form: "form-a" | "form-b"): boolean =>
   form === "form-b" ? getPath(body, "status") === "error" : getPath(body, "error", "status") !== undefined;
 
 /**
- * Returns the path of an endpoint's own fields: empty, or the path within the envelope. Of these paths, chooses the one
- * at which the most of `names` are fields.
+ * Returns the path of an endpoint's own fields: empty, or the path within the envelope. Chooses the path at which the
+ * body has the most fields of `names`.
  */
 function rootOf(body: unknown, names: readonly string[]): Steps {
   const candidates: readonly Steps[] = [[], ["data"], ["data", "result"]];

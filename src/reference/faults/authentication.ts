@@ -209,10 +209,27 @@ export const authenticationFaults = faults("Authentication", {
     "AUTH-10",
     "The signature is expected over the body as the server would print it, not as it arrived.",
   ).by((base) => ({ signedBytes: (request) => base.signedBytes({ ...request, body: reformatJson(request.body) }) })),
+  "request-signature-of-compact-body": fault(
+    "AUTH-10",
+    "The signature is expected over the body as `JSON.stringify` prints it, not as it arrived.",
+  ).by((base) => ({ signedBytes: (request) => base.signedBytes({ ...request, body: compactJson(request.body) }) })),
+  "request-signature-of-trimmed-body": fault(
+    "AUTH-10",
+    "The signature is expected over the body without white space at its ends.",
+  ).by((base) => ({
+    signedBytes: (request) =>
+      base.signedBytes({ ...request, body: Buffer.from(Buffer.from(request.body).toString().trim()) }),
+  })),
   "key-looked-at-last": fault("AUTH-16", "Path, agent and body are checked before the key.").by(() => ({
     authenticatesFirst: () => false,
   })),
 });
+
+/** Writes JSON without white space. Returns other bodies unchanged. */
+function compactJson(body: Uint8Array): Uint8Array {
+  const value = tryParseJson(Buffer.from(body).toString());
+  return value === undefined ? body : Buffer.from(JSON.stringify(value));
+}
 
 /** Writes JSON with a blank after each colon and comma, as other languages do. Returns other bodies unchanged. */
 function reformatJson(body: Uint8Array): Uint8Array {

@@ -40,8 +40,10 @@ describe("signed requests", () => {
     ["rejected also without a signature", { posted: rejected, postedPlainly: rejected }, "unproven"],
     ["not sent, as no agent is known", { posted: null }, "unproven"],
     ["limited", { posted: exchange({ status: 429 }), postedPlainly: ok }, "unproven"],
-  ])("AUTH-10: a body that is not ASCII is %s", (_, changed, expected) => {
+  ])("AUTH-10: a body that is not ASCII, or has white space and escapes, is %s", (_, changed, expected) => {
     expect(judged(signing, "AUTH-10/body", validly(changed))).toBe(expected);
+    const { posted, postedPlainly } = validly(changed);
+    expect(judged(signing, "AUTH-10/white space and escapes", { posted, postedPlainly })).toBe(expected);
   });
 
   it("AUTH-11: reports the response to each mistake", () => {

@@ -31,19 +31,48 @@ const signedValidly = probe(
   "signed requests are sent",
   { needs: ["signing"], requests: 3 },
   async (context): Promise<SignedValidly> => {
-    const { client, target, discovery } = context;
+    const { target, discovery } = context;
     const agent = target.agents.answering;
     const signed = createSigner(context);
     const withQuery = await signed("GET", listPath);
     const withoutQuery = await signed("GET", listPath, { path: (path) => path.replace(/[?].*/, "") });
     const evidence = { control: discovery.listing, withQuery, withoutQuery };
     if (agent === undefined) return { ...evidence, posted: null, postedPlainly: null };
-    const path = agentPath(agent, "invoke");
-    const posted = await signed("POST", path, { body: nonAsciiBody });
-    const postedPlainly = isSuccess(posted) ? null : await client.send("POST", path, { text: nonAsciiBody });
-    return { ...evidence, posted, postedPlainly };
+    return { ...evidence, ...(await postSigned(context, agentPath(agent, "invoke"), nonAsciiBody)) };
   },
 );
+
+/**
+ * JSON with white space, escapes beside characters that are not ASCII, a number with a final zero, and names in no
+ * alphabetical order. A server that parses this body and prints it again gets another text.
+ */
+const unusualJson = String.raw`
+	{  "parameters": {"conformance_unknown":0.70 },
+	  "\u0071uery"  :"Gr\u00fc\u00DFe, 你好 \ud83d\ude42. Please answer yes\/no." }
+`;
+
+/** A signed invoke whose body is JSON that no server would print. `null` if no agent is known. */
+export interface SignedInvoke {
+  readonly posted: Exchange | null;
+  /** The same invoke without a signature. Sent only if the signed invoke did not succeed. */
+  readonly postedPlainly: Exchange | null;
+}
+
+const signedUnusually = probe(
+  "a signed request is sent with white space and escapes in its JSON",
+  { needs: ["signing"], requests: 1, since: "1.1", stage: "exclusive" },
+  async (context): Promise<SignedInvoke> => {
+    const agent = context.target.agents.answering;
+    if (agent === undefined) return { posted: null, postedPlainly: null };
+    return postSigned(context, agentPath(agent, "invoke"), unusualJson);
+  },
+);
+
+/** Sends a signed POST, and sends it again without a signature if it did not succeed. */
+async function postSigned(context: ProbeContext<"signing">, path: string, body: string) {
+  const posted = await createSigner(context)("POST", path, { body });
+  return { posted, postedPlainly: isSuccess(posted) ? null : await context.client.send("POST", path, { text: body }) };
+}
 
 const mistakes = {
   "a wrong secret": { secret: (secret: string) => `${secret}-not` },
@@ -168,24 +197,25 @@ function judgeQuery({ control, withQuery, withoutQuery }: SignedValidly): Findin
   );
 }
 
-function judgePost({ posted, postedPlainly }: SignedValidly): Finding<never> {
-  if (posted === null) return unproven("no agent is known", "`agents.answering` in the target file");
-  if (isSuccess(posted)) return holds();
-  if (postedPlainly === null || !isSuccess(postedPlainly) || isInconclusive(posted))
-    return unproven(
-      `the same request without a signature did not succeed either (${outcomeOf(postedPlainly ?? posted)})`,
-    );
-  return breach(
-    "a signed request with a body that is not ASCII is accepted",
-    describeStatus(posted),
-    posted,
-    postedPlainly,
-  );
-}
+const judgePost =
+  (body: string) =>
+  ({ posted, postedPlainly }: SignedInvoke): Finding<never> => {
+    if (posted === null) return unproven("no agent is known", "`agents.answering` in the target file");
+    if (isSuccess(posted)) return holds();
+    if (postedPlainly === null || !isSuccess(postedPlainly) || isInconclusive(posted))
+      return unproven(
+        `the same request without a signature did not succeed either (${outcomeOf(postedPlainly ?? posted)})`,
+      );
+    return breach(`a signed request with ${body} is accepted`, describeStatus(posted), posted, postedPlainly);
+  };
 
 export const signingChecks = [
   check("AUTH-10", signedValidly, judgeQuery, { as: "query" }),
-  check("AUTH-10", signedValidly, judgePost, { as: "body" }),
+  check("AUTH-10", signedValidly, judgePost("a body that is not ASCII"), { as: "body" }),
+  check("AUTH-10", signedUnusually, judgePost("white space and escapes in its JSON"), {
+    as: "white space and escapes",
+    since: "1.1",
+  }),
   observe("AUTH-11", signedBadly, ({ control, asked, unsigned }) => {
     if (!isSuccess(control))
       return unproven(`the same request without a signature did not succeed (${outcomeOf(control)})`);

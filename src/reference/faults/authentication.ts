@@ -103,6 +103,7 @@ export const authenticationFaults = faults("Authentication", {
       ({ expiresInSeconds }) => expiresInSeconds === 0,
       (operation) => operation !== "invoke",
     ),
+    ["LIM-11"],
   ),
   "expired-key-served-on-key-usage": fault("AUTH-4", "Key usage accepts a key that was issued expired.").by(
     acceptExpiredKeys(
@@ -127,6 +128,7 @@ export const authenticationFaults = faults("Authentication", {
   ).by(respond403("checkOperation")),
   "batch-answers-wrong-keys-403": fault(["AUTH-8", "ERR-1", "ERR-10"], "A batch responds to a wrong key with 403.").by(
     respond403("batch"),
+    ["AUTH-16"],
   ),
   "any-scheme": fault("AUTH-6", "The key is read from any scheme.").by((base) => ({
     credentials: (authorization) => {
@@ -154,11 +156,11 @@ export const authenticationFaults = faults("Authentication", {
   "webhooks-answer-wrong-keys-403": fault(
     ["AUTH-8", "ERR-1", "ERR-10"],
     "Creating a webhook responds to a wrong key with 403.",
-  ).by(respond403("createWebhook")),
+  ).by(respond403("createWebhook"), ["AUTH-16"]),
   "alerts-answer-wrong-keys-403": fault(
     ["AUTH-8", "ERR-1", "ERR-10"],
     "Creating an alert responds to a wrong key with 403.",
-  ).by(respond403("createAlert")),
+  ).by(respond403("createAlert"), ["AUTH-16"]),
   "signed-request-refused": fault("AUTH-10", "A request that is signed is refused.").by(() => ({
     acceptsSignature: ({ signature }) => signature === "",
   })),

@@ -12,7 +12,7 @@ import { allPairs, type CutPairs, mergeCuts, type Reach } from "./plan.ts";
 import { missingFor } from "./reach.ts";
 
 /** Which pairs occurred in some request, as a bitmap. Bitmaps of several runs can be added up. */
-export interface SeenPairs {
+export interface PairBitmap {
   /** A hash of all pairs in order. Only bitmaps of the same hash can be added up. */
   readonly of: string;
   /** A bit for each pair, in base64. */
@@ -39,7 +39,7 @@ export interface PairCounts {
   /** Absent in the evidence of earlier versions. */
   readonly triples?: TripleCounts;
   /** Absent in the evidence of earlier versions. */
-  readonly seen?: SeenPairs;
+  readonly seen?: PairBitmap;
 }
 
 /** The requests of a run, sent and left out. */
@@ -147,7 +147,7 @@ const allTriples = once((): readonly Triple[] => {
 
 const hashOfPairs = once(() => createHash("sha256").update(allPairs().join("\n")).digest("hex").slice(0, 16));
 
-function bitsOf(covered: ReadonlySet<string>): SeenPairs {
+function bitsOf(covered: ReadonlySet<string>): PairBitmap {
   const bytes = Buffer.alloc(Math.ceil(allPairs().length / 8));
   for (const [at, name] of allPairs().entries())
     if (covered.has(name)) bytes.writeUInt8(bytes.readUInt8(at >> 3) | (1 << (at & 7)), at >> 3);

@@ -47,6 +47,11 @@ const fromFlags: [string, string[], RegExp][] = [
     ["list", "--level", "most"],
     /--level is "most"; allowed: must, should, advisory, gap, policy/,
   ],
+  [
+    "a party that is none",
+    ["list", "--party", "nobody"],
+    /--party is "nobody"; allowed: server, client, receiver, file, people/,
+  ],
   ["a selection of nothing", ["run", "--only", "SSE-4", "--skip", "SSE-*"], /No check is left/],
   ["a base URL that is none", at("not a url"), /The base URL is not a URL: "not a url"\. Give it like https:/],
   ["a base URL without a scheme", at("api.example.com/v1"), /The base URL is not a URL/],

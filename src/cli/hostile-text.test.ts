@@ -60,6 +60,7 @@ const commands: Readonly<Record<string, (text: string) => string[]>> = {
   "a fault": (text) => ["run", "--fault", text],
   "a clause": (text) => ["explain", text],
   "a level": (text) => ["list", "--level", text],
+  "a party": (text) => ["list", "--party", text],
   "an output": (text) => ["run", "--json", join("/proc", text)],
   "an output folder": (text) => ["run", "--out", join("/proc", text)],
   "a baseline's path": (text) => ["run", "--baseline", text],

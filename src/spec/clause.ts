@@ -21,8 +21,13 @@ export const breachOutcomeByLevel = {
   policy: "error",
 } as const satisfies Readonly<Record<Level, string>>;
 
-/** The party that a clause binds. There is only one: clients and people are not judged. */
-export type Party = "server";
+/**
+ * The parties that clauses bind. A report judges one of them, and counts only its clauses. `file` is an agent
+ * configuration file. Nothing can judge `people`: vendors and their promises.
+ */
+export const parties = ["server", "client", "receiver", "file", "people"] as const;
+
+export type Party = (typeof parties)[number];
 
 /**
  * One statement of the interface document. In the table of clauses, the key is the id, which is never reused or

@@ -1,4 +1,4 @@
-import type { Clause, ClauseTable, Level } from "./clause.ts";
+import type { Clause, ClauseTable, Level, Party } from "./clause.ts";
 import { alertClauses, keyClauses, usageClauses, webhookClauses } from "./clauses/accounts.ts";
 import { authenticationClauses } from "./clauses/authentication.ts";
 import { configurationClauses, serviceClauses, requestClauses, versioningClauses } from "./clauses/service.ts";
@@ -54,5 +54,9 @@ export const isClauseId = (id: string): id is ClauseId => Object.hasOwn(clauses,
 
 /** Returns a clause by its id. */
 export const clauseOf = (id: ClauseId): Clause => clauses[id];
+
+/** The clauses that bind a party, in the order of the document. */
+export const clausesOfParty = (party: Party): readonly ClauseId[] =>
+  clauseIds.filter((id) => clauseOf(id).party === party);
 
 export const levels = ["must", "should", "advisory", "gap", "policy"] as const satisfies readonly Level[];

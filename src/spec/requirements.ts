@@ -2,13 +2,19 @@
  * The names of all requirement sets, the oldest first. A set is a version of what the suites judge: its clauses, their
  * levels, and its checks. Each set contains the earlier ones.
  */
-export const requirementSets = ["1.0", "1.1"] as const;
+export const requirementSets = ["1.0", "1.1", "1.2"] as const;
 
 /** The name of a requirement set. */
 export type RequirementSet = (typeof requirementSets)[number];
 
-/** The set by which a report is judged, unless the user names another. */
+/**
+ * The set by which a report on a server is judged, unless the user names another. It is the last set that added
+ * something for servers.
+ */
 export const newestRequirements: RequirementSet = "1.1";
+
+/** The last of all sets. It judges clients, receivers and files, which earlier sets did not judge. */
+export const latestRequirements: RequirementSet = "1.2";
 
 /** The set of saved files that name none: when they were written, there was only one set. */
 export const firstRequirements: RequirementSet = "1.0";

@@ -2,8 +2,8 @@ import { isClauseIn, splitFindings } from "../../report/model/requirements.ts";
 import type { RequirementSet } from "../../spec/requirements.ts";
 import { createHash } from "node:crypto";
 
-import { breachOutcomeByLevel } from "../../spec/clause.ts";
-import { clauseIds, clauseOf, clauses } from "../../spec/clauses.ts";
+import { breachOutcomeByLevel, type Party } from "../../spec/clause.ts";
+import { clauseOf, clausesOfParty } from "../../spec/clauses.ts";
 import type { Target } from "../../target/target.ts";
 import type { LoadResults } from "../../report/model/load-results.ts";
 import type { Report, ReportFinding, Outcome, RowLevel } from "../../report/model/report.ts";
@@ -15,6 +15,8 @@ import type { Judgement } from "../../run/judge/judge.ts";
 /** The input of a verdict, in addition to the findings. */
 export interface JudgingInput {
   readonly version: string;
+  /** The party to judge. Absent: the server. */
+  readonly party?: Party;
   /** The requirement set to judge by. Findings of checks that only a later set has do not count. */
   readonly requirements: RequirementSet;
   readonly end: RunEnd;
@@ -50,6 +52,7 @@ export function assemble({ judging, started, finished, findings, ...parts }: Rep
   return {
     format: "agent-hosting-conformance/report/1",
     suite,
+    ...(judging.party === undefined ? {} : { party: judging.party }),
     target: parts.target,
     started: started.toISOString(),
     finished: finished.toISOString(),
@@ -73,27 +76,28 @@ export function assemble({ judging, started, finished, findings, ...parts }: Rep
 /** The parts of a report that follow from its findings and from the clauses. */
 export function judgedParts(
   findings: readonly ReportFinding[],
-  { version, requirements, end, unselected, load }: JudgingInput,
+  { version, party = "server", requirements, end, unselected, load }: JudgingInput,
 ): Pick<Report, "suite" | "verdict" | "totals" | "findings" | "upcoming" | "untestable"> {
   const split = splitFindings(findings, requirements);
   return {
-    suite: { version, clauses: clausesHash(), requirements },
+    suite: { version, clauses: clausesHash(party), requirements },
     verdict: verdictWith({ findings: split.findings, end, unselected, hasInvalidLoad: hasInvalidLoad(load) }),
     totals: totalsOf(split.findings),
     ...split,
-    untestable: untestableRows().filter(({ clause }) => isClauseIn(clause, requirements)),
+    untestable: untestableRows(party).filter(({ clause }) => isClauseIn(clause, requirements)),
   };
 }
 
-/** Clauses that no request can test, and why. */
-const untestableRows = (): Report["untestable"] =>
-  clauseIds.flatMap((clause) => {
+/** Clauses of a party that no request can test, and why. */
+const untestableRows = (party: Party): Report["untestable"] =>
+  clausesOfParty(party).flatMap((clause) => {
     const { level, untestable } = clauseOf(clause);
     return untestable === undefined ? [] : [{ clause, level, reason: untestable }];
   });
 
-/** A hash of all clauses. Two reports with the same hash were judged by the same clauses. */
-export const clausesHash = (): string => shortHash(JSON.stringify(clauses));
+/** A hash of all clauses of a party. Two reports with the same hash were judged by the same clauses. */
+export const clausesHash = (party: Party): string =>
+  shortHash(JSON.stringify(clausesOfParty(party).map((id) => [id, clauseOf(id)])));
 
 export const shortHash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
 

@@ -16,7 +16,7 @@ import {
   statementOf,
 } from "../../report/statement/statement.ts";
 import { type Statement, statementSchema } from "../../report/statement/statement-schema.ts";
-import type { Report } from "../../report/model/report.ts";
+import { partyOf, type Report } from "../../report/model/report.ts";
 import { packageVersion } from "../version.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
@@ -69,7 +69,7 @@ function judgedAgain(folder: string, kept: Report, wordings: PossibleMessages): 
     leftOut.length === 0
       ? []
       : [`In the evidence and not in the report, as a selection leaves it out: ${joinFirst(leftOut, 12)}.`];
-  if (report.suite.version === packageVersion() && report.suite.clauses === clausesHash()) {
+  if (report.suite.version === packageVersion() && report.suite.clauses === clausesHash(partyOf(report))) {
     const how = "The evidence was judged again, by the same version of the suites.";
     return { mismatches: [...occasion, ...differences], notes: [how, ...left] };
   }

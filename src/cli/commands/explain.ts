@@ -24,10 +24,10 @@ export const explainCommand = (): Command =>
 
 async function explain(id: ClauseId): Promise<string[]> {
   const { catalogue } = await import("../catalogue/catalogue.ts");
-  const { section, level, since, says, readings = {}, untestable } = clauseOf(id);
+  const { section, level, party, since, says, readings = {}, untestable } = clauseOf(id);
   const readingLines = Object.entries(readings).map(([name, meaning]) => `  ${name}: ${meaning}`);
   return [
-    `${id} (${level}, since ${since}) — ${section}`,
+    `${id} (${level}, ${party === "server" ? "" : `for a ${party}, `}since ${since}) — ${section}`,
     "",
     `  ${says}`,
     ...(readingLines.length === 0 ? [] : ["", "Readings:", ...readingLines]),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import type { DeepReadonly } from "../../base/deep-readonly.ts";
+import { parties, type Party } from "../../spec/clause.ts";
 import { levels } from "../../spec/clauses.ts";
 import { firstRequirements } from "../../spec/requirements.ts";
 import { loadResultsSchema, findingTrialSchema } from "./load-results.ts";
@@ -159,6 +160,10 @@ export const reportSchema = z
       // Before there were requirement sets, reports were judged by the checks of the first set.
       requirements: z.string().default(firstRequirements).describe("The requirement set that was judged by."),
     }),
+    party: z
+      .enum(parties)
+      .describe("The party that is judged. Verdict, totals and coverage count its clauses alone. Absent: server.")
+      .exactOptional(),
     target: z.object({
       name: z.string(),
       baseUrl: z.string(),
@@ -225,6 +230,9 @@ export const reportSchema = z
   .describe("The result of a run of the conformance harness.");
 
 export type Report = DeepReadonly<z.infer<typeof reportSchema>>;
+
+/** The party that a report judges. */
+export const partyOf = ({ party = "server" }: Pick<Report, "party">): Party => party;
 
 /** The proxy and the certificates of the connection to a target. */
 export type ReportedConnection = DeepReadonly<z.infer<typeof connectionSchema>>;

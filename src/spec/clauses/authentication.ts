@@ -33,6 +33,7 @@ export const authenticationClauses = {
   ),
   "AUTH-11": gap(`${section} 8`, "How request signing is enabled, and what a bad signature gets, is not shown."),
   "AUTH-12": policy(`${section} 5`, "OAuth 2.0 is announced and not available now.", {
+    party: "people",
     untestable: "A plan for the future.",
   }),
   "AUTH-13": gap(`${section} 7`, "The status for a valid key that lacks permission is not shown."),
@@ -40,6 +41,7 @@ export const authenticationClauses = {
     untestable: "Trying them could change the target's keys, so the harness never does.",
   }),
   "AUTH-15": policy(`${section} 1`, "Keys are issued through a dashboard or a command-line tool.", {
+    party: "people",
     untestable: "Neither is part of the HTTP interface.",
   }),
   "AUTH-16": must(

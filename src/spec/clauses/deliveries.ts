@@ -82,6 +82,7 @@ export const deliveryClauses = {
     readings: { delivery: "the delivery is marked", webhook: "the webhook is marked" },
   }),
   "HOOK-30": policy(`${security} 5`, "Receivers should tolerate duplicate events.", {
+    party: "receiver",
     untestable: "A rule for receivers. The harness's own receiver keeps it.",
   }),
   "HOOK-31": gap(`${security} 6`, "Headers that carry the event type or the delivery's identifier are not shown."),

@@ -40,6 +40,7 @@ export const errorClauses = {
   "ERR-12": gap(bodies, "Which error form applies to which endpoint is not shown."),
   "ERR-13": must(statuses, "An agent that fails is answered with a 5xx status and an error body."),
   "ERR-14": policy(codes, "Clients should retry 5xx answers with backoff, and wait the stated `retry_after` on 429.", {
+    party: "client",
     untestable: "A rule for clients. The harness keeps it towards a 429; it never retries a 5xx, which is evidence.",
   }),
   "ERR-15": should(

@@ -7,6 +7,7 @@ export const serviceClauses = {
   "SVC-2": must(`${service} 1`, "Streaming uses Server-Sent Events."),
   "SVC-3": must(`${service} 2`, "Every path starts with `/v1`, and the published base address already ends in it."),
   "SVC-4": policy(`${service} 2`, "A client must not send the version segment twice.", {
+    party: "client",
     untestable:
       "A rule for clients. The harness keeps it: a base address works with and without `/v1` and a trailing slash.",
   }),
@@ -23,9 +24,10 @@ export const serviceClauses = {
   "SVC-7": policy(
     `${service} 4`,
     "An agent is defined by a configuration file that lists entrypoints, each a function with a tag.",
-    { untestable: "The file is the vendor's own; no endpoint shows it." },
+    { party: "file", untestable: "The file is the vendor's own; no endpoint shows it." },
   ),
   "SVC-8": policy(`${service} 5`, "An agent can run locally or in the cloud.", {
+    party: "people",
     untestable: "A deployment choice; the same clauses hold for both.",
   }),
   "SVC-9": gap(`${service} 6`, "Creating, deploying, updating and deleting agents over HTTP is not shown.", {
@@ -34,58 +36,53 @@ export const serviceClauses = {
 } as const satisfies ClauseTable;
 
 const configuration = "Resources and their fields / Agent configuration (file)";
-const ownFile = "A file on the vendor's side; the interface has no endpoint that reads or shows it.";
+const ownFile = {
+  party: "file",
+  untestable: "A file on the vendor's side; the interface has no endpoint that reads or shows it.",
+} as const;
 
 export const configurationClauses = {
   "CFG-1": policy(
     configuration,
     "The file requires `agent_name`, `framework`, `version` (strings) and `agent_architecture` (object).",
-    { untestable: ownFile },
+    ownFile,
   ),
-  "CFG-2": policy(configuration, "`agent_architecture.entrypoints` is a required array of entrypoints.", {
-    untestable: ownFile,
-  }),
-  "CFG-3": policy(configuration, "`description` and `template` are optional strings.", { untestable: ownFile }),
-  "CFG-4": policy(configuration, "`created_at` is an optional ISO 8601 timestamp without zone.", {
-    untestable: ownFile,
-  }),
-  "CFG-5": policy(configuration, "`agent_id` is optional, unique, and generated when absent.", { untestable: ownFile }),
+  "CFG-2": policy(configuration, "`agent_architecture.entrypoints` is a required array of entrypoints.", ownFile),
+  "CFG-3": policy(configuration, "`description` and `template` are optional strings.", ownFile),
+  "CFG-4": policy(configuration, "`created_at` is an optional ISO 8601 timestamp without zone.", ownFile),
+  "CFG-5": policy(configuration, "`agent_id` is optional, unique, and generated when absent.", ownFile),
   "CFG-6": policy(
     configuration,
     "`template_source` is an optional object of the strings `repo_url`, `author` and `path`.",
-    {
-      untestable: ownFile,
-    },
+    ownFile,
   ),
-  "CFG-7": policy(configuration, "`auth_settings.type` is a string and defaults to `none`.", { untestable: ownFile }),
-  "CFG-8": policy(configuration, "`env_vars` is an optional map of variable name to string.", { untestable: ownFile }),
+  "CFG-7": policy(configuration, "`auth_settings.type` is a string and defaults to `none`.", ownFile),
+  "CFG-8": policy(configuration, "`env_vars` is an optional map of variable name to string.", ownFile),
   "CFG-9": policy(
     configuration,
     "`deployment.timeout` is in seconds and defaults to 30; `deployment.memory` is a string with unit and defaults to 512MB.",
-    { untestable: ownFile },
+    ownFile,
   ),
-  "CFG-10": policy(configuration, "`webhooks.endpoints` is an optional array of webhook endpoint configs.", {
-    untestable: ownFile,
-  }),
+  "CFG-10": policy(configuration, "`webhooks.endpoints` is an optional array of webhook endpoint configs.", ownFile),
   "CFG-11": policy(
     "Resources and their fields / Entrypoint",
     "An entrypoint has the strings `file`, `module` and `tag`; the tag selects it.",
-    { untestable: ownFile },
+    ownFile,
   ),
   "CFG-12": policy(
     "Resources and their fields / Entrypoint",
     "The tag of a streaming entrypoint ends in `_stream`, and only such a tag marks one.",
-    { untestable: ownFile },
+    ownFile,
   ),
   "CFG-13": policy(
     "Resources and their fields / Webhook endpoint config (inside the configuration file)",
     "A configured endpoint has a `url` and `events`; a wildcard such as `agent.*` is accepted.",
-    { untestable: ownFile },
+    ownFile,
   ),
   "CFG-14": policy(
     "Resources and their fields / Webhook endpoint config (inside the configuration file)",
     "`headers` of a configured endpoint are sent with each delivery.",
-    { untestable: ownFile },
+    ownFile,
   ),
 } as const satisfies ClauseTable;
 
@@ -143,9 +140,11 @@ const versioning = "Versioning";
 export const versioningClauses = {
   "VER-1": must(`${versioning} 1`, "The version is carried in the path, and the current version is `v1`."),
   "VER-2": policy(`${versioning} 2`, "A superseded version is supported for 12 months.", {
+    party: "people",
     untestable: "A promise about time.",
   }),
   "VER-3": policy(`${versioning} 3`, "Deprecation is announced 6 months in advance.", {
+    party: "people",
     untestable: "A promise about time and people.",
   }),
   "VER-4": must(

@@ -1,26 +1,26 @@
-import { clauseIds, type ClauseId, clauseOf } from "../../../spec/clauses.ts";
+import { type ClauseId, clauseOf, clausesOfParty } from "../../../spec/clauses.ts";
 import { sanitizeLine } from "../../../base/sanitize.ts";
-import { type Outcome, outcomes, type Report, type ReportFinding } from "../../model/report.ts";
+import { type Outcome, outcomes, partyOf, type Report, type ReportFinding } from "../../model/report.ts";
 import { clauseAnchor, findingAnchor } from "../anchors.ts";
 import { badge, prose, tableOf } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
 
-/** Renders a row for every clause of the document: its level, its checks and their outcomes. */
+/** Renders a row for every clause that binds the party of the report: its level, its checks and their outcomes. */
 export function traceabilitySection(report: Report): Html {
   const rowsOf = Map.groupBy(report.findings, ({ clause }) => clause);
   const head = ["Clause", "Level", "Sentence", "Checks and outcomes"];
-  const rows = clauseIds.map((clause) => clauseRow(clause, rowsOf.get(clause) ?? [], report));
-  const exercised = clauseIds.filter((clause) =>
-    (rowsOf.get(clause) ?? []).some(({ outcome }) => outcome !== "skipped"),
-  );
+  const party = partyOf(report);
+  const ids = clausesOfParty(party);
+  const rows = ids.map((clause) => clauseRow(clause, rowsOf.get(clause) ?? [], report));
+  const exercised = ids.filter((clause) => (rowsOf.get(clause) ?? []).some(({ outcome }) => outcome !== "skipped"));
   return html`<section aria-labelledby="traceability">
     <h2 id="traceability">Traceability</h2>
     <p>
-      Every sentence of the interface document that a server could break, with its level, its checks and their outcomes.
-      ${exercised.length} of ${clauseIds.length} clauses were exercised or observed.
+      Every sentence of the interface document that a ${party} could break, with its level, its checks and their
+      outcomes. ${exercised.length} of ${ids.length} clauses were exercised or observed.
     </p>
     <details>
-      <summary>All ${clauseIds.length} clauses</summary>
+      <summary>All ${ids.length} clauses</summary>
       ${tableOf("Clauses, checks and outcomes", head, rows, "wordy trace")}
     </details>
   </section>`;

@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+
+import { sampleFinding } from "../../report/testing/sample.ts";
+import { clauseOf, clausesOfParty, isClauseId } from "../../spec/clauses.ts";
+import { latestRequirements, newestRequirements } from "../../spec/requirements.ts";
+import { clausesHash, judgedParts } from "./assemble.ts";
+
+const judging = { version: "0.0.1", end: { kind: "planned" }, unselected: [], load: null } as const;
+
+const untestablePartiesOf = (party: "server" | "client"): string[] => {
+  const { untestable } = judgedParts([], { ...judging, party, requirements: latestRequirements });
+  return [...new Set(untestable.flatMap(({ clause }) => (isClauseId(clause) ? [clauseOf(clause).party] : [])))];
+};
+
+describe("a report judges one party", () => {
+  it.each(["server", "client"] as const)("and lists only what no request can show of a %s", (party) => {
+    expect(untestablePartiesOf(party)).toEqual([party]);
+  });
+
+  it("and names its clauses by a hash that other parties do not change", () => {
+    expect(clausesHash("server")).not.toBe(clausesHash("client"));
+  });
+
+  it("and a server is conformant although nothing of a client was exercised", () => {
+    const { verdict } = judgedParts([sampleFinding({})], { ...judging, requirements: newestRequirements });
+    expect(verdict).toBe("conformant");
+  });
+});
+
+describe("the last requirement set", () => {
+  it("adds no clause for servers to the set before", () => {
+    const added = clausesOfParty("server").filter((id) => clauseOf(id).since === latestRequirements);
+    expect(added).toEqual([]);
+  });
+});

@@ -122,7 +122,9 @@ function drawCondition(operation: Operation, numbers: () => number): Condition {
     return { values: drawValues(operation, pick(sizes, numbers), numbers), peculiarity: null, count: null };
   // Some durations are 0 in the first responses, which is the same in every unit. So mutants with a wrong unit must not
   // change only one of the first requests.
-  const possibleCounts = operation.class === "wrong unit" ? counts.filter(({ isRepeated }) => isRepeated) : counts;
+  // One request charged twice is no violation that can be proven, because another client may have used the key.
+  const needsRepetition = operation.class === "wrong unit" || operation.class === "charge twice";
+  const possibleCounts = needsRepetition ? counts.filter(({ isRepeated }) => isRepeated) : counts;
   if (numbers() < countShare)
     return { values: ownValues(operation), peculiarity: null, count: pick(possibleCounts, numbers) };
   const values = drawValues(operation, pick([0, 1, 1], numbers), numbers);

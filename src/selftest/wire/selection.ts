@@ -65,6 +65,9 @@ export const wholePart = (instances: readonly string[]): SuitesPart => ({
   suites: ofInstances(suites, (instance) => instances.includes(instance) || !isHeavy(instance)),
 });
 
+/** All checks with all their probes: what a vendor's run has. */
+const everything: SuitesPart = { name: "everything", suites };
+
 /** Returns the checks that `isWanted` accepts, with the probes that these checks need and with `companions`. */
 function reduced(
   isWanted: (check: Check) => boolean,
@@ -103,6 +106,7 @@ export function partsFor(instances: readonly string[], { costs }: Profile): Suit
     partOf(light.length > 0 ? light.slice(0, mostInFirst) : heavy.slice(0, 1)),
     ...(light.length > 0 || heavy.length === 0 ? [wholePart([])] : []),
     ...(heavy.length > 0 ? [wholePart(heavy)] : []),
+    everything,
   ];
 }
 

@@ -104,7 +104,9 @@ const charge = (description: string, endpoints: readonly EndpointName[], breaks:
     outcome: "success",
     breaks,
     // While all concurrency slots are held, the second request that the operation sends would be refused.
-    excludes: (values) => values.state === "slots held" || hasNoTierKey(values),
+    // A key has one first and one second request. If only one request is charged twice, another client may be the reason.
+    excludes: (values) =>
+      values.state === "slots held" || values.age === "first" || values.age === "second" || hasNoTierKey(values),
     fits: (traits) => hasTierKey(traits) && isSuccess(traits),
     change: {
       kind: "besides",

@@ -39,13 +39,14 @@ const mistakes = [
 ];
 const errors = [...mistakes, failingInvoked];
 const streams = [streamedWithAllFeatures, streamedSlowly, failedInStream];
-/** Probes that wait some seconds. After the wait, a health report must show other durations. */
+/** Probes that wait some seconds. A health report after the wait must show a longer uptime. */
 const slowProbes = [allowanceWatched, streamAccounted];
 const healthProbes = [healthChecked, degradedChecked, laterChecked, unknownChecked];
 
 /**
- * Additional probes for clauses about every response, stream or delivery. If only such a clause is selected, its own
- * probes prove little, so these run too. They create nothing on the target unless the clause is about creating.
+ * Additional probes for clauses about every response, stream or delivery. If the user selects only such a clause, the
+ * probes of its own checks prove little, so these run too. They create nothing on the target unless the clause is about
+ * creating.
  */
 const companions: Readonly<Partial<Record<ClauseId, readonly Probe[]>>> = {
   "KEY-4": [everyKeyUsed],

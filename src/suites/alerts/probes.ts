@@ -40,12 +40,15 @@ export interface AlertCrossed {
   readonly unreached: string | null;
 }
 
-/** Maximum number of requests for crossing a threshold, without a test clock and with one. */
+/**
+ * Maximum number of requests for crossing a threshold. The first number is for a real clock, the second for a test
+ * clock.
+ */
 const maxRequests = 60;
 const maxOnTestClock = 150;
 /**
- * Time after which requests no longer count in a minute. With a test clock (`advanced`), this is longer, because some
- * limiters also count the previous minute.
+ * Time after which requests no longer count against the limit per minute. With a test clock (`advanced`), this is
+ * longer, because some limiters also count the previous minute.
  */
 const idleMs = { advanced: 121_000, real: minuteOverMs } as const;
 /** Real time to wait for a test message to the alert's new address. Some servers send one. */
@@ -65,7 +68,7 @@ export const alertCrossed = probe(
     const { given, time } = context;
     const hook = given.receiver.open("alert", { secret: null, replies: [{ kind: "status", status: 204 }] });
     const client = context.client.as(alertKey(context));
-    // With a small limit per minute, no request is spent on crossing a threshold.
+    // If the limit per minute is small, the probe spends no request on crossing a threshold.
     const hasFew = hasFewRequests(context.target);
     if (!hasFew) await idle(client, context);
     const start = hasFew ? [] : await measure(client, context);
@@ -108,21 +111,21 @@ async function crossingOf(
 const notCrossed = (reason: string): Crossing => ({ kind: "not crossed", reason });
 
 /**
- * Waits until recent requests of the key no longer count in a minute. If the run may not wait, the measurement includes
- * these requests.
+ * Waits until the key's recent requests no longer count against the limit per minute. If the run may not wait that
+ * long, the measured usage includes these requests.
  */
 async function idle(client: Client, { recorder, time }: ProbeContext): Promise<void> {
   const last = countedOn(client, recorder).at(-1);
   if (last === undefined) return;
-  // Real time is not counted, because a test clock may stand still between two advances.
+  // With a test clock, real time is not subtracted: that clock may stand still between two advances.
   const ms = time.canAdvance ? idleMs.advanced : last.endMs + idleMs.real - time.now();
   await waitIfAllowed(time, ms, "the minute of the alert's key must pass");
 }
 
 /** Returns the key whose threshold can be crossed with the fewest waits, and then with the fewest requests. */
 function alertKey({ client, target, recorder, time }: ProbeContext): TargetKey {
-  // On a real clock, recent use is ignored, so that the result is the key that the probe declares in `keys`. Other
-  // probes may be using the other keys at the same time.
+  // On a real clock, recent use is ignored: other probes may be using the other keys at the same time. The result is
+  // then the key that the probe declares in `keys`.
   const isInUse = (key: TargetKey): boolean => time.canAdvance && recentlyOn(client.as(key), recorder, time).length > 0;
   return cheapestFirst(target, isInUse)[0] ?? client.key;
 }
@@ -131,8 +134,8 @@ function cheapestFirst(target: Target, isInUse: (key: TargetKey) => boolean): Ta
   const costOf = (key: TargetKey): Cost => {
     const limits = limitsOf(key, target);
     if (limits === null) return { waits: 1, requests: maxRequests };
-    // Before the crossing, a read of usage and the creation of the alert use 200 / perMinute percent of a minute. The
-    // threshold is the next whole percent. One percent of the hour is perHour / 100 requests.
+    // Before the crossing, a read of usage and the creation of the alert use 200 / perMinute percent of the limit per
+    // minute. The threshold is the next whole percent. One percent of the limit per hour is perHour / 100 requests.
     const requests = (limits.perHour / 100) * (Math.floor(200 / limits.perMinute) + 1);
     return { waits: Math.floor(requests / limits.perMinute) + Number(isInUse(key)), requests };
   };
@@ -155,7 +158,8 @@ const recentlyOn = (client: Client, recorder: Recorder, time: RunClock): Sample[
   countedOn(client, recorder).filter(({ endMs, endClockMs }) => endMs + endClockMs > time.targetMs() - minuteOverMs);
 
 /**
- * Bounds of the number of requests of a window that a key has used, by the target's reports or by the run's own count.
+ * Bounds of the number of requests that a key has used in a window. The target's reports or the run's own count give
+ * them.
  */
 export interface Used {
   readonly limit: number;
@@ -180,8 +184,8 @@ async function measure(
   const reported = [windowOfReport(read), windowOfHeaders(read)].filter((each) => each !== null);
   if (limits === null) return reported.map(({ used, limit }) => ({ limit, min: used, max: used }));
   const counted = countedOn(client, recorder);
-  // An alert may watch a limit that includes the burst. Only with a test clock, because that threshold takes more
-  // requests to cross.
+  // An alert may watch a limit that includes the burst. That threshold takes more requests to cross, so the probe tries
+  // it only with a test clock.
   const withBurst = time.canAdvance && limits.burst !== null ? [limits.perMinute + limits.burst] : [];
   return [
     { limit: limits.perHour, own: counted },
@@ -213,8 +217,8 @@ function windowOfHeaders(read: Exchange): Window | null {
 }
 
 /**
- * Returns the lowest whole percentage that no window reaches, even with the request that creates the alert. `null` if
- * no window is known.
+ * Returns the lowest whole percentage that no window has reached, even after the request that creates the alert. `null`
+ * if no window is known.
  */
 export function thresholdAbove(windows: readonly Used[]): number | null {
   if (windows.length === 0) return null;
@@ -252,8 +256,8 @@ async function crossThreshold(
 }
 
 /**
- * Measures usage, after an invoke if an agent is given. Returns `null` if the run may not wait until the key can send
- * more requests.
+ * Measures usage, after an invoke if an agent is given. Returns `null` if the run may not wait until the key has
+ * requests left.
  */
 async function measureWithin(
   client: Client,
@@ -275,17 +279,17 @@ const percentOf = (windows: readonly Used[]): number =>
   Math.max(...windows.map(({ min, limit }) => (min / limit) * 100));
 
 /**
- * Real time to wait for a message, without a test clock and with one. With a test clock, most of the wait is an advance
- * of that clock.
+ * Real time to wait for a message. The first number is for a real clock. The second is for a test clock, where most of
+ * the wait is an advance of that clock.
  */
 const realWaitMs = 10_000;
 const advancedWaitMs = 1000;
 /**
- * Advances of the test clock while waiting for a message, five minutes in all. A target may check its alerts in a
- * periodic job.
+ * Advances of the test clock while the probe waits for a message, five minutes in all. A target may check its alerts in
+ * a periodic job.
  */
 const advancesMs = [1000, 9000, 50_000, 60_000, 180_000] as const;
-/** Further waits without a test clock, if the run may wait. A target may check its alerts once a minute. */
+/** Further waits on a real clock, if the run may wait. A target may check its alerts once a minute. */
 const furtherWaitsMs = [5000, 5000, 10_000, 10_000, 10_000, 15_000] as const;
 
 /** Waits for a message. Returns how long that took by the target's clock. */

@@ -30,8 +30,8 @@ export const keyCheckProbes = { unauthenticated: unauthenticatedSent, all: allEx
 type KeyEvidence = EvidenceOf<typeof keyCheckProbes>;
 
 /**
- * Adds probes that send a request with a valid key to each endpoint that every target has. Their success is the control
- * without which a rejection proves nothing.
+ * Adds probes that send a request with a valid key to each endpoint that every target has. A rejection of another key
+ * proves something only if such a request succeeds.
  */
 const withCoreControls = { ...keyCheckProbes, invoked, streamed, read: keyUsageRead } as const;
 /** Adds probes that send a request with a valid key to every endpoint that this target has. */
@@ -100,8 +100,8 @@ function judgeAlteredCode(evidence: KeyEvidence): Finding<never> {
 }
 
 /**
- * Judges a key with swapped letter case, if all letters of the real key have one case. Such a key may be hexadecimal,
- * so a server may ignore the case.
+ * Judges a key with swapped letter case, if all letters of the real key have the same case. Such a key may be a
+ * hexadecimal number, and a server may ignore the case of those.
  */
 function judgeOtherCase(evidence: KeyEvidence): Finding<ReadingOf<"AUTH-17">> {
   const judged = judgeAltered(evidence, keyKindsOf("AUTH-17"));
@@ -116,7 +116,8 @@ function judgeOtherCase(evidence: KeyEvidence): Finding<ReadingOf<"AUTH-17">> {
 }
 
 /**
- * Returns `unproven` if no trial is correct on some endpoint that is required or was tried. Otherwise returns `null`.
+ * Returns `unproven` if some endpoint has no correct trial, else `null`. The endpoints are those that every target has,
+ * and those that a trial was sent to.
  */
 function unprovenOnSomeEndpoint(trials: readonly KeyTrial[], correct: readonly KeyTrial[]): Unproven | null {
   const proven = new Set(correct.map(({ endpoint }) => endpoint));
@@ -133,7 +134,7 @@ type InvalidKey = "a wrong key" | "no key";
 
 /**
  * Judges the trials of one kind of invalid key.
- * @param afterRejection returns the verdict of a violation, if the first conclusive trial got 401
+ * @param afterRejection gives the verdict of a wrongly accepted trial, if the first conclusive trial got 401
  */
 function judgeInvalidKey(
   { unauthenticated, all }: KeyEvidence,

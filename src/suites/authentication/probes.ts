@@ -70,7 +70,7 @@ export interface UnauthenticatedTrials extends KeyTrials {
    * a small limit per minute.
    */
   readonly keyAndBodyWrong: Exchange | null;
-  /** Requests without a key and with an empty JSON object as body, to other endpoints than invoke. */
+  /** Requests without a key and with an empty JSON object as body, to endpoints other than invoke. */
   readonly keyAndBodyMissing: readonly Exchange[];
 }
 
@@ -82,7 +82,7 @@ const endpointsIfFewRequests: Readonly<Partial<Record<RejectedKeyKind, readonly 
   "a key with another last character": ["health", "invoke", "list"],
   "a key that is lengthened": ["health", "list"],
 };
-/** Minimum limit per minute of a key with which every endpoint is tried. */
+/** On a real clock, every endpoint is tried only if the main key's limit per minute is at least this. */
 const manyPerMinute = 100;
 
 /** Runs late, so that webhooks and operations exist for its requests. */
@@ -92,7 +92,8 @@ export const unauthenticatedSent = probe(
   async (context): Promise<UnauthenticatedTrials> => {
     const { client, target, discovery, time } = context;
     const { key } = client.key;
-    // An exhausted key would get 429. A server that wrongly accepts an altered key would then seem to reject it.
+    // Without this pause, an exhausted key might get 429. A server that wrongly accepts an altered key would then seem
+    // to reject it.
     if (time.canAdvance) await time.passTime(useExpiryMs, "the key must have its allowance back");
     const fixtures = await prepareFixtures(context, "of-strangers");
     const sender = createTrialSender(client, fixtures, context);
@@ -127,8 +128,8 @@ export const unauthenticatedSent = probe(
 );
 
 /**
- * Lists deliveries with the main key, as a control, unless another probe did. If the run may not wait for that, the
- * other requests still count.
+ * Lists deliveries with the main key, unless another probe did: a rejection of another key proves something only if
+ * this succeeds. If the run may not wait for the key's allowance, the other requests are sent nonetheless.
  */
 async function sendDeliveriesControl(context: ProbeContext, fixtures: Fixtures): Promise<void> {
   const request = requestFor.deliveries(fixtures);

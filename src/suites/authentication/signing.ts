@@ -43,8 +43,8 @@ const signedValidly = probe(
 );
 
 /**
- * JSON with white space, escapes beside characters that are not ASCII, a number with a final zero, and names in no
- * alphabetical order. A server that parses this body and prints it again gets another text.
+ * JSON with unusual white space, escapes next to characters that are not ASCII, a number with a final zero, and
+ * unsorted names. A server that parses this body and prints it again gets another text.
  */
 const unusualJson = String.raw`
 	{  "parameters": {"conformance_unknown":0.70 },
@@ -87,7 +87,7 @@ const mistakes = {
 export interface SignedBadly {
   /** Control: a request without a signature. */
   readonly control: Exchange;
-  /** Requests with a wrong signature, by the name of the mistake. */
+  /** Requests with a wrong signature. The key of each is the name of its mistake. */
   readonly asked: Readonly<Record<string, Exchange>>;
   /** A request without a signature, with a key that requires signatures; `null` if the target has no such key. */
   readonly unsigned: Exchange | null;

@@ -19,7 +19,7 @@ export interface PairBitmap {
   readonly bits: string;
 }
 
-/** How many triples of endpoint, kind of key and state a run covered, and what would bring the others. */
+/** How many triples of endpoint, kind of key and state a run covered, and what would enable the others. */
 export interface TripleCounts {
   readonly covered: number;
   readonly reachable: number;
@@ -31,10 +31,10 @@ export interface TripleCounts {
 export interface PairCounts {
   /** Pairs that some request of the run covered. */
   readonly coveredCount: number;
-  /** Pairs that the run was to cover and did not, though neither the target nor a bound explains it. */
+  /** Pairs that the run should have covered and did not. Neither the target nor a bound of the run explains why. */
   readonly uncovered: readonly string[];
   readonly total: number;
-  /** Pairs that the target, the selection or the bounds of the run leave out. */
+  /** Pairs that the run could not cover because of the target, the selection or its own bounds. */
   readonly cut: readonly CutPairs[];
   /** Absent in the evidence of earlier versions. */
   readonly triples?: TripleCounts;
@@ -42,27 +42,30 @@ export interface PairCounts {
   readonly seen?: PairBitmap;
 }
 
-/** The requests of a run, sent and left out. */
+/** The requests of a run: those that were answered, and those that were not sent or got no response. */
 interface SentRows {
   readonly target: Target;
   readonly readOnly: boolean;
   readonly reach: Reach;
   /** The rows of all requests that were answered. */
   readonly answered: readonly Row[];
-  /** Names of the pairs in them. */
+  /** Names of the pairs that these rows contain. */
   readonly covered: ReadonlySet<string>;
   /**
-   * The generated rows without a response, and what would bring one. `null` if neither the target nor a bound of the run
-   * is the reason.
+   * The generated rows without a response, and what would enable one. `null` if neither the target nor a bound of the
+   * run is the reason.
    */
   readonly unanswered: ReadonlyMap<Row, Enabler | null>;
   readonly tested: readonly LimitTest[];
 }
 
-/** A legal server may lose a request, or answer too late. */
+/** Requirement of a pair whose request got no response. A legal server may lose a request, or answer too late. */
 export const noAnswer = "a response to each request";
 
-/** Counts the pairs of a run. A missing pair is uncovered only if no request that would have had it has a reason. */
+/**
+ * Counts the pairs of a run. A missing pair is `uncovered` if no unanswered request that contains the pair has a
+ * reason.
+ */
 export function countPairs(sent: SentRows): PairCounts {
   const { reach, covered, unanswered } = sent;
   const { covering, pairs, total, cut } = reach;
@@ -84,8 +87,8 @@ export function countPairs(sent: SentRows): PairCounts {
 }
 
 /**
- * Returns what would bring requests with a key that is used up, if a run has none. `null` if its probe failed in the
- * harness.
+ * Returns what would enable requests with a key that is used up, for a run that sent none. `null` if the probe that
+ * uses up the key failed in the harness.
  */
 export function neededForLimit({ key = "", state }: Row, target: Target, tested: readonly LimitTest[]): Enabler | null {
   const own = tested.filter((each) => each.state === state && (each.tier === null || each.tier === key));
@@ -127,7 +130,7 @@ interface Triple extends Row {
 const nameOfTriple = ({ endpoint, key, state }: Row): string => `${endpoint} ${key} ${state}`;
 const isDocumented = ({ method }: Row): boolean => method === "documented";
 
-/** The triples whose three pairs exist. A key that is refused has no state. */
+/** The triples whose three pairs are possible. A rejected key has no state. */
 const allTriples = once((): readonly Triple[] => {
   const pairs = new Set(allPairs());
   const refused: readonly string[] = dimensions.key.refused;

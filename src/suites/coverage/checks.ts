@@ -130,7 +130,7 @@ const checkKeyCode = (clause: JudgedId, kinds: readonly string[], isRight: (code
     requests: `every generated request with a key of these kinds: ${kinds.join(", ")}`,
     isCovered: (row) => isDocumented(row) && isOneOf(row["key"], ...kinds),
     expected: `the code of ${kinds.join(", ")}, if the status is 401`,
-    // An absent code is accepted here: ERR-2 to ERR-5 (forms of error bodies) judge that there is one.
+    // An absent code is accepted here, because ERR-2 to ERR-5 (forms of error bodies) judge its absence.
     isKept: (exchange) => !hasStatus(exchange, 401) || isRightCode(codeOf(exchange), isRight),
   });
 
@@ -228,7 +228,7 @@ const isLegalCall = (row: Row, endpoint: string): boolean =>
   // Servers may restrict the characters of a session id.
   row["session"] !== "not ASCII";
 
-/** Whether the endpoint accepted each value of these dimensions in some request of the run. */
+/** Whether the endpoint accepted each of these values of the row in some request of the run. */
 const isAcceptedApart = ({ corners }: CornerEvidence, row: Row, names: readonly string[]): boolean => {
   const accepted = corners.accepted[row["endpoint"] ?? ""] ?? [];
   return [...names, "agent"].every((name) => accepted.includes(`${name}=${row[name]}`));

@@ -4,7 +4,7 @@ import type { EndpointName } from "../../spec/endpoints.ts";
 
 type Clauses = readonly ClauseId[];
 
-/** The must clause that each endpoint's success belongs to. */
+/** The must clause about a success of each endpoint. */
 const clauseOfEndpoint: Readonly<Record<EndpointName, ClauseId>> = {
   invoke: "INV-1",
   stream: "SSE-1",
@@ -60,7 +60,7 @@ const clausesOfValue: { readonly [D in Dimension]?: Readonly<Partial<Record<stri
   },
 };
 
-/** Must clauses about values of a dimension that no value has alone. */
+/** Must clauses of dimensions. They apply to each value that has no clause of its own. */
 const clausesOfDimension: { readonly [D in Dimension]?: Clauses } = {
   session: ["INV-17"],
   query: ["INV-22"],

@@ -8,8 +8,8 @@ import type { Target, TargetKey } from "../../target/target.ts";
 import { requestOfRow } from "./requests.ts";
 
 /**
- * Endpoints for the first two requests of each key, in turn. Endpoints come first at which a valid request succeeds and
- * creates nothing.
+ * Endpoints for the first two requests of each key, in turn. The first line has endpoints where a valid request
+ * succeeds and creates nothing.
  */
 const endpoints = [
   ...(["invoke", "stream", "stream", "invoke", "health", "keyUsage", "usage", "list", "keyUsage", "health"] as const),

@@ -16,8 +16,8 @@ import { letInKinds, missingFor } from "./reach.ts";
 import { begunInStates } from "./triples.ts";
 
 /**
- * The dimensions whose value a request can choose. The age of a request cannot be chosen: it follows from earlier
- * requests.
+ * The dimensions whose value the harness can choose for a request. It cannot choose the age of a request, which follows
+ * from earlier requests.
  */
 const chosen = (Object.keys(dimensions) as Dimension[]).filter((name) => !(name in pairedOnly));
 
@@ -91,7 +91,7 @@ function findReach(target: Target, readOnly: boolean): Reach {
   return { covering, pairs, total: all.length, cut: mergeCuts(cut) };
 }
 
-/** Adds up what the same thing would bring, the most first. */
+/** Adds up the pairs that need the same setting or key. The largest number comes first. */
 export const mergeCuts = (cuts: readonly CutPairs[]): CutPairs[] =>
   [...Map.groupBy(cuts, ({ needs }) => JSON.stringify(needs)).values()]
     .flatMap((each) =>
@@ -168,7 +168,7 @@ export function neededRows(target: Target): readonly Row[] {
 }
 
 /**
- * A request with each key to each endpoint, to be sent as the key's first after a reset. Empty without a test clock,
+ * A request with each key to each endpoint, sent as the key's first request after a reset. Empty without a test clock,
  * because the run would have to wait for the resets.
  */
 function rowsOfAges(target: Target): readonly Row[] {
@@ -211,7 +211,7 @@ const rowsInStates = memoizeByObject((target: Target): readonly Row[] => {
   const needed = states.flatMap((state) =>
     (state === "tokens spent" ? ["near quota"] : kinds).flatMap((key) => [
       ...endpointNames.map((endpoint) => ({ endpoint, key, state, method: "documented" })),
-      // Health requests are sent to further agents, because no limit counts them.
+      // Health requests to further agents are free, because no limit counts them.
       ...["degraded", "unhealthy"].map((agent) => ({ endpoint: "health", key, state, method: "documented", agent })),
     ]),
   );

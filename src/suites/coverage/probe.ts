@@ -32,7 +32,7 @@ export interface GeneratedRequest {
 /** Evidence of the pairs of values that the requests of a run cover. */
 export interface PairCoverage extends PairCounts {
   readonly generated: readonly GeneratedRequest[];
-  /** Endpoints and kinds of keys for which some request without another mistake got 401. */
+  /** Endpoints that answered 401 to a kind of key, in some request without another mistake. */
   readonly rejecting: readonly { readonly endpoint: string; readonly key: string }[];
   /** Values of the run's successful requests, such as `temperature=2`, by endpoint. */
   readonly accepted: Readonly<Record<string, readonly string[]>>;
@@ -188,10 +188,10 @@ const partsOf = (context: ProbeContext, fixtures: Fixtures): RequestParts => ({
   listed: listedOf(context),
 });
 
-/** Functions that a sender of rows calls. */
+/** Callbacks of the function that sends the rows. */
 interface RowEvents {
   readonly onSent: (row: Row, exchange: Exchange) => void;
-  /** Takes what would bring a response. */
+  /** Called for a row without a response, with the requirement that would enable one. */
   readonly leaveOut: (row: Row, needs: Enabler) => void;
 }
 
@@ -248,7 +248,7 @@ async function sendRows(
   return generated;
 }
 
-/** Names the values of an invoke or stream that the target must refuse, each with the endpoint. */
+/** Names each value of an invoke or stream that the target must refuse, together with the endpoint. */
 const forbiddenIn = ({ endpoint = "", method, key = "", body = "" }: Row): string[] =>
   (endpoint === "invoke" || endpoint === "stream") && method === "documented"
     ? [
@@ -301,7 +301,7 @@ function clientOf(kind: string, client: Client, target: Target): Client | null {
   return key === null ? null : client.as(key);
 }
 
-/** A key and the limit of it that the run has used up. */
+/** A key, with the name of its limit that the run has used up. */
 interface UsedKey {
   readonly key: TargetKey;
   /** The key's value in the dimension `key`. */
@@ -310,7 +310,7 @@ interface UsedKey {
 }
 
 /**
- * Builds the requests to every endpoint to send while a limit of a key is used up. Each returned function sends one.
+ * Builds a request to every endpoint, to be sent while a limit of a key is used up. Each returned function sends one.
  * Only checks of requirement set 1.1 judge them.
  */
 export function requestsInState(context: ProbeContext, { key, kind, state }: UsedKey): (() => PendingExchange)[] {

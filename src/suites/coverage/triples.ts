@@ -29,7 +29,7 @@ const others = endpointNames.filter(
   (name) => name !== "list" && ![...ofAgents, ...creating].some((each) => each === name),
 );
 
-/** Groups of requests that cover triples of values. Only the last three groups run agents. */
+/** Groups of requests that cover triples of values. If the server is legal, only the last three groups run agents. */
 const beginnings: readonly Beginning[] = [
   {
     endpoints: ofQueries,
@@ -92,7 +92,7 @@ const inEachState = [
   { endpoint: "list" },
 ] as const satisfies readonly Row[];
 
-/** Builds some values of the requests that are sent while a limit of a key is used up. */
+/** Builds the first values of requests that are sent while a limit of a key is used up. */
 export const begunInStates = (keys: readonly string[], states: readonly string[]): readonly Row[] =>
   states
     .filter((state) => state === "minute used up" || state === "hour used up")

@@ -12,7 +12,7 @@ import { fallBetween } from "../shared/compare-samples.ts";
 
 /**
  * All requests of the run with one key. `limits` is `null` if the run knows the key's tier only from the headers: the
- * checks judge those headers, so they must not be their own standard.
+ * checks judge those headers, and so need limits from another source.
  */
 export interface KeySamples extends KeyHistory<Sample, TierLimits | null> {
   readonly key: string;
@@ -32,7 +32,7 @@ export interface AllSamples {
   readonly countedRead?: CountedRead | null;
   /** Whether `GET /usage` counts against the allowance. Only in older evidence. */
   readonly readsCount?: boolean;
-  /** The harness's own clock at the start of the run, in Unix milliseconds. */
+  /** Start of the run by the harness's own clock, in Unix milliseconds. */
   readonly startedUnixMs: number;
 }
 
@@ -142,7 +142,7 @@ export const concurrentRounds = probe(
 );
 
 /**
- * Lengths of rolling windows, and how coarsely a limiter may count them. A limiter that counts in slices gives back a
+ * Lengths of rolling windows, and the length of the slices in which a limiter may count. Such a limiter gives back a
  * whole slice at once.
  */
 const rolling = [
@@ -152,7 +152,7 @@ const rolling = [
 
 /**
  * Counts the requests that may have left a rolling window between two responses. With `canMove`, the run can advance
- * the target's clock, and that clock may stand still otherwise.
+ * the target's clock, which may stand still between two advances.
  */
 export function returnedWithin(samples: readonly Sample[], from: Sample, to: Sample, canMove: boolean): number {
   const mayLeave = (sample: Sample): boolean =>

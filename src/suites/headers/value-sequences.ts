@@ -36,8 +36,8 @@ export function judgeFalls({ keys, keylessMs, hasClock, ...history }: AllSamples
 }
 
 /**
- * Pairs of consecutive samples in a series of invokes. Leaves out a pair that stays at 0 or at the limit, because
- * `Remaining` may stay there while a burst allowance is used up.
+ * Pairs of consecutive samples in a series of invokes. Leaves out a pair whose `Remaining` stays at 0 or at the limit,
+ * as it may while a burst allowance is used up.
  */
 const pairsOf = (run: SerialRun): (readonly [Sample, Sample])[] =>
   run.flatMap((sample, index) => {
@@ -59,7 +59,7 @@ function describeFall(
   const [first, last] = [pairs[0]?.[0], pairs.at(-1)?.[1]];
   const whole = first === undefined || last === undefined ? null : fallBetween(first, last);
   if (whole === null || first === undefined || last === undefined) return null;
-  // Requests from before the run may leave a rolling window at any time.
+  // A rolling window may give back requests from before the run at any time.
   const mayExpire = isFresh ? 0 : Math.floor(pairs.length / 2);
   const maxReturned =
     whole.mayRegain + mayExpire + requestsLeaving(first, last, [...samples, ...unjudged], hasClock).length;
@@ -68,7 +68,7 @@ function describeFall(
 }
 
 const windowsSeconds = [60, 3600] as const;
-/** How far the clock of a limiter may be off. */
+/** Maximum error of a limiter's clock. */
 const toleranceSeconds = 0.5;
 
 /**
@@ -190,16 +190,16 @@ function errorsAfter(sorted: readonly Sample[], index: number): Sample[] {
 }
 
 /**
- * Maximum fall of `Remaining` from a GET request to the next request. The next request counts. The GET request counts
- * too if its own `Remaining` was computed before.
+ * Maximum fall of `Remaining` from a GET request to the next request. The next request always counts. The GET request
+ * counts as well if its own `Remaining` was computed before it was counted.
  */
 const maxFallAfterRead = 2;
-/** How long the target may take after a batch to count its entries one by one. */
+/** Maximum time after a batch in which the target may count the batch's entries one by one. */
 const batchMs = 10_000;
 
 /**
- * Judges HDR-12 for GET requests: from one to the next request, `Remaining` falls by at most these two. Uses only
- * requests that overlap no other.
+ * Judges HDR-12 after GET requests: `Remaining` falls by at most `maxFallAfterRead` from a GET request to the next
+ * request. Uses only requests that overlap no other.
  */
 export function judgeRemainingAfterReads({ keys, keylessMs }: AllSamples, all: AllExchanges): Finding<never> {
   const reads = new Set(all.exchanges.filter((each) => isRead(each, all)).map(({ id }) => id));
@@ -222,7 +222,7 @@ export function judgeRemainingAfterReads({ keys, keylessMs }: AllSamples, all: A
   return judged > 0 ? holds() : unproven("no read was followed by another request of its window");
 }
 
-/** Number of batch entries that the target may still be counting at a time. */
+/** Number of batch entries that the target may still be counting at `atMs`. */
 const entriesBy = (batches: readonly Exchange[], atMs: number): number =>
   batches
     .filter(({ sentMs }) => sentMs <= atMs && sentMs > atMs - batchMs)

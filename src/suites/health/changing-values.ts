@@ -19,7 +19,7 @@ type ReportPair = readonly [Exchange, Exchange];
  */
 const minGapMs = 3000;
 
-/** Returns when a request was sent, by the target's clock. */
+/** Returns the time by the target's clock at which a request was sent. */
 const sentAt = ({ sentMs, clockMs }: Exchange): number => sentMs + clockMs;
 
 /**

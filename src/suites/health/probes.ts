@@ -15,7 +15,7 @@ export const degradedChecked = probe(
   { needs: ["agents.degraded"], requests: 0, reads: true },
   async ({ client, given }) => {
     const report = await client.health(given["agents.degraded"]);
-    // Gives more samples to the checks that judge every health report.
+    // These reports add samples for the checks that judge every health report.
     for (let more = 0; more < 2; more += 1) await client.health(given["agents.degraded"]);
     return { report };
   },

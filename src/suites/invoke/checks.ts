@@ -73,7 +73,10 @@ const judgeTogether = ({ plain, tried }: { readonly plain: TimedExchange; readon
 
 const noRequestIds = unproven("fewer than two responses have a `request_id`");
 
-/** Judges that the responses have different request ids. All must come from before, or after, the same outage. */
+/**
+ * Judges that the responses have different request ids. The caller leaves out responses on the other side of an outage,
+ * because a restarted server may give the same ids again.
+ */
 function judgeRequestIds(exchanges: readonly Exchange[]): Finding<never> {
   const byId = new Map<string, Exchange>();
   for (const exchange of exchanges) {

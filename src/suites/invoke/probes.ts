@@ -85,8 +85,8 @@ export const invokedAtMax = probe(
 );
 
 /**
- * Number of requests. With a small limit per minute it is 0 if webhooks are tested, because the webhook probes already
- * send the same request.
+ * Number of requests of the probe. It is 0 if the key has a small limit per minute and webhooks are tested: the webhook
+ * probes then send the same request.
  */
 function requestsWithoutWebhooks(target: Target): number {
   return hasFewRequests(target) && target.webhooks !== null ? 0 : 1;

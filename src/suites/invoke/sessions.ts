@@ -8,8 +8,8 @@ import type { CombinedResult } from "../shared/combined-features.ts";
 import { invoked, invokedAtMin, sessionHeld } from "./probes.ts";
 
 /**
- * Whether the server rejects a request for lack of `session_id`: it accepts a similar request with `session_id` and
- * optional parameters.
+ * Whether the server rejects a request because it has no `session_id`. The server then accepts a similar request with
+ * `session_id` and optional parameters.
  */
 export const isSessionRequired = (plain: Exchange, tried: CombinedResult<"session">): boolean =>
   hasStatus(plain, 400, 422) && isSuccess(tried.together);

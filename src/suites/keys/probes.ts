@@ -25,7 +25,7 @@ export const keyUsageRead = probe(
 /** The start of a key. The key itself is never stored. */
 export interface Prefix {
   readonly name: string;
-  /** Two letters and an underscore; `null` if the key starts otherwise. */
+  /** Two letters and an underscore; `null` if the key does not start with them. */
   readonly prefix: string | null;
 }
 
@@ -37,7 +37,10 @@ export const keyPrefixesRead = probe(
   }),
 );
 
-/** Positive control for the expiry of the temporary key. Runs before any probe that lets time pass. */
+/**
+ * A request with the temporary key during its life: only if this succeeds does a later rejection prove the expiry. Runs
+ * before any probe that lets time pass.
+ */
 export const temporaryKeyUsed = probe(
   "a temporary key is used while it lives",
   { needs: ["keys.temporary"], requests: 0 },
@@ -116,7 +119,7 @@ export const temporaryKeyExpiryAwaited = probe(
     requestAfterExpiry(context, "of-late-temporary-key", context.time.canAdvance ? laterEndpoints : endpointNames),
 );
 
-/** Positive control for the keys that must not create a webhook. */
+/** A webhook created with the main key: only if this succeeds does a rejection of a restricted key prove anything. */
 export const webhookCreated = probe(
   "a webhook is created with the main key",
   {
@@ -157,7 +160,7 @@ export const readOnlyKeyTried = probe(
 );
 
 export interface AgentsTried {
-  /** Invoke of the key's own agent. */
+  /** An invoke of the agent to which the key is restricted. */
   readonly own: Exchange;
   /** Requests for another agent with the key, and an invoke with the main key as control; `null` if no other agent is known. */
   readonly other: (KeyTrials & { readonly control: Exchange }) | null;
@@ -186,7 +189,7 @@ export const oneAgentKeyTried = probe(
   },
 );
 
-/** An agent that the key may not call and that presumably responds. */
+/** Returns an agent that the key may not call, and that probably responds. */
 function otherAgent({ target: { agents }, discovery }: ProbeContext, allowed: readonly string[]): string | undefined {
   const unsuitable = [agents.slow, agents.slowStreaming, agents.timingOut, agents.failing, agents.failingInStream];
   const avoided = [...unsuitable, agents.overloaded, agents.unhealthy, agents.webhooked, ...allowed];

@@ -130,7 +130,7 @@ function judgeStreamBeyondHour(use: HourExhausted, isOver: boolean): Finding<nev
 
 /**
  * Counts the requests admitted in the hour whose reset time the refusal reports. If they are fewer than the limit per
- * hour, the target may use a sliding window, which also counts earlier requests and frees some all the time.
+ * hour, the target may use a sliding window, which also counts earlier requests and continuously gives some back.
  */
 function admittedInWindow({ samples }: HourExhausted, refusal: Sample): number {
   if (refusal.resetAfter === null) return 0;
@@ -212,7 +212,7 @@ export const limits = suite("Limits", [
     if (minuteBreach(use)?.side !== "under") return unproven("an admissible limiter explains the refusal");
     const [refusal] = use.refused;
     const saidSeconds = refusal === undefined ? null : retryAfterSeconds(refusal);
-    // A burst limit never asks for a longer wait, so the refusal came from the minute's limit.
+    // A burst limit never requires a longer wait, so the minute's limit refused the request.
     if (saidSeconds === null || saidSeconds > maxBurstSeconds) return unproven("the minute admits too few (LIM-2)");
     if (use.first.end !== "refused") return failing("below");
     return breach(`a burst of ${burst} is admitted`, `refused after ${use.first.admitted}`, ...use.refused);

@@ -16,8 +16,8 @@ const times = 3;
 /** Endpoints and statuses that this probe skips, because other probes repeat them anyway. */
 const isKnown: ReadonlySet<string> = new Set(["usage 200", "health 200"]);
 /**
- * Maximum number of pairs of endpoint and status to repeat, with a test clock and without one. On a real clock, each
- * request may have to wait for a window.
+ * Maximum number of pairs of endpoint and status to repeat. The number is smaller on a real clock, where each request
+ * may have to wait for a window.
  */
 const maxKinds = { clock: 14, real: 5 } as const;
 /** Maximum length of a body that is sent again. */
@@ -106,8 +106,8 @@ const readings = { before: 2, after: 3 } as const;
 const healthTimes = 2;
 
 /**
- * Keys other than the main key that may send GET requests, restricted keys first. Leaves out keys that sign requests,
- * have a token quota, are bound to addresses or have expired.
+ * Keys that may send GET requests, restricted keys first. Leaves out the main key, and keys that sign requests, have a
+ * token quota, are bound to addresses or have expired.
  */
 function otherKeys(target: Target): TargetKey[] {
   if (hasFewRequests(target)) return [];

@@ -1,17 +1,21 @@
 import { isAdmitted, isAgentCall, type Sample } from "../../rules/limits/sample.ts";
 import { fallBetween, inOrder } from "../shared/compare-samples.ts";
 
-/** Returns whether a request fell in `Remaining` by exactly one from the response before. `null` if they cannot be compared. */
+/**
+ * Returns whether `Remaining` fell by exactly one from a response to the next. `null` if the two cannot be compared.
+ */
 const fallsByOne = (from: Sample | undefined, to: Sample | undefined): boolean | null => {
   const fall = from === undefined || to === undefined ? null : fallBetween(from, to);
   return fall === null ? null : fall.fell === 1;
 };
 
 /**
- * Returns the ids of reads that were observed to count, as an invoke does. `Remaining` falls by one with such a read, and by one with the
- * next request, so that it does not matter whether a server counts a request before or after it writes the header. A list counts if another
- * one does, and none was free.
- * @param samples all requests of the run on one key
+ * Returns the ids of the GET requests that were observed to count against the allowance, as an invoke does. `Remaining`
+ * must fall by one with the GET request and by one with the next request. A server may then count a request before or
+ * after it writes the header.
+ *
+ * All list requests count if one of them was observed to, and none seemed free.
+ * @param samples all requests of the run with one key
  */
 export function observedCountedReads(samples: readonly Sample[]): string[] {
   const counting = inOrder(samples.filter(({ kind }) => kind !== "health"));

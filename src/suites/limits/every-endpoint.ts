@@ -29,12 +29,19 @@ interface AdmittedLate {
   readonly after: LateRequest;
 }
 
-/** Minimum number of refusals by endpoints that run no agent. Fewer do not prove that a request limit is used up. */
+/**
+ * Minimum number of refusals by endpoints that run no agent. A smaller number does not prove that a request limit is
+ * used up.
+ */
 const minRefused = 3;
-/** Minimum number of admitted requests to one endpoint, and of windows with one. Fewer may be chance. */
+/**
+ * Minimum number of admitted requests to one endpoint, and of windows that contain one. A smaller number may be chance.
+ */
 const minAdmitted = 3;
 const minWindows = 2;
-/** The admitted requests are a breach only if the chance that all of them used returned allowance is below this. */
+/**
+ * If the chance that a window gave back a request for each of the admitted requests is below this, they are a breach.
+ */
 const maxChance = 1e-4;
 
 /**

@@ -22,8 +22,8 @@ export interface KeySender {
   readonly limits: TierLimits;
   readonly time: RunClock;
   /**
-   * The read to send instead of most invokes, because it counts as well and runs no agent. A few invokes still prove
-   * that invokes count. `null` to send invokes only.
+   * The GET request to send instead of most invokes, because it counts as well and runs no agent. A few invokes still
+   * prove that invokes count. `null` to send invokes only.
    */
   readonly countedRead: CountedRead | null;
 }
@@ -58,10 +58,12 @@ export interface ExhaustOptions {
 
 const listPath = "/agents?page=1&limit=2";
 const maxFailures = 5;
-/** Minimum number of invokes among the expected requests. They prove that invokes count, not only reads. */
+/** Minimum number of invokes among the expected requests. They prove that invokes count, not only GET requests. */
 const minInvoked = 3;
 
-/** Sends requests until one is refused or `max` were sent. Sends reads if they count, because reads run no agent. */
+/**
+ * Sends requests until one is refused or `max` were sent. Sends GET requests if they count, because they run no agent.
+ */
 export async function sendUntilRefused(
   sender: KeySender,
   { max, expected, alreadySent = 0 }: ExhaustOptions,
@@ -101,8 +103,8 @@ export async function sendUntilRefused(
 }
 
 /**
- * Real pauses between retries of a refused request. A refusal that outlasts them is not due to a slot that was released
- * late.
+ * Real pauses between retries of a refused request. A slot that the server released late does not explain a refusal
+ * that lasts longer.
  */
 export const retryPausesMs = [300, 600, 1200] as const;
 /** How often a slot that was released late may interrupt a burst. */
@@ -110,7 +112,7 @@ const maxHiccups = 12;
 
 /** Result of sending requests until a refusal outlasts its retries. */
 export interface ExhaustResult extends BurstResult {
-  /** How many refusals were due to a slot that was released late. */
+  /** Number of refusals that a slot explains: the server had released it late. */
   readonly hiccups: number;
 }
 
@@ -148,7 +150,7 @@ export async function exhaust(sender: KeySender, options: ExhaustOptions): Promi
   let failed = 0;
   let invoked = 0;
   for (let hiccups = 0; ; hiccups++) {
-    // The refusal may come from a limit on reads alone, so later bursts send invokes.
+    // The refusal may come from a limit on GET requests alone, so later bursts send invokes.
     const countedRead = hiccups === 0 ? sender.countedRead : null;
     const rest = { ...options, max: max - admitted, expected: expected - admitted };
     let reportsExhaustion = false;
@@ -166,7 +168,7 @@ export async function exhaust(sender: KeySender, options: ExhaustOptions): Promi
   }
 }
 
-/** Minimum `Reset-After` of an exhausted window. A shorter value may be the time until a slot is released. */
+/** Minimum `Reset-After` of an exhausted window. A smaller value may be the time until a slot is released. */
 const minResetAfterSeconds = 5;
 
 async function isAdmittedOnRetry(sender: KeySender): Promise<boolean> {

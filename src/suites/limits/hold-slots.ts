@@ -34,8 +34,8 @@ export const costOfTries = (requestsOfTries: (tries: number) => number) => {
 };
 
 /**
- * Sends requests in sequence, until a response is a 429, `tries` were sent, or `isEnough` holds. Sends none if `before`
- * is a 429.
+ * Sends requests in sequence. Stops after a 429, after `tries` requests, or when `isEnough` is met. Sends none if
+ * `before` is a 429.
  */
 export async function sendUntilRefused(
   before: Exchange,
@@ -74,7 +74,7 @@ export async function holdAtPace<T>(
   return agentsFollowClock(time) && isExtraAdmitted(result) && tripMs > outrunTripMs ? hold(tripMs) : result;
 }
 
-/** Whether agents follow the clock that the run advances. Otherwise they take real time. */
+/** Whether agents follow the test clock that the run advances. Otherwise agents take real time. */
 export const agentsFollowClock = (time: RunClock): boolean => time.canAdvance && !time.agentsUseRealTime();
 
 /**

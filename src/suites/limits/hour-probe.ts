@@ -35,8 +35,8 @@ export interface HourExhausted extends RunKeyHistory {
 }
 
 /**
- * After this pause no request counts against the minute's limit, even if the limiter weighs in the previous minute.
- * Only the hour's limit can then refuse.
+ * After this pause, no earlier request counts against the minute's limit, even if the limiter adds a share of the
+ * previous minute. Only the hour's limit can then refuse.
  */
 const twoMinutesMs = 2 * minuteMs + 3000;
 
@@ -71,7 +71,8 @@ export const hourExhausted = tierProbe(
       if (isSuccess(stream)) afterStream = await invokeUnpaced(sender);
     }
     const siblingUse = await useSibling(context, refused, siblingControl);
-    // Requests after the first refusal may have moved the window, so a new refusal says how long to wait.
+    // Requests after the first refusal may have shifted the window, so the probe needs a new refusal with the current
+    // `retry_after`.
     const last = end === "refused" && target.clock !== null ? await invokeUnpaced(sender) : refused.at(-1);
     const retried = target.clock === null ? null : await retryWhenDue(sender, last);
     const twin = await useSiblingAgain(context, siblingUse, idleSinceMs);
@@ -81,7 +82,8 @@ export const hourExhausted = tierProbe(
     if (isShort || (isSmall && retried !== null && statusOf(retried.exchange) === 200)) {
       const again = isShort ? { before: 0, admittedBefore: admitted } : { before: 1, admittedBefore: null };
       const next = await exhaustHour(sender, { pauseMs, ...again });
-      // Two values of `Reset` show the window's length. An admitted request shows that tokens are left.
+      // The two values of `Reset` show the window's length. An admitted request shows that the month's tokens are not
+      // used up.
       if (next.end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
     }
     return {
@@ -122,7 +124,7 @@ interface HourOptions {
   readonly before: number;
   /**
    * Number of requests after which an earlier hour refused too soon; `null` if none did. At that number the probe
-   * pauses in real time, so that no slot is taken.
+   * pauses in real time, so that the server can release all slots.
    */
   readonly admittedBefore: number | null;
 }

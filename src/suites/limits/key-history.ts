@@ -47,7 +47,7 @@ export interface RunKeyHistory extends KeyHistory<Sample> {
   readonly countedRead?: CountedRead | null;
   /** Whether `GET /usage` counts against the allowance. Only in older evidence. */
   readonly readsCount?: boolean;
-  /** Ids of other reads that were observed to count. Default: none. */
+  /** Ids of other GET requests that were observed to count. Default: none. */
   readonly countedReadIds?: readonly string[];
   /**
    * Requests from before the wait that expired earlier use. They no longer count, but a slow server may still hold
@@ -155,8 +155,8 @@ function decidedIn(sample: Sample, clock: "stands" | "runs"): Span {
 }
 
 /**
- * Whether a request may or may not have counted. The document does not say whether a GET request counts, or is refused
- * at the limit. A GET request of the kind that was observed to count certainly counts if requests were left.
+ * Whether it is unknown if a request counted. The document does not say whether a GET request counts, or is refused at
+ * the limit. A GET request of the kind that was observed to count certainly counted if requests were left.
  */
 const countsPerhaps = (sample: Sample, countedRead: CountedRead | null): boolean =>
   isRefusedRead(sample, countedRead) ||

@@ -23,17 +23,21 @@ const isFree: Judges = (kind) => admissibleCosts(kind).max === 0;
 
 /** How often a wrong cost must be observed. A single wrong cost may come from another client of the key. */
 const minInstances = 2;
-/** Maximum number of wrong costs to examine in a group. A fault shows in all of them. */
+/** Maximum number of wrong costs to examine in a group of requests. A fault shows in all of them. */
 const maxSuspects = 20;
-/** Minimum number of controls: requests of other kinds, sent at about the same time, with their usual cost. */
+/**
+ * Minimum number of controls for a charge (the measured cost of a request). Controls are requests of other kinds with
+ * their usual cost, sent at about the same time.
+ */
 const minControls = 3;
 /** Maximum time between a charge and its controls, in ms. */
 const nearMs = 15_000;
 /**
- * A control must take at least this share of the charge's time. In a shorter time, the window may give back nothing.
+ * A control must have taken at least this share of the time that the charge took. In much less time, the window may
+ * give back nothing.
  */
 const minControlSpan = 0.7;
-/** If a window gave back a request at every charge with a chance below this, the charges are a breach. */
+/** Wrong costs are a breach if the chance that a window gave back a request at each of them is below this. */
 const maxChance = 0.001;
 
 interface Ledger {
@@ -95,8 +99,8 @@ function findTooHigh(group: string, own: readonly Charge[], ledger: Ledger): rea
 }
 
 /**
- * Whether a control may itself be overcharged for the same reason as the suspected charge. Then it has the same trait,
- * such as a parameter, or directly precedes or follows a request of the suspected kind.
+ * Whether a control may itself cost too much for the same reason as the suspected charge. That is possible if both have
+ * the same trait, such as a parameter, or if the control lies next to a request of the suspected kind.
  */
 const isSuspected = (control: Charge, { kind }: Charge, trait: string): boolean =>
   control.between.includes(groupOf(kind)) ||
@@ -105,8 +109,8 @@ const isSuspected = (control: Charge, { kind }: Charge, trait: string): boolean 
     !trait.startsWith(" with the key "));
 
 /**
- * Finds charges of a group that are too low. More than half must be, because a window may give back requests at any
- * time.
+ * Finds charges of a group that are too low. More than half of the group must be, because a window may give back
+ * requests at any time.
  */
 function findTooLow(own: readonly Charge[], ledger: Ledger): readonly Charge[] | null {
   const [first] = own;
@@ -138,8 +142,8 @@ function isGivenBack(charges: readonly Charge[], hasClock: boolean): boolean {
 }
 
 /**
- * Whether enough requests of other kinds had their usual cost at about the time of a charge. They rule out another
- * client of the key, returned requests and requests that are charged late.
+ * Whether enough requests of other kinds had their usual cost at about the time of a charge. If so, neither another
+ * client of the key, nor returned requests, nor late counting explains the charge.
  */
 function isUndisturbed(charge: Charge, { charges }: Ledger, isFit: (control: Charge) => boolean = () => true): boolean {
   const { cost, kind, account } = charge;
@@ -159,8 +163,8 @@ function isUndisturbed(charge: Charge, { charges }: Ledger, isFit: (control: Cha
 }
 
 /**
- * Whether a kind with this usual cost can provide controls. For a cost that is too low, free requests cannot: they do
- * not show whether a window gave back requests.
+ * Whether a kind with this usual cost can provide controls. To prove a cost that is too low, free requests are no
+ * controls: they do not show whether a window gave back requests.
  */
 const isControl = (cost: number | undefined, isTooLow: boolean): boolean =>
   cost !== undefined && (!isTooLow || cost === 1);
@@ -179,8 +183,8 @@ const usualAdmissible = memoizeByObject((charges: readonly Charge[]): ReadonlyMa
 });
 
 /**
- * Whether both charges lie in the same window and take about the same time. A refill during the charge would then also
- * show in the control.
+ * Whether both charges lie in the same window and took about the same time. A window that gave back a request during
+ * the charge would then have done so during the control, too.
  */
 const sharesWindow = (control: Charge, charge: Charge): boolean =>
   isSameWindow(control.from, charge.from) &&
@@ -237,7 +241,7 @@ export const ledgerChecks: readonly Check[] = [
   }),
 ];
 
-/** Added to the suite `headers`. */
+/** For the suite `headers`. */
 export const remainingLedger: Check = check(
   "HDR-12",
   evidence,
@@ -245,7 +249,7 @@ export const remainingLedger: Check = check(
   options,
 );
 
-/** Added to the suite `keys`. */
+/** For the suite `keys`. */
 export const keyUsageLedger: Check = observe(
   "KEY-10",
   evidence,
@@ -253,7 +257,7 @@ export const keyUsageLedger: Check = observe(
   options,
 );
 
-/** Added to the suite `usage`. */
+/** For the suite `usage`. */
 export const usageLedger: Check = check(
   "USE-7",
   evidence,

@@ -21,13 +21,13 @@ interface Entry {
   readonly kind: RequestKind;
   readonly sample: Sample;
   /**
-   * Groups to which the request belongs: its kind alone, and its kind with its agent, each parameter name, or its key.
-   * Requests of one group may share a wrong cost.
+   * Groups to which the request belongs. One group has all requests of its kind. The others have those of its kind with
+   * the same agent, parameter name or key. Requests of one group may share a wrong cost.
    */
   readonly groups: readonly string[];
   /**
-   * Smaller groups: the kind with one value of a parameter, text or page. They are judged only for costs that are too
-   * high.
+   * Smaller groups: requests of the kind that share one value of a parameter, text or page. Only a cost that is too
+   * high is judged for them.
    */
   readonly valueGroups: readonly string[];
 }
@@ -89,8 +89,8 @@ export const chargesOf = memoizeByObject((samples: AllSamples) =>
 );
 
 /**
- * Returns the requests of a key up to its last admitted one, if the key then only got 401; else all. A rejected key has
- * no allowance: the target may count its other errors, such as a 404, for the client's address.
+ * Returns the requests of a key up to its last admitted one, if the key got only 401 afterwards; else all. A rejected
+ * key has no allowance: the target may count its other errors, such as a 404, against the client's address.
  */
 function whileLetIn(samples: readonly Sample[]): readonly Sample[] {
   const lastMs = samples.findLast(isAdmitted)?.sentMs;
@@ -113,7 +113,7 @@ function entryOf(sample: Sample, key: string, exchange: Exchange | undefined, al
   };
 }
 
-/** Thousands of burst requests are kept as samples without their exchanges. They go to few endpoints. */
+/** The endpoint of a burst request. The run keeps only samples of these, because there may be thousands. */
 const endpointOfSample = ({ kind }: Sample): EndpointName | null => (kind === "other" ? null : kind);
 
 /** Properties of a request on which its cost may depend: names (`traits`), and names with values (`values`). */
@@ -161,8 +161,9 @@ function seriesOf(samples: readonly Sample[]): Sample[][] {
 }
 
 /**
- * Measures costs in the series of a key: of a request after one of its own kind, and of requests between two others of
- * known cost. This works whether or not a response's `Remaining` already counts its own request.
+ * Measures the costs of a key's requests in two ways: from a request to the next one of its kind, and from one request
+ * of known cost to another, with the measured requests in between. Both work whether or not a response's `Remaining`
+ * already counts its own request.
  */
 function chargesIn(series: readonly (readonly Entry[])[], account: KeySamples, keylessMs: readonly number[]): Charge[] {
   const charge = (entry: Omit<Entry, "sample">, count: number, [from, to]: Pair, own: number): Charge[] => {
@@ -229,8 +230,8 @@ export function usualCosts(charges: readonly Charge[]): ReadonlyMap<string, numb
 }
 
 /**
- * Finds pairs of kinds that both report `Remaining` after the request itself is counted, or both before. For such a
- * pair, `Remaining` always falls by one from one request to the next, if each costs one.
+ * Finds pairs of kinds that report `Remaining` at the same moment: both after their own request is counted, or both
+ * before. If each request costs one, `Remaining` falls by one from either kind to the other.
  */
 function comparableKinds(
   pairs: readonly Pair[],

@@ -106,8 +106,8 @@ export const minuteExhausted = tierProbe(
     }
     const early = await retryEarly(sender, refused.at(-1));
     if (early !== null) refused.push(early.exchange);
-    // After too many requests, some of which came before the burst, the retry begins a second burst. At another phase of the minute, it cannot
-    // cross the same boundary.
+    // If too many requests were admitted, and some of them before the burst, the retry begins a second burst. This
+    // burst lies at another offset in the minute, so it cannot cross the same boundary of two windows.
     const untilOtherPhaseMs = pastNearReset(minuteMs + marginMs - (time.targetMs() - refusedAtMs), refused.at(-1), {
       nowMs: time.now(),
       perMinute: limits.perMinute,
@@ -161,8 +161,8 @@ async function exhaustAgain(sender: KeySender): Promise<void> {
 }
 
 /**
- * Maximum number of windows to use up in a row. With fewer, a burst that crosses a window's boundary looks like a
- * window that is too short.
+ * Maximum number of windows to use up in a row. With fewer windows, a burst across the boundary of two windows looks
+ * like a window that is too short.
  */
 const maxWindows = 5;
 

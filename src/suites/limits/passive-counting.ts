@@ -108,7 +108,8 @@ const remainingUnreliable = (): Finding<never> =>
   unproven("`Remaining` was not observed to fall by 1 with each invoke (HDR-12)");
 
 /**
- * Judges HLT-16, for a key with a small limit per minute: health requests between two other requests are not counted.
+ * Judges HLT-16, for a key with a small limit per minute: `Remaining` does not count health requests between two other
+ * requests.
  */
 export function judgeHealthPassively({ neighbours }: PassiveCounting): Finding<never> {
   if (neighbours === null) return probedSeparately();

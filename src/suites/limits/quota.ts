@@ -84,8 +84,8 @@ export const quotaExhausted = probe(
       const tokens = reportedTokens(exchange);
       used = tokens === null ? (tokensIn(await read(), "used") ?? used) : used + tokens;
     }
-    // Must come before the last read of usage: that read may wait for the next month if the refusal's headers report
-    // it.
+    // Streams must come before the last read of usage. That read may wait for the next month, if the headers of the
+    // refusal report that time.
     const streamed = await streamBeyond(context, { readings, quota, turns }, used);
     if (turns.length > 0) await read();
     const last = turns.at(-1);

@@ -168,7 +168,7 @@ async function holdForOthers(
 export interface FailuresBeyondSlots {
   readonly concurrent: number;
   readonly before: Exchange;
-  /** Requests with invalid input, up to the first that got 429. */
+  /** Requests with invalid input. The last one is the first that got 429, if any did. */
   readonly refusedInput: readonly Exchange[];
   /** A valid invoke after the requests with invalid input. */
   readonly between: Exchange;
@@ -177,7 +177,8 @@ export interface FailuresBeyondSlots {
 }
 
 /**
- * Whether the target accepts invalid input. More such requests would each run an agent, and show nothing about slots.
+ * Whether the target accepts invalid input. Further such requests would each run an agent, and show nothing about
+ * slots.
  */
 const isAccepting = (sent: readonly Exchange[]): boolean => sent.length >= 2 && sent.every(isSuccess);
 

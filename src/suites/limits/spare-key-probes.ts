@@ -110,12 +110,12 @@ export type SpareSlots =
       readonly kind: "left";
       readonly concurrent: number;
       readonly streams: readonly Exchange[];
-      /** An invoke sent while the streams held all slots, and whether it was answered while they went on. */
+      /** An invoke that was sent while the streams held all slots. */
       readonly extra: Exchange;
       readonly isAnsweredMeanwhile: boolean;
       /** Invokes after all streams were closed. Ends with the first admitted invoke. */
       readonly after: readonly Exchange[];
-      /** Slow streams that hold all slots except one, opened after that. Empty if no invoke had been admitted. */
+      /** Slow streams on all slots except one, opened after those invokes. Empty if no invoke was admitted. */
       readonly reopened: readonly Exchange[];
       /** Requests sent in sequence, each on the last free slot. `null` if the other slots were not all held. */
       readonly ended: EndedOnLastSlot | null;

@@ -58,8 +58,8 @@ export interface StreamsHeld {
   /** Invokes sent while the streams held all slots: one after the streams' first events, and one later. */
   readonly extras: readonly Exchange[];
   /**
-   * Extra streams, opened one by one during the first ones. Empty unless the first invoke beyond the slots was
-   * admitted.
+   * Extra streams, opened one by one while the first streams were open. Empty unless the first invoke beyond the slots
+   * was admitted.
    */
   readonly more: readonly Exchange[];
   readonly after: Exchange;

@@ -10,7 +10,7 @@ import { ensureAllowance } from "./exhaust.ts";
 import { countedReadOf } from "./key-history.ts";
 import { admissibleCosts, type RequestKind } from "./ledger.ts";
 
-/** Watches how far each request of a probe lowers `Remaining`. */
+/** Observes how far each request of a probe lowers `Remaining`. */
 interface CostWatcher {
   /** Records a request of a key, with a function that sends it again. */
   readonly note: (exchange: Exchange, again: () => Promise<Exchange | null>) => void;
@@ -27,7 +27,10 @@ interface Suspect {
 const maxSuspects = 4;
 const times = 3;
 
-/** Watches a probe that sends its requests in sequence. Without a test clock, repeats nothing. */
+/**
+ * Creates the watcher for a probe that sends its requests in sequence. Without a test clock, the watcher repeats
+ * nothing.
+ */
 export function costWatcher(context: ProbeContext): CostWatcher {
   const suspects: Suspect[] = [];
   const last = new Map<string, Exchange>();

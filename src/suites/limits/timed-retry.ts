@@ -118,8 +118,8 @@ export async function retryWhenDue(
 }
 
 /**
- * Extends a wait that would end just before a reset of the minute that a refusal reports. What is admitted right before a reset says nothing
- * about `Remaining`: headers are rounded.
+ * Extends a wait that would end just before the reset of the minute that a refusal reports. Headers are rounded, so a
+ * request admitted right before a reset shows nothing about `Remaining`.
  */
 export function pastNearReset(
   waitMs: number,
@@ -135,7 +135,7 @@ export function pastNearReset(
   return leftMs <= nearResetMs ? waitMs + leftMs + 500 : waitMs;
 }
 
-/** A burst that begins later than this before a reset may have too little time. */
+/** If less time than this is left before the reset, a burst may not fit into the window. */
 const nearResetMs = 8000;
 
 const reportedWaitSeconds = (refusal: Exchange | undefined): number | null =>

@@ -23,13 +23,13 @@ interface UsageInterval extends Interval {
 }
 
 /**
- * Minimum number of intervals in which usage grew exactly as far as `Remaining` fell. They show that the target does
- * not always update usage late.
+ * Minimum number of intervals in which usage grew exactly as far as `Remaining` fell. They show that the target updates
+ * usage at once, at least sometimes.
  */
 const minAgreeing = 2;
 /**
- * Minimum number of requests that usage must miss in an interval. A single missing request may be counted a moment
- * later.
+ * Minimum number of requests that usage must miss in an interval. The target may count a single missing request a
+ * moment later.
  */
 const minMissing = 2;
 

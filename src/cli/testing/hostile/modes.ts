@@ -21,7 +21,7 @@ const transport: Modes = {
     (harm) => ({ kind: "socket", at: everywhere, harm }),
   ),
   ...named(
-    Object.entries(hostilities).map(([name, harm]) => [`${name}, once an agent is request`, harm]),
+    Object.entries(hostilities).map(([name, harm]) => [`${name}, once an agent is requested`, harm]),
     (harm) => ({ kind: "socket", at: isRun, harm }),
   ),
 };

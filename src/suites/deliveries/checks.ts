@@ -104,7 +104,7 @@ const sentAfterFailure = ({ ended, all }: FailureEvidence): Finding<never> => {
   return breach(`\`${event}\``, types.length === 0 ? "no delivery came" : `only ${types.join(", ")}`, invoked);
 };
 
-/** Judges that a webhook of `agent.*` got an event that another webhook, which selects the event by name, got. */
+/** Judges that a webhook of `agent.*` gets the same event as a webhook that selects the event by its name. */
 function wildcardGets(
   event: WebhookEvent,
   byName: readonly Delivery[],
@@ -164,7 +164,7 @@ export const deliveries = suite("Webhook deliveries", [
   check("HOOK-37", invokedWithWebhooks, judgeCreatedTime),
   check("HOOK-7", webhookProbes, sentForEachInvoke("agent.invoked")),
   check("HOOK-8", webhookProbes, sentForEachInvoke("agent.completed")),
-  // Comes early in the suite, because without a test clock the retries arrive while the other probes run.
+  // The retry checks come first. Without a test clock, the retries then arrive while the other probes run.
   ...retryChecks,
   check("HOOK-9", failedProbes, sentAfterFailure),
   check("HOOK-10", timedOutProbes, sentAfterFailure),

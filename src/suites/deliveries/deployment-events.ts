@@ -49,7 +49,7 @@ interface TriggerOptions {
    * sent to this webhook.
    */
   readonly isHeard?: boolean;
-  /** Triggers that must come first, because this one may otherwise have nothing to change. */
+  /** Triggers that must come before this one: without them, there may be nothing to change. */
   readonly after?: readonly Probe[];
 }
 
@@ -215,8 +215,8 @@ function judgeSameAgent({ created: { sameAgent }, all }: EvidenceOf<typeof sameA
 }
 
 /**
- * Checks of the deployment events. HOOK-13 (`deployment.deleted`) comes last, because its trigger removes the
- * deployment.
+ * Checks of the deployment events in the order of their triggers. HOOK-13 (`deployment.deleted`) comes last, because
+ * its trigger removes the deployment.
  */
 export const deploymentChecks = [
   deploymentCheck("HOOK-11", created),

@@ -26,7 +26,8 @@ export async function replyAfter(
   const leftMs = sinceMs === null ? 0 : sinceMs + ms - time.targetMs();
   const advancing = leftMs > 0 && time.canWait(leftMs) ? advance(time, leftMs, moves) : Promise.resolve();
   await (time.settleMs > 0 ? Promise.race([advancing, time.sleepReal(blockedAdvanceMs)]) : advancing);
-  // If the sender's timeout follows the test clock, the sender disconnects now. That takes a little real time.
+  // If the sender's timeout follows the test clock, the sender disconnects now. The disconnect takes a little real time
+  // to arrive.
   if (time.settleMs > 0) await time.sleepReal(time.settleMs);
   await awaitHangUp(unanswered, time);
   const clockMs = time.maxClockOffsetMs();
@@ -65,8 +66,8 @@ const delayResolutionMs = 10;
 const blockedAdvanceMs = 500;
 
 /**
- * Waits until the sender has given up the deliveries that get no reply, because some senders send nothing else before.
- * The sender's timeout may need some real time after an advance of the clock, or may not follow that clock at all.
+ * Waits until the sender has given up the deliveries that get no reply: some senders send nothing else before that. The
+ * sender's timeout may need some real time after an advance of the clock, or may not follow that clock at all.
  */
 async function awaitHangUp(opened: readonly OpenedWebhook[], { settleMs, sleepReal }: RunClock): Promise<void> {
   const maxMs = settleMs === 0 ? 0 : deliveryPolicy.responseTimeoutMs + settleMs;
@@ -76,7 +77,7 @@ async function awaitHangUp(opened: readonly OpenedWebhook[], { settleMs, sleepRe
 
 const pollMs = 10;
 
-/** Whether the sender still waits for a reply to the webhook's first delivery. */
+/** Whether the sender is still waiting for a reply to the webhook's first delivery. */
 function isUnanswered({ address }: OpenedWebhook): boolean {
   const reply = address.deliveries()[0]?.reply;
   return reply?.kind === "held" || (reply?.kind === "silent" && reply.leftMs === null);
@@ -110,7 +111,7 @@ export async function awaitFreeSender(
   if (time.canAdvance && time.settleMs === 0) return true;
   const isFree = (): boolean => !unanswered.some(isUnanswered) || sendsConcurrently(created, unanswered);
   const untilMs = time.now() + maxBlockedMs;
-  // Waits until the sender stays free for a while: its next delivery may get no reply either.
+  // The sender must stay free for a while, because its next delivery may get no reply either.
   for (let idleMs = 0; idleMs <= time.settleMs && time.now() < untilMs; idleMs = isFree() ? idleMs + stepMs : 0)
     await time.sleep(stepMs);
   return isFree();

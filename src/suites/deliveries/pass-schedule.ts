@@ -43,9 +43,9 @@ interface ScheduleContext {
   readonly failing: OpenedWebhook;
   readonly agent: string;
   readonly moves: TimeSpan[];
-  /** Whether the first deliveries arrived. If not, waiting for retries makes no sense. */
+  /** Whether to wait for retries. There is no point in waiting if the first deliveries have not arrived. */
   readonly isAwaited: boolean;
-  /** The receivers whose first reply means failure. */
+  /** The receivers whose first reply reports a failure. */
   readonly failingHooks: readonly Hook[];
 }
 
@@ -132,8 +132,8 @@ async function retriesUseRealTime({ failingHooks, time, isAwaited }: ScheduleCon
 }
 
 /**
- * Minimum advance of the clock before a retry that shows that the sender follows the clock. Excludes an immediate
- * retry.
+ * A retry after at least this advance of the clock shows that the sender follows the clock. An immediate retry does not
+ * show that, so the bound is longer.
  */
 const minFollowedMs = deliveryPolicy.retryDelaysMs[1] - allowedEarlyMs(deliveryPolicy.retryDelaysMs[1]);
 const realStepMs = 2000;
@@ -145,8 +145,8 @@ interface DelayBases {
 }
 
 /**
- * Returns the positions of the test clock from which the next delay may count. These are two, while it is unknown
- * whether delays count from the first or from the previous attempt.
+ * Returns the positions of the test clock from which the next delay may count. Returns both while it is unknown whether
+ * delays count from the first or from the previous attempt.
  */
 const basesOf = (order: DelayOrder | null, { first, previous }: DelayBases): number[] =>
   order === null ? [first, previous] : [order === "from-first" ? first : previous];
@@ -168,11 +168,11 @@ function observedOrder(
   return byFirst ? "from-first" : "from-previous";
 }
 
-/** Margin at the end of the schedule, because the target may also count real time. */
+/** Time to add at the end of the schedule, because the target may count real time as well. */
 const endMarginMs = 60_000;
 /**
- * Distance between a stop of the clock and the time at which an attempt is due. It allows for real time that the target
- * may also count.
+ * Time between a stop of the clock and the moment at which an attempt is due. The target may also count the real time
+ * that passes in between.
  */
 const marginMs = (delayMs: number): number => Math.max(1500, allowedEarlyMs(delayMs) / 2);
 /** Time within which a sender that uses timers has made a due attempt. */

@@ -39,7 +39,10 @@ const longerRun = anyOf(need("clock"), need("maxWaitMs"), need("watch"));
 const noDelivery = unproven("no delivery came; see HOOK-8");
 const tooShort = (after: string): Unproven => unproven(`too little time passed after ${after}`, longerRun);
 
-/** Two attempts at most this far apart may be duplicates. Of all retries, only an immediate one comes as soon. */
+/**
+ * Two attempts at most this far apart may be duplicates. Among the retries of the schedule, only an immediate one comes
+ * as soon.
+ */
 const duplicateWithinMs = 45_000;
 
 /** Assumed maximum time that a sender waits for the receiver's reply. The document gives none. */
@@ -48,8 +51,8 @@ const maxSenderTimeoutMs = 600_000;
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
 
 /**
- * Wraps a judge of the attempts to deliver one event to a receiver. The finding is `unproven` if there are no attempts,
- * or they prove nothing.
+ * Makes a judge of the attempts to deliver one event to a receiver. The finding is `unproven` if there were no
+ * attempts, or they prove nothing.
  */
 const judgeAttemptsTo =
   <F>(script: ReceiverScript, judge: (evidence: RetryEvidence, first: Delivery, retries: readonly Delivery[]) => F) =>
@@ -101,8 +104,8 @@ const observeTimeout = judgeAttemptsTo("late", (evidence, first, retries): Obser
 });
 
 /**
- * Minimum number of repeated attempts or events that are a breach. A single one may be a duplicate, which receivers
- * should tolerate.
+ * Minimum number of repeated attempts or events for a breach. A single one may be a duplicate, which receivers should
+ * tolerate.
  */
 const minRepeated = 2;
 

@@ -63,10 +63,10 @@ const scripts = {
 export type ReceiverScript = keyof typeof scripts;
 export const receiverScripts = Object.keys(scripts) as ReceiverScript[];
 
-/** Scripts that only checks of later requirement sets judge. */
+/** Scripts of receivers that only checks of later requirement sets judge. */
 const laterScripts: readonly ReceiverScript[] = ["gone", "unnamedSuccess", "ownHeaders"];
 
-/** Scripts whose first reply means failure, so that the sender must retry. */
+/** Scripts whose first reply reports a failure, so that the sender must retry. */
 export const scriptsFailingFirst = receiverScripts.filter(
   (name) => !["unnamedSuccess", "ownHeaders", "late", "held", "endless"].includes(name),
 );
@@ -86,7 +86,7 @@ export interface FailingReceivers {
   readonly webhooks: Readonly<Partial<Record<ReceiverScript, RequestedWebhook | null>>>;
   readonly invoked: Exchange;
   /**
-   * How long the two withheld deliveries waited for the reply, in ms of the target's clock. `null` if no delivery
+   * How long the two withheld deliveries waited for their replies, in ms of the target's clock. `null` if no delivery
    * arrived.
    */
   readonly heldForMs: { readonly held: number | null; readonly late: number | null };

@@ -57,7 +57,7 @@ const toleranceMs = (delayMs: number): number => Math.max(2000, delayMs / 10);
 export const allowedEarlyMs = (delayMs: number): number => Math.min(delayMs, toleranceMs(delayMs));
 export const allowedLateMs = (delayMs: number): number => Math.max(maxLateMs, toleranceMs(delayMs) + responseTimeoutMs);
 
-/** Longest pause between two attempts, with its tolerance. If nothing comes for longer, the sender has finished. */
+/** Longest pause between two attempts, with its tolerance. After a longer pause, the sender has certainly finished. */
 export const maxPauseMs = Math.max(...retryDelaysMs.map((delayMs) => delayMs + allowedLateMs(delayMs)));
 /**
  * Time after the first attempt within which every reading of the schedule has a retry. If the receiver does not reply,
@@ -97,7 +97,7 @@ interface Reading {
   readonly attempts: ObservedAttempts;
 }
 
-/** Progress of a comparison: `step` counts the retries of the schedule, `matched` the observed attempts. */
+/** A point in the comparison: `step` counts the retries of the schedule so far, and `matched` the observed attempts. */
 interface Position {
   readonly first: TimeSpan;
   readonly previous: TimeSpan;

@@ -65,12 +65,15 @@ export function remainingRetries(probes: readonly ProbeEntry[], watched: Watched
   return { kind: "quiet", attempts, lastMs, untilMs };
 }
 
-/** Time to listen on if the attempts break the schedule anyway. */
+/** How long to keep listening if the attempts already break the schedule. */
 const shortPauseMs = 60_000;
 
 const noRetriesLeft = (reason: string): RemainingRetries => ({ kind: "nothing", reason });
 
-/** Delays of the readings without an immediate first retry. After the last delay, the longest one is used. */
+/**
+ * Delays of the schedule in the readings without an immediate first retry. After the last delay, the longest one is
+ * used.
+ */
 const delaysMs: readonly number[] = deliveryPolicy.retryDelaysMs.slice(1);
 const longestDelayMs = Math.max(...delaysMs);
 const wholeScheduleMs = delaysMs.reduce((sum, ms) => sum + ms + allowedLateMs(ms), 0);

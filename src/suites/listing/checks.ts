@@ -40,7 +40,7 @@ function isBeyond({ exchange }: JudgedResponse, totals: readonly unknown[]): boo
   return totals.some((total) => typeof total === "number" && (page - 1) * limit >= total);
 }
 
-/** All listings, each with whether the document leaves its content open. */
+/** All listings. Each says whether the document leaves its content open. */
 const listCases = memoizeByObject((all: AllExchanges) => {
   const pages = bodyCases("list", all, isSuccess, rootOf);
   const totals = pages.map(({ subject }) => getPath(subject.root, "pagination", "total"));
@@ -141,7 +141,7 @@ export const listing = suite("List agents", [
   check("LST-7", secondPageListed, ({ first, second }) => {
     const [one, two] = [pageOf(first), pageOf(second)];
     if (one === null || two === null) return noPage();
-    // The document does not define the response to a page past the end.
+    // The target has only one page, and the document does not define the response to a page past the end.
     if (one.agents.length === 0 || two.agents.length === 0 || one.pagination.total <= pageLimit)
       return unproven("the target has too few agents for a second page", `a target with more than ${pageLimit} agents`);
     if (one.pagination.total !== two.pagination.total)

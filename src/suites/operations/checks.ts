@@ -19,7 +19,7 @@ import {
 } from "../shared/response.ts";
 import { formatValue } from "../../base/format-value.ts";
 
-/** Whether a response is an operation handle, by any of its fields or by its status. */
+/** Whether a response is an operation handle. One of its fields or its status is enough. */
 function isHandle(exchange: Exchange): boolean {
   const { operationId, status, checkUrl } = handleOf(exchange);
   return operationId !== undefined || checkUrl !== undefined || status === "pending" || hasStatus(exchange, 202);

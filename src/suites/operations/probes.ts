@@ -68,7 +68,7 @@ export const batchSubmitted = probe(
 
 const longBatch = [defaultQuery, ...queries];
 
-/** Submits a long batch: a server may build its handle in another way. */
+/** Submits a batch of three queries: a server may build the handle of a longer batch in another way. */
 export const longBatchSubmitted = probe(
   "a batch of three queries is submitted, and followed to its end",
   {

@@ -40,7 +40,7 @@ function recordsIn({ read, listing }: EvidenceOf<typeof agentDetailsRead>): unkn
   return [...detail, ...(Array.isArray(agents) ? agents : [])];
 }
 
-/** Distinct values of some fields in the records, each with its field. */
+/** Distinct values of these fields in the records, each with the name of its field. */
 const valuesOf = (records: readonly unknown[], ...names: readonly string[]): string[] => [
   ...new Set(
     records.flatMap((record) =>

@@ -107,8 +107,8 @@ const sharedRules = [
 ];
 
 /**
- * Endpoints whose successful responses have no field `status` of their own. A `status` of `error` there belongs to the
- * generic envelope, and so means a failure.
+ * Endpoints whose successful responses have no field `status` of their own. If the `status` of such a response is
+ * `error`, it belongs to the generic envelope and means a failure.
  */
 const endpointsWithoutState = ["invoke", "list", "usage", "webhooks", "deliveries", "alerts", "keyUsage"] as const;
 

@@ -72,8 +72,8 @@ function markOf({ request }: Exchange): string | undefined {
 }
 
 /**
- * Returns the unique text of a known query in a delivery's `input`. Returns `undefined` if the input has several: it
- * may also contain earlier queries of the session.
+ * Returns the unique text of a known query in a delivery's `input`. Returns `undefined` if the input has several of
+ * these texts, because it may also contain earlier queries of the session.
  */
 function markIn(delivery: Delivery, known: ReadonlyMap<unknown, Exchange>): string | undefined {
   const found = new Set(JSON.stringify(dataOf(delivery, "input") ?? null).match(mark));

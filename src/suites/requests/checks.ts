@@ -78,7 +78,7 @@ const ownFields = {
 
 type OpenEndpoint = keyof typeof ownFields;
 
-/** Whether a response has the endpoint's own fields, at the top level or in the envelope. */
+/** Whether a response has the endpoint's own fields in one of the two published shapes. */
 export const hasFieldsOf = (endpoint: OpenEndpoint, exchange: Exchange): boolean => {
   const shape = shapeOf(endpoint, exchange);
   return shape === "top-level" || shape === "envelope";
@@ -96,7 +96,7 @@ function shapeOf(endpoint: OpenEndpoint, exchange: Exchange): ResponseShape {
   return isWithin(body, isOwn) ? "elsewhere" : null;
 }
 
-/** Whether an object with an endpoint's fields is one or two levels down. */
+/** Whether an object with an endpoint's fields lies one or two levels inside the body. */
 const isWithin = (body: unknown, isOwn: (value: unknown) => boolean, levels = 2): boolean =>
   isObject(body) &&
   Object.values(body).some(

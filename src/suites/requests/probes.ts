@@ -14,8 +14,8 @@ const spellings = {
 export type Spelling = keyof typeof spellings;
 
 /**
- * Result of one invoke that combines all spellings. If the spellings may have made it fail, a plain invoke followed. If
- * the plain invoke succeeded, each spelling was sent in a request of its own.
+ * The response to one invoke that combines all spellings. If the spellings may be the reason why it failed, also the
+ * response to a plain invoke. If that succeeded, also the response to each spelling alone.
  */
 export interface SpellingResult {
   readonly together: Exchange;
@@ -86,14 +86,18 @@ export interface DiscoveryReads {
   readonly elsewhere?: readonly Exchange[];
 }
 
-/** The list and the usage report that the discovery read. Looks for a missing one at other paths; sends nothing else. */
+/**
+ * The list and the usage report that discovery read. If one was missing, this probe requests other paths for it;
+ * otherwise it sends nothing.
+ */
 export const discoveryReads = probe(
   "the list of agents and the usage are read",
   { requests: 0, reads: true },
   async ({ client, discovery: { listing, usage }, target }): Promise<DiscoveryReads> => {
     const missing = [listing, usage].filter((each) => hasStatus(each, 404, 405));
     const elsewhere: Exchange[] = [];
-    // With its own header, the request does not count against the client's key in the recorder.
+    // The request has an `Authorization` header of its own, so that the recorder does not count it against the client's
+    // key.
     const options = { fromOrigin: true, authorization: `Bearer ${client.key.key}` } as const;
     for (const { request } of missing)
       for (const path of pathsElsewhere(request.url, target.baseUrl))

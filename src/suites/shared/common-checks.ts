@@ -47,8 +47,8 @@ export const checkEverySuccess = (
   });
 
 /**
- * Whether the document leaves open how an invoke or stream is answered: its query is empty or no string, or a parameter
- * may be out of range.
+ * Whether the document leaves open how an invoke or stream is answered: its query is empty or not a string, or a
+ * parameter may be out of range.
  */
 export function isOpenExecution({ request }: Exchange): boolean {
   const sent = sentJson(request);

@@ -1,11 +1,14 @@
 import type { Elapsed } from "../../rules/limits/exhausted-window.ts";
 import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 
-/** Whether two responses describe the same window: the same limit and the same time of reset. */
+/** Whether two responses describe the same window: their limits and their times of reset are equal. */
 export const isSameWindow = (a: Sample, b: Sample): boolean =>
   a.limit !== null && a.limit === b.limit && a.reset !== null && b.reset !== null && Math.abs(a.reset - b.reset) <= 2;
 
-/** Whether two responses describe the same token bucket. There, each counted request delays the reset by the refill time of one request. */
+/**
+ * Whether two responses describe the same token bucket. In a bucket, each counted request delays the reset by the
+ * refill time of one request.
+ */
 function isSameBucket(from: Sample, to: Sample): boolean {
   if (from.limit === null || from.limit !== to.limit || from.reset === null || to.reset === null) return false;
   const fell = (from.remaining ?? 0) - (to.remaining ?? 0);
@@ -31,20 +34,20 @@ export function elapsedSeconds(from: Sample, to: Sample, hasClock: boolean): Ela
 /** How far `Remaining` fell from one response to a later one. */
 export interface Fall {
   readonly fell: number;
-  /** How many requests a refilling or rolling window may have given back in between. */
+  /** Number of requests that a refilling or rolling window may have given back in between. */
   readonly mayRegain: number;
 }
 
 export function fallBetween(from: Sample, to: Sample): Fall | null {
   if (!isSameAllowance(from, to) || from.remaining === null || to.remaining === null) return null;
-  // Values outside the range break another clause and prove nothing here.
+  // Values outside the range from 0 to the limit break another clause, and prove nothing here.
   if ([from.remaining, to.remaining].some((value) => value < 0 || value > (from.limit ?? 0))) return null;
   // No admissible limiter refills faster than its whole limit in a minute.
   const mayRegain = 1 + Math.ceil(((from.limit ?? 0) / 60) * secondsBetween(from, to));
   return { fell: from.remaining - to.remaining, mayRegain };
 }
 
-/** A sample, and how it lies among those of its key, in the order of sending. */
+/** A sample, and whether it overlaps the requests before and after it. */
 interface PlacedSample {
   readonly sample: Sample;
   /** Whether all earlier requests had ended when this one was sent. */

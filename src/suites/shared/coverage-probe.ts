@@ -57,7 +57,7 @@ export const coverageProbe = probe(
     for (const request of coverageRequests(context)) {
       const { cell, method, path, text } = request;
       if (isNeedless(request, recorder.allExchanges(), target)) continue;
-      // No limit counts a health check.
+      // No limit counts a health request.
       const isFree = cell.of === "health";
       if (!isFree && !time.canAdvance && sent >= maxOnRealClock) {
         left.push({ ...cell, why: { reason: "the key has few requests a minute", needs: moreTime } });
@@ -75,7 +75,7 @@ export const coverageProbe = probe(
   },
 );
 
-/** Whether the request can be skipped, as its `unless` says. */
+/** Whether the request can be skipped according to its `unless`. */
 function isNeedless(
   { cell, method, path, text, unless }: CoverageRequest,
   exchanges: readonly Exchange[],

@@ -44,8 +44,8 @@ type RecordedExchanges = Pick<AllExchanges, "exchanges" | "endClockMs">;
  * Returns a function that computes the longest time, in milliseconds, that a request may have taken by the target's
  * clock.
  *
- * The run may have advanced that clock during the request. The next request, or the end of the run, shows how far.
- * Infinite without either.
+ * The run may have advanced that clock during the request. The next request, or the end of the run, shows how far. If
+ * neither shows it, the result is infinite.
  */
 export function maxDurationIn({ exchanges, endClockMs = Infinity }: RecordedExchanges): (exchange: Exchange) => number {
   const all = inOrder(exchanges);
@@ -56,7 +56,7 @@ export function maxDurationIn({ exchanges, endClockMs = Infinity }: RecordedExch
 }
 
 /**
- * Tolerances for a reported duration: a multiple of the measured time, plus some seconds. No clock error is as large.
+ * Tolerances for a reported duration: a multiple of the measured time, plus some seconds. Errors of clocks are smaller.
  */
 const maxFactor = 50;
 const maxExtraSeconds = 5;

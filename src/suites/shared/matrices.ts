@@ -25,7 +25,7 @@ const responseCellOf = (of: EndpointName, status: number): DocumentedCell => ({
  * none.
  */
 function reachOf(endpoint: EndpointName, status: number): Enabler | null {
-  // Only an invoke can be made to answer 500. A stream reports a failure in an `error` event, a batch in its operation.
+  // Only an invoke can cause a 500. A stream reports a failure in an `error` event, and a batch in its operation.
   if (status === 500) return endpoint === "invoke" ? need("agents.failing") : null;
   if (endpoint === "batch") return need("paths.batch");
   if (status === 429) return need("limit within reach");

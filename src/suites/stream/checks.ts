@@ -64,7 +64,7 @@ const judgeMistake = (plain: TimedStream, rejected: Exchange, status: number, co
     isControlAccepted: isStreamAccepted(plain.exchange),
   });
 
-/** Judges whether a temperature is accepted together with a parameter that is accepted alone. */
+/** Judges whether a stream accepts a temperature together with a parameter that it accepts alone. */
 function judgeWithTemperature({ tempered, exchange }: TemperatureResult) {
   if (isStreamAccepted(tempered)) return holds();
   if (tempered === exchange || !isStreamAccepted(exchange))

@@ -20,7 +20,7 @@ import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { eventsOf, isEventStream, hasEnded } from "./events.ts";
 import { streamedSlowly, type TimedStream } from "./probes.ts";
 
-/** Result of holding all slots of a key by streams, closing the streams, and opening streams again. */
+/** Result of three steps: hold all slots of a key with streams, close the streams, and open streams again. */
 export type Disconnect =
   | { readonly kind: "no known limit" }
   | { readonly kind: "not opened"; readonly held: readonly Exchange[] }
@@ -31,13 +31,18 @@ export type Disconnect =
       readonly beyond: Exchange;
       /** Number of streams to open again: only one if the main key has few requests. */
       readonly wanted: number;
-      /** Streams opened after the closing and kept open, until `wanted` were open or the time was up. */
+      /**
+       * Streams that were opened after the closing and kept open. The probe stopped when `wanted` streams were open or
+       * the time was up.
+       */
       readonly after: readonly Exchange[];
     };
 
 /** Pauses between retries: the document lets a server stop such a stream "at the latest a few seconds after its next write". */
 const pausesMs = [200, 800, 1000, 1500, 2000] as const;
-/** Real time in which the end of a connection reaches the server, even if the wait only advances a clock. */
+/**
+ * Real time that the end of a connection needs to reach the server. An advance of the test clock does not replace it.
+ */
 const networkMs = 50;
 const maxBeginMs = 10_000;
 
@@ -101,7 +106,7 @@ function close(stream: PendingExchange): Promise<Exchange> {
 
 const closeAll = (streams: readonly PendingExchange[]): Promise<Exchange[]> => Promise.all(streams.map(close));
 
-/** A stream whose outcome is known: a refusal has ended, an admitted stream goes on. */
+/** A stream whose fate is known: the server refused it, or it is still open. */
 interface StreamAttempt {
   readonly stream: PendingExchange;
   readonly isOver: boolean;
@@ -182,13 +187,16 @@ export const disconnectCheck = check(
 /** Time in which a server notices, after a write, that its client has disconnected. */
 const noticingMs = 2000;
 
-/** An agent with real gaps of this length between events runs in real time, whatever the target's clock does. */
+/**
+ * If the real gaps between an agent's events have at least this length, the agent runs in real time, whatever the
+ * target's clock does.
+ */
 const realGapMs = 100;
 
 /**
- * Whether the retries lasted longer than the agent's longest pause plus the time to notice a disconnect. Real time
- * must have passed in any case, because sockets work in real time. If the agent's pauses follow the target's clock, that
- * clock must have advanced as far, too.
+ * Whether the retries lasted longer than the agent's longest pause plus the time to notice a disconnect. This much real
+ * time must have passed, because sockets work in real time. If the agent's pauses follow the test clock, that clock
+ * must have advanced as far, too.
  */
 function lastedLongEnough(
   { triedMs, advancedMs }: { readonly triedMs: number; readonly advancedMs: number },

@@ -100,14 +100,17 @@ export const textOf = (exchange: Exchange): string =>
     .filter((content) => typeof content === "string")
     .join("");
 
-/** Whether the document has the name of every event. SSE-2 judges streams with other names. */
+/** Whether the document defines the name of every event. SSE-2 judges streams with other names. */
 export const isWellNamed = (exchange: Exchange): boolean => eventsOf(exchange).every(({ name }) => isKnownName(name));
 
 /** Whether the target ended the stream, not the harness. */
 export const hasEnded = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && (answer.ending.kind === "complete" || answer.ending.kind === "broken");
 
-/** Event order of a stream. A stream whose connection broke does not count as over, because more events may have followed. */
+/**
+ * Event order of a stream. A stream whose connection broke does not count as ended, because more events may have
+ * followed.
+ */
 export const orderOf = (exchange: Exchange): StreamOrder => ({
   sequence: sequenceOf(eventsOf(exchange)),
   isOver: hasEnded(exchange) && !isBroken(exchange),

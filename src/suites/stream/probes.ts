@@ -22,7 +22,7 @@ export interface TimedStream {
   readonly exchange: Exchange;
   readonly clockAtEventsMs: readonly number[];
   readonly clockAfterMs: number;
-  /** Whether the user named the agent. Otherwise no one stated that the agent can stream. */
+  /** Whether the user named the agent. Otherwise nobody stated that the agent can stream. */
   readonly promised: boolean;
 }
 
@@ -55,7 +55,7 @@ export const streamed = probe(
   }),
 );
 
-/** Parameters with values for which any sensible server still sends the whole text. */
+/** Parameters whose values must not shorten the text that a server sends. */
 const features = {
   temperature: { parameters: { temperature: 0.7 } },
   maxTokens: { parameters: { max_tokens: 1000 } },

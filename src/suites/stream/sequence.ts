@@ -28,7 +28,7 @@ interface Streams {
   readonly all: AllStreams;
 }
 
-/** All streams of the run. Names the plain stream, so that it is sent even if only these checks are selected. */
+/** All streams of the run. The plain stream is named too, so that it is sent even if only these checks are selected. */
 const streams = { plain: streamed, all: everyStream };
 
 const nothingToJudge = ({ plain }: Streams): Unproven =>
@@ -38,7 +38,7 @@ const nothingToJudge = ({ plain }: Streams): Unproven =>
 const wellNamed = ({ all }: Streams): Exchange[] =>
   all.streams.filter((each) => eventsOf(each).length > 0 && isWellNamed(each));
 
-/** Field clauses by event. `index` has checks of its own. */
+/** The clause about the fields of each event. `index` has checks of its own. */
 const fieldClauses = {
   "SSE-7": "start",
   "SSE-8": "start",

@@ -60,7 +60,7 @@ export const usage = suite("Read usage", [
       judge: ({ exchange }) => {
         const parts = (["requests", "tokens"] as const).flatMap((name) => {
           const part = usageCountOf(exchange, name);
-          // A negative limit commonly means "no limit", so there is nothing to subtract from.
+          // A negative limit usually means that there is no limit. `remaining` then has no value to agree with.
           return part === null || part.limit < 0 ? [] : [{ name, part, left: Math.max(0, part.limit - part.used) }];
         });
         if (parts.length === 0) return undefined;
@@ -99,7 +99,7 @@ export const usage = suite("Read usage", [
             ? []
             : [{ ...member, subject: { exchange, quota, others: Object.values(quotas) } }];
         }),
-      // All keys of an account may report the tokens of the account.
+      // The keys of one account may all report the tokens of the whole account.
       judge: ({ exchange, quota, others }) => {
         const limit = usageCountOf(exchange, "tokens")?.limit;
         if (limit === undefined || (limit !== quota && others.includes(limit))) return undefined;
@@ -132,7 +132,7 @@ export const usage = suite("Read usage", [
       const expected = `\`requests.used\` grows by the ${sent} requests that were sent, at most`;
       return breach(expected, by(grown), report, later);
     }
-    // Requests from before the run may leave a rolling window at any time.
+    // A rolling window may give back requests from before the run at any time.
     const earlier = Math.max(0, before.used - samples.filter(({ endMs }) => endMs <= report.answer.endMs).length);
     if (grown > 0 && admitted - grown <= earlier)
       return unproven("earlier use of the key may have left the window between the reads");
@@ -174,7 +174,7 @@ function judgeTokens(evidence: UsageReads): Finding<never> {
   return breach(expected, by(grown), evidence.usage, evidence.later);
 }
 
-/** The two reads of usage, each of which may or may not count itself. */
+/** The two reads of usage. Each may or may not count itself. */
 const readsThemselves = 2;
 const by = (grown: number): string => `by ${grown}`;
 
@@ -185,7 +185,9 @@ const isBetweenSamples = ({ sentMs, endMs }: Sample, before: Exchange, after: Ex
 const inFlightDuring = (samples: readonly Sample[], ...reads: readonly Exchange[]): number =>
   samples.filter(({ sentMs, endMs }) => reads.some((read) => sentMs < read.answer.endMs && endMs > read.sentMs)).length;
 
-/** Whether the window of the report may have ended between the reads, by the headers and the tier. */
+/**
+ * Whether the window of the report may have ended between the reads. The headers and the tier show how long it lasts.
+ */
 function hasRolledOver({ usage: report, later, samples, limits }: UsageGrowth, { limit }: UsageCount): boolean {
   const laterMs = later.answer.endMs + later.clockMs;
   if (limits !== null && limit === limits.perMinute && laterMs - report.sentMs - report.clockMs >= minuteMs)

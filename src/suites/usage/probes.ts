@@ -62,7 +62,9 @@ export interface UsageRead {
   readonly usage: Exchange;
   /** Limits of the key's tier; `null` if unknown. */
   readonly limits: TierLimits | null;
-  /** Monthly token quota of the tier; `null` if no one stated the tier. Rate-limit headers do not show tokens. */
+  /**
+   * Monthly token quota of the tier; `null` if the user did not state the tier. Rate-limit headers do not show tokens.
+   */
   readonly quota: number | null;
 }
 
@@ -118,7 +120,10 @@ export const everyUsageRead = probe(
 
 /** Two reads of usage, and the requests of the key between them. */
 export interface UsageGrowth extends UsageReads, UsageRead, KeyHistory<Sample, TierLimits | null> {
-  /** Growth from the run's first read to `usage`; `null` if the run advances the target's clock, because a month may have ended. */
+  /**
+   * Growth from the run's first read of usage to `usage`. `null` if the run advances the target's clock, because a
+   * month may have ended.
+   */
   readonly allAlong: UsageReads | null;
 }
 
@@ -169,7 +174,7 @@ export interface StreamAccounted extends UsageReads {
 
 /** Time on the target's clock between the stream and all earlier requests. */
 const apartMs = 5000;
-/** Real time to wait as well, if an agent may use another clock and report whole seconds. */
+/** Real time to wait as well: an agent may use another clock, and report whole seconds. */
 const secondMs = 1100;
 
 export const streamAccounted = probe(

@@ -53,7 +53,10 @@ async function awaitQueue(check: (realMs: number) => Promise<boolean>, time: Run
   return check(time.agentsFollow ? settleCount * time.settleMs : maxQueuedMs);
 }
 
-/** Waits long enough for an unexpected delivery. Even the smallest advance of a clock lasts until deliveries in transit have arrived. */
+/**
+ * Waits long enough for an unexpected delivery to arrive. Even the smallest advance of the test clock takes until the
+ * deliveries in transit have arrived.
+ */
 export async function awaitUnexpected(time: RunClock): Promise<void> {
   if (time.canAdvance) await time.passTime(1, inTransit);
   await time.sleepReal(time.canAdvance ? time.settleMs : unexpectedMs);

@@ -32,7 +32,7 @@ function createdWebhook(exchange: Exchange): unknown {
   return places.find((each) => isObject(each)) ?? body;
 }
 
-/** Leaves out the last creations if the target may have rejected them because the key has too many webhooks. */
+/** Leaves out the last creations if the target rejected them with a status that may mean too many webhooks. */
 function withoutQuota(answers: readonly Exchange[]): readonly Exchange[] {
   const end = answers.findLastIndex((each) => !hasStatus(each, 402, 403, 409));
   return answers.slice(0, answers.some(isSuccess) ? end + 1 : answers.length);
@@ -44,7 +44,7 @@ const metricsSchema = z.looseObject({
   total_deliveries: integer,
   successful: integer,
   failed: integer,
-  // Both fields are unknown for a webhook without deliveries.
+  // These two fields have no value for a webhook without deliveries.
   average_response_time: z.number().nullable(),
   last_delivery: z.string().refine(isTimestamp, "an ISO 8601 timestamp").nullable(),
 });

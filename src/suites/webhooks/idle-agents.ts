@@ -9,7 +9,10 @@ import { agentPath } from "../../run/send/client.ts";
 import { assignedAgents, type Target } from "../../target/target.ts";
 import { agentIdOf } from "./create-webhook.ts";
 
-/** Listed agents that the run does not invoke. Their webhooks stay quiet, which matters because webhooks cannot be deleted. */
+/**
+ * Listed agents that the run does not invoke. A webhook of such an agent gets no events, which matters because webhooks
+ * cannot be deleted.
+ */
 export function idleAgents({ target, discovery, recorder }: ProbeContext, agent: string): string[] {
   const assigned = new Set([agent, ...assignedAgents(target)]);
   return listedAgents([discovery.listing, ...recorder.exchanges()]).filter((each) => !assigned.has(each));
@@ -20,7 +23,7 @@ export async function agentWithoutWebhooks(context: ProbeContext<"receiver">): P
   if (!context.time.canAdvance || hasFewRequests(context.target)) return null;
   const [, ...listed] = idleAgents(context, agentIdOf(context));
   const [named] = namedIdleAgents(context.target);
-  // An agent that an earlier search invoked had proved unsuitable.
+  // If an earlier search invoked an agent, that agent was unsuitable.
   const isUntried = (agent: string): boolean =>
     !context.recorder.exchanges().some(({ request }) => request.url.includes(agentPath(agent, "invoke")));
   const candidates = named === undefined ? listed.filter(isUntried) : [named];

@@ -152,7 +152,7 @@ const bodies = (): readonly object[] => [
   { query: `Hello again. ${randomUUID()}`, parameters: { context: largeContext } },
 ];
 
-/** Another agent, for a webhook that should get no event. Prefers an agent that the run never invokes. */
+/** Chooses another agent, for a webhook that should get no event. Prefers an agent that the run never invokes. */
 function chooseIdleAgent(context: ProbeContext, agent: string): string | null {
   const { answering, ...others } = context.target.agents;
   const [idle] = idleAgents(context, agent);

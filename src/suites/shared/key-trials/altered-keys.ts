@@ -40,8 +40,8 @@ export const truncated = (key: string): string => key.replace(padding, "").slice
 export const lengthened = (key: string): string => key.replace(padding, (end) => `0a1b${end}`);
 
 /**
- * Swaps upper and lower case after a key's prefix. Returns `null` unless the key has letters in as many cases as
- * `cases` says.
+ * Swaps upper and lower case after a key's prefix. `cases` is the number of cases that the key's letters must have; for
+ * any other key, returns `null`.
  *
  * A key with letters of one case may be hexadecimal, and a server may then ignore the case.
  */

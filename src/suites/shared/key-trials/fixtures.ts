@@ -21,7 +21,7 @@ export function idleWebhook(receiver: Receiver, { agents }: Target, name: string
 }
 
 /**
- * Existing resources that a request can name, so that only the key can be a reason to reject it. A field is `null` if
+ * Existing resources that requests can name, so that only the key can be a reason to reject them. A field is `null` if
  * the target has no such resource, or the run may not create one.
  */
 export interface Fixtures {

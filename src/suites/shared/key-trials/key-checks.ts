@@ -128,7 +128,8 @@ export const judgeTrialsBy = (trials: readonly KeyTrial[], verdict: (trial: KeyT
 
 /**
  * Judges each trial.
- * @param withControl endpoints on which a valid key succeeded. Only there a rejection proves something about the key.
+ * @param withControl endpoints on which a valid key succeeded. Only on these does a rejection prove something about the
+ * key.
  */
 export const judgeTrials = (trials: readonly KeyTrial[], withControl: ReadonlySet<EndpointName>): JudgedTrial[] =>
   judgeTrialsBy(trials, (trial) => judgeTrial(trial, withControl));

@@ -62,7 +62,7 @@ const streaming: SendOptions = {
   closeWhen: (events) => events.some(({ name }) => name !== "start"),
 };
 
-/** Maximum number of 429s. Then a probe stops, because the server may be limiting the client's address. */
+/** Maximum number of 429 responses. The probe then stops, because the server may be limiting the client's address. */
 const maxLimited = 2;
 
 export interface TrialSender {

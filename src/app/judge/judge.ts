@@ -60,7 +60,7 @@ export async function judge({ target: named, patches, events, ...options }: Judg
       {
         ...options,
         target,
-        // The run looks out for other runs that use the same keys. No other run can use those of the embedded server.
+        // The run looks for other runs that use the same keys. Nobody else can use the keys of the embedded server.
         announces: named !== null,
         onPlan: (probes) => events.onPlan?.(probes),
         onProbe: ({ planned }) => events.onProbe?.(planned.probe.name),

@@ -51,7 +51,8 @@ export async function discoverForLoad(
     network: target.network,
     onHarnessLimit: (met) => (limit ??= met),
   });
-  // The transport's callback sets `limit`. Without this function, TypeScript would take `limit` for `null`.
+  // A callback of the transport sets `limit`. TypeScript does not see that, and would treat `limit` as `null` without
+  // this function.
   const limitMet = (): HarnessLimit | null => limit;
   const pacer = startPacer(time, (each) => limitsOf(each, target));
   const parts = { baseUrl: target.baseUrl, transport, recorder: startRecorder(), pacer, time, outages: noOutages };

@@ -10,7 +10,7 @@ export interface LoadParameters {
   readonly engine: EngineName | "first" | "in turns";
   /** Number of k6 processes that share the load. */
   readonly segments: number;
-  /** `null` stands for every tier that the target has a key of. */
+  /** `null` stands for every tier for which the target has a key. */
   readonly tier: TierName | null;
   /** Maximum number of requests. Scenarios that would send more are skipped. */
   readonly maxRequests: number;

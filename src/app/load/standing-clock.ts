@@ -8,14 +8,14 @@ import { askHealth } from "./ask-health.ts";
 /** How long a test clock is observed before it counts as standing still. Headers show only whole seconds, which may be rounded. */
 const observedMs = 3000;
 /**
- * How far a test clock is then advanced. A time in the headers that follows the advance comes from the test clock; any other time is a
- * constant.
+ * How far a test clock is then advanced. If a time in the headers follows the advance, it comes from the test clock;
+ * otherwise it is a constant.
  */
 const testAdvanceMs = 5000;
 /** A time in the headers counts as changed if it differs by at least this many seconds. */
 const minChangeSeconds = 0.5;
 
-/** Times that a target's headers show, in seconds; `null` if the header is absent. */
+/** Times that a target's headers show, in seconds; `null` if their headers are absent. */
 export interface ShownTimes {
   /** The target's time according to the rate-limit headers: `Reset` minus `Reset-After`. */
   readonly limits: number | null;
@@ -74,7 +74,7 @@ export interface ClockInStep {
   readonly stop: () => Promise<void>;
 }
 
-/** Advances a clock that stands still, every 100 ms, by the real time that has passed. */
+/** Advances a clock that stands still, every 100 ms, by the real time that has passed since the last advance. */
 export function keepInStep(clock: ClockControl, timers: Timers = machineTimers): ClockInStep {
   const startedMs = timers.now();
   const end = new AbortController();

@@ -25,8 +25,8 @@ interface WatchedTrial {
 }
 
 /**
- * Watches a trial from now on for what disturbs it: another run or client that uses the same keys, or a stall of this machine or of the
- * test clock.
+ * Watches a trial for disturbances from now on: another run or client that uses the same keys, or a stall of this
+ * machine or of the test clock.
  */
 export function watchTrial({ target, keys, announced, clock, inStep, mayLag }: WatchedTrial) {
   const [startedUnixMs, stalls] = [Date.now(), watchStalls(performance.now())];

@@ -172,7 +172,7 @@ export interface NightEvents {
   readonly load: LoadEvents;
   /** Called with the judged night before it is saved, so that its verdict is shown even if the disk is full. */
   readonly judged?: (night: JudgedNight) => void;
-  /** Called before the load trials are repeated that look worse than on earlier nights. */
+  /** Called before load trials are repeated because their results look worse than on earlier nights. */
   readonly again: (trials: readonly LoadTrial[]) => void;
 }
 
@@ -193,7 +193,7 @@ export interface RunNightOptions extends RunScope {
   readonly agree: (outlook: LoadPreview) => boolean | Promise<boolean>;
   readonly keep: Retention;
   readonly rules: RegressionRules;
-  /** A further file to which the trend page is written; `null` for none. */
+  /** A further file for the trend page; `null` for none. */
   readonly page: string | null;
   readonly view: NightEvents;
   readonly signal: AbortSignal;

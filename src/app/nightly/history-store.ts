@@ -80,8 +80,8 @@ export interface Retention {
 }
 
 /**
- * Removes the oldest entries of a history, and the oldest reports. Also removes what killed jobs left more than a day ago: half-written
- * files, and reports without an entry.
+ * Removes the oldest entries of a history, and the oldest reports. Also removes leftovers of killed jobs that are more
+ * than a day old: half-written files, and reports without an entry.
  */
 export function prune(folder: string, keep: Retention): void {
   const names = namesIn(nightsFolder(folder));

@@ -165,8 +165,8 @@ export async function enoughMinutes(planned: readonly PlannedProbe[], parts: Dry
 
 const maxMinutes = 24 * 60;
 /**
- * The search starts this much below the wait of a simulation that allows a day. That simulation waits longer than needed, because it also
- * makes optional waits.
+ * The search starts this much below the time that a simulated run with a day's allowance waits. Such a run waits longer
+ * than needed, because it also makes optional waits.
  */
 const marginMinutes = 2;
 

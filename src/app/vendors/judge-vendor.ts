@@ -144,7 +144,7 @@ async function runVendor(
   return vendor;
 }
 
-/** Waits up to this long are not printed. */
+/** Waits of at most this length are not printed. */
 const shortWaitMs = 2000;
 
 /** Returns a folder for the report of each vendor. No two vendors get the same folder. */

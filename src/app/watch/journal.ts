@@ -65,7 +65,7 @@ export function readJournal(folder: string): JournalLine[] {
 
 export const removeJournal = (folder: string): void => rmSync(fileOf(folder), { force: true });
 
-/** Collects the lines of a journal, to tell which deliveries arrived and when nobody listened. */
+/** Collects the lines of a journal. They show which deliveries arrived, and when no receiver listened. */
 export interface WatchAccumulator {
   readonly add: (line: JournalLine) => void;
   /**

@@ -71,7 +71,7 @@ const unpairedFinding = (finding: ReportFinding, here: ComparedReport, there: Co
   why: unpairedReason(finding, here, there),
 });
 
-/** Why one report (`there`) lacks a finding of the other (`here`), as far as the two reports show. */
+/** Why one report (`there`) lacks a finding that the other report (`here`) has, as far as the two reports show. */
 function unpairedReason(finding: ReportFinding, here: ComparedReport, there: ComparedReport): UnpairedReason {
   if (!countsIn(sinceOf(finding), there.suite.requirements)) return "requirements";
   const why = there.load === undefined ? reasonFromRun(finding, there) : reasonFromLoad(finding, there);

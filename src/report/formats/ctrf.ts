@@ -9,7 +9,7 @@ type Status = "passed" | "failed" | "skipped" | "other";
 interface CtrfTest {
   readonly name: string;
   readonly status: Status;
-  /** Whole milliseconds. */
+  /** In whole milliseconds. */
   readonly duration: number;
   readonly suite: readonly string[];
   readonly rawStatus: string;
@@ -61,7 +61,8 @@ function ctrfTest({ suite, title, ms, status, rawStatus, type, message, details,
   const isBroken = rawStatus === "fail" || rawStatus === "warning" || rawStatus === "note";
   return {
     name: rawStatus === "stale" ? `baseline: ${title}` : title,
-    // `harness failed` without a finding means that the target could not be judged. CTRF reports that as failed, because it fails the run.
+    // A status `harness failed` without a finding means that the target could not be judged. CTRF reports it as failed,
+    // because it fails the run.
     status: status !== "harness failed" ? status : finding === null ? "failed" : "other",
     duration: Math.round(ms),
     suite: [sanitizeLine(suite)],

@@ -21,7 +21,7 @@ export interface FormatParts {
   readonly rules?: FailurePolicy;
   /** The saved report, which the format `json` copies. Default: the report of the document. */
   readonly report?: Report;
-  /** Returns the digests that a statement lists: of the evidence files, and of a saved report. */
+  /** Returns the digests of the evidence files and of a saved report. A statement lists them. */
   readonly digests?: () => Digests;
 }
 
@@ -107,8 +107,8 @@ export const formats = {
     render: (document, { digests, report = document.report }) => {
       const known = digests?.() ?? {};
       if (Object.keys(known).length === 0 && evidenceFileNames(report).length > 0) throw new Error(missingInput.files);
-      // The digest of `report.json`. A new report's file has exactly the text that `serializeReport` returns. For a saved report, `digests`
-      // has the digest of its file instead.
+      // The digest of `report.json`. The file of a new report has exactly the text that `serializeReport` returns. For
+      // a saved report, `digests` contains the digest of its file, which takes precedence.
       return serializeStatement(
         statementOf(document, { [reportFileName]: sha256Of(serializeReport(report)), ...known }),
       );

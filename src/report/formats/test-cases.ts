@@ -17,8 +17,8 @@ import {
 import type { FailureContext } from "../terminal/failures.ts";
 
 /**
- * A test case of the formats that list tests: a finding, a target that could not be judged, or a stale entry (a known failure in the
- * baseline that no longer fails).
+ * A test case for the formats that list tests. It is a finding, a target that could not be judged, or a stale entry: a
+ * known failure of the baseline that no longer fails.
  */
 export interface TestCase {
   readonly suite: string;
@@ -65,7 +65,7 @@ function findingCase(finding: ReportFinding, status: TestStatus, context: Failur
   };
 }
 
-/** A check that only a later requirement set has counts as skipped, whatever it found. */
+/** A check that belongs only to a later requirement set counts as skipped, whatever its result. */
 const upcomingCase = (finding: ReportFinding, context: FailureContext): TestCase => ({
   suite: finding.suite,
   title: findingTitle(finding),

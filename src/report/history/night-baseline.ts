@@ -52,7 +52,7 @@ export function nightBaseline(history: readonly Night[], tonight: Night): Report
     (finding) =>
       (finding.outcome === "skipped" ? rowBeforeSkip(finding, rowOn) : latestJudgedRow(finding, rowOn)) ?? [],
   );
-  // A stopped run does not reach every check. The missing checks are not reported as gone.
+  // A stopped run does not reach every check, so no check counts as missing.
   const gone = tonight.stopped === undefined ? rowsBeforeGap(recent.at(-2), rowOn, keys) : [];
   return documentOf(last, [...compared, ...gone]);
 }
@@ -73,7 +73,9 @@ const rowsBeforeGap = (
 /** Looks up a finding of an earlier night by its key. `nightsBefore` is 0 for the last night before tonight. */
 type RowOn = (nightsBefore: number, key: string) => NightFinding | undefined;
 
-/** Indexes the findings of a night when one of them is first looked up: most look-ups only need the last night. */
+/**
+ * Indexes the findings of a night only when one of them is looked up, because most look-ups need only the last night.
+ */
 function rowsOf(newestFirst: readonly Night[]): RowOn {
   const byNight = new Map<number, ReadonlyMap<string, NightFinding>>();
   return (at, key) => {

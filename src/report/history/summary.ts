@@ -51,7 +51,7 @@ export function nightLines(judgement: NightJudgement, night: Night): NightLine[]
 export const formatFlips = ({ flips, nights, broken }: FlakyCheck): string =>
   `changed ${formatCount(flips, "time")} in the last ${flakyNights} nights, broken on ${broken} of ${nights}`;
 
-/** Says that the suite changed, because a difference may then come from the suite and not from the target. */
+/** A line about a change of the suite: a difference may then come from the suite instead of the target. */
 function suiteLines(change: SuiteChange | null): string[] {
   if (change === null) return [];
   const parts = [

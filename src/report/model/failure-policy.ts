@@ -35,7 +35,7 @@ export const applyBaseline = (findings: readonly ReportFinding[], baseline: Base
 export interface FailurePolicy {
   /** Whether a warning fails the run. */
   readonly strict: boolean;
-  /** Known failures do not fail the run. A stale entry, whose check passes now, does. */
+  /** Known failures do not fail the run. A stale entry does: its check passes now. */
   readonly baseline: Baseline;
 }
 

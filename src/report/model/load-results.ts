@@ -57,7 +57,7 @@ const runSchema = z
       .object({ invalid: why, counts: why, pace: why })
       .describe("Why the run, its exact counts, or its times prove nothing; null if they are valid."),
     windows: z.string().nullable().describe("Shapes of windows that explain every admitted and refused request."),
-    /** `null` for any other server than the embedded one. */
+    /** `null` for a server other than the embedded one. */
     serverRssBytes: z
       .object({ first: count, last: count, most: count })
       .describe("Memory of the embedded server.")

@@ -14,7 +14,10 @@ import { hasInvalidLoad, runEndOf, totalsOf, verdictWith } from "./verdict.ts";
 /** The requirement set in which a finding's check first counts. */
 export const sinceOf = ({ since = firstRequirements }: Pick<ReportFinding, "since">): string => since;
 
-/** The `since` field of a finding. Absent for the first requirement set, as in reports of versions that had no sets. */
+/**
+ * The `since` field of a finding. Absent for the first requirement set, because reports of versions without sets lack
+ * the field.
+ */
 export const sinceField = (since: RequirementSet): Pick<ReportFinding, "since"> =>
   since === firstRequirements ? {} : { since };
 

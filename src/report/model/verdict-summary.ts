@@ -56,7 +56,9 @@ const counts = (count: number, before: string, noun: string): string[] =>
 export const lostRequests = ({ lost = 0 }: Pick<Report, "lost">): string[] =>
   lost === 0 ? [] : [`${formatCount(lost, "request")} lost on the network and sent again`];
 
-/** Says when the target did not respond, unless the verdict already says so because the run stopped for that reason. */
+/**
+ * Says when the target did not respond. Empty if the run stopped for that reason, because the verdict already says so.
+ */
 const absences = ({ away, stopped }: Report): Text[] =>
   away === undefined || away === stopped ? [] : [outsideProse(away, 400)];
 

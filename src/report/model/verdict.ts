@@ -28,8 +28,8 @@ export const worstFirst = [
 ] as const satisfies Outcome[];
 
 /**
- * The worst outcome of each clause, in the order of the findings. A clause does not pass if some pair of request properties that it is
- * about was not tried.
+ * The worst outcome of each clause, in the order of the findings. A clause about pairs of request properties does not
+ * pass if some of these pairs was not tried.
  */
 export function clauseOutcomes(findings: readonly ReportFinding[]): ReadonlyMap<string, Outcome> {
   const worst = new Map<string, Outcome>();
@@ -48,8 +48,8 @@ const hasUnseenPairs = ({ unseenPairs = 0 }: Pick<ReportFinding, "unseenPairs">)
 type JudgedFinding = Pick<ReportFinding, "clause" | "level" | "outcome" | "unseenPairs">;
 
 /**
- * Must clauses that no finding exercised: the check was skipped, `--only` or `--skip` left it out, or the harness failed. A clause is also
- * not exercised if some pair of request properties that it is about was not tried.
+ * Must clauses that no finding exercised: the check was skipped, `--only` or `--skip` left it out, or the harness
+ * failed. A clause about pairs of request properties is not exercised if some of these pairs was not tried.
  */
 export function unexercisedMusts(findings: readonly JudgedFinding[], unselected: readonly string[] = []): string[] {
   const musts = findings.filter(({ level }) => level === "must");
@@ -158,7 +158,10 @@ export function exitCodeOf(
   return complete && unexercisedMusts(findings, unselected).length > 0 ? 1 : 0;
 }
 
-/** Whether the run was stopped because the harness or its machine failed: the error of a check is the reason for the stop. */
+/**
+ * Whether the run was stopped because the harness or its machine failed. The error of a check is then the reason for
+ * the stop.
+ */
 const isStoppedByHarness = ({ findings, stopped }: Report): boolean =>
   findings.some(({ outcome, reason }) => outcome === "error" && reason !== undefined && reason === stopped);
 

@@ -23,8 +23,9 @@ export const shellVariablesOf =
     Object.hasOwn(variables, name) ? variables[name] : shellVariableOfKey(name);
 
 /**
- * Shell variable of a key in the commands of a saved report, such as `PRO_KEY` for the key `pro`. If a run had a single key, it is the
- * variable that `conformance run` reads. `undefined` for a fragment of a key, which no variable holds.
+ * Shell variable of a key in the commands of a saved report, such as `PRO_KEY` for the key `pro`. If a run had a single
+ * key, it is the variable that `conformance run` reads. Returns `undefined` for a part of a key, because no variable
+ * holds a part.
  */
 export function shellVariableOfKey(name: string): string | undefined {
   if (name.endsWith(partMark)) return undefined;

@@ -129,7 +129,7 @@ export function deliveryCommands(delivery: Delivery, named: readonly Exchange[],
   ];
 }
 
-/** The request that told the target the address to which it sent the delivery. */
+/** The request that told the target the address of the delivery. */
 function creationOf({ request }: Delivery, exchanges: RecordedById["exchanges"]): Exchange | undefined {
   const address = addressOf(request.url);
   return exchanges.values().find((exchange) => {

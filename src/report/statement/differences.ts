@@ -23,7 +23,10 @@ export function statementDifferences(stated: Statement, made: Statement): string
 
 const comparedByRow: ReadonlySet<string> = new Set(["exceptions", "notExercised", "readings", "evidence"]);
 
-/** The fields that are compared as a whole. Older statements name no requirement set: they are of the first set. */
+/**
+ * The fields that are compared as a whole. A statement without a requirement set is an older one, and counts as judged
+ * by the first set.
+ */
 const fieldsOf = ({ suite, ...others }: Statement): object =>
   Object.fromEntries(
     Object.entries({ ...others, suite: { requirements: firstRequirements, ...suite } }).filter(

@@ -159,7 +159,10 @@ function joinInstances(findings: readonly ReportFinding[], textOf: TextOf): stri
     .join("; ");
 }
 
-/** Whether two vendors were observed to behave differently on the same tier. Texts that the same behaviour can cause do not differ. */
+/**
+ * Whether two vendors were observed to behave differently on the same tier. Two texts do not differ if the same
+ * behaviour can cause both.
+ */
 function isDifferent(columns: readonly (readonly Observation[])[]): boolean {
   return columns.some((one, at) =>
     columns.slice(at + 1).some((other) => one.some((observation) => other.some(isOther(observation)))),

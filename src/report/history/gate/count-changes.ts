@@ -39,7 +39,7 @@ function changesOf(run: NightLoad, before: readonly NightLoad[]): CountChange[] 
     if (!isClean || requests[count] === 0) return [];
     return [{ load, count, was: 0, is: requests[count], isCertain: count === "failed" }];
   });
-  // A failed response is also missing among the admitted: report that change only once.
+  // A failed response is missing among the admitted ones as well, so only the failure is reported.
   return rose.length > 0
     ? rose
     : (["admitted", "refused"] as const).flatMap((count) => constantCountChange(run, before, count));
@@ -58,7 +58,7 @@ function constantCountChange(
   return [{ load: { scenario, tier, engine }, count, was, is: requests[count], isCertain: false }];
 }
 
-/** Whether a second run of the same night also changed the count in this direction. */
+/** Whether a second run of the same night shows a change of the count in the same direction. */
 export function isConfirmed({ load, count, was, is }: CountChange, { second }: Night): boolean {
   return second.some((each) => {
     if (trialIdText(each) !== trialIdText(load) || countsCaveat(each) !== null) return false;

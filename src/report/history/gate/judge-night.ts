@@ -26,7 +26,8 @@ export interface NightJudgement {
   /** Load that became slower, confirmed by a second run and not reported before. The command fails because of it. */
   readonly slower: readonly ReportedLatencyShift[];
   /**
-   * Load that became slower as part of a slow-down that was reported before. The command does not fail because of it.
+   * Load that became slower for the same cause as a slow-down that was reported before. The command does not fail
+   * because of it.
    */
   readonly alsoSlower: readonly ReportedLatencyShift[];
   readonly faster: readonly ReportedLatencyShift[];
@@ -85,7 +86,9 @@ export function judgeNight(all: readonly Night[], tonight: Night, rules: Regress
 const ranks: readonly Outcome[] = ["fail", "warning", "note"];
 const rankOf = ({ finding }: OpenFailure): number => ranks.indexOf(finding.outcome);
 
-/** Slow-downs in the first runs of tonight: `proven` if the confirmation runs show them too, otherwise `open`. */
+/**
+ * Slow-downs in the first runs of tonight. They are `proven` if the confirmation runs show them too, otherwise `open`.
+ */
 function slowDowns(
   history: readonly Night[],
   tonight: Night,

@@ -16,7 +16,7 @@ export interface LatencyShift {
   readonly isMs: number;
   /** Start of the first night with the changed latency, in epoch milliseconds. */
   readonly sinceMs: number;
-  /** Probability that chance alone makes the recent nights rank so high or low. */
+  /** Probability that the recent nights differ this much by chance alone. */
   readonly pValue: number;
 }
 
@@ -57,8 +57,8 @@ function seriesOf(nights: readonly Night[]): MetricSeries[] {
 }
 
 /**
- * Start of the nights to compare, by load, in epoch milliseconds. It is the first night of the last reported change, because the load had
- * another latency before.
+ * The first night to compare for each load, as its start in epoch milliseconds. It is the first night of the last
+ * reported change, because the load had another latency before that.
  */
 function startsOf(nights: readonly Night[]): ReadonlyMap<string, number> {
   const starts = new Map<string, number>();
@@ -92,7 +92,7 @@ function clearestShift(
 
 function isLarge(recent: readonly number[], baseline: readonly number[]): boolean {
   const minShift = Math.log(1 + latencyGate.minShare);
-  // A few slow nights are not a lasting change: the change must remain without the slowest nights.
+  // A few slow nights are not a lasting change, so the change must still show when the slowest nights are left out.
   const usual = recent.toSorted((a, b) => a - b).slice(0, Math.ceil(recent.length * latencyGate.usualShare));
   if (median(usual) - median(baseline) < minShift / 2) return false;
   const shift = hodgesLehmannShift(recent, baseline);
@@ -149,8 +149,8 @@ export const latencyGate = {
   /** Highest accepted probability that, on one night, any metric passes the rank test by chance. */
   maxPValue: 0.001,
   /**
-   * For this many nights after a slow-down was reported, another load that became slower before that report counts as part of the
-   * slow-down.
+   * A load that became slower before another slow-down was reported counts as part of that slow-down for this many
+   * nights after the report.
    */
   sameChangeNights: 14,
 } as const;

@@ -96,8 +96,8 @@ export interface WindowCounts {
 }
 
 /**
- * Counts admitted requests within a rolling window. If the count exceeds the published limit, also counts in fixed windows that end at the
- * times of the reset header. Returns the fixed windows if their count is lower.
+ * Counts admitted requests within a rolling window. If the count exceeds the published limit, also counts in fixed
+ * windows that end at the times of the reset header, and returns that count if it is lower.
  */
 export function countInWindow(
   samples: readonly LimiterSample[],
@@ -176,7 +176,7 @@ export function windowsOf(
     const window = isEnd
       ? (reset - phase) / windowSeconds - 1
       : Math.floor(((each.date ?? each.atMs / 1000) - phase) / windowSeconds);
-    // Responses may overtake each other, but windows only go forward.
+    // Responses may arrive out of order, but the windows are passed in order.
     last = Math.max(last, window);
     return last;
   };

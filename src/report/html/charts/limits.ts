@@ -22,7 +22,7 @@ export function limitCharts({ name, limits, samples }: KeySamples, window: Drawn
 
 const maxColumns = 280;
 
-/** Returns a function that converts a sample's time to seconds since the first response. */
+/** Returns a function that converts a sample's time to seconds since the first sample. */
 const since = (samples: readonly LimiterSample[]): ((atMs: number) => number) => {
   const [first] = samples;
   return (atMs) => (atMs - (first?.atMs ?? 0)) / 1000;

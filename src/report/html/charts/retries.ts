@@ -9,8 +9,8 @@ import type { Html } from "../markup.ts";
 import { formatClock } from "./limits.ts";
 
 /**
- * An attempt to deliver a webhook event, in seconds of the target's time since the first attempt. If the target's clock was moved in
- * between, the attempt came at some time between `from` and `to`.
+ * An attempt to deliver a webhook event, in seconds of the target's time since the first attempt. If the target's clock
+ * was moved in between, the attempt was made at some time between `from` and `to`.
  */
 interface Attempt {
   readonly from: number;

@@ -16,7 +16,10 @@ interface Stream {
 
 const maxStreams = 8;
 
-/** Charts the events of streams. If several streams of an agent begin and end alike, only one is drawn. `null` if no stream was opened. */
+/**
+ * Charts the events of streams. Draws only one of several streams of an agent that begin and end alike. `null` if no
+ * stream was opened.
+ */
 export function streamChart(exchanges: readonly Exchange[]): Html | null {
   const all = exchanges.flatMap(streamOf);
   if (all.length === 0) return null;

@@ -57,7 +57,7 @@ export function verdictBanner(report: Report): Html {
     ${figureList(numbersOf(report))}`;
 }
 
-/** Words for the verdict. A demand of a load scenario that was not met fails a load report, although no clause is broken. */
+/** Words for the verdict. If a demand of a load scenario was not met, the report fails although no clause is broken. */
 function wordsFor({ verdict, totals, load }: Report): Words {
   if (verdict !== "nonconformant" && totals.fail > 0)
     return {

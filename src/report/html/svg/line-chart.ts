@@ -42,7 +42,7 @@ export interface LineChart {
   readonly x: Axis & {
     /** Allowed distances between ticks, smallest first, such as 60, 300 and 3600 for seconds. Default: round decimal numbers. */
     readonly units?: readonly number[];
-    /** Replaces the linear scale, for example by a scale that shortens pauses. */
+    /** A scale to use instead of the linear one, such as a scale that shortens pauses. */
     readonly scale?: Scale;
   };
   readonly y: Axis & { readonly scale?: "from zero" | "fitted" | "logarithmic" };

@@ -7,7 +7,7 @@ import { conformance, runCommand } from "../measuring/command.ts";
 import { runInProcess } from "../measuring/run-workload.ts";
 import { scratchFile } from "../measuring/scratch.ts";
 import { atMost, itself } from "../tool/goal.ts";
-import { longGoes, type Row } from "../tool/row.ts";
+import { maxLongRounds, type Row } from "../tool/row.ts";
 
 const again: Row = {
   name: "evidence-again",
@@ -15,7 +15,7 @@ const again: Row = {
   against: "`JSON.parse` of the file",
   compared: "wall time",
   goal: atMost(2),
-  mostRounds: longGoes,
+  mostRounds: maxLongRounds,
   open: async (size) => {
     const folder = await keptRun();
     const file = scratchFile("evidence", "json");

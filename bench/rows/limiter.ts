@@ -5,7 +5,7 @@ import { nothingToClose, type Row, type Side } from "../tool/row.ts";
 const counts = [1, 1000, 1_000_000] as const;
 const fullDecisions = 2_000_000;
 /** Maximum memory that the limiter may need for a key, in bytes. */
-const mostBytes = 200;
+const maxBytes = 200;
 
 const side =
   (name: "limiter" | "map", of: "time" | "memory", keys: number, decisions: number): Side =>
@@ -37,7 +37,7 @@ const memory = counts.slice(1).map((count): Row => ({
   what: `limiter: memory of a key among ${english(count)}`,
   against: "a `Map` from name to number",
   compared: "memory",
-  goal: itself(mostBytes),
+  goal: itself(maxBytes),
   mostRounds: null,
   open: async (size) => ({
     subject: side("limiter", "memory", size.of(count), 0),

@@ -6,7 +6,7 @@ import { type CommandTook, conformance, runCommand } from "../measuring/command.
 import { scratchFile } from "../measuring/scratch.ts";
 import { startCommandServer } from "../measuring/command-server.ts";
 import { atMost, itself } from "../tool/goal.ts";
-import { longGoes, nothingToClose, type Row, type Side } from "../tool/row.ts";
+import { maxLongRounds, nothingToClose, type Row, type Side } from "../tool/row.ts";
 
 const bareExchanging = fileURLToPath(new URL("../bare/exchanging.mjs", import.meta.url));
 
@@ -56,7 +56,7 @@ const target: Row = {
   against: "on the embedded server",
   compared: "wall time",
   goal: atMost(1.5),
-  mostRounds: longGoes,
+  mostRounds: maxLongRounds,
   open: async () => ({ subject: overTargetFile, baseline: () => wholeRun(), close: nothingToClose }),
 };
 
@@ -66,7 +66,7 @@ const memory: Row = {
   against: "`node -e 0`",
   compared: "memory",
   goal: itself(120e6),
-  mostRounds: longGoes,
+  mostRounds: maxLongRounds,
   open: async () => ({
     subject: () => wholeRun(),
     baseline: () => runCommand({ args: ["-e", "0"], codes: [0] }),

@@ -5,15 +5,15 @@ import { atMost } from "../tool/goal.ts";
 import { nothingToClose, type Row, type Side } from "../tool/row.ts";
 
 /** Number of starts that one measurement sums up, because a single start is short. */
-const startsInOneGo = 3;
+const startsPerMeasurement = 3;
 
 const starts =
   (args: readonly string[]): Side =>
   async () => {
     const tooks: Measurement[] = [];
-    for (let start = 0; start < startsInOneGo; start += 1) tooks.push(await runCommand({ args, codes: [0] }));
+    for (let start = 0; start < startsPerMeasurement; start += 1) tooks.push(await runCommand({ args, codes: [0] }));
     const sum = (name: "wallMs" | "cpuMs"): number => tooks.reduce((all, took) => all + took[name], 0);
-    return perOne({ wallMs: sum("wallMs"), cpuMs: sum("cpuMs"), bytes: tooks[0]?.bytes ?? null }, startsInOneGo);
+    return perOne({ wallMs: sum("wallMs"), cpuMs: sum("cpuMs"), bytes: tooks[0]?.bytes ?? null }, startsPerMeasurement);
   };
 
 const commands = {

@@ -4,7 +4,7 @@ import { conformance, runCommand } from "../measuring/command.ts";
 import { scratchFile } from "../measuring/scratch.ts";
 import { type BenchServer, startServer } from "../measuring/server.ts";
 import { atMost } from "../tool/goal.ts";
-import { longGoes, nothingToClose, type Row, type Side } from "../tool/row.ts";
+import { maxLongRounds, nothingToClose, type Row, type Side } from "../tool/row.ts";
 
 const fullTargets = 50;
 
@@ -41,7 +41,7 @@ export const vendorsRow: Row = {
   against: "one of them",
   compared: "wall time",
   goal: atMost(5),
-  mostRounds: longGoes,
+  mostRounds: maxLongRounds,
   open: async (size) => ({
     subject: judging(size.of(fullTargets)),
     baseline: judging(1),

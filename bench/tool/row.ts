@@ -36,7 +36,7 @@ export interface Row {
 }
 
 /** Maximum number of rounds of a row whose measurements take many seconds each. */
-export const longGoes = 3;
+export const maxLongRounds = 3;
 
 export const sizeOf = (scale: number): Size => ({
   of: (full) => Math.max(1, Math.round(full * scale)),

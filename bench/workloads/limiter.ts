@@ -20,7 +20,7 @@ const inputSchema = z.object({
 /** Decisions to make before the measurement, so that the memory of compiled code is not counted for the keys. */
 const warmUpDecisions = 20_000;
 /** Minimum number of keys whose memory is measured together. */
-const mostMeasured = 200_000;
+const minMeasuredKeys = 200_000;
 
 /** Decides on one request of the key with this name. */
 type Decide = (name: string) => void;
@@ -47,7 +47,7 @@ export async function run(input: unknown): Promise<Measurement> {
  * Returns the memory of a key in bytes. If there are few keys, many limiters have them, so that other memory of the process is negligible.
  */
 function bytesOfKey(open: () => Decide, names: readonly string[]): number {
-  const servers = Array.from({ length: Math.ceil(mostMeasured / names.length) }, open);
+  const servers = Array.from({ length: Math.ceil(minMeasuredKeys / names.length) }, open);
   const warm = open();
   for (let time = 0; time < warmUpDecisions; time += 1) warm(names[time % names.length] ?? "");
   const emptyBytes = heapBytes();

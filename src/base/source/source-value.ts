@@ -1,0 +1,36 @@
+/** The offset of a value in its text, and those of its members or items, by name or index. */
+export interface PlaceNode {
+  readonly offset: number;
+  readonly members: ReadonlyMap<string, PlaceNode>;
+}
+
+/** A value, and the places of all values in it. */
+export interface SourceValue {
+  readonly value: unknown;
+  readonly places: PlaceNode;
+}
+
+/** Thrown if a text cannot be parsed. The message is one line without a full stop; `offset` says where. */
+export class SourceError extends Error {
+  override readonly name = "SourceError";
+  readonly offset: number;
+
+  constructor(message: string, offset: number) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+/** Maximum nesting that is accepted, because code that reads a value uses recursion. */
+const maxDepth = 200;
+
+/** @throws {SourceError} if a value is nested too deep */
+export function assertDepth(depth: number, offset: number): void {
+  if (depth > maxDepth) throw new SourceError(`is nested deeper than ${maxDepth} levels`, offset);
+}
+
+/** @throws {SourceError} if an object has a name already, or the name cannot be used */
+export function assertName(name: string, known: ReadonlyMap<string, unknown>, offset: number): void {
+  if (name === "__proto__") throw new SourceError('has the name "__proto__", which cannot be used', offset);
+  if (known.has(name)) throw new SourceError(`has a duplicate name ${JSON.stringify(name)}`, offset);
+}

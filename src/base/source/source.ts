@@ -1,0 +1,74 @@
+import { sanitizeLine } from "../sanitize.ts";
+import { parseJsonSource } from "./json-source.ts";
+import type { PlaceNode, SourceValue } from "./source-value.ts";
+import { SourceError } from "./source-value.ts";
+import { parseYamlSource } from "./yaml-source.ts";
+
+/** How a file is written. */
+export const notations = ["JSON", "YAML"] as const;
+export type Notation = (typeof notations)[number];
+
+/** A place in a text, as editors count: both begin at 1. Columns are UTF-16 units. */
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** The names and indices that lead from the root of a document to a value in it. */
+export type ValuePath = readonly PropertyKey[];
+
+/** A parsed text that knows where each of its values stands. */
+export interface Source {
+  readonly kind: "value";
+  readonly value: unknown;
+  /** The place of a value; for a missing one, that of the nearest value around it. A member's place is that of its name. */
+  readonly placeOf: (path: ValuePath) => Place;
+}
+
+/** A text that cannot be parsed. The problem is on one line, without a full stop. */
+export interface SourceProblem {
+  readonly kind: "problem";
+  readonly problem: string;
+  readonly place: Place;
+}
+
+/** Returns the notation that the ending of a file name stands for; `null` for any other ending. */
+export function notationOf(fileName: string): Notation | null {
+  if (/\.json$/i.test(fileName)) return "JSON";
+  return /\.ya?ml$/i.test(fileName) ? "YAML" : null;
+}
+
+const parsers: Readonly<Record<Notation, (text: string) => SourceValue>> = {
+  JSON: parseJsonSource,
+  YAML: parseYamlSource,
+};
+
+/**
+ * Parses a text that a person wrote. Duplicate names are a problem, because only one of the values could count; so are
+ * deep nesting and the name `__proto__`. Ignores a byte order mark. Never throws.
+ */
+export function parseSource(written: string, notation: Notation): Source | SourceProblem {
+  const text = written.replace(/^\uFEFF/, "");
+  try {
+    const { value, places } = parsers[notation](text);
+    return { kind: "value", value, placeOf: (path) => placeAt(text, offsetOf(places, path)) };
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+    return { kind: "problem", problem: sanitizeLine(error.message), place: placeAt(text, error.offset) };
+  }
+}
+
+function offsetOf(root: PlaceNode, path: ValuePath): number {
+  let node = root;
+  for (const step of path) {
+    const next = node.members.get(String(step));
+    if (next === undefined) break;
+    node = next;
+  }
+  return node.offset;
+}
+
+function placeAt(text: string, offset: number): Place {
+  const lines = text.slice(0, offset).split(/\r\n|\r|\n/);
+  return { line: lines.length, column: (lines.at(-1) ?? "").length + 1 };
+}

@@ -72,7 +72,10 @@ describe("a source with places", () => {
     const source = parsed("a: &x {n: 1}\nb: *x", "YAML");
     expect(source.value).toEqual({ a: { n: 1 }, b: { n: 1 } });
     expect(placeIn(source, "b", "n")).toBe("2:1");
-    const level = (at: number): string => `l${at}: &l${at} [${Array(10).fill(`*l${at - 1}`).join(", ")}]`;
+    const level = (at: number): string =>
+      `l${at}: &l${at} [${Array(10)
+        .fill(`*l${at - 1}`)
+        .join(", ")}]`;
     const bomb = ["l0: &l0 [x, x, x, x, x, x, x, x, x, x]", ...[1, 2, 3, 4, 5, 6].map(level)].join("\n");
     expect(problemIn(bomb, "YAML")).toMatch(/has more than 100000 values, with its aliases$/);
   });

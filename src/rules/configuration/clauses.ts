@@ -1,0 +1,55 @@
+import type { ClauseId } from "../../spec/clauses.ts";
+import type { ValuePath } from "../../base/source/source.ts";
+
+/** Ids of the clauses that bind a configuration file. */
+export type FileClause = Extract<ClauseId, `CFG-${number}`>;
+
+/**
+ * The clause that the value at each path must follow, the more specific paths first. A `#` stands for an index or for
+ * any name. A value belongs to the first path that it begins with.
+ */
+const clauseByPath: readonly (readonly [string, FileClause])[] = [
+  ["agent_architecture.entrypoints.#.file", "CFG-11"],
+  ["agent_architecture.entrypoints.#.module", "CFG-11"],
+  ["agent_architecture.entrypoints.#.tag", "CFG-11"],
+  ["agent_architecture.entrypoints", "CFG-2"],
+  ["description", "CFG-3"],
+  ["template", "CFG-3"],
+  ["created_at", "CFG-4"],
+  ["agent_id", "CFG-5"],
+  ["template_source", "CFG-6"],
+  ["auth_settings", "CFG-7"],
+  ["env_vars", "CFG-8"],
+  ["deployment", "CFG-9"],
+  ["webhooks.endpoints.#.url", "CFG-13"],
+  ["webhooks.endpoints.#.events", "CFG-13"],
+  ["webhooks.endpoints.#.headers", "CFG-14"],
+  ["webhooks", "CFG-10"],
+];
+
+/** Returns the clause that a value of the file must follow. What stands nowhere else is a field of the file itself. */
+export function clauseAt(path: ValuePath): FileClause {
+  const found = clauseByPath.find(([pattern]) => startsWith(path, pattern.split(".")));
+  return found === undefined ? "CFG-1" : found[1];
+}
+
+const startsWith = (path: ValuePath, pattern: readonly string[]): boolean =>
+  path.length >= pattern.length && pattern.every((step, at) => step === "#" || step === String(path[at]));
+
+/**
+ * The path whose value must be right before a clause can be judged: an entrypoint has no tag if the file has no
+ * entrypoints. Clauses that are not here can be judged in every file that holds an object.
+ */
+const containers: Partial<Readonly<Record<FileClause, ValuePath>>> = {
+  "CFG-2": ["agent_architecture"],
+  "CFG-11": ["agent_architecture", "entrypoints"],
+  "CFG-12": ["agent_architecture", "entrypoints"],
+  "CFG-13": ["webhooks", "endpoints"],
+  "CFG-14": ["webhooks", "endpoints"],
+};
+
+/** Returns the paths that must be right before a clause can be judged, the outermost first. */
+export function containersOf(clause: FileClause): readonly ValuePath[] {
+  const innermost = clause === "CFG-1" ? null : (containers[clause] ?? []);
+  return innermost === null ? [] : [...innermost, ""].map((_, length) => innermost.slice(0, length));
+}

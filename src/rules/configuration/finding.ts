@@ -1,0 +1,33 @@
+import type { ValuePath } from "../../base/source/source.ts";
+import type { FileClause } from "./clauses.ts";
+
+/** The result of one check of a file. A clause that is broken in several places has a result for each. */
+export type FileFinding = {
+  readonly check: string;
+  readonly clause: FileClause;
+  readonly level: "must" | "advisory";
+} & (
+  | { readonly kind: "holds" }
+  | { readonly kind: "skipped"; readonly reason: string }
+  | { readonly kind: "breach"; readonly path: ValuePath; readonly expected: string; readonly actual: string }
+);
+
+/** A breach of a clause, at a path of the file. */
+export interface Breach {
+  readonly path: ValuePath;
+  readonly expected: string;
+  readonly actual: string;
+}
+
+/** Formats a path as people write it: `webhooks.endpoints[0].url`. */
+export function formatPath(path: ValuePath): string {
+  const steps = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`));
+  return steps.join("").replace(/^\./, "") || "the file";
+}
+
+/** Formats a value for a finding, in at most 60 characters. */
+export function preview(value: unknown): string {
+  if (value === undefined) return "missing";
+  const written = JSON.stringify(value) ?? String(value);
+  return written.length <= 60 ? written : `${written.slice(0, 57)}…`;
+}

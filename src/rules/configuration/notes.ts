@@ -1,0 +1,90 @@
+import type { z } from "zod";
+
+import type { FileClause } from "./clauses.ts";
+import { type Breach, type FileFinding, formatPath, preview } from "./finding.ts";
+import type { agentConfigurationSchema } from "./schema.ts";
+
+/** A file that breaks no sentence of the document. */
+type AgentConfiguration = z.output<typeof agentConfigurationSchema>;
+
+/** A check of what the document does not state, but the plain meaning of a field makes surprising. */
+interface NoteCheck {
+  readonly check: string;
+  readonly clause: FileClause;
+  readonly find: (file: AgentConfiguration) => readonly Breach[];
+}
+
+const noteChecks: readonly NoteCheck[] = [
+  { check: "CFG-9/positive", clause: "CFG-9", find: timeoutsWithoutTime },
+  { check: "CFG-11/complete", clause: "CFG-11", find: incompleteEntrypoints },
+  { check: "CFG-11/distinct", clause: "CFG-11", find: repeatedTags },
+  { check: "CFG-12", clause: "CFG-12", find: tagsNearStream },
+  { check: "CFG-13/events", clause: "CFG-13", find: endpointsWithoutEvents },
+];
+
+/** Returns the findings of all advisory checks of a file; `null`: a file that breaks a sentence of the document. */
+export const notesOn = (file: AgentConfiguration | null): FileFinding[] =>
+  noteChecks.flatMap(({ check, clause, find }): FileFinding[] => {
+    const head = { check, clause, level: "advisory" } as const;
+    if (file === null) return [{ ...head, kind: "skipped", reason: "the file breaks a must clause" }];
+    const breaches = find(file);
+    return breaches.length === 0
+      ? [{ ...head, kind: "holds" }]
+      : breaches.map((breach) => ({ ...head, kind: "breach", ...breach }));
+  });
+
+const entrypointPath = ["agent_architecture", "entrypoints"] as const;
+
+/** Returns a breach. The expectation names the path, so that a reader knows which of several values is meant. */
+const breach = (path: Breach["path"], expected: string, actual: unknown): Breach => ({
+  path,
+  expected: `${formatPath(path)}: ${expected}`,
+  actual: preview(actual),
+});
+
+function timeoutsWithoutTime({ deployment }: AgentConfiguration): readonly Breach[] {
+  const timeout = deployment?.timeout ?? 30;
+  return Number(timeout) > 0 ? [] : [breach(["deployment", "timeout"], "a number of seconds above 0", timeout)];
+}
+
+function incompleteEntrypoints({ agent_architecture }: AgentConfiguration): readonly Breach[] {
+  const names = ["file", "module"] as const;
+  return agent_architecture.entrypoints.flatMap((entrypoint, index) =>
+    names
+      .filter((name) => (entrypoint[name] ?? null) === null)
+      .map((name) => breach([...entrypointPath, index, name], "a string", entrypoint[name])),
+  );
+}
+
+/** Finds tags that select more than one entrypoint. */
+function repeatedTags({ agent_architecture }: AgentConfiguration): readonly Breach[] {
+  const tags = agent_architecture.entrypoints.map(({ tag }) => tag);
+  return tags.flatMap((tag, index) =>
+    tags.indexOf(tag) === index
+      ? []
+      : [breach([...entrypointPath, index, "tag"], `a tag of its own, other than that of [${tags.indexOf(tag)}]`, tag)],
+  );
+}
+
+/** A word for streaming at the end of a name, in any case and after any separator. */
+const nearStream = /(^|[^a-z])stream(ing|ed)?$/i;
+
+/**
+ * Finds entrypoints whose tag seems to be meant as `_stream`, and is not: only `_stream` marks an entrypoint as
+ * streaming. Their function may also say so.
+ */
+function tagsNearStream({ agent_architecture }: AgentConfiguration): readonly Breach[] {
+  return agent_architecture.entrypoints.flatMap(({ tag, module }, index) => {
+    const saysStream = nearStream.test(tag) || tag.endsWith("Stream") || module?.endsWith("_stream") === true;
+    if (tag.endsWith("_stream") || !saysStream) return [];
+    return [breach([...entrypointPath, index, "tag"], "a tag that ends in _stream, if this entrypoint streams", tag)];
+  });
+}
+
+function endpointsWithoutEvents({ webhooks }: AgentConfiguration): readonly Breach[] {
+  return (webhooks?.endpoints ?? []).flatMap(({ events }, index) =>
+    (events ?? []).length > 0
+      ? []
+      : [breach(["webhooks", "endpoints", index, "events"], "at least one event type", events)],
+  );
+}

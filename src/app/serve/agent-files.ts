@@ -1,8 +1,10 @@
-import { closeSync, constants, fstatSync, openSync, readSync, watch } from "node:fs";
+import { watch } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 
 import { errorCodeOrText } from "../../base/errors.ts";
+import { NotARegularFile, readRegularFile } from "../../base/files/read-regular-file.ts";
 import { line, joinLines, type Line } from "../../base/line.ts";
+import { type Notation, notationOf } from "../../base/source/source.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import {
   type AgentFile,
@@ -41,7 +43,7 @@ export function loadAgents(paths: readonly string[], { agentFile: option }: Serv
   const loaded = paths.flatMap((given): LoadedAgent[] => {
     const path = resolve(given);
     const content = readOrThrow(path, option);
-    const reading = readAgentFile(content);
+    const reading = readAgentFile(content, notationIn(path));
     if (reading.kind === "agent") return [{ path, content, file: reading.file }];
     problems.push(...reading.problems.map((problem) => line`${option} ${given}: ${problem}`));
     return [];
@@ -50,9 +52,12 @@ export function loadAgents(paths: readonly string[], { agentFile: option }: Serv
   return loaded;
 }
 
+/** The notation of an agent file. A file of any other ending is read as JSON. */
+const notationIn = (path: string): Notation => notationOf(path) ?? "JSON";
+
 function readOrThrow(path: string, option: string): string {
   try {
-    return readAgentText(path);
+    return readRegularFile(path, mostAgentFileBytes + 1);
   } catch (error) {
     if (error instanceof NotARegularFile)
       throw new UsageError(line`${option} cannot be read: ${path} is not a regular file.`);
@@ -133,7 +138,7 @@ function applyChange(
     reference.removeAgent(id);
     return `${name} was removed: agent ${id} is taken out of service.`;
   }
-  const reading = readAgentFile(change.content);
+  const reading = readAgentFile(change.content, notationIn(path));
   const problems = reading.kind === "wrong" ? reading.problems : changeProblems(reference, reading.file, id, names);
   if (reading.kind === "wrong" || problems.length > 0) {
     const effect = isInService ? "the last valid version stays in service" : "the agent stays out of service";
@@ -150,43 +155,6 @@ function changeProblems(reference: Reference, file: AgentFile, id: string, names
     ...(hasOtherId ? [`agent_id is "${file.agentId}"; it must stay "${id}" while the server runs`] : []),
     ...endpointProblems(reference, file, names),
   ];
-}
-
-/** Thrown if the path of an agent file is a folder, a device or a pipe. */
-class NotARegularFile extends Error {
-  override readonly name = "NotARegularFile";
-}
-
-/**
- * Reads an agent configuration file. Reads at most one byte more than an agent file may have, so that a file that is too long is noticed.
- *
- * @throws {NotARegularFile}
- * @throws {Error} Node's own, with its `code`, if the file cannot be read
- */
-function readAgentText(path: string): string {
-  // Without O_NONBLOCK, opening a pipe would wait for a writer.
-  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
-    if (!fstatSync(file).isFile()) throw new NotARegularFile(path);
-    return readUpTo(mostAgentFileBytes + 1, file);
-  } finally {
-    closeSync(file);
-  }
-}
-
-/**
- * Reads to the end of the file, or to `maxBytes`. The size of the file is not used, because files such as those in /proc report a size of
- * 0.
- */
-function readUpTo(maxBytes: number, file: number): string {
-  const bytes = Buffer.alloc(maxBytes);
-  let length = 0;
-  while (length < maxBytes) {
-    const read = readSync(file, bytes, length, maxBytes - length, null);
-    if (read === 0) break;
-    length += read;
-  }
-  return bytes.toString("utf8", 0, length);
 }
 
 type FileChange = { readonly kind: "content"; readonly content: string } | { readonly kind: "gone" };
@@ -248,7 +216,7 @@ function watchFolder(folder: string, onChange: () => void): () => void {
 /** Returns the content of an agent file; `null` if the file is missing or cannot be read. */
 function contentOf(path: string): string | null {
   try {
-    return readAgentText(path);
+    return readRegularFile(path, mostAgentFileBytes + 1);
   } catch {
     return null;
   }

@@ -21,6 +21,8 @@ export function banner(reference: Reference, { patches, hosted, control, targetF
   return [
     `Agent Hosting Service Interface, reference server${patches.length === 0 ? "" : ` with ${patches.join(", ")}`}`,
     "",
+    // The document's word for an agent that has started locally.
+    "status    ready",
     `base URL  ${baseUrl}`,
     `OpenAPI   ${at("/openapi.json")}`,
     "",

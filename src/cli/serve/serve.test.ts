@@ -83,6 +83,7 @@ describe("conformance serve --agent", () => {
   it("serves the agent of the file by its name, by the entrypoint that fits", async () => {
     const { ask, out } = await serve("--agent", file("weather.json", agent()));
     expect(out).toContain("weather-bot");
+    expect(out).toMatch(/^status {4}ready$/m);
     expect(await ask("/agents/weather-bot/invoke", { query: "rain?" })).toMatchObject({
       status: 200,
       json: {

@@ -25,13 +25,13 @@ const whole = {
 };
 
 function read(file: object): AgentFile {
-  const reading = readAgentFile(JSON.stringify(file));
+  const reading = readAgentFile(JSON.stringify(file), "JSON");
   if (reading.kind === "wrong") throw new Error(reading.problems.join("\n"));
   return reading.file;
 }
 
 function problemsOf(file: unknown): readonly string[] {
-  const reading = readAgentFile(typeof file === "string" ? file : JSON.stringify(file));
+  const reading = readAgentFile(typeof file === "string" ? file : JSON.stringify(file), "JSON");
   return reading.kind === "wrong" ? reading.problems : [];
 }
 
@@ -68,7 +68,22 @@ describe("an agent configuration file", () => {
   });
 
   it("may begin with a byte order mark", () => {
-    expect(readAgentFile(`\uFEFF${JSON.stringify(minimal)}`)).toMatchObject({ kind: "agent" });
+    expect(readAgentFile(`\uFEFF${JSON.stringify(minimal)}`, "JSON")).toMatchObject({ kind: "agent" });
+  });
+
+  it("may be written in YAML", () => {
+    const yaml = [
+      "agent_name: Weather bot",
+      "framework: plain",
+      "version: 1.2.0",
+      "agent_architecture:",
+      "  entrypoints:",
+      "    - { file: main.py, module: answer, tag: answer }",
+    ].join("\n");
+    expect(readAgentFile(yaml, "YAML")).toEqual({ kind: "agent", file: read(minimal) });
+    expect(readAgentFile("a: [", "YAML")).toMatchObject({
+      problems: [expect.stringMatching(/^the file is not YAML: .* in line 1, column \d$/)],
+    });
   });
 
   it("may have fields that the document does not know", () => {

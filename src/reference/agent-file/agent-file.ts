@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseManualJson } from "../../base/parsing.ts";
+import { type Notation, parseSource } from "../../base/source/source.ts";
 import { deploymentDefaults } from "../agents.ts";
 import { isReservedHeader } from "../behaviour/deliveries.ts";
 import { eventSelectors } from "../behaviour/webhooks.ts";
@@ -139,11 +139,14 @@ export type AgentFileResult =
 export const maxAgentFileBytes = 1024 * 1024;
 
 /** Reads the text of an agent configuration file. Never throws. */
-export function readAgentFile(content: string): AgentFileResult {
+export function readAgentFile(content: string, notation: Notation): AgentFileResult {
   if (Buffer.byteLength(content) > maxAgentFileBytes) return { kind: "wrong", problems: ["the file exceeds 1 MiB"] };
-  const json = parseManualJson(content);
-  if (json.kind === "problem") return { kind: "wrong", problems: [`the file ${json.problem}`] };
-  const parsed = agentFile.safeParse(json.value, { reportInput: true });
+  const source = parseSource(content, notation);
+  if (source.kind === "problem") {
+    const { problem, place } = source;
+    return { kind: "wrong", problems: [`the file ${problem} in line ${place.line}, column ${place.column}`] };
+  }
+  const parsed = agentFile.safeParse(source.value, { reportInput: true });
   return parsed.success
     ? { kind: "agent", file: parsed.data }
     : { kind: "wrong", problems: parsed.error.issues.map(describeIssue) };

@@ -73,6 +73,10 @@ export const commandTable: Readonly<Record<string, TableRow>> = {
     says: "Judge several deployments at the same time, and show them side by side.",
     load: async () => (await import("./commands/vendors.ts")).vendorsCommand(),
   },
+  config: {
+    says: "Judge agent configuration files, in JSON or YAML. Nothing is sent.",
+    load: async () => (await import("./commands/config.ts")).configCommand(),
+  },
   verify: {
     says: "Check a conformance statement against its report and evidence. Nothing is sent.",
     load: async () => (await import("./commands/verify.ts")).verifyCommand(),

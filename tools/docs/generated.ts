@@ -8,6 +8,7 @@ import { comparisonSchema } from "../../src/report/compare/comparison.ts";
 import { reportSchema } from "../../src/report/model/report.ts";
 import { statementSchema } from "../../src/report/statement/statement-schema.ts";
 import { vendorsSchemaWith } from "../../src/report/vendors/vendors-schema.ts";
+import { agentConfigurationSchema } from "../../src/rules/configuration/schema.ts";
 import { survivorsTable } from "../../src/selftest/mutants/survivors.ts";
 import { wireSurvivorsTable } from "../../src/selftest/wire/survivors.ts";
 import { thirdPartyTable } from "../../src/selftest/third-party/defects.ts";
@@ -22,6 +23,7 @@ import { traceabilityPage } from "./traceability-page.ts";
 /** The JSON schemas that the package contains, by name. Each is written as `schemas/NAME.schema.json`. */
 const shipped = {
   target: { title: "Target file", schema: targetFileSchema },
+  "agent-configuration": { title: "Agent configuration file", schema: agentConfigurationSchema },
   report: { title: "report.json", schema: reportSchema },
   evidence: { title: "evidence.json", schema: evidenceSchema },
   "load-evidence": { title: "Load evidence", schema: loadEvidenceSchema },

@@ -29,6 +29,13 @@ const comparison = compareReports(
   defaultRegressionRules,
 );
 
+const agentFile = {
+  agent_name: "Weather bot",
+  framework: "plain",
+  version: "1.0.0",
+  agent_architecture: { entrypoints: [{ file: "main.py", module: "answer", tag: "answer" }] },
+};
+
 /** For each schema of the package: values that it must accept, and values that it must reject. */
 const samples: readonly Sample[] = [
   {
@@ -51,6 +58,33 @@ const samples: readonly Sample[] = [
       { baseUrl: "https://acme.example", keys: { free: { key: "k", teir: "free" } } },
       { baseUrl: "https://acme.example", keys: { free: { key: "k" } }, agents: { sleepy: "a" } },
       { baseUrl: "https://acme.example", keys: { free: { key: "k" } }, tiers: { own: { perHour: 0 } } },
+    ],
+  },
+  {
+    name: "agent-configuration",
+    accepts: [
+      agentFile,
+      {
+        ...agentFile,
+        colour: "blue",
+        description: null,
+        created_at: "2026-01-05T08:00:00.5",
+        env_vars: { UNIT: "celsius" },
+        deployment: { timeout: 45.5, memory: "1GB" },
+        webhooks: { endpoints: [{ url: "https://hooks.example/in", events: ["agent.*", "deployment.created"] }] },
+      },
+    ],
+    refuses: [
+      {},
+      [],
+      { ...agentFile, version: 1 },
+      { ...agentFile, agent_architecture: {} },
+      { ...agentFile, agent_architecture: { entrypoints: [{ file: "main.py" }] } },
+      { ...agentFile, created_at: "2026-01-05T08:00:00Z" },
+      { ...agentFile, env_vars: { PORT: 8080 } },
+      { ...agentFile, deployment: { memory: "512" } },
+      { ...agentFile, webhooks: { endpoints: [{ url: "https://hooks.example/in", events: ["agent.done"] }] } },
+      { ...agentFile, webhooks: { endpoints: [{ url: "https://hooks.example/in", headers: { "a b": "c" } }] } },
     ],
   },
   {

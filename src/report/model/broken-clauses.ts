@@ -39,8 +39,8 @@ export function groupByClause(findings: readonly ReportFinding[], outcome: Outco
 }
 
 function distinctFindingsOf(findings: readonly ReportFinding[]): DistinctFinding[] {
-  const alike = Map.groupBy(findings, ({ check, expected, actual, reason }) =>
-    JSON.stringify([check, expected, actual, reason]),
+  const alike = Map.groupBy(findings, ({ check, expected, actual, reason, where }) =>
+    JSON.stringify([check, expected, actual, reason, where]),
   );
   return [...alike.values()].flatMap((members) => {
     const [finding] = members;
@@ -70,16 +70,23 @@ export const brokenClauses = ({ findings }: Pick<Report, "findings">): BrokenCla
 
 const rank = ({ level }: ClauseGroup): number => levelOrder.findIndex((each) => each === level);
 
-/** Formats the expected and the actual result of a broken finding in one sentence. */
-export const breachText = ({ expected = "", actual, reason = "" }: ReportFinding, max = 160): Text =>
-  text`expected ${outsideProse(expected, max)}; got ${outsideProse(actual ?? reason, max)}`;
+/** Formats the expected and the actual result of a broken finding in one sentence, and the place in a file. */
+export function breachText({ expected = "", actual, reason = "", where }: ReportFinding, max = 160): Text {
+  const breach = text`expected ${outsideProse(expected, max)}; got ${outsideProse(actual ?? reason, max)}`;
+  return where === undefined ? breach : text`${breach}, at ${outside(formatPlace(where), 300)}`;
+}
 
-/** Describes a finding as labels with values: expected, actual, coverage, and the tiers or load trials. */
+/** Formats a place as editors and compilers do: `weather.json:3:11`. */
+const formatPlace = ({ file, line, column }: NonNullable<ReportFinding["where"]>): string =>
+  `${file}:${line}:${column}`;
+
+/** Describes a finding as labels with values: expected, actual, the place in a file, coverage, and the tiers or load trials. */
 export function findingFacts({ finding, instances }: DistinctFinding): Fact[] {
-  const { expected = "", actual, reason = "", seen, load } = finding;
+  const { expected = "", actual, reason = "", seen, load, where } = finding;
   return [
     { label: own("expected"), value: outside(expected, 600) },
     { label: own("actual"), value: outside(actual ?? reason, 600) },
+    ...(where === undefined ? [] : [{ label: own("where"), value: outside(formatPlace(where), 600) }]),
     ...(seen === undefined || seen.looked < 2
       ? []
       : [{ label: own("coverage"), value: outsideProse(formatCoverage(seen), 600) }]),
@@ -99,6 +106,7 @@ function instanceFacts(instances: readonly string[], load: ReportFinding["load"]
 const impacts: ReadonlyMap<string, string> = new Map(
   Object.entries({
     SVC: "Clients reach every endpoint through the base address. If it differs, nothing else works.",
+    CFG: "The service reads an agent from this file. A wrong field stops the deployment or is ignored.",
     REQ: "Every client library builds its requests by these rules, so every client is affected.",
     AUTH: "Keys alone decide who is let in, and what a refused client is told.",
     KEY: "Customers hand out restricted keys and trust that these cannot do more.",

@@ -101,6 +101,10 @@ const findingSchema = z
       .exactOptional(),
     load: findingTrialSchema.exactOptional(),
     reading: z.string().describe("The admissible reading that the target follows.").exactOptional(),
+    where: z
+      .object({ file: z.string(), line: count, column: count })
+      .describe("The place in a configuration file; line and column begin at 1.")
+      .exactOptional(),
     expected: z.string().exactOptional(),
     actual: z.string().exactOptional(),
     reason: z

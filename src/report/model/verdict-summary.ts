@@ -1,7 +1,7 @@
-import { newestRequirements } from "../../spec/requirements.ts";
+import { latestRequirements, newestRequirements } from "../../spec/requirements.ts";
 import { duration } from "../../base/duration.ts";
 import { formatCount } from "../../base/text.ts";
-import type { Report, Verdict } from "./report.ts";
+import { partyOf, type Report, type Verdict } from "./report.ts";
 import type { Tone } from "./section.ts";
 import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
 import { clauseOutcomes, unexercisedMusts, unexercisedNamed, whyNothingJudged } from "./verdict.ts";
@@ -25,8 +25,8 @@ export function verdictReasons(report: Report): Text {
   const invalid = (load?.runs ?? []).filter(({ validity }) => validity.invalid !== null).length;
   const ofLoad = load !== undefined;
   const { requirements } = report.suite;
-  const bySet =
-    requirements === newestRequirements ? [] : [text`judged by requirement set ${outside(requirements, 40)}`];
+  const newest = partyOf(report) === "server" ? newestRequirements : latestRequirements;
+  const bySet = requirements === newest ? [] : [text`judged by requirement set ${outside(requirements, 40)}`];
   const costs = [
     ...counts(totals.error, "the harness itself failed at ", ofLoad ? "run" : "check"),
     ...counts(invalid, "", "invalid run"),
@@ -34,7 +34,8 @@ export function verdictReasons(report: Report): Text {
     ...counts(totals.note, "", "note"),
     ...counts(ofLoad ? 0 : totals.observed, "", "gap observation"),
     ...(ofLoad ? [formatCount(load.runs.length, "load run")] : []),
-    `${formatCount(requests, "request")} in ${duration(durationMs)}`,
+    // A judgement of files sends nothing.
+    ...(partyOf(report) === "file" ? [] : [`${formatCount(requests, "request")} in ${duration(durationMs)}`]),
     ...(executions === undefined ? [] : [formatCount(executions, "agent execution")]),
     ...lostRequests(report),
     ...(waitedMs >= 1000 ? [`${duration(waitedMs)} of it waiting`] : []),

@@ -1,8 +1,10 @@
 import type { Paint } from "../../base/paint.ts";
 import { sanitize, sanitizeLine } from "../../base/sanitize.ts";
+import { shellQuote } from "../../base/shell-words.ts";
 import { formatCount, formatLabelled } from "../../base/text.ts";
 import { breachText, type ClauseGroup, type DistinctFinding, findingFacts } from "../model/broken-clauses.ts";
 import type { ReportFinding } from "../model/report.ts";
+import { commandName } from "../reproduce/command-name.ts";
 import { type EvidenceContext, findingEvidence } from "../reproduce/evidence.ts";
 import { formatText, type TerminalStyle } from "./blocks.ts";
 
@@ -63,6 +65,7 @@ export const evidenceLines = (
   ...witnessLines(finding, context),
   ...wireLines(finding, context, shown),
   ...loadCommandLines(finding, context),
+  ...fileCommandLines(finding, context),
 ];
 
 const maxWitnessLines = 8;
@@ -104,6 +107,11 @@ function wireLines(finding: ReportFinding, context: FailureContext, shown: Map<s
 
 const loadCommandLines = ({ load }: ReportFinding, { loadCommands, paint }: FailureContext): string[] =>
   load === undefined ? [] : commandLines("to run it again", loadCommands(load), paint);
+
+const fileCommandLines = ({ where }: ReportFinding, { paint }: FailureContext): string[] =>
+  where === undefined
+    ? []
+    : commandLines("to see it again", [`${commandName} config ${shellQuote(sanitizeLine(where.file))}`], paint);
 
 const commandLines = (title: string, commands: readonly string[], paint: Paint): string[] =>
   commands.length === 0

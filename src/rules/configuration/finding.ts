@@ -25,9 +25,16 @@ export function formatPath(path: ValuePath): string {
   return steps.join("").replace(/^\./, "") || "the file";
 }
 
-/** Formats a value for a finding, in at most 60 characters. */
+/**
+ * Formats a value for a finding, in at most 60 characters. Objects and arrays are only named: they may contain secrets,
+ * such as the value of a header.
+ */
 export function preview(value: unknown): string {
   if (value === undefined) return "missing";
-  const written = JSON.stringify(value) ?? String(value);
+  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "an array" : "an object";
+  const written = JSON.stringify(value);
   return written.length <= 60 ? written : `${written.slice(0, 57)}…`;
 }
+
+/** Names the type of a value that may be a secret. */
+export const typeName = (value: unknown): string => (typeof value === "object" ? preview(value) : `a ${typeof value}`);

@@ -152,6 +152,17 @@ describe("judging a configuration file", () => {
     expect(skippedIn(file)).toEqual(skipped);
   });
 
+  it("shows no value that may be a secret", () => {
+    const secret = "sk_live_51H8";
+    const values = [
+      { ...minimal, env_vars: { KEY: [secret] } },
+      { ...minimal, env_vars: secret },
+      withEndpoint({ headers: { Authorization: `${secret}\n` } }),
+      { ...minimal, webhooks: { endpoints: { ...endpoint, secret } } },
+    ];
+    expect(JSON.stringify(values.map(judge))).not.toContain(secret);
+  });
+
   it("says what it expected, what it found and where, for each breach", () => {
     const text =
       "agent_name: Bot\nframework: x\nversion: 1.0\nagent_architecture:\n  entrypoints:\n    - {file: a, module: b}\n";

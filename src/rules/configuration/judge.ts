@@ -2,7 +2,7 @@ import type { z } from "zod";
 
 import type { Source, ValuePath } from "../../base/source/source.ts";
 import { clauseAt, containersOf, type FileClause } from "./clauses.ts";
-import { type Breach, type FileFinding, formatPath, preview } from "./finding.ts";
+import { type Breach, type FileFinding, formatPath, preview, typeName } from "./finding.ts";
 import { notesOn } from "./notes.ts";
 import { agentConfigurationSchema } from "./schema.ts";
 
@@ -46,6 +46,12 @@ const isSame = (one: ValuePath, other: ValuePath): boolean =>
 function breachOf(issue: z.core.$ZodIssue): Breach {
   // For an invalid name in an object, the real issue is nested in the one that zod reports.
   const [inner = issue] = issue.code === "invalid_key" ? issue.issues : [];
-  const actual = issue.code === "invalid_key" ? issue.path.at(-1) : issue.input;
-  return { path: issue.path, expected: `${formatPath(issue.path)}: ${inner.message}`, actual: preview(actual) };
+  const actual = issue.code === "invalid_key" ? preview(issue.path.at(-1)) : shown(issue);
+  return { path: issue.path, expected: `${formatPath(issue.path)}: ${inner.message}`, actual };
+}
+
+/** Shows a value that breaks a clause. Values of variables and of headers are not shown, because they may be secrets. */
+function shown({ path, input }: z.core.$ZodIssue): string {
+  const isSecret = path[0] === "env_vars" || path.includes("headers");
+  return isSecret && input !== undefined ? typeName(input) : preview(input);
 }

@@ -24,7 +24,7 @@ export const serviceClauses = {
   "SVC-7": policy(
     `${service} 4`,
     "An agent is defined by a configuration file that lists entrypoints, each a function with a tag.",
-    { party: "file", untestable: "The file is the vendor's own; no endpoint shows it." },
+    { party: "file", untestable: "No request shows the file; `conformance config FILE` judges its entrypoints." },
   ),
   "SVC-8": policy(`${service} 5`, "An agent can run locally or in the cloud.", {
     party: "people",
@@ -38,7 +38,7 @@ export const serviceClauses = {
 const configuration = "Resources and their fields / Agent configuration (file)";
 const ownFile = {
   party: "file",
-  untestable: "A file on the vendor's side; the interface has no endpoint that reads or shows it.",
+  untestable: "No request shows the file; `conformance config FILE` judges it.",
 } as const;
 
 export const configurationClauses = {

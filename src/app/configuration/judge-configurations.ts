@@ -1,0 +1,99 @@
+import type { Place } from "../../base/source/source.ts";
+import type { Report, ReportFinding } from "../../report/model/report.ts";
+import { type FileFinding, formatPath } from "../../rules/configuration/finding.ts";
+import { judgeConfiguration } from "../../rules/configuration/judge.ts";
+import { latestRequirements } from "../../spec/requirements.ts";
+import { assemble, detailsOf, shortHash } from "../report/assemble.ts";
+import { packageVersion } from "../version.ts";
+import type { ConfigurationFile } from "./read-configuration.ts";
+
+/** The requirement set in which configuration files were first judged. */
+const since = "1.2";
+
+/** Judges configuration files, and makes one report of all. Sends nothing. */
+export function judgeConfigurations(files: readonly ConfigurationFile[], started: Date): Report {
+  const report = assemble({
+    judging: {
+      version: packageVersion(),
+      party: "file",
+      requirements: latestRequirements,
+      end: { kind: "planned" },
+      unselected: [],
+      load: null,
+    },
+    target: targetOf(files),
+    started,
+    finished: started,
+    durationMs: 0,
+    requests: 0,
+    waitedMs: 0,
+    findings: [...files.flatMap(findingsOf), ...repeatedIds(files)],
+    created: [],
+  });
+  const judged = new Set(report.findings.map(({ clause }) => clause));
+  return { ...report, untestable: report.untestable.filter(({ clause }) => !judged.has(clause)) };
+}
+
+function targetOf(files: readonly ConfigurationFile[]): Report["target"] {
+  const names = files.map(({ name }) => name);
+  const values = files.map(({ source }) => source.value);
+  const name = names.length <= 3 ? names.join(", ") : `${names.length} configuration files`;
+  return { name, baseUrl: "", fingerprint: shortHash(JSON.stringify([names, values])), tiers: {} };
+}
+
+const findingsOf = (file: ConfigurationFile): ReportFinding[] =>
+  judgeConfiguration(file.source).map((finding) => ({
+    check: finding.check,
+    clause: finding.clause,
+    suite: file.name,
+    level: finding.level,
+    since,
+    ...resultOf(finding, file),
+  }));
+
+function resultOf(finding: FileFinding, { name, source }: ConfigurationFile): ReturnType<typeof detailsOf> {
+  switch (finding.kind) {
+    case "holds":
+      return { outcome: "pass" };
+    case "skipped":
+      return { outcome: "skipped", reason: finding.reason };
+    case "breach": {
+      const { expected, actual, path } = finding;
+      const breach = detailsOf({ kind: "breach", expected, actual, at: [] }, finding.level);
+      return { ...breach, where: whereOf(name, source.placeOf(path)) };
+    }
+  }
+}
+
+const whereOf = (file: string, { line, column }: Place) => ({ file, line, column });
+
+/** Notes each id that an earlier file has, because an id is unique. Two versions of one agent may share it. */
+function repeatedIds(files: readonly ConfigurationFile[]): ReportFinding[] {
+  const known = new Map<string, string>();
+  return files.flatMap(({ name, source }): ReportFinding[] => {
+    const id = idOf(source.value);
+    if (id === null) return [];
+    const first = known.get(id);
+    known.set(id, first ?? name);
+    if (first === undefined || first === name) return [];
+    const path = ["agent_id"];
+    return [
+      {
+        check: "CFG-5/unique",
+        clause: "CFG-5",
+        suite: name,
+        level: "advisory",
+        since,
+        outcome: "note",
+        expected: `${formatPath(path)}: another id than that of ${first}`,
+        actual: JSON.stringify(id),
+        where: whereOf(name, source.placeOf(path)),
+      },
+    ];
+  });
+}
+
+function idOf(value: unknown): string | null {
+  if (typeof value !== "object" || value === null || !("agent_id" in value)) return null;
+  return typeof value.agent_id === "string" ? value.agent_id : null;
+}

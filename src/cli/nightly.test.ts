@@ -4,6 +4,8 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
+import type { Night } from "../report/history/night.ts";
+import { seedOfNight } from "../run/plan/coverage-seed.ts";
 import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "nightly-"));
@@ -47,6 +49,25 @@ describe("conformance nightly", () => {
     const mended = await nightly("broken");
     expect(mended.out).toMatch(/^conformant; |^partial; /);
     expect([mended.code, mended.out]).toEqual([0, expect.stringMatching(/fixed +INV-10/)]);
+  });
+
+  it("draws requests by the day of the night, by the variable, or by the flag, and adds up their pairs", async () => {
+    const args = ["nightly", "--history", "seeds", "--only", "AUTH-3/*", "--no-load", "-q"];
+    const variable = { CONFORMANCE_COVERAGE_SEED: "5" };
+    const days = [new Date()];
+    const { out } = await conformance(args);
+    days.push(new Date());
+    await conformance(args, variable);
+    const last = await conformance([...args, "--coverage-seed", "7"], variable);
+    const nights = nightsOf("seeds")
+      .toSorted()
+      .map((name) => JSON.parse(readFileSync(join(folder, "seeds", "nights", name), "utf8")) as Night);
+    const [first, ...others] = nights.map(({ pairs }) => pairs?.seed);
+    expect(days.map(seedOfNight)).toContain(first);
+    expect(others).toEqual([5, 7]);
+    expect(out).toMatch(new RegExp(`^pairs +\\S+ on the last night \\(seed ${first}\\)`, "m"));
+    expect(last.out).toMatch(/^pairs .*\(seed 7\), \S+ of 2,355 in 3 nights$/m);
+    expect(readFileSync(join(folder, "seeds", "trend.html"), "utf8")).toMatch(/3 nights combined [\d,]+ of 2,355\s/);
   });
 
   it("names a damaged entry, leaves it where it is, and goes on", async () => {
@@ -144,6 +165,7 @@ describe("conformance nightly", () => {
       args: ["nightly", "--history", "x", "--scenario", "burst", "--no-load"],
       says: "exclude each other",
     },
+    { name: "no seed", args: ["nightly", "--history", "x", "--coverage-seed", "0"], says: "--coverage-seed" },
     { name: "no number of nights", args: ["nightly", "--history", "x", "--keep", "0"], says: "--keep" },
     {
       name: "an unknown kind of regression",

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 
 import { boundNames, boundTable, defaultBounds, type RunBounds } from "../run/plan/bounds.ts";
+import { minCoverageSeed } from "../run/plan/coverage-seed.ts";
 import { selectChecks, selectionIn, type RunScope } from "../run/plan/selection.ts";
 import { suites } from "../suites/all.ts";
 import { cliMessages } from "./messages.ts";
@@ -14,6 +15,7 @@ type FlagProperty<Name extends string> = Name extends `${infer Duration}Ms` ? Du
 export type ScopeFlags = RequirementsFlag & {
   readonly only: readonly string[];
   readonly skip: readonly string[];
+  readonly coverageSeed?: string;
 } & { readonly [Name in keyof RunBounds as FlagProperty<Name>]?: string | boolean };
 
 /** Adds the flags that select checks and limit a run. */
@@ -21,7 +23,11 @@ export function withScopeOptions(command: Command): Command {
   command
     .option("--only <pattern>", "only these clauses, checks or suites; globs allowed (repeatable)", collect, [])
     .option("--skip <pattern>", "all but these (repeatable)", collect, [])
-    .option(...requirementsOption);
+    .option(...requirementsOption)
+    .option(
+      "--coverage-seed <n>",
+      `draws other requests for the same pairs (default: $${seedVariable}, else 1; nightly: its day, such as 20300205)`,
+    );
   for (const name of boundNames) {
     const { kind, help } = boundTable[name];
     const value = { count: " <n>", duration: " <duration>", switch: "" }[kind];
@@ -40,9 +46,20 @@ export const readScope = (flags: ScopeFlags): RunScope => ({
   ...(Object.fromEntries(boundNames.flatMap((name) => givenBound(name, flags))) as Partial<RunBounds>),
   suites: selectChecks(suites, flags, { only: "--only", skip: "--skip" }),
   ...selectionIn(flags),
+  ...readSeed(flags, process.env),
   requirements: readRequirements(flags),
   messages: cliMessages,
 });
+
+/** The environment variable that sets the seed of the generated requests if the flag does not. */
+const seedVariable = "CONFORMANCE_COVERAGE_SEED";
+
+function readSeed(flags: ScopeFlags, environment: NodeJS.ProcessEnv): Pick<RunScope, "coverageSeed"> {
+  const given = environment[seedVariable] ?? "";
+  if (flags.coverageSeed !== undefined)
+    return { coverageSeed: readCount(flags.coverageSeed, "--coverage-seed", minCoverageSeed) };
+  return given === "" ? {} : { coverageSeed: readCount(given, seedVariable, minCoverageSeed) };
+}
 
 function givenBound(name: keyof RunBounds, flags: ScopeFlags): [string, number | boolean][] {
   const bound = boundTable[name];

@@ -1,6 +1,7 @@
 import { parseRequirements } from "../app/requirements.ts";
 import type { RequirementSet } from "../spec/requirements.ts";
 import { boundNames, boundTable, defaultBounds, type RunBounds } from "../run/plan/bounds.ts";
+import { minCoverageSeed } from "../run/plan/coverage-seed.ts";
 import { type RunScope, selectChecks, selectionIn } from "../run/plan/selection.ts";
 import type { Suite } from "../run/judge/check.ts";
 import { suites } from "../suites/all.ts";
@@ -35,6 +36,8 @@ const isListOfTexts = (given: unknown): boolean =>
 export type JudgeScope = CheckSelection & {
   /** The requirement set to judge by. Checks of later sets also run, but do not count. Default: the newest set. */
   readonly requirements?: RequirementSet;
+  /** Seed of the generated requests: another seed draws others. Default: 1; for a nightly run, its day. */
+  readonly coverageSeed?: number;
 } & { readonly [Name in keyof RunBounds]?: NonNullable<RunBounds[Name]> };
 
 /**
@@ -49,9 +52,18 @@ export function scopeOf(scope: JudgeScope): RunScope {
     ...(Object.fromEntries(bounds) as Partial<RunBounds>),
     suites: selected(scope),
     ...selectionIn({ only: scope.only ?? [], skip: scope.skip ?? [] }),
+    ...seedIn(scope),
     requirements: parseRequirements(scope.requirements, "requirements"),
     messages: libraryMessages,
   };
+}
+
+function seedIn({ coverageSeed }: JudgeScope): Pick<RunScope, "coverageSeed"> {
+  if (coverageSeed === undefined) return {};
+  if (Number.isSafeInteger(coverageSeed) && coverageSeed >= minCoverageSeed) return { coverageSeed };
+  throw new UsageError(
+    line`coverageSeed is ${String(coverageSeed)}; give a whole number of at least ${minCoverageSeed}.`,
+  );
 }
 
 function checked(name: keyof RunBounds, value: unknown): unknown {

@@ -51,6 +51,8 @@ export interface ProbeContext<N extends Need = never> {
   readonly receiver: () => Promise<Receiver>;
   /** Whether only GET may be sent. */
   readonly readOnly: boolean;
+  /** Seed of the generated requests. */
+  readonly coverageSeed: number;
   /** The probes so far that use up a limit, and how they ended. */
   readonly limitTests: () => readonly LimitTest[];
 }

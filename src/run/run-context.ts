@@ -21,6 +21,8 @@ export interface SendingOptions extends Partial<RunBounds> {
   /** Stops the run early. The evidence so far is judged. */
   readonly signal: AbortSignal;
   readonly deadlines?: Partial<Deadlines>;
+  /** Seed of the generated requests. Default 1. */
+  readonly coverageSeed?: number;
   /** How long the target may refuse connections before it counts as dead, in milliseconds. Default 8000. */
   readonly deadAfterMs?: number;
   readonly onWait?: (ms: number, why: string) => void;

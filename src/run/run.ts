@@ -13,6 +13,7 @@ import { executeProbes } from "./execute.ts";
 import type { Suite } from "./judge/check.ts";
 import { judgeAll, resultsByProbe } from "./judge/judge.ts";
 import { defaultBounds, maxRunTimeMs } from "./plan/bounds.ts";
+import { defaultCoverageSeed } from "./plan/coverage-seed.ts";
 import { hasFewRequests, mainKey } from "./plan/needs.ts";
 import { createsWebhooks, planProbes } from "./plan/plan.ts";
 import type { ProbeRun } from "./probe-run.ts";
@@ -186,6 +187,7 @@ async function judgeTarget(
     time,
     signal,
     readOnly,
+    coverageSeed: options.coverageSeed ?? defaultCoverageSeed,
     maxWaitMs,
     pendingRequests,
     onProbe: (run: ProbeRun) => options.onProbe?.(run),

@@ -1,6 +1,7 @@
 import { type Baseline, applyBaseline } from "../../report/model/failure-policy.ts";
 import { groupByClause } from "../../report/model/broken-clauses.ts";
 import { failureLines } from "../../report/terminal/failures.ts";
+import { repeatedCheck } from "../../report/model/requirements.ts";
 import { formatUpcoming, plainTextContext } from "../../report/formats/finding-text.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { ReportFinding } from "../../report/model/report.ts";
@@ -52,8 +53,8 @@ export function testResultOf(check: string, judged: Judged, { strict, baseline }
  */
 function withoutRow(check: string, judged: Judged, upcoming: ReportFinding | undefined): TestResult {
   if (upcoming !== undefined) return { kind: "skipped", reason: formatUpcoming(upcoming) };
-  const [earlier = check] = check.split(/[ /]in requests of /);
-  return earlier !== check && judged.document.report.findings.some((finding) => finding.check === earlier)
+  const earlier = repeatedCheck(check);
+  return earlier !== null && judged.document.report.findings.some((finding) => finding.check === earlier)
     ? { kind: "passed", notes: [`no case beyond those of ${earlier}`] }
     : { kind: "skipped", reason: "the run has no row of this check" };
 }

@@ -55,6 +55,11 @@ describe("what counts as a regression", () => {
   });
 });
 
+const pairsBy = (seed: number): NonNullable<Report["pairs"]> => ({
+  ...{ covered: 0, reachable: 0, total: 0, cut: [], unseen: [] },
+  seed,
+});
+
 describe("a finding that only one report has", () => {
   const both = [sampleFinding({}), sampleFinding({ clause: "SSE-6", instance: "free" })];
   const gone = (newer: Report, list = "default"): Comparison => compare(sampleReport(both), newer, list);
@@ -73,6 +78,19 @@ describe("a finding that only one report has", () => {
   ])("was %s", (_, newer, why, kinds) => {
     expect(gone(newer).gone).toMatchObject([{ check: "SSE-6", instance: "free", why }]);
     expect(says(gone(newer))).toEqual(kinds);
+  });
+
+  it("is no loss if its check repeats one that the other report has, and had no case to add", () => {
+    const check = "SSE-6/every in requests of 1.1";
+    const earlier = sampleFinding({ clause: "SSE-6", check: "SSE-6/every" });
+    const older = sampleReport([earlier, sampleFinding({ clause: "SSE-6", check, since: "1.1" })]);
+    const other = (row: ReportFinding, seed = 1): Comparison =>
+      compare({ ...older, pairs: pairsBy(1) }, { ...sampleReport([row]), pairs: pairsBy(seed) });
+    const skipped = sampleFinding({ clause: "SSE-6", check: "SSE-6/every", outcome: "skipped" });
+    const found = other(earlier);
+    expect([found.gone, says(found)]).toMatchObject([[{ check, why: "repeated" }], []]);
+    expect(other(skipped).gone).toMatchObject([{ why: "silent" }]);
+    expect(other(skipped, 2).gone).toMatchObject([{ why: "repeated" }]);
   });
 
   it("counts as left out if a selection left anything out and its clause has no row", () => {

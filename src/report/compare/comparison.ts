@@ -52,7 +52,16 @@ const observationSchema = findingChangeSchema.extend({
   immaterial: z.boolean().describe("Whether the same behaviour can cause both texts."),
 });
 
-const unpairedReasons = ["check", "requirements", "unselected", "unreached", "instance", "trial", "silent"] as const;
+const unpairedReasons = [
+  "check",
+  "requirements",
+  "unselected",
+  "unreached",
+  "instance",
+  "trial",
+  "repeated",
+  "silent",
+] as const;
 const unpairedSchema = nameSchema
   .extend({ said: resultSchema, why: z.enum(unpairedReasons) })
   .describe("A finding that only one side has, and why.")
@@ -156,6 +165,7 @@ export type ObservationChange = DeepReadonly<z.infer<typeof observationSchema>>;
  * - `unreached`: the other run was stopped early.
  * - `instance`: the other run had the check, but for other tiers.
  * - `trial`: the other run did not send the load that the finding is about.
+ * - `repeated`: the check only repeats an earlier one for newer requests, and had no case to add to it.
  * - `silent`: none of these reasons applies; the other report just has no such finding.
  */
 export type UnpairedReason = (typeof unpairedReasons)[number];

@@ -1,4 +1,4 @@
-import { sinceOf } from "../model/requirements.ts";
+import { repeatedCheck, sinceOf } from "../model/requirements.ts";
 import { countsIn } from "../../spec/requirements.ts";
 import type { Outcome, Report, ReportFinding } from "../model/report.ts";
 import {
@@ -13,7 +13,7 @@ import {
 import { isEquivalentText } from "./equivalence.ts";
 
 /** The parts of a report that are compared, or that show why a finding is missing. */
-export type ComparedReport = Pick<Report, "findings" | "suite" | "unselected" | "stopped" | "load">;
+export type ComparedReport = Pick<Report, "findings" | "suite" | "unselected" | "stopped" | "load" | "pairs">;
 
 /** The list of a comparison that a finding of both reports belongs to. */
 type Category = Exclude<keyof FindingChanges, "appeared" | "gone">;
@@ -75,7 +75,19 @@ const unpairedFinding = (finding: ReportFinding, here: ComparedReport, there: Co
 function unpairedReason(finding: ReportFinding, here: ComparedReport, there: ComparedReport): UnpairedReason {
   if (!countsIn(sinceOf(finding), there.suite.requirements)) return "requirements";
   const why = there.load === undefined ? reasonFromRun(finding, there) : reasonFromLoad(finding, there);
-  return why === "check" && isSameSuite(here.suite, there.suite) ? "silent" : why;
+  if (why !== "check" || !isSameSuite(here.suite, there.suite)) return why;
+  return isRepeatedIn(finding, here, there) ? "repeated" : "silent";
+}
+
+/**
+ * Whether a finding is missing because its check only repeats an earlier one, and had nothing to add. A check that was
+ * not exercised may have had cases by another seed.
+ */
+function isRepeatedIn({ check, instance }: ReportFinding, here: ComparedReport, there: ComparedReport): boolean {
+  const earlier = repeatedCheck(check);
+  const found = there.findings.find((other) => other.check === earlier && other.instance === instance);
+  if (found === undefined) return false;
+  return found.outcome !== "skipped" || here.pairs?.seed !== there.pairs?.seed;
 }
 
 const isSameSuite = (one: Report["suite"], other: Report["suite"]): boolean =>

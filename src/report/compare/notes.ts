@@ -95,6 +95,7 @@ const reasons: Readonly<Record<Exclude<UnpairedReason, "check">, string>> = {
   unreached: "it did not reach them",
   instance: "it ran them for other tiers",
   trial: "it did not send that load",
+  repeated: "it has no cases beyond those of their earlier checks",
   silent: "it has no such findings",
 };
 

@@ -81,6 +81,7 @@ const missingTexts: Readonly<Record<UnpairedReason, string | null>> = {
   requirements: null,
   unselected: null,
   trial: null,
+  repeated: null,
   unreached: "not reached",
   instance: "not run for it",
   silent: "it has no finding",

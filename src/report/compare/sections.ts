@@ -62,6 +62,7 @@ const reasonTexts: Readonly<Record<UnpairedReason, string>> = {
   unreached: "the other run did not reach it",
   instance: "the other run had no such tier",
   trial: "the other run did not send that load",
+  repeated: "the other run has no case beyond those of the earlier check",
   silent: "the other run has no such finding",
 };
 

@@ -8,7 +8,7 @@ const lookbackNights = 14;
 
 /** Turns a night into a report without load metrics, so that two nights are compared like any two reports. */
 export function documentOf(night: Night, findings: readonly NightFinding[] = night.findings): ReportDocument {
-  const { suite, target, started, finished, verdict, stopped, requests, unselected } = night;
+  const { suite, target, started, finished, verdict, stopped, requests, unselected, pairs } = night;
   return {
     report: {
       format: "agent-hosting-conformance/report/1",
@@ -23,6 +23,7 @@ export function documentOf(night: Night, findings: readonly NightFinding[] = nig
       ...(stopped === undefined ? {} : { stopped }),
       totals: totalsOf(findings),
       findings,
+      ...(pairs === undefined ? {} : { pairs }),
       upcoming: [],
       created: [],
       unselected,

@@ -63,6 +63,7 @@ export function nightFromReports({ id, run, load, loadEnd = null }: NightParts):
     requests: run.requests + (load?.requests ?? 0),
     totals: totalsOf(findings),
     findings: findings.map(trimFinding),
+    ...(run.pairs === undefined ? {} : { pairs: run.pairs }),
     unselected: run.unselected,
     load: (load?.load?.runs ?? []).map(nightLoadOf),
     second: [],

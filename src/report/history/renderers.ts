@@ -3,7 +3,15 @@ import { formatLabelled, formatCount } from "../../base/text.ts";
 import { type Paint, paintFor } from "../../base/paint.ts";
 import { type NightJudgement, flakyOf } from "./gate/judge-night.ts";
 import { type Night, type NightLoad, countsCaveat, timesCaveat } from "./night.ts";
-import { brokenFindingLines, formatNightVerdict, isWorse, type NightLine, nightLines, nightStatus } from "./summary.ts";
+import {
+  brokenFindingLines,
+  formatNightVerdict,
+  formatPairs,
+  isWorse,
+  type NightLine,
+  nightLines,
+  nightStatus,
+} from "./summary.ts";
 import { prose, table } from "../formats/markdown-text.ts";
 import type { DamagedNight } from "./night.ts";
 
@@ -49,6 +57,9 @@ export function renderNightTerminal(
       formatLabelled(kind.padEnd(13), says, textWidth, (label) => paint[colours[kind]](label)),
     ),
     ...(lines.length > shown.length ? [`and ${lines.length - shown.length} more in --json and the trend page`] : []),
+    ...(judgement.pairs === null
+      ? []
+      : formatLabelled("pairs        ", formatPairs(judgement.pairs), textWidth, paint.dim)),
     `night ${nights} of the history`,
     "",
   ].join("\n");
@@ -76,7 +87,7 @@ export function renderNightMarkdown(judgement: NightJudgement, night: Night, nig
           "",
         ]),
     ...(broken.length > maxMarkdownRows ? [`and ${broken.length - maxMarkdownRows} more broken`, ""] : []),
-    `**${verdict}**: ${formatCount(totals.pass, "check")} passed, ${totals.fail} failed, ${formatCount(totals.warning, "warning")}, ${formatCount(requests, "request")}. Night ${nights} of the history.`,
+    `**${verdict}**: ${formatCount(totals.pass, "check")} passed, ${totals.fail} failed, ${formatCount(totals.warning, "warning")}, ${formatCount(requests, "request")}. Night ${nights} of the history.${judgement.pairs === null ? "" : ` Pairs of properties: ${formatPairs(judgement.pairs)}.`}`,
     "",
     ...(night.findings.length > 0 || night.stopped === undefined ? [] : [prose(night.stopped), ""]),
     ...(rows.length === 0 ? [] : [table(["what", "says"], rows), ""]),

@@ -1,10 +1,12 @@
 import { sanitizeLine } from "../../base/sanitize.ts";
+import { formatNumber } from "../../base/numbers.ts";
 import { formatCount } from "../../base/text.ts";
 import type { SuiteChange } from "../compare/comparison.ts";
 import { formatFindingName } from "../compare/regressions.ts";
 import { type FlakyCheck, flakyNights } from "./gate/flaky.ts";
 import { flakyOf, type NightJudgement } from "./gate/judge-night.ts";
 import { countsCaveat, type Night, type ReportedLatencyShift, timesCaveat, trialIdText } from "./night.ts";
+import type { PairsOfNights } from "./pairs-of-nights.ts";
 import type { OpenFailure } from "./open-failures.ts";
 import type { TrialId } from "../model/trial-id.ts";
 
@@ -124,6 +126,14 @@ export const brokenFindingLines = (judgement: NightJudgement, night: Night): str
     .map(
       (each) => `${formatOpenName(each)}, ${formatSince(each, night)}: ${sanitizeLine(each.finding.actual ?? "", 200)}`,
     );
+
+/** Formats the pairs of request properties: `423 on the last night (seed 20300205), 612 of 2,355 in 7 nights`. */
+export function formatPairs({ nights, seen, total }: PairsOfNights): string {
+  const last = nights.at(-1);
+  const seed = last === undefined || last.seed === null ? "" : ` (seed ${last.seed})`;
+  const union = `${formatNumber(seen)} of ${formatNumber(total)} in ${formatCount(nights.length, "night")}`;
+  return `${formatNumber(last?.seen ?? 0)} on the last night${seed}, ${union}`;
+}
 
 export const isWorse = ({ regressions, slower }: NightJudgement): boolean =>
   regressions.length > 0 || slower.length > 0;

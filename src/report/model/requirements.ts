@@ -21,6 +21,13 @@ export const sinceOf = ({ since = firstRequirements }: Pick<ReportFinding, "sinc
 export const sinceField = (since: RequirementSet): Pick<ReportFinding, "since"> =>
   since === firstRequirements ? {} : { since };
 
+/**
+ * The earlier check that a check repeats for requests of a later set, as in `INV-3/in requests of 1.1`; `null` if it
+ * repeats none. Such a check has a finding only if it judged more cases than the earlier check, and that one holds.
+ */
+export const repeatedCheck = (check: string): string | null =>
+  /^(.+)[/ ]in requests of \d+\.\d+$/.exec(check)?.[1] ?? null;
+
 /** Splits findings into those that count in a requirement set, and those whose checks only a later set has. */
 export const splitFindings = (
   findings: readonly ReportFinding[],

@@ -1,5 +1,5 @@
 import { type Covering, type CoveringInput, prepareCovering, type Row } from "../../base/covering-array.ts";
-import { memoizeByObject, memoizeByValue } from "../../base/memoize.ts";
+import { memoizeByObject, memoizeByPair, memoizeByValue } from "../../base/memoize.ts";
 import { mainKey, tiersUnderTest } from "../../run/plan/needs.ts";
 import { type Enabler, need } from "../../run/skip-reason.ts";
 import {
@@ -191,20 +191,11 @@ function rowsOfAges(target: Target): readonly Row[] {
 
 const ofAnAgent: readonly string[] = ["invoke", "stream", "health"];
 
-/** Default seed of the generated requests. */
-const defaultSeed = 1;
-/**
- * Returns the seed of the generated requests. An environment variable can set it, so that each night sends other
- * requests.
- */
-export const coverageSeed = (): number =>
-  Number(process.env["CONFORMANCE_COVERAGE_SEED"] ?? defaultSeed) || defaultSeed;
-
 /**
  * The requests to send while a limit of a key is used up: one for every endpoint, kind of key and limit. Their other
  * values are chosen so that they form new pairs.
  */
-const rowsInStates = memoizeByObject((target: Target): readonly Row[] => {
+const rowsInStates = memoizeByPair((target: Target, seed: number): readonly Row[] => {
   const { covering } = reachOf(target, false);
   const kinds = tiersUnderTest(target).map(({ tier }) => tier);
   const states = dimensions.state.refused.filter((state) => missingFor("state", state, target) === null);
@@ -216,7 +207,6 @@ const rowsInStates = memoizeByObject((target: Target): readonly Row[] => {
     ]),
   );
   const isWanted = (pair: string): boolean => dimensions.state.refused.some((state) => pair.includes(`state=${state}`));
-  const seed = coverageSeed();
   const rows = covering.cover({ covered: new Set(), seed, costOf: () => 1, needed, isWanted });
   return [...rows, ...covering.extend({ known: rows, begun: begunInStates(kinds, states), seed })];
 });
@@ -225,8 +215,11 @@ const rowsInStates = memoizeByObject((target: Target): readonly Row[] => {
  * Returns the requests to send while a limit of this kind of key is used up. Without a test clock, returns one for each
  * endpoint.
  */
-export function rowsInState(target: Target, key: string, state: KeyState): readonly Row[] {
-  const rows = rowsInStates(target).filter((row) => row["key"] === key && row["state"] === state);
+export function rowsInState(
+  target: Target,
+  { key, state, seed }: { readonly key: string; readonly state: KeyState; readonly seed: number },
+): readonly Row[] {
+  const rows = rowsInStates(target, seed).filter((row) => row["key"] === key && row["state"] === state);
   if (target.clock !== null) return rows;
   return rows.filter((row, at) => rows.findIndex((other) => other["endpoint"] === row["endpoint"]) === at);
 }

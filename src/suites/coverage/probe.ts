@@ -18,7 +18,7 @@ import { hasStatus, isSuccess } from "../shared/response.ts";
 import { rowsOfExchange } from "./observed.ts";
 import { passTimeBetween } from "./passing-time.ts";
 import { countPairs, neededForLimit, noAnswer, type PairCounts } from "./account.ts";
-import { coverageSeed, neededRows, reachOf, rowsInState } from "./plan.ts";
+import { neededRows, reachOf, rowsInState } from "./plan.ts";
 import { derivedKinds, isRefusedKey, keyForUrl, keyOfKind } from "./reach.ts";
 import { begunRows } from "./triples.ts";
 import { credentialsOf, type RequestParts, requestOfRow, withQuery } from "./requests.ts";
@@ -91,7 +91,7 @@ export const cornersRequested = probe(
     countsRequests: true,
   },
   async (context): Promise<PairCoverage> => {
-    const { client, target, readOnly, recorder, time } = context;
+    const { client, target, readOnly, recorder, time, coverageSeed: seed } = context;
     const reach = reachOf(target, readOnly);
     const { covering } = reach;
     const reader = {
@@ -125,10 +125,9 @@ export const cornersRequested = probe(
         add(row, exchange);
         known.push(row);
       }
-    const all = covering.cover({ covered: new Set(covered), seed: coverageSeed(), costOf, needed: neededRows(target) });
+    const all = covering.cover({ covered: new Set(covered), seed, costOf, needed: neededRows(target) });
     const rows = all.filter(isFresh);
-    const triples = (): Row[] =>
-      covering.extend({ known: [...known, ...rows], begun: begunRows(target), seed: coverageSeed() });
+    const triples = (): Row[] => covering.extend({ known: [...known, ...rows], begun: begunRows(target), seed });
     const chosen = time.canAdvance ? [...rows, ...triples()] : affordable(rows, covering.pairsIn, covered, target);
     if (time.canAdvance && chosen.length > 0)
       await time.passTime(useExpiryMs, "the keys must have their allowance back");
@@ -145,7 +144,7 @@ export const cornersRequested = probe(
       generated,
       rejecting: [...rejecting.values()],
       accepted: Object.fromEntries([...accepted].map(([endpoint, values]) => [endpoint, [...values]])),
-      seed: coverageSeed(),
+      seed,
       ...countPairs({ target, readOnly, reach, answered, covered, unanswered, tested }),
     };
   },
@@ -322,7 +321,7 @@ export function requestsInState(context: ProbeContext, { key, kind, state }: Use
     operationId: null,
     batchPath: context.target.paths.batch,
   });
-  return rowsInState(context.target, kind, state).flatMap((row) => {
+  return rowsInState(context.target, { key: kind, state, seed: context.coverageSeed }).flatMap((row) => {
     const request = requestOfRow(row, parts);
     if (request === null) return [];
     const options = { ...request.options, unpaced: true, keyState: state };

@@ -87,6 +87,7 @@ export async function simulateProbe(target: SimulatedTarget, probe: Probe, revie
     discovery: { listing: unanswered, usage: unanswered, health: [], invoked: null },
     receiver: () => Promise.reject(new Error("a simulated run has no receiver")),
     readOnly: false,
+    coverageSeed: 1,
     limitTests: () => [],
     tested: { tier: "own", key: client.key, limits, siblingKey: null },
   };

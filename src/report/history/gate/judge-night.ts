@@ -4,6 +4,7 @@ import { findingKey } from "../../compare/find-changes.ts";
 import type { RegressionRules } from "../../compare/regression-rules.ts";
 import { nightBaseline, documentOf } from "../night-baseline.ts";
 import { trialIdText, type Night, type Reported, type ReportedLatencyShift } from "../night.ts";
+import { pairsOfNights, type PairsOfNights } from "../pairs-of-nights.ts";
 import type { Outcome } from "../../model/report.ts";
 import { type OpenFailure, openFailures } from "../open-failures.ts";
 import type { TrialId } from "../../model/trial-id.ts";
@@ -40,6 +41,8 @@ export interface NightJudgement {
    * Findings that are broken tonight, whether new or not, each with the first night of its failure. Failures of must clauses come first.
    */
   readonly broken: readonly OpenFailure[];
+  /** The pairs of request properties that all nights of the history combined; `null` if no night kept its pairs. */
+  readonly pairs: PairsOfNights | null;
 }
 
 /** Number of earlier nights that are examined. It is generous, because some nights send no load, and a day may have several runs. */
@@ -80,6 +83,7 @@ export function judgeNight(all: readonly Night[], tonight: Night, rules: Regress
     known: openSlowdowns(all),
     flaky: flakyChecksOf([...history, tonight]),
     broken: openFailures([...all, tonight]).toSorted((one, other) => rankOf(one) - rankOf(other)),
+    pairs: pairsOfNights([...all, tonight]),
   };
 }
 

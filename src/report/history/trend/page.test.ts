@@ -70,6 +70,17 @@ describe("the trend page", () => {
     expect(text).toContain("it is not JSON");
   });
 
+  it("adds up the pairs of properties that the nights combined, if any night kept them", () => {
+    const pairs = { covered: 3, reachable: 3, total: 8, unseen: [], cut: [{ needs: "`clock.advance`", pairs: 5 }] };
+    const kept = nights.slice(0, 2).map((night, at) => {
+      const bits = Buffer.from([[0b0111, 0b1110][at] ?? 0]).toString("base64");
+      return { ...night, pairs: { ...pairs, seed: at + 1, seen: { of: "a hash", bits } } };
+    });
+    expect(page(nights)).not.toContain('id="pairs"');
+    expect(page(kept)).toMatch(/2 nights combined 4 of 8 pairs\s+of\s+properties in some request \(50 %\)/);
+    expect(page(kept)).toMatch(/others needed <code>clock\.advance<\/code> \(62 %\)/);
+  });
+
   it("loads nothing over the network", () => {
     expect(page(nights)).toContain("default-src &#39;none&#39;");
   });

@@ -4,7 +4,8 @@ import { figureList, prose } from "../../html/elements.ts";
 import { type Html, html } from "../../html/markup.ts";
 import { renderPage } from "../../html/page.ts";
 import { baseStyle } from "../../html/base-style.ts";
-import { formatCount } from "../../../base/text.ts";
+import { formatNumber } from "../../../base/numbers.ts";
+import { formatCount, joinFirst } from "../../../base/text.ts";
 import { groupByLoad } from "../summary.ts";
 import { flakyChecksOf, flakyNights } from "../gate/flaky.ts";
 import type { Night } from "../night.ts";
@@ -12,7 +13,8 @@ import type { NightHistory } from "../night.ts";
 import { countsChart, dateText, latencyCharts, passPercent, passRateChart } from "./charts.ts";
 import { type TrendEvent, trendEvents } from "./events.ts";
 import { type OpenFailure, openFailures } from "../open-failures.ts";
-import { failuresTable, flakyTable, eventsTable, nightsTable } from "./tables.ts";
+import { pairsOfNights, type PairsOfNights } from "../pairs-of-nights.ts";
+import { eventsTable, failuresTable, flakyTable, nightsTable, pairsTable, percentOf } from "./tables.ts";
 
 export interface TrendOptions {
   /** Whether the reports of a night are in the folder of the page, so that the page can link to them. */
@@ -61,6 +63,7 @@ function bodyOf(nights: readonly Night[], last: Night, linkOf: (night: Night) =>
   const isAlone = nights.length < 2;
   const charts = isAlone ? [] : latencyCharts(nights);
   const newest = nights.toReversed();
+  const pairs = pairsOfNights(nights);
   return html`${banner(last, failures)} ${figures(nights, last, failures, flaky.length)}
   ${section("changed", "What changed", events.length === 0 ? html`<p>${nothingChanged(isAlone)}</p>` : changedPart(events))}
   ${failures.length === 0 ? null : section("broken", "Broken on the last night", failuresTable(failures))}
@@ -91,8 +94,34 @@ function bodyOf(nights: readonly Night[], last: Night, linkOf: (night: Night) =>
             <div class="charts">${charts}</div>`,
         )
   }
+  ${pairs === null ? null : section("pairs", "Pairs of properties", pairsPart(pairs))}
   ${section("nights", "Nights", nightsPart(newest, linkOf))}`;
 }
+
+function pairsPart(pairs: PairsOfNights): Html {
+  const { total, seen, nights, cut } = pairs;
+  const share = (part: number): string => `${percentOf(part, total)} %`;
+  return html`<p>
+      ${formatCount(nights.length, "night")} combined ${formatNumber(seen)} of ${formatNumber(total)} pairs of
+      properties in some request (${share(seen)}). Each night draws other requests by its seed.
+      <code>run --coverage-seed</code> repeats a night.
+    </p>
+    ${
+      seen === total || cut.length === 0
+        ? null
+        : html`<p>On the last night, others needed ${prose(cutText(cut, share), 600)}.</p>`
+    }
+    ${pairsTable(pairs)}`;
+}
+
+const cutText = (cut: PairsOfNights["cut"], share: (part: number) => string): string =>
+  joinFirst(
+    cut.map(({ needs, pairs }) => `${needs} (${share(pairs)})`),
+    maxCuts,
+  );
+
+/** Maximum number of missing setups to name. */
+const maxCuts = 6;
 
 const nothingChanged = (isAlone: boolean): string =>
   isAlone

@@ -8,6 +8,7 @@ import { isBroken, isExercised } from "../../model/report.ts";
 import type { FlakyCheck } from "../gate/flaky.ts";
 import type { Night } from "../night.ts";
 import { dateText } from "./charts.ts";
+import type { PairsOfNights } from "../pairs-of-nights.ts";
 import type { TrendEvent } from "./events.ts";
 import type { OpenFailure } from "../open-failures.ts";
 
@@ -117,6 +118,31 @@ export const nightsTable = (nights: readonly Night[], linkOf: (night: Night) => 
       </tr>`;
     }),
   );
+
+/** A row for each night that kept its pairs of request properties, newest first. */
+export const pairsTable = ({ nights, total }: PairsOfNights): Html =>
+  tableOf(
+    "Pairs of properties",
+    ["night", "seed", "pairs", "new", "all nights so far"],
+    nights
+      .toReversed()
+      .slice(0, maxPairRows)
+      .map(
+        ({ started, seed, seen, added, union }) =>
+          html`<tr>
+            <th scope="row" class="nowrap">${day(started)} <span class="muted">${started.slice(11, 16)}</span></th>
+            <td class="number">${seed ?? ""}</td>
+            <td class="number">${formatNumber(seen)}</td>
+            <td class="number">${added === 0 ? "" : formatNumber(added)}</td>
+            <td class="number">${formatNumber(union)} (${formatNumber(percentOf(union, total))} %)</td>
+          </tr>`,
+      ),
+  );
+
+const maxPairRows = 30;
+
+/** A share in whole percent, rounded down so that only all of them are 100 %. */
+export const percentOf = (part: number, total: number): number => Math.floor((100 * part) / Math.max(1, total));
 
 const verdictTones = {
   conformant: "pass",

@@ -40,6 +40,8 @@ const targetFile = (content: object): string => {
   return path;
 };
 
+const needsOf = (pairs: FormattedPlan["pairs"]): string[] | undefined => pairs?.cut.map(({ needs }) => needs);
+
 describe("plan", () => {
   it("shows the limits of the run", async () => {
     const { readOnly: _, ...bounds } = defaultBounds;
@@ -61,6 +63,27 @@ describe("plan", () => {
     expect(totals.waitSeconds).toBe(0);
     expect(totals.requests).toBeGreaterThan(1000);
     expect(skipped.flatMap(({ checks }) => checks).filter((id) => /^(INV|SSE|HLT|LIM|ERR)-/.test(id))).toEqual([]);
+  });
+
+  it("says how many pairs of properties requests will combine, and what would bring the others", async () => {
+    const pairsOf = async (...args: string[]) => (await planned(args)).pairs;
+    const whole = await pairsOf("--coverage-seed", "7");
+    expect(whole).toMatchObject({ cut: [], isMinimum: false, triples: { cut: [] }, seed: 7 });
+    expect([whole?.covered, whole?.triples?.covered]).toEqual([whole?.total, whole?.triples?.total]);
+    expect(needsOf(await pairsOf("--read-only"))).toEqual(["a run without `--read-only`"]);
+    expect(needsOf(await pairsOf("--max-requests", "300"))).toEqual(["a larger `--max-requests`"]);
+    const ofFile = await pairsOf("--target", targetFile({ agents: { answering: "echo" } }));
+    expect(ofFile?.isMinimum).toBe(true);
+    expect(needsOf(ofFile)).toContain('a key with `"scope": "read-only"` under `keys` in the target file');
+    expect(await pairsOf("--only", "INV-12")).toBeNull();
+  });
+
+  it("prints the pairs, with a line for each setting that would bring others", async () => {
+    const { out } = await conformance(["plan", "--target", targetFile({ agents: { answering: "echo" } })]);
+    expect(out).toMatch(/^Pairs of properties that requests combine: at least \d+ of 2,355 \(\d+ %\); .*; seed 1$/m);
+    expect(out).toMatch(
+      /^ +`keys` in the target file: a key of the tier pro → up to \d+ pairs \(\d+ %\), \d+ triples \(\d+ %\)$/m,
+    );
   });
 
   it("sends nothing, and never shows the key", async () => {

@@ -8,6 +8,7 @@ import type { Creations } from "../../run/probe.ts";
 import type { RequirementSet } from "../../spec/requirements.ts";
 import { describeRoles, type Target, type TargetKey } from "../../target/target.ts";
 import { type DryRun, dryRun, enoughMinutes } from "./dry-run.ts";
+import { type PairsAhead, pairsAhead } from "./pairs-ahead.ts";
 import { type KeyRow, keyRows, type PlanRow, rowOf, type TierCost, tierCosts } from "./plan-rows.ts";
 import { type OpenQuestion, openQuestions, checksByProbe, type SkipGroup, skipsOf } from "./skips.ts";
 
@@ -23,6 +24,8 @@ export interface RunPlan {
   /** Resources that stay on the target, because the interface has no operation that deletes them. */
   readonly creates: Required<Creations>;
   readonly skipped: readonly SkipGroup[];
+  /** The combinations of request properties that the run will send; `null` if the selected checks need none. */
+  readonly pairs: PairsAhead | null;
   /** Questions that a plan cannot answer, but the run can. */
   readonly unknown: readonly OpenQuestion[];
   /** Additional cost of each tier that the main key may turn out to have. */
@@ -55,7 +58,7 @@ export interface PlanOptions extends RunScope {
 
 /** Plans a run. Returns `null` if the target has no key for ordinary requests. */
 export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
-  const { target: named, suites, messages, readOnly, selection: _, requirements, ...bounds } = options;
+  const { target: named, suites, messages, readOnly, selection: _, requirements, coverageSeed, ...bounds } = options;
   const { maxWaitMs } = bounds;
   const target = withFoundAgent(named);
   const main = mainKey(target);
@@ -85,6 +88,16 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
     keys,
     creates: sumOfCreations(probes),
     skipped,
+    pairs: pairsAhead(inStageOrder(planned), {
+      target,
+      readOnly,
+      coverageSeed,
+      short: run.unaffordable,
+      maxRequests: most,
+      maxExecutions: bounds.maxExecutions,
+      discoveryRequests: look.requests,
+      messages,
+    }),
     unknown: openQuestions(named, probes),
     ifTierShown: main.tier === null && !readOnly ? tierCosts([...checks.keys()], target) : [],
     totals: {
@@ -93,13 +106,7 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
       waitSeconds: Math.ceil(run.waitedMs / 1000),
       checks: new Set(probes.flatMap((row) => row.checks)).size,
     },
-    shortOfTime:
-      run.unaffordable.size === 0
-        ? null
-        : {
-            checks: [...new Set([...run.unaffordable].flatMap(({ probe }) => checks.get(probe) ?? []))],
-            enoughMinutes: await enoughMinutes(tried, parts),
-          },
+    shortOfTime: await shortOf(run.unaffordable, checks, () => enoughMinutes(tried, parts)),
     requirements,
     bounds: {
       ...bounds,
@@ -108,6 +115,16 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
       isReadOnly: readOnly,
     },
   };
+}
+
+async function shortOf(
+  unaffordable: DryRun["unaffordable"],
+  checks: ReturnType<typeof checksByProbe>,
+  findEnough: () => Promise<number | null>,
+): Promise<ShortOfTime | null> {
+  if (unaffordable.size === 0) return null;
+  const ids = new Set([...unaffordable].flatMap(({ probe }) => checks.get(probe) ?? []));
+  return { checks: [...ids], enoughMinutes: await findEnough() };
 }
 
 /** A simulation is not needed for a target with a test clock, because its runs do not wait. */

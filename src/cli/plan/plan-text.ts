@@ -1,8 +1,10 @@
 import type { KeyRow, PlanRow } from "../../app/plan/plan-rows.ts";
+import type { CountsAhead, PairsAhead } from "../../app/plan/pairs-ahead.ts";
 import type { ShortOfTime, RunPlan } from "../../app/plan/run-plan.ts";
 import type { SkipGroup, OpenQuestion } from "../../app/plan/skips.ts";
 import { displayWidth, padded } from "../../base/display-width.ts";
 import { duration } from "../../base/duration.ts";
+import { formatNumber } from "../../base/numbers.ts";
 import { type Paint, paintFor } from "../../base/paint.ts";
 import { sanitizeDeep, sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount, joinFirst, formatLabelled } from "../../base/text.ts";
@@ -39,6 +41,7 @@ export function planText(given: FormattedPlan, { colour, width }: TerminalStyle)
     keyLines(plan.keys, paint),
     creationLines(plan, width, paint),
     skippedLines(plan.skipped, width, paint),
+    pairsLines(plan.pairs, width, paint),
     unknownLines(plan, width, paint),
     totalLines(plan, width, paint),
   ];
@@ -133,6 +136,40 @@ function skippedLines(groups: readonly SkipGroup[], width: number, paint: Paint)
     }),
   ];
 }
+
+/** Says how many pairs and triples of request properties the run will combine, and what would bring the others. */
+function pairsLines(pairs: FormattedPlan["pairs"], width: number, paint: Paint): string[] {
+  if (pairs === null) return [];
+  const { triples, isMinimum, seed } = pairs;
+  const [atLeast, upTo] = isMinimum ? ["at least ", "up to "] : ["", ""];
+  const counts = ({ covered, total }: CountsAhead): string =>
+    `${covered < total ? atLeast : ""}${formatNumber(covered)} of ${formatNumber(total)} (${percent(covered, total)})`;
+  const ofTriples = triples === null ? "" : `; of endpoint, key and state: ${counts(triples)}`;
+  return [
+    `${paint.bold("Pairs of properties")} that requests combine: ${counts(pairs)}${ofTriples}; seed ${seed}`,
+    ...cutRows(pairs).flatMap(({ needs, shares }) =>
+      formatLabelled("       ", `${needs} → ${upTo}${shares.join(", ")}`, width, paint.dim),
+    ),
+  ];
+}
+
+/** A row for each setting that would bring pairs or triples, with their numbers. */
+function cutRows(pairs: PairsAhead): { readonly needs: string; readonly shares: readonly string[] }[] {
+  const sharesOf = (what: string, { cut, total }: CountsAhead) =>
+    cut.map((each) => ({
+      needs: each.needs,
+      share: `${formatCount(each.pairs, what)} (${percent(each.pairs, total)})`,
+    }));
+  const { triples } = pairs;
+  const all = [...sharesOf("pair", pairs), ...(triples === null ? [] : sharesOf("triple", triples))];
+  return [...Map.groupBy(all, ({ needs }) => needs)].map(([needs, rows]) => ({
+    needs,
+    shares: rows.map(({ share }) => share),
+  }));
+}
+
+/** A share in whole percent, rounded down so that only all of them are 100 %. */
+const percent = (part: number, total: number): string => `${Math.floor((100 * part) / Math.max(1, total))} %`;
 
 function unknownLines({ unknown, ifTierShown }: FormattedPlan, width: number, paint: Paint): string[] {
   const tiers = ifTierShown.map(

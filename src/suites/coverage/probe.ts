@@ -18,9 +18,9 @@ import { hasStatus, isSuccess } from "../shared/response.ts";
 import { rowsOfExchange } from "./observed.ts";
 import { passTimeBetween } from "./passing-time.ts";
 import { countPairs, neededForLimit, noAnswer, type PairCounts } from "./account.ts";
-import { neededRows, reachOf, rowsInState } from "./plan.ts";
+import { chooseRows, isFresh, maxExecutions, maxValid, runsAgent } from "./choose.ts";
+import { reachOf, rowsInState } from "./plan.ts";
 import { derivedKinds, isRefusedKey, keyForUrl, keyOfKind } from "./reach.ts";
-import { begunRows } from "./triples.ts";
 import { credentialsOf, type RequestParts, requestOfRow, withQuery } from "./requests.ts";
 
 /** A generated request, as values of the dimensions (`row`) and as it was sent (`exchange`). */
@@ -40,14 +40,6 @@ export interface PairCoverage extends PairCounts {
   readonly seed?: number;
 }
 
-/**
- * Maximum number of requests with an invalid key on a real clock. `few` applies if the main key has a small limit per
- * minute.
- */
-const maxInvalid = { few: 3, many: 80 } as const;
-/** Maximum number of requests with valid keys on a real clock, and of agent executions among them. */
-const maxValid = 40;
-const maxExecutions = 10;
 /** Approximate number of requests and executions with a test clock. */
 const withClock = { requests: 290, executions: 55 } as const;
 /**
@@ -61,18 +53,6 @@ const maxLimited = 2;
  */
 const maxForbiddenRuns = 2;
 const maxAgentMs = 60_000;
-
-/** Whether a request with these values runs an agent, if the server does what the document says. */
-const runsAgent = ({ endpoint, key = "", agent, body, state, method }: Row): boolean =>
-  (endpoint === "invoke" || endpoint === "stream") &&
-  method === "documented" &&
-  state === "fresh" &&
-  !isRefusedKey(key) &&
-  agent !== "unknown" &&
-  (body === "valid" || body === "spelled otherwise");
-
-const executionCost = 4;
-const costOf = (row: Row): number => (runsAgent(row) ? executionCost : 1);
 
 /**
  * Sends generated requests at the end of a run, so that each pair of values that the target allows occurs in some
@@ -125,10 +105,7 @@ export const cornersRequested = probe(
         add(row, exchange);
         known.push(row);
       }
-    const all = covering.cover({ covered: new Set(covered), seed, costOf, needed: neededRows(target) });
-    const rows = all.filter(isFresh);
-    const triples = (): Row[] => covering.extend({ known: [...known, ...rows], begun: begunRows(target), seed });
-    const chosen = time.canAdvance ? [...rows, ...triples()] : affordable(rows, covering.pairsIn, covered, target);
+    const { all, sent: chosen } = chooseRows({ target, reach, covered, known, seed });
     if (time.canAdvance && chosen.length > 0)
       await time.passTime(useExpiryMs, "the keys must have their allowance back");
     const parts = { ...partsOf(context, await prepareFixtures(context, "of-corners")) };
@@ -151,29 +128,6 @@ export const cornersRequested = probe(
 );
 
 const isAnswered = ({ answer }: Exchange): boolean => answer.kind === "answered";
-const isFresh = ({ state }: Row): boolean => state === "fresh";
-
-/**
- * Chooses the generated requests to send on a real clock. Prefers those that cover the most pairs, and limits agent
- * executions.
- */
-function affordable(
-  rows: readonly Row[],
-  pairsIn: (row: Row) => readonly string[],
-  covered: ReadonlySet<string>,
-  target: Target,
-): readonly Row[] {
-  const isScarce = hasFewRequests(target);
-  const worthOf = (row: Row): number => pairsIn(row).filter((name) => !covered.has(name)).length;
-  const byWorth = rows.toSorted((one, other) => worthOf(other) - worthOf(one));
-  const invalid = byWorth.filter(({ key = "" }) => isRefusedKey(key));
-  let executions = 0;
-  const valid = byWorth.filter((row) => !invalid.includes(row) && (!runsAgent(row) || executions++ < maxExecutions));
-  return [
-    ...invalid.slice(0, isScarce ? maxInvalid.few : maxInvalid.many),
-    ...(isScarce ? [] : valid.slice(0, maxValid)),
-  ];
-}
 
 function listedOf({ discovery }: ProbeContext): number | null {
   const total = getPath(bodyJson(discovery.listing), "pagination", "total");

@@ -1,0 +1,77 @@
+import type { Row } from "../../base/covering-array.ts";
+import { hasFewRequests } from "../../run/plan/needs.ts";
+import type { Target } from "../../target/target.ts";
+import { neededRows, type Reach } from "./plan.ts";
+import { isRefusedKey } from "./reach.ts";
+import { begunRows } from "./triples.ts";
+
+/**
+ * Maximum number of requests with an invalid key on a real clock. `few` applies if the main key has a small limit per
+ * minute.
+ */
+const maxInvalid = { few: 3, many: 80 } as const;
+/** Maximum number of requests with valid keys on a real clock, and of agent executions among them. */
+export const maxValid = 40;
+export const maxExecutions = 10;
+
+/** Whether a request with these values runs an agent, if the server does what the document says. */
+export const runsAgent = ({ endpoint, key = "", agent, body, state, method }: Row): boolean =>
+  (endpoint === "invoke" || endpoint === "stream") &&
+  method === "documented" &&
+  state === "fresh" &&
+  !isRefusedKey(key) &&
+  agent !== "unknown" &&
+  (body === "valid" || body === "spelled otherwise");
+
+const executionCost = 4;
+const costOf = (row: Row): number => (runsAgent(row) ? executionCost : 1);
+
+export const isFresh = ({ state }: Row): boolean => state === "fresh";
+
+/** The rows of earlier requests, and the seed of the rows to add. */
+interface Choice {
+  readonly target: Target;
+  readonly reach: Reach;
+  /** Names of the pairs that earlier requests have. */
+  readonly covered: ReadonlySet<string>;
+  /** The rows of earlier requests. Their triples are not new. */
+  readonly known: readonly Row[];
+  readonly seed: number;
+}
+
+/** The rows that would cover every missing pair, and those to send. */
+export interface ChosenRows {
+  readonly all: readonly Row[];
+  readonly sent: readonly Row[];
+}
+
+/** Chooses the requests to send at the end of a run, for the pairs that no earlier request has. */
+export function chooseRows({ target, reach, covered, known, seed }: Choice): ChosenRows {
+  const { covering } = reach;
+  const all = covering.cover({ covered: new Set(covered), seed, costOf, needed: neededRows(target) });
+  const rows = all.filter(isFresh);
+  if (target.clock === null) return { all, sent: affordable(rows, covering.pairsIn, covered, target) };
+  return { all, sent: [...rows, ...covering.extend({ known: [...known, ...rows], begun: begunRows(target), seed })] };
+}
+
+/**
+ * Chooses the generated requests to send on a real clock. Prefers those that cover the most pairs, and limits agent
+ * executions.
+ */
+function affordable(
+  rows: readonly Row[],
+  pairsIn: (row: Row) => readonly string[],
+  covered: ReadonlySet<string>,
+  target: Target,
+): readonly Row[] {
+  const isScarce = hasFewRequests(target);
+  const worthOf = (row: Row): number => pairsIn(row).filter((name) => !covered.has(name)).length;
+  const byWorth = rows.toSorted((one, other) => worthOf(other) - worthOf(one));
+  const invalid = byWorth.filter(({ key = "" }) => isRefusedKey(key));
+  let executions = 0;
+  const valid = byWorth.filter((row) => !invalid.includes(row) && (!runsAgent(row) || executions++ < maxExecutions));
+  return [
+    ...invalid.slice(0, isScarce ? maxInvalid.few : maxInvalid.many),
+    ...(isScarce ? [] : valid.slice(0, maxValid)),
+  ];
+}

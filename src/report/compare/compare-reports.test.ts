@@ -56,7 +56,11 @@ describe("what counts as a regression", () => {
 });
 
 const pairsBy = (seed: number): NonNullable<Report["pairs"]> => ({
-  ...{ covered: 0, reachable: 0, total: 0, cut: [], unseen: [] },
+  covered: 0,
+  reachable: 0,
+  total: 0,
+  cut: [],
+  unseen: [],
   seed,
 });
 

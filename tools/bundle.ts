@@ -39,7 +39,10 @@ const catalogueAsData: Plugin = {
   },
 };
 
-/** The widths of letters for badges are a hundred thousand numbers. As code, each of them would take a line. */
+/**
+ * Bundles JSON files as strings. The badge library has the widths of letters as a hundred thousand numbers, and as code
+ * each number would take a line.
+ */
 const dataAsJson: Plugin = {
   name: "data as JSON in a string",
   load: {

@@ -68,7 +68,10 @@ export interface CoverOptions {
 
 /** Number of rows to build at each step. The one that covers most is kept. */
 const candidates = 4;
-/** Number of rows of triples to build at each step, of which the best one is kept. Each row begins at random. */
+/**
+ * Number of rows of triples to build at each step. The one that covers most is kept. Values that a row does not fix are
+ * tried in a random order.
+ */
 const tripleCandidates = 8;
 /** Stands for a value that has not been chosen yet. */
 const undecided = -1;

@@ -35,7 +35,7 @@ export interface EngineOptions {
 
 /** The parts of a request that make an agent play a role, such as failing. */
 export interface RoleRequest {
-  /** Body fields that make the agent play the role. They come before the fields of the flow. */
+  /** Body fields that make the agent play the role. They replace fields of the same name in the request's body. */
   readonly body: Readonly<Record<string, unknown>>;
   /** A path below the base URL, with `{agent_id}` and `{endpoint}`; `null` for the path in the document. */
   readonly path: string | null;

@@ -26,13 +26,16 @@ export interface GatewaySpell {
 
 /** A period of gateway-like responses is over if this many other responses follow. */
 const maxOthersBetween = 20;
-/** Maximum number of isolated gateway-like responses. If there are more, the target itself sends them. */
+/**
+ * Maximum number of isolated gateway-like responses that a gateway explains. If there are more, the target itself sent
+ * them.
+ */
 const maxSingles = 3;
 /** A rolling deployment takes at most this long. */
 const maxDeploymentMs = 30_000;
 /**
- * If gateway-like responses among others continue for at least this share of the whole time, they do not come from a
- * deployment.
+ * Gateway-like responses may be mixed with other responses. If such a period takes at least this share of the whole
+ * time, no deployment explains it.
  */
 const minWholeShare = 0.8;
 

@@ -19,8 +19,8 @@ export interface Interruptions {
   /** Takes the next probe off the list of probes to run again, and returns it. */
   readonly next: () => PlannedProbe | undefined;
   /**
-   * Finished probes whose checks judge what happens later, such as retries, if an outage began after these probes had
-   * begun.
+   * Returns finished probes whose evidence an outage made useless. Their checks judge later events, such as retries,
+   * and the outage began after the probe had begun.
    */
   readonly outdated: (runs: Iterable<ProbeRun>) => PlannedProbe[];
   /** The result of a probe that outages interrupted and that does not run again. */

@@ -101,7 +101,7 @@ export interface OpenPaths {
   readonly batch: string | null;
   /** The path to start an operation other than by a batch, below the base URL, with `{agent_id}`. */
   readonly operation: string | null;
-  /** The path to execute an agent, below the origin and not the base URL, with `{agent_id}`. */
+  /** Path that executes an agent, with `{agent_id}`. It is relative to the origin and not to the base URL. */
   readonly execute: string | null;
 }
 

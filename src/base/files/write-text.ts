@@ -47,7 +47,8 @@ function writeBytes(descriptor: number, bytes: Buffer): void {
     try {
       at += writeSync(descriptor, bytes, at);
     } catch (error) {
-      // EAGAIN: the reader of a pipe or a socket is slower than this process, so waits for a moment.
+      // EAGAIN means that the reader of the pipe or socket is slower than this process. The write is tried again a
+      // moment later.
       if (errorCodeOrText(error) !== "EAGAIN") throw error;
       Atomics.wait(pause, 0, 0, 5);
     }

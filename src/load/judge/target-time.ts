@@ -23,8 +23,8 @@ export interface TargetTime {
    */
   at(clientMs: number): Span;
   /**
-   * Maximum error of a steady offset, in ms. The spans of `at` leave out this error, because it is the same at all
-   * times.
+   * Maximum error of a steady offset, in ms. This error is the same at all times, so the spans of `at` do not include
+   * it.
    */
   readonly unknownMs: number;
 }

@@ -16,8 +16,8 @@ import type { Target } from "../../target/target.ts";
  */
 export interface AnnouncedRun {
   /**
-   * The keys that another run uses as well, and the Unix time in milliseconds from which on both did. `null` if there
-   * is no such run.
+   * Returns the keys that another run uses as well, and since when both runs have used them, in Unix milliseconds.
+   * `null` if there is no such run.
    *
    * @param fromMs ignores runs that ended before this time. Default: the start of this run
    */

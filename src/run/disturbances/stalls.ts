@@ -33,8 +33,8 @@ function queuedMs(): number {
 /** How often the clocks are read. */
 const intervalMs = 250;
 /**
- * Minimum duration of a stall. The process counts as stopped if it was neither computing nor waiting for the processor
- * for this part of the time between two readings.
+ * Minimum duration of a stall. A stall is the time between two readings in which the process neither computed nor
+ * waited for a processor.
  */
 const minStallMs = 3000;
 /**

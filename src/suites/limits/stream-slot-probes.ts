@@ -126,7 +126,7 @@ async function holdStreams(
   return { streams: ended.slice(0, concurrent), extras, more: ended.slice(concurrent) };
 }
 
-/** Whether a response is complete and meets a condition. Does not wait for it. */
+/** Whether a response is complete and meets a condition. Does not wait for the response. */
 const isResponse = async ({ finished }: PendingExchange, isSuch: (answer: Exchange) => boolean): Promise<boolean> => {
   const answer = await Promise.race([finished, Promise.resolve(null)]);
   return answer !== null && isSuch(answer);

@@ -82,9 +82,9 @@ export async function sendFlows(
 }
 
 /**
- * Returns the flows that autocannon sends. There are none through a proxy, because autocannon supports no proxy. There
- * are none either if the server closes each connection after one response, because autocannon would send another
- * request on such a connection.
+ * Returns the flows that autocannon sends. Returns none if requests go through a proxy, which autocannon does not
+ * support. Also returns none if the server closes each connection after one response, because autocannon would send
+ * another request on that connection.
  */
 async function autocannonFlows(
   flows: readonly Flow[],

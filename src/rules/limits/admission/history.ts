@@ -49,8 +49,8 @@ export interface Decision extends Counted {
   readonly mayHoldUntilMs: number;
   /**
    * How long the window stays exhausted according to the headers of this refusal, in ms of the limiter's clock. Set
-   * only if no other response contradicts them. Then the refusal is due to the request rate and not to concurrency. A
-   * limiter that would admit a request much sooner cannot have made it.
+   * only if no other response contradicts them. The refusal is then due to the request rate and not to concurrency. No
+   * limiter that would admit a request much sooner can have made this refusal.
    */
   readonly reportedWaitMs?: number;
 }

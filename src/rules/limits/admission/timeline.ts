@@ -35,7 +35,7 @@ export interface AdmissionTimeline {
   readonly startMs: number;
   /** The last instant of the history that is not infinite. */
   readonly endMs: number;
-  /** Until this instant, requests may count that are not in the history. `-Infinity` if the key was fresh. */
+  /** Until this instant, requests that are not in the history may count as well. `-Infinity` if the key was fresh. */
   readonly unknownUseUntilMs: number;
 }
 

@@ -1,7 +1,7 @@
 import { minuteMs } from "../../base/duration.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { minuteOverMs, toleranceMs } from "../../rules/limits/key-history.ts";
-import { isAdmitted } from "../../rules/limits/sample.ts";
+import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 import { requestInState } from "../coverage/probe.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { tierProbe } from "../../run/probe.ts";
@@ -104,16 +104,19 @@ export const minuteExhausted = tierProbe(
       await requestOtherEndpoints(sender, hasClock);
       await requestInState(context, { key: tested.key, kind: tested.tier, state: "minute used up" });
     }
-    const early = await retryEarly(sender, refused.at(-1));
+    const latest = await latestRefusal(context, sender, refused);
+    if (latest !== undefined && !refused.includes(latest)) refused.push(latest);
+    const early = await retryEarly(sender, latest);
     if (early !== null) refused.push(early.exchange);
+    const last = early?.exchange ?? latest;
     // If too many requests were admitted, and some of them before the burst, the retry begins a second burst. This
     // burst lies at another offset in the minute, so it cannot cross the same boundary of two windows.
-    const untilOtherPhaseMs = pastNearReset(minuteMs + marginMs - (time.targetMs() - refusedAtMs), refused.at(-1), {
+    const untilOtherPhaseMs = pastNearReset(minuteMs + marginMs - (time.targetMs() - refusedAtMs), last, {
       nowMs: time.now(),
       perMinute: limits.perMinute,
     });
     const isAtOtherPhase = isOver && alreadySent > 0 && time.canWait(untilOtherPhaseMs);
-    const retried = await retryWhenDue(sender, refused.at(-1), isAtOtherPhase ? untilOtherPhaseMs : 0);
+    const retried = await retryWhenDue(sender, last, isAtOtherPhase ? untilOtherPhaseMs : 0);
     const twin = await useSiblingAgain(context, siblingUse, idleSinceMs);
     const history = () => keyHistoryOf(tested.key, limits, { target, recorder, discovery, idleSinceMs });
     // Without a test clock, requests of earlier probes may count in this minute. If they explain the early refusal,
@@ -131,6 +134,31 @@ export const minuteExhausted = tierProbe(
     return { ...history(), beganFresh, first, refused, health, early, retried, twin, other };
   },
 );
+
+/**
+ * Returns the refusal whose `retry_after` holds now. A later request of the run, even one with invalid input, may have
+ * used the allowance that the last refusal announced. Then this asks for a new refusal. Returns `undefined` if there is
+ * none.
+ */
+async function latestRefusal(
+  { tested, recorder }: LimitsProbeContext,
+  sender: KeySender,
+  refused: readonly Exchange[],
+): Promise<Exchange | undefined> {
+  const known = refused.at(-1);
+  if (known === undefined || statusOf(known) !== 429) return known;
+  const mayHaveCounted = ({ sentMs, kind, status }: Sample): boolean =>
+    sentMs > known.sentMs && kind !== "health" && status !== null && status !== 429;
+  if (!recorder.samplesOf(tested.key.name).some(mayHaveCounted)) return known;
+  for (let count = 0; count < maxNewRefusals; count++) {
+    const exchange = await invokeUnpaced(sender);
+    if (statusOf(exchange) === 429) return exchange;
+  }
+  return undefined;
+}
+
+/** Requests until a new refusal. More than one is needed only if a request became free just before the first. */
+const maxNewRefusals = 3;
 
 /** Options to use up the allowance of one whole minute. */
 const wholeMinute = (limits: TierLimits): ExhaustOptions => ({

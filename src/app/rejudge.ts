@@ -1,17 +1,18 @@
-import { countsIn, newestRequirements, type RequirementSet } from "../spec/requirements.ts";
+import { countsIn, type RequirementSet } from "../spec/requirements.ts";
+import { newestFor } from "../report/model/requirements.ts";
 import { judgedParts } from "./report/assemble.ts";
 import { findingRowOf } from "./report/run-report.ts";
 import { createdResources } from "./report/created.ts";
 import { unseenPairsOf, withUnseenPairs } from "./report/unseen-pairs.ts";
 import type { Evidence } from "../evidence/evidence.ts";
 import { clauseOf } from "../spec/clauses.ts";
-import type { Report } from "../report/model/report.ts";
+import { partyOf, type Report } from "../report/model/report.ts";
 import { type Check, probesOf, type Suite } from "../run/judge/check.ts";
 import { judgeAll, type ProbeResults } from "../run/judge/judge.ts";
 import { isSelectedBy } from "../run/plan/selection.ts";
 import type { Messages } from "../run/skip-reason.ts";
 import { runEndOf } from "../report/model/verdict.ts";
-import { suites } from "../suites/all.ts";
+import { suitesOfParty } from "../suites/all.ts";
 import { cornersRequested, type PairCoverage } from "../suites/coverage/probe.ts";
 import { packageVersion } from "./version.ts";
 
@@ -32,7 +33,7 @@ export function rejudgeRun(
   report: Report,
   evidence: Evidence,
   messages: Messages,
-  { requirements = newestRequirements, selected = suitesOf(report, evidence) }: RejudgeOptions = {},
+  { requirements = newestFor(report), selected = suitesOf(report, evidence) }: RejudgeOptions = {},
 ): Report {
   const results: ProbeResults = Map.groupBy(evidence.probes, ({ probe }) => probe);
   return {
@@ -44,13 +45,14 @@ export function rejudgeRun(
       ),
       {
         version: packageVersion(),
+        party: partyOf(report),
         requirements,
         end: runEndOf(report),
         unselected: report.unselected,
         load: null,
       },
     ),
-    created: createdResources(evidence.exchanges, new Date(report.started)),
+    created: partyOf(report) === "server" ? createdResources(evidence.exchanges, new Date(report.started)) : [],
   };
 }
 
@@ -61,7 +63,9 @@ function pairCoverageIn({ probes }: Evidence): PairCoverage | null {
 }
 
 /** Selects the checks of the run, and newer checks that need only evidence that the run has. */
-function suitesOf({ suite: judged, unselected, findings, upcoming, selection }: Report, { probes }: Evidence): Suite[] {
+function suitesOf(report: Report, { probes }: Evidence): Suite[] {
+  const { suite: judged, unselected, findings, upcoming, selection } = report;
+  const party = partyOf(report);
   const selected = new Set([...findings, ...upcoming].map(({ check }) => check));
   const sections = new Set(findings.map(({ suite }) => suite));
   const isWanted = isSelectedBy(selection ?? { only: [], skip: [] });
@@ -85,5 +89,8 @@ function suitesOf({ suite: judged, unselected, findings, upcoming, selection }: 
     isWanted(check, section) &&
     !unselected.includes(check.clause) &&
     (selected.has(check.id) || hasCome(check, section) || isLater(check));
-  return suites.map((suite) => ({ ...suite, checks: suite.checks.filter((each) => isJudged(each, suite.title)) }));
+  return suitesOfParty(party).map((suite) => ({
+    ...suite,
+    checks: suite.checks.filter((each) => isJudged(each, suite.title)),
+  }));
 }

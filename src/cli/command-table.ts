@@ -33,6 +33,10 @@ export const commandTable: Readonly<Record<string, TableRow>> = {
     says: "Send load and judge rate limits by it; without a target, on the embedded reference server.",
     load: async () => (await import("./commands/load.ts")).loadCommand(),
   },
+  receiver: {
+    says: "Judge a webhook receiver by the deliveries that the service would send.",
+    load: async () => (await import("./commands/receiver.ts")).receiverCommand(),
+  },
   serve: {
     says: "Serve the reference implementation of the interface, for people who write clients.",
     load: async () => (await import("./commands/serve.ts")).serveCommand(),

@@ -1,5 +1,6 @@
 import type { Exchange } from "../evidence/exchange.ts";
 import type { Receiver } from "../receiver/receiver.ts";
+import type { DeliverySender } from "./send/delivery-sender.ts";
 import type { Client } from "./send/client.ts";
 import type { OutageMonitor } from "./send/outages.ts";
 import type { Recorder } from "./send/recorder.ts";
@@ -204,6 +205,8 @@ interface ProbeBase {
   readonly after?: readonly Probe[];
   readonly since: RequirementSet;
   readonly narrow?: (evidence: never, requirements: RequirementSet) => unknown;
+  /** Sends deliveries. Only probes that judge a webhook receiver have this function, and no probe of a server does. */
+  readonly deliver?: (sender: DeliverySender) => Promise<unknown>;
 }
 
 /** Does one thing to a target, and returns evidence as plain JSON. */
@@ -254,6 +257,14 @@ export const tierProbe = <E, const N extends Need = never>(
   per: "tier",
   ...traits,
   run,
+});
+
+/** Creates a probe that sends deliveries to a webhook receiver. Such probes run one at a time, in their order. */
+export const deliveryProbe = <E>(name: string, deliver: (sender: DeliverySender) => Promise<E>): Probe<E> => ({
+  ...probe<E>(name, { requests: 0, stage: "opening", since: "1.2" }, () =>
+    Promise.reject(new Error(`the probe "${name}" judges a receiver, not a server`)),
+  ),
+  deliver,
 });
 
 /** Number of requests of a probe that count toward the limits of its key. */

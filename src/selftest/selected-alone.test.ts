@@ -7,7 +7,7 @@ import type { Patch } from "../reference/patch.ts";
 import type { Judgement } from "../run/judge/judge.ts";
 import { selectChecks } from "../run/plan/selection.ts";
 import { runSuites } from "../run/run.ts";
-import { clauseIds, clauseOf } from "../spec/clauses.ts";
+import { clauseOf, clausesOfParty } from "../spec/clauses.ts";
 import { suites } from "../suites/all.ts";
 
 /** Runs only the checks of these clauses against the embedded server. Without clauses, runs all checks. */
@@ -30,7 +30,7 @@ async function runAlone(only: readonly string[], patches: readonly Patch[] = [])
 const isExercised = ({ finding }: Judgement): boolean => !["unproven", "error", "inapplicable"].includes(finding.kind);
 
 const exercised = new Set((await runAlone([])).filter(isExercised).map(({ check }) => check.clause));
-const mustsAndShoulds = clauseIds.filter((id) => ["must", "should"].includes(clauseOf(id).level));
+const mustsAndShoulds = clausesOfParty("server").filter((id) => ["must", "should"].includes(clauseOf(id).level));
 
 /**
  * Faults that a run with one clause does not show. Some show only after hundreds of requests, or only with objects that

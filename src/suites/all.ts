@@ -1,3 +1,4 @@
+import type { Party } from "../spec/clause.ts";
 import { type Suite, withWidened } from "../run/judge/check.ts";
 import { alerts } from "./alerts/checks.ts";
 import { authentication } from "./authentication/checks.ts";
@@ -13,6 +14,7 @@ import { listing } from "./listing/checks.ts";
 import { operations } from "./operations/checks.ts";
 import { otherEndpoints } from "./other-endpoints/checks.ts";
 import { withRelations } from "./relations/table.ts";
+import { receiving } from "./receiver/checks.ts";
 import { requests } from "./requests/checks.ts";
 import { service } from "./service/checks.ts";
 import { stream } from "./stream/checks.ts";
@@ -20,7 +22,7 @@ import { usage } from "./usage/checks.ts";
 import { versioning } from "./versioning/checks.ts";
 import { webhooks } from "./webhooks/checks.ts";
 
-/** Every suite, in the order in which a report shows them. */
+/** Every suite of a server, in the order in which a report shows them. */
 export const suites: readonly Suite[] = [
   service,
   requests,
@@ -41,3 +43,18 @@ export const suites: readonly Suite[] = [
   headers,
   limits,
 ].map((suite) => withWidened(withCompanions(withRelations(suite))));
+
+/** The suites of each party. Those of a server are {@link suites}. */
+const suitesByParty: Readonly<Record<Party, readonly Suite[]>> = {
+  server: suites,
+  client: [],
+  receiver: [receiving],
+  file: [],
+  people: [],
+};
+
+/** The suites that judge a party. */
+export const suitesOfParty = (party: Party): readonly Suite[] => suitesByParty[party];
+
+/** The suites of all parties. */
+export const allSuites: readonly Suite[] = Object.values(suitesByParty).flat();

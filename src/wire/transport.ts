@@ -18,6 +18,7 @@ import {
   watchDeadlines,
 } from "./deadlines.ts";
 import { describeBodyEnd, unansweredBy, wasReusedConnection } from "./describe-error.ts";
+import { pacedBody, type Pace } from "./pace.ts";
 import { sendFast } from "./fast-request.ts";
 import { readStream, type StreamBounds } from "./stream-reader.ts";
 
@@ -28,6 +29,8 @@ export interface OutgoingRequest {
   readonly headers: readonly Header[];
   readonly body: string | null;
   readonly key: string | null;
+  /** How the body is sent in pieces; needs a `Content-Length`. Absent: at once. */
+  readonly pace?: Pace;
   /** Deadlines for this request. A deadline that is longer than the transport's has no effect. */
   readonly deadlines?: Partial<Deadlines>;
   /** Called after each event of a stream with the events so far. If it returns `true`, the harness closes the connection. */
@@ -196,7 +199,7 @@ function openExchange(
       response = await request(outgoing.url, {
         method: outgoing.method,
         headers: outgoing.headers.flat(),
-        body: outgoing.body,
+        body: bodyOf(outgoing),
         dispatcher: counting,
         signal: controller.signal,
         responseHeaders: "raw",
@@ -230,6 +233,9 @@ function openExchange(
   });
   return { opened: opened.promise, firstEvent: firstEvent.promise, finished, close: () => watch.stop("us") };
 }
+
+const bodyOf = ({ body, pace }: OutgoingRequest): string | Readable | null =>
+  body === null || pace === undefined ? body : pacedBody(body, pace);
 
 /**
  * Wraps a dispatcher so that it reports each chunk of a body. A reader of the body cannot count the chunks, because a stream may join

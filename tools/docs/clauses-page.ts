@@ -1,7 +1,7 @@
 import { type ClauseId, clauseIds, clauseOf } from "../../src/spec/clauses.ts";
 import { type Check, probesOf } from "../../src/run/judge/check.ts";
 import { newestRequirements } from "../../src/spec/requirements.ts";
-import { suites } from "../../src/suites/all.ts";
+import { allSuites } from "../../src/suites/all.ts";
 
 /** Returns the page `docs/clauses.md`: every clause, in the order of the document, with its checks. */
 export function clausesPage(): string {
@@ -46,7 +46,7 @@ const cell = (text: string): string => text.replaceAll("|", "\\|");
 function coverage(id: ClauseId): string {
   const { untestable } = clauseOf(id);
   if (untestable !== undefined) return `not testable: ${untestable}`;
-  const all = suites.flatMap((suite) => suite.checks.filter(({ clause }) => clause === id));
+  const all = allSuites.flatMap((suite) => suite.checks.filter(({ clause }) => clause === id));
   const isWidened = (check: Check): boolean => all.some(({ widens }) => widens === check);
   const lines = all
     .filter(({ widens }) => widens === undefined)

@@ -3,9 +3,10 @@ import { describe, expect, it } from "vitest";
 import { clauseIds, clauseOf } from "../../src/spec/clauses.ts";
 import { allVariants, suiteFaults } from "../../src/reference/catalogue.ts";
 import { probesOf } from "../../src/run/judge/check.ts";
-import { suites } from "../../src/suites/all.ts";
+import { receiverFaults } from "../../src/selftest/receivers/faults.ts";
+import { allSuites } from "../../src/suites/all.ts";
 
-const checks = suites.flatMap((suite) => suite.checks);
+const checks = allSuites.flatMap((suite) => suite.checks);
 const probes = new Set(checks.flatMap((check) => Object.values(probesOf(check.on))));
 const isCovered = (id: string): boolean => checks.some(({ clause }) => clause === id);
 
@@ -18,7 +19,7 @@ describe("coverage of the document", () => {
   it.each(clauseIds.filter((id) => isCovered(id) && clauseOf(id).level !== "gap" && id !== "REQ-1"))(
     "%s has a fault that breaks it, or a legal behaviour that draws its note",
     (id) => {
-      expect([...suiteFaults, ...allVariants].some(({ breaks }) => breaks.includes(id))).toBe(true);
+      expect([...suiteFaults, ...allVariants, ...receiverFaults].some(({ breaks }) => breaks.includes(id))).toBe(true);
     },
   );
 

@@ -1,7 +1,7 @@
 import { loadChecks } from "../../src/load/judge/judge.ts";
 import { clauseIds, clauseOf } from "../../src/spec/clauses.ts";
 import { countsIn, type RequirementSet, requirementSets } from "../../src/spec/requirements.ts";
-import { suites } from "../../src/suites/all.ts";
+import { allSuites } from "../../src/suites/all.ts";
 
 /**
  * The requirement sets that no longer change, with the SHA-256 of their files. A set is frozen when it is released, so
@@ -30,7 +30,7 @@ interface CheckRow {
  */
 export function requirementsFile(requirements: RequirementSet): string {
   const counts = ({ since }: Pick<CheckRow, "since">): boolean => countsIn(since, requirements);
-  const checks: readonly CheckRow[] = suites.flatMap((suite) => suite.checks).filter(counts);
+  const checks: readonly CheckRow[] = allSuites.flatMap((suite) => suite.checks).filter(counts);
   const load: readonly CheckRow[] = loadChecks().filter(counts);
   const clauses = clauseIds
     .filter((id) => counts(clauseOf(id)))

@@ -73,6 +73,18 @@ export async function runAndRedact(
     messages,
     ...(selection && { selection }),
   };
+  return redactRun(result, occasion, options);
+}
+
+/** The circumstances of a run, for its report. */
+export type RunOccasion = Omit<RunReportInput, "roles">;
+
+/** Makes the report and the evidence of a run, and removes every secret. */
+export function redactRun(
+  result: RunResult,
+  occasion: RunOccasion,
+  options: Pick<RedactedRunOptions, "target" | "messages" | "signal">,
+): RedactedRun {
   try {
     return sessionOf(result, occasion, options);
   } catch (error) {
@@ -96,8 +108,8 @@ function withoutEvidence(result: RunResult, error: unknown): RunResult {
 
 function sessionOf(
   result: RunResult,
-  occasion: Omit<RunReportInput, "roles">,
-  { target, messages, signal }: RedactedRunOptions,
+  occasion: RunOccasion,
+  { target, messages, signal }: Pick<RedactedRunOptions, "target" | "messages" | "signal">,
 ): RedactedRun {
   const secrets = secretsOf(target);
   const interrupted = signal.aborted;

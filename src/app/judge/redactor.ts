@@ -6,7 +6,7 @@ import { cutOffMark, partMark } from "../../evidence/secret.ts";
 import { clauses } from "../../spec/clauses.ts";
 import { publishedEndpoints } from "../../spec/endpoints.ts";
 import { headerNames } from "../../spec/headers.ts";
-import { suites } from "../../suites/all.ts";
+import { allSuites } from "../../suites/all.ts";
 import { alteredAuthorization, alteredKeyKinds } from "../../suites/shared/key-trials/altered-keys.ts";
 import { webhookSecretsIn, looksRandom } from "./secrets.ts";
 
@@ -74,13 +74,13 @@ export function isHarnessText(gram: string): boolean {
 let own: string | null = null;
 
 function ownText(): string {
-  const checks = suites.flatMap((suite) => suite.checks);
+  const checks = allSuites.flatMap((suite) => suite.checks);
   const texts = [
     "agent-hosting-conformance/report/1 agent-hosting-conformance/evidence/1 embedded reference server",
     "closed by us unanswered unreachable nonconformant incomplete application/json text/event-stream authorization",
     "durationms fingerprint unselected untestable computedsignature receivedms clockatmostms deliveries",
     JSON.stringify([clauses, publishedEndpoints, headerNames]),
-    ...suites.map(({ title }) => title),
+    ...allSuites.map(({ title }) => title),
     ...checks.flatMap((check) => [...Object.values(probesOf(check.on)), ...check.also].map(({ name }) => name)),
   ];
   return texts.join("\n").toLowerCase();

@@ -1,6 +1,7 @@
 import { sinceField } from "../../report/model/requirements.ts";
 import type { RequirementSet } from "../../spec/requirements.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
+import type { Party } from "../../spec/clause.ts";
 import { clauseOf } from "../../spec/clauses.ts";
 import type { Judgement } from "../../run/judge/judge.ts";
 import type { Messages } from "../../run/skip-reason.ts";
@@ -19,6 +20,8 @@ import { type Network, proxyFor, proxyOrigin } from "../../base/network/network.
 /** Input of the report of a run, in addition to the run's result. */
 export interface RunReportInput {
   readonly version: string;
+  /** The party to judge. Absent: the server. */
+  readonly party?: Party;
   readonly requirements: RequirementSet;
   readonly started: Date;
   readonly finished: Date;
@@ -34,14 +37,21 @@ export interface RunReportInput {
 /** Assembles the report of a run. */
 export function assembleReport(
   result: RunResult,
-  { version, requirements, started, finished, unselected, selection, roles, messages }: RunReportInput,
+  { version, party, requirements, started, finished, unselected, selection, roles, messages }: RunReportInput,
 ): Report {
   const { target, durationMs, requests, executions, lost, away, waitedMs, judgements, exchanges } = result;
   const { name, baseUrl, keys, network } = target;
   const coverage = pairCoverageOf(result);
   const unseen = unseenPairsOf(coverage, selection);
   return assemble({
-    judging: { version, requirements, end: endOfRun(result, messages), unselected, load: null },
+    judging: {
+      version,
+      ...(party && { party }),
+      requirements,
+      end: endOfRun(result, messages),
+      unselected,
+      load: null,
+    },
     target: {
       name,
       baseUrl,
@@ -55,7 +65,7 @@ export function assembleReport(
     finished,
     durationMs,
     requests,
-    executions,
+    ...(party === "receiver" ? {} : { executions }),
     lost,
     ...(away === null ? {} : { away }),
     waitedMs,
@@ -64,7 +74,7 @@ export function assembleReport(
       unseen,
     ),
     ...(coverage === null ? {} : { pairs: pairsOf(coverage, unseen, messages) }),
-    created: createdResources(exchanges, started),
+    created: party === "receiver" ? [] : createdResources(exchanges, started),
     ...(selection && { selection }),
   });
 }

@@ -10,10 +10,10 @@ import type { Evidence } from "../../evidence/evidence.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatTrial } from "../../report/model/trial-id.ts";
 import type { FindingTrial } from "../../report/model/load-results.ts";
-import type { Report, ReportFinding } from "../../report/model/report.ts";
+import { partyOf, type Report, type ReportFinding } from "../../report/model/report.ts";
 import type { Messages } from "../../run/skip-reason.ts";
 import { packageVersion } from "../version.ts";
-import { suites } from "../../suites/all.ts";
+import { suitesOfParty } from "../../suites/all.ts";
 import { rejudgeRun } from "../rejudge.ts";
 import { readSavedRun } from "../report-folder/saved-run.ts";
 import { assembleLoadReport } from "../report/load-report.ts";
@@ -52,9 +52,10 @@ export function rejudgeReport(folder: string, report: Report, wordings: Possible
   return {
     report: kept.report,
     again: again(messages),
-    unselected: rejudgeRun(kept.report, kept.evidence, messages, { requirements, selected: suites }).findings.filter(
-      isUnselected,
-    ),
+    unselected: rejudgeRun(kept.report, kept.evidence, messages, {
+      requirements,
+      selected: suitesOfParty(partyOf(kept.report)),
+    }).findings.filter(isUnselected),
     mismatches: occasionMismatches(kept.report, kept.evidence),
   };
 }

@@ -28,11 +28,12 @@ export const rejudgeCommand = (): Command =>
       prepare: (folder: string, flags: RejudgeFlags) => ({
         folder,
         flags,
-        requirements: readRequirements(flags),
+        // Without the flag, the newest set for the party of the report judges.
+        chosen: flags.requirements === undefined ? {} : { requirements: readRequirements(flags) },
         saved: readSavedRun(folder),
       }),
-      act: ({ saved: { report, evidence }, requirements }) => ({
-        report: rejudgeRun(report, evidence, cliMessages, { requirements }),
+      act: ({ saved: { report, evidence }, chosen }) => ({
+        report: rejudgeRun(report, evidence, cliMessages, chosen),
         evidence,
       }),
       present: async (rejudged, { folder, flags }) => {

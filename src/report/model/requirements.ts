@@ -5,10 +5,11 @@ import {
   countsIn,
   firstRequirements,
   isRequirementSet,
+  latestRequirements,
   newestRequirements,
   type RequirementSet,
 } from "../../spec/requirements.ts";
-import type { Report, ReportFinding } from "./report.ts";
+import { partyOf, type Report, type ReportFinding } from "./report.ts";
 import { hasInvalidLoad, runEndOf, totalsOf, verdictWith } from "./verdict.ts";
 
 /** The requirement set in which a finding's check first counts. */
@@ -44,6 +45,10 @@ export const isClauseIn = (clause: string, requirements: string): boolean =>
 /** The requirement set by which a report was judged. If this version does not know that set, its newest set. */
 export const requirementsOf = ({ suite }: Pick<Report, "suite">): RequirementSet =>
   isRequirementSet(suite.requirements) ? suite.requirements : newestRequirements;
+
+/** The newest set for the party of a report. Earlier sets have nothing for other parties than servers. */
+export const newestFor = (report: Pick<Report, "party">): RequirementSet =>
+  partyOf(report) === "server" ? newestRequirements : latestRequirements;
 
 /**
  * Returns a report as an earlier requirement set judges it: checks of later sets no longer count.

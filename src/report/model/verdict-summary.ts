@@ -1,7 +1,7 @@
-import { latestRequirements, newestRequirements } from "../../spec/requirements.ts";
+import { newestFor } from "./requirements.ts";
 import { duration } from "../../base/duration.ts";
 import { formatCount } from "../../base/text.ts";
-import { partyOf, type Report, type Verdict } from "./report.ts";
+import type { Report, Verdict } from "./report.ts";
 import type { Tone } from "./section.ts";
 import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
 import { clauseOutcomes, unexercisedMusts, unexercisedNamed, whyNothingJudged } from "./verdict.ts";
@@ -25,8 +25,8 @@ export function verdictReasons(report: Report): Text {
   const invalid = (load?.runs ?? []).filter(({ validity }) => validity.invalid !== null).length;
   const ofLoad = load !== undefined;
   const { requirements } = report.suite;
-  const newest = partyOf(report) === "server" ? newestRequirements : latestRequirements;
-  const bySet = requirements === newest ? [] : [text`judged by requirement set ${outside(requirements, 40)}`];
+  const bySet =
+    requirements === newestFor(report) ? [] : [text`judged by requirement set ${outside(requirements, 40)}`];
   const costs = [
     ...counts(totals.error, "the harness itself failed at ", ofLoad ? "run" : "check"),
     ...counts(invalid, "", "invalid run"),
@@ -34,8 +34,7 @@ export function verdictReasons(report: Report): Text {
     ...counts(totals.note, "", "note"),
     ...counts(ofLoad ? 0 : totals.observed, "", "gap observation"),
     ...(ofLoad ? [formatCount(load.runs.length, "load run")] : []),
-    // A judgement of files sends nothing.
-    ...(partyOf(report) === "file" ? [] : [`${formatCount(requests, "request")} in ${duration(durationMs)}`]),
+    `${formatCount(requests, "request")} in ${duration(durationMs)}`,
     ...(executions === undefined ? [] : [formatCount(executions, "agent execution")]),
     ...lostRequests(report),
     ...(waitedMs >= 1000 ? [`${duration(waitedMs)} of it waiting`] : []),
@@ -57,9 +56,7 @@ const counts = (count: number, before: string, noun: string): string[] =>
 export const lostRequests = ({ lost = 0 }: Pick<Report, "lost">): string[] =>
   lost === 0 ? [] : [`${formatCount(lost, "request")} lost on the network and sent again`];
 
-/**
- * Says when the target did not respond. Empty if the run stopped for that reason, because the verdict already says so.
- */
+/** Says when the target did not respond, unless the verdict already says so because the run stopped for that reason. */
 const absences = ({ away, stopped }: Report): Text[] =>
   away === undefined || away === stopped ? [] : [outsideProse(away, 400)];
 

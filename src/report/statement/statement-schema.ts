@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parties } from "../../spec/clause.ts";
 
 import { rowLevels, totalsSchema, verdicts } from "../model/report.ts";
 
@@ -40,6 +41,7 @@ export const statementSchema = z
   .strictObject({
     format: z.literal(statementFormat),
     kind: z.enum(["run", "load"]).describe("Whether suites or load scenarios judged."),
+    party: z.enum(parties).describe("The party that was judged. Absent: server.").exactOptional(),
     target: z.strictObject({
       name: z.string(),
       baseUrl: z.string(),

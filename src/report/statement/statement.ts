@@ -21,6 +21,7 @@ export function statementOf({ report }: Pick<ReportDocument, "report">, digests:
   return {
     format: statementFormat,
     kind: report.load === undefined ? "run" : "load",
+    ...(report.party === undefined ? {} : { party: report.party }),
     target: {
       name: published(target.name),
       baseUrl: published(target.baseUrl),

@@ -83,7 +83,7 @@ export const deliveryClauses = {
   }),
   "HOOK-30": policy(`${security} 5`, "Receivers should tolerate duplicate events.", {
     party: "receiver",
-    untestable: "A rule for receivers. The harness's own receiver keeps it.",
+    untestable: "A rule for receivers, which RCV-10 judges. The harness's own receiver keeps it.",
   }),
   "HOOK-31": gap(`${security} 6`, "Headers that carry the event type or the delivery's identifier are not shown."),
   "HOOK-32": advisory(record, "The event `id` stays the same over the attempts."),

@@ -18,6 +18,23 @@ const delivery = "States and transitions / Webhook delivery";
 
 /** Every `must` or `should` clause that no single sentence states, but that follows from sentences of the document. */
 export const derivations: Readonly<Partial<Record<ClauseId, Derivation>>> = {
+  "RCV-1": {
+    from: [`${policy} 1`, `${policy} 3`],
+    because: "A receiver refuses on mismatch, and should answer with 2xx otherwise; a refusal makes the sender retry.",
+  },
+  "RCV-4": {
+    from: [`${policy} 1`],
+    because: "The signature alone decides, and it covers the raw body, whatever fields the body has.",
+  },
+  "RCV-5": {
+    from: ["Events / Webhook events"],
+    because:
+      "A webhook gets the types that it subscribed to, and a refused delivery is retried until it is marked failed.",
+  },
+  "RCV-7": {
+    from: [`${policy} 1`],
+    because: "A signature that is absent does not match the receiver's own computation.",
+  },
   "REQ-5": {
     from: ["Endpoints / Common request rules"],
     because: "White space and the order of keys make no difference to what a JSON text says.",

@@ -84,7 +84,7 @@ export const resourceSections: readonly Section[] = [
       stated("created", "UTC timestamp", "HOOK-3", "HOOK-37", "HOOK-39"),
       stated("data", "object by event", "HOOK-4"),
       stated("agent_id", "string", "HOOK-5", "HOOK-36"),
-      stated("deployment_id", "string, may be absent", "HOOK-6"),
+      stated("deployment_id", "string, may be absent", "HOOK-6", "RCV-3"),
     ],
   },
   {

@@ -1,0 +1,118 @@
+import type { Header } from "../evidence/exchange.ts";
+import { sampleOf } from "../rules/limits/sample.ts";
+import type { Target } from "../target/target.ts";
+import { executeStages } from "./execute.ts";
+import type { Suite } from "./judge/check.ts";
+import { type PlannedProbe, planProbes } from "./plan/plan.ts";
+import type { ProbeRun } from "./probe-run.ts";
+import { createContext } from "./run-context.ts";
+import { brokenRun, recordOf, type RunResult, type Unjudged, unjudgedRun } from "./run-result.ts";
+import type { ClientContext } from "./send/client.ts";
+import type { DeliverySender, OutgoingDelivery, SentDelivery } from "./send/delivery-sender.ts";
+import { TargetUnavailable } from "./skip-reason.ts";
+import { startStopSignal } from "./time/stop-signal.ts";
+
+/** The webhooks of a receiver: what deliveries to it have in common. */
+export interface DeliverySettings extends Pick<DeliverySender, "secrets" | "events" | "agent"> {
+  /** Headers of every delivery, such as those that a webhook is configured with. */
+  readonly headers: readonly Header[];
+}
+
+/** Options of a run against a webhook receiver. */
+export interface DeliveryRunOptions extends DeliverySettings {
+  readonly target: Target;
+  readonly suites: readonly Suite[];
+  /** Stops the run early. The evidence so far is judged. */
+  readonly signal: AbortSignal;
+  readonly onPlan?: (probes: number) => void;
+  readonly onProbe?: (run: ProbeRun) => void;
+}
+
+/** Maximum duration of a run. A receiver that answers nothing at all takes about half of it. */
+const maxRunMs = 20 * 60_000;
+
+/** Sends the deliveries of all probes to a receiver, and judges the responses. Never rejects because of a receiver. */
+export async function runDeliveries(options: DeliveryRunOptions): Promise<RunResult> {
+  const { signal, stop, release, end } = startStopSignal(options.signal, maxRunMs);
+  const context = createContext({ target: options.target, signal, onHarnessLimit: stop });
+  const done: ProbeRun[] = [];
+  const close = (): void => void context.transport.close();
+  signal.addEventListener("abort", close, { once: true });
+  try {
+    return await deliverAll(options, context, (run) => {
+      done.push(run);
+      options.onProbe?.(run);
+    });
+  } catch (error) {
+    return brokenRun(options, context, done, error);
+  } finally {
+    end();
+    release();
+    context.outages.close();
+    await context.transport.close();
+  }
+}
+
+async function deliverAll(
+  options: DeliveryRunOptions,
+  context: ClientContext,
+  onProbe: (run: ProbeRun) => void,
+): Promise<RunResult> {
+  const { target, suites } = options;
+  const planned = planProbes(suites, target);
+  options.onPlan?.(planned.length);
+  const sender = openSender(options, context);
+  const { time, signal, outages, maxWaitMs, recorder } = context;
+  const { runs, stopped } = await executeStages(planned, {
+    time,
+    signal,
+    outages,
+    maxWaitMs,
+    onProbe,
+    pendingRequests: Promise.resolve(),
+    hasWebhookAgent: false,
+    hasFewRequests: false,
+    availableRequests: () => Infinity,
+    perform: (each) => performProbe(each, sender),
+  });
+  if (stopped !== null && recorder.recorded().every(({ answer }) => answer.kind === "unanswered"))
+    return unjudgedRun(options, context, unreachable(stopped));
+  return { kind: "judged", stopped, ...recordOf(options, context, { target, runs }) };
+}
+
+const unreachable = (sentence: string): Unjudged => ({ kind: "nothing to judge", why: "unreachable", sentence });
+
+function performProbe({ probe }: PlannedProbe, sender: DeliverySender): Promise<unknown> {
+  if (probe.deliver === undefined) throw new Error(`the probe "${probe.name}" judges no receiver`);
+  return probe.deliver(sender);
+}
+
+/** Opens a sender of deliveries that records every exchange. It stops the run once the receiver cannot be reached. */
+function openSender(
+  { target, secrets, events, agent, headers: common }: DeliveryRunOptions,
+  { transport, recorder, time }: ClientContext,
+): DeliverySender {
+  const deliver = async ({ what, body, headers, pace }: OutgoingDelivery): Promise<SentDelivery> => {
+    const pending = transport.open({
+      method: "POST",
+      url: target.baseUrl,
+      headers: deliveryHeaders(body, [...headers, ...common]),
+      body,
+      key: null,
+      ...(pace && { pace }),
+    });
+    const exchange = { ...(await pending.finished), since: "1.2" };
+    recorder.record(exchange, sampleOf(exchange, time.maxClockOffsetMs(), time.maxClockOffsetMs()));
+    if (exchange.answer.kind === "unanswered" && exchange.answer.reason === "unreachable")
+      throw new TargetUnavailable(`The receiver at ${target.baseUrl} does not respond: ${exchange.answer.detail}`);
+    return { what, exchange };
+  };
+  return { secrets, events, agent, deliver };
+}
+
+/** The headers of a delivery. Those of the webhook come last, as a service would add them. */
+export const deliveryHeaders = (body: string, headers: readonly Header[]): Header[] => [
+  ["Content-Type", "application/json"],
+  ["Content-Length", String(Buffer.byteLength(body, "utf8"))],
+  ...headers,
+];

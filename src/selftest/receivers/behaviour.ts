@@ -1,0 +1,52 @@
+import { createHmac } from "node:crypto";
+
+/** An event that a receiver got. */
+export interface ReceivedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly created: string;
+  readonly names: readonly string[];
+}
+
+/** The decisions of a webhook receiver. A fault or a variant replaces some of them. */
+export interface ReceiverBehaviour {
+  /** Returns the key of the HMAC. */
+  readonly keyOf: (secret: string) => Buffer;
+  /** Returns what is signed, for a raw body. */
+  readonly signed: (raw: Buffer) => Buffer | string;
+  /** Whether a signature is accepted. */
+  readonly matches: (expected: string, given: string) => boolean;
+  readonly mismatchStatus: number;
+  /** Status for a delivery without a signature; `null` accepts it. */
+  readonly unsignedStatus: number | null;
+  /** Returns the status for a verified event. `earlier` are the events before it. */
+  readonly statusOf: (event: ReceivedEvent, earlier: readonly ReceivedEvent[]) => number;
+  /** Delay of the response in milliseconds. */
+  readonly delayMs: (event: ReceivedEvent) => number;
+  /** Maximum size of a body in bytes. */
+  readonly maxBytes: number;
+}
+
+/** A receiver as the document describes it. */
+export const rightBehaviour: ReceiverBehaviour = {
+  keyOf: (secret) => Buffer.from(secret, "utf8"),
+  signed: (raw) => raw,
+  matches: (expected, given) => expected === given,
+  mismatchStatus: 401,
+  unsignedStatus: 401,
+  statusOf: () => 204,
+  delayMs: () => 0,
+  maxBytes: Infinity,
+};
+
+/** Whether a receiver accepts the signature of a body made with one of its secrets. */
+export const isVerified = (
+  behaviour: ReceiverBehaviour,
+  secrets: readonly string[],
+  raw: Buffer,
+  given: string,
+): boolean =>
+  secrets.some((secret) => {
+    const hmac = createHmac("sha256", behaviour.keyOf(secret)).update(behaviour.signed(raw));
+    return behaviour.matches(hmac.digest("hex"), given);
+  });

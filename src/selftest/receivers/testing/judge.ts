@@ -1,0 +1,32 @@
+import { plainNetwork } from "../../../base/network/network.ts";
+import { webhookEvents } from "../../../spec/events.ts";
+import type { Suite } from "../../../run/judge/check.ts";
+import { runDeliveries } from "../../../run/run-deliveries.ts";
+import type { RunResult } from "../../../run/run-result.ts";
+import { receiving } from "../../../suites/receiver/checks.ts";
+import { receiverTarget } from "../../../target/receiver-target.ts";
+
+/** The suite without RCV-14, whose slow body takes two seconds. */
+export const quickSuites: readonly Suite[] = [
+  { ...receiving, checks: receiving.checks.filter(({ clause }) => clause !== "RCV-14") },
+];
+
+/** Judges the receiver at a URL. */
+export const judgeReceiverAt = (
+  url: string,
+  secrets: readonly [string, ...string[]],
+  suites: readonly Suite[] = quickSuites,
+): Promise<RunResult> =>
+  runDeliveries({
+    target: receiverTarget({ url, secrets, headerValues: [], network: plainNetwork }),
+    suites,
+    secrets,
+    events: webhookEvents,
+    agent: "weather",
+    headers: [],
+    signal: new AbortController().signal,
+  });
+
+/** The clauses with findings of some kinds. */
+export const clausesWith = ({ judgements }: RunResult, ...kinds: readonly string[]): string[] =>
+  judgements.filter(({ finding }) => kinds.includes(finding.kind)).map(({ check }) => check.clause);

@@ -1,0 +1,151 @@
+import { compactJson, escapedJson, reversedJson, spacedJson } from "./body-forms.ts";
+import { createEvent, textOutsideAscii, usualType } from "./event.ts";
+import { deliverySignature, nearlyRightSignature, signatureHeader, wrongSignature } from "./delivery-signature.ts";
+import type { DeliverySender, SentDelivery } from "../../run/send/delivery-sender.ts";
+import type { Pace } from "../../wire/pace.ts";
+import { deliveryProbe } from "../../run/probe.ts";
+
+/** Sends a rightly signed body. */
+const signed = (
+  sender: DeliverySender,
+  what: string,
+  body: string,
+  { secret = sender.secrets[0], pace }: { readonly secret?: string; readonly pace?: Pace } = {},
+): Promise<SentDelivery> =>
+  sender.deliver({
+    what,
+    body,
+    headers: [signatureHeader(deliverySignature(body, secret))],
+    ...(pace && { pace }),
+  });
+
+/** Names the webhook of a case, if there are several. */
+const ofWebhook = (what: string, at: number, { secrets }: DeliverySender): string =>
+  secrets.length === 1 ? what : `${what}, webhook ${at + 1}`;
+
+/** Runs an action for each of several items, one after the other: deliveries at once are a case of their own. */
+async function inOrder<T>(items: readonly T[], send: (item: T, at: number) => Promise<SentDelivery>) {
+  const sent: SentDelivery[] = [];
+  for (const [at, item] of items.entries()) sent.push(await send(item, at));
+  return sent;
+}
+
+/** The positive control: a plain delivery with the right signature, for each secret. Later cases count only beside it. */
+export const controlDelivered = deliveryProbe("a rightly signed delivery is sent for each secret", (sender) =>
+  inOrder(sender.secrets, (secret, at) =>
+    signed(sender, ofWebhook("the right signature", at, sender), compactJson(createEvent(usualType(sender), sender)), {
+      secret,
+    }),
+  ),
+);
+
+/** The same event in several JSON texts, each rightly signed. */
+export const formsDelivered = deliveryProbe("rightly signed deliveries are sent in several JSON texts", (sender) => {
+  const event = (text?: string) => createEvent(usualType(sender), sender, text === undefined ? {} : { text });
+  const forms: readonly [what: string, body: string][] = [
+    ["text outside ASCII", compactJson(event(textOutsideAscii))],
+    ["text outside ASCII, escaped", escapedJson(event(textOutsideAscii))],
+    ["white space", spacedJson(event())],
+    ["another order of keys", reversedJson(event())],
+  ];
+  return inOrder(forms, ([what, body]) => signed(sender, what, body));
+});
+
+export const undeployedDelivered = deliveryProbe("a delivery without `deployment_id` is sent", (sender) => {
+  const { deployment_id: _, ...event } = createEvent(usualType(sender), sender);
+  return signed(sender, "no `deployment_id`", compactJson(event));
+});
+
+export const unknownFieldsDelivered = deliveryProbe("a delivery with unknown fields is sent", (sender) => {
+  const event = createEvent(usualType(sender), sender);
+  const data = { ...event.data, conformance_unknown: [1, null, { deep: true }] };
+  return signed(sender, "unknown fields", compactJson({ ...event, data, conformance_unknown: "text" }));
+});
+
+export const typesDelivered = deliveryProbe("a delivery of each event type is sent", (sender) =>
+  inOrder(sender.events, (type) => signed(sender, type, compactJson(createEvent(type, sender)))),
+);
+
+/** Deliveries whose signature is wrong in one way each, for each secret. */
+export const wronglySignedDelivered = deliveryProbe("wrongly signed deliveries are sent", async (sender) => {
+  const sent: SentDelivery[] = [];
+  for (const [at, secret] of sender.secrets.entries()) {
+    const body = compactJson(createEvent(usualType(sender), sender));
+    const right = deliverySignature(body, secret);
+    const cases: readonly [what: string, body: string, signature: string][] = [
+      ["a wrong signature", body, wrongSignature(right)],
+      ["a signature whose last digit is wrong", body, nearlyRightSignature(right)],
+      ["a truncated signature", body, right.slice(0, 32)],
+      ["a signature made with another secret", body, deliverySignature(body, `${secret}-not`)],
+      ["a body that differs by one byte", body.replace("evt_", "evt-"), right],
+    ];
+    const send = ([what, text, signature]: (typeof cases)[number]): Promise<SentDelivery> =>
+      sender.deliver({ what: ofWebhook(what, at, sender), body: text, headers: [signatureHeader(signature)] });
+    sent.push(...(await inOrder(cases, send)));
+  }
+  return sent;
+});
+
+export const unsignedDelivered = deliveryProbe("a delivery without a signature is sent", (sender) =>
+  sender.deliver({
+    what: "no signature",
+    body: compactJson(createEvent(usualType(sender), sender)),
+    headers: [],
+  }),
+);
+
+const minuteMs = 60_000;
+
+/** One event at once again, later again, and an older event after a newer one. */
+export const duplicatesDelivered = deliveryProbe("events are sent twice, again later, and out of order", (sender) => {
+  const now = Date.now();
+  const created = (ms: number): Date => new Date(now - ms);
+  const body = (ms: number): string => compactJson(createEvent(usualType(sender), sender, { created: created(ms) }));
+  const [first, newer, older] = [body(2 * minuteMs), body(0), body(minuteMs)];
+  const deliveries: readonly [what: string, body: string][] = [
+    ["an event for the first time", first],
+    ["the same event at once again", first],
+    ["a newer event", newer],
+    ["an older event after it", older],
+    ["the first event again, later", first],
+  ];
+  return inOrder(deliveries, ([what, text]) => signed(sender, what, text));
+});
+
+export const upperCaseDelivered = deliveryProbe("a signature in upper-case hexadecimal is sent", (sender) => {
+  const body = compactJson(createEvent(usualType(sender), sender));
+  const signature = deliverySignature(body, sender.secrets[0]).toUpperCase();
+  return sender.deliver({ what: "an upper-case signature", body, headers: [signatureHeader(signature)] });
+});
+
+export const unknownTypeDelivered = deliveryProbe("a delivery of an unknown event type is sent", (sender) =>
+  signed(sender, "the type `agent.conformance_unknown`", compactJson(createEvent("agent.conformance_unknown", sender))),
+);
+
+const mebibyte = 1024 * 1024;
+
+export const largeDelivered = deliveryProbe("a delivery of 1 MiB is sent", (sender) =>
+  // White space after JSON is legal, so the receiver gets no field that it does not know.
+  signed(sender, "a body of 1 MiB", compactJson(createEvent(usualType(sender), sender)).padEnd(mebibyte)),
+);
+
+/** A body in 40 pieces at once, and one in 8 pieces over about two seconds. */
+export const piecesDelivered = deliveryProbe("deliveries are sent slowly, and in pieces", (sender) => {
+  const paces: readonly [what: string, pace: Pace][] = [
+    ["a body in 40 pieces", { pieces: 40, pauseMs: 0 }],
+    ["a body in 8 pieces within 2 s", { pieces: 8, pauseMs: 250 }],
+  ];
+  return inOrder(paces, ([what, pace]) =>
+    signed(sender, what, compactJson(createEvent(usualType(sender), sender)), { pace }),
+  );
+});
+
+const atOnce = 20;
+
+export const manyDelivered = deliveryProbe(`${atOnce} deliveries are sent at once`, (sender) =>
+  Promise.all(
+    Array.from({ length: atOnce }, (_, at) =>
+      signed(sender, `${at + 1} of ${atOnce} at once`, compactJson(createEvent(usualType(sender), sender))),
+    ),
+  ),
+);

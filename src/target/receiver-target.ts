@@ -1,0 +1,52 @@
+import type { Network } from "../base/network/network.ts";
+import { line } from "../base/line.ts";
+import { UsageError } from "../base/usage-error.ts";
+import { secretsOfNetwork } from "./network.ts";
+import { defaultKeyTraits, defaultTargetTraits, type Target } from "./target.ts";
+
+/** A webhook receiver to judge. */
+export interface ReceiverAddress {
+  /** The URL to which the service would deliver, with its path and query. */
+  readonly url: string;
+  /** The secrets of the webhooks. */
+  readonly secrets: readonly string[];
+  /** Values of additional headers, which may be secrets, too. */
+  readonly headerValues: readonly string[];
+  readonly network: Network;
+}
+
+/**
+ * Creates the target that stands for a webhook receiver. The secrets take the place of keys, so that they are redacted
+ * everywhere.
+ *
+ * @throws {UsageError} if the URL is not usable
+ */
+export function receiverTarget({ url: given, secrets, headerValues, network }: ReceiverAddress): Target {
+  const url = readReceiverUrl(given);
+  const keys = secrets.map((key, at) => {
+    const name = secrets.length === 1 ? "webhook secret" : `secret of webhook ${at + 1}`;
+    return [name, { ...defaultKeyTraits, name, key, variable: "CONFORMANCE_WEBHOOK_SECRET" }] as const;
+  });
+  return {
+    ...defaultTargetTraits,
+    name: url.host,
+    baseUrl: url.href,
+    keys: Object.fromEntries(keys),
+    network,
+    callSecrets: [...secretsOfNetwork(network), ...headerValues, ...url.searchParams.values()],
+  };
+}
+
+function readReceiverUrl(text: string): URL {
+  const shown = JSON.stringify(text.replace(/\/\/[^/@]*@/g, "//…@").replace(/([?#]).+/s, "$1…"));
+  const problem = (fact: string): UsageError =>
+    new UsageError(line`${fact}: ${shown}. Give it like https://hooks.example.com/agents.`);
+  if (!URL.canParse(text)) throw problem("The receiver's address is not a URL");
+  const url = new URL(text);
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    throw problem("The receiver's address is neither http nor https");
+  if (url.username !== "" || url.password !== "")
+    throw problem("The receiver's address must not carry a user name or password");
+  url.hash = "";
+  return url;
+}

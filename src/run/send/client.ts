@@ -24,7 +24,7 @@ import {
 } from "../skip-reason.ts";
 import { isLastEvent, type TimeoutPolicy, createTimeoutPolicy } from "./timeout-policy.ts";
 import type { Pacer } from "./pacing.ts";
-import type { Recorder } from "./recorder.ts";
+import { queriesIn, type Recorder } from "./recorder.ts";
 import type { OutageMonitor } from "./outages.ts";
 import { hasTooLongHead, hasTimedOut, isConnectionLost, isLostWithTarget, isUnreachable, mayRetry } from "./retry.ts";
 import type { RunClock } from "../time/run-clock.ts";
@@ -320,14 +320,12 @@ interface SendGuard {
   readonly timeouts: TimeoutPolicy;
 }
 
-/**
- * Whether a call makes agents run: an invoke, a stream or a batch that contains a query. Without a query, the target
- * must refuse the call.
- */
-const mayExecute = (call: Call): boolean =>
-  isKeyed(call) &&
-  /\/(invoke|stream|batch)$/.test(call.path) &&
-  (call.options.text?.includes("query") ?? /"query":|"batch":/.test(JSON.stringify(call.options.json) ?? ""));
+/** Number of executions that a call may start. Without a query it starts none, because the target must refuse it. */
+function possibleExecutions(call: Call): number {
+  if (!isKeyed(call)) return 0;
+  const text = call.options.text ?? JSON.stringify(call.options.json) ?? "";
+  return call.method === "POST" ? queriesIn(text) : 0;
+}
 
 function openGuard({ maxRequests, maxExecutions, readOnly, recorder, signal, time }: ClientContext): SendGuard {
   const timeouts = createTimeoutPolicy(time.now);
@@ -342,15 +340,14 @@ function openGuard({ maxRequests, maxExecutions, readOnly, recorder, signal, tim
       if (reasonToStop !== null) throw new TargetUnavailable(reasonToStop);
       if (sent >= maxRequests)
         throw new RequestBudgetExhausted({ why: "requests used up", most: maxRequests }, need("maxRequests"));
-      if (mayExecute(call)) {
-        if (maxExecutions !== null && recorder.executions() + executing >= maxExecutions)
-          throw new ExecutionBudgetExhausted({ why: "executions used up", most: maxExecutions }, need("maxExecutions"));
-        executing += 1;
-      }
+      const executions = possibleExecutions(call);
+      if (executions > 0 && maxExecutions !== null && recorder.executions() + executing + executions > maxExecutions)
+        throw new ExecutionBudgetExhausted({ why: "executions used up", most: maxExecutions }, need("maxExecutions"));
+      executing += executions;
       sent += 1;
     },
     observe: (call, exchange) => {
-      if (mayExecute(call)) executing -= 1;
+      executing -= possibleExecutions(call);
       if (isLostWithTarget(exchange)) return;
       unreachable = isUnreachable(exchange) ? unreachable + 1 : 0;
       // A probe may choose short deadlines on purpose. If they pass, that says nothing about the target.

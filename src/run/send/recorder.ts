@@ -39,7 +39,7 @@ export function startRecorder() {
         sent += 1;
         return;
       }
-      if (!isAgentCall(sample) && hasRun(sample)) executions += queriesIn(exchange);
+      if (!isAgentCall(sample) && hasRun(sample)) executions += queriesOf(exchange);
       recordSample(exchange.key, sample);
     },
     /** All exchanges, including those during an outage, which say nothing about the target. */
@@ -88,11 +88,12 @@ const isWithTarget = (exchange: Exchange): boolean => !isLostWithTarget(exchange
 /** Whether an agent ran. A 5xx counts, because an agent that fails has run. */
 const hasRun = ({ status }: Sample): boolean => status !== null && (is2xx(status) || status >= 500);
 
-/** Number of queries in a batch or in the start of an operation. */
-function queriesIn({ request: { body } }: Exchange): number {
-  if (body.kind !== "text") return 0;
-  if (body.text.startsWith('{"query":')) return 1;
-  if (!body.text.startsWith('{"batch":')) return 0;
-  const batch = getPath(tryParseJson(body.text), "batch");
+const queriesOf = ({ request: { body } }: Exchange): number => (body.kind === "text" ? queriesIn(body.text) : 0);
+
+/** Number of queries in the body of a batch, or of a request that starts an operation. */
+export function queriesIn(text: string): number {
+  const body = tryParseJson(text);
+  if (getPath(body, "query") !== undefined) return 1;
+  const batch = getPath(body, "batch");
   return Array.isArray(batch) ? batch.length : 0;
 }

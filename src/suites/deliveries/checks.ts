@@ -96,7 +96,7 @@ const sentForEachInvoke =
 const sentAfterFailure = ({ ended, all }: FailureEvidence): Finding<never> => {
   const { invoked, event, deliveries: arrived, named, wildcard, reach } = ended;
   if (eventsOfType(arrived, event).length > 0) return holds();
-  if (invoked.answer.kind === "answered" && !hasStatus(invoked, 408, 500, 502, 503, 504))
+  if (!hasStatus(invoked, 408, 500, 502, 503, 504))
     return unproven(`the execution did not fail as expected (${outcomeOf(invoked)})`);
   const excuse = missingDeliveryExcuse(reach, all, [named, wildcard]) ?? unpublishedTypeExcuse(arrived);
   if (excuse !== null) return excuse;

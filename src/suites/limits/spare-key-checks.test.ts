@@ -7,7 +7,7 @@ import { publishedTiers, type TierLimits } from "../../spec/tiers.ts";
 import { event, exchange, streamed } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
 import { spareKeyChecks } from "./spare-key-checks.ts";
-import type { SpareSlots } from "./spare-key-probes.ts";
+import type { SpareMinute, SpareSlots } from "./spare-key-probes.ts";
 
 const spareKey = suite("Spare key", spareKeyChecks);
 
@@ -62,6 +62,26 @@ const used = (
 const others = Array.from({ length: 10 }, (_, index) => 100_000 + index);
 const shortfall = [at(60, { remaining: 9 }), refusedAt(123)];
 
+/** Three requests with a partner key, between two of the spare key with these values of `Remaining`. */
+const partnerUsed = (from: number, to: number): SpareMinute => {
+  const withRemaining = (remaining: number): Exchange =>
+    exchange({
+      headers: [
+        ["X-RateLimit-Limit", "10"],
+        ["X-RateLimit-Remaining", String(remaining)],
+        ["X-RateLimit-Reset", "1772600820"],
+      ],
+    });
+  return {
+    isSpare: false,
+    between: {
+      before: withRemaining(from),
+      partner: [exchange(), exchange(), exchange()],
+      after: withRemaining(to),
+    },
+  };
+};
+
 describe("a key that was used up", () => {
   it.each([
     [
@@ -99,6 +119,8 @@ describe("a key that was used up", () => {
       used([...Array.from({ length: 21 }, () => at(70)), refusedAt(71), ...Array.from({ length: 21 }, () => at(135))]),
       "breach",
     ],
+    ["LIM-9/every key", "falls by its own request", { used: { keys: [] }, spare: partnerUsed(9, 8) }, "inapplicable"],
+    ["LIM-9/every key", "falls by those of another", { used: { keys: [] }, spare: partnerUsed(9, 5) }, "breach"],
     ["LIM-1/every key", "does not exist", { used: { keys: [] }, spare: { isSpare: false } }, "inapplicable"],
   ])("%s: it %s", (id, _, evidence, expected) => {
     expect(judged(spareKey, id, evidence)).toBe(expected);

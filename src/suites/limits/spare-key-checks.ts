@@ -9,11 +9,12 @@ import { probe } from "../../run/probe.ts";
 import { need } from "../../run/skip-reason.ts";
 import { newestRequirements } from "../../spec/requirements.ts";
 import { usableKeys } from "../../target/target.ts";
+import { fallBetween } from "../shared/compare-samples.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { observedCountedReads } from "./counted-reads.ts";
 import { judgeKeyHistory, keyHistoryOf, maxAdmittedWithin, type RunKeyHistory } from "./key-history.ts";
 import { continuesAfter } from "./slot-checks.ts";
-import { type SpareSlots, spareMinuteExhausted, spareSlotsLeft } from "./spare-key-probes.ts";
+import { type PartnerUse, type SpareSlots, spareMinuteExhausted, spareSlotsLeft } from "./spare-key-probes.ts";
 
 /**
  * All requests that the run sent with a key that was used up. Such a key got a 429, or was admitted more often than its
@@ -109,6 +110,19 @@ const describeShortfall = ({ key }: UsedUpKey, { before, refusal, left }: Shortf
 /** Whether admitted requests with other keys explain the refusal. Then the keys share one allowance. */
 const isShared = ({ left, others }: Shortfall): boolean => others >= left;
 
+/** Judges whether the spare key's `Remaining` fell by requests of the partner key as well. `null` if it did not. */
+function judgePartnerUse(use: PartnerUse | null): Finding<never> | null {
+  if (use === null || ![use.before, ...use.partner, use.after].every(isSuccess)) return null;
+  const fall = fallBetween(sampleOf(use.before), sampleOf(use.after));
+  if (fall === null || fall.fell <= use.partner.length) return null;
+  return breach(
+    "`Remaining` of a key falls by 1 with its own request",
+    `it fell by ${fall.fell}, with ${use.partner.length} requests of another key in between`,
+    use.before,
+    use.after,
+  );
+}
+
 function judgeEach(
   { keys }: { readonly keys: readonly UsedUpKey[] },
   judge: (used: UsedUpKey) => Finding<never> | null,
@@ -173,6 +187,8 @@ export const spareKeyChecks: readonly Check[] = [
     "LIM-9",
     { used: usedUpKeys, spare: spareMinuteExhausted },
     ({ used, spare }) => {
+      const shared = judgePartnerUse(spare.between ?? null);
+      if (shared !== null) return shared;
       if (!spare.isSpare && used.keys.length < 2) return inapplicable("only one key was used up");
       return judgeEach(used, (each) => {
         const found = findShortfall(each);

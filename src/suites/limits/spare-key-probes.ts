@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { minuteMs } from "../../base/duration.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
-import { isAdmitted } from "../../rules/limits/sample.ts";
+import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import { agentPath, type Client } from "../../run/send/client.ts";
@@ -19,17 +19,30 @@ import { type SpareKey, spareKeyOf, spareKeys } from "./spare-key.ts";
 import { requireEndpoint, retryWhenDue } from "./timed-retry.ts";
 
 /**
- * Number of requests with the partner key before the burst. If both keys share an allowance, the burst is refused that
- * many requests earlier.
+ * Number of requests with the partner key. If both keys share an allowance, `Remaining` of the spare key falls by as
+ * many, or the burst is refused so much earlier.
  */
 const partnerRequests = 3;
 
 const requestsOfMinute = (target: Target): number => spareKeyOf(target)?.limits.perMinute ?? 0;
 
+/** Invokes with the partner key between two invokes with the spare key. */
+export interface PartnerUse {
+  readonly before: Exchange;
+  readonly partner: readonly Exchange[];
+  readonly after: Exchange;
+}
+
 /**
- * Sends requests with the spare key until one is refused. The checks read the run's recorded requests, so this evidence
- * says only whether a spare key exists.
+ * Evidence of a spare key whose minute was used up. The checks also read the run's recorded requests. `between` is
+ * absent in older evidence, and `null` without a partner or without room in the minute.
  */
+export interface SpareMinute {
+  readonly isSpare: boolean;
+  readonly between?: PartnerUse | null;
+}
+
+/** Uses the partner key between two requests of the spare key, then sends with the spare key until it is refused. */
 export const spareMinuteExhausted = probe(
   "the minute of a spare key is used up",
   {
@@ -39,7 +52,7 @@ export const spareMinuteExhausted = probe(
     keys: spareKeys,
     requests: requestsOfMinute,
   },
-  async (context): Promise<{ readonly isSpare: boolean }> => {
+  async (context): Promise<SpareMinute> => {
     const spare = spareKeyOf(context.target);
     if (spare === null) return { isSpare: false };
     requireEndpoint("invoke", context);
@@ -51,13 +64,31 @@ export const spareMinuteExhausted = probe(
       time,
       countedRead: countedReadOf(discovery),
     };
-    if (spare.partner !== null)
-      for (let count = 0; count < partnerRequests; count++)
-        await client.as(spare.partner).invoke(sender.agent, hello, unpaced);
+    const between = await usePartnerBetween(sender, context, spare);
     await exhaustSpare(sender, context, spare);
-    return { isSpare: true };
+    return { isSpare: true, between };
   },
 );
+
+/**
+ * Uses the partner key between two requests of the spare key. If both keys have one count, the spare key may be refused
+ * as early as it should, and only this comparison shows it. Does not wait: other keys need the run's waiting time.
+ */
+async function usePartnerBetween(
+  { client, agent, time }: KeySender,
+  { recorder }: Pick<ProbeContext, "recorder">,
+  { limits: { perMinute }, partner }: SpareKey,
+): Promise<PartnerUse | null> {
+  if (partner === null) return null;
+  const isRecent = ({ kind, headMs }: Sample): boolean => kind !== "health" && headMs > time.now() - minuteMs;
+  const recent = recorder.samplesOf(client.key.name).filter(isRecent).length;
+  const useBoth = recent + partnerRequests + 2 <= perMinute;
+  const invoke = (): Promise<Exchange> => client.invoke(agent, hello, unpaced);
+  const before = useBoth ? await invoke() : null;
+  const sent: Exchange[] = [];
+  while (sent.length < partnerRequests) sent.push(await client.as(partner).invoke(agent, hello, unpaced));
+  return before === null ? null : { before, partner: sent, after: await invoke() };
+}
 
 /**
  * Uses up the spare key's limit per minute. If more or fewer requests were admitted than the tier publishes, sends a

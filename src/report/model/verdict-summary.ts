@@ -1,7 +1,7 @@
 import { newestFor } from "./requirements.ts";
 import { duration } from "../../base/duration.ts";
 import { formatCount } from "../../base/text.ts";
-import type { Report, Verdict } from "./report.ts";
+import { partyOf, type Report, type Verdict } from "./report.ts";
 import type { Tone } from "./section.ts";
 import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
 import { clauseOutcomes, unexercisedMusts, unexercisedNamed, whyNothingJudged } from "./verdict.ts";
@@ -34,7 +34,10 @@ export function verdictReasons(report: Report): Text {
     ...counts(totals.note, "", "note"),
     ...counts(ofLoad ? 0 : totals.observed, "", "gap observation"),
     ...(ofLoad ? [formatCount(load.runs.length, "load run")] : []),
-    `${formatCount(requests, "request")} in ${duration(durationMs)}`,
+    // Judging files sends nothing, unless a target is named as well.
+    ...(partyOf(report) === "file" && requests === 0
+      ? []
+      : [`${formatCount(requests, "request")} in ${duration(durationMs)}`]),
     ...(executions === undefined ? [] : [formatCount(executions, "agent execution")]),
     ...lostRequests(report),
     ...(waitedMs >= 1000 ? [`${duration(waitedMs)} of it waiting`] : []),

@@ -253,8 +253,8 @@ describe("conformance serve with something wrong", () => {
     const wrong = file("wrong.json", agent({ version: 1, deployment: { memory: 512 } }));
     const { code, err } = await conformance(["serve", "--port", "0", "--agent", wrong, "--agent", text]);
     expect(err.split("\n")).toEqual([
-      `--agent ${wrong}: version is 1; it must be a string that is not empty`,
-      `--agent ${wrong}: deployment.memory is 512; it must be a size with its unit, such as 512MB`,
+      `--agent ${wrong}: version is 1; it must be a string that is not empty (line 1, column 49)`,
+      `--agent ${wrong}: deployment.memory is 512; it must be a size with its unit, such as 512MB (line 1, column 166)`,
       expect.stringMatching(/^--agent \S+text\.json: the file is not JSON: /),
       "",
     ]);

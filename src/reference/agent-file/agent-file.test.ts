@@ -32,8 +32,11 @@ function read(file: object): AgentFile {
 
 function problemsOf(file: unknown): readonly string[] {
   const reading = readAgentFile(typeof file === "string" ? file : JSON.stringify(file), "JSON");
-  return reading.kind === "wrong" ? reading.problems : [];
+  return reading.kind === "wrong" ? reading.problems.map(withoutPlace) : [];
 }
+
+/** Removes the place from a problem, because the tests write each file on one line. */
+const withoutPlace = (problem: string): string => problem.replace(/ \(line 1, column \d+\)$/, "");
 
 describe("an agent configuration file", () => {
   it("is read with all its fields", () => {
@@ -82,7 +85,7 @@ describe("an agent configuration file", () => {
     ].join("\n");
     expect(readAgentFile(yaml, "YAML")).toEqual({ kind: "agent", file: read(minimal) });
     expect(readAgentFile("a: [", "YAML")).toMatchObject({
-      problems: [expect.stringMatching(/^the file is not YAML: .* in line 1, column \d$/)],
+      problems: [expect.stringMatching(/^the file is not YAML: .* \(line 1, column \d\)$/)],
     });
   });
 
@@ -167,6 +170,24 @@ describe("an agent configuration file", () => {
     const problems = problemsOf({ ...minimal, ...change });
     expect(problems).toHaveLength(expected.length);
     expected.forEach((pattern, at) => expect(problems[at]).toMatch(pattern));
+  });
+
+  it("has a line and a column for each problem; for a missing field, those of the object around it", () => {
+    const yaml = [
+      "agent_name: Weather bot",
+      "framework: plain",
+      "version: 1.0",
+      "agent_architecture:",
+      "  entrypoints:",
+      "    - { file: main.py, module: answer }",
+    ].join("\n");
+    expect(readAgentFile(yaml, "YAML")).toEqual({
+      kind: "wrong",
+      problems: [
+        "version is 1; it must be a string that is not empty (line 3, column 1)",
+        "agent_architecture.entrypoints[0].tag is missing; it must be a string that is not empty (line 6, column 7)",
+      ],
+    });
   });
 
   it("of more than 1 MiB is refused", () => {

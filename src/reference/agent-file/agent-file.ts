@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Notation, parseSource } from "../../base/source/source.ts";
+import { type Notation, parseSource, type Place, type Source } from "../../base/source/source.ts";
 import { deploymentDefaults } from "../agents.ts";
 import { isReservedHeader } from "../behaviour/deliveries.ts";
 import { eventSelectors } from "../behaviour/webhooks.ts";
@@ -144,13 +144,18 @@ export function readAgentFile(content: string, notation: Notation): AgentFileRes
   const source = parseSource(content, notation);
   if (source.kind === "problem") {
     const { problem, place } = source;
-    return { kind: "wrong", problems: [`the file ${problem} in line ${place.line}, column ${place.column}`] };
+    return { kind: "wrong", problems: [`the file ${problem} ${formatPlace(place)}`] };
   }
   const parsed = agentFile.safeParse(source.value, { reportInput: true });
   return parsed.success
     ? { kind: "agent", file: parsed.data }
-    : { kind: "wrong", problems: parsed.error.issues.map(describeIssue) };
+    : { kind: "wrong", problems: parsed.error.issues.map((issue) => problemOf(issue, source)) };
 }
+
+const problemOf = (issue: z.core.$ZodIssue, source: Source): string =>
+  `${describeIssue(issue)} ${formatPlace(source.placeOf(issue.path))}`;
+
+const formatPlace = ({ line, column }: Place): string => `(line ${line}, column ${column})`;
 
 function describeIssue(issue: z.core.$ZodIssue): string {
   // For an invalid key of an object, the real issue is nested in the one that zod reports.

@@ -33,6 +33,21 @@ describe("annotations", () => {
     expect(annotationLines(kinds[kind])).toEqual(expected);
   });
 
+  it("stand at each place of a configuration file that breaks a clause", () => {
+    const at = (line: number) => ({ file: "bots/a,b.yaml", line, column: 3 });
+    const findings = [4, 4, 9].map((line) =>
+      sampleFinding({ clause: "CFG-8", outcome: "fail", expected: "a", actual: "b", where: at(line) }),
+    );
+    expect(annotationLines({ report: sampleReport(findings) })).toEqual([
+      expect.stringMatching(
+        /^::error file=bots\/a%2Cb\.yaml,line=4,col=3,title=CFG-8 .* \(and 1 more of this clause\)$/,
+      ),
+      expect.stringMatching(
+        /^::error file=bots\/a%2Cb\.yaml,line=9,col=3,title=CFG-8 .*expected a; got b, at bots\/a,b\.yaml:9:3$/,
+      ),
+    ]);
+  });
+
   it("follow the failure policy of the run", () => {
     const rules = {
       strict: true,

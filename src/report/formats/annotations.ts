@@ -43,9 +43,13 @@ export function annotationLines(
 }
 
 const clauseAnnotations = (kind: "error" | "warning", findings: readonly ReportFinding[]): string[] =>
-  [...Map.groupBy(findings, ({ clause }) => clause).values()].flatMap(([first, ...others]) =>
+  [...Map.groupBy(findings, annotationGroup).values()].flatMap(([first, ...others]) =>
     first === undefined ? [] : [annotation(kind, first, others.length)],
   );
+
+/** Findings with the same group share an annotation. GitHub shows an annotation at one line, so each place has its own. */
+const annotationGroup = ({ clause, where }: ReportFinding): string =>
+  where === undefined ? clause : JSON.stringify([clause, where]);
 
 function annotation(kind: "error" | "warning", finding: ReportFinding, others: number): string {
   const more = others === 0 ? "" : ` (and ${others} more of this clause)`;
@@ -55,7 +59,7 @@ function annotation(kind: "error" | "warning", finding: ReportFinding, others: n
       ? `${harnessFailedText}: ${sanitizeLine(finding.reason ?? "")}`
       : formatBreach(finding, 400);
   const lines = [...(sentence === "" ? [] : [sentence]), result + more];
-  return command(kind, `${findingName(finding)} (${finding.level})`, lines.join("\n"));
+  return command(kind, `${findingName(finding)} (${finding.level})`, lines.join("\n"), finding.where);
 }
 
 function bounded(kind: "error" | "warning" | "notice", lines: readonly string[]): readonly string[] {
@@ -64,8 +68,11 @@ function bounded(kind: "error" | "warning" | "notice", lines: readonly string[])
   return [...lines.slice(0, maxOfAKind - 1), command(kind, "Conformance", `${left} more in the report.`)];
 }
 
-const command = (kind: string, title: string, message: string): string =>
-  `::${kind} title=${property(title)}::${data(message)}`;
+const command = (kind: string, title: string, message: string, where?: ReportFinding["where"]): string =>
+  `::${kind} ${where === undefined ? "" : placeProperties(where)}title=${property(title)}::${data(message)}`;
+
+const placeProperties = ({ file, line, column }: NonNullable<ReportFinding["where"]>): string =>
+  `file=${property(file)},line=${line},col=${column},`;
 
 const data = (text: string): string => text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
 

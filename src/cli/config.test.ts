@@ -88,6 +88,22 @@ describe("conformance config", () => {
     expect(await conformance(["report", "report.json", "--exit-code"])).toMatchObject({ code: 1 });
   });
 
+  it("annotates each breach at its place for GitHub Actions", async () => {
+    const { out } = await conformance(["config", "wrong.yaml"], { GITHUB_ACTIONS: "true" });
+    expect(out.split("\n").filter((line) => line.startsWith("::"))).toEqual([
+      expect.stringMatching(/^::error file=wrong\.yaml,line=3,col=1,title=CFG-1 \(must\)::/),
+      expect.stringMatching(/^::error file=wrong\.yaml,line=8,col=3,title=CFG-8 \(must\)::/),
+      expect.stringMatching(/^::error file=wrong\.yaml,line=9,col=3,title=CFG-8 \(must\)::/),
+    ]);
+  });
+
+  it("is named by the list of the clauses that it judges", async () => {
+    const { out } = await conformance(["list", "--party", "file"]);
+    expect(out).toMatch(/^CFG-1 .* by config$/m);
+    expect(out).toContain("`conformance config FILE` judges");
+    expect((await conformance(["list", "--party", "people"])).out).not.toContain("config FILE");
+  });
+
   it.each<[string, readonly string[], RegExp]>([
     ["that is missing", ["none.json"], /^The configuration file cannot be read: none\.json \(ENOENT\)\.\n$/],
     ["that is a device", ["/dev/zero"], /^\/dev\/zero ends in none of \.json, \.yaml and \.yml/],

@@ -86,7 +86,14 @@ function tableOf(rows: Awaited<ReturnType<typeof rowsOf>>): string {
     party,
     since,
     says,
-    untestable === undefined ? String(checks.length) : "not testable",
+    untestable === undefined ? String(checks.length) : untestedText(party),
   ]);
-  return tableLines(heads, cells).join("\n");
+  const notes = rows.some(({ party }) => party === "file") ? ["", configNote] : [];
+  return [...tableLines(heads, cells), ...notes].join("\n");
 }
+
+/** The cell of a clause that no run can test. */
+const untestedText = (party: Party): string => (party === "file" ? "by config" : "not testable");
+
+const configNote =
+  "by config: no request shows a configuration file. `conformance config FILE` judges what these clauses say of it.";

@@ -40,6 +40,8 @@ describe("conformance receiver", () => {
       "right",
       "--html",
       "right.html",
+      "--statement",
+      "statement.json",
     ]);
     expect(out).toMatch(/\nconformant: 10 checks of 10 clauses passed, 5 gap observations/);
     expect(code).toBe(0);
@@ -62,6 +64,14 @@ describe("conformance receiver", () => {
       code: 0,
       out: expect.stringMatching(/\nconformant: 10 checks of 10 clauses/),
     });
+  });
+
+  it("writes a statement that verify accepts for this receiver alone", async () => {
+    expect(await conformance(["verify", "statement.json", "right"])).toMatchObject({ code: 0 });
+    const statement = textOf("statement.json");
+    writeFileSync(join(folder, "other.json"), statement.replaceAll(right.url, "http://127.0.0.1:9/other"));
+    expect(statement).toContain(right.url);
+    expect(await conformance(["verify", "other.json", "right"])).toMatchObject({ code: 1 });
   });
 
   it("ends with 1 if a must clause is broken, and shows the delivery", async () => {

@@ -61,13 +61,16 @@ export function rejudgeReport(folder: string, report: Report, wordings: Possible
 }
 
 /**
- * Compares the target and the number of requests with the evidence. The evidence always contains the first request of a run, to `/agents`,
- * but not every request.
+ * Compares the target and the number of requests with the evidence. The evidence always contains the first request of a
+ * run, but not every request. The first request to a server is to `/agents`; a receiver gets every delivery at its own
+ * address.
  */
-function occasionMismatches({ target, requests }: Report, { exchanges }: Evidence): string[] {
+function occasionMismatches(report: Report, { exchanges }: Evidence): string[] {
+  const { target, requests } = report;
   const urls = exchanges.map(({ request }) => request.url);
   const [first] = urls;
-  const isOther = first !== undefined && !urls.some((url) => url.startsWith(`${target.baseUrl}/agents`));
+  const expected = partyOf(report) === "receiver" ? target.baseUrl : `${target.baseUrl}/agents`;
+  const isOther = first !== undefined && !urls.some((url) => url.startsWith(expected));
   return [
     ...(isOther
       ? [`target.baseUrl: the report says ${quoted(target.baseUrl)}, its evidence is of ${quoted(first)}`]

@@ -66,7 +66,7 @@ describe("conformance compare", () => {
       "a run and a load",
       ["fine", "load"],
       2,
-      /^The report fine is of a run, the report load of load\. Give two reports of runs/,
+      /^The report fine is of a run, the report load of load\. Give two reports of the same kind/,
     ],
     ["no report", ["fine", "absent"], 2, /^The report cannot be read: absent \(ENOENT\)/],
     ["a damaged report", ["fine", "damaged.json"], 2, /^damaged\.json is not JSON/],

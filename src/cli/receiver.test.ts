@@ -74,6 +74,15 @@ describe("conformance receiver", () => {
     expect(await conformance(["verify", "other.json", "right"])).toMatchObject({ code: 1 });
   });
 
+  it("leaves a report that compare does not mix with one of a server", async () => {
+    await conformance(["run", "--only", "LST-1", "--out", "server"]);
+    const { code, err } = await conformance(["compare", "server", "right"]);
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: expect.stringContaining("The report server is of a run, the report right of a receiver."),
+    });
+  });
+
   it("ends with 1 if a must clause is broken, and shows the delivery", async () => {
     const { code, out } = await conformance(["receiver", wrong.url, "--out", "wrong", "--events", "agent.*"], {
       CONFORMANCE_WEBHOOK_SECRET: secret,

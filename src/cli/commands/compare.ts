@@ -17,7 +17,7 @@ import { renderComparisonMarkdown } from "../../report/compare/markdown.ts";
 import { renderComparisonPage } from "../../report/compare/page.ts";
 import { defaultRegressionKinds, regressionKinds } from "../../report/compare/regression-rules.ts";
 import { renderComparisonTerminal } from "../../report/compare/terminal.ts";
-import type { ReportDocument } from "../../report/model/report.ts";
+import { partyOf, type ReportDocument } from "../../report/model/report.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { reportLoss } from "../losses.ts";
@@ -91,13 +91,18 @@ function prepare(oldPath: string, newPath: string, flags: CompareFlags) {
   if (older === undefined || newer === undefined) throw new Error("two reports were read");
   if (kindOf(older) !== kindOf(newer))
     throw new UsageError(
-      line`The report ${oldPath} is of ${kindOf(older)}, the report ${newPath} of ${kindOf(newer)}. Give two reports of runs, or two of load.`,
+      line`The report ${oldPath} is of ${kindOf(older)}, the report ${newPath} of ${kindOf(newer)}. Give two reports of the same kind.`,
     );
   const outputs = prepareFiles(formatNames, flags);
   return { older, newer, rules, outputs, isQuiet: flags.quiet === true };
 }
 
-const kindOf = ({ report }: ReportDocument): string => (report.load === undefined ? "a run" : "load");
+/** The kind of a report: load, or the party that a run has judged. */
+function kindOf({ report }: ReportDocument): string {
+  if (report.load !== undefined) return "load";
+  const party = partyOf(report);
+  return party === "server" ? "a run" : `a ${party}`;
+}
 
 /**
  * Judges the evidence of a report again. Checks compute signatures with the secrets of webhooks, so these secrets are

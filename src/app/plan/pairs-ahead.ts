@@ -87,7 +87,7 @@ function executionsLeft(before: readonly PlannedProbe[], { maxExecutions, target
   return maxExecutions - sumOf(sent.map(({ probe, tested }) => executionsOf(probe, tested, target)));
 }
 
-/** Returns whether a probe will use up a limit, or what it needs; nothing for a probe that uses up none. */
+/** Returns whether a probe will use up its limit, or what the probe needs for it. Empty if the probe uses up no limit. */
 function limitTestOf(planned: PlannedProbe, before: readonly PlannedProbe[], input: AheadInput): LimitTest[] {
   const { probe, tested, skip } = planned;
   const { usesUp: state } = probe;

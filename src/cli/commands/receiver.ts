@@ -113,7 +113,7 @@ function prepare(url: string | undefined, flags: ReceiverFlags): Work {
   };
 }
 
-/** The result of the command: what was judged, or a line that says what was written. */
+/** The result of the command: the judged receiver, or a line that names the written files. */
 type Outcome = { readonly kind: "written"; readonly text: string } | { readonly kind: "judged"; judged: JudgedTarget };
 
 async function act(work: Work): Promise<Outcome> {

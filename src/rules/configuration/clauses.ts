@@ -27,7 +27,7 @@ const clauseByPath: readonly (readonly [string, FileClause])[] = [
   ["webhooks", "CFG-10"],
 ];
 
-/** Returns the clause that a value of the file must follow. What stands nowhere else is a field of the file itself. */
+/** Returns the clause that a value of the file must follow. Paths without a row belong to CFG-1, the fields of the file itself. */
 export function clauseAt(path: ValuePath): FileClause {
   const found = clauseByPath.find(([pattern]) => startsWith(path, pattern.split(".")));
   return found === undefined ? "CFG-1" : found[1];

@@ -322,14 +322,15 @@ interface SendGuard {
 
 /** Number of executions that a call may start. Without a query it starts none, because the target must refuse it. */
 function possibleExecutions(call: Call): number {
-  if (!isKeyed(call)) return 0;
-  const text = call.options.text ?? JSON.stringify(call.options.json) ?? "";
-  return call.method === "POST" ? queriesIn(text) : 0;
+  if (!isKeyed(call) || call.method !== "POST") return 0;
+  return queriesIn(call.options.text ?? JSON.stringify(call.options.json) ?? "");
 }
 
 function openGuard({ maxRequests, maxExecutions, readOnly, recorder, signal, time }: ClientContext): SendGuard {
   const timeouts = createTimeoutPolicy(time.now);
   let [sent, unreachable, executing] = [0, 0, 0];
+  // Without a bound, nobody needs the number, and no body is parsed for it.
+  const executionsOf = maxExecutions === null ? () => 0 : possibleExecutions;
   return {
     timeouts,
     admit: (call) => {
@@ -340,14 +341,14 @@ function openGuard({ maxRequests, maxExecutions, readOnly, recorder, signal, tim
       if (reasonToStop !== null) throw new TargetUnavailable(reasonToStop);
       if (sent >= maxRequests)
         throw new RequestBudgetExhausted({ why: "requests used up", most: maxRequests }, need("maxRequests"));
-      const executions = possibleExecutions(call);
+      const executions = executionsOf(call);
       if (executions > 0 && maxExecutions !== null && recorder.executions() + executing + executions > maxExecutions)
         throw new ExecutionBudgetExhausted({ why: "executions used up", most: maxExecutions }, need("maxExecutions"));
       executing += executions;
       sent += 1;
     },
     observe: (call, exchange) => {
-      executing -= possibleExecutions(call);
+      executing -= executionsOf(call);
       if (isLostWithTarget(exchange)) return;
       unreachable = isUnreachable(exchange) ? unreachable + 1 : 0;
       // A probe may choose short deadlines on purpose. If they pass, that says nothing about the target.

@@ -12,7 +12,7 @@ export interface ReceivedEvent {
 export interface ReceiverBehaviour {
   /** Returns the key of the HMAC. */
   readonly keyOf: (secret: string) => Buffer;
-  /** Returns what is signed, for a raw body. */
+  /** Returns the bytes or text that the receiver computes the signature of. `raw` is the body as it arrived. */
   readonly signed: (raw: Buffer) => Buffer | string;
   /** Whether a signature is accepted. */
   readonly matches: (expected: string, given: string) => boolean;

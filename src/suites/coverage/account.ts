@@ -42,7 +42,7 @@ export interface PairCounts {
   readonly seen?: PairBitmap;
 }
 
-/** The requests of a run: those that were answered, and those that were not sent or got no response. */
+/** The requests of a run, with or without a response. Generated requests that were not sent have none. */
 interface SentRows {
   readonly target: Target;
   readonly readOnly: boolean;

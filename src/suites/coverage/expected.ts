@@ -6,7 +6,7 @@ import { countPairs, neededForLimit, noAnswer, type PairCounts } from "./account
 import { chooseRows, isFresh, runsAgent } from "./choose.ts";
 import { reachOf, rowsInState } from "./plan.ts";
 
-/** The parts of a planned run that decide which generated requests it will send. */
+/** A planned run, as far as it decides on the generated requests. */
 export interface PlannedRun {
   readonly target: Target;
   readonly readOnly: boolean;

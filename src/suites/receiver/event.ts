@@ -41,7 +41,7 @@ export function createEvent(
 
 const isExecutionEvent = (type: string): boolean => executionEvents.some((event) => event === type);
 
-/** The data of an execution event. The document shows it for two types; the others get what they must have in common. */
+/** The data of an execution event. The document shows the fields for two types; other types get the common fields. */
 function executionData(type: string, text: string): Readonly<Record<string, unknown>> {
   const common = { request_id: `req_${randomUUID()}`, input: { query: text } };
   if (type === "agent.completed") return { ...common, result: { answer: text }, execution_time: 1.5, tokens_used: 17 };

@@ -8,7 +8,7 @@ export interface ExpectedDeliveries {
 }
 
 /** Maximum delay of a delivery. A sender may poll its queue only every few seconds. */
-const maxQueuedMs = 10_000;
+export const maxQueuedMs = 10_000;
 const queueStepMs = 1000;
 
 /** Longest wait for a delivery, in real time. With `settleMs` 0, a target answers an advance of its clock after all deliveries have arrived. */

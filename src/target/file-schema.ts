@@ -21,7 +21,13 @@ const keySchema = z
       .optional(),
     scope: z.enum(["read-only"]).describe("The key may only read.").optional(),
     agents: z.array(text).min(1).describe("The key is restricted to these agents.").optional(),
-    allowedIps: z.array(text).min(1).describe("The key is restricted to these source addresses.").optional(),
+    allowedIps: z
+      .array(text)
+      .min(1)
+      .describe(
+        "The key is restricted to these source addresses. A key is tried as one of another address if they lack this machine's.",
+      )
+      .optional(),
     expiresInSeconds: positive
       .describe("A temporary key: seconds from the start of the run until it expires.")
       .optional(),

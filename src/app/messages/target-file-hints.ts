@@ -43,7 +43,7 @@ const lines: Readonly<Record<OtherNeed, Hint>> = {
     is: "one that may call only those",
   },
   "keys.elsewhere": {
-    give: "a key with `allowedIps` under `keys` in the target file",
+    give: "a key with `allowedIps` that lack this machine's address under `keys` in the target file",
     is: "one that may not come from here",
   },
   "keys.nearQuota": {

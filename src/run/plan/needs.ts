@@ -15,6 +15,7 @@ import {
   type TargetKey,
   usableKeys,
 } from "../../target/target.ts";
+import { includesThisMachine } from "../../target/source-address.ts";
 import { limitsOf } from "./key-limits.ts";
 
 /** A key with a known tier, so that its limits can be tested. */
@@ -32,7 +33,7 @@ const keyKinds = {
   temporary: (key) => !key.expired && key.expiresInSeconds !== null,
   readOnly: (key) => !key.expired && key.scope !== null,
   oneAgent: (key) => !key.expired && key.agents !== null,
-  elsewhere: (key) => !key.expired && key.allowedIps !== null,
+  elsewhere: (key) => !key.expired && key.allowedIps !== null && includesThisMachine(key.allowedIps) !== "included",
   nearQuota: (key) => !key.expired && (key.nearQuota || key.tokensPerMonth !== null),
 } as const satisfies Record<string, (key: TargetKey) => boolean>;
 type KeyKind = keyof typeof keyKinds;

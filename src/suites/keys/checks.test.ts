@@ -123,7 +123,13 @@ describe("restricted keys", () => {
     expect(judged(keys, "KEY-6", { tried: { own: ok, other }, ...others })).toBe(expected);
   });
 
-  const elsewhere = (asked: Responses, claimed: Exchange | null, isDirect = true, again: Responses = {}) => ({
+  const elsewhere = (
+    asked: Responses,
+    claimed: Exchange | null,
+    isDirect = true,
+    again: Responses = {},
+    mayBeListed = false,
+  ) => ({
     tried: {
       cells: [
         ...cellsOf("a key of another address", asked),
@@ -131,6 +137,7 @@ describe("restricted keys", () => {
       ],
       claimed,
       isDirect,
+      mayBeListed,
     },
   });
   it.each<[string, ReturnType<typeof elsewhere>, typeof others | typeof nothingSent, string]>([
@@ -142,6 +149,8 @@ describe("restricted keys", () => {
     ["is let in by a claim behind a proxy", elsewhere({ usage: forbidden }, ok, false), others, "holds"],
     ["is refused as everybody is", elsewhere({ usage: forbidden }, forbidden), nothingSent, "unproven"],
     ["is limited", elsewhere({ usage: limited }, forbidden), others, "unproven"],
+    ["may be one of this address", elsewhere({ usage: ok, list: ok }, null, true, {}, true), others, "unproven"],
+    ["is let in on the list alone", elsewhere({ usage: forbidden, list: ok }, null, true, {}, true), others, "breach"],
   ])("KEY-7: a key of another address %s", (_, tried, rest, expected) => {
     expect(judged(keys, "KEY-7", { ...tried, ...rest })).toBe(expected);
   });

@@ -5,6 +5,7 @@ import { agentIds } from "../../run/discovery/discover-target.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
+import { includesThisMachine } from "../../target/source-address.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { sendTrials, createTrialSender, type KeyTrials } from "../shared/key-trials/send-trials.ts";
 import { keyExpectations } from "../shared/key-trials/key-checks.ts";
@@ -197,10 +198,19 @@ function otherAgent({ target: { agents }, discovery }: ProbeContext, allowed: re
   return [...named, ...agentIds(bodyJson(discovery.listing))].find((id) => id !== undefined && !avoided.includes(id));
 }
 
+/** Requests with a key that is restricted to other addresses. */
+export interface OtherAddressTrials extends KeyTrials {
+  /** A request with a header that claims to come from an address of the list; `null` if the key was accepted before. */
+  readonly claimed: Exchange | null;
+  readonly isDirect: boolean;
+  /** Whether the list may name the public address of this machine, which the machine does not know. Absent in older evidence. */
+  readonly mayBeListed?: boolean;
+}
+
 export const otherAddressKeyTried = probe(
   "a key that may only come from other addresses is used from here on every endpoint, again, and says that it comes from there",
   { needs: ["keys.elsewhere"], requests: 0, reads: true, stage: "limits" },
-  async (context) => {
+  async (context): Promise<OtherAddressTrials> => {
     const { client, given, target } = context;
     const key = given["keys.elsewhere"];
     const restricted = client.as(key);
@@ -215,6 +225,7 @@ export const otherAddressKeyTried = probe(
     const claimed = cells.some(({ exchange }) => isSuccess(exchange))
       ? null
       : await restricted.send("GET", "/usage", { headers: [["X-Forwarded-For", there]] });
-    return { cells, claimed, isDirect: target.isDirect };
+    const mayBeListed = includesThisMachine(key.allowedIps ?? []) === "unknown";
+    return { cells, claimed, isDirect: target.isDirect, mayBeListed };
   },
 );

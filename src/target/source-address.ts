@@ -1,0 +1,67 @@
+import { BlockList, isIP } from "node:net";
+import { networkInterfaces } from "node:os";
+
+/**
+ * Whether a list of allowed source addresses includes this machine. Behind an address translation, the machine may not
+ * know its public address: then the answer is `unknown` if the list names a public address.
+ */
+export type SourceVerdict = "included" | "not included" | "unknown";
+
+/** Compares a list of addresses and ranges, such as `203.0.113.0/24`, with the addresses of this machine. */
+export function includesThisMachine(
+  allowed: readonly string[],
+  own: readonly string[] = ownAddresses(),
+): SourceVerdict {
+  const list = blockListOf(allowed);
+  if (own.some((address) => isIn(list, address))) return "included";
+  const isTranslated = !own.some(isPublic);
+  return isTranslated && allowed.some((entry) => isPublic(addressOf(entry))) ? "unknown" : "not included";
+}
+
+const ownAddresses = (): string[] =>
+  Object.values(networkInterfaces()).flatMap((each) => (each ?? []).map(({ address }) => address));
+
+const addressOf = (entry: string): string => entry.split("/", 1)[0] ?? "";
+
+/** Ranges that no machine has as its public address: private, local, and those for examples (RFC 1918, 5737, 6890). */
+const notPublic = [
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.0.2.0/24",
+  "192.168.0.0/16",
+  "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
+  "224.0.0.0/3",
+  "::/127",
+  "2001:db8::/32",
+  "fc00::/7",
+  "fe80::/10",
+] as const;
+
+function isPublic(address: string): boolean {
+  return isIP(address) !== 0 && !isIn(blockListOf(notPublic), address);
+}
+
+/** Returns the list of all entries that are addresses or ranges. Other texts, such as host names, are left out. */
+function blockListOf(entries: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const entry of entries) {
+    const address = addressOf(entry);
+    const version = isIP(address);
+    if (version === 0) continue;
+    const family = version === 6 ? "ipv6" : "ipv4";
+    const bits = Number(entry.split("/")[1] ?? maxBits[family]);
+    if (Number.isInteger(bits) && bits >= 0 && bits <= maxBits[family]) list.addSubnet(address, bits, family);
+  }
+  return list;
+}
+
+const maxBits = { ipv4: 32, ipv6: 128 } as const;
+
+const isIn = (list: BlockList, address: string): boolean =>
+  list.check(address.replace(/%.*$/, ""), isIP(address.replace(/%.*$/, "")) === 6 ? "ipv6" : "ipv4");

@@ -11,29 +11,29 @@ import { deliveryLines, exchangeLines } from "../report/model/exchange-text.ts";
 import { readEvidence, UnreadableFile } from "../report/model/report-file.ts";
 import { folderOf } from "./report-folder/saved-run.ts";
 
-/** The part of a message to print. `all` stands for the whole exchange or delivery, as a finding shows it. */
+/** The part of a recorded message to print. `all`: the whole message, in the form that a finding shows. */
 export type MessagePart = "all" | "headers" | "body" | "secret";
 
-/** A recorded exchange or delivery, and the part of it to print. */
+/** Which recorded exchange or delivery to print, and which part of it. */
 export interface MessageChoice {
-  /** The folder of a report, or a file in it. */
+  /** Path of a report's folder, or of a file in it. */
   readonly path: string;
   readonly id: string;
   readonly part: MessagePart;
-  /** Whether to print the request of an exchange and not its response. A delivery is always a request. */
+  /** Whether to print the request of an exchange instead of its response. Has no effect on a delivery. */
   readonly isRequest: boolean;
 }
 
 /**
- * The recorded part: the bytes of a body or of headers, or the lines of a whole message. The lines may contain characters that control a
- * terminal.
+ * The selected part of a message: the bytes of its body or headers, or the lines of the whole. The lines may contain characters that
+ * control a terminal.
  */
 export type KeptPart =
   | { readonly kind: "bytes"; readonly bytes: Buffer }
   | { readonly kind: "lines"; readonly lines: readonly string[] };
 
 /**
- * Reads a part of a recorded exchange or delivery. Keys of the target are redacted in the record; the secrets of webhooks are not.
+ * Reads a part of a recorded exchange or delivery. The recording has no API keys, but it does have webhook secrets.
  *
  * @throws {UsageError} if there is no such message, or the part was not recorded completely
  */

@@ -20,14 +20,14 @@ interface RejudgeOptions {
   /** The requirement set to judge by. Default: the newest. */
   readonly requirements?: RequirementSet;
   /**
-   * The checks to judge. Default: those that the run selected, newer checks that need only the run's probes, and checks of later
-   * requirement sets.
+   * The checks to judge. Default: the checks that the run selected, newer checks whose evidence the run happens to have, and checks of
+   * later requirement sets.
    */
   readonly selected?: readonly Suite[];
 }
 
 /**
- * Judges saved evidence by the suites of this version. Sends nothing. Texts that the evidence contains, such as reasons, are not reworded.
+ * Judges saved evidence with the checks of this version. Sends nothing. Keeps the wording of texts in the evidence, such as skip reasons.
  */
 export function rejudgeRun(
   report: Report,
@@ -56,13 +56,13 @@ export function rejudgeRun(
   };
 }
 
-/** Which pairs of request properties the run combined in some request; `null` if the run did not count pairs. */
+/** Returns which pairs of request properties occurred together in some request; `null` if the run did not count pairs. */
 function pairCoverageIn({ probes }: Evidence): PairCoverage | null {
   const result = probes.find(({ probe }) => probe === cornersRequested.name)?.result;
   return result?.kind === "ran" ? (result.evidence as PairCoverage) : null;
 }
 
-/** Selects the checks of the run, and newer checks that need only evidence that the run has. */
+/** Returns the checks that the run selected, and newer checks whose evidence the run happens to have. */
 function suitesOf(report: Report, { probes }: Evidence): Suite[] {
   const { suite: judged, unselected, findings, upcoming, selection } = report;
   const party = partyOf(report);
@@ -72,17 +72,17 @@ function suitesOf(report: Report, { probes }: Evidence): Suite[] {
   const planned = new Set(probes.map(({ probe }) => probe));
   const hasCome = ({ clause, on }: Check, section: string): boolean => {
     const rests = Object.values(probesOf(on));
-    // A check that the run did not select stays out. Reports of earlier versions do not contain the selection. They list only `must` clauses
-    // as unselected. For another clause in such a report, a check counts as selected if its section was judged. It must also have evidence of
-    // a probe other than the review probes, because every run has these.
+    // Whether the run selected this check. Reports of earlier versions lack the selection, and list only `must` clauses as unselected. For
+    // other clauses in such a report, a check counts as selected if its section was judged and it has evidence. Review probes do not count
+    // as evidence, because every run has them.
     const isOwn =
       selection !== undefined ||
       clauseOf(clause).level === "must" ||
       (sections.has(section) && rests.some(({ stage }) => stage !== "review"));
     return isOwn && rests.every(({ name }) => planned.has(name));
   };
-  // A check of a later requirement set is judged even without evidence, and then counts as skipped. If such checks were left out, a report
-  // could pass a set that its run did not exercise.
+  // Whether the check belongs to a later requirement set than the run. Such a check counts as skipped without evidence. If it were left
+  // out, a report could pass a set that its run did not exercise.
   const isLater = ({ since }: Check): boolean =>
     !countsIn(since, judged.requirements) && (selection !== undefined || unselected.length === 0);
   const isJudged = (check: Check, section: string): boolean =>

@@ -28,7 +28,7 @@ import { parseRequirements } from "./requirements.ts";
 
 const looked = probe("looked", { requests: 0 }, () => Promise.resolve({}));
 const neverRun = probe("only of a later run", { requests: 0 }, () => Promise.resolve({}));
-/** A check of set 1.0 that passes, and a stricter check of set 1.1 that fails on the same evidence. */
+/** Two checks of the same evidence: one of set 1.0 that passes, and a stricter one of set 1.1 that fails. */
 const now = check("INV-1", looked, holds);
 const later = check("INV-1", looked, () => breach("three pages", "two pages"), { as: "page-3", since: "1.1" });
 const both = [suite("Invoke", [now, later])];

@@ -3,7 +3,7 @@ import { UsageError } from "../base/usage-error.ts";
 import { isRequirementSet, newestRequirements, type RequirementSet, requirementSets } from "../spec/requirements.ts";
 
 /**
- * Reads the name of a requirement set. Returns the newest set if no name is given.
+ * Finds a requirement set by its name. Without a name, returns the newest set.
  *
  * @param option name of the option, for the error message
  * @throws {UsageError} if there is no such set

@@ -7,10 +7,10 @@ import { assemble, detailsOf, shortHash } from "../report/assemble.ts";
 import { packageVersion } from "../version.ts";
 import type { ConfigurationFile } from "./read-configuration.ts";
 
-/** The requirement set in which configuration files were first judged. */
+/** The first requirement set with checks of configuration files. */
 const since = "1.2";
 
-/** Judges configuration files, and makes one report of all. Sends nothing. */
+/** Judges agent configuration files, and makes one report of all of them. Sends nothing. */
 export function judgeConfigurations(files: readonly ConfigurationFile[], started: Date): Report {
   const report = assemble({
     judging: {
@@ -67,7 +67,7 @@ function resultOf(finding: FileFinding, { name, source }: ConfigurationFile): Re
 
 const whereOf = (file: string, { line, column }: Place) => ({ file, line, column });
 
-/** Notes each id that an earlier file has, because an id is unique. Two versions of one agent may share it. */
+/** Reports each agent id that occurs in two files, because an id must be unique. Two versions of one agent may share an id. */
 function repeatedIds(files: readonly ConfigurationFile[]): ReportFinding[] {
   const known = new Map<string, string>();
   return files.flatMap(({ name, source }): ReportFinding[] => {

@@ -4,16 +4,16 @@ import { line } from "../../base/line.ts";
 import { notationOf, parseSource, type Source } from "../../base/source/source.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
-/** A configuration file that was read, and the name that the user gave. */
+/** An agent configuration file that was read, under the name that the user gave. */
 export interface ConfigurationFile {
   readonly name: string;
   readonly source: Source;
 }
 
 /**
- * Reads a configuration file, as JSON or YAML by its ending.
+ * Reads an agent configuration file. The file name's ending decides between JSON and YAML.
  *
- * @throws {UsageError} on one line, with the line and the column of a syntax error
+ * @throws {UsageError} with one line of text; for a syntax error, it contains the line and the column
  */
 export function readConfiguration(name: string): ConfigurationFile {
   const notation = notationOf(name);
@@ -25,7 +25,7 @@ export function readConfiguration(name: string): ConfigurationFile {
   throw new UsageError(line`${name}:${place.line}:${place.column}: the file ${problem}.`);
 }
 
-/** Size of the largest configuration file that is read, in bytes. */
+/** Larger configuration files are refused. */
 const maxBytes = 1024 * 1024;
 
 function textOf(name: string): string {

@@ -14,25 +14,25 @@ import { healthStatuses } from "../../spec/events.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { openTransport } from "../../wire/transport.ts";
 
-/** A listed agent and its health. */
+/** An agent from the target's list, and its health. */
 export interface DiscoveredAgent {
   readonly id: string;
-  /** `null` if the agent's health was not requested, or is not a status that the document defines. */
+  /** The agent's health status. `null` if no health request was sent for it, or the response has another status than the document's. */
   readonly health: (typeof healthStatuses)[number] | null;
   /** Whether the agent's list item mentions an entrypoint with a tag that ends in `_stream`. */
   readonly mentionsStream: boolean;
 }
 
-/** Facts about a target that `init` discovered. Texts of the target are not escaped. */
+/** Facts about a target that `init` discovered. The target's own texts in it are not escaped yet. */
 export interface DiscoveredTarget {
   readonly agents: readonly DiscoveredAgent[];
-  /** Number of agents according to the list's `pagination.total`; `null` if absent. */
+  /** Total number of agents, from `pagination.total` in the list; `null` if that is absent. */
   readonly total: number | null;
   /** Whether `agents` holds every agent of the target. */
   readonly hasAllAgents: boolean;
-  /** Tier according to the rate-limit headers. */
+  /** Tier of the key, derived from the rate-limit headers; `null` if they fit no tier. */
   readonly tier: string | null;
-  /** Short descriptions of three responses, to show to the user. */
+  /** Short descriptions of a response of the list, of a response of usage, and of an error response, to show to the user. */
   readonly shapes: Readonly<Record<"list" | "usage" | "errors", string>>;
 }
 
@@ -41,10 +41,10 @@ export type InitDiscovery =
   | { readonly kind: "nothing to judge"; readonly sentence: string };
 
 const maxAgents = 50;
-/** Maximum number of health requests. They count against no limit, but the user waits for the result. */
+/** Maximum number of health requests. No rate limit applies to them, but the user waits for the result. */
 const maxHealthRequests = 20;
 const maxRequests = 40;
-/** Maximum wait for rate limits. After a minute, an exhausted key may send again. */
+/** Longest time that discovery waits for rate limits. An exhausted key may send again after a minute. */
 const maxWaitMs = 65_000;
 
 const interrupted = { kind: "nothing to judge", sentence: "Interrupted; nothing was written." } as const;
@@ -108,7 +108,7 @@ async function requestMore(client: Client, { discovery }: Extract<DiscoveryResul
 interface DiscoveryResponses {
   readonly list: Exchange;
   readonly usage: Exchange;
-  /** The response to `GET` of a path that the document does not define. */
+  /** The response to a GET request for a path that the document does not define. */
   readonly unknownPath: Exchange;
   /** Health responses by agent id. */
   readonly health: ReadonlyMap<string, Exchange>;

@@ -18,29 +18,29 @@ import type { DiscoveredTarget } from "./discover.ts";
 
 /** The answers that the user gives before the first request. */
 export interface TargetAnswers {
-  /** Normalized: the URL ends in `/v1`. */
+  /** Base URL of the target, normalized to end in `/v1`. */
   readonly baseUrl: string;
   readonly name: string;
-  /** Environment variable that holds the API key. The file names this variable and never contains the key. */
+  /** Environment variable that holds the API key. The target file names this variable and never contains the key. */
   readonly keyVariable: string;
   readonly key: string;
   /** Path of the target file to write. */
   readonly out: string;
   readonly network: Network;
-  /** Network settings from the command line, for the target file. */
+  /** Proxy and certificates from the command line, to write into the target file. */
   readonly networkSettings: NetworkSettings;
 }
 
 /** Name of the only key in the target file. */
 const keyName = "main";
 
-/** Agents for the target file; `null` if unknown. */
+/** The agents to name in the target file: one that answers, and one that streams. `null` if unknown. */
 export interface ChosenAgents {
   readonly answering: string | null;
   readonly streaming: string | null;
 }
 
-/** Roles that an agent plays when it gets a certain query. `agent` says which of the two chosen agents gets that query. */
+/** Roles that an agent plays when it gets a certain query. `agent` says whether the answering or the streaming agent gets the query. */
 export const promptRoles = {
   failing: { agent: "answering", behaviour: "fails" },
   slow: { agent: "answering", behaviour: "takes some seconds to answer" },
@@ -48,10 +48,10 @@ export const promptRoles = {
   failingInStream: { agent: "streaming", behaviour: "fails in mid-stream" },
 } as const satisfies Partial<Record<RequestRole, { readonly agent: keyof ChosenAgents; readonly behaviour: string }>>;
 
-/** For each role, the query that makes an agent play the role. */
+/** The queries that the user knows: each makes an agent play one role. */
 export type KnownPrompts = Partial<Readonly<Record<keyof typeof promptRoles, string>>>;
 
-/** The paths of batch and operation requests. The document does not define these paths, so the user has to give them. */
+/** The paths of batch and operation requests. The user has to give them, because the document does not define them. */
 export type KnownPaths = Pick<NonNullable<ParsedTargetFile["paths"]>, "batch" | "operation">;
 
 /** The answers that the user gives after discovery. */
@@ -62,7 +62,7 @@ export interface LaterAnswers {
   readonly tier: string | null;
 }
 
-/** Suggests a healthy agent to answer. To stream, suggests a healthy agent whose list item mentions a `_stream` tag. */
+/** Suggests agents for the target file: a healthy agent to answer, and a healthy agent with a `_stream` tag in its list item to stream. */
 export function suggestAgents({ agents }: DiscoveredTarget): ChosenAgents {
   const healthy = agents.filter(({ health }) => health === "healthy");
   const best = healthy[0] ?? agents.find(({ health }) => health === "degraded") ?? agents[0];
@@ -70,7 +70,7 @@ export function suggestAgents({ agents }: DiscoveredTarget): ChosenAgents {
   return { answering: best?.id ?? null, streaming: streaming?.id ?? null };
 }
 
-/** Proposes a target file. The file names the environment variable of the key, and does not contain the key. */
+/** Proposes a target file. It names the environment variable of the key, and does not contain the key itself. */
 export function proposeTargetFile(
   { baseUrl, name, keyVariable, out, networkSettings }: TargetAnswers,
   discovered: DiscoveredTarget,
@@ -105,8 +105,8 @@ function rolesByPrompt(prompts: KnownPrompts, chosen: ChosenAgents): NonNullable
 }
 
 /**
- * Network settings for a target file. Paths become relative to the folder of the file. A proxy URL with credentials is left out, because
- * the file must hold no secret: an environment variable can give the URL.
+ * Returns the network settings for a target file, with paths relative to that file. Leaves out a proxy URL with credentials: the file must
+ * hold no secret, and an environment variable can give the URL.
  */
 function networkPart(out: string, { proxy, ...files }: NetworkSettings): Pick<ParsedTargetFile, "network"> {
   const folder = dirname(resolve(out));
@@ -120,8 +120,8 @@ function networkPart(out: string, { proxy, ...files }: NetworkSettings): Pick<Pa
 }
 
 /**
- * Path of the JSON schema relative to the target file. The schema of an installed package comes first. `null` if there is none, as for the
- * binary outside a project.
+ * Path of the JSON schema, relative to the target file. The schema in an installed package is preferred. `null` if no schema is found, for
+ * example when the standalone binary runs outside a project.
  */
 function schemaPath(out: string): string | null {
   const folder = dirname(resolve(out));
@@ -140,7 +140,7 @@ const schemaFile = join("schemas", "target.schema.json");
 const ancestorsOf = (folder: string): string[] =>
   dirname(folder) === folder ? [folder] : [folder, ...ancestorsOf(dirname(folder))];
 
-/** The key that the user gave, in the form in which a run gets it from the target file. */
+/** Turns the key that the user gave into the form that a target has. */
 export const keyOf = ({ key, keyVariable }: TargetAnswers, tier: string | null): TargetKey => ({
   ...defaultKeyTraits,
   name: keyName,
@@ -149,7 +149,7 @@ export const keyOf = ({ key, keyVariable }: TargetAnswers, tier: string | null):
   tier,
 });
 
-/** The target that the user described. `agents` is `null` before discovery. */
+/** Builds the target that the user described. `agents` is `null` before discovery. */
 export const targetOf = (
   answers: TargetAnswers,
   tier: string | null,

@@ -8,35 +8,38 @@ import type { PublishedTier } from "../../spec/tiers.ts";
 import type { Target } from "../../target/target.ts";
 import { runAndRedact, type RedactedRun } from "./redacted-run.ts";
 
-/** Progress of a run. */
+/** Callbacks that report the progress of a run. */
 export interface RunEvents {
   /** Called before the first request. */
   readonly onStart?: (target: Target) => void;
   readonly onPlan?: (probes: number) => void;
   readonly onProbe?: (probe: string) => void;
   readonly onWait?: (ms: number, why: string) => void;
-  /** Called if the headers do not show the tier of the main key. May return the tier. */
+  /** Called if the headers do not reveal the tier of the main key. May ask the user, and return the tier. */
   readonly onUnknownTier?: (keyName: string) => Promise<PublishedTier | null>;
 }
 
 export interface JudgeTargetOptions extends RunScope {
-  /** `null` stands for the embedded reference server, started for this run alone. */
+  /** The target to judge. `null`: the embedded reference server, started for this run alone. */
   readonly target: Target | null;
-  /** Faults and variants of the embedded server. */
+  /** Faults and variants to apply to the embedded server. */
   readonly patches: readonly Patch[];
-  /** Leaves the webhook receiver open after the run; the caller closes it. Default: `false`. */
+  /** Whether the webhook receiver stays open after the run, to be closed by the caller. Default: `false`. */
   readonly keepsListening?: boolean;
-  /** Ends the run early. The evidence so far is judged. */
+  /** When this signal aborts, the run ends early and judges the evidence that it has. */
   readonly signal: AbortSignal;
   readonly events: RunEvents;
 }
 
-/** The result of a run, with its target. */
+/** The result of a run, and the target that was judged. */
 export type JudgedTarget = RedactedRun & { readonly target: Target };
 
-/** Maximum connections of a run against the embedded server. Both ends of each connection are in this process. */
+/**
+ * Maximum number of connections of a run against the embedded server. Each needs two file descriptors here, because client and server share
+ * this process.
+ */
 const embeddedConnections = 128;
-/** Maximum connections of a run against another target, without those that test the concurrency limit of a key. */
+/** Maximum number of connections of a run against any other target. Tests of a key's concurrency limit may open more. */
 const otherConnections = 32;
 
 /** Maximum number of connections that a run may open at the same time. */
@@ -60,7 +63,7 @@ export async function judge({ target: named, patches, events, ...options }: Judg
       {
         ...options,
         target,
-        // The run looks for other runs that use the same keys. Nobody else can use the keys of the embedded server.
+        // A run announces its keys, so that another run with the same keys is noticed. Nobody else has the embedded server's keys.
         announces: named !== null,
         onPlan: (probes) => events.onPlan?.(probes),
         onProbe: ({ planned }) => events.onProbe?.(planned.probe.name),

@@ -37,7 +37,7 @@ const signed = suite("Webhook deliveries", [
   }),
 ]);
 
-/** Runs against a server that delivers at once, with a wrong signature, and with the caller's key in the body. */
+/** Runs the suites against a server whose deliveries have a wrong signature, and the caller's API key in the body. */
 async function conductDelivering(): Promise<Judged> {
   let address = "";
   const answer = async ({ url, method }: IncomingMessage, response: ServerResponse, body: string): Promise<void> => {

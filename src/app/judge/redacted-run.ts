@@ -16,14 +16,14 @@ import { secretsOf } from "./secrets.ts";
 import { describeRoles } from "../../target/target.ts";
 import { packageVersion } from "../version.ts";
 
-/** The result of a run, with all secrets redacted. Only this result may be written or shown. */
+/** The result of a run after all secrets were redacted. Only this form may be written or shown. */
 export type RedactedRun =
   | (Kept & {
       readonly kind: "judged";
-      /** The webhook receiver of the run; `null` if it had none. */
+      /** State of the run's webhook receiver; `null` if the run had no receiver. */
       readonly listening: ListeningState | null;
     })
-  /** `sentence` says why nothing was judged. The report contains the same sentence. */
+  /** The run judged nothing; `sentence` says why. The report contains the same sentence. */
   | (Kept & { readonly kind: "nothing to judge"; readonly sentence: string });
 
 interface Kept {
@@ -35,7 +35,7 @@ interface Kept {
 /** State of a webhook receiver after a run. It contains the signing secrets of the webhooks, which the harness generated for this run. */
 export interface ListeningState {
   readonly receiver: ReceiverRecord;
-  /** The receiver itself if it still listens; otherwise `null`. */
+  /** The receiver, if it still listens; `null` if it was closed. */
   readonly live: Receiver | null;
   /** Start of the run, in Unix milliseconds. */
   readonly epochMs: number;
@@ -44,15 +44,15 @@ export interface ListeningState {
 }
 
 export interface RedactedRunOptions extends RunOptions {
-  /** Turns reasons into sentences for report and evidence, in the words of the command line or of the library. */
+  /** Turns data, such as skip reasons, into sentences for the report and the evidence. Command line and library word them differently. */
   readonly messages: Messages;
   readonly requirements: RequirementSet;
-  /** The patterns that selected the suites, for the report. Absent if the run has every check. */
+  /** The patterns of `--only` and `--skip`, for the report. Absent if every check was selected. */
   readonly selection?: Selection;
 }
 
 /**
- * Runs the suites and removes every secret from the result. All evidence passes through here before it is written or shown.
+ * Runs the suites and removes every secret from the result. Evidence is written or shown only after it has passed through here.
  *
  * @param unselected must clauses whose checks were not selected
  */
@@ -76,10 +76,10 @@ export async function runAndRedact(
   return redactRun(result, occasion, options);
 }
 
-/** The circumstances of a run, for its report. */
+/** Everything about a run that its report shows, apart from the result. */
 export type RunOccasion = Omit<RunReportInput, "roles">;
 
-/** Makes the report and the evidence of a run, and removes every secret. */
+/** Assembles the report of a run, and removes every secret from the report and the evidence. */
 export function redactRun(
   result: RunResult,
   occasion: RunOccasion,
@@ -92,7 +92,7 @@ export function redactRun(
   }
 }
 
-/** The result to report if the real result could not be turned into a report: no evidence, and an error for each check. */
+/** A substitute for a result that could not be turned into a report: no evidence, and an error for each check. */
 function withoutEvidence(result: RunResult, error: unknown): RunResult {
   const reason = `the report could not be made: ${traceOf(error)}`;
   return {
@@ -123,7 +123,7 @@ function sessionOf(
       result: describeResult(outcome, messages),
     })),
   };
-  // Report and evidence are redacted in one pass, so that shared objects are still shared afterwards.
+  // One pass redacts both, so that an object that report and evidence share is still shared afterwards.
   const { deep } = redactorOf([...secrets, ...secretsInResponses(result.exchanges)]);
   const kept = { interrupted, ...deep({ report, evidence }) };
   if (result.kind === "nothing to judge") return { kind: result.kind, sentence: kept.report.stopped ?? "", ...kept };

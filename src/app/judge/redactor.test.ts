@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { alteredAuthorization, alteredKeyKinds } from "../../suites/shared/key-trials/altered-keys.ts";
 import { redactorOf } from "./redactor.ts";
 
-/** Keys of 5 to 20 characters. No pair of adjacent characters occurs twice in a key. */
+/** Keys with 5 to 20 characters. Within a key, no two adjacent characters occur a second time. */
 const keys = Array.from({ length: 16 }, (_, more) => `sk_4mJ9sQ2vXk7TtB1nLw`.slice(0, more + 5));
 const padded = ["4mJ9sQ2=", "4mJ9sQ==", "4mJ9sQ2vX="];
 

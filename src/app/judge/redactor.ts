@@ -11,17 +11,17 @@ import { alteredAuthorization, alteredKeyKinds } from "../../suites/shared/key-t
 import { webhookSecretsIn, looksRandom } from "./secrets.ts";
 
 /**
- * Redacts secrets, and the altered keys that a run sends to be rejected. Does not redact texts that the harness itself writes into every
- * report.
+ * Creates a redactor for secrets, and for the altered keys that a run sends to test their rejection. Leaves alone what the harness itself
+ * writes into every report.
  */
 export const redactorOf = (secrets: readonly Secret[]): Redactor =>
   redactorFor([...secrets, ...secrets.flatMap(alteredKeysOf)], isHarnessText);
 
-/** The redactor finds an altered key of at least this length by itself, because enough of its characters are unchanged. */
+/** Shortest key whose altered forms the redactor recognizes without help, because enough of the characters are unchanged. */
 const minFoundLength = 16;
 const minAlteredLength = 4;
 
-/** Returns the altered forms of a short key that a run sends. They must be redacted too, because they reveal nearly all of the key. */
+/** Returns the altered forms of a short key that a run sends. They must be redacted as well, because they reveal nearly the whole key. */
 function alteredKeysOf({ name, value }: Secret): Secret[] {
   if (value.length >= minFoundLength) return [];
   const forms = alteredKeyKinds.flatMap((kind) => alteredAuthorization[kind](value)?.split(" ").slice(1) ?? []);
@@ -31,8 +31,8 @@ function alteredKeysOf({ name, value }: Secret): Secret[] {
 }
 
 /**
- * Finds secrets that the target generated and sent in responses, such as signing secrets and keys. Leaves out the webhook secrets that the
- * harness itself generated.
+ * Finds secrets in responses that the target itself generated, such as signing secrets and keys. Leaves out the webhook secrets that the
+ * harness generated.
  */
 export function secretsInResponses(exchanges: readonly Exchange[]): Secret[] {
   const own = new Set(exchanges.flatMap(webhookSecretsIn).map(({ value }) => value));
@@ -48,7 +48,7 @@ export function secretsInResponses(exchanges: readonly Exchange[]): Secret[] {
 
 const secretNames = ["secret", "signing_secret", "webhook_secret", "api_key", "apiKey", "access_token"] as const;
 const secretField = new RegExp(`"(?:${secretNames.join("|")})"`);
-/** Maximum depth of the search. Valid responses have a few levels; a hostile response may have very many. */
+/** Maximum nesting depth of the search for secrets. Valid responses have few levels; a hostile response may have very many. */
 const maxDepth = 8;
 
 function secretsWithin(value: unknown, depth: number): string[] {
@@ -61,8 +61,8 @@ function secretsWithin(value: unknown, depth: number): string[] {
 }
 
 /**
- * Whether the harness itself writes these characters into every report. Such characters reveal no key, and redacting them would make the
- * report unreadable: the key could be `agent-hosting-conformance`.
+ * Whether these characters occur in texts that the harness writes into every report. They reveal no key, and redacting them would make the
+ * report unreadable, for example if a key were `agent-hosting-conformance`.
  *
  * @param gram consecutive characters in lower case
  */

@@ -6,27 +6,27 @@ import { type Redactor, redactorFor, type Secret } from "../../evidence/redactio
 import type { Report } from "../../report/model/report.ts";
 import type { Target } from "../../target/target.ts";
 
-// Commands that only show reports import this module, so it must not load the suites.
+// This module must not load the suites, because commands that only show reports import it.
 
-/** The placeholder of a webhook's secret in redacted texts, and the shell variable for it in commands. */
+/** The name that replaces a webhook's secret in redacted texts, and the shell variable that stands for it in commands. */
 export const webhookSecret = { name: "webhook secret", variable: "WEBHOOK_SECRET" } as const;
 
-/** Whether a secret looks random. A common word must not be redacted: it would disappear from unrelated texts. */
+/** Whether a secret looks random. Other secrets are not redacted, because a common word would then disappear from unrelated texts. */
 export const looksRandom = (secret: string): boolean => secret.length >= 12 && /\d/.test(secret);
 
 type ReportWithEvidence = Pick<Evidence, "exchanges" | "deliveries"> & { readonly report: Report };
 
 /**
- * Removes the webhook secrets of the harness from a report and its evidence before they are shown. `evidence.json` keeps these secrets,
- * so that signatures can be checked again.
+ * Removes webhook secrets from a report and its evidence before they are shown. `evidence.json` keeps the secrets, so that signatures can
+ * be checked again.
  */
 export function withoutWebhookSecrets<T extends ReportWithEvidence>(document: T): T {
   return hookRedactor(document.exchanges).deep(document);
 }
 
 /**
- * Removes webhook secrets from a report and from its evidence. Each part of the evidence is redacted only when it is read, because the
- * results of probes are the longest part and rarely shown.
+ * Removes webhook secrets from a report and its evidence. Redacts each part of the evidence only when it is read: the results of probes are
+ * the longest part, and are rarely shown.
  */
 export function withoutWebhookSecretsInParts(
   report: Report,
@@ -59,9 +59,9 @@ function probeWithout({ probe, instance, result }: ProbeEvidence, deep: Redactor
 const hookRedactor = (exchanges: readonly Exchange[]): Redactor => redactorFor(exchanges.flatMap(webhookSecretsIn));
 
 /**
- * Removes webhook secrets from a report. Finds the secrets in the text of the evidence, because parsing the evidence would take longer.
+ * Removes webhook secrets from a report. Searches the text of the evidence for the secrets, because parsing the evidence would take longer.
  *
- * @param text content of `evidence.json`; request bodies in it are JSON inside JSON strings
+ * @param text content of `evidence.json`, where request bodies are JSON inside JSON strings
  */
 export function withoutWebhookSecretsIn(report: Report, text: string): Report {
   const values = text.matchAll(/\\"secret\\":\s*\\"([^"\\]+)\\"/g).map(([, value]) => value ?? "");
@@ -69,14 +69,14 @@ export function withoutWebhookSecretsIn(report: Report, text: string): Report {
   return redactorFor(secrets).deep(report);
 }
 
-/** Returns the secret that a request set for a webhook, in a list. The list is empty if the request set none. */
+/** Returns the webhook secret that a request set. The list is empty if the request set none. */
 export function webhookSecretsIn({ request: { method, body } }: Exchange): Secret[] {
   const isCandidate = method === "POST" && body.kind === "text" && body.text.includes('"secret"');
   const secret = isCandidate ? getPath(tryParseJson(body.text), "secret") : undefined;
   return typeof secret === "string" && looksRandom(secret) ? [{ name: webhookSecret.name, value: secret }] : [];
 }
 
-/** The secrets of a target, which must never leave the process. In redacted texts, `name` stands in place of the value. */
+/** Returns the secrets of a target, which must never leave the process. In redacted texts, a secret's `name` replaces its value. */
 export const secretsOf = (target: Target): Secret[] => [
   ...Object.values(target.keys).map(({ name, key }) => ({ name, value: key })),
   ...Object.values(target.keys).flatMap(({ signingSecret }) =>

@@ -5,7 +5,7 @@ import { agentPath } from "../../run/send/client.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { openTransport } from "../../wire/transport.ts";
 
-/** Sends a health request with a key. The request counts against no limit, but its response has the rate-limit headers. */
+/** Sends a health request with a key, to read the rate-limit headers of the response. No rate limit applies to health requests. */
 export async function askHealth({ baseUrl, network, agents }: Target, { key, name }: TargetKey): Promise<Exchange> {
   const wire = openTransport({ now: () => performance.now(), clockOffsetMs: () => 0, network });
   try {

@@ -2,13 +2,13 @@ import { scenarioNamed, scenarios, type Scenario } from "../../load/scenarios.ts
 import { UnsendableLoadError } from "./not-sent-reason.ts";
 import type { LoadParameters } from "./load-parameters.ts";
 
-/** Default scenarios for the embedded server: they cover all tiers and take less than a minute. */
+/** The default scenarios for the embedded server. They cover all tiers and take less than a minute. */
 export const defaultScenarios = ["minute-limit", "burst", "concurrency", "recovery", "far-over"] as const;
-/** Default scenarios for a target with a real clock. They are few, because each key pauses for a minute between two scenarios. */
+/** The default scenarios for a target without a test clock. They are few, because a key pauses for a minute between two scenarios. */
 export const defaultScenariosInRealTime = ["concurrency", "burst", "minute-limit"] as const;
 
 /**
- * Returns the scenarios with the given names, without duplicates; without names, the default scenarios.
+ * Returns the scenarios with these names, without duplicates. Without names, returns the default scenarios.
  *
  * @throws {UnsendableLoadError} if a scenario is unknown; the message suggests similar names
  */
@@ -35,7 +35,7 @@ function suggestNames(name: string): string[] {
 const isSimilar = (name: string, typed: string, words: readonly string[]): boolean =>
   words.some((word) => word.length > 2 && name.includes(word)) || distance(name, typed.toLowerCase()) <= 3;
 
-/** Levenshtein distance: the number of letters to insert, delete or change. */
+/** The Levenshtein distance of two texts: how many letters to insert, delete or change. */
 function distance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, at) => at);
   for (const [at, letter] of Array.from(one).entries()) {

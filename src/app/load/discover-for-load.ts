@@ -16,17 +16,19 @@ import { type Target, withDetectedTier } from "../../target/target.ts";
 import { openTransport } from "../../wire/transport.ts";
 import type { NotSentReason } from "./not-sent-reason.ts";
 
-/** A target whose agents and tier are known, or why no load can be sent. */
+/** The result of discovery before a load: the target with known agents and tier, or the reason why no load can be sent. */
 export type LoadDiscovery =
   | {
       readonly kind: "ready";
       readonly target: Target;
-      /** Keys that discovery used, with the `performance.now()` at which discovery ended. These keys must pause before the first trial. */
+      /**
+       * The keys that discovery used, with the time at which it ended (`performance.now()`). These keys must pause before the first trial.
+       */
       readonly used: ReadonlyMap<string, number>;
     }
   | Extract<NotSentReason, { readonly kind: "nothing to load" | "harness limit" | "unsendable agent" | "interrupted" }>;
 
-/** Maximum wait of discovery. It sends few requests, so it should not wait until a rate-limit window ends. */
+/** Longest time that discovery waits for rate limits. It sends few requests, so it need not wait for the end of a window. */
 const maxWaitMs = 5000;
 
 /**
@@ -51,8 +53,7 @@ export async function discoverForLoad(
     network: target.network,
     onHarnessLimit: (met) => (limit ??= met),
   });
-  // A callback of the transport sets `limit`. TypeScript does not see that, and would treat `limit` as `null` without
-  // this function.
+  // Only a callback sets `limit`, so TypeScript would take `limit` for `null` here. Reading it in a function avoids that.
   const limitMet = (): HarnessLimit | null => limit;
   const pacer = startPacer(time, (each) => limitsOf(each, target));
   const parts = { baseUrl: target.baseUrl, transport, recorder: startRecorder(), pacer, time, outages: noOutages };
@@ -80,7 +81,7 @@ export async function discoverForLoad(
   }
 }
 
-/** Discovers an agent that answers and the tier of the key, or says why no load can be sent. */
+/** Finds an agent that answers and the tier of the key, or returns why no load can be sent. */
 async function discoverAgentAndTier(
   target: Target,
   client: Client,

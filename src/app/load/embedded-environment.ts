@@ -17,7 +17,7 @@ export interface EmbeddedEnvironment extends LoadEnvironment {
   readonly close: () => Promise<void>;
 }
 
-/** How long to wait after the load for webhook deliveries that are still missing. */
+/** After a load, the time to wait for webhook deliveries that have not arrived yet. */
 const deliveriesWithinMs = 15_000;
 
 /** The limits of a tier on the embedded server. A scenario may set limits of its own for the enterprise tier. */
@@ -25,7 +25,7 @@ export const embeddedLimits = ({ enterpriseLimits }: Scenario, tier: TierName): 
   tier === "enterprise" && enterpriseLimits !== null ? enterpriseLimits : referenceTiers[tier];
 
 /**
- * Opens a load environment on the embedded server. The server runs in a separate process, which starts with the first trial. Each trial
+ * Prepares the embedded server as the target of load trials. It runs in a separate process, which starts with the first trial. Each trial
  * gets fresh keys.
  */
 export function openEmbeddedEnvironment(patches: readonly PatchName[]): EmbeddedEnvironment {

@@ -10,13 +10,13 @@ import type { Target } from "../../target/target.ts";
 
 export const engines: Readonly<Record<EngineName, Engine>> = { k6: runK6, autocannon: runAutocannon };
 
-/** The installed load engines. `missing` returns the reason if an engine is not among them. */
+/** The names of the installed load engines. `missing` returns why another engine is not available. */
 export interface AvailableEngines {
   readonly names: readonly EngineName[];
   readonly missing: (engine: EngineName) => SkipText | null;
 }
 
-/** Finds the installed engines. autocannon comes with the package; k6 may be installed. */
+/** Finds the installed load engines. autocannon is always available, because the package depends on it; k6 is optional. */
 export async function findEngines(): Promise<AvailableEngines> {
   const problem = await whyNoK6();
   return problem === null
@@ -27,7 +27,7 @@ export async function findEngines(): Promise<AvailableEngines> {
       };
 }
 
-/** Returns the engines that can reach a target. `null` stands for the embedded server, which every engine can reach. */
+/** Returns the engines that can send to a target. Every engine can send to the embedded server (`null`). */
 export function enginesFor({ names, missing }: AvailableEngines, target: Target | null): AvailableEngines {
   const cannot = target === null ? null : whyK6Cannot(target);
   if (cannot === null) return { names, missing };

@@ -2,8 +2,8 @@ import { trialInstance, formatScenarioTrials } from "../../report/model/trial-id
 import type { Report } from "../../report/model/report.ts";
 
 /**
- * Names the invalid trials of a load report, which say nothing about the target; `null` if there are none. Trials that the user interrupted
- * are not named.
+ * Names the load trials whose measurements are invalid and say nothing about the target. `null` if there are none. Leaves out trials that
+ * the user interrupted.
  */
 export function invalidText({ load }: Report): string | null {
   const invalid = (load?.runs ?? []).filter(

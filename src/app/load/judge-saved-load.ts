@@ -7,7 +7,7 @@ import { runEndFor } from "../../report/model/verdict.ts";
 import { judgeSavedEvidence, type SavedOutcome } from "./saved-evidence.ts";
 
 /**
- * Judges saved load evidence: files, logs of k6 pods, or the folder of a load report.
+ * Judges saved load evidence: files of `conformance load`, logs of k6 pods, or the folder of a load report.
  *
  * @param clocksApartMs maximum difference between the clocks of the machines that sent parts of the load
  * @throws {UsageError} if the evidence cannot be read
@@ -28,7 +28,7 @@ const evidenceOf = (kept: readonly SavedOutcome[]): Map<string, LoadEvidence> =>
     ),
   );
 
-/** Assembles the report. Its target has no real name, because load evidence does not contain one. */
+/** Assembles the report of saved load evidence. The evidence does not contain the target's name. */
 function reportOf(kept: readonly SavedOutcome[], requirements: RequirementSet) {
   const files = new Map(kept.map(({ outcome, file }) => [outcome.trial, file]));
   const spans = kept.flatMap(({ outcome }) => {

@@ -6,11 +6,11 @@ import type { TierName } from "../../spec/tiers.ts";
 export interface LoadParameters {
   /** Names of the scenarios to send. If there are none, the default scenarios are sent. */
   readonly scenarios: readonly string[] | "all";
-  /** `first` stands for the engine that each scenario prefers. With `in turns`, the engines alternate from one scenario to the next. */
+  /** The engine to send with. `first`: the engine that each scenario prefers. `in turns`: another engine for each next scenario. */
   readonly engine: EngineName | "first" | "in turns";
   /** Number of k6 processes that share the load. */
   readonly segments: number;
-  /** `null` stands for every tier for which the target has a key. */
+  /** The tier to load. `null`: every tier for which the target has a key. */
   readonly tier: TierName | null;
   /** Maximum number of requests. Scenarios that would send more are skipped. */
   readonly maxRequests: number;
@@ -18,7 +18,7 @@ export interface LoadParameters {
   readonly requirements: RequirementSet;
 }
 
-/** The default scenarios on every tier, each with its preferred engine, without a request limit. */
+/** Default parameters: the default scenarios on every tier, each with its preferred engine, without a limit of requests. */
 export const defaultLoadParameters: LoadParameters = {
   scenarios: [],
   engine: "first",

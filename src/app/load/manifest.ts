@@ -9,7 +9,7 @@ import type { LoadPlan } from "./plan-load.ts";
 import { loadAgentsOf } from "./target-environment.ts";
 
 /**
- * Returns the Kubernetes manifest with which the k6-operator runs the one trial of a plan.
+ * Returns a Kubernetes manifest for the k6-operator, which runs the only trial of a plan.
  *
  * @throws {UnsendableLoadError} if the plan has several trials, or the target lacks what the scenario needs
  */
@@ -20,9 +20,9 @@ export function manifestOf({ trials, tiers }: LoadPlan, target: Target, segments
   const tierKeys = tiers?.find(({ tier }) => tier === trial.tier);
   if (tierKeys === undefined) throw new Error(`the plan has no key of the ${trial.tier} tier`);
   const agents = loadAgentsOf(target);
-  // The harness does not run while the pods send, so nothing would receive webhooks.
+  // No webhook receiver can run: the harness has ended when the pods send.
   if (trial.scenario.needs.includes("receiver")) throw new UnsendableLoadError(lacking(trial, noReceiver));
-  // Pods are in another network, and cannot read the files of this machine.
+  // Pods cannot use these settings: they run in another network, without the files of this machine.
   if (target.network.ca !== null || target.network.client !== null || target.network.proxy.kind === "always")
     throw new UnsendableLoadError(lacking(trial, noFiles));
   const keys = { main: tierKeys.main, second: tierKeys.second };
@@ -52,7 +52,7 @@ const lacking = ({ scenario }: LoadTrial, missing: SkipText): NotSentReason => (
   missing,
 });
 
-/** The version of k6 that `k6/go.mod` pins. */
+/** Returns the version of k6 that `k6/go.mod` pins. */
 function pinnedVersion(): string {
   const found = /^\s*go\.k6\.io\/k6\/v2 (v[\d.]+)/m.exec(packageText("k6/go.mod"))?.[1];
   if (found === undefined) throw new Error("k6/go.mod names no version of go.k6.io/k6/v2");

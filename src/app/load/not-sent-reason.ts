@@ -5,28 +5,28 @@ import type { SkipText } from "../../run/skip-reason.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { fromOutside } from "../../base/line.ts";
 
-/** Why no load is sent, as data. {@link describeNotSent} describes the reason without naming flags or options. */
+/** Why no load is sent, as data. {@link describeNotSent} makes a sentence of it that names no flags or options. */
 export type NotSentReason =
   | { readonly kind: "unknown scenario"; readonly name: string; readonly near: readonly string[] }
   | { readonly kind: "no engine"; readonly missing: SkipText }
   | { readonly kind: "no tier" }
   | { readonly kind: "no key of the tier"; readonly wanted: TierName; readonly tiers: readonly TierName[] }
-  /** `left` has a sentence for each chosen scenario that cannot be sent. */
+  /** No scenario can be sent. `left` has a sentence for each chosen scenario. */
   | { readonly kind: "nothing to send"; readonly left: readonly string[] }
   | { readonly kind: "several runs"; readonly runs: number }
   | { readonly kind: "lacks what it needs"; readonly scenario: string; readonly missing: SkipText }
-  /** Discovery found no usable target. */
+  /** Discovery found no usable target; `sentence` says why. */
   | { readonly kind: "nothing to load"; readonly sentence: string }
-  /** This machine lacks what discovery needs, such as file descriptors. */
+  /** This machine lacks something that discovery needs, such as file descriptors. */
   | { readonly kind: "harness limit"; readonly limit: HarnessLimit }
-  /** The agent's name cannot be part of a URL. */
+  /** The name of the agent cannot be part of a URL. */
   | { readonly kind: "unsendable agent"; readonly problem: string }
   /** Only GET requests are allowed, but load invokes agents. */
   | { readonly kind: "read only" }
   | { readonly kind: "interrupted" }
   | { readonly kind: "not agreed" };
 
-/** Thrown if the load parameters are invalid, so that no load can be sent whatever the target responds. */
+/** Thrown if no load can be sent with these parameters, whatever the target answers. */
 export class UnsendableLoadError extends UsageError {
   readonly reason: NotSentReason;
 

@@ -11,11 +11,11 @@ import { UnsendableLoadError } from "./not-sent-reason.ts";
 import { type TierKeys, tierKeysOf } from "./target-environment.ts";
 import type { LoadParameters } from "./load-parameters.ts";
 
-/** The trials of a load. A trial sends one scenario with a key of one tier and one engine. */
+/** The trials that a load will run. In a trial, one engine sends one scenario with a key of one tier. */
 export interface LoadPlan {
   readonly trials: readonly LoadTrial[];
   readonly estimateOf: (trial: LoadTrial) => Estimate;
-  /** Limits and keys of each tier; `null` for the embedded server, which creates fresh keys. */
+  /** Limits and keys of each tier. `null`: the embedded server, which creates fresh keys. */
   readonly tiers: readonly TierKeys[] | null;
   /** A sentence for each chosen scenario that has no trial. */
   readonly unsendable: readonly string[];
@@ -23,9 +23,9 @@ export interface LoadPlan {
 
 /** A summary of the load, shown before the user is asked to agree to it. */
 export interface LoadPreview {
-  /** `null` stands for the embedded server. */
+  /** Base URL of the target. `null`: the embedded server. */
   readonly baseUrl: string | null;
-  /** Names of the keys that load is sent with. Empty for the embedded server, which creates fresh keys. */
+  /** Names of the keys that send the load. Empty for the embedded server, which creates fresh keys. */
   readonly keys: readonly string[];
   readonly estimates: readonly Estimate[];
   /** Total time that keys pause between trials, in seconds. */
@@ -59,7 +59,7 @@ export function planLoad(parameters: LoadParameters, target: Target | null, engi
 }
 
 /**
- * Checks the load parameters before anything is sent. If no key has a known tier yet, only scenarios and engine can be checked.
+ * Checks the load parameters before anything is sent. While no key has a known tier, checks only scenarios and engine.
  *
  * @throws {UnsendableLoadError}
  */
@@ -113,10 +113,10 @@ function tiersOf(target: Target, wanted: TierName | null): readonly TierKeys[] {
   throw new UnsendableLoadError({ kind: "no key of the tier", wanted, tiers: all.map(({ tier }) => tier) });
 }
 
-/** Pause of a key between two trials, so that no earlier request counts in its minute window. */
+/** Pause of a key between two trials: a minute window, and one second more. No earlier request counts afterwards. */
 const restSeconds = 61;
 
-/** Creates the preview. Trials that will be skipped are left out. */
+/** Summarizes a planned load for the user. Leaves out trials that will be skipped. */
 export function previewOf(
   plan: LoadPlan,
   target: Target | null,
@@ -133,7 +133,7 @@ export function previewOf(
   return { baseUrl: target?.baseUrl ?? null, keys, estimates, restSeconds: rests * restSeconds, unsendable };
 }
 
-/** The maximum number of requests of a trial; `null` if the responses decide how many are sent. */
+/** The maximum number of requests in a trial; `null` if the number depends on the responses. */
 export function maxRequestsOf(plan: LoadPlan, trial: LoadTrial): number | null {
   const { requests, openEnded } = plan.estimateOf(trial);
   return openEnded.length === 0 ? requests : null;

@@ -5,7 +5,7 @@ import { TargetDied } from "../../load/target-watch.ts";
 import { plainNetwork } from "../../base/network/network.ts";
 import { withRepeatedAdvance } from "./repeated-advance.ts";
 
-/** Simulates a clock whose first advances fail, and timers whose time passes only during sleeps. */
+/** Simulates a test clock whose first advances fail, and timers whose time passes only during sleeps. */
 function simulate(failures: number, error: Error) {
   let [nowMs, calls] = [0, 0];
   const clock = {

@@ -4,16 +4,13 @@ import { ControlCallFailed } from "../../target/control-calls.ts";
 import type { ClockControl } from "../../target/target.ts";
 import { machineTimers, type Timers } from "../../run/time/run-clock.ts";
 
-/**
- * How long an advance is repeated. A gateway may answer for the target, or connections may break, for example while the target is deployed
- * anew.
- */
+/** How long a failed advance is repeated. While a target is deployed again, a gateway may answer in its place, or connections may break. */
 const awayForMs = 8000;
 const pauseMs = 1000;
 
 /**
- * Wraps a test clock: an advance is sent again for 8 s if the target is away. Use it only between trials, because an advance without a
- * response may have had its effect. If the clock cannot be advanced, {@link TargetDied} ends the load.
+ * Wraps a test clock so that a failed advance is repeated for 8 s. If it still fails, {@link TargetDied} ends the load. Use this clock only
+ * between trials, because an advance that got no response may have taken effect.
  */
 export const withRepeatedAdvance = (clock: ClockControl, timers: Timers = machineTimers): ClockControl => ({
   ...clock,

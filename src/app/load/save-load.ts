@@ -14,16 +14,16 @@ import { assembleLoadReport, type LoadReportInput, loadReportTarget } from "../r
 import { packageVersion } from "../version.ts";
 import { type NotSentReason, describeNotSent } from "./not-sent-reason.ts";
 
-/** The result of a load, with all secrets redacted. Only this result may be written or shown. */
+/** The result of a load after all secrets were redacted. Only this form may be written or shown. */
 export interface SentLoad {
   readonly document: ReportDocument;
   /** Digests of the evidence files, which a statement lists. */
   readonly digests: Digests;
-  /** Folder with the files: a temporary folder if the requested one could not be written. `null` if nothing was written. */
+  /** Folder of the files. It is a temporary folder if the requested one could not be written, and `null` if nothing was written. */
   readonly folder: string | null;
 }
 
-/** Collects the results of a load and redacts them. Writes the evidence after each trial, and the report at the end. */
+/** Collects the results of load trials and redacts them. Writes the evidence after each trial, and the report at the end. */
 export interface LoadWriter {
   readonly add: (outcome: TrialResult) => void;
   readonly finish: (occasion: Pick<LoadReportInput, "started" | "waitedMs" | "end">) => SentLoad;
@@ -52,7 +52,7 @@ export function openLoadWriter(
     if (folder === null) return;
     const written = writeFiles(folder, { [file]: text });
     if (written.problem !== null) onProblem(written.problem);
-    // After a failure, later files go to the temporary folder. If that folder failed too, each later file tries the requested folder again.
+    // After a failure, the next files go to the temporary folder. If that failed as well, the next file tries the requested folder again.
     folder = written.folder ?? folder;
   };
   return {
@@ -64,7 +64,7 @@ export function openLoadWriter(
       const text = `${JSON.stringify(evidence)}\n`;
       load.set(file, evidence);
       digests[file] = sha256Of(text);
-      // Writes the evidence at once, so that a later failure of the process does not lose it.
+      // The evidence is written at once, so that a crash during a later trial does not lose it.
       write(file, text);
     },
     finish: (occasion) => {
@@ -84,9 +84,7 @@ export function openLoadWriter(
   };
 }
 
-/**
- * Returns how to report that no load was sent. `null` if there is no report, because the load parameters or the user prevented the load.
- */
+/** How a report says that no load was sent. `null` if no report is written, because the parameters were invalid or the user refused. */
 export function endOfNotSent(why: NotSentReason): RunEnd | null {
   if (why.kind === "nothing to load") return { kind: "unreachable", why: describeNotSent(why) };
   const isStopped = ["unsendable agent", "harness limit", "interrupted"].includes(why.kind);

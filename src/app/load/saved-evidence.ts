@@ -15,9 +15,7 @@ import { mergeEvidence } from "../../load/merge.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
-/**
- * The result of judging saved evidence, and the name of its file. Evidence that was merged from several files has the name of the first.
- */
+/** The judgement of saved load evidence, and the name of its file. Merged evidence has the name of its first file. */
 export interface SavedOutcome {
   readonly outcome: TrialResult;
   readonly file: string;
@@ -29,8 +27,8 @@ interface EvidenceFile {
 }
 
 /**
- * Judges saved load evidence: files of `conformance load`, logs of k6-operator pods, or the folder of a load report. Evidence of the same
- * scenario, tier and engine is merged: several machines sent parts of one trial.
+ * Judges saved load evidence: files of `conformance load`, logs of k6-operator pods, or the folder of a load report. Merges evidence with
+ * the same scenario, tier and engine: several machines sent parts of one trial.
  *
  * @param clocksApartMs maximum difference between the clocks of these machines
  * @throws {UsageError}
@@ -53,7 +51,7 @@ export function judgeSavedEvidence(paths: readonly string[], clocksApartMs: numb
   });
 }
 
-/** Lists the load evidence in a report's folder. For any other path, returns the path itself. */
+/** Lists the load evidence files in a report's folder. If `path` is no such folder, returns `path` itself. */
 function filesOf(path: string): string[] {
   try {
     if (!statSync(path).isDirectory()) return [path];
@@ -70,7 +68,8 @@ function filesOf(path: string): string[] {
 
 function readEvidenceFile(file: string): LoadEvidence {
   const text = readTextFile(file, "The load evidence");
-  // The log of a pod has a line of JSON for each request, a million or more. V8 would need 0.2 s to find that they are no single JSON text.
+  // The log of a pod has a line of JSON for each request, often more than a million. It is not parsed as one JSON text: V8 would take 0.2 s
+  // to reject it.
   const json = text.includes(`\n${lineBeginning}`) ? undefined : tryParseJson(text);
   if (json === undefined) return fromLog(text, file);
   const evidence = parseAs(json, loadEvidenceSchema);

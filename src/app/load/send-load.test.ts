@@ -24,7 +24,7 @@ import { nightExitCode } from "../../cli/nightly/present-night.ts";
 import { startLink } from "../../cli/testing/trouble/link.ts";
 import type { Target } from "../../target/target.ts";
 
-/** The options of every call of `runTrials`, in order. */
+/** The options of each call of `runTrials`, in order. */
 const conducted: RunTrialsOptions[] = [];
 
 vi.mock(import("../../load/run-trials.ts"), async (original) => {
@@ -52,7 +52,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true });
 });
 
-/** The embedded target without its test clock, so that keys pause in real time. */
+/** The embedded target without its test clock. Its keys therefore pause in real time. */
 const targetHere = () => ({ ...embedded.target, clock: null });
 const engines = { names: ["autocannon", "k6"], missing: () => null } as const;
 const scenarios = ["burst", "concurrency"];
@@ -103,7 +103,7 @@ const byVendors = (folder: string, readOnly = false) =>
 const written = (folder: string): Report =>
   readReport(readFileSync(join(folder, "report.json"), "utf8"), "report.json");
 
-/** A report without its times, which differ between two runs. */
+/** A report without its times, so that the reports of two runs can be compared. */
 const partsOf = (report: Report): object => ({ ...report, started: "", finished: "", durationMs: 0, waitedMs: 0 });
 
 describe("load that is sent by load, nightly and vendors", () => {

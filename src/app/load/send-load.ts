@@ -26,26 +26,26 @@ import {
 import { openLoadWriter, type LoadWriter, type SentLoad, endOfNotSent } from "./save-load.ts";
 import { openTargetEnvironment } from "./target-environment.ts";
 
-/** Options of a load. Load parameters default to {@link defaultLoadParameters}. */
+/** Options of {@link sendLoad}. Load parameters default to {@link defaultLoadParameters}. */
 export interface SendLoadOptions extends Partial<LoadParameters> {
-  /** `null` stands for the embedded server, in a separate process. */
+  /** The target of the load. `null`: the embedded server, in a separate process. */
   readonly target: Target | null;
-  /** Faults and variants of the embedded server. */
+  /** Faults and variants to apply to the embedded server. */
   readonly patches?: readonly Patch[];
   /** Available engines. Default: the engines that are installed. */
   readonly engines?: AvailableEngines;
-  /** Time of the last request with the target's keys, by `performance.now()`. Default: `null`, for keys that no request has used. */
+  /** When a request last used the target's keys (`performance.now()`). Default: `null`, for unused keys. */
   readonly usedAtMs?: number | null;
-  /** Whether only GET requests are allowed. If so, no load is sent. */
+  /** Whether only GET requests are allowed, so that no load may be sent. */
   readonly readOnly?: boolean;
-  /** Turns the reasons why something was not sent into sentences. */
+  /** Turns skip reasons into sentences. Command line and library word them differently. */
   readonly messages: Messages;
-  /** Asks for consent before load is sent to a server that is not on loopback. Without this function, no load is sent to such a server. */
+  /** Asks the user whether load may be sent to a server that is not on loopback. Without this function, such a server gets no load. */
   readonly agree?: (outlook: LoadPreview) => boolean | Promise<boolean>;
   readonly events?: LoadEvents;
-  /** Returns the file for the HTML page that k6 itself makes of a trial; `null` if none is wanted. */
+  /** Names the file for k6's own HTML page of a trial. Returns `null` if no page is wanted. */
   readonly dashboardOf?: (trial: LoadTrial, trials: number) => string | null;
-  /** Stops the load: ends the current trial, and starts no other. */
+  /** When this signal aborts, the current trial ends, and no other starts. */
   readonly signal?: AbortSignal;
 }
 
@@ -55,15 +55,15 @@ export interface NotSent {
 }
 
 export interface NotSentLoad extends NotSent {
-  /** The report on why no load was sent; `null` if the load parameters or the user were the reason. */
+  /** The saved report that no load was sent. `null` if none was written, because the parameters were invalid or the user refused. */
   readonly kept: SentLoad | null;
 }
 
 const notSent = (why: NotSentReason): NotSent => ({ kind: "not sent", why });
 
 /**
- * Sends load and judges the rate limits by the responses. Discovers the target, plans the trials, and asks for consent. Then runs the
- * trials in sequence, and saves the evidence after each.
+ * Sends load and judges the rate limits by the responses: discovers the target, plans the trials, asks for consent, and runs the trials in
+ * sequence. Saves the evidence after each trial.
  *
  * @param folder folder for `report.json` and `load/*.json`; `null` if nothing is to be written
  */
@@ -87,16 +87,18 @@ export async function sendLoad(
   }
 }
 
-/** A planned load to which the user consented, on a target that answers. */
+/** A load that is planned and permitted, on a target that answers. */
 export interface OpenedLoad {
   readonly kind: "opened";
   readonly trials: readonly LoadTrial[];
-  /** Sends some of the planned trials. It may be called again, to repeat trials. */
+  /** Runs some of the planned trials. A later call may repeat trials. */
   readonly send: (trials: readonly LoadTrial[], folder: string | null) => Promise<SentLoad>;
   readonly close: () => Promise<void>;
 }
 
-/** Does everything that {@link sendLoad} does before the first trial. Callers can then run and repeat trials on the same server. */
+/**
+ * Does everything that {@link sendLoad} does before the first trial. The caller then runs trials, and may repeat them on the same server.
+ */
 export async function openLoad(options: SendLoadOptions): Promise<OpenedLoad | NotSent> {
   const { patches = [], usedAtMs = null, events = silentLoadEvents, signal = new AbortController().signal } = options;
   if (options.readOnly === true) return notSent({ kind: "read only" });
@@ -129,7 +131,7 @@ type Planned =
       readonly kind: "planned";
       readonly plan: LoadPlan;
       readonly target: Target | null;
-      /** Keys that discovery used, with the `performance.now()` at which discovery ended. */
+      /** The keys that discovery used, with the time at which it ended (`performance.now()`). */
       readonly used: ReadonlyMap<string, number>;
     }
   | NotSent;
@@ -165,7 +167,7 @@ interface Sending extends Pick<SendLoadOptions, "dashboardOf" | "messages"> {
   readonly signal: AbortSignal;
 }
 
-/** Runs trials in sequence, and writes their results. */
+/** Runs trials in sequence and writes their results. */
 async function send(trials: readonly LoadTrial[], writer: LoadWriter, sending: Sending): Promise<SentLoad> {
   const { parameters, plan, engines, environment, events, messages, signal, dashboardOf } = sending;
   const started = new Date();
@@ -200,12 +202,12 @@ async function send(trials: readonly LoadTrial[], writer: LoadWriter, sending: S
   } finally {
     events.done();
   }
-  // A pause that ended early was counted in full, so the waits may exceed the duration of the load.
+  // Each pause is counted in full, even if it ended early. The sum must not exceed the duration of the load.
   waitedMs = Math.min(waitedMs, performance.now() - startedMs);
   return writer.finish({ started, waitedMs, end: runEndFor(signal.aborted ? describeStop(signal) : death) });
 }
 
-/** Progress of a load. */
+/** Callbacks that report the progress of a load. */
 export interface LoadEvents {
   /** Called after discovery, before the first trial. */
   readonly planned: (outlook: LoadPreview) => void;
@@ -215,7 +217,7 @@ export interface LoadEvents {
   readonly outcome: (outcome: TrialResult) => void;
   /** Called with a sentence if files could not be written. */
   readonly problem: (sentence: string) => void;
-  /** Called at the end. No other event follows. */
+  /** Called at the end, as the last callback. */
   readonly done: () => void;
 }
 
@@ -229,14 +231,14 @@ export const silentLoadEvents: LoadEvents = {
   done() {},
 };
 
-/** A load environment that the caller has to close. */
+/** The server, keys and clock that load trials use. The caller has to close them. */
 export type OpenEnvironment = LoadEnvironment & { readonly close: () => Promise<void> };
 
 /**
- * Creates the load environment. Starts and sends nothing yet.
+ * Creates the environment of load trials: server, keys and clock. Starts and sends nothing yet.
  *
- * @param target `null` stands for the embedded server, with faults and variants applied
- * @param used see {@link openTargetEnvironment}; the embedded server needs none, because it creates fresh keys for each trial
+ * @param target `null`: the embedded server, with faults and variants applied
+ * @param used see {@link openTargetEnvironment}; has no effect on the embedded server, which creates fresh keys for each trial
  */
 export const openEnvironment = (
   target: Target | null,

@@ -8,7 +8,7 @@ import { recovery } from "../../../scenarios/recovery.ts";
 import { keepInStep, readTimes, type ShownTimes, standsStill } from "./standing-clock.ts";
 import { openTargetEnvironment } from "./target-environment.ts";
 
-/** Simulates real time, which passes only during sleeps, and a test clock that may follow advances. */
+/** Simulates real time, which passes only during sleeps, and a test clock that only counts its advances. */
 function simulate() {
   let [realMs, advancedMs] = [0, 0];
   const timers: Timers = {

@@ -5,19 +5,18 @@ import { machineTimers, type Timers } from "../../run/time/run-clock.ts";
 import type { ClockControl, Target, TargetKey } from "../../target/target.ts";
 import { askHealth } from "./ask-health.ts";
 
-/** How long a test clock is observed before it counts as standing still. Headers show only whole seconds, which may be rounded. */
+/** How long a test clock is observed before it counts as standing still. It has to be seconds, because headers show rounded seconds. */
 const observedMs = 3000;
 /**
- * How far a test clock is then advanced. If a time in the headers follows the advance, it comes from the test clock;
- * otherwise it is a constant.
+ * How far a test clock is advanced for this test. A time in the headers that does not follow comes from another clock, or is a constant.
  */
 const testAdvanceMs = 5000;
-/** A time in the headers counts as changed if it differs by at least this many seconds. */
+/** A time in the headers counts as changed from this difference on. */
 const minChangeSeconds = 0.5;
 
-/** Times that a target's headers show, in seconds; `null` if their headers are absent. */
+/** The times that a response's headers show, in seconds. A time is `null` if its headers are absent. */
 export interface ShownTimes {
-  /** The target's time according to the rate-limit headers: `Reset` minus `Reset-After`. */
+  /** The target's time by the rate-limit headers: `X-RateLimit-Reset` minus `X-RateLimit-Reset-After`. */
   readonly limits: number | null;
   readonly date: number | null;
 }
@@ -29,8 +28,8 @@ interface Observation {
 }
 
 /**
- * Whether a test clock stands still until it is advanced: a time in the headers does not change in 3 s of real time, but follows an
- * advance. Advances a clock that seems to stand still.
+ * Whether a test clock moves only when it is advanced. A time in the headers must stay the same for 3 s of real time, and then follow an
+ * advance.
  */
 export async function standsStill({ clock, read, timers = machineTimers }: Observation): Promise<boolean> {
   const pause = (ms: number): Promise<void> => timers.sleep(ms, AbortSignal.any([]));
@@ -49,7 +48,7 @@ function hasChanged(from: number | null, to: number | null): boolean | null {
   return from === null || to === null ? null : Math.abs(to - from) >= minChangeSeconds;
 }
 
-/** Returns a function that reads the times from the headers of a health response. */
+/** Returns a function that reads both times from the headers of a health response. */
 export const readTimes =
   (target: Target, key: TargetKey): Observation["read"] =>
   async () => {
@@ -59,22 +58,22 @@ export const readTimes =
     return { limits: reset === null || resetAfter === null ? null : reset - resetAfter, date };
   };
 
-/** How often a standing clock is advanced. */
+/** Interval between two advances of a standing clock. */
 const stepMs = 100;
-/** How far the clock may lag behind real time. The checks of limits allow for a lag of up to this. */
+/** Maximum lag of the clock behind real time. The checks of limits allow for this lag. */
 const maxLagMs = 10_000;
 
-/** A test clock that stands still by itself, and is advanced to follow real time until it is stopped. */
+/** A test clock that would stand still, but is advanced along with real time until `stop`. */
 export interface ClockInStep {
-  /** How far the clock lagged behind real time at most, in milliseconds. */
+  /** The largest lag behind real time so far, in milliseconds. */
   readonly lagMs: () => number;
-  /** Returns why the clock did not follow real time. `null` if it did. */
+  /** Why the clock did not keep up with real time; `null` if it did. */
   readonly problem: () => string | null;
-  /** Stops advancing the clock, and waits for an advance that is under way. */
+  /** Stops advancing the clock, after an advance that is under way. */
   readonly stop: () => Promise<void>;
 }
 
-/** Advances a clock that stands still, every 100 ms, by the real time that has passed since the last advance. */
+/** Keeps a standing test clock in step with real time: every 100 ms, advances it by the real time since the last advance. */
 export function keepInStep(clock: ClockControl, timers: Timers = machineTimers): ClockInStep {
   const startedMs = timers.now();
   const end = new AbortController();

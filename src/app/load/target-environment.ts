@@ -12,12 +12,12 @@ import { withRepeatedAdvance } from "./repeated-advance.ts";
 import { type ClockInStep, keepInStep, readTimes, standsStill } from "./standing-clock.ts";
 import { watchTrial } from "./trial-disturbances.ts";
 
-/** The limits of a tier, and the keys of this tier with which load is sent. */
+/** The limits of a tier, and the keys of this tier that send the load. */
 export interface TierKeys {
   readonly tier: TierName;
   readonly limits: TierLimits;
   readonly main: TargetKey;
-  /** `null` if the target has only one key of the tier. */
+  /** A second key of the tier; `null` if the target has only one. */
   readonly second: TargetKey | null;
 }
 
@@ -28,7 +28,8 @@ export interface TargetEnvironment extends LoadEnvironment {
 const deliveriesWithinMs = 30_000;
 
 /**
- * Returns each tier with known limits for which the target has a usable key. A tier that the document does not define counts as enterprise.
+ * Returns the limits and keys of each tier for which the target has a usable key. A tier that the document does not define counts as
+ * enterprise.
  */
 export function tierKeysOf(target: Target): TierKeys[] {
   const byTier = Map.groupBy(usableKeys(target), ({ tier }) => tier);
@@ -40,9 +41,9 @@ export function tierKeysOf(target: Target): TierKeys[] {
 }
 
 /**
- * Opens a load environment on a deployment that has its own clock and keys.
+ * Prepares a deployment, with its own clock and keys, as the target of load trials.
  *
- * @param used time of the last request by key name, by `performance.now()`. Such keys are not fresh, and pause before the first trial.
+ * @param used when each key was last used (`performance.now()`), by key name; such a key pauses before the first trial
  */
 export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, number>): TargetEnvironment {
   const tiers = new Map(tierKeysOf(target).map((each) => [each.tier, each]));
@@ -62,7 +63,7 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
     if (!isFresh) await clock?.beginMinute();
     const listening = await receiverOf(trial);
     const inStep = (await clock?.keepInStep(found.main)) ?? null;
-    // Some targets respond to an advance only after they have sent the deliveries that it causes.
+    // Some targets respond to an advance only after the deliveries that it causes, so the clock may lag.
     const mayLag = needsReceiver(trial);
     const watch = watchTrial({ target, keys, announced, clock: clock?.betweenTrials ?? null, inStep, mayLag });
     return {
@@ -88,7 +89,7 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
       });
     },
     cooldownMs: (trial) => {
-      // With a test clock, `setUp` advances the clock by a minute, so no real time has to pass.
+      // With a test clock, `setUp` advances that clock by a minute, so no real time has to pass.
       if (target.clock !== null) return 0;
       const lastMs = Math.max(...keysOf(trial).map(({ name }) => lastUsedMs.get(name) ?? -Infinity));
       return lastMs + minuteOverMs - performance.now();
@@ -103,7 +104,7 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
 
 const needsReceiver = ({ scenario }: LoadTrial): boolean => scenario.needs.includes("receiver");
 
-/** The keys with which a trial sends requests. */
+/** Returns the keys with which a trial sends requests. */
 function usedKeys({ scenario }: LoadTrial, found: TierKeys | null): readonly TargetKey[] {
   if (found === null) return [];
   const { main, second, limits } = found;
@@ -111,15 +112,15 @@ function usedKeys({ scenario }: LoadTrial, found: TierKeys | null): readonly Tar
   return usesSecond && second !== null ? [main, second] : [main];
 }
 
-/** The test clock of a target, with the operations that trials need. */
+/** Adds the operations that trials need to a target's test clock. */
 function openTrialClock(target: Target, clock: ClockControl) {
   const betweenTrials = withRepeatedAdvance(clock);
   let standing: Promise<boolean> | null = null;
   return {
     betweenTrials,
-    /** Advances the clock by a minute, so that earlier requests no longer count. */
+    /** Advances the clock by a minute, so that earlier requests no longer count in the window. */
     beginMinute: () => betweenTrials.advance(minuteOverMs),
-    /** If the clock stands still by itself, advances it along with real time. */
+    /** Advances a clock that stands still by itself along with real time. Returns `null` for other clocks. */
     keepInStep: async (main: TargetKey): Promise<ClockInStep | null> => {
       standing ??= standsStill({ clock: betweenTrials, read: readTimes(target, main) });
       return (await standing) ? keepInStep(clock) : null;
@@ -143,7 +144,7 @@ const engineTargetOf = (
   network: target.network,
 });
 
-/** The agents that play each role for load. An agent that answers is also used for streams if none is named for them. */
+/** Returns the agents that play each role under load. Without an agent for streams, the agent that answers also streams. */
 export const loadAgentsOf = (target: Target): TrialSetup["target"]["agents"] => ({
   answering: target.agents.answering ?? null,
   streaming: target.agents.streaming ?? target.agents.answering ?? null,

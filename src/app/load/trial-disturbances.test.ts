@@ -9,7 +9,7 @@ import { announceRun } from "../../run/disturbances/other-runs.ts";
 import { mainKey } from "../../run/plan/needs.ts";
 import { watchTrial } from "./trial-disturbances.ts";
 
-/** Finds what disturbs a trial. If `otherClient` is set, another client uses the same key during the trial. */
+/** Returns what disturbs a simulated trial. With `otherClient`, another client uses the same key during the trial. */
 async function findWith(otherClient: boolean, observed: { readonly wasAway: boolean; readonly isBroken: boolean }) {
   const { target, close } = await startEmbedded();
   onTestFinished(close);

@@ -16,18 +16,15 @@ interface WatchedTrial {
   /** The keys with which the trial sends requests. */
   readonly keys: readonly TargetKey[];
   readonly announced: AnnouncedRun;
-  /** The target's test clock, used between trials; `null` if the target has none. */
+  /** The target's test clock, for use between trials; `null` if the target has none. */
   readonly clock: ClockControl | null;
-  /** The test clock if it is advanced along with real time; `null` if it moves by itself. */
+  /** The test clock, if the harness advances it along with real time; `null` if the clock moves by itself. */
   readonly inStep: ClockInStep | null;
-  /** Whether a lag of the test clock is harmless, because the trial counts webhook deliveries and not requests in a window. */
+  /** Whether a lag of the test clock does no harm. This holds if the trial counts webhook deliveries, and not requests in a window. */
   readonly mayLag: boolean;
 }
 
-/**
- * Watches a trial for disturbances from now on: another run or client that uses the same keys, or a stall of this
- * machine or of the test clock.
- */
+/** Watches a trial for disturbances: another run or client with the same keys, or a stall of this machine or of the test clock. */
 export function watchTrial({ target, keys, announced, clock, inStep, mayLag }: WatchedTrial) {
   const [startedUnixMs, stalls] = [Date.now(), watchStalls(performance.now())];
   const ofRuns = (): Disturbance[] => {
@@ -55,7 +52,7 @@ export function watchTrial({ target, keys, announced, clock, inStep, mayLag }: W
   };
 }
 
-/** Tells the search for other clients how time passes: by advances of the test clock, or by real waits of at most a minute. */
+/** How the search for other clients lets time pass: it advances the test clock, or really waits a minute at most. */
 const timeOf = (clock: ClockControl | null): Parameters<typeof findForeignUse>[0]["time"] => ({
   canAdvance: clock !== null,
   canWait: (ms) => clock !== null || ms <= minuteOverMs,

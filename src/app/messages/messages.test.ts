@@ -75,7 +75,7 @@ describe("the core", () => {
     const { commands } = await conformanceProgram(() => true);
     const flags = new Set(commands.flatMap(({ options }) => options.map(({ long }) => long)));
     const files = globSync("src/{run,rules,suites,load,target,receiver}/**/*.ts", { cwd: packageRoot() }).filter(
-      // Some flags of k6 have the names of our flags, but belong to another program.
+      // Skips k6's flags: some have the same names as the harness's own flags.
       (file) => !/\.test\.ts$|engines\/k6\/|\/testing\//.test(file),
     );
     const named = files.flatMap((file) =>

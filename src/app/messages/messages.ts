@@ -3,11 +3,11 @@ import type { Need } from "../../run/plan/needs.ts";
 import type { Enabler, Messages, Setting, SkipCause } from "../../run/skip-reason.ts";
 import { type Hint, targetFileHint } from "./target-file-hints.ts";
 
-/** The words of an entry point, the command line or the library, for settings and hints. */
+/** The words for settings and hints that differ between the command line and the library. */
 export interface MessageTerms {
-  /** Returns the name of a setting for messages: `maxWaitMs` is `--max-wait` on the command line, and `maxWaitMs` in the library. */
+  /** Returns what the user calls a setting: for `maxWaitMs`, `--max-wait` on the command line and `maxWaitMs` in the library. */
   readonly nameOf: (setting: keyof RunBounds | "agent") => string;
-  /** Hints that the entry points word differently. All other hints differ at most in the names of settings. */
+  /** Hints that command line and library word differently. All other hints differ at most in the names of settings. */
   readonly hints: Readonly<
     Record<
       "agent" | "receiver" | "receiver that is taken" | "receiver within reach" | "selection" | "tier" | "watch",
@@ -16,7 +16,7 @@ export interface MessageTerms {
   >;
 }
 
-/** Creates the messages of an entry point. They say why a check was skipped, and what would enable it. */
+/** Creates the messages of the command line or of the library. They say why a check was skipped, and what would enable it. */
 export function createMessages({ nameOf, hints }: MessageTerms): Messages {
   const reason = (cause: SkipCause): string => {
     if (typeof cause === "string") return cause;

@@ -1,19 +1,20 @@
 import type { Need } from "../../run/plan/needs.ts";
 import { type AgentRole, agentRoles } from "../../target/target.ts";
 
-/** A hint that would enable a check: `give` names what to provide, and `is` explains it. A list of alternatives shows only `give`. */
+/**
+ * A hint that would enable a check: `give` names what the user has to provide, and `is` explains it. A list of alternatives shows only
+ * `give`.
+ */
 export interface Hint {
   readonly give: string;
-  /** Explanation of `give`; `null` if it needs none. */
+  /** Explanation of `give`; `null` if `give` is clear by itself. */
   readonly is: string | null;
 }
 
 type OfAgent = `agents.${AgentRole}`;
 type OfEvent = Extract<Need, `triggers.${string}`>;
 
-/**
- * Needs whose hints this file has. The need `receiver` is missing, because each entry point (command line, library) words that hint itself.
- */
+/** The requirements of probes whose hints this file has. `receiver` is missing: command line and library word that hint differently. */
 type OtherNeed = Exclude<Need, OfAgent | OfEvent | "receiver">;
 
 const lines: Readonly<Record<OtherNeed, Hint>> = {
@@ -52,7 +53,7 @@ const lines: Readonly<Record<OtherNeed, Hint>> = {
   },
 };
 
-/** Returns the hint that names the line of a target file for a need. */
+/** Returns the hint for a missing requirement. It names a line of the target file. */
 export function targetFileHint(need: Exclude<Need, "receiver">): Hint {
   if (isOfEvent(need))
     return {

@@ -25,27 +25,27 @@ import { endOfNotSent } from "../load/save-load.ts";
 import { documentOf } from "../report-folder/read-document.ts";
 import { saveRun, type SavedRun } from "../report-folder/saved-run.ts";
 
-/** Options of a nightly run, together with the earlier nights of its history. */
+/** Options of a nightly run, and the earlier nights of its history. */
 export interface NightPlan extends RunNightOptions {
   readonly id: string;
   readonly before: readonly Night[];
 }
 
-/** A night whose run and load have ended, but which is not yet compared with earlier nights. */
+/** A night after its run and load, and before the comparison with earlier nights. */
 export interface ExecutedNight {
   readonly night: Night;
-  /** The report and evidence of the run; `null` if nothing could be judged. */
+  /** Report and evidence of the run; `null` if nothing could be judged. */
   readonly run: ReportDocument | null;
-  /** The report that says why nothing could be judged; `null` if something was judged. */
+  /** The report that says why nothing could be judged; `null` if the run was judged. */
   readonly unjudged: ReportDocument | null;
   /** The load report; `null` if no load was sent. */
   readonly load: ReportDocument | null;
-  /** Why the requested load was not sent; `null` if it was sent, or none was requested. */
+  /** Why the requested load was not sent. `null` if it was sent, or no load was requested. */
   readonly noLoad: NotSentReason | null;
   readonly interrupted: boolean;
 }
 
-/** A night and the result of comparing it with earlier nights. */
+/** A night, and its comparison with earlier nights. */
 export interface JudgedNight {
   readonly night: Night;
   readonly judgement: NightJudgement;
@@ -54,7 +54,7 @@ export interface JudgedNight {
   readonly nightCount: number;
 }
 
-/** Runs the suites and sends the load. Repeats load trials whose results look worse than on earlier nights. Writes each report at once. */
+/** Runs the suites and sends the load. Repeats the load trials that look worse than on earlier nights. Writes each report at once. */
 export async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
   const started = new Date();
   const session = await judgedByRun({ ...plan, coverageSeed: plan.coverageSeed ?? seedOfNight(started) });
@@ -82,7 +82,7 @@ export async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
   }
 }
 
-/** Prepares the load. It may send as many requests as `maxRequests` leaves after the run. */
+/** Prepares the load that follows the run. Its request limit is the part of `maxRequests` that the run has left. */
 function openedAfter(plan: NightPlan, parameters: NonNullable<RunNightOptions["load"]>, run: Report) {
   const { target, patches, engines, readOnly, maxRequests, requirements, messages, agree, view, signal } = plan;
   const requestsLeft = maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - run.requests);
@@ -117,7 +117,7 @@ async function secondRuns(plan: NightPlan, opened: OpenedLoad, trials: readonly 
   return (document.report.load?.runs ?? []).map(nightLoadOf);
 }
 
-/** Returns the trials to repeat, because their results look worse than on earlier nights. */
+/** Returns the trials whose results look worse than on earlier nights. They are repeated. */
 function suspectTrials(trials: readonly LoadTrial[], suspects: readonly TrialId[]): LoadTrial[] {
   const names = new Set(suspects.map(trialIdText));
   return trials.filter(({ scenario, tier, engine }) =>
@@ -158,43 +158,41 @@ function nothingLived(
   return { night, run: null, unjudged: run, load: null, noLoad: null, interrupted };
 }
 
-/** The name under which the history knows the target. */
+/** The name of the target in the history. */
 export const nameOf = (target: Target | null): string => target?.name ?? "embedded reference server";
 
 const folderOf = ({ history, id }: NightPlan, part: "run" | "load" | "second"): string =>
   join(reportFolder(history, id), part);
 
-/** Progress of a night. */
+/** Callbacks that report the progress of a night. */
 export interface NightEvents {
-  /** Called before the run with the entries of the history that are left out. */
+  /** Called before the run with the history entries that cannot be used. */
   readonly damaged: (damaged: readonly DamagedNight[]) => void;
-  /** Progress of the run. No event follows `done`. */
+  /** Callbacks of the run. No call follows `done`. */
   readonly run: { readonly events: RunEvents; readonly done: () => void };
   readonly load: LoadEvents;
-  /** Called with the judged night before it is saved, so that its verdict is shown even if the disk is full. */
+  /** Called before the judged night is saved, so that its verdict is shown even if the disk is full. */
   readonly judged?: (night: JudgedNight) => void;
-  /** Called before load trials are repeated because their results look worse than on earlier nights. */
+  /** Called before load trials are repeated, because their results look worse than on earlier nights. */
   readonly again: (trials: readonly LoadTrial[]) => void;
 }
 
-/** Options of a nightly run. Its limits apply to run and load together: both share `maxRequests`, and with `readOnly`, no load is sent. */
+/** Options of a nightly run. `maxRequests` limits run and load together. With `readOnly`, no load is sent. */
 export interface RunNightOptions extends RunScope {
-  /** Folder of the history; created if it is missing. */
+  /** Folder of the history, which is created if it is missing. */
   readonly history: string;
-  /** `null` stands for the embedded server. */
+  /** The target to judge. `null`: the embedded server. */
   readonly target: Target | null;
-  /** Faults and variants of the embedded server. */
+  /** Faults and variants to apply to the embedded server. */
   readonly patches: readonly Patch[];
-  /**
-   * `null` if no load is to be sent. `engine` is never `in turns`, because each trial is compared with earlier nights by the same engine.
-   */
+  /** The load to send; `null` for none. `engine` must not be `in turns`: each trial is compared with earlier nights of the same engine. */
   readonly load: Omit<LoadParameters, "maxRequests" | "requirements"> | null;
   readonly engines: AvailableEngines;
-  /** Asks for consent before load is sent to a server that is not on loopback. */
+  /** Asks the user whether load may be sent to a server that is not on loopback. */
   readonly agree: (outlook: LoadPreview) => boolean | Promise<boolean>;
   readonly keep: Retention;
   readonly rules: RegressionRules;
-  /** A further file for the trend page; `null` for none. */
+  /** Another file to which the trend page is written as well; `null` for none. */
   readonly page: string | null;
   readonly view: NightEvents;
   readonly signal: AbortSignal;

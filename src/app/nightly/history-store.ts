@@ -12,24 +12,26 @@ import { type DamagedNight, type Night, type NightHistory, nightSchema } from ".
 import { contradictionIn } from "../../report/model/contradictions.ts";
 import { nightV1Format, nightV1Schema } from "../../report/history/night-v1.ts";
 
-/** Folder of a history's entries. {@link reportFolder} is the folder of a night's full reports. */
+/** The folder with the entries of a history. The full reports are in {@link reportFolder}. */
 export const nightsFolder = (folder: string): string => join(folder, "nights");
 export const reportFolder = (folder: string, id: string): string => join(folder, "reports", id);
 
-/** File name of the trend page in the folder of the history. */
+/** File name of the trend page in the history's folder. */
 export const trendFile = "trend.html";
 
-/** A new id such as `2030-01-01T02-00-00-000Z-1f0c9a3e`. Ids sort by time. The random end separates jobs that start at the same time. */
+/**
+ * A new id for a night, such as `2030-01-01T02-00-00-000Z-1f0c9a3e`. Ids sort by time. The random end tells apart jobs that start at the
+ * same time.
+ */
 export const nightId = (started: Date): string => `${timeInName(started)}-${randomBytes(4).toString("hex")}`;
 
 const entryName = /^\d{4}-\d\d-\d\dT[\d-]+Z-[0-9a-f]{8}\.json$/;
 const partName = /\.new$/;
 
 /**
- * Reads every entry of a history. `damaged` lists the entries that cannot be used: half-written, copied, contradictory, or of another
- * version.
+ * Reads all entries of a history. `damaged` lists unusable entries: half-written, copied, contradictory, or of another version.
  *
- * @param nowMs epoch milliseconds; an entry that begins more than a day after this was written with a wrong clock, and counts as damaged
+ * @param nowMs the time now, in epoch milliseconds; an entry that begins more than a day later is damaged, because its clock was wrong
  */
 export function readHistory(folder: string, nowMs = Number.POSITIVE_INFINITY): NightHistory {
   const names = namesIn(nightsFolder(folder)).filter((name) => entryName.test(name));
@@ -64,24 +66,24 @@ function readEntry(folder: string, name: string, nowMs: number): Entry {
   }
 }
 
-/** Writes a history entry atomically to a file of its own, so that concurrent jobs never touch each other's entries. */
+/** Writes a history entry atomically into its own file, so that concurrent jobs never touch each other's entries. */
 export const writeNight = (folder: string, night: Night): WrittenFiles =>
   writeFiles(nightsFolder(folder), { [`${night.id}.json`]: serializeNight(night) });
 
-/** Removes the reports of a night. */
+/** Removes the full reports of a night. Its history entry remains. */
 export const removeReports = (folder: string, id: string): void =>
   rmSync(reportFolder(folder, id), { recursive: true, force: true });
 
 export interface Retention {
-  /** How many entries the history keeps. */
+  /** Number of nights whose entries the history keeps. */
   readonly nights: number;
-  /** For how many nights the history keeps the full reports. */
+  /** Number of nights whose full reports the history keeps. */
   readonly reports: number;
 }
 
 /**
- * Removes the oldest entries of a history, and the oldest reports. Also removes leftovers of killed jobs that are more
- * than a day old: half-written files, and reports without an entry.
+ * Removes the oldest entries and reports of a history. Also removes what killed jobs left more than a day ago: half-written files, and
+ * reports without an entry.
  */
 export function prune(folder: string, keep: Retention): void {
   const names = namesIn(nightsFolder(folder));
@@ -107,7 +109,7 @@ const newest = (names: readonly string[], count: number): string[] => names.slic
 const isOlderThanADay = (path: string): boolean =>
   (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY) < Date.now() - dayMs;
 
-/** File names, oldest first; an empty list if the folder does not exist. */
+/** Lists the file names in a folder, oldest first. The list is empty if the folder does not exist. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder).toSorted();
@@ -117,10 +119,10 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** The text of a history entry: one line of JSON with a line feed. */
+/** The text of a history entry: one line of JSON. */
 export const serializeNight = (night: Night): string => `${JSON.stringify(night)}\n`;
 
-/** Parses a history entry, of the current format or of format 1. */
+/** Parses a history entry of the current format or of format 1. */
 export function parseNight(text: string): Parsed<Night> {
   const json = parseJson(text);
   if (json.kind === "problem")

@@ -15,10 +15,10 @@ import { writeFiles } from "../report-folder/write-files.ts";
 import { executeNight, type ExecutedNight, type JudgedNight, nameOf, type RunNightOptions } from "./execute-night.ts";
 
 /**
- * Runs the suites and the load, compares the night with earlier nights, and saves it in the history. An interrupted night is not saved.
+ * Runs the suites and the load, compares the night with earlier nights, and saves it in the history. Does not save an interrupted night.
  *
  * @throws {UsageError} if the history belongs to another target
- * @throws {UnsendableLoadError} if the load parameters are invalid. Nothing was sent in this case.
+ * @throws {UnsendableLoadError} if the load parameters are invalid; nothing was sent then
  */
 export async function runNight(options: RunNightOptions): Promise<SavedNight | { readonly kind: "interrupted" }> {
   const { history, target, load, engines, view } = options;
@@ -32,7 +32,7 @@ export async function runNight(options: RunNightOptions): Promise<SavedNight | {
   return { kind: "interrupted" };
 }
 
-/** Throws if the history belongs to another target: the differences between two targets would look like regressions. */
+/** Throws if the history belongs to another target. Differences between two targets would look like regressions. */
 function assertSameTarget(before: string | null, now: string, history: string): void {
   if (before === null || before === now) return;
   throw new UsageError(
@@ -40,15 +40,15 @@ function assertSameTarget(before: string | null, now: string, history: string): 
   );
 }
 
-/** A night that is saved in the history, with its judgement. */
+/** A night and its judgement, after it was saved in the history. */
 export interface SavedNight extends JudgedNight {
   readonly kind: "kept";
   readonly damaged: readonly DamagedNight[];
-  /** Folder of the night's reports; `null` if the folder was not kept. */
+  /** Folder of the night's full reports; `null` if they were not kept. */
   readonly reports: string | null;
 }
 
-/** Compares a night with the history, saves the night, and writes the HTML pages. */
+/** Compares a night with the history, saves it, and writes the HTML pages. */
 export function saveNight(executed: ExecutedNight, before: NightHistory, options: RunNightOptions): SavedNight {
   const { history, keep, rules, view } = options;
   const judgement = judgeNight(before.nights, executed.night, rules);
@@ -78,7 +78,7 @@ function writePages(
   };
   for (const [part, document] of Object.entries({ run: run ?? unjudged, load }))
     if (document !== null) write(join(reportFolder(folder, id), part, "report.html"), renderHtml(document));
-  // Reads the history again, because another job may have added a night in the meantime.
+  // Another job may have saved a night in the meantime, so the history is read again.
   const history = readHistory(folder, Date.now());
   write(join(folder, trendFile), renderTrendPage(history, { hasReports: (night) => hasReport(folder, night) }));
   if (page !== null) write(page, renderTrendPage(history, { hasReports: () => false }));

@@ -14,7 +14,7 @@ import { cliMessages } from "../../cli/messages.ts";
 
 const maxWaitMs = 90_000;
 
-/** Maximum number of checks that a run skips for lack of time although the plan did not foresee that. */
+/** At most this many checks may lack time in a real run although the dry run did not foresee it. */
 const mostUnforeseen = 6;
 
 describe("a plan for one Free key on a real clock", () => {

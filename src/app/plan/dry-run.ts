@@ -14,9 +14,9 @@ import { WaitRefused } from "../../run/skip-reason.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { keyOf } from "./plan-rows.ts";
 
-/** The result of simulating a run: which probes do not fit into the maximum wait. */
+/** The result of a simulated run: the probes for which the maximum wait is too short. */
 export interface DryRun {
-  /** Probes that would be skipped, because too little of the maximum wait is left for them. */
+  /** Probes that would be skipped, because they wait longer than the rest of the maximum wait. */
   readonly unaffordable: ReadonlySet<PlannedProbe>;
   readonly waitedMs: number;
 }
@@ -24,14 +24,14 @@ export interface DryRun {
 export interface DryRunOptions {
   readonly target: Target;
   readonly main: TargetKey;
-  /** Requests that discovery sends with the main key. */
+  /** Number of requests that discovery sends with the main key. */
   readonly discoveryRequests: number;
   readonly maxWaitMs: number;
 }
 
 /**
- * Simulates a run on virtual time, with the pacing, the order and the maximum wait of a real run. Sends nothing. The result is an estimate,
- * because simulated responses take no time and follow the document.
+ * Simulates a run in virtual time, with the pacing, order and maximum wait of a real run. Sends nothing. The result is an estimate:
+ * simulated responses take no time and always follow the document.
  *
  * @param planned probes that the run would start
  */
@@ -75,22 +75,22 @@ export async function dryRun(planned: readonly PlannedProbe[], parts: DryRunOpti
   return { unaffordable, waitedMs: time.waitedMs() };
 }
 
-/** Lets other probes that wait for the same key send before this probe sends again. */
+/** Lets other probes that wait for the same key send their next request first. */
 async function yieldToOthers(): Promise<void> {
   for (let steps = 0; steps < handoverSteps; steps++) await Promise.resolve();
 }
 
-/** Number of microtask turns to yield. They suffice for the pacer to give the next request to another probe. */
+/** Number of microtasks to wait until the pacer has given the next request to another probe. */
 const handoverSteps = 10;
 
 interface Stage {
   readonly target: Target;
   readonly main: TargetKey;
   readonly time: RunClock;
-  /** End times of finished probes by name. */
+  /** When each probe ended, by the probe's name. */
   readonly endedMs: ReadonlyMap<string, number>;
   readonly send: (key: TargetKey) => Promise<void>;
-  /** Simulates the first request of a minute window. */
+  /** Simulates the first request of a minute window of a tier. */
   readonly begins: (tested: TierUnderTest) => void;
 }
 
@@ -107,7 +107,7 @@ async function perform({ probe, tested }: PlannedProbe, stage: Stage): Promise<v
     return;
   }
   if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
-  // A probe of a tier's limits waits for a new window by itself. The pacer delays the requests of any other probe.
+  // A probe that tests a tier's limits waits by itself for a new window. All other probes wait in the pacer.
   if (probe.stage === "limits") {
     await time.passTime(probe.waitSeconds(tested) * 1000, probe.name);
     return stage.begins(tested);
@@ -138,7 +138,7 @@ async function simulateWait(waits: WaitOptions, { target, time, endedMs }: Stage
 const stepMs = 1000;
 const windowSeconds = 60;
 
-/** A simulated response that counts against the limits and has no rate-limit headers. */
+/** Creates a simulated response that counts against the limits and has no rate-limit headers. */
 const answerAt = (ms: number): Sample => ({
   id: "",
   kind: "other",
@@ -152,7 +152,7 @@ const answerAt = (ms: number): Sample => ({
   ...noRateLimitInfo,
 });
 
-/** Finds the smallest maximum wait, in minutes, with which no probe is skipped. `null` if even a day is not enough. */
+/** Finds the smallest maximum wait, in minutes, with which no probe is skipped. Returns `null` if a day is not enough. */
 export async function enoughMinutes(planned: readonly PlannedProbe[], parts: DryRunOptions): Promise<number | null> {
   const run = (minutes: number): Promise<DryRun> => dryRun(planned, { ...parts, maxWaitMs: minutes * 60_000 });
   const all = await run(maxMinutes);
@@ -165,8 +165,8 @@ export async function enoughMinutes(planned: readonly PlannedProbe[], parts: Dry
 
 const maxMinutes = 24 * 60;
 /**
- * The search starts this much below the time that a simulated run with a day's allowance waits. Such a run waits longer
- * than needed, because it also makes optional waits.
+ * The search starts this far below the wait of a simulated run that may wait for a day. That run also makes optional waits, so it waits
+ * longer than needed.
  */
 const marginMinutes = 2;
 
@@ -175,10 +175,10 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** If no new sleeper appears for this many turns of the event loop, everything in the simulation waits for time to pass. */
+/** The simulation counts as idle if no new sleep starts for this many turns of the event loop. */
 const idleTurns = 3;
 
-/** Creates virtual time: as soon as everything waits, the time jumps to the next wake-up. */
+/** Creates timers in virtual time. When everything sleeps, the time jumps to the next wake-up. */
 export function virtualTimers(): Timers {
   let nowMs = 0;
   let isWaking = false;

@@ -8,20 +8,22 @@ import type { CutPairs } from "../../suites/coverage/plan.ts";
 import { cornersRequested } from "../../suites/coverage/probe.ts";
 import type { Target } from "../../target/target.ts";
 
-/** How many combinations of request properties a run will send, and what would bring the others. */
+/** How many combinations of request properties a run will send, and what would enable the others. */
 export interface CountsAhead {
   readonly covered: number;
   readonly total: number;
-  /** Lines of the target file, or flags, with the number of combinations that each would bring, the most first. */
+  /** Lines of the target file, or flags, that would enable more combinations. Sorted by the number of combinations, largest first. */
   readonly cut: readonly { readonly needs: string; readonly pairs: number }[];
 }
 
-/** The pairs of request properties that a run will combine, and the triples of endpoint, kind of key and state. */
+/** How many pairs of request properties a run will combine, and how many triples of endpoint, kind of key and state. */
 export interface PairsAhead extends CountsAhead {
-  /** Whether the run may cover more: its other requests count, too, and more may fit into its bounds. */
+  /**
+   * Whether the run may combine more pairs than counted here: its ordinary requests count as well, and its bounds may leave room for more.
+   */
   readonly isMinimum: boolean;
   readonly triples: CountsAhead | null;
-  /** Seed of the generated requests. */
+  /** Seed of the randomly generated requests. */
   readonly seed: number;
 }
 
@@ -29,19 +31,19 @@ interface AheadInput {
   readonly target: Target;
   readonly readOnly: boolean;
   readonly coverageSeed?: number | undefined;
-  /** Probes that would be skipped, because too little of the maximum wait is left for them. */
+  /** Probes that would be skipped, because they wait longer than the rest of the maximum wait. */
   readonly short: ReadonlySet<PlannedProbe>;
   readonly maxRequests: number;
   readonly maxExecutions: number | null;
-  /** Requests of discovery, which come first. */
+  /** Number of discovery requests, which precede all others. */
   readonly discoveryRequests: number;
   readonly messages: Messages;
 }
 
 /**
- * Counts the pairs ahead of a run. Returns `null` if the selected checks need no generated requests.
+ * Counts the pairs of request properties that a run will combine. Returns `null` if the selected checks need no generated requests.
  *
- * @param planned in the order in which the run sends them
+ * @param planned the probes in the order in which the run starts them
  */
 export function pairsAhead(planned: readonly PlannedProbe[], input: AheadInput): PairsAhead | null {
   const at = planned.findIndex(({ probe }) => probe === cornersRequested);
@@ -67,13 +69,13 @@ export function pairsAhead(planned: readonly PlannedProbe[], input: AheadInput):
   };
 }
 
-/** Whether a bound of the run cuts pairs. Which requests fit into it depends on the target's responses. */
+/** Whether pairs are left out because of the run's limit of requests or of executions. How many fit depends on the responses. */
 const isBound = (needs: Enabler): boolean =>
   typeof needs === "object" && "need" in needs && (needs.need === "maxRequests" || needs.need === "maxExecutions");
 
 const isSent = (each: PlannedProbe, short: AheadInput["short"]): boolean => each.skip === null && !short.has(each);
 
-/** A run sends up to this many times the planned requests: refusals, health and other uncounted requests come in addition. */
+/** A run sends at most this many times the planned number of requests. Refused, health and other uncounted requests are not planned. */
 const uncountedFactor = 1.15;
 
 const requestsLeft = (before: readonly PlannedProbe[], { maxRequests, discoveryRequests, short }: AheadInput): number =>
@@ -87,7 +89,7 @@ function executionsLeft(before: readonly PlannedProbe[], { maxExecutions, target
   return maxExecutions - sumOf(sent.map(({ probe, tested }) => executionsOf(probe, tested, target)));
 }
 
-/** Returns whether a probe will use up its limit, or what the probe needs for it. Empty if the probe uses up no limit. */
+/** Returns whether a probe will exhaust its rate limit, or what it needs for that. Empty if the probe exhausts no limit. */
 function limitTestOf(planned: PlannedProbe, before: readonly PlannedProbe[], input: AheadInput): LimitTest[] {
   const { probe, tested, skip } = planned;
   const { usesUp: state } = probe;

@@ -13,21 +13,21 @@ import { type Creations, executionsOf, type Stage, type Probe, requestsOf, type 
 import { publishedTierNames, publishedTiers, type TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
-/** A row of the plan: a probe that the run would start. */
+/** A row of the plan, about a probe that the run would start. */
 export interface PlanRow {
   readonly probe: string;
   readonly stage: Stage;
-  /** Tier of a probe that runs once for each tier; otherwise `null`. */
+  /** The tier that the probe tests; `null` if the probe does not run once for each tier. */
   readonly tier: string | null;
-  /** Names of the keys that the probe sends with. The plan counts its requests for the first key. */
+  /** Names of the keys that send the probe's requests. The plan counts the requests for the first key. */
   readonly keys: readonly [string, ...string[]];
   readonly requests: number;
   /**
-   * Approximate number of agent executions. It assumes that usage requests count against the limits. If they do not, the run uses up limits
-   * by invokes, which execute agents.
+   * Estimated number of agent executions. It assumes that usage requests count against the limits. Otherwise the run exhausts limits with
+   * invokes, which execute agents.
    */
   readonly executions: number;
-  /** Longest time that the probe waits, in seconds. */
+  /** Longest wait of the probe, in seconds. */
   readonly waitSeconds: number;
   readonly creates: Creations;
   /** Ids of the checks that use the probe. */
@@ -50,7 +50,7 @@ export function rowOf(
   };
 }
 
-/** The key with which a probe sends most of its requests, if the probe does not run once for each tier. */
+/** Returns the key that sends most requests of a probe. Does not apply to a probe that runs once for each tier. */
 export function keyOf(
   probe: Probe,
   { target, main }: { readonly target: Target; readonly main: TargetKey },
@@ -88,12 +88,12 @@ const longestWait = (waits: WaitOptions | undefined, target: Target): number => 
   return typeof waits.seconds === "number" ? waits.seconds : waits.seconds(target);
 };
 
-/** Additional cost of testing the limits of a tier, if the main key turns out to have this tier. */
+/** Additional cost of testing the limits of a tier, if the main key turns out to have that tier. */
 export interface TierCost extends Cost {
   readonly tier: string;
 }
 
-/** The cost of testing the limits of each published tier. It is needed for a main key whose tier only the run can detect. */
+/** Returns what testing the limits of each published tier would cost. Needed if only the run can find out the tier of the main key. */
 export function tierCosts(probes: readonly Probe[], target: Target): TierCost[] {
   const main = mainKey(target);
   const perTier = probes.filter(({ per }) => per === "tier");
@@ -107,19 +107,19 @@ export function tierCosts(probes: readonly Probe[], target: Target): TierCost[] 
   });
 }
 
-/** The requests that a run would send with a key, and the waits for them. */
+/** A row of the plan, about a key: the requests that the run would send with it, and its waits. */
 export interface KeyRow {
   readonly key: string;
   readonly tier: string | null;
-  /** Whether the limits of the key's tier are known. If not, the run stays below the limits of `free`. */
+  /** Whether the limits of the key's tier are known. If not, the run stays below the limits of the free tier. */
   readonly isTierKnown: boolean;
   readonly requests: number;
-  /** Longest time that the key waits for pacing and for windows to pass, in seconds. 0 if the target has a test clock. */
+  /** Longest total wait of the key, for pacing and for windows to end, in seconds. 0 if the target has a test clock. */
   readonly waitSeconds: number;
 }
 
 /**
- * Sums up requests and waits for each key.
+ * Adds up the requests and waits of each key.
  *
  * @param discovery the requests of discovery, and the key that sends them
  */
@@ -151,10 +151,10 @@ export function keyRows(
 
 const sumOf = (rows: readonly PlanRow[]): number => rows.reduce((sum, { requests }) => sum + requests, 0);
 
-/** How long a minute window may take to pass. One second more than a minute, because rate-limit headers have a resolution of seconds. */
+/** Longest time until a minute window has passed: a minute, and one second because rate-limit headers show whole seconds. */
 const minuteSeconds = 61;
 
-/** How many seconds the pacer delays this number of requests, to stay below the minute limit. */
+/** Returns how many seconds the pacer delays this many requests in total, to stay below the minute limit. */
 const heldBackSeconds = (requests: number, { perMinute }: TierLimits): number =>
   Math.max(0, Math.ceil(requests / perMinute) - 1) * minuteSeconds;
 

@@ -15,38 +15,38 @@ import { type OpenQuestion, openQuestions, checksByProbe, type SkipGroup, skipsO
 /** The plan of a run. Planning sends nothing. */
 export interface RunPlan {
   readonly target: { readonly name: string; readonly baseUrl: string; readonly movesClock: boolean };
-  /** The agent of each role, with the request that makes the agent play this role. */
+  /** For each role, the agent and the request that makes the agent play the role. */
   readonly roles: Readonly<Record<string, string>>;
-  /** Discovery: the requests before the first probe. `requests` is the number of them that count against the key's limits. */
+  /** Discovery, which precedes the first probe. `requests` counts only those requests that count against the key's limits. */
   readonly look: { readonly key: string; readonly requests: number; readonly sends: readonly string[] };
   readonly probes: readonly PlanRow[];
   readonly keys: readonly KeyRow[];
-  /** Resources that stay on the target, because the interface has no operation that deletes them. */
+  /** Numbers of resources that the run leaves on the target, because the interface has no operation that deletes them. */
   readonly creates: Required<Creations>;
   readonly skipped: readonly SkipGroup[];
   /** The combinations of request properties that the run will send; `null` if the selected checks need none. */
   readonly pairs: PairsAhead | null;
-  /** Questions that a plan cannot answer, but the run can. */
+  /** Questions that only the run itself can answer. */
   readonly unknown: readonly OpenQuestion[];
-  /** Additional cost of each tier that the main key may turn out to have. */
+  /** Additional cost of testing each tier, if the main key turns out to have that tier. */
   readonly ifTierShown: readonly TierCost[];
-  /** `executions` and `waitSeconds` are estimates. */
+  /** Sums of the plan. `executions` and `waitSeconds` are estimates. */
   readonly totals: {
     readonly requests: number;
     readonly executions: number;
     readonly waitSeconds: number;
     readonly checks: number;
   };
-  /** Checks that would be skipped for lack of waiting time, by estimate; `null` if there are none. */
+  /** The checks that would probably be skipped for lack of waiting time; `null` if there are none. */
   readonly shortOfTime: ShortOfTime | null;
   /** The requirement set that the run would judge by. */
   readonly requirements: RequirementSet;
-  /** The bounds of the run after defaults. `maxRequests` is `null` if there is no bound. */
+  /** The bounds of the run, with defaults filled in. `maxRequests` is `null` for an unlimited number. */
   readonly bounds: Omit<RunBounds, "readOnly"> & { readonly isReadOnly: boolean };
 }
 
 export interface ShortOfTime {
-  /** Ids of the checks that would be skipped, for all tiers or for some. */
+  /** Ids of the checks that would be skipped, for at least one tier. */
   readonly checks: readonly string[];
   /** Smallest maximum wait, in minutes, with which no check would be skipped. `null` if even a day is not enough. */
   readonly enoughMinutes: number | null;
@@ -127,12 +127,12 @@ async function shortOf(
   return { checks: [...ids], enoughMinutes: await findEnough() };
 }
 
-/** A simulation is not needed for a target with a test clock, because its runs do not wait. */
+/** A run against a target with a test clock does not wait, so this constant replaces a simulation. */
 const withClock: DryRun = { unaffordable: new Set(), waitedMs: 0 };
 
 const foundLater = "(found through the list)";
 
-/** Adds placeholders for the agents that a run would find through the list. */
+/** Adds placeholders for the agents that a run would choose from the target's list. */
 function withFoundAgent(target: Target): Target {
   if (target.agentSource === "named" || target.agents.answering !== undefined) return target;
   return { ...target, agents: { answering: foundLater, streaming: foundLater, ...target.agents } };
@@ -141,7 +141,7 @@ function withFoundAgent(target: Target): Target {
 const inStageOrder = (planned: readonly PlannedProbe[]): PlannedProbe[] =>
   stages.flatMap((stage) => planned.filter(({ probe }) => probe.stage === stage));
 
-/** Maximum number of invokes that discovery sends until a listed agent answers. */
+/** Maximum number of invokes that discovery sends to find a listed agent that answers. */
 const maxDiscoveryInvokes = 2;
 
 function discoveryOf(named: Target, main: TargetKey, isReadOnly: boolean): RunPlan["look"] {

@@ -6,9 +6,9 @@ import { type Enabler, moreTime, need, tierOfKey, type Messages } from "../../ru
 import type { Target } from "../../target/target.ts";
 import type { PlanRow } from "./plan-rows.ts";
 
-/** Checks that have the same missing requirement, such as a line of the target file. */
+/** Skipped checks with the same missing requirement, such as a line of the target file. */
 export interface SkipGroup {
-  /** Hint that says how to provide the requirement. */
+  /** Tells the user how to provide the missing requirement. */
   readonly enabledBy: string;
   readonly checks: readonly string[];
   /** Checks of this group that have other missing requirements as well. */
@@ -17,13 +17,13 @@ export interface SkipGroup {
 
 interface SkipConditions {
   readonly target: Target;
-  /** Probes that would be skipped, because too little of the maximum wait is left for them. */
+  /** Probes that would be skipped, because they wait longer than the rest of the maximum wait. */
   readonly short: ReadonlySet<PlannedProbe>;
   readonly readOnly: boolean;
   readonly messages: Messages;
 }
 
-/** Ids of the checks that use each probe. */
+/** Maps each probe to the ids of the checks that use it. */
 export function checksByProbe(suites: readonly Suite[]): Map<Probe, string[]> {
   const found = new Map<Probe, string[]>();
   const note = (check: Check, probe: Probe): void => {
@@ -66,7 +66,7 @@ export function skipsOf(
   return { isSkipped: (each) => (hints.get(each) ?? []).length > 0, skipped };
 }
 
-/** Returns every missing requirement of a planned probe. */
+/** Returns everything that a planned probe still needs in order to run. */
 function enablersOf(planned: PlannedProbe, { target, short, readOnly }: SkipConditions): Enabler[] {
   const { probe } = planned;
   const missing = probe.needs.filter((each) => resolveNeeds([each], target).kind === "missing");
@@ -77,28 +77,25 @@ function enablersOf(planned: PlannedProbe, { target, short, readOnly }: SkipCond
   ];
 }
 
-/** Returns every missing requirement of a probe that was not planned, because no key has a known tier. */
+/** Returns everything that a probe still needs in order to run, if it was not planned because no key has a known tier. */
 function enablersOfUntested(probe: Probe, { target, readOnly }: SkipConditions): Enabler[] {
   if (readOnly && !probe.isReadOnly) return [need("readOnly")];
   return probe.per === "tier" && tiersUnderTest(target).length === 0 ? [tierOfKey] : [];
 }
 
-/** A question that a plan cannot answer, because planning sends nothing. */
+/** A question that planning cannot answer, because it sends nothing. */
 export type OpenQuestion =
-  /** Which agent of the target's list the run will choose. */
+  /** Which agent from the target's list will the run choose? */
   | { readonly kind: "which agent" }
-  /** Which tier a key has. The headers will show it; until then, the run stays below the limits of `free`. */
+  /** Which tier does a key have? Only the headers will show it. Until then, the run stays below the limits of the free tier. */
   | { readonly kind: "tier of a key"; readonly key: string }
-  /** Whether the target can reach the receiver. */
+  /** Can the target reach the webhook receiver? */
   | { readonly kind: "reach of the receiver"; readonly listen: string }
-  /** How many retries of webhooks arrive within the maximum wait. */
+  /** How many webhook retries will arrive within the maximum wait? */
   | { readonly kind: "retries" }
-  /**
-   * Whether a usage request counts against the limits. If it does not, the run uses up limits by invokes, which costs this many more
-   * executions.
-   */
+  /** Does a usage request count against the limits? If not, the run exhausts limits with invokes, which costs this many more executions. */
   | { readonly kind: "reading usage counts"; readonly executions: number }
-  /** How many more requests than planned the run sends: retries after 429, and requests without a key. */
+  /** How many requests will the run send in addition, such as retries after 429 and requests without a key? */
   | { readonly kind: "more requests" };
 
 export function openQuestions(target: Target, rows: readonly PlanRow[]): OpenQuestion[] {

@@ -14,8 +14,8 @@ interface WrittenDelivery {
 }
 
 /**
- * Writes every delivery of a run into a folder: a file for each body, and `deliveries.json` with their headers. Sends
- * nothing. Returns the number of deliveries.
+ * Writes every delivery that a run would send into a folder: a file for each body, and `deliveries.json` with the headers. Sends nothing.
+ * Returns the number of deliveries.
  */
 export async function writeDeliveries(folder: string, settings: DeliverySettings): Promise<number> {
   const files: Record<string, string> = {};

@@ -11,12 +11,12 @@ import { packageVersion } from "../version.ts";
 export interface JudgeReceiverOptions extends DeliverySettings {
   readonly target: Target;
   readonly messages: Messages;
-  /** Ends the run early. The evidence so far is judged. */
+  /** When this signal aborts, the run ends early and judges the evidence that it has. */
   readonly signal: AbortSignal;
   readonly progress: Pick<RunEvents, "onStart" | "onPlan" | "onProbe">;
 }
 
-/** Connections that a run opens at once at most: it sends 20 deliveries at once. */
+/** Maximum number of concurrent connections of a run. It sends up to 20 deliveries at once. */
 const maxConnections = 32;
 
 /**

@@ -5,8 +5,8 @@ import { rateLimitHeaders } from "../../spec/headers.ts";
 import { shapeChanges, takeApart } from "./json-shape.ts";
 
 /**
- * One line of a comparison. `significant`: the status, the error code or the shape differs. `value`: another value differs. `usual`: a
- * value differs that differs in every response, such as a date.
+ * A row of the comparison of two responses. `significant`: status, error code or shape differ. `usual`: a value differs that is different
+ * in every response, such as a date. `value`: any other value differs.
  */
 export interface DifferenceRow {
   readonly mark: "same" | "significant" | "value" | "usual";
@@ -38,7 +38,7 @@ const row = (name: string, kept: string, now: string, mark: Exclude<DifferenceRo
   now,
 });
 
-/** The status of a response, or why there was none. */
+/** Describes the status of a response, or says why there was no response. */
 export const statusText = ({ answer }: Exchange): string =>
   answer.kind === "answered" ? String(answer.status) : answer.reason;
 
@@ -56,7 +56,7 @@ const usual = new Set([
 ]);
 const isUsual = (name: string): boolean => usual.has(name) || /request-?id|trace|^etag$|^cf-ray$/.test(name);
 
-/** Compares headers. A difference is significant if a header of the interface appears or disappears, or the media type changes. */
+/** Compares the headers of two responses. Significant: a header of the interface appears or disappears, or the media type changes. */
 function headerRows(was: Answered, is: Answered): DifferenceRow[] {
   const [kept, now] = [byName(was), byName(is)];
   return [...new Set([...kept.keys(), ...now.keys()])].map((name): DifferenceRow => {
@@ -109,7 +109,7 @@ function textOf(body: Body): string {
   }
 }
 
-/** Compares the shapes of two JSON values, then the values at paths of the same shape. A different error code is significant. */
+/** Compares two JSON values: first their shapes, then the values at each common path. A different error code is significant. */
 function jsonRows(before: unknown, after: unknown, name: string): DifferenceRow[] {
   const [was, is] = [takeApart(before, name), takeApart(after, name)];
   const shapes = shapeChanges(was, is).map(({ path, kept, now }) => row(path, kept, now, "significant"));
@@ -121,7 +121,7 @@ function jsonRows(before: unknown, after: unknown, name: string): DifferenceRow[
   return [...shapes, ...values.filter(({ name: path }) => !changed.has(path))];
 }
 
-/** Compares the names of events, and the shape of the first event of each name. A different number of chunks is not significant. */
+/** Compares the events of two streams: their names, and the shape of the first event of each name. The number of chunks does not matter. */
 function eventRows(was: Answered, is: Answered): DifferenceRow[] {
   const [before, after] = [was, is].map((answer) => namesOf(answer));
   const isSame = withoutCounts(before ?? "") === withoutCounts(after ?? "");

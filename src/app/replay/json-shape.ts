@@ -1,15 +1,13 @@
-/**
- * Limits of flattening a JSON value: the maximum depth, and the maximum number of values. What lies beyond these limits is not compared.
- */
+/** Limits of flattening a JSON value: maximum depth, and maximum number of values. Anything beyond is not compared. */
 const maxDepth = 30;
 const maxValues = 2000;
 
-/** Flattened JSON: each leaf value by its path, and the kinds of values at each path. */
+/** A flattened JSON value: each leaf by its path, and the kinds of values at each path. */
 export interface TakenApart {
   readonly values: ReadonlyMap<string, string>;
-  /** Kinds of values, such as `string`, by path. Paths have `[]` in place of array indexes. */
+  /** The kinds of values, such as `string`, at each path. A path has `[]` in place of array indexes. */
   readonly kinds: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Paths of empty arrays. The kinds of their items are unknown. */
+  /** Paths of empty arrays, whose items have no known kind. */
   readonly empty: ReadonlySet<string>;
 }
 
@@ -44,17 +42,14 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-/** A path at which the shapes of two JSON values differ, with the kind of each. */
+/** A path at which two JSON values have different kinds. */
 export interface ShapeChange {
   readonly path: string;
   readonly kept: string;
   readonly now: string;
 }
 
-/**
- * Finds the outermost paths at which the shapes of two values differ. Items of an array that is empty in one of the values are not
- * compared.
- */
+/** Finds the outermost paths at which the shapes of two JSON values differ. Ignores the items of an array that is empty in one of them. */
 export function shapeChanges(kept: TakenApart, now: TakenApart): ShapeChange[] {
   const changes: ShapeChange[] = [];
   const isBelow = (path: string, above: string): boolean =>

@@ -12,22 +12,22 @@ import { UseCaseError } from "../use-case-error.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The sources of the keys for a replay. */
+/** The places where a replay looks for its API keys. */
 export interface KeySources {
-  /** A target whose keys have the same names as in the report; `null` if no target file was given. */
+  /** The target whose keys have the same names as in the report; `null` if no target file was given. */
   readonly target: Target | null;
-  /** An API key that the user gave, for a report that was made with a single key. */
+  /** An API key from the user, for a report that was made with one key; `null` if none was given. */
   readonly apiKey: string | null;
   readonly environment: Environment;
-  /** Returns the environment variable of a key; `undefined` if the key has none. */
+  /** Returns the environment variable that holds the key with this name; `undefined` if there is none. */
   readonly shellVariableOf: (name: string) => string | undefined;
 }
 
-/** Keys by their names in the report, and all secrets to redact from the result. */
+/** The values of keys by their names in the report, and all secrets to redact from the result. */
 export interface Keys {
   readonly values: ReadonlyMap<string, string>;
   readonly secrets: readonly Secret[];
-  /** Environment variables that were read for keys. The names of the keys in the report decide which. */
+  /** Environment variables from which keys were read. The key names in the report decide which variables these are. */
   readonly variables: readonly string[];
 }
 
@@ -61,7 +61,7 @@ export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], 
   };
 }
 
-/** Names of redacted keys. Fragments of keys are left out, because they cannot be restored. */
+/** Returns the names of the redacted keys in a request. Leaves out fragments of keys, which cannot be restored. */
 const namesIn = ({ request }: Exchange): string[] =>
   request.headers
     .flatMap(([, value]) => [...value.matchAll(redacted)].map(([, name]) => name ?? ""))
@@ -70,7 +70,7 @@ const namesIn = ({ request }: Exchange): string[] =>
 const variablesOf = (names: readonly string[], { shellVariableOf }: KeySources): string =>
   names.map((name) => shellVariableOf(name) ?? name).join(", ");
 
-/** Environment variable of the key for a report that was made with a single key. */
+/** Environment variable that holds the key, for a report that was made with one key. */
 const onlyVariable = "CONFORMANCE_API_KEY";
 
 interface FoundKey {
@@ -100,7 +100,7 @@ function findKey(
   throw new UseCaseError({ kind: "no key", name: shown, variable: isOnly ? onlyVariable : (variable ?? null) });
 }
 
-/** Puts the keys back into a text in which they were redacted. Returns `null` if the text contains another redaction. */
+/** Puts the keys back into a redacted text. Returns `null` if the text contains another redaction. */
 export function filledIn(text: string, { values }: Keys): string | null {
   const filled = text.replace(redacted, (whole, name: string, cut: string | undefined) => {
     const key = values.get(name) ?? whole;

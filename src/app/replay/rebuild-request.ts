@@ -5,14 +5,14 @@ import { UsageError } from "../../base/usage-error.ts";
 import type { OutgoingRequest } from "../../wire/transport.ts";
 import { filledIn, type Keys } from "./keys.ts";
 
-/** The base URL of the report, and the base URL to send to. Both end in `/v1`. */
+/** The base URL in the report (`from`), and the base URL to send to (`to`). Both end in `/v1`. */
 export interface AddressChange {
   readonly from: string;
   readonly to: string;
 }
 
 /**
- * Rebuilds a recorded request to send it again.
+ * Rebuilds a recorded request, so that it can be sent again.
  *
  * @throws {UsageError} if the request was not recorded completely
  */

@@ -20,17 +20,17 @@ import { shellVariablesOf } from "../../report/reproduce/curl.ts";
 /** Options of a replay: which requests of a saved run to send again, with which keys, and where. */
 export interface ReplayOptions extends Omit<KeySources, "shellVariableOf"> {
   readonly kept: SavedRun;
-  /** Id of a check, or of its clause. */
+  /** Id of a check or of a clause. */
   readonly check: string;
-  /** Instance of the finding, such as a tier; `null` if the check has only one. */
+  /** Instance of the finding, such as a tier. `null` for a check that has only one finding. */
   readonly instance: string | null;
-  /** `null` stands for the address in the report. */
+  /** The base URL to send to. `null`: the address in the report. */
   readonly baseUrl: string | null;
   /** Proxy and certificates for the requests. */
   readonly network: Network;
 }
 
-/** A replay that is ready to be sent. */
+/** Requests of a saved run, rebuilt and ready to be sent. */
 export interface PreparedReplay {
   readonly kept: SavedRun;
   readonly chosen: ReplaySelection;
@@ -39,22 +39,22 @@ export interface PreparedReplay {
   readonly target: Target | null;
   readonly network: Network;
   readonly secrets: readonly Secret[];
-  /** Why the user has to confirm the replay before it is sent; `null` if no confirmation is needed. */
+  /** Why the user must confirm the replay first; `null` if no confirmation is needed. */
   readonly confirmation: ConfirmationReason | null;
 }
 
 /** The result of a replay, without secrets. */
 export interface Replayed {
-  /** The requests that were sent, each with its saved and its new exchange. */
+  /** Each request that was sent, with its saved and its new exchange. */
   readonly pairs: readonly ReplayPair[];
   /** Why not all requests were answered; `null` if all were. */
   readonly stopped: string | null;
-  /** `other` means that a response differs in status, error code or shape, or that not all requests could be sent. */
+  /** How the new responses compare. `other`: one of them differs in status, error code or shape, or a request could not be sent. */
   readonly outcome: "alike" | "other" | "not reached";
 }
 
 /**
- * Selects the requests of a check and rebuilds them. Sends nothing.
+ * Selects the requests of a check and rebuilds them, without sending anything.
  *
  * @throws {UsageError} if the report does not contain the requests
  * @throws {UseCaseError} if options are missing or contradict the report
@@ -77,7 +77,7 @@ export function prepareReplay(options: ReplayOptions): PreparedReplay {
   return { kept, chosen, requests, baseUrl, target, network, secrets: [...keys.secrets, ...ofProxy], confirmation };
 }
 
-/** Sends the requests again in sequence, and compares the responses. */
+/** Sends the requests in sequence, and compares each response with the saved one. */
 export async function replay(prepared: PreparedReplay, signal: AbortSignal): Promise<Replayed> {
   const { kept, chosen, secrets } = prepared;
   const sent = await resendAll(prepared.requests, prepared.network, signal);
@@ -88,8 +88,8 @@ export async function replay(prepared: PreparedReplay, signal: AbortSignal): Pro
 }
 
 /**
- * Returns the address to send to. Throws if report and target file differ in it and the user gave none: keys of one deployment must not go
- * to another by mistake.
+ * Returns the base URL to send to. Throws if report and target file have different addresses and the user gave none, so that keys do not go
+ * to the wrong deployment.
  */
 function addressOf(kept: string, given: string | null, target: Target | null): string {
   if (given !== null) return readBaseUrl(given);
@@ -98,7 +98,7 @@ function addressOf(kept: string, given: string | null, target: Target | null): s
   throw new UseCaseError({ kind: "two addresses", ofReport, ofTarget: target.baseUrl });
 }
 
-/** The saved and the new exchange of a request, both redacted. */
+/** The saved and the new exchange of the same request, both redacted. */
 export interface ReplayPair {
   readonly kept: Exchange;
   readonly now: Exchange;
@@ -127,24 +127,24 @@ export function redactedPairs({ report, evidence, chosen, sent, secrets: own }: 
 
 /** Why a user has to confirm a replay. */
 export type ConfirmationReason =
-  /** Some requests may change something on a target that is not on loopback. They are listed by method and path. */
+  /** Requests that may change something on a target that is not on loopback, by method and path. */
   | { readonly kind: "changes"; readonly requests: readonly string[] }
-  /** The keys in these environment variables would be sent to an address that only the report names. */
+  /** Environment variables with keys that would be sent to an address which comes from the report alone. */
   | { readonly kind: "keys"; readonly variables: readonly string[] };
 
 export interface Intent {
   readonly requests: readonly OutgoingRequest[];
   readonly baseUrl: string;
-  /** Whether the user or a target file gave the address. If not, only the report names it. */
+  /** Whether the address comes from the user or a target file. If not, it comes from the report alone. */
   readonly isAddressGiven: boolean;
-  /** Environment variables whose keys would be sent. The names of the keys in the report decide which. */
+  /** Environment variables with keys that would be sent. The key names in the report decide which variables these are. */
   readonly variables: readonly string[];
 }
 
 /**
- * Returns why the user has to confirm a replay; `null` if no confirmation is needed. A confirmation is needed to send anything but GET
- * requests to another machine. It is also needed to send keys of environment variables to an address that only the report names, because
- * somebody else may have written the report.
+ * Returns why the user must confirm a replay; `null` if no confirmation is needed. It is needed to send anything but GET requests to
+ * another machine. It is also needed to send keys of environment variables to an address that comes from the report alone, because somebody
+ * else may have written the report.
  */
 export function confirmationReason({
   requests,
@@ -163,7 +163,7 @@ export function confirmationReason({
 /** Time limit for all requests together. */
 const maxDurationMs = 5 * 60_000;
 
-/** New exchanges, in the order of the requests. If there are fewer exchanges than requests, the others were not sent. */
+/** The new exchanges, in the order of the requests. Requests without an exchange were not sent. */
 export interface ResentRequests {
   readonly exchanges: readonly Exchange[];
   /** Why not all requests were answered; `null` if all were. */

@@ -7,21 +7,21 @@ import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { UseCaseError } from "../use-case-error.ts";
 
-/** Findings to replay, and their exchanges in the order in which they were sent. */
+/** The findings to replay, and their exchanges in the order of sending. */
 export interface ReplaySelection {
   readonly findings: readonly ReportFinding[];
   readonly exchanges: readonly Exchange[];
 }
 
-/** Maximum number of exchanges to replay. Reports that the harness wrote stay far below. */
+/** Maximum number of exchanges to replay. A genuine report has far fewer. */
 const maxExchanges = 100;
 const brokenOutcomes: readonly string[] = ["fail", "warning", "note"];
 
 /**
- * Selects the exchanges of a check's findings. If some of the findings are broken, only their exchanges are selected.
+ * Selects the exchanges of a check's findings. If some of its findings failed, selects only the exchanges of those.
  *
- * @param check id of a check, or of its clause
- * @param instance instance of the finding, such as a tier; `null` if the check has only one
+ * @param check id of a check or of a clause
+ * @param instance instance of the finding, such as a tier; `null` for a check that has only one finding
  * @throws {UsageError | UseCaseError}
  */
 export function selectExchanges(
@@ -93,7 +93,7 @@ function namesOf(findings: readonly ReportFinding[]): string {
 const outcomesOf = (findings: readonly ReportFinding[]): string =>
   [...new Set(findings.map(({ outcome }) => outcome))].join(", ");
 
-/** Names the failed checks of a report that can be replayed. */
+/** Lists the failed checks of a report that can be replayed. */
 function failedOf({ findings }: Report, { exchanges }: Evidence): string {
   const known = new Set(exchanges.map(({ id }) => id));
   const failed = findings.filter(

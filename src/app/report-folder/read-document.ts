@@ -12,10 +12,10 @@ import { line, fromOutside } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
 /**
- * Reads a saved report, of a run or of load, with its evidence, and removes webhook secrets. A missing evidence file is accepted. A damaged
- * evidence file is an error, because a page without evidence would look as if the run had recorded none.
+ * Reads a saved report of a run or of load, with its evidence, and removes webhook secrets. Missing evidence is accepted. Damaged evidence
+ * is an error, because a page without evidence would look as if nothing had been recorded.
  *
- * @param path folder of a report, or the `report.json` in it. Evidence next to a file with another name is not read.
+ * @param path folder of a report, or a report file; evidence is read only next to a file named `report.json`
  * @throws {UsageError}
  */
 export function readDocument(path: string): ReportDocument {
@@ -23,7 +23,7 @@ export function readDocument(path: string): ReportDocument {
 }
 
 /**
- * Reads a saved report without its evidence, for comparisons, which show only findings.
+ * Reads a saved report without its evidence. Comparisons need only the findings.
  *
  * @throws {UsageError}
  */
@@ -44,7 +44,7 @@ function reading(path: string, read: (file: string) => ReportDocument): ReportDo
   }
 }
 
-/** Thrown if a saved report contradicts itself, because somebody or something has changed it. */
+/** Thrown if a saved report contradicts itself, because it was changed after it was written. */
 export class ContradictoryReport extends UsageError {}
 
 /**
@@ -59,7 +59,7 @@ function readConsistentReport(file: string): Report {
   throw new ContradictoryReport(line`${file} contradicts itself: ${contradiction}. Give the report as it was written.`);
 }
 
-/** The name that the harness gives a report. Evidence is read only next to a report with this name. */
+/** File name of reports that the harness writes. Evidence is read only next to a file with this name. */
 const standardName = "report.json";
 
 const fileOf = (path: string): string => (statSync(path).isDirectory() ? join(path, standardName) : path);
@@ -109,7 +109,7 @@ function loadIn(folder: string, { load }: Report): ReadonlyMap<string, LoadEvide
   );
 }
 
-/** Whether a path in a report stays inside the report's folder. A forged report must not make the harness read other files. */
+/** Whether a path that a report mentions stays inside the report's folder. A forged report must not make the harness read other files. */
 const isWithin = (folder: string, name: string): boolean =>
   name !== "" && !relative(resolve(folder), resolve(folder, name)).startsWith("..");
 
@@ -125,7 +125,7 @@ function jsonOf(text: string, file: string): unknown {
   throw new UnreadableFile(`${file} ${json.problem}.`);
 }
 
-/** Returns the text of a file; `null` if there is no such file. */
+/** Returns the text of a file; `null` if the file does not exist. */
 function textOf(file: string): string | null {
   try {
     return readFileSync(file, "utf8");

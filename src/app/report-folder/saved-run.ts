@@ -53,7 +53,7 @@ export function saveRun(folder: string, { report, evidence }: SavedRun): Written
   return { ...written, digests: { "evidence.json": sha256() } };
 }
 
-/** Digests of a saved report and of its evidence files. Empty if the report has no evidence. */
+/** Returns the digests of a saved report and of its evidence files. Empty if the report has no evidence. */
 export function digestsOfSaved(path: string, { evidence, load }: ReportDocument): Digests {
   const folder = folderOf(path);
   const names = evidence === null ? [...load.keys()] : ["evidence.json"];
@@ -61,5 +61,5 @@ export function digestsOfSaved(path: string, { evidence, load }: ReportDocument)
   return Object.fromEntries(files.map((name) => [name, sha256Of(readFileSync(join(folder, name)))]));
 }
 
-/** The folder of a report. `path` is the folder itself, or a file in it. */
+/** Returns the folder of a report. `path` is that folder, or a file in it. */
 export const folderOf = (path: string): string => (statSync(path).isDirectory() ? path : dirname(path));

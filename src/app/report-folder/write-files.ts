@@ -8,15 +8,15 @@ import { makeFolder } from "../../base/files/make-folder.ts";
 import { type StagedFile, stageFile } from "../../base/files/replace-file.ts";
 import type { FileText } from "../../base/files/write-text.ts";
 
-/** Prints a warning of Node that says which files could not be written. It is the default for callers that do not handle such a loss. */
+/** Prints a warning that files could not be written. It is the default for callers that do not handle this. */
 export const warnOfLoss = (sentence: string): void => process.emitWarning(sentence);
 
-/** The text of a file, or a function that yields it in pieces. */
+/** The text of a file, or a function that yields the text in pieces. */
 type TextOrPieces = string | (() => Iterable<string>);
 
-/** The result of writing files. */
+/** The folder in which files were written, and the problem if there was one. */
 export interface WrittenFiles {
-  /** The folder that holds the files: a temporary one if the requested folder could not be written. `null` if that failed, too. */
+  /** The folder of the files: a temporary folder if the requested one could not be written, or `null` if both failed. */
   readonly folder: string | null;
   /** A sentence for the user if the requested folder could not be written; otherwise `null`. */
   readonly problem: string | null;
@@ -50,10 +50,10 @@ function writeElsewhere(problem: string, files: Readonly<Record<string, TextOrPi
 }
 
 /**
- * Writes files into a folder. Writes all of them under temporary names before it replaces the first, so that a report never stands next to
+ * Writes files into a folder. First writes all of them under temporary names and then renames them, so that a report never stands next to
  * the evidence of another run.
  *
- * @throws Node's own error
+ * @throws the error of Node's file system functions
  */
 export function writeTogether(folder: string, files: Readonly<Record<string, TextOrPieces>>): void {
   const staged: StagedFile[] = [];

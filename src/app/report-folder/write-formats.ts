@@ -4,11 +4,11 @@ import type { ReportDocument } from "../../report/model/report.ts";
 import { saveRun, type SavedRun } from "./saved-run.ts";
 import { type OutputFiles, writeOutput } from "./write-output.ts";
 
-/** Options for writing a report in the requested formats. */
+/** Options for writing a report in the formats that the user requested. */
 export interface WriteOptions extends FormatParts {
-  /** A run to save first, and the folder to save it in. Webhook secrets must still be in the run, because `evidence.json` keeps them. */
+  /** A run to save first, and the folder to save it in. The run must still contain webhook secrets, because `evidence.json` keeps them. */
   readonly save?: { readonly folder: string; readonly run: SavedRun };
-  /** Whether this is the last report of the command. Earlier reports are not printed to standard output. Default: `true`. */
+  /** Whether this is the command's last report. Only the last report may be printed to standard output. Default: `true`. */
   readonly isFinal?: boolean;
 }
 

@@ -3,23 +3,23 @@ import { replaceFile } from "../../base/files/replace-file.ts";
 import { line, type Line } from "../../base/line.ts";
 import { sanitizeJson } from "../../base/sanitize.ts";
 
-/** An output that the user requested, and its destination. */
+/** An output that the user requested, such as an HTML page, and its destination. */
 export interface OutputFile<Name extends string> {
   readonly name: Name;
-  /** The flag that requested the output, for messages. */
+  /** The flag that requested the output, for error messages. */
   readonly flag: string;
-  /** `null` stands for standard output. */
+  /** Path of the file to write. `null`: standard output. */
   readonly file: string | null;
 }
 
 /** The outputs of a command. Each file has been checked to be writable. */
 export interface OutputFiles<Name extends string> {
   readonly files: readonly OutputFile<Name>[];
-  /** Whether an output goes to standard output, so that nothing else may be printed there. */
+  /** Whether one of the outputs goes to standard output, so that nothing else may be printed there. */
   readonly isStdoutTaken: boolean;
 }
 
-/** Writes or prints a text. Returns a sentence if the text cannot be made or written; otherwise an empty list. */
+/** Writes or prints an output. Returns a list with a sentence if that fails, and an empty list otherwise. */
 export function writeOutput<Name extends string>(
   { flag, file }: OutputFile<Name>,
   textOf: () => string | Generator<string>,
@@ -35,5 +35,5 @@ export function writeOutput<Name extends string>(
   }
 }
 
-/** Prints a text. A pipe gets the text unchanged. A terminal gets escapes in place of control characters. */
+/** Prints a text to standard output. Escapes control characters if that is a terminal. */
 const print = (text: string): void => void process.stdout.write(process.stdout.isTTY ? sanitizeJson(text) : text);

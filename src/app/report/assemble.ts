@@ -12,17 +12,17 @@ import type { Unproven } from "../../run/judge/finding.ts";
 import type { SkipText } from "../../run/skip-reason.ts";
 import type { Judgement } from "../../run/judge/judge.ts";
 
-/** The input of a verdict, in addition to the findings. */
+/** Everything apart from the findings that decides the verdict of a report. */
 export interface JudgingInput {
   readonly version: string;
-  /** The party to judge. Absent: the server. */
+  /** The party that is judged, server or receiver. Default: the server. */
   readonly party?: Party;
-  /** The requirement set to judge by. Findings of checks that only a later set has do not count. */
+  /** The requirement set to judge by. Findings of checks that only a later set has are ignored. */
   readonly requirements: RequirementSet;
   readonly end: RunEnd;
   /** Must clauses whose checks `--only` or `--skip` left out. */
   readonly unselected: readonly string[];
-  /** The load runs; `null` for a run of the suites. */
+  /** The results of load trials; `null` for a run of the suites. */
   readonly load: LoadResults | null;
 }
 
@@ -45,7 +45,7 @@ interface ReportParts extends Pick<
   readonly finished: Date;
 }
 
-/** Assembles a report, of a run or of load. Secrets are not redacted yet. */
+/** Assembles a report of a run or of load. It still contains secrets. */
 export function assemble({ judging, started, finished, findings, ...parts }: ReportParts): Report {
   const { suite, untestable, ...judged } = judgedParts(findings, judging);
   const { end, unselected, load } = judging;
@@ -73,7 +73,7 @@ export function assemble({ judging, started, finished, findings, ...parts }: Rep
   };
 }
 
-/** The parts of a report that follow from its findings and from the clauses. */
+/** Returns the parts of a report that follow from its findings and from the clauses. */
 export function judgedParts(
   findings: readonly ReportFinding[],
   { version, party = "server", requirements, end, unselected, load }: JudgingInput,
@@ -88,32 +88,34 @@ export function judgedParts(
   };
 }
 
-/** Clauses of a party that no request can test, and why. */
+/** Lists the clauses of a party that no request can test, with the reasons. */
 const untestableRows = (party: Party): Report["untestable"] =>
   clausesOfParty(party).flatMap((clause) => {
     const { level, untestable } = clauseOf(clause);
     return untestable === undefined ? [] : [{ clause, level, reason: untestable }];
   });
 
-/** A hash of all clauses of a party. Two reports with the same hash were judged by the same clauses. */
+/** Returns a hash of all clauses of a party. Reports with the same hash were judged by the same clauses. */
 export const clausesHash = (party: Party): string =>
   shortHash(JSON.stringify(clausesOfParty(party).map((id) => [id, clauseOf(id)])));
 
 export const shortHash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
 
-/** Maps the name of each key to its tier. Keys without a known tier are left out. */
+/** Maps the name of each key to the key's tier. Leaves out keys without a known tier. */
 export const tiersOfKeys = (keys: Target["keys"]): Report["target"]["tiers"] =>
   Object.fromEntries(Object.values(keys).flatMap(({ name, tier }) => (tier === null ? [] : [[name, tier]])));
 
 const breachOutcomes: Readonly<Record<RowLevel, Outcome>> = { ...breachOutcomeByLevel, load: "fail" };
 
-/** The result part of a finding, without the fields that identify the finding. */
+/** The fields of a finding that hold its result, without those that identify the finding. */
 export type RowDetails = Pick<ReportFinding, "outcome"> & Partial<ReportFinding>;
 
-/** The result of a check in which all reasons are already text. */
+/** The result of a check, with every skip reason already turned into text. */
 export type WordedFinding = Exclude<Judgement["finding"], Unproven> | ({ readonly kind: "unproven" } & SkipText);
 
-/** Converts the result of a check to fields of a finding. For a breach, the level of the clause decides the outcome. */
+/**
+ * Turns the result of a check into fields of a finding. The level of the clause decides whether a breach is a fail, a warning or a note.
+ */
 export function detailsOf(finding: WordedFinding, level: RowLevel): RowDetails {
   switch (finding.kind) {
     case "holds":

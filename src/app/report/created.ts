@@ -4,8 +4,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { CreatedResource } from "../../report/model/report.ts";
 
 /**
- * Lists the resources that a run left on its target, in the order of its exchanges: webhooks, alerts and operations that a POST with a 2xx
- * response created.
+ * Lists the webhooks, alerts and operations that a run left on its target: a POST request got a 2xx response. Sorted like the exchanges.
  *
  * @param started start of the run, to which the times of exchanges are relative
  */
@@ -31,8 +30,8 @@ function resourceOf(url: string, text: string): Pick<CreatedResource, "kind" | "
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * The JSON objects of a response that may be the created resource: the response itself, and objects in its envelope. The document does not
- * say which it is.
+ * Returns the objects in a response body that may be the created resource: the body itself, and objects in its envelope. The document does
+ * not say which it is.
  */
 function recordsIn(text: string): Members[] {
   const records: Members[] = [];
@@ -46,7 +45,7 @@ function recordsIn(text: string): Members[] {
 
 const maxDepth = 4;
 
-/** Returns the first id under one of the names, in any of the records. Earlier names take precedence; `null` if there is none. */
+/** Returns the first id that any of the objects has under one of these names; `null` if there is none. Earlier names take precedence. */
 const idIn = (records: readonly Members[], names: readonly string[]): string | null =>
   names.flatMap((name) => records.flatMap((record) => idOf(getPath(record, name))))[0] ?? null;
 

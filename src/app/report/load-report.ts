@@ -15,7 +15,7 @@ import type { Target } from "../../target/target.ts";
 import { type RunEnd, runEndFor } from "../../report/model/verdict.ts";
 import { loadRunOf } from "./load-run.ts";
 
-/** Input of a load report, in addition to the results of its trials. */
+/** Input of a load report, apart from the results of its trials. */
 export interface LoadReportInput {
   readonly version: string;
   readonly requirements: RequirementSet;
@@ -24,11 +24,11 @@ export interface LoadReportInput {
   readonly finished: Date;
   readonly waitedMs: number;
   readonly end: RunEnd;
-  /** Returns the name of the file in the report's folder that holds the load evidence of a trial. */
+  /** Returns the name of the evidence file of a trial, in the report's folder. */
   readonly fileOf: (trial: LoadTrial) => string;
 }
 
-/** Assembles a load report: findings like those of a run of the suites, and the load results. */
+/** Assembles a load report. It has the same findings as a report of the suites, and the results of the trials. */
 export function assembleLoadReport(outcomes: readonly TrialResult[], occasion: LoadReportInput): Report {
   const { version, requirements, target, started, finished, waitedMs, fileOf } = occasion;
   const end = occasion.end.kind === "planned" ? runEndFor(firstLoss(outcomes)) : occasion.end;
@@ -48,13 +48,13 @@ export function assembleLoadReport(outcomes: readonly TrialResult[], occasion: L
   });
 }
 
-/** Why the target was lost during the load, by the first trial that lost it; `null` if no trial did. */
+/** Why the target became unreachable during the load, from the first trial in which it did; `null` if it always answered. */
 const firstLoss = (outcomes: readonly TrialResult[]): string | null =>
   outcomes
     .map((outcome) => (outcome.kind === "judged" ? targetLossIn(outcome.evidence) : null))
     .find((loss) => loss !== null)?.reason ?? null;
 
-/** Must clauses that no chosen scenario tests, although another scenario does. */
+/** Returns the must clauses that scenarios test, but none of the chosen scenarios does. */
 function unselectedClaims(outcomes: readonly TrialResult[], requirements: RequirementSet): string[] {
   const chosen = new Set(outcomes.flatMap(({ trial }) => trial.scenario.claims));
   const all = new Set(
@@ -112,7 +112,7 @@ function levelOf(clause: string): Level {
   return clauseOf(clause).level;
 }
 
-/** Copies the coverage of a load check, whose list of unobserved responses is always empty. */
+/** Converts the coverage of a load check. A load check has no list of unobserved responses. */
 const coverageOf = ({ looked, broken, cells }: Coverage): NonNullable<ReportFinding["seen"]> => ({
   looked,
   broken,
@@ -120,10 +120,10 @@ const coverageOf = ({ looked, broken, cells }: Coverage): NonNullable<ReportFind
   unseen: [],
 });
 
-/** The name of a scenario's demand: `load/slow-refusals` for the check `load/slow-refusals/far-over`. */
+/** The name of a load check without its scenario: `load/slow-refusals` for `load/slow-refusals/far-over`. */
 const demandOf = (check: string): string => check.split("/").slice(0, 2).join("/");
 
-/** The target of a load report; `null` stands for the embedded server. */
+/** Describes the target of a load, for its report. `null`: the embedded server. */
 export const loadReportTarget = (target: Target | null): LoadReportInput["target"] => ({
   name: target?.name ?? "embedded reference server",
   baseUrl: target?.baseUrl ?? "",
@@ -142,8 +142,8 @@ function rowOf(finding: LoadFinding): Row {
 }
 
 /**
- * Returns the result part of a load finding. A pass has its measured numbers as `reason`. A failure has its witness, the smallest part of
- * the load that proves it.
+ * Turns a load finding into fields of the report. A pass has its measured numbers as `reason`. A failure has its witness: the smallest part
+ * of the load that proves it.
  */
 function detailsOf(finding: LoadFinding, level: RowLevel): RowDetails {
   switch (finding.kind) {
@@ -161,7 +161,7 @@ function detailsOf(finding: LoadFinding, level: RowLevel): RowDetails {
   }
 }
 
-/** The webhook that a load trial left on the target, if it created one. */
+/** Lists the webhook that a load trial left on the target; empty if it created none. */
 function createdBy(outcome: TrialResult, exchange: string): CreatedResource[] {
   if (outcome.kind === "skipped" || outcome.evidence === null || outcome.evidence.deliveries === null) return [];
   const at = new Date(outcome.evidence.startedAt).toISOString();

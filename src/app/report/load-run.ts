@@ -9,7 +9,7 @@ import type { LoadRun, Percentiles, Spread } from "../../report/model/load-resul
 
 type JudgedOutcome = Extract<TrialResult, { kind: "judged" }>;
 
-/** Returns the results of one load trial, for the report. `file` is the name of the trial's evidence file. */
+/** Converts the result of one load trial for the report. `file` is the name of the trial's evidence file. */
 export function loadRunOf({ trial, evidence, findings, validity }: JudgedOutcome, file: string): LoadRun {
   const requests = countsOf(evidence);
   const perSecond = (count: number): number =>
@@ -40,7 +40,7 @@ export function loadRunOf({ trial, evidence, findings, validity }: JudgedOutcome
   };
 }
 
-/** Decimals of times in milliseconds. No load engine has a more precise clock. */
+/** Decimal places of times in milliseconds. No load engine measures more precisely. */
 const digits = 3;
 
 type Counts = Pick<LoadRun["requests"], "admitted" | "refused" | "failed" | "unanswered" | "left">;
@@ -86,7 +86,9 @@ function spreadOf(values: readonly number[]): Spread | null {
   return { count: values.length, median: at(0.5), p99: at(0.99), max: at(1) };
 }
 
-/** The kinds of rate-limit window that the finding of LIM-15 (which window a limit uses) names; `null` without such a finding. */
+/**
+ * Describes which rate-limit windows the target uses (fixed, rolling or both), from the finding of LIM-15. `null` without such a finding.
+ */
 function windowsOf(findings: readonly LoadFinding[]): string | null {
   const shape = findings.find(({ clause, kind }) => clause === "LIM-15" && kind === "observed");
   return shape?.kind === "observed" ? shape.text : null;

@@ -20,16 +20,16 @@ import { type Network, proxyFor, proxyOrigin } from "../../base/network/network.
 /** Input of the report of a run, in addition to the run's result. */
 export interface RunReportInput {
   readonly version: string;
-  /** The party to judge. Absent: the server. */
+  /** The party that is judged, server or receiver. Default: the server. */
   readonly party?: Party;
   readonly requirements: RequirementSet;
   readonly started: Date;
   readonly finished: Date;
   /** Must clauses whose checks `--only` or `--skip` left out. */
   readonly unselected: readonly string[];
-  /** The patterns of `--only` and `--skip`. Absent if the run had every check. */
+  /** The patterns of `--only` and `--skip`. Absent if every check was selected. */
   readonly selection?: Selection;
-  /** The agent of each role, with the query that makes the agent play this role. */
+  /** For each role, the agent and the query that makes the agent play the role. */
   readonly roles: Readonly<Record<string, string>>;
   readonly messages: Messages;
 }
@@ -79,7 +79,7 @@ export function assembleReport(
   });
 }
 
-/** Environment variables of keys. The commands in a report cannot guess these variables from the names of the keys. */
+/** Returns the environment variables of keys that cannot be guessed from the names of the keys. The report's commands need them. */
 function variablesOf(keys: RunResult["target"]["keys"]): Pick<Report["target"], "variables"> {
   const named = Object.values(keys).filter(({ name, variable }) => variable !== shellVariableOfKey(name));
   return named.length === 0
@@ -87,13 +87,16 @@ function variablesOf(keys: RunResult["target"]["keys"]): Pick<Report["target"], 
     : { variables: Object.fromEntries(named.map(({ name, variable }) => [name, variable])) };
 }
 
-/** Which pairs of request properties the run combined in some request; `null` if the run did not count pairs. */
+/** Returns which pairs of request properties occurred together in some request; `null` if the run did not count pairs. */
 function pairCoverageOf({ runs }: RunResult): PairCoverage | null {
   const result = runs.find(({ planned }) => planned.probe === cornersRequested)?.result;
   return result?.kind === "ran" ? (result.evidence as PairCoverage) : null;
 }
 
-/** The field `pairs` of the report: which pairs of request properties the run combined. Absent if the run did not count pairs. */
+/**
+ * The field `pairs` of the report: which pairs of request properties occurred together in some request. Absent if the run did not count
+ * pairs.
+ */
 function pairsOf(
   { coveredCount, total, cut, triples, seed, seen }: PairCoverage,
   unseen: readonly string[],
@@ -117,7 +120,7 @@ function endOfRun(result: RunResult, { reason }: Messages): RunEnd {
   return { kind: result.why, why: reason(result.sentence) };
 }
 
-/** Turns the judgement of a check into a finding of the report. */
+/** Turns the judgement of a check into a finding row of the report. */
 export function findingRowOf(
   { check, suite, instance, finding, exchanges }: Judgement,
   messages: Messages,
@@ -156,7 +159,7 @@ function serverHeader({ answer }: Exchange): string | null {
   return answer.headers.find(([name]) => name.toLowerCase() === "server")?.[1] ?? null;
 }
 
-/** The proxy and the certificates of a target, for the report. Empty if the target needs neither. */
+/** Describes the proxy and the certificates of a target, for the report. Empty if the target uses neither. */
 export function connectionOf(network: Network, baseUrl: string): { readonly way?: ReportedConnection } {
   const proxy = proxyFor(network, baseUrl);
   const { ca, cert, key } = network.files;

@@ -5,19 +5,19 @@ import type { Selection } from "../../run/plan/selection.ts";
 import { clausesOfPair } from "../../suites/coverage/clauses-of-pairs.ts";
 import { cornersRequested, type PairCoverage } from "../../suites/coverage/probe.ts";
 
-/** Maximum number of pairs of request properties that a finding names. */
+/** A finding names at most this many pairs of request properties. */
 const maxNamed = 4;
 
 /**
- * The pairs of request properties that the run could have combined in a request, but did not. Empty if `--only` or `--skip` left requests
- * out. Also empty for evidence of earlier versions, which does not say why a pair is missing.
+ * Returns the pairs of request properties that the run could have combined in a request, but did not. Empty if `--only` or `--skip` left
+ * requests out, or the evidence is too old to say why a pair is missing.
  */
 export const unseenPairsOf = (coverage: PairCoverage | null, selection: Selection | undefined): readonly string[] =>
   coverage?.seen === undefined || selection !== undefined ? [] : coverage.uncovered;
 
 /**
- * Adds a skipped finding for each must clause that an untried pair of request properties is about, so that the clause does not count as
- * exercised. These findings count from the requirement set that introduced generated requests.
+ * Adds skipped findings for must clauses that an untried pair of request properties is about, so that such a clause does not count as
+ * exercised. They count only from the requirement set that introduced generated requests.
  */
 export function withUnseenPairs(
   findings: readonly ReportFinding[],

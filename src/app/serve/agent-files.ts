@@ -14,21 +14,21 @@ import {
   type Reference,
 } from "../../reference/reference.ts";
 
-/** Names of the options of the entry point, for messages. */
+/** Names of the options of `serve`, for error messages. Command line and library name them differently. */
 export interface ServeOptionNames {
   readonly agentFile: string;
   readonly allowDeliveriesTo: string;
   readonly targetFile: string;
 }
 
-/** An agent configuration file, as it was read when the server started. */
+/** The content of an agent configuration file when the server started. */
 export interface LoadedAgent {
   readonly path: string;
   readonly content: string;
   readonly file: AgentFile;
 }
 
-/** An agent that the server hosts, with its file. */
+/** An agent that the server hosts, and the file that defines it. */
 export interface HostedAgent extends LoadedAgent {
   readonly id: string;
 }
@@ -52,7 +52,7 @@ export function loadAgents(paths: readonly string[], { agentFile: option }: Serv
   return loaded;
 }
 
-/** The notation of an agent file. A file of any other ending is read as JSON. */
+/** Returns whether an agent file is JSON or YAML. Any other file ending counts as JSON. */
 const notationIn = (path: string): Notation => notationOf(path) ?? "JSON";
 
 function readOrThrow(path: string, option: string): string {
@@ -66,9 +66,9 @@ function readOrThrow(path: string, option: string): string {
 }
 
 /**
- * Makes the server host agents from files.
+ * Makes the server host the agents of these files.
  *
- * @throws {UsageError} if another agent has the id in a file, or a file names an address to which deliveries are not allowed
+ * @throws {UsageError} if another agent has the same id, or a file names an address to which deliveries are not allowed
  */
 export function hostAgents(
   reference: Reference,
@@ -125,7 +125,7 @@ export function followAgents(
   return { close: () => watches.forEach((each) => each.close()) };
 }
 
-/** Applies a change of an agent's file. The agent keeps its id. Returns a line for the user. */
+/** Applies a change of an agent's file to the server. The agent keeps its id. Returns a line for the user. */
 function applyChange(
   reference: Reference,
   { path, id }: HostedAgent,
@@ -159,16 +159,16 @@ function changeProblems(reference: Reference, file: AgentFile, id: string, names
 
 type FileChange = { readonly kind: "content"; readonly content: string } | { readonly kind: "gone" };
 
-/** A running watch of files. */
+/** A handle that stops watching files. */
 export interface FileWatch {
   close(): void;
 }
 
-/** How long a file must be unchanged before it is read. Editors write in several steps. */
+/** How long a file must be unchanged before it is read again. Editors write a file in several steps. */
 const debounceMs = 120;
-/** How long a file must be missing before it counts as removed. Some editors delete a file and write it again. */
+/** How long a file must be missing before it counts as removed. Some editors delete a file and then write it again. */
 const removalGraceMs = 400;
-/** How often a file is read without a change event. Some file systems send no events. */
+/** How often a file is read again without a change event. Some file systems send no events. */
 const pollIntervalMs = 2000;
 
 /**
@@ -202,7 +202,7 @@ function watchFile(path: string, content: string, onChange: (change: FileChange)
   };
 }
 
-/** Watches a folder. Does nothing if the file system does not support that. */
+/** Watches a folder for changes. Does nothing if the file system does not support that. */
 function watchFolder(folder: string, onChange: () => void): () => void {
   try {
     const watcher = watch(folder, { persistent: false }, onChange);

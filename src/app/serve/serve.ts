@@ -10,18 +10,18 @@ export interface ServeOptions extends ReferenceOptions {
   readonly host: string;
   readonly port: number;
   readonly controlToken: string;
-  /** Agent configuration files. */
+  /** Paths of the agent configuration files to host. */
   readonly agentFiles: readonly string[];
-  /** Path of a target file to write; `null` for none. */
+  /** Path for a target file that describes this server; `null` to write none. */
   readonly targetFile: string | null;
   readonly names: ServeOptionNames;
-  /** Prints a line for each change of an agent file. */
+  /** Called with a line of text for each change of an agent file. */
   readonly onAgentChange: (line: string) => void;
-  /** Called with a sentence whenever the limit of open files is reached, because the server then closes new connections. */
+  /** Called with a sentence when the limit of open files is reached, because the server then closes new connections. */
   readonly onOpenFilesLimit: (sentence: string) => void;
 }
 
-/** A running reference server, with the agents of its agent files. */
+/** A running reference server that hosts the agents of its agent files. */
 export interface ServingReference {
   readonly reference: Reference;
   readonly hosted: readonly HostedAgent[];
@@ -32,13 +32,13 @@ const atOpenFilesLimit =
   "The server has no file descriptor left, and closes new connections without a response: raise `ulimit -n`.";
 
 /**
- * Connections that a server has to accept at the same time: clients test the concurrency limit of a key, and each webhook needs a
+ * Number of connections that a server must be able to hold. Clients test the concurrency limit of a key, and each webhook needs a
  * connection.
  */
 const minConnections = 128;
 
 /**
- * Starts the reference server with agents from files. Applies later changes of the files while it runs.
+ * Starts the reference server with the agents of agent files, and applies later changes of the files.
  *
  * @throws {UsageError} if a file or an address cannot be used
  * @throws {HarnessLimit} if this process can open too few connections

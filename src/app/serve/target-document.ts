@@ -10,10 +10,10 @@ import type { ParsedTargetFile } from "../../target/file-schema.ts";
 import { agentRoles } from "../../target/target.ts";
 import type { ServeOptionNames } from "./agent-files.ts";
 
-/** The receiver listens on loopback, because the reference server and the harness run on the same machine. */
+/** Address of the webhook receiver: a free port on loopback, because harness and reference server run on the same machine. */
 const listen = "127.0.0.1:0";
 
-/** Returns a target file for a reference server. It enables every check. */
+/** Builds a target file that describes a reference server and enables every check. */
 export function targetDocument(reference: Reference, token: string): ParsedTargetFile {
   const at = (path: string): string => new URL(path, reference.baseUrl).href;
   const headers = { [controlTokenHeader]: token };
@@ -38,7 +38,7 @@ export function targetDocument(reference: Reference, token: string): ParsedTarge
     ...(reference.hasVirtualClock && {
       clock: {
         advance: { method: "POST" as const, url: at("/clock/advance"), headers, body: { seconds: "${seconds}" } },
-        // The server answers an advance of its clock only after everything that the advance causes, so no time to settle is needed.
+        // The server answers an advance of its clock only after all effects of the advance, so no time to settle is needed.
         settleMs: 0,
         agentsFollow: true,
       },
@@ -54,8 +54,8 @@ export function targetDocument(reference: Reference, token: string): ParsedTarge
 }
 
 /**
- * The agent that a deployment event is about. "Created" and "deleted" events are about a separate agent; other events are about an agent
- * with webhooks.
+ * Returns the agent that a deployment event is about: a separate agent for "created" and "deleted" events, and an agent with webhooks for
+ * others.
  */
 function deployedAgent({ agents }: Reference, event: (typeof deploymentEvents)[number]): string {
   return event === "deployment.created" || event === "deployment.deleted" ? newAgentId : agents.webhooked;

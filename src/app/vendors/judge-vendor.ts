@@ -23,29 +23,29 @@ import { saveRun } from "../report-folder/saved-run.ts";
 import { warnOfLoss } from "../report-folder/write-files.ts";
 import type { ListedVendor } from "./vendors-file.ts";
 
-/** Prints a progress line of one vendor. */
+/** Prints a line about the progress of one vendor. */
 export type PrintLine = (text: string) => void;
 
-/** Options of judging. They are the same for every vendor. */
+/** Options that are the same for every vendor. */
 export interface VendorJudging extends RunScope {
   readonly signal: AbortSignal;
-  /** Called with a sentence if files could not be written. Default: a warning of Node. */
+  /** Called with a sentence if files could not be written. Default: prints a warning. */
   readonly onLoss?: (sentence: string) => void;
 }
 
-/** A vendor, and the result of judging it. */
+/** A vendor and its judgement. */
 export interface JudgedVendor {
   readonly vendor: Vendor;
-  /** `null` if the target was not reached, or a saved report was read. */
+  /** The target that was judged. `null` if it was not reached, or a saved report was read instead. */
   readonly target: Target | null;
-  /** Whether the harness itself failed, so that the vendor is not to blame. */
+  /** Whether the harness itself failed, and not the vendor. */
   readonly isHarness: boolean;
-  /** Why the requested load was not sent; `null` if it was sent, or none was requested. */
+  /** Why the requested load was not sent. `null` if it was sent, or no load was requested. */
   readonly noLoad: NotSentReason | null;
 }
 
 /**
- * Judges a vendor's target, or reads the vendor's saved report. An error becomes part of the result.
+ * Judges a vendor's target, or reads the vendor's saved report. Errors become part of the result.
  *
  * @param folder folder for the report, which is written at once
  */
@@ -79,8 +79,8 @@ export const unjudged = (name: string, target: Target | null, reason: string): V
 });
 
 /**
- * Judges a saved report by the requirement set of the comparison. A report that was judged by an earlier set stays as it is, and a note of
- * the comparison says so.
+ * Judges a saved report again by the requirement set of the comparison. Keeps a report of an earlier set as it is, which a note in the
+ * comparison says.
  */
 const narrowed = (document: ReportDocument, requirements: RequirementSet): ReportDocument =>
   countsIn(requirements, document.report.suite.requirements)
@@ -144,10 +144,10 @@ async function runVendor(
   return vendor;
 }
 
-/** Waits of at most this length are not printed. */
+/** Shorter waits are not printed. */
 const shortWaitMs = 2000;
 
-/** Returns a folder for the report of each vendor. No two vendors get the same folder. */
+/** Returns the report folder of each vendor. The folders differ even if two names look the same. */
 export function foldersOf(names: readonly string[], out: string): Map<string, string> {
   const taken = new Set<string>();
   return new Map(
@@ -161,7 +161,7 @@ export function foldersOf(names: readonly string[], out: string): Map<string, st
   );
 }
 
-/** Runs spend most of their time waiting, so one core suffices for this many runs at the same time. */
+/** Default number of runs at the same time. Runs spend most of their time waiting, so one core is enough. */
 export const defaultConcurrency = 12;
 
 export interface ConcurrentJudging {
@@ -181,8 +181,8 @@ interface Entry {
 }
 
 /**
- * Judges vendors concurrently. Vendors at the same address are judged in sequence, because concurrent runs on one deployment would disturb
- * each other. The failure of one vendor does not affect the others.
+ * Judges several vendors at the same time. Vendors at the same address take turns, because runs on one deployment would disturb each other.
+ * The failure of one vendor does not affect the others.
  *
  * @throws {HarnessLimit} if this process cannot open as many connections as the runs may need
  */
@@ -216,7 +216,7 @@ export async function judgeConcurrently({
   return vendors.flatMap((named) => results.get(named) ?? []);
 }
 
-/** The maximum number of connections that concurrent runs may open together. Saved reports need none. */
+/** Maximum number of connections that all concurrent runs may open together. A saved report needs none. */
 function connectionsOfRuns(entries: readonly Entry[], concurrency: number): number {
   const each = entries.map(({ target }) => (target === null ? 0 : connectionsOfRun(target)));
   return sumOf(each.toSorted((one, other) => other - one).slice(0, concurrency));

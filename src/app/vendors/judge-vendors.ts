@@ -5,9 +5,9 @@ import { type ConcurrentJudging, judgeConcurrently, foldersOf, type JudgedVendor
 import { sendVendorLoads, type VendorsLoad } from "./load-vendors.ts";
 
 export interface JudgeVendorsOptions extends Omit<ConcurrentJudging, "folderOf"> {
-  /** `null` if no load is to be sent. */
+  /** The load to send to each vendor; `null` for none. */
   readonly load: VendorsLoad | null;
-  /** Folder for `vendors.json`, and for a folder with the report of each vendor. */
+  /** Folder for `vendors.json`. Each vendor's report has its own folder below it. */
   readonly folder: string;
 }
 
@@ -18,8 +18,8 @@ export interface JudgedVendors {
 }
 
 /**
- * Judges deployments concurrently. Then sends load to each in sequence, if requested, and compares all results. The failure of one
- * deployment does not affect the others.
+ * Judges several deployments at the same time, sends the requested load to one after the other, and compares all results. The failure of
+ * one deployment does not affect the others.
  *
  * @throws {UnsendableLoadError} if the load cannot be sent to any target; nothing was sent then
  */

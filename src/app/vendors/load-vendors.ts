@@ -14,25 +14,26 @@ import type { ConcurrentJudging, JudgedVendor, PrintLine, VendorJudging } from "
 
 /** The load to send to every vendor. */
 export interface VendorsLoad {
-  /** `engine` is never `in turns`, because only loads by the same engine can be compared. */
+  /** Parameters of the load. `engine` must not be `in turns`, because only loads of the same engine can be compared. */
   readonly parameters: Omit<LoadParameters, "maxRequests" | "requirements">;
   readonly engines: AvailableEngines;
   /** Called before load is sent to a vendor. */
   readonly planned: (outlook: LoadPreview) => void;
-  /** Asks for consent before load is sent to a target that is not on loopback. */
+  /** Asks the user whether load may be sent to a target that is not on loopback. */
   readonly agree: (outlook: LoadPreview) => boolean | Promise<boolean>;
 }
 
 /**
- * Sends load to the judged targets in sequence, because concurrent loads would disturb each other's measurements. A target that gets no
- * load keeps its column in the comparison, with a note.
+ * Sends load to the judged targets one after the other, because concurrent loads would disturb each other. A target without load stays in
+ * the comparison, with a note.
  */
 export async function sendVendorLoads(
   judged: readonly JudgedVendor[],
   { parameters, engines, planned, agree }: VendorsLoad,
   { judging, folderOf, sayOf }: Pick<ConcurrentJudging, "judging" | "folderOf" | "sayOf">,
 ): Promise<JudgedVendor[]> {
-  // The runs have just used the keys, so load has to wait for their rate-limit windows. Vendors at the same address may share keys.
+  // The runs have just used the keys, so the load waits until their rate-limit windows have passed. Vendors at the same address may share
+  // keys.
   const ranUntilMs = performance.now();
   const usedAtMs = new Map<string, number>();
   const done: JudgedVendor[] = [];
@@ -68,7 +69,7 @@ export async function sendVendorLoads(
   return done;
 }
 
-/** Number of requests that `maxRequests` leaves for the load, after the requests of the run. */
+/** Number of requests that the load may send: `maxRequests` minus the requests of the run. */
 const leftOf = ({ document }: VendorWithReport, { maxRequests }: VendorJudging): number =>
   maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - document.report.requests);
 

@@ -10,18 +10,18 @@ import { UsageError } from "../../base/usage-error.ts";
 import type { Target } from "../../target/target.ts";
 import { vendorsSchemaWith } from "../../report/vendors/vendors-schema.ts";
 
-/** A vendor in a vendors file. Its target file is not read yet. */
+/** A row of a vendors file. Its target file has not been read yet. */
 export type ListedVendor =
   | { readonly kind: "target"; readonly name: string; readonly target: () => Target; readonly load: string | null }
   | { readonly kind: "report"; readonly name: string; readonly report: string; readonly load: string | null };
 
-/** Accepts any object as a target here. Errors in it are found later, and appear in the column of that vendor only. */
+/** Accepts any object as a target. A wrong target is reported later, in the column of its vendor, and does not stop the others. */
 const vendorsSchema = vendorsSchemaWith(z.record(z.string(), z.unknown()));
 
 /**
- * Reads a vendors file. Paths in it are relative to its folder.
+ * Reads a vendors file. Relative paths in it start at its own folder.
  *
- * @throws {UsageError} that says where in the file the error is. Errors in a target are thrown only when its `target` function is called.
+ * @throws {UsageError} with the place of the error in the file; errors of a single target are thrown later, by its `target` function
  */
 export function readVendorsFile(
   file: string,

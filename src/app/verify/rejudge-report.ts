@@ -20,24 +20,24 @@ import { assembleLoadReport } from "../report/load-report.ts";
 import { runEndOf } from "../../report/model/verdict.ts";
 import { judgeSavedEvidence } from "../load/saved-evidence.ts";
 
-/** Messages of each entry point (command line, library) that may have written a report. */
+/** Messages of the command line and of the library. Either may have written the report. */
 export type PossibleMessages = readonly [Messages, ...Messages[]];
 
-/** A saved report, and the report that this version makes from the same evidence. */
+/** A saved report, and a new report that this version makes of the same evidence. */
 export interface RejudgedReport {
   readonly report: Report;
   readonly again: Report;
   /** Findings of must clauses that the report lists as not selected; empty for a load report. */
   readonly unselected: readonly ReportFinding[];
-  /** A line for each way in which the evidence is not that of the report, such as another deployment. */
+  /** A line for each contradiction between evidence and report, such as different deployments. */
   readonly mismatches: readonly string[];
 }
 
 /**
- * Judges the evidence in a report's folder again, like `conformance rejudge` and `conformance load judge`. Findings of trials that were not
- * sent are copied from the report.
+ * Judges the evidence in a report's folder again, like `conformance rejudge` and `conformance load judge`. Copies the findings of trials
+ * that were not sent.
  *
- * @param wordings messages of each entry point that may have written the report
+ * @param wordings messages of the command line and of the library, either of which may have written the report
  * @throws {UsageError} if the evidence cannot be read
  */
 export function rejudgeReport(folder: string, report: Report, wordings: PossibleMessages): RejudgedReport {
@@ -61,9 +61,8 @@ export function rejudgeReport(folder: string, report: Report, wordings: Possible
 }
 
 /**
- * Compares the target and the number of requests with the evidence. The evidence always contains the first request of a
- * run, but not every request. The first request to a server is to `/agents`; a receiver gets every delivery at its own
- * address.
+ * Compares the report's target and number of requests with the evidence. The evidence has the first request of a run, but not every
+ * request. The first request to a server goes to `/agents`; a receiver gets each delivery at its own address.
  */
 function occasionMismatches(report: Report, { exchanges }: Evidence): string[] {
   const { target, requests } = report;
@@ -99,7 +98,7 @@ function judgeLoadAgain(folder: string, report: Report, runs: NonNullable<Report
   });
 }
 
-/** Trials that have findings but no evidence. They were skipped, or the harness failed. */
+/** Returns the trials that have findings but no evidence, because they were skipped or the harness failed. */
 function trialsWithoutEvidence({ findings }: Report, runs: NonNullable<Report["load"]>["runs"]): TrialResult[] {
   const sent = new Set(runs.map((run) => formatTrial({ ...run, tier: run.tier ?? "enterprise" })));
   const groups = Map.groupBy(findings, ({ load }) => (load === undefined ? "" : formatTrial(load)));

@@ -30,16 +30,16 @@ export interface Verification {
   readonly statement: Statement;
   /** A line for each mismatch. If there are none, the statement is verified. */
   readonly mismatches: readonly string[];
-  /** Says how the evidence was judged again, and how the judgement of another version differs. */
+  /** Sentences on how the evidence was judged again, and how the judgement of another version differs. */
   readonly notes: readonly string[];
 }
 
 /**
- * Verifies a statement: it matches its report, its digests are those of the evidence, and judging the evidence again gives the same
- * verdict.
+ * Verifies a statement: it must match its report, its digests must be those of the evidence, and judging the evidence again must give the
+ * same verdict.
  *
  * @param path folder of the report, or the `report.json` in it
- * @param wordings messages of each entry point
+ * @param wordings messages of the command line and of the library
  * @throws {UsageError} if one of the files cannot be read
  */
 export function verify(statementFile: string, path: string, wordings: PossibleMessages): Verification {
@@ -78,7 +78,7 @@ function judgedAgain(folder: string, kept: Report, wordings: PossibleMessages): 
 }
 
 /**
- * Compares the judgement of this version with that of another version. Different findings are only noted, but a different verdict is a
+ * Compares this version's judgement with the report of another version. Different findings become notes, but a different verdict is a
  * mismatch.
  */
 function judgedByOther(
@@ -99,8 +99,8 @@ function judgedByOther(
 }
 
 /**
- * Digests of the report and of its evidence files. Leaves out paths outside the folder: a forged report must not make the harness read
- * other files.
+ * Returns digests of the report and of its evidence files. Leaves out paths outside the folder, because a forged report must not make the
+ * harness read other files.
  */
 function digestsIn(folder: string, report: Report): Digests {
   const files = [reportFileName, ...evidenceFileNames(report)].filter(
@@ -124,7 +124,9 @@ function readStatement(file: string): Statement {
   throw new UsageError(line`${file} is not a conformance statement: ${parsed.problem}. Is it of this version?`);
 }
 
-/** Whether no field occurs twice. Of two fields with the same name, a parser would read one, and a person might read the other. */
+/**
+ * Whether every field name in a JSON text is unique. Of two fields with the same name, a parser reads one, and a person may read the other.
+ */
 const hasNoDuplicateFields = (text: string, raw: unknown): boolean =>
   withoutBlanks(text) === withoutBlanks(JSON.stringify(raw));
 

@@ -18,16 +18,16 @@ const lineSchema = z.union([
 ]);
 
 /**
- * A line of `watch.jsonl`. `began` is the time at which the receiver began to listen (again), `listening` a time at which it still did. Times are
- * in milliseconds since the start of the run.
+ * A line of `watch.jsonl`: the receiver began to listen, the receiver is still listening, or a delivery. Times are in milliseconds since
+ * the start of the run.
  */
 export type JournalLine = { readonly began: number } | { readonly listening: number } | { readonly delivery: Delivery };
 
 const fileOf = (folder: string): string => join(folder, "watch.jsonl");
 
 /**
- * The file `watch.jsonl`: the deliveries that arrived after a run, with one JSON object on each line. Each delivery is flushed to disk at
- * once, so that none is lost if the process is killed.
+ * The file `watch.jsonl` with the deliveries that arrive after a run, one JSON object on each line. A line is flushed to disk at once, so
+ * that a killed process loses no delivery.
  */
 export interface Journal {
   readonly add: (line: JournalLine) => void;
@@ -36,9 +36,9 @@ export interface Journal {
 
 export function openJournal(folder: string): Journal {
   const file = openSync(fileOf(folder), "a", 0o600);
-  // Deliveries may contain webhook secrets, so an existing file must no longer be readable by others.
+  // Deliveries may contain webhook secrets, so other users must not read even a file that already exists.
   fchmodSync(file, 0o600);
-  // An earlier process may have left an incomplete line. The next line must not be appended to it.
+  // An earlier process may have left an incomplete line. A line feed keeps the next line apart from it.
   let begin = fstatSync(file).size > 0 ? "\n" : "";
   return {
     add: (line) => {
@@ -65,11 +65,11 @@ export function readJournal(folder: string): JournalLine[] {
 
 export const removeJournal = (folder: string): void => rmSync(fileOf(folder), { force: true });
 
-/** Collects the lines of a journal. They show which deliveries arrived, and when no receiver listened. */
+/** Collects the lines of a journal, to find out which deliveries arrived and when no receiver listened. */
 export interface WatchAccumulator {
   readonly add: (line: JournalLine) => void;
   /**
-   * Returns the deliveries until now.
+   * Returns the deliveries so far.
    *
    * @param untilMs the time now, in milliseconds since the start of the run
    * @param isListening whether the receiver is listening now
@@ -77,16 +77,16 @@ export interface WatchAccumulator {
   readonly upTo: (untilMs: number, isListening: boolean) => WatchedDeliveries;
 }
 
-/** How often the receiver writes a line to say that it is still listening. */
+/** Interval at which the receiver notes in the journal that it still listens. */
 export const heartbeatIntervalMs = 5000;
-/** Longest time between two lines while the receiver listens. After a longer time, the machine was asleep. */
+/** Longest time between two lines of the journal while the receiver listens. A longer time means that the machine was asleep. */
 const maxSilenceMs = 2 * heartbeatIntervalMs;
 
 /**
- * Creates an accumulator. It starts with the deliveries of the run itself, before any line of the journal.
+ * Creates an accumulator for the lines of a journal.
  *
  * @param sinceMs when the run itself stopped listening
- * @param received deliveries of the run itself
+ * @param received deliveries that arrived during the run
  */
 export function accumulateWatch(sinceMs: number, received: readonly Delivery[]): WatchAccumulator {
   const deliveries = new Map(received.map((each) => [each.id, each]));

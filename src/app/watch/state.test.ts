@@ -12,7 +12,7 @@ const receiver = { listen: "127.0.0.1:4711", publicUrl: null, hooks: [hook], del
 describe("what it takes to go on watching", () => {
   it("is its owner's alone, for the webhooks' secrets are in it", () => {
     const folder = mkdtempSync(join(tmpdir(), "conformance-state-"));
-    // A process that was killed may leave this file behind.
+    // Simulates a killed process, which leaves this file behind.
     writeFileSync(join(folder, "watch.json.new"), "", { mode: 0o644 });
     const state = beginState(folder, { receiver, live: null, epochMs: 1, untilMs: 2 }, undefined);
     expect(readState(folder)).toEqual(state);

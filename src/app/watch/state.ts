@@ -53,7 +53,7 @@ const stateSchema = z.object({
   targetFile: z.string().nullable(),
 });
 
-/** The file `watch.json`: what a later process needs to continue listening after a run. */
+/** The file `watch.json`, from which a later process learns how to listen on after a run. */
 export interface WatchState {
   readonly format: "agent-hosting-conformance/watch/1";
   readonly receiver: ReceiverRecord;
@@ -61,14 +61,14 @@ export interface WatchState {
   readonly epochMs: number;
   /** When the run itself stopped listening, in milliseconds since its start. */
   readonly sinceMs: number;
-  /** The target file of the run. Its keys have to be redacted in the new report. `null` if flags named the target. */
+  /** The target file of the run, whose keys must be redacted in the new report. `null` if the target came from flags. */
   readonly targetFile: string | null;
 }
 
 const fileName = "watch.json";
 
 /**
- * Writes the initial state of a watch.
+ * Writes `watch.json` for the first time.
  *
  * @throws {UsageError} if the run did not listen for deliveries
  * @throws {UseCaseError} if the folder cannot be written
@@ -95,9 +95,9 @@ export function beginState(
 }
 
 /**
- * Reads the state of a watch.
+ * Reads `watch.json`.
  *
- * @throws {UseCaseError} if the folder has no valid state
+ * @throws {UseCaseError} if the folder has no valid file of this name
  */
 export function readState(folder: string): WatchState {
   const file = join(folder, fileName);

@@ -17,22 +17,22 @@ import { startWatch } from "./watch.ts";
 export interface WatchAndRejudgeOptions {
   readonly folder: string;
   readonly state: WatchState;
-  /** The run's own receiver, if it still listens. The caller closes it. */
+  /** The receiver of the run, if it still listens. The caller closes it. */
   readonly live?: Receiver | null;
   readonly kept: SavedRun;
-  /** Secrets to redact, in case the target sends them in a delivery. */
+  /** Secrets to redact. A delivery may contain them. */
   readonly secrets: readonly Secret[];
-  /** Turns reasons into sentences for the new report. */
+  /** Turns skip reasons into sentences for the new report. */
   readonly messages: Messages;
   readonly signal: AbortSignal;
   readonly onOutlook: (outlook: RemainingRetries) => void;
-  /** Called with a sentence if a delivery could not be written. Default: a warning of Node. */
+  /** Called with a sentence if a delivery could not be written. Default: prints a warning. */
   readonly onLoss?: (sentence: string) => void;
-  /** Called when the receiver listens, before the first progress. */
+  /** Called once when the receiver listens, before the first progress. */
   readonly onListening?: (() => void | Promise<void>) | undefined;
 }
 
-/** The result of a watch: how far the retry schedule came, and the new report. */
+/** How far the schedule of webhook retries came during a watch, and the new report. */
 export interface WatchResult {
   readonly kind: "over" | "interrupted";
   readonly outlook: RemainingRetries;
@@ -41,12 +41,12 @@ export interface WatchResult {
   readonly problem: string | null;
 }
 
-/** Number of deliveries that the receiver has to accept at the same time. */
+/** Number of deliveries that the receiver must be able to accept at the same time. */
 const minConnections = 32;
 
 /**
- * Listens until the retry schedule is over or the signal aborts. Then judges again, with the new deliveries, and rewrites the report. A
- * watch that was stopped can be resumed.
+ * Listens until the schedule of webhook retries is over, or the signal aborts. Then judges run and new deliveries together, and rewrites
+ * the report. A stopped watch can be resumed.
  *
  * @throws {UsageError} if the receiver's address is in use
  * @throws {HarnessLimit} if this process can open too few connections
@@ -63,7 +63,7 @@ export async function watchAndRejudge({ kept, messages, ...watching }: WatchAndR
   return { kind, outlook, kept: judged, problem };
 }
 
-/** Judges the evidence of the run together with the deliveries that arrived during the watch. */
+/** Judges the evidence of the run together with the deliveries that arrived after it. */
 export function judgeWatched(
   { report, evidence }: SavedRun,
   { epochMs }: WatchState,
@@ -80,13 +80,13 @@ export function judgeWatched(
   return { report: { ...rejudgeRun(report, all, messages, options), finished }, evidence: all };
 }
 
-/** The checks that the run itself judged, by suite. */
+/** Returns the checks that the run judged, grouped by suite. */
 function selectedBy({ findings, upcoming }: Report): Suite[] {
   const selected = new Set([...findings, ...upcoming].map(({ check }) => check));
   return suites.map((suite) => ({ ...suite, checks: suite.checks.filter(({ id }) => selected.has(id)) }));
 }
 
-/** Deletes the files of the watch, because the report now contains everything. */
+/** Deletes the files of a finished watch. The report now contains everything. */
 export function endWatching(folder: string): void {
   removeState(folder);
   removeJournal(folder);

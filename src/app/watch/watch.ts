@@ -21,31 +21,31 @@ import type { WatchState } from "./state.ts";
 
 /** The clock of a watch. Default: the clock of the machine. */
 export interface WatchTimers {
-  /** Unix milliseconds. */
+  /** Returns the time now, in Unix milliseconds. */
   readonly now: () => number;
-  /** Calls back at an interval. Returns a function that ends the calls. */
+  /** Calls `callback` at an interval. Returns a function that stops this. */
   readonly every: (ms: number, callback: () => void) => () => void;
 }
 
 export interface WatchOptions {
   readonly folder: string;
   readonly state: WatchState;
-  /** The run's own receiver, if it still listens. The watch closes it at the end. */
+  /** The receiver of the run, if it still listens. The watch closes it at the end. */
   readonly live?: Receiver | null;
-  /** Evidence of the run itself. */
+  /** Deliveries and probe results that the run itself recorded. */
   readonly evidence: { readonly deliveries: readonly Delivery[]; readonly probes: readonly ProbeEvidence[] };
-  /** Secrets to redact, in case the target sends them in a delivery. */
+  /** Secrets to redact. A delivery may contain them. */
   readonly secrets: readonly Secret[];
   readonly signal: AbortSignal;
   readonly onOutlook: (outlook: RemainingRetries) => void;
-  /** Called with a sentence if a delivery could not be written. Default: a warning of Node. */
+  /** Called with a sentence if a delivery could not be written. Default: prints a warning. */
   readonly onLoss?: (sentence: string) => void;
-  /** Called when the receiver listens, before the first progress. */
+  /** Called once when the receiver listens, before the first progress. */
   readonly onListening?: (() => void | Promise<void>) | undefined;
   readonly timers?: WatchTimers;
 }
 
-/** How a watch ended, and its deliveries. */
+/** How a watch ended, and which deliveries it received. */
 export interface WatchEnd {
   readonly kind: "over" | "interrupted";
   readonly watched: WatchedDeliveries;
@@ -65,8 +65,8 @@ const machineTimers: WatchTimers = {
 };
 
 /**
- * Listens for deliveries after a run, until the retry schedule is over or the signal aborts. Writes each delivery to the journal at once.
- * Does not listen if the schedule is already over.
+ * Listens for deliveries after a run, until the schedule of webhook retries is over or the signal aborts. Writes each delivery to the
+ * journal at once. Does not listen if the schedule is already over.
  *
  * @throws {UsageError} if the receiver's address is in use
  * @throws {UseCaseError} if the folder cannot be written
@@ -101,10 +101,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   const receiver = live ?? (await listenAgain(resumed(state.receiver, before.watched.deliveries), now, journal));
   const timed = timesOfArrival([...before.watched.deliveries, ...receiver.deliveries()], now);
   let refused = 0;
-  /**
-   * If the receiver has refused connections since the last line of the journal, records that time as a gap in which deliveries may be
-   * missing.
-   */
+  /** Records a gap in the journal if the receiver has refused connections since the last line. Deliveries may be missing in that time. */
   const recordGap = (): void => {
     const isGap = receiver.refusedConnections() > refused;
     refused = receiver.refusedConnections();
@@ -117,7 +114,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   await options.onListening?.();
   receiver.onDelivery(receive);
   record(live === null ? { began: now() } : { listening: now() });
-  // Records deliveries that arrived after the end of the run and before the watch began.
+  // Adds the deliveries that arrived between the run and the watch.
   const known = new Set(before.watched.deliveries.map(({ id }) => id));
   for (const delivery of receiver.deliveries()) if (!known.has(delivery.id)) receive(delivery);
   const stopHeartbeat = timers.every(heartbeatIntervalMs, () => {
@@ -143,7 +140,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
 }
 
 /**
- * Opens the journal. If a line cannot be written, the watch goes on: the report that follows still contains the delivery.
+ * Opens the journal. If a line cannot be written later, the watch goes on, because its report will contain the delivery anyway.
  *
  * @throws {UseCaseError} if the journal cannot be opened
  */
@@ -167,7 +164,7 @@ function openedJournal(folder: string, onLoss: (sentence: string) => void): Jour
 
 const isOver = ({ kind }: RemainingRetries): boolean => kind === "nothing" || kind === "over";
 
-/** Restores the receiver's counters of attempts and of delivery ids, so that new deliveries are numbered after those in the journal. */
+/** Restores the receiver's counts of attempts and of delivery ids. New deliveries are then numbered after those in the journal. */
 function resumed(record: ReceiverRecord, deliveries: readonly Delivery[]): ReceiverRecord {
   const arrivalsAt = (name: string): number[] =>
     deliveries.filter(({ hook }) => hook === name).map(({ attempt }) => attempt);
@@ -178,7 +175,7 @@ function resumed(record: ReceiverRecord, deliveries: readonly Delivery[]): Recei
   };
 }
 
-/** Returns a function that replaces the arrival time of a delivery. The receiver's own clock stops while the machine sleeps. */
+/** Returns a function that corrects the arrival time of a delivery. The receiver's own clock stops while the machine sleeps. */
 function timesOfArrival(known: readonly Delivery[], now: () => number): (delivery: Delivery) => Delivery {
   const arrivedMs = new Map(known.map(({ id, receivedMs }) => [id, receivedMs]));
   return (delivery) => {

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 
 import { errorCodeOrText } from "./errors.ts";
 import { parseManualJson } from "./parsing.ts";
@@ -13,10 +13,12 @@ import { UsageError } from "./usage-error.ts";
  */
 export function readTextFile(path: string, what: string): string {
   try {
-    return readFileSync(path, "utf8");
+    // Some devices have no end. Pipes have one: a shell passes them as `<(command)`.
+    if (!statSync(path).isCharacterDevice()) return readFileSync(path, "utf8");
   } catch (error) {
     throw new UsageError(line`${what} cannot be read: ${path} (${errorCodeOrText(error)}).`);
   }
+  throw new UsageError(line`${what} is a device: ${path}. Give a file.`);
 }
 
 /**

@@ -5,6 +5,7 @@ import { readTextFile } from "../base/read-file.ts";
 import { UsageError } from "../base/usage-error.ts";
 import type { Header } from "../evidence/exchange.ts";
 import type { DeliverySettings } from "../run/run-deliveries.ts";
+import { headerNames } from "../spec/headers.ts";
 import { executionEvents, webhookEvents, type WebhookEvent } from "../spec/events.ts";
 
 /** Flags that describe the webhooks of a receiver. */
@@ -66,9 +67,21 @@ function eventsNamed(name: string): readonly WebhookEvent[] {
   );
 }
 
+/** Headers that the harness sets for each delivery. Another value would break the message or its signature. */
+const ownHeaders: readonly string[] = [
+  "connection",
+  "content-length",
+  "content-type",
+  "host",
+  "transfer-encoding",
+  headerNames.deliverySignature.toLowerCase(),
+];
+
 function readHeader(text: string): Header {
   const at = text.indexOf(":");
   const [name, value] = [text.slice(0, at).trim(), text.slice(at + 1).trim()];
+  if (ownHeaders.includes(name.toLowerCase()))
+    throw new UsageError(line`--header must not name ${name}: the harness sets this header for each delivery.`);
   if (at > 0 && isSendable(name, value)) return [name, value];
   // The message does not show the header, because its value may be a secret.
   throw new UsageError(line`--header is not a header. Give it like --header 'X-Tenant: acme'.`);

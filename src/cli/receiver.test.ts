@@ -1,5 +1,7 @@
 import { createHmac } from "node:crypto";
+import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -98,6 +100,27 @@ describe("conformance receiver", () => {
     expect(err).toMatch(/unreachable: The receiver at .* does not respond/);
   });
 
+  it("ends with 3 if the receiver speaks no HTTP, or ends every connection", async () => {
+    for (const greeting of ["SSH-2.0-OpenSSH_9.2\r\n", ""]) {
+      const server = createServer((socket) => socket.on("error", () => {}).end(greeting)).listen(0, "127.0.0.1");
+      await once(server, "listening");
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+      const { code, err } = await conformance([
+        "receiver",
+        url,
+        "--secret-file",
+        "secret.txt",
+        "--out",
+        `no-http-${greeting.length}`,
+      ]);
+      server.close();
+      expect({ code, err }).toEqual({
+        code: 3,
+        err: expect.stringMatching(/unreachable: The receiver at .* does not respond/),
+      });
+    }
+  });
+
   it("writes every delivery with --dry-run, and sends nothing", async () => {
     const args = ["receiver", "--secret-file", "secret.txt", "--dry-run", "dry", "--agent", "weather"];
     expect(await conformance(args)).toMatchObject({ code: 0, out: expect.stringMatching(/^dry has \d+ deliveries/) });
@@ -130,6 +153,13 @@ describe("conformance receiver", () => {
     ["ftp", ["ftp://a.example/", "--secret-file", "secret.txt"], /neither http nor https/],
     ["an unknown event", ["--secret-file", "secret.txt", "--events", "agent.done"], /--events has "agent\.done"/],
     ["a header without a name", ["--secret-file", "secret.txt", "--header", "acme"], /--header is not a header/],
+    [
+      "a header of its own",
+      ["--secret-file", "secret.txt", "--header", "Content-Length: 3"],
+      /must not name Content-Length/,
+    ],
+    ["a device as the secret", ["--secret-file", "/dev/zero"], /--secret-file is a device: \/dev\/zero/],
+    ["two ways to send nothing", ["--vectors", "v.json", "--dry-run", "dry"], /--dry-run or --vectors, not both/],
     ["a secret file that is not there", ["--secret-file", "none.txt"], /--secret-file cannot be read: none\.txt/],
   ])("refuses %s with 2, in one line", async (_, args, message) => {
     const { code, err } = await conformance(["receiver", ...args]);

@@ -75,10 +75,18 @@ async function deliverAll(
     availableRequests: () => Infinity,
     perform: (each) => performProbe(each, sender),
   });
-  if (stopped !== null && recorder.recorded().every(({ answer }) => answer.kind === "unanswered"))
-    return unjudgedRun(options, context, unreachable(stopped));
+  const firstLoss = recorder.recorded()[0]?.answer;
+  if (firstLoss?.kind === "unanswered" && !hasAnswered(context))
+    return unjudgedRun(options, context, unreachable(stopped ?? notResponding(target, firstLoss.detail)));
   return { kind: "judged", stopped, ...recordOf(options, context, { target, runs }) };
 }
+
+/** Whether some delivery got a response so far. */
+const hasAnswered = ({ recorder }: ClientContext): boolean =>
+  recorder.recorded().some(({ answer }) => answer.kind === "answered");
+
+const notResponding = ({ baseUrl }: Target, detail: string): string =>
+  `The receiver at ${baseUrl} does not respond: ${detail}`;
 
 const unreachable = (sentence: string): Unjudged => ({ kind: "nothing to judge", why: "unreachable", sentence });
 
@@ -87,11 +95,17 @@ function performProbe({ probe }: PlannedProbe, sender: DeliverySender): Promise<
   return probe.deliver(sender);
 }
 
-/** Opens a sender of deliveries that records every exchange. It stops the run once the receiver cannot be reached. */
+/**
+ * Opens a sender of deliveries that records every exchange. It stops the run once the receiver cannot be reached, and if
+ * the receiver is silent before its first response: each silent delivery costs a timeout.
+ */
 function openSender(
   { target, secrets, events, agent, headers: common }: DeliveryRunOptions,
-  { transport, recorder, time }: ClientContext,
+  context: ClientContext,
 ): DeliverySender {
+  const { transport, recorder, time } = context;
+  const isSilentFromStart = ({ reason }: { readonly reason: string }): boolean =>
+    reason === "silent" && !hasAnswered(context);
   const deliver = async ({ what, body, headers, pace }: OutgoingDelivery): Promise<SentDelivery> => {
     const pending = transport.open({
       method: "POST",
@@ -103,8 +117,9 @@ function openSender(
     });
     const exchange = { ...(await pending.finished), since: "1.2" };
     recorder.record(exchange, sampleOf(exchange, time.maxClockOffsetMs(), time.maxClockOffsetMs()));
-    if (exchange.answer.kind === "unanswered" && exchange.answer.reason === "unreachable")
-      throw new TargetUnavailable(`The receiver at ${target.baseUrl} does not respond: ${exchange.answer.detail}`);
+    const { answer } = exchange;
+    if (answer.kind === "unanswered" && (answer.reason === "unreachable" || isSilentFromStart(answer)))
+      throw new TargetUnavailable(notResponding(target, answer.detail));
     return { what, exchange };
   };
   return { secrets, events, agent, deliver };

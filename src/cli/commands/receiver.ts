@@ -92,6 +92,8 @@ interface JudgingWork {
 }
 
 function prepare(url: string | undefined, flags: ReceiverFlags): Work {
+  if (flags.vectors !== undefined && flags.dryRun !== undefined)
+    throw new UsageError(line`Give --dry-run or --vectors, not both.`);
   if (flags.vectors !== undefined) return { kind: "vectors", file: prepareFile(flags.vectors, "--vectors") };
   const settings = readDeliverySettings(flags, process.env);
   if (flags.dryRun !== undefined)

@@ -19,14 +19,14 @@ function exitCodeOf(error: unknown): number {
   return exitCodes.harnessFailed;
 }
 
-/** Runs the command in the arguments of this process, and sets the exit code. */
+/** Runs the command that this process was started with, and sets the exit code. */
 export async function runCommandLine(): Promise<void> {
   handleStreamErrors();
   catchFailures();
   forgetLosses();
   const apiKey = process.env["CONFORMANCE_API_KEY"] ?? "";
   if (apiKey !== "") registerKey(apiKey);
-  // Any argument may name the command: in `conformance help run`, it is the second.
+  // Arguments that may name the command. It need not be the first: `conformance help run` needs `run`.
   const named = new Set(process.argv.slice(2));
   try {
     const program = await conformanceProgram((name) => named.has(name));
@@ -39,8 +39,8 @@ export async function runCommandLine(): Promise<void> {
 }
 
 /**
- * Returns the exit code of a command in which the harness itself failed. Code 3 (nothing was exercised) becomes 4,
- * because the failure is why nothing was exercised.
+ * Returns the exit code of a command in which the harness itself failed. Turns 3 (nothing was exercised) into 4, because the harness is the
+ * reason.
  */
 const withFailure = (code: number): number =>
   code === exitCodes.nothingExercised ? exitCodes.harnessFailed : decisiveExitCode([code, exitCodes.harnessFailed]);
@@ -48,13 +48,12 @@ const withFailure = (code: number): number =>
 function handleStreamErrors(): void {
   let isReported = false;
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    // EPIPE means that the reader has closed the pipe, as `conformance list | head` does. That is no error, and the
-    // command continues to write its files.
+    // EPIPE: the reader closed the pipe, as in `conformance list | head`. That is no error, and the command goes on to write its files.
     if (error.code === "EPIPE" || isReported) return;
     isReported = true;
     printLine(line`Standard output cannot be written (${error.code ?? error.message}).`);
     noteLoss();
   });
-  // If standard error cannot be written, only progress messages are lost.
+  // If standard error cannot be written, only progress messages are lost, so the error is ignored.
   process.stderr.on("error", () => {});
 }

@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 
 interface TableRow {
-  /** Description in the help of the command and of the program. */
+  /** Description of the command in `--help`. */
   readonly says: string;
-  /** Loads the command and everything that it imports. */
+  /** Loads the module of the command. */
   readonly load: () => Promise<Command>;
 }
 
-/** Every command, in the order of the help. A command is loaded only if it is named, because its imports take up to a second. */
+/** All commands, in the order of the help. A command is loaded only if it is needed, because its imports take up to a second. */
 export const commandTable: Readonly<Record<string, TableRow>> = {
   run: {
     says: "Judge a target; without one, the embedded reference server.",

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { cleanUp } from "./cleanup.ts";
 import { withSignals, writeResults } from "./signals.ts";
 
-/** The steps of a command, in the order in which they run. */
+/** The three steps of a command, in the order in which they run. */
 export interface CommandSteps<Args extends readonly unknown[], Prepared, Result> {
   /** Reads the arguments and flags. Finds every usage error before anything is sent or written. */
   readonly prepare: (...args: Args) => Prepared | Promise<Prepared>;
@@ -13,7 +13,7 @@ export interface CommandSteps<Args extends readonly unknown[], Prepared, Result>
   readonly present: (result: Result, prepared: Prepared) => number | Promise<number>;
 }
 
-/** Makes a command run its three steps. The exit code of the process is what `present` returns. */
+/** Turns three steps into the action of a command. The exit code that `present` returns becomes that of the process. */
 export const withSteps = <Args extends readonly unknown[], Prepared, Result>(
   command: Command,
   { prepare, act, present }: CommandSteps<Args, Prepared, Result>,

@@ -4,11 +4,11 @@ import { isLoopback } from "../target/base-url.ts";
 import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 
-/** Whether load to this address needs consent: the address is not on this machine, and `--yes` is not given. */
+/** Whether the user must consent to load on this address: it is not on this machine, and `--yes` is not given. */
 export const needsConsent = (baseUrl: string, isYes: boolean): boolean => !isYes && !isLoopback(baseUrl);
 
 /**
- * Checks, before anything is sent, that consent can be given.
+ * Checks that the user can be asked for consent. Runs before anything is sent.
  *
  * @throws {UsageError} if consent is needed and there is no terminal
  */
@@ -19,7 +19,7 @@ export function assertConsentPossible(baseUrl: string, isYes: boolean): void {
   );
 }
 
-/** Asks for consent on the terminal. Only `yes` counts: any other text, or the end of input, is a no. */
+/** Asks for consent on the terminal. Only `yes` gives it: any other text, and the end of input, refuse it. */
 export async function askConsent(signal: AbortSignal, onInterrupt: () => void): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   lines.on("SIGINT", onInterrupt);

@@ -11,7 +11,7 @@ const root = mkdtempSync(join(tmpdir(), "contradictory-"));
 const conformance = commandLineIn(root);
 const saved = fileURLToPath(new URL("testing/saved-by-0.1.0", import.meta.url));
 
-/** Replaces words in a file. Fails if the file does not contain them. */
+/** Replaces a text in a file. Fails if the file does not contain the text. */
 function change(file: string, words: string | RegExp, changed: string): void {
   const text = readFileSync(file, "utf8");
   expect(text).toMatch(words);

@@ -1,10 +1,10 @@
 import { moduleToRun } from "../base/spawn-module.ts";
 import { collectGarbageOften } from "./runtime.ts";
 
-// Entry point of the single executable file, which contains every module. The command starts this file again for each
-// worker thread or child process.
+// Entry point of the standalone executable, which contains every module. For a worker thread or child process, the executable starts itself
+// again with the name of a module.
 
-/** Modules that run in a thread or process of their own. */
+/** Modules that run in a worker thread or child process, by name. */
 const parts: Readonly<Record<string, () => Promise<unknown>>> = {
   child: () => import("../reference/embedded/process/child.ts"),
   "mutants-worker": () => import("../selftest/mutants/mutants-worker.ts"),

@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 const main = new URL("main.ts", import.meta.url).pathname;
 const key = "ah_9kQ2vXt41mW5zLp7Yc3";
 
-/** Runs the command in a process of its own, after the code in `defect` has damaged it. */
+/** Runs a command in a separate process. Before, the code in `defect` breaks something in that process. */
 async function broken(defect: string, ...args: string[]): Promise<{ code: unknown; err: string }> {
   const child = spawn(
     process.execPath,

@@ -6,24 +6,23 @@ import { exitCodes } from "./exit-codes.ts";
 import { secretsOf } from "../app/judge/secrets.ts";
 import type { Target } from "../target/target.ts";
 
-/** Secrets that the command has read: an error message may contain them. */
+/** Secrets that this command has read. They are redacted in error messages. */
 let secrets: readonly Secret[] = [];
 
-/** Registers the secrets of a target for redaction in error messages. Returns the target. */
+/** Registers the secrets of a target, so that error messages do not show them. Returns the target. */
 export function registerSecrets<T extends Target | null>(target: T): T {
   if (target !== null) secrets = [...secrets, ...secretsOf(target)];
   return target;
 }
 
-/** Registers a key that does not belong to a target yet. */
+/** Registers an API key that does not belong to a target yet, so that error messages do not show it. */
 export function registerKey(value: string): void {
   secrets = [...secrets, { name: "key", value }];
 }
 
 /**
- * Redacts the registered secrets in a text. A secret that is also a word of the harness's own messages is redacted
- * there, too. To tell the two apart, every suite would have to be loaded, which is too slow: every command loads this
- * module.
+ * Redacts the registered secrets in a text. If a secret is also a common word of the harness, that word is redacted everywhere. Telling the
+ * two apart would require every suite to be loaded, which is too slow for this module.
  */
 export const redactSecrets: Redact = (text) => redactorFor(secrets).text(text);
 
@@ -31,10 +30,10 @@ const maxStackLines = 20;
 
 let hasFailed = false;
 
-/** Whether the harness itself failed during the command. If so, this decides the exit code, whatever the result is. */
+/** Whether the harness itself failed during the command. If so, the exit code says that, whatever the result is. */
 export const hasPrintedFailure = (): boolean => hasFailed;
 
-/** Prints that the harness itself failed: a sentence, and the stack for a bug report. */
+/** Prints that the harness itself failed: one sentence, and the stack trace for a bug report. */
 export function printHarnessError(error: unknown): void {
   hasFailed = true;
   const limit = harnessLimitOf(error);
@@ -44,15 +43,15 @@ export function printHarnessError(error: unknown): void {
 const enders = new Set<(error: unknown) => void>();
 let isCatching = false;
 
-/** Registers a callback for uncaught errors, so that a command can save its results. Returns a function that removes the callback. */
+/** Registers a callback for uncaught errors, so that a command can still save its results. Returns a function that removes the callback. */
 export function endOnFailure(end: (error: unknown) => void): () => void {
   enders.add(end);
   return () => void enders.delete(end);
 }
 
 /**
- * Forgets the secrets of an earlier command, and handles uncaught errors. Prints such an error, and then ends the
- * commands that registered with {@link endOnFailure}, or, if there are none, the process.
+ * Starts the handling of uncaught errors for a new command. An uncaught error is printed. Then it ends the actions that {@link
+ * endOnFailure} registered, or the process if there are none.
  */
 export function catchFailures(): void {
   hasFailed = false;

@@ -14,7 +14,7 @@ const main = new URL("main.ts", import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), "limits-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Runs the command in a process of its own. `prefix`: another program that starts the process. */
+/** Runs the command in a separate process. `prefix`: a program, with its arguments, that starts this process. */
 async function ended(prefix: readonly string[], args: readonly string[]) {
   const [program = "", ...all] = [...prefix, process.execPath, main, ...args];
   const { PATH, NODE_COMPILE_CACHE } = process.env;
@@ -30,7 +30,7 @@ async function ended(prefix: readonly string[], args: readonly string[]) {
   return { code, out, err };
 }
 
-/** Makes every third connection of a process fail, after the first `after` connections. */
+/** Code that makes every third connection of a process fail, after the first `after` connections. */
 const failing = (code: string, after: number): string[] => {
   const preload = `
     import net from "node:net";
@@ -82,7 +82,7 @@ describe.skipIf(process.platform === "win32")(
 
     it.each(["EMFILE", "EADDRNOTAVAIL"])("calls nothing broken after %s in the middle of a run", async (limit) => {
       const out = join(folder, limit);
-      // Deliveries are not tested: the embedded server would send them over connections of the same process.
+      // The tests skip webhook deliveries, which the embedded server would send over connections of the same process.
       const withoutDeliveries = ["HOOK-*", "WHK-*", "ALR-*"].flatMap((clauses) => ["--skip", clauses]);
       const { code } = await ended(failing(limit, 60), ["run", "--quiet", "--out", out, ...withoutDeliveries]);
       const { verdict, totals, stopped } = JSON.parse(readFileSync(join(out, "report.json"), "utf8")) as Report;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { conformanceProgram } from "./program.ts";
 
-/** The full name of a command, and its help text. */
+/** A command by its full name, with its help text. */
 interface Helped {
   readonly name: string;
   readonly text: string;

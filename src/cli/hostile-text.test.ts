@@ -9,7 +9,7 @@ import { commandLineIn } from "./testing/command.ts";
 const folder = mkdtempSync(join(tmpdir(), "hostile-text-"));
 const conformance = commandLineIn(folder);
 
-/** Texts that would move the cursor, or reorder or hide the text around them. */
+/** Texts with characters that move the cursor of a terminal, or that reorder or hide other text. */
 const hostile = {
   "an ANSI escape": "a\u001b[31m\u001b]0;title\u0007b",
   "a line feed and a return": "a\nb\rc",
@@ -35,7 +35,7 @@ const report = (name: string, change: (report: Record<string, unknown>) => objec
   return name;
 };
 
-/** For each kind of argument: a command line that contains a hostile text in it. */
+/** Command lines by the kind of their argument. Each contains a hostile text as this argument. */
 const commands: Readonly<Record<string, (text: string) => string[]>> = {
   "a command": (text) => [text],
   "a flag": (text) => ["run", `--${text}`],

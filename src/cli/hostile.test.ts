@@ -5,8 +5,7 @@ import { hostileModes } from "./testing/hostile/modes.ts";
 import { problemsOf, tryMode } from "./testing/hostile/try-mode.ts";
 
 /**
- * One mode of each kind that once did harm. The others take too long for a run after each change; `node
- * tools/hostile.ts` tries them.
+ * One hostile behaviour of each kind that once did harm. The others take too long for every test run; `node tools/hostile.ts` tries them.
  */
 const few = [
   "closes at once, from the first request on",
@@ -14,7 +13,7 @@ const few = [
   "echoes the key as JSON",
 ] as const;
 
-/** A full run also tries one in this many of the other modes, which the seed chooses. */
+/** A full test run also tries every tenth of the other behaviours. A seed decides which. */
 const tenth = 10;
 
 const chosen: readonly string[] = sampleOf(few, { of: few.length });

@@ -4,19 +4,19 @@ import { endOnFailure, redactSecrets } from "./harness-errors.ts";
 import { interrupt, stopOnSignal } from "./signals.ts";
 
 export interface Interruption {
-  /** Aborts when the user ends the command, and with {@link HarnessFailure} after an error that nothing caught. */
+  /** Aborts when the user ends the command. After an uncaught error, it aborts with {@link HarnessFailure} as the reason. */
   readonly signal: AbortSignal;
-  /** Whether the user ended the command. */
+  /** Whether the user ended the command, for example with Ctrl-C. */
   readonly isInterrupted: () => boolean;
   /** Whether the harness itself failed. */
   readonly hasFailed: () => boolean;
-  /** Does the same as SIGINT. Called if Ctrl-C arrives as a key press, because a question is open. */
+  /** Does the same as SIGINT. A dialog calls it on Ctrl-C, which causes no signal while a question is open. */
   readonly interrupt: () => void;
 }
 
 /**
- * Runs an action that can be ended early: by the first SIGINT, SIGTERM or SIGHUP, or by an uncaught error of the harness. The action
- * then still reports its results.
+ * Runs an action that can be ended early: by the first SIGINT, SIGTERM or SIGHUP, or by an uncaught error of the harness. The action can
+ * still report its results.
  */
 export async function untilInterrupted<T>(act: (interruption: Interruption) => Promise<T>): Promise<T> {
   const controller = new AbortController();

@@ -7,15 +7,15 @@ import { commandTable } from "./command-table.ts";
 
 /** How this process was started. */
 interface Start {
-  /** Whether the process runs the single executable file. */
+  /** Whether this process is the standalone executable. */
   readonly isBinary: boolean;
   readonly execPath: string;
-  /** The started script; `undefined` if there is none. */
+  /** Path of the script that Node was started with; `undefined` if there is none. */
   readonly script: string | undefined;
   readonly folder: string;
 }
 
-/** The command that starts the harness again from the current folder, as this process was started. */
+/** Returns the command that starts the harness again, from the current folder and in the way in which this process was started. */
 export function invocationOf({ isBinary, execPath, script, folder }: Start): string {
   if (isBinary) return shown(folder, execPath);
   const real = script === undefined ? null : realPathOf(script);
@@ -23,8 +23,7 @@ export function invocationOf({ isBinary, execPath, script, folder }: Start): str
   if (basename(real) === "main.ts") return `node ${relative(folder, real)}`;
   if (basename(real) !== "conformance.js") return plain;
   const root = dirname(dirname(real));
-  // Only a checkout has a tools folder. Users of the published package need its full name, because npx would install
-  // another package for `conformance`.
+  // Only a checkout has a tools folder. Users of the package need its full name, because `npx conformance` would install another package.
   return existsSync(join(root, "tools", "setup.mjs")) ? `node ${relative(folder, real)}` : commandName;
 }
 
@@ -46,7 +45,7 @@ function realPathOf(file: string): string | null {
 const commandNames = Object.keys(commandTable).join("|");
 const printedCommand = new RegExp(`(^|[\`(\\s])(?:${commandName}|conformance) (?=(?:${commandNames}|--help)\\b)`, "gm");
 
-/** Rewrites each `conformance` command in a printed text, so that it starts the harness as this process was started. */
+/** Replaces `conformance` in printed commands by what starts the harness here, such as `npx agent-hosting-conformance`. */
 export const withInvocation = (text: string): string =>
   text.replace(printedCommand, (_, before: string) => `${before}${invocation()} `);
 

@@ -58,7 +58,7 @@ describe("a usage error about a key in the wrong place does not repeat it", () =
   ])("%s", async (_, args, variables) => {
     const { code, out, err } = await conformance(args, variables);
     expect(`${out}${err}`).not.toMatch(/aaaabbbb/);
-    // `trend` accepts the key as the name of a history folder. That folder has no nights, so the code is 3.
+    // `trend` takes the key for the name of a history folder. That folder has no nights, so the exit code is 3.
     expect([code, out]).toEqual([args[0] === "trend" ? 3 : 2, ""]);
     expect(err.trimEnd()).not.toBe("");
   });

@@ -111,9 +111,7 @@ describe("conformance load list", () => {
   });
 });
 
-/**
- * Requests of a Free key within one minute, which admits 10 requests: first the admitted ones, then the refused ones.
- */
+/** Creates recorded requests of a Free key, which may send 10 a minute: first the admitted ones, then the refused ones. */
 const history = (admitted: number, refused: number) =>
   Array.from({ length: admitted + refused }, (_, at) => {
     const isAdmitted = at < admitted;
@@ -169,7 +167,7 @@ describe("conformance load judge", () => {
     expect(junit).toContain('message="known failure: fixed in 2.3"');
     expect(readFileSync(join(folder, "judged.html"), "utf8")).toMatch(/^<!doctype html>/);
     expect(out).toMatch(/known failures? (?:is|are) excused by the baseline\./);
-    // The baseline does not excuse other findings, so if there are some, the code is 1.
+    // The baseline excuses one finding. If others fail, the exit code is 1.
     expect(code).toBe(/<failure /.test(junit) ? 1 : 0);
   });
 
@@ -229,7 +227,7 @@ describe("conformance load on the embedded server", () => {
     expect(code).toBe(130);
     expect(readFileSync(junit, "utf8")).toContain('name="verdict" value="incomplete"');
     expect((await conformance(["report", out, "--junit", "-"])).out).toBe(readFileSync(junit, "utf8"));
-    // Judging the saved evidence again must give the same findings.
+    // Judging the saved evidence again must give the same findings as before.
     const again = await conformance(["load", "judge", out, "-q"]);
     expect(again.out).toMatch(/under load/);
     expect(existsSync(join(out, "evidence.json"))).toBe(false);

@@ -17,7 +17,7 @@ const env = { PATH: process.env["PATH"], NO_COLOR: "1" };
 const short = ["run", "--only", "INV-10", "--quiet"];
 const faulty = [...short, "--fault", "missing-query-other-code"];
 
-/** A module that makes every long write fail, as on a full disk. */
+/** Code of a module that makes every long write fail, as a full disk does. */
 const fullDisk = `
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
@@ -33,7 +33,7 @@ function onFullDisk(args: readonly string[]) {
   return spawnSync(process.execPath, ["--import", preload, main, ...args], { env, cwd: root, encoding: "utf8" });
 }
 
-/** Asserts that report and evidence in a folder are complete. */
+/** Asserts that report and evidence in a folder were written completely. */
 function assertComplete(folder: string): void {
   readReport(readFileSync(join(folder, "report.json"), "utf8"), "report.json");
   readEvidence(readFileSync(join(folder, "evidence.json"), "utf8"), "evidence.json");
@@ -89,7 +89,7 @@ describe("a signal while results are written", () => {
     const child = spawn(process.execPath, [main, ...short, "--html", pipe, "--out", folder], { env });
     onTestFinished(() => void child.kill("SIGKILL"));
     const out = text(child.stdout);
-    // The command shows the verdict first. It then waits until somebody opens the pipe for reading.
+    // When the verdict is printed, the command begins to wait until somebody opens the pipe for reading.
     await once(child.stdout, "data");
     child.kill(signal);
     const reader = spawn("cat", [pipe]);

@@ -1,7 +1,7 @@
 import { createMessages } from "../app/messages/messages.ts";
 import { flagOf } from "./option-parsers.ts";
 
-/** Reasons and hints that name the flags of the command line. */
+/** Messages of the command line: skip reasons and hints that name its flags. */
 export const cliMessages = createMessages({
   nameOf: flagOf,
   hints: {

@@ -14,7 +14,7 @@ import { readReport } from "../report/model/report-file.ts";
 import type { Report } from "../report/model/report.ts";
 import { commandLineIn } from "./testing/command.ts";
 
-/** A host name that does not exist. Only the proxy can forward requests for it. */
+/** A host name that does not resolve. Only a proxy can forward requests for it. */
 const host = "api.vendor.test";
 const password = "pass-word-of-a-proxy";
 const folder = mkdtempSync(join(tmpdir(), "network-"));

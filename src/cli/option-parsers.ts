@@ -2,11 +2,11 @@ import { parseDuration } from "../base/duration.ts";
 import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 
-/** Returns the flag of a setting: `--max-wait` for `maxWaitMs`, `--badge-endpoint` for `badgeEndpoint`. */
+/** Returns the flag for a setting: `--max-wait` for `maxWaitMs`, and `--badge-endpoint` for `badgeEndpoint`. */
 export const flagOf = (name: string): string =>
   `--${name.replace(/Ms$/, "").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-/** Collects the values of an option that may be given several times. */
+/** Appends the value of a flag that may be given several times to the earlier values. */
 export const collect = (value: string, before: readonly string[]): string[] => [...before, value];
 
 /**

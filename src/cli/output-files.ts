@@ -13,11 +13,10 @@ import { atEndOfCommand } from "./cleanup.ts";
 import { flagOf } from "./option-parsers.ts";
 
 /**
- * Checks the output files that flags request, before a command starts its work. Each file must be writable, and no two
- * flags may name the same file.
+ * Checks that the requested output files can be written, before a command starts its work. No two flags may name the same file.
  *
- * @param names of flags, in the order in which the texts are written
- * @param flags paths by name; `-` is standard output
+ * @param names names of the flags, in the order in which the files are written
+ * @param flags paths by flag name; `-` is standard output
  * @throws {UsageError}
  */
 export function prepareFiles<Name extends string>(
@@ -44,7 +43,10 @@ export function prepareFiles<Name extends string>(
   return { files, isStdoutTaken: printed.length > 0 };
 }
 
-/** Identifies a file: two paths are the same file if one is a link. A file that does not exist yet is identified by its folder and name. */
+/**
+ * Returns a text that identifies a file. Two paths to the same file, such as a link and its target, get the same text. A missing file is
+ * identified by its folder and its name.
+ */
 function identityOf(file: string): string {
   const place = followLinks(file);
   const stats = statSync(place, { throwIfNoEntry: false });
@@ -52,7 +54,7 @@ function identityOf(file: string): string {
 }
 
 /**
- * Checks, before anything is sent, that a folder can be written, and locks it until the end of the command. Creates it if it is missing.
+ * Checks that a folder can be written, and locks it until the command ends. Creates it if it is missing. Runs before anything is sent.
  *
  * @returns its absolute path
  * @throws {UsageError} also if another process is writing into it
@@ -64,7 +66,7 @@ export function prepareOwnFolder(folder: string, flag = "--out"): string {
 }
 
 /**
- * Locks the folder of an existing report that a command rewrites.
+ * Locks the folder of a report that a command rewrites.
  *
  * @throws {UsageError} if another process is writing into it
  */
@@ -80,7 +82,7 @@ export function lockPrepared(path: string, flag: string | null): void {
 }
 
 /**
- * Checks, before anything is sent, that a folder can be written. Creates it if it is missing.
+ * Checks that a folder can be written. Creates it if it is missing. Runs before anything is sent.
  *
  * @returns its absolute path
  * @throws {UsageError}
@@ -100,7 +102,7 @@ export function prepareFolder(folder: string, flag = "--out"): string {
 }
 
 /**
- * Checks, before anything is sent, that a file can be written.
+ * Checks that a file can be written. Runs before anything is sent.
  *
  * @returns its absolute path
  * @throws {UsageError}
@@ -116,7 +118,7 @@ export function prepareFile(file: string, flag: string): string {
   return path;
 }
 
-/** A path as the user would write it: relative if it is below the current folder. */
+/** Shortens a path for messages: a path below the current folder becomes relative. */
 export function displayPath(path: string): string {
   const short = relative(process.cwd(), path);
   return short.startsWith("..") ? path : short;

@@ -3,8 +3,8 @@ import { redactSecrets } from "./harness-errors.ts";
 import { fromOutside, joinLines, type Line } from "../base/line.ts";
 
 /**
- * Prints a message for people to standard error, without secrets. Accepts only a {@link Line}: control characters that
- * came from outside were removed from it.
+ * Prints a message to standard error, and redacts secrets. Accepts only a {@link Line}, from which control characters of outside texts were
+ * removed.
  */
 export const printLine = (text: Line): void => void process.stderr.write(`${withInvocation(redactSecrets(text))}\n`);
 
@@ -13,5 +13,5 @@ export const printLines = (texts: readonly Line[]): void => {
   if (texts.length > 0) printLine(joinLines(texts, "\n"));
 };
 
-/** Prints lines of which any part may come from outside, such as the output of k6. Control characters are removed. */
+/** Prints lines that may come from another program, such as k6. Removes control characters. */
 export const printText = (text: string): void => printLines(text.split("\n").map(fromOutside));

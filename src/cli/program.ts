@@ -8,35 +8,33 @@ import { printLine } from "./print-line.ts";
 import { fromOutside, type Line } from "../base/line.ts";
 
 const outputs: OutputConfiguration = {
-  // Help is wrapped only on a terminal.
+  // Help text is wrapped only on a terminal.
   writeOut: (text) => {
     const help = withInvocation(text);
     process.stdout.write(process.stdout.isTTY ? fittedHelp(help, process.stdout.columns) : help);
   },
-  // Commander's message repeats the user's arguments, which may contain control characters or secrets: `printLine`
-  // removes both.
+  // Commander's message quotes arguments of the user, which may contain control characters or secrets. `printLine` removes both.
   outputError: (text) => printLine(oneLine(text)),
 };
 
 const helps: HelpConfiguration = {
-  // Lists subcommands without their arguments, to leave room for descriptions.
+  // The list of subcommands shows their names without arguments, to leave room for descriptions.
   subcommandTerm: (command) => command.name(),
-  // The empty default of a repeatable flag is not worth showing.
+  // Removes `(default: [])`, the default of every repeatable flag.
   optionDescription: (option) => new Help().optionDescription(option).replace(/ \(default: \[\]\)$/, ""),
 };
 
 /**
- * Creates the program with the name and description of every command. Flags and actions are loaded only for commands
- * that `isWanted` accepts.
+ * Creates the program with the name and description of every command. Loads flags and actions only for commands that `isWanted` accepts.
  *
- * @param isWanted whether a command with this name will be used
+ * @param isWanted whether the command with this name will be used
  */
 export async function conformanceProgram(isWanted: (name: string) => boolean): Promise<Command> {
   const program = new Command("conformance")
     .description("Judges a deployment of the Agent Hosting Service Interface.")
     .version(packageVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "show help")
-    // Flags after the name of a subcommand belong to the subcommand, which may define the same names as its parent.
+    // Flags after the name of a subcommand belong to the subcommand. Its parent may define flags with the same names.
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput(outputs)
@@ -50,26 +48,26 @@ export async function conformanceProgram(isWanted: (name: string) => boolean): P
   return program;
 }
 
-/** Configures a command and its subcommands. */
+/** Applies the settings for help and errors to a command and its subcommands. */
 function configured(command: Command): Command {
   command.commands.forEach(configured);
   return command.exitOverride().configureOutput(outputs).configureHelp(helps);
 }
 
-/** Joins an error of commander and its suggestion to one line. */
+/** Joins commander's error message and its suggestion to one line. */
 function oneLine(text: string): Line {
   const sentence = text.trim().replace(/\s*\n\s*/g, " ");
   return fromOutside(`${sentence}${sentence.endsWith(".") ? "" : "."} See \`conformance --help\`.`);
 }
 
-/** Minimum width of a description next to its term (a flag or a command). With less room, the description goes below the term. */
+/** Minimum width of a description beside its term (a flag or a command). If there is less room, the description goes below the term. */
 const minTextWidth = 30;
 /** Indent of a description below its term. */
 const below = " ".repeat(6);
-/** A term, at least two blanks, and its description. */
+/** Matches a line of help: a term, at least two spaces, and the description. */
 const termAndText = /^(\s*\S.*?\s{2,})(\S.*)$/;
 
-/** Wraps the help of a command to a width: paragraphs, and descriptions next to their terms. Example commands are not wrapped. */
+/** Wraps a help text to a width, paragraphs and descriptions alike. Does not wrap example commands. */
 export function fittedHelp(text: string, width: number): string {
   const lines = text.split("\n");
   if (lines.every((line) => line.length <= width)) return text;
@@ -78,7 +76,7 @@ export function fittedHelp(text: string, width: number): string {
     .join("\n");
 }
 
-/** Joins the lines of each paragraph. Lines of a paragraph do not begin with a blank. */
+/** Joins the lines of each paragraph of a help text. A line of a paragraph does not begin with a space. */
 function paragraphsOf(lines: readonly string[]): string[] {
   const joined: string[] = [];
   for (const line of lines) {

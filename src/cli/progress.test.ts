@@ -5,7 +5,7 @@ import { type Progress, type ProgressStream, startProgress } from "./progress.ts
 interface Shown {
   readonly progress: Progress;
   readonly text: () => string;
-  /** The lines that a terminal shows after all escape sequences so far. */
+  /** Returns the lines that a terminal would show after the output so far. */
   readonly screen: () => string[];
   readonly pass: (ms: number) => void;
   readonly ticking: () => boolean;

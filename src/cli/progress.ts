@@ -4,7 +4,7 @@ import { duration } from "../base/duration.ts";
 import { sanitizeLine } from "../base/sanitize.ts";
 import { formatCount } from "../base/text.ts";
 
-/** A stream for progress, such as `process.stderr`. On a terminal it has `isTTY`, and usually `columns`. */
+/** A stream that shows progress, such as `process.stderr`. A terminal has `isTTY`, and usually `columns`. */
 export interface ProgressStream {
   readonly write: (text: string) => unknown;
   readonly isTTY?: boolean | undefined;
@@ -13,34 +13,33 @@ export interface ProgressStream {
 
 export interface ProgressOptions {
   readonly quiet: boolean;
-  /** Current time in milliseconds, by any clock that never jumps. */
+  /** Returns the current time in milliseconds. The clock must never jump. Default: the machine's monotonic clock. */
   readonly now?: () => number;
-  /** Calls back at an interval, until the returned function is called. */
+  /** Calls `callback` at an interval, until the returned function is called. */
   readonly every?: (ms: number, callback: () => void) => () => void;
 }
 
 /** Prints the progress of a run. */
 export interface Progress {
-  /** Prints the first line: version, target and other facts, without duplicates. */
+  /** Prints the first line, with the version, the target and other facts. Leaves out duplicates. */
   readonly started: (...facts: readonly string[]) => void;
-  /** Sets the number of probes. */
+  /** Sets the total number of probes. */
   readonly planned: (probes: number) => void;
   readonly probeDone: (name: string) => void;
-  /** Called when a wait begins. */
+  /** Called when the run begins to wait, with the duration and the reason. */
   readonly waiting: (ms: number, why: string) => void;
-  /** Removes the live line. Nothing is printed afterwards. */
+  /** Removes the live line. Must be the last call. */
   readonly done: () => void;
 }
 
-/** Waits up to this long are not printed. */
+/** Shorter waits are not printed. */
 const shortWaitMs = 2000;
 const redrawMs = 1000;
 
 const silent: Progress = { started() {}, planned() {}, probeDone() {}, waiting() {}, done() {} };
 
 /**
- * Prints progress. On a terminal, redraws one line. Elsewhere, prints a line for each long wait. With `quiet`, prints
- * nothing.
+ * Shows the progress of a run. On a terminal, redraws one line. Elsewhere, prints a line for each long wait. With `quiet`, prints nothing.
  */
 export function startProgress(stream: ProgressStream, options: ProgressOptions): Progress {
   if (options.quiet) return silent;
@@ -61,7 +60,7 @@ function plainLines(stream: ProgressStream, { now = () => performance.now() }: P
   const waiting = (ms: number, why: string): void => {
     if (ms <= shortWaitMs) return;
     const untilMs = now() + ms;
-    // Several probes may wait for the same rate-limit window: one line is enough for all of them.
+    // One line is enough if several probes wait for the same rate-limit window.
     if (announced.why === why && untilMs - announced.untilMs <= shortWaitMs) return;
     announced = { why, untilMs };
     stream.write(`waiting ${seconds(ms)}: ${sanitizeLine(why, 160)}\n`);
@@ -82,7 +81,7 @@ function liveLine(stream: ProgressStream, { now = () => performance.now(), every
     const leftMs = wait.untilMs - now();
     const doing = leftMs > 0 ? `waiting ${seconds(leftMs)}: ${wait.why}` : last;
     const line = [`${finished}/${probes} probes`, ...(doing === "" ? [] : [doing])].join(" · ");
-    // A line as wide as the terminal would wrap, and could not be erased afterwards.
+    // The line stays one column narrower than the terminal, because a wrapped line could not be erased.
     stream.write(`${eraseLine}${sanitizeLine(line, Math.max(10, (stream.columns ?? 80) - 1))}`);
     if (leftMs <= 0) halt();
   };
@@ -116,7 +115,7 @@ function liveLine(stream: ProgressStream, { now = () => performance.now(), every
   };
 }
 
-/** A timer that does not keep the process alive. */
+/** Calls `callback` at an interval without keeping the process alive. */
 function repeat(ms: number, callback: () => void): () => void {
   const timer = setInterval(callback, ms).unref();
   return () => clearInterval(timer);

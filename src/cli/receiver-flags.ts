@@ -19,7 +19,7 @@ export interface DeliveryFlags {
 export const secretVariable = "CONFORMANCE_WEBHOOK_SECRET";
 
 /**
- * Reads what the deliveries to a receiver have in common.
+ * Reads the settings that all deliveries to a receiver share.
  *
  * @throws {UsageError}
  */
@@ -44,7 +44,7 @@ function readSecrets(
   return [secret, ...others];
 }
 
-/** Reads a secret from a file. Editors add a line feed at the end, which is no part of the secret. */
+/** Reads a secret from a file. Removes the line feed that editors add at the end. */
 function secretIn(path: string): string {
   const secret = readTextFile(path, "--secret-file").replace(/\r?\n$/, "");
   if (secret !== "") return secret;
@@ -83,7 +83,7 @@ function readHeader(text: string): Header {
   if (ownHeaders.includes(name.toLowerCase()))
     throw new UsageError(line`--header must not name ${name}: the harness sets this header for each delivery.`);
   if (at > 0 && isSendable(name, value)) return [name, value];
-  // The message does not show the header, because its value may be a secret.
+  // The message does not repeat the header, because its value may be a secret.
   throw new UsageError(line`--header is not a header. Give it like --header 'X-Tenant: acme'.`);
 }
 

@@ -8,7 +8,7 @@ import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 
 /**
- * Parses the list of `--regression`: what counts as a regression.
+ * Reads `--regression`, the list of changes that count as regressions.
  *
  * @throws {UsageError}
  */

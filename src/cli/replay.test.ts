@@ -29,7 +29,7 @@ const targetAt = (baseUrl: string, names: readonly string[]): object => ({
   agents: { answering: "echo", streaming: "echo", failing: "crasher" },
 });
 
-/** Writes a report folder with these exchanges and one finding. */
+/** Writes a report folder with one finding and these exchanges. */
 function keep(name: string, exchanges: readonly Exchange[], finding: Partial<ReportFinding>, baseUrl = here): void {
   const { target } = sampleReport([]);
   const report = sampleReport([sampleFinding({ outcome: "fail", expected: "this", actual: "that", ...finding })], {

@@ -1,12 +1,12 @@
 import { parseRequirements } from "../app/requirements.ts";
 import { newestRequirements, type RequirementSet, requirementSets } from "../spec/requirements.ts";
 
-/** The flag of every command that judges. */
+/** The flag `--requirements`, which every command that judges has. */
 export interface RequirementsFlag {
   readonly requirements?: string;
 }
 
-/** The flag and its help, as arguments of commander's `option`. */
+/** The flag `--requirements` and its help, as arguments of commander's `option`. */
 export const requirementsOption = [
   "--requirements <set>",
   `judge by this requirement set: ${requirementSets.join(", ")} (default: ${newestRequirements}); later checks run and do not count`,

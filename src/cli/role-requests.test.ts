@@ -15,10 +15,7 @@ import { commandLineIn } from "./testing/command.ts";
 const folder = mkdtempSync(join(tmpdir(), "players-"));
 const command = commandLineIn(folder);
 
-/**
- * By query: the agent of the reference server that responds. So a single agent plays every role, if it gets the right
- * query.
- */
+/** Agents of the reference server by the query that selects one. A single agent can so play every role. */
 const natures: Readonly<Record<string, string>> = {
   "fail, please": "crasher",
   "take your time": "sleeper",

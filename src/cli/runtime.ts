@@ -2,12 +2,12 @@ import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 
-/** Facts that determine the cache folder of a user. */
+/** Facts that determine the cache folder of the user. */
 export interface CacheEnvironment {
   readonly platform: NodeJS.Platform;
   readonly env: Readonly<Record<string, string | undefined>>;
   /**
-   * The user's home folder.
+   * Returns the user's home folder.
    *
    * @throws if the user has none
    */
@@ -15,8 +15,8 @@ export interface CacheEnvironment {
 }
 
 /**
- * The folder of Node's compile cache. It is inside the user's own cache folder, where nobody else can put code. `undefined`: NODE_COMPILE_CACHE names
- * another folder. `null`: the user has no cache folder.
+ * Returns the folder of Node's compile cache. It is inside the user's own cache folder, where nobody else can put code. `undefined`:
+ * NODE_COMPILE_CACHE already names a folder. `null`: the user has no cache folder.
  */
 export function compileCacheFolder({ platform, env, home }: CacheEnvironment = here): string | null | undefined {
   if (nonEmpty(env["NODE_COMPILE_CACHE"]) !== null) return undefined;
@@ -32,7 +32,7 @@ function cachesOf(platform: NodeJS.Platform, env: CacheEnvironment["env"], home:
   try {
     return join(home(), platform === "darwin" ? "Library/Caches" : ".cache");
   } catch {
-    // Node throws if it does not know the user's home: users of a container may have no entry in /etc/passwd.
+    // Node throws if the user has no home folder. In a container, a user may have no entry in /etc/passwd.
     return null;
   }
 }
@@ -40,18 +40,18 @@ function cachesOf(platform: NodeJS.Platform, env: CacheEnvironment["env"], home:
 const nonEmpty = (text: string | undefined): string | null => (text === undefined || text === "" ? null : text);
 
 /**
- * Makes V8 collect garbage early in a run against a target. This halves the memory if the target sends much, and costs little, because such a run
- * mostly waits. A run on the embedded server is excluded: it computes all the time, and would be 20 % slower.
+ * Makes V8 collect garbage early. That halves the memory of a run against a target, and costs little, because such a run mostly waits. A
+ * run on the embedded server is excluded: it never waits, and would be 20 % slower.
  *
- * @param args of the command line, beginning with the command
+ * @param args the command line, which begins with the command
  */
 export function collectGarbageOften([command, ...args]: readonly string[], baseUrl: string | undefined): void {
   const hasTarget = (baseUrl ?? "") !== "" || args.some((each) => /^--(base-url|target)(=|$)/.test(each));
   if (command !== "run" || !hasTarget) return;
   limitYoungGeneration();
-  // With this flag, the heap grows by at most a third before a full collection.
+  // The V8 flag for small memory: the heap grows by at most a third before a full collection.
   setFlagsFromString("--optimize-for-size");
 }
 
-/** Stops V8 from enlarging its young generation: runs and loads would let it grow from 8 MB to 96 MB without becoming faster. */
+/** Keeps V8's heap for new objects at 8 MB. Runs and loads would let it grow to 96 MB without becoming faster. */
 export const limitYoungGeneration = (): void => setFlagsFromString("--semi-space-growth-factor=1");

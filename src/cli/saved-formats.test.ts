@@ -2,10 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { commandLineIn } from "./testing/command.ts";
 
-/**
- * Files that version 0.1.0 has written: reports of two runs and a load, their evidence and statements, and two nights
- * of a history.
- */
+/** Files that version 0.1.0 wrote: reports of two runs and a load, their evidence and statements, and two nights of a history. */
 const saved = new URL("testing/saved-by-0.1.0/", import.meta.url).pathname;
 
 describe("what version 0.1.0 has written", () => {

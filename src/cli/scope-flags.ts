@@ -8,10 +8,10 @@ import { cliMessages } from "./messages.ts";
 import { readRequirements, requirementsOption, type RequirementsFlag } from "./requirements-flag.ts";
 import { collect, flagOf, readCount, readDuration } from "./option-parsers.ts";
 
-/** The property in which commander puts the value of a limit's flag: `maxWait` (from `--max-wait`) for the limit `maxWaitMs`. */
+/** The property that commander derives from a limit's flag: `maxWait` (from `--max-wait`) for the limit `maxWaitMs`. */
 type FlagProperty<Name extends string> = Name extends `${infer Duration}Ms` ? Duration : Name;
 
-/** Flags of every command that plans or runs checks. */
+/** Flags of all commands that plan or run checks. */
 export type ScopeFlags = RequirementsFlag & {
   readonly only: readonly string[];
   readonly skip: readonly string[];
@@ -51,7 +51,7 @@ export const readScope = (flags: ScopeFlags): RunScope => ({
   messages: cliMessages,
 });
 
-/** The environment variable that sets the seed of the generated requests if the flag does not. */
+/** Environment variable with the seed of the generated requests. The flag takes precedence. */
 const seedVariable = "CONFORMANCE_COVERAGE_SEED";
 
 function readSeed(flags: ScopeFlags, environment: NodeJS.ProcessEnv): Pick<RunScope, "coverageSeed"> {

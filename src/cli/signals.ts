@@ -5,11 +5,11 @@ import { exitCodes } from "./exit-codes.ts";
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** The state of the running command, as far as signals need it. */
+/** How the running command reacts to signals. */
 interface SignalState {
-  /** Time of the first signal; `null` before. */
+  /** Time of the first signal; `null` if there was none. */
   firstMs: number | null;
-  /** Whether results are being written. The first signal does not stop this. */
+  /** Whether results are being written. A first signal does not interrupt this. */
   isWriting: boolean;
   readonly actions: Set<AbortController>;
 }
@@ -23,9 +23,8 @@ function newState(): SignalState {
 const repeatMs = 500;
 
 /**
- * Handles SIGINT, SIGTERM and SIGHUP. The first signal stops the running actions, but lets results be written. If
- * nothing runs and no result is being written, the first signal ends the process. A second signal always ends the
- * process.
+ * Handles SIGINT, SIGTERM and SIGHUP. The first signal stops running actions, and lets results be written. If there is nothing to stop or
+ * to write, it ends the process. A second signal always ends the process.
  */
 export function interrupt(): void {
   const nowMs = performance.now();
@@ -35,11 +34,11 @@ export function interrupt(): void {
     for (const controller of state.actions) controller.abort();
     return;
   }
-  // One key press can cause two signals: one from the terminal, and one that the launcher forwards.
+  // A later signal counts as the second one. One key press may cause two signals at once: from the terminal, and from the launcher.
   if (nowMs - state.firstMs > repeatMs) process.exit(exitCodes.interrupted);
 }
 
-/** Handles signals during a whole command, from its first request to its last file. */
+/** Runs a whole command, and handles signals until its last file is written. */
 export async function withSignals<T>(act: () => Promise<T>): Promise<T> {
   state = newState();
   for (const each of signals) process.on(each, interrupt);
@@ -51,7 +50,7 @@ export async function withSignals<T>(act: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Writes the results of a command. A first signal does not stop the writing.
+ * Writes the results of a command. A first signal does not interrupt this.
  *
  * @returns the exit code of the command
  */
@@ -63,17 +62,14 @@ export async function writeResults(write: () => number | Promise<number>): Promi
   return !wasInterrupted && state.firstMs !== null ? exitCodes.interrupted : code;
 }
 
-/**
- * Aborts an action at the first signal, or at once if there was one already. Returns a function that removes the
- * action.
- */
+/** Aborts the controller at the first signal, or at once if there was one. Returns a function that ends this. */
 export function stopOnSignal(controller: AbortController): () => void {
   if (state.firstMs !== null) controller.abort();
   state.actions.add(controller);
   return () => void state.actions.delete(controller);
 }
 
-/** Waits for the first signal. While this function waits, the signal does not end the process. */
+/** Waits for the first signal, which then does not end the process. */
 export async function firstSignal(): Promise<void> {
   const controller = new AbortController();
   stopOnSignal(controller);

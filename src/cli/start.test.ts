@@ -9,7 +9,7 @@ import { commandTable } from "./command-table.ts";
 const main = new URL("main.ts", import.meta.url).pathname;
 const recorder = new URL("testing/record-modules.ts", import.meta.url).pathname;
 
-/** The parts of `src` that a command may load if it neither sends nor judges anything. */
+/** Folders and files in `src` that a command may load if it neither sends nor judges anything. */
 const lightParts = [
   "base/",
   "evidence/",
@@ -22,7 +22,7 @@ const lightParts = [
   "report/reproduce/command-name.ts",
 ];
 const lightLibraries = new Set(["commander", "get-east-asian-width"]);
-/** Matches modules for tables. Only commands that print a table may load these. */
+/** Matches modules that format tables. Only commands that print a table may load them. */
 const tableModule =
   /\/src\/report\/terminal\/table\.ts$|\/node_modules\/(cli-table3|string-width|strip-ansi|ansi-regex|is-fullwidth-code-point|emoji-regex)\//;
 
@@ -32,7 +32,7 @@ describe("a short command", () => {
   beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), "start-"))));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** Runs a command. Returns its exit code, and the loaded modules that a short command does not need. */
+  /** Runs a command. Returns its exit code, and which loaded modules a short command does not need. */
   function heavyModules(args: readonly string[]): { readonly code: number | null; readonly heavy: string[] } {
     const file = join(folder, `${args.join("-")}.txt`);
     const { status } = spawnSync(process.execPath, ["--import", recorder, main, ...args], {
@@ -68,7 +68,7 @@ function isHeavy(url: string): boolean {
   return !lightParts.some((part) => path.startsWith(part));
 }
 
-/** Builtin modules that only requests and threads need. (commander itself loads node:child_process.) */
+/** Node's built-in modules that only requests and threads need. (commander itself loads node:child_process.) */
 const heavyBuiltins = new Set(
   ["http", "https", "net", "tls", "crypto", "zlib", "worker_threads"].map((name) => `node:${name}`),
 );

@@ -65,7 +65,7 @@ export const networkFlagsOf = ({ proxy, ca, clientCert, clientKey }: NetworkFlag
 });
 
 /**
- * Network settings for a target without a target file.
+ * Reads proxy and certificates from the flags. Used for a target without a target file.
  *
  * @throws {UsageError}
  */
@@ -81,16 +81,16 @@ export interface TargetFlags extends NetworkFlagValues {
   readonly agent?: string | undefined;
   readonly tier?: string | undefined;
   readonly target?: string | undefined;
-  /** Host and port of the webhook receiver. */
+  /** Host and port on which the webhook receiver listens. */
   readonly receiverListen?: string | undefined;
-  /** Address at which the target reaches the receiver. */
+  /** URL at which the target reaches the webhook receiver. */
   readonly receiverUrl?: string | undefined;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads the target from flags, environment or a target file. Returns `null` without a target: then the embedded server is used.
+ * Reads the target from flags, environment or a target file. Returns `null` if none is given, which means the embedded server.
  *
  * @throws {UsageError}
  */
@@ -160,7 +160,7 @@ function receiverOf({ receiverListen, receiverUrl }: TargetFlags): z.infer<typeo
   throw new UsageError(line`${flag}: ${issue?.message ?? "cannot be used"}.`);
 }
 
-/** Faults and variants of the embedded server. */
+/** Flags that apply faults and variants to the embedded server. */
 export interface PatchFlags {
   readonly fault: readonly string[];
   readonly variant: readonly string[];
@@ -189,6 +189,6 @@ export function readPatches({ fault, variant }: PatchFlags, target: Target | nul
   );
 }
 
-/** Formats patches as flags, to repeat them in a command: `--fault x --variant y`. */
+/** Formats faults and variants as flags, such as `--fault x --variant y`. Printed commands contain them. */
 export const patchFlagsText = (patches: readonly Patch[]): string =>
   patches.map(({ kind, name }) => ` --${kind} ${name}`).join("");

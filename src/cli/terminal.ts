@@ -2,16 +2,15 @@ import { sanitize, sanitizeColoured } from "../base/sanitize.ts";
 import { withInvocation } from "./invocation.ts";
 import { withoutCommands } from "../report/formats/annotations.ts";
 
-/** Colours and width of a text stream. */
+/** Colours and width of a stream that shows text. */
 export interface TerminalStyle {
   readonly colour: boolean;
   readonly width: number;
 }
 
 /**
- * Opens a stream for text reports. NO_COLOR and FORCE_COLOR decide about colours, and the terminal about the width. Of
- * all control characters, only colours and line feeds get through. GitHub Actions executes commands that it finds in
- * the output, so there the stream disarms such lines.
+ * Opens a stream for text reports. NO_COLOR and FORCE_COLOR decide about colours, and the terminal about the width. The stream escapes all
+ * control characters except colours and line feeds. On GitHub Actions, it also escapes lines that GitHub would execute as commands.
  */
 export function terminalOf(stream: NodeJS.WriteStream): {
   readonly style: TerminalStyle;

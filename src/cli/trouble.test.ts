@@ -32,7 +32,7 @@ const slowReport = serializeReport({
 });
 const evidence = serializeEvidence({ exchanges: [], deliveries: [], probes: [] });
 
-/** Writes a module that runs instead of the command. Its code has the output folder in the variable `out`. */
+/** Writes a stub: a module that runs in place of the command. Its code finds the output folder in the variable `out`. */
 function stub(name: string, code: string): string {
   const path = join(folder, `${name}.mjs`);
   const head = [
@@ -51,7 +51,7 @@ function stub(name: string, code: string): string {
 const calm: Trouble = { name: "calm", summary: "", commands: ["run"], codes: [0], maxSeconds: 8 };
 const quiet: QuietResults = { passed: new Map(), red: [] };
 
-/** Tries a stub instead of the command. Returns the kinds of the problems. */
+/** Runs a trial with a stub in place of the command. Returns the kinds of the problems. */
 const kindsOfProblems = (main: string, fault: string | null = null): Promise<readonly string[]> =>
   inFolder(async (root) => {
     const trial = { seed: 1, command: "run", trouble: calm, fault, atSeconds: 0, before: null, main } as const;

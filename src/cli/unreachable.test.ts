@@ -30,7 +30,7 @@ afterAll(() => {
 const textOf = (name: string): string => readFileSync(join(folder, name), "utf8");
 const reportIn = (name: string): Report => readReport(textOf(`${name}/report.json`), name);
 const aimed = (baseUrl: string): string[] => ["--base-url", baseUrl, "--api-key", "ab_key_of_a_test", "--tier", "pro"];
-/** The flags that write each format into a file. */
+/** Returns flags that write each format into a file. */
 const formatsFor = (prefix: string, names: readonly string[] = formatNames): string[] =>
   names.flatMap((name) => [flagOf(name as (typeof formatNames)[number]), `${prefix}.${name}`]);
 

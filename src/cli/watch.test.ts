@@ -22,7 +22,7 @@ const key = "pk_correct-horse-9f2c71";
 interface Running {
   readonly child: ChildProcess;
   readonly err: () => string;
-  /** Settles once standard error contains the text. */
+  /** Resolves when standard error contains the text. */
   readonly says: (text: string) => Promise<void>;
   readonly ended: Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
 }
@@ -49,7 +49,7 @@ const failed = (err: string): never => {
   throw new Error(`the command ended early: ${err}`);
 };
 
-/** Repeats the delivery that always fails. Takes the address of the receiver from the folder. */
+/** Sends the next attempt of the delivery that always fails. Reads the receiver's address from the folder. */
 async function attemptAgain(folder: string): Promise<void> {
   const { receiver } = readState(folder);
   const { deliveries } = readEvidence(readFileSync(join(folder, "evidence.json"), "utf8"), "evidence.json");
@@ -60,7 +60,7 @@ async function attemptAgain(folder: string): Promise<void> {
   await (await request(url, { method: "POST", body: first.request.body.text })).body.dump();
 }
 
-/** Changes the saved state as if the run had taken place a day earlier. */
+/** Changes `watch.json` as if the run had taken place a day earlier. */
 function letADayPass(folder: string): void {
   const file = join(folder, "watch.json");
   const state = readState(folder);

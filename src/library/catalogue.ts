@@ -5,21 +5,21 @@ import { allFaults, allVariants } from "../reference/catalogue.ts";
 import type { Patch } from "../reference/patch.ts";
 import { type CheckSelection, selected } from "./scope.ts";
 
-/** A check and its clause. */
+/** A check, and the clause that it judges. */
 export interface CheckEntry {
-  /** `SSE-4`, or `SSE-4/name` if several checks judge one clause. */
+  /** Id of the check, such as `SSE-4`, or `SSE-4/name` if several checks judge one clause. */
   readonly id: string;
   readonly clause: string;
   readonly suite: string;
   readonly level: Level;
-  /** The requirement set in which the check first counts. */
+  /** The first requirement set in which the check counts. */
   readonly since: RequirementSet;
-  /** The clause in one sentence. */
+  /** The clause, in one sentence. */
   readonly says: string;
 }
 
 /**
- * Lists every check, in the order of a report, or only the selected ones.
+ * Lists the selected checks, or all, in the order of a report.
  *
  * @throws {UsageProblem} if a pattern matches nothing.
  */
@@ -35,17 +35,17 @@ export function listChecks(selection: CheckSelection = {}): CheckEntry[] {
 /** A fault or a variant of the reference server. */
 export interface BehaviourEntry {
   readonly name: string;
-  /** Heading of the interface document under which the behaviour is described. */
+  /** Heading of the section in the interface document that describes the behaviour. */
   readonly section: string;
   readonly summary: string;
-  /** Clauses that the fault breaks; empty for a variant. */
+  /** Ids of the clauses that the fault breaks. Empty for a variant, which is legal. */
   readonly breaks: readonly string[];
 }
 
 const entryOf = ({ name, section, summary, breaks }: Patch): BehaviourEntry => ({ name, section, summary, breaks });
 
-/** Every fault of the reference server: behaviour that breaks clauses on purpose. */
+/** Every fault of the reference server. A fault makes the server break clauses on purpose. */
 export const faults: readonly BehaviourEntry[] = allFaults.map(entryOf);
 
-/** Every variant of the reference server: behaviour that differs from the default and is legal. */
+/** Every variant of the reference server. A variant is legal behaviour that differs from the default. */
 export const variants: readonly BehaviourEntry[] = allVariants.map(entryOf);

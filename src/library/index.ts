@@ -1,4 +1,4 @@
-// Exports of the package `agent-hosting-conformance`, including every type in their signatures.
+// Public exports of the package `agent-hosting-conformance`, with every type that their signatures use.
 
 export { judge, type Judged, type JudgeOptions } from "./judge.ts";
 export type { JudgeScope } from "./scope.ts";

@@ -15,8 +15,8 @@ import { line } from "../base/line.ts";
 /** Options of a run. Everything has a default. */
 export interface JudgeOptions extends JudgeScope {
   /**
-   * Ends the run early. The evidence so far is judged. The verdict is `incomplete`, or `nonconformant` if a must clause
-   * is already broken.
+   * When this signal aborts, the run ends early and judges the evidence that it has. The verdict is then `incomplete`, or `nonconformant`
+   * if a must clause is broken.
    */
   readonly signal?: AbortSignal;
 }
@@ -25,12 +25,9 @@ export interface JudgeOptions extends JudgeScope {
 export interface Judged {
   readonly verdict: Verdict;
   readonly report: Report;
-  /**
-   * Everything that was sent and received. Contains the secrets of the harness's webhooks, without which signatures
-   * could not be judged again.
-   */
+  /** Every request, response and delivery. Contains the secrets of the harness's webhooks, which are needed to check signatures again. */
   readonly evidence: Evidence;
-  /** Report and evidence without webhook secrets, as every renderer takes them. */
+  /** Report and evidence without webhook secrets. Renderers take this. */
   readonly document: ReportDocument;
 }
 
@@ -50,9 +47,9 @@ export async function judge(target: TargetDescription, options: JudgeOptions = {
 }
 
 /**
- * Judges saved evidence by the suites of this version, as `conformance rejudge` does. Sends and writes nothing.
+ * Judges saved evidence with the checks of this version, as `conformance rejudge` does. Sends and writes nothing.
  *
- * @param folder that `writeReport` or a command has written
+ * @param folder folder that `writeReport` or a command has written
  * @throws {UsageProblem} if it holds no report of a run with its evidence
  */
 export function rejudge(folder: string, options: Pick<JudgeOptions, "requirements"> = {}): Judged {
@@ -66,7 +63,7 @@ function keptIn(folder: string): ReturnType<typeof readSavedRun> {
   try {
     return readSavedRun(folder);
   } catch (error) {
-    // `UseCaseError` means here that the folder has the report of a load instead of a run.
+    // This error means here that the folder holds a load report, and not the report of a run.
     if (error instanceof UseCaseError)
       throw new UsageProblem(line`${folder} is the report of a load run. Give that of a run.`);
     throw error;

@@ -10,18 +10,15 @@ import { resolveTarget, type TargetDescription } from "./target.ts";
 import { libraryMessages } from "./messages.ts";
 import { line } from "../base/line.ts";
 
-/** Selects the load to send. Everything has a default. */
+/** Which load to send. Everything has a default. */
 export interface LoadChoice {
-  /** Names of scenarios: see `conformance load list`. Default: a few short ones. */
+  /** Names of scenarios, as `conformance load list` shows them. Default: a few short ones. */
   readonly scenarios?: readonly string[] | "all";
-  /** The tool that sends the load. Default: the first one that each scenario supports. */
+  /** The load engine to send with. Default: the first one that each scenario supports. */
   readonly engine?: "k6" | "autocannon";
-  /** The tier whose key sends the load. Default: every tier with a key. */
+  /** The tier to load. Default: every tier for which the target has a key. */
   readonly tier?: TierName;
-  /**
-   * Whether the owner of the target agrees to the load. Must be `true` if the target is not on loopback. Default:
-   * `false`.
-   */
+  /** Whether the target's owner agrees to the load. Required unless the target is on loopback. Default: `false`. */
   readonly isAgreed?: boolean;
 }
 
@@ -30,7 +27,7 @@ export interface LoadOptions extends LoadChoice, Pick<JudgeScope, "requirements"
   readonly maxRequests?: number;
   /** Folder for `report.json` and the evidence of each trial. Default: nothing is written. */
   readonly folder?: string;
-  /** When this signal aborts, the current trial stops and no other starts. */
+  /** When this signal aborts, the current trial ends, and no other starts. */
   readonly signal?: AbortSignal;
 }
 
@@ -38,14 +35,14 @@ export interface LoadOptions extends LoadChoice, Pick<JudgeScope, "requirements"
 export interface Loaded {
   readonly verdict: Verdict;
   readonly report: Report;
-  /** Report and evidence, as every renderer takes them. */
+  /** Report and evidence. Renderers take this. */
   readonly document: ReportDocument;
 }
 
 /**
  * Sends load and judges the rate limits, as `conformance load` does. The embedded server runs in a separate process.
  *
- * @throws {UsageProblem} if the target or the choice cannot be used, or consent is missing; nothing was sent then.
+ * @throws {UsageProblem} if the target or an option is invalid, or consent is missing; nothing was sent then.
  * @throws {NothingToJudge} if the target could not be reached, or is no deployment of this interface.
  */
 export async function load(target: TargetDescription, options: LoadOptions = {}): Promise<Loaded> {

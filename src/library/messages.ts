@@ -1,6 +1,6 @@
 import { createMessages } from "../app/messages/messages.ts";
 
-/** Texts for skip reasons and hints. They name options of the library. */
+/** Messages of the library: skip reasons and hints that name its options. */
 export const libraryMessages = createMessages({
   nameOf: (setting) => setting,
   hints: {
@@ -16,7 +16,7 @@ export const libraryMessages = createMessages({
     },
     selection: { give: "a run without `only` and `skip`", is: null },
     tier: { give: "`tier` beside `apiKey`", is: null },
-    // Only the command line can continue to listen after a run.
+    // The library cannot listen after a run, so this hint names a command.
     watch: { give: "`conformance run --watch`", is: null },
   },
 });

@@ -16,23 +16,23 @@ import { resolveTarget, type TargetDescription } from "./target.ts";
 export interface NightOptions extends JudgeScope {
   /** Load to send after the run. Default: none. */
   readonly load?: LoadChoice;
-  /** Changes that count as regressions, as in {@link compare}. Default: `default`. */
+  /** Changes that count as regressions, in the same form as for {@link compare}. Default: `default`. */
   readonly regression?: string;
-  /** Number of nights that the history keeps. Default 400. */
+  /** Number of nights that the history keeps. Default: 400. */
   readonly nights?: number;
   /** Number of nights whose full reports are kept. Default: 30. */
   readonly reports?: number;
-  /** Ends the night early. A night that was ended early is not saved. */
+  /** When this signal aborts, the night ends early and is not saved. */
   readonly signal?: AbortSignal;
 }
 
-/** A nightly run, compared with earlier nights. Keys are redacted. */
+/** The result of a nightly run, compared with earlier nights. Keys are redacted. */
 export interface JudgedNight {
-  /** Name of the entry in the history. */
+  /** Name of the night in the history. */
   readonly id: string;
-  /** Findings and counts that became worse. */
+  /** Findings and counts that became worse since earlier nights. */
   readonly regressions: readonly Regression[];
-  /** Trials that became slower, if a second run confirmed this and no earlier night reported it. */
+  /** Load trials that became slower. A second trial has confirmed this, and no earlier night reported it. */
   readonly slower: readonly ReportedLatencyShift[];
   /** The report of the run; `null` if nothing could be judged. */
   readonly run: ReportDocument | null;
@@ -43,13 +43,12 @@ export interface JudgedNight {
 }
 
 /**
- * Judges a target, compares the result with earlier nights, and saves it, as `conformance nightly` does. Saves the
- * night, its reports and the trend page.
+ * Judges a target, compares the result with earlier nights, and saves it with its reports and the trend page, as `conformance nightly`
+ * does.
  *
  * @param history folder, created if it is missing; each target needs its own
- * @throws {UsageProblem} if the target or an option cannot be used, or the history is another target's; nothing was
- * sent then.
- * @throws {NothingToJudge} if the signal ended the night early: the night is then not saved.
+ * @throws {UsageProblem} if the target or an option is invalid, or the history belongs to another target; nothing was sent then.
+ * @throws {NothingToJudge} if the signal ended the night early; the night is not saved then.
  */
 export async function night(
   target: TargetDescription,

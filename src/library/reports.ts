@@ -22,8 +22,8 @@ import { UsageError } from "../base/usage-error.ts";
 import type { Judged } from "./judge.ts";
 
 /**
- * Writes `report.json` and `evidence.json` into a folder, which is created if it is missing. `conformance report`,
- * `compare` and `rejudge` accept the folder. If writing fails, throws Node's own error and leaves the folder as it was.
+ * Writes `report.json` and `evidence.json` into a folder, which is created if it is missing. `conformance report`, `compare` and `rejudge`
+ * accept this folder. If writing fails, leaves the folder as it was and throws the error of Node.
  *
  * @throws {UsageProblem} if the folder has an empty name
  */
@@ -36,7 +36,7 @@ export function writeReport({ report, evidence }: Pick<Judged, "report" | "evide
   });
 }
 
-/** Renders the report of a run or of a load as a terminal shows it, without colours. */
+/** Renders a report as text, as a terminal shows it but without colours. */
 export function renderText(
   { report, evidence }: ReportDocument,
   { width = 100 }: { readonly width?: number } = {},
@@ -45,7 +45,7 @@ export function renderText(
 }
 
 /**
- * Renders the exchanges of a run as an HTTP Archive 1.2. They are redacted as in the evidence.
+ * Renders the exchanges of a run as an HTTP Archive 1.2, redacted like the evidence.
  *
  * @throws {UsageProblem} if there are no exchanges: the report is of a load, or was read without its `evidence.json`
  */
@@ -72,7 +72,7 @@ export const listFormats = (): FormatEntry[] =>
 /**
  * Renders a report in a format.
  *
- * @param parts `statement` needs the `digests` of the report's files, and throws an `Error` without them
+ * @param parts the format `statement` needs the `digests` of the report's files, and throws an `Error` without them
  * @throws {UsageProblem} if the document lacks an input of the format: `har` needs exchanges, `statement` needs evidence
  */
 export function renderFormat(name: FormatName, document: ReportDocument, parts: FormatParts = {}): string {
@@ -96,7 +96,7 @@ export function compare(older: ReportDocument, newer: ReportDocument, regression
 }
 
 /**
- * Parses which changes count as regressions.
+ * Parses a list of changes that count as regressions.
  *
  * @throws {UsageProblem} if the text cannot be parsed
  */

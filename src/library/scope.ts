@@ -9,7 +9,7 @@ import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 import { libraryMessages } from "./messages.ts";
 
-/** Selects checks by patterns: clause ids, check ids, suite titles, or globs of them (`SSE-*`). */
+/** Patterns that select checks. A pattern is a clause id, a check id or the title of a suite, or a glob of these, such as `SSE-*`. */
 export interface CheckSelection {
   /** Patterns of the checks to run. Default: all checks. */
   readonly only?: readonly string[];
@@ -32,16 +32,16 @@ export function selected({ only = [], skip = [] }: CheckSelection): Suite[] {
 const isListOfTexts = (given: unknown): boolean =>
   Array.isArray(given) && given.every((each) => typeof each === "string");
 
-/** Selects the checks, and limits the run. Everything has a default. */
+/** Which checks to run, and the limits of the run. Everything has a default. */
 export type JudgeScope = CheckSelection & {
-  /** The requirement set to judge by. Checks of later sets also run, but do not count. Default: the newest set. */
+  /** The requirement set to judge by. Checks of later sets run, but do not count. Default: the newest set. */
   readonly requirements?: RequirementSet;
-  /** Seed of the generated requests: another seed draws others. Default: 1; for a nightly run, its day. */
+  /** Seed of the randomly generated requests. Default: 1; for a nightly run, its day. */
   readonly coverageSeed?: number;
 } & { readonly [Name in keyof RunBounds]?: NonNullable<RunBounds[Name]> };
 
 /**
- * Adds defaults for the options that are not given.
+ * Fills in the defaults of a scope.
  *
  * @throws {UsageProblem} if a pattern matches nothing, or a limit is not a valid number
  */

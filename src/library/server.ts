@@ -21,9 +21,9 @@ export interface ServerOptions {
   readonly host?: string;
   /** Port to listen on. Default: 0, which takes any free port. */
   readonly port?: number;
-  /** The clock of the server. `virtual`: time passes only in {@link ReferenceServer.advance}. Default: `machine`. */
+  /** The clock of the server. `virtual`: time passes only when {@link ReferenceServer.advance} is called. Default: `machine`. */
   readonly clock?: "machine" | "virtual";
-  /** Names of {@link faults} to apply, in order. */
+  /** Names of {@link faults} to apply, in this order. */
   readonly faults?: readonly string[];
   /** Names of {@link variants} to apply. */
   readonly variants?: readonly string[];
@@ -35,26 +35,26 @@ type AgentIds = Reference["agents"];
 
 /** A running reference server. */
 export interface ReferenceServer extends AsyncDisposable {
-  /** Address of the server. It ends in `/v1`, without a slash. */
+  /** Base URL of the server, which ends in `/v1`. */
   readonly baseUrl: string;
-  /** A valid key of each tier, without restrictions. */
+  /** An unrestricted key of each tier. */
   readonly keys: Readonly<Record<TierName, string>>;
-  /** Every key of the server with its traits. Some keys are expired or restricted. */
+  /** All keys of the server with their traits. Some keys are expired or restricted. */
   readonly allKeys: readonly ReferenceKey[];
   /** Ids of agents by role: `answering`, `failing`, `slow`, … */
   readonly agents: AgentIds;
-  /** The secret with which requests are signed. */
+  /** The secret with which clients sign requests. */
   readonly signingSecret: string;
   /** The server's time, in Unix milliseconds. */
   now(): number;
   /**
-   * Advances a virtual clock by a number of milliseconds, at most ten years. Resolves when every timer that became due
-   * has run. Rejects if the server uses the machine's clock, and with a {@link UsageProblem} if the number is invalid.
+   * Advances a virtual clock by this many milliseconds, at most ten years. Resolves when all timers that became due have run. Rejects if
+   * the clock is that of the machine, and with a {@link UsageProblem} if the number is invalid.
    */
   advance(ms: number): Promise<void>;
-  /** Creates a key that no request has used. */
+  /** Creates a new key. */
   issueKey(tier: TierName, traits?: Partial<KeyTraits>): ReferenceKey;
-  /** Changes a deployment, which causes webhook deliveries. */
+  /** Creates, updates or deletes a deployment, or changes its health, which causes webhook deliveries. */
   deploy(change: DeploymentChange): void;
   /** Stops the server at once, including open streams. */
   stop(): Promise<void>;
@@ -63,9 +63,9 @@ export interface ReferenceServer extends AsyncDisposable {
 const running = new WeakMap<ReferenceServer, Reference>();
 
 /**
- * Starts the reference server on loopback, as `conformance serve` does.
+ * Starts the reference server, as `conformance serve` does. By default, it listens on loopback.
  *
- * @throws {UsageProblem} if a fault or variant is unknown. Rejects with Node's own error if the port is in use.
+ * @throws {UsageProblem} if a fault or variant is unknown. Rejects with the error of Node if the port is in use.
  */
 export async function startServer(options: ServerOptions = {}): Promise<ReferenceServer> {
   const { faults = [], variants = [], host, port, onRequest } = options;
@@ -96,10 +96,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Referenc
   return server;
 }
 
-/**
- * Maximum advance of a virtual clock. It is longer than any rate-limit window, and short enough for dates to stay
- * valid.
- */
+/** Longest advance of a virtual clock. It exceeds every rate-limit window, and dates stay valid. */
 const maxAdvanceMs = 10 * 365.25 * 86_400_000;
 
 function readAdvance(ms: unknown): number {
@@ -109,13 +106,13 @@ function readAdvance(ms: unknown): number {
   );
 }
 
-/** Returns the target for a server that {@link startServer} started; `null` for any other object. */
+/** Returns the target of a server that {@link startServer} started; `null` for any other object. */
 export function targetOfServer(server: object): Target | null {
   const reference = running.get(server as ReferenceServer);
   return reference === undefined ? null : targetOf(reference);
 }
 
-/** For each tier, the server has an unrestricted key with the name of the tier. */
+/** Returns the unrestricted key of each tier. Its name is the name of the tier. */
 function keysByTier(keys: readonly ReferenceKey[]): Readonly<Record<TierName, string>> {
   const textOf = (name: TierName): string => keys.find((key) => key.name === name)?.key ?? "";
   return Object.fromEntries(tierNames.map((tier) => [tier, textOf(tier)])) as Record<TierName, string>;

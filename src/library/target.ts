@@ -12,18 +12,18 @@ import { UsageError } from "../base/usage-error.ts";
 import type { Target } from "../target/target.ts";
 import { type ReferenceServer, targetOfServer } from "./server.ts";
 
-/** A deployment, given by its address and a key. */
+/** A deployment that is described by its address and one key. */
 export interface PlainTarget {
-  /** Address of the deployment, with or without `/v1`. */
+  /** Base URL of the deployment, with or without `/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Tier of the key. Default: detected from the rate-limit headers, if possible. */
+  /** Tier of the key. Default: what the rate-limit headers show. */
   readonly tier?: PublishedTier;
-  /** Id of an agent that answers. Default: an agent from the target's list. */
+  /** Id of an agent that answers. Default: one from the target's list. */
   readonly agent?: string;
   /**
-   * `listen`: the address on which the harness receives webhooks, such as `127.0.0.1:0`. `publicUrl`: the URL at which
-   * the target reaches it.
+   * The webhook receiver of the harness. `listen`: its local address, such as `127.0.0.1:0`. `publicUrl`: the URL at which the target
+   * reaches it.
    */
   readonly webhooks?: { readonly listen?: string; readonly publicUrl?: string };
   /** Proxy, CA certificates and client certificate, as in a target file. Paths are relative to the working directory. */
@@ -36,17 +36,17 @@ export interface PlainTarget {
  */
 export type TargetFile = z.input<typeof targetFileSchema>;
 
-/** The reference server on a virtual clock, which is started only for the run. */
+/** The embedded reference server with a virtual clock. It is started only for the run. */
 export interface EmbeddedTarget {
   readonly embedded: true;
   readonly faults?: readonly string[];
   readonly variants?: readonly string[];
 }
 
-/** The target to judge. `{ file }` is the path of a target file. */
+/** The target to judge, in any form. `{ file }`: path of a target file. */
 export type TargetDescription = PlainTarget | TargetFile | { readonly file: string } | EmbeddedTarget | ReferenceServer;
 
-/** A target, or the embedded server (`null`) with its faults and variants. */
+/** The resolved target, or `null` for the embedded server with faults and variants. */
 export type ResolvedTarget =
   | { readonly target: Target; readonly patches: readonly [] }
   | { readonly target: null; readonly patches: readonly Patch[] };

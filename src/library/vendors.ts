@@ -10,29 +10,29 @@ import { type JudgeScope, scopeOf } from "./scope.ts";
 import { type EmbeddedTarget, resolveTarget, type TargetDescription } from "./target.ts";
 import { line } from "../base/line.ts";
 
-/** A deployment to judge, or the folder of a saved report. A saved report of a load may be given as well. */
+/** A deployment to judge, or the folder of a saved report, with an optional saved load report. */
 export type VendorDescription =
   | Exclude<TargetDescription, EmbeddedTarget>
   | { readonly report: string; readonly load?: string };
 
-/** Options of the comparison. They apply to every vendor. */
+/** Options of {@link vendors}. They apply to every vendor. */
 export interface VendorsOptions extends JudgeScope {
-  /** Folder for `vendors.json`, with a subfolder for the report of each vendor. */
+  /** Folder for `vendors.json`. Each vendor's report has its own subfolder. */
   readonly folder: string;
   /** Maximum number of concurrent runs. Default: 12. */
   readonly concurrency?: number;
-  /** Load to send to each target after the runs, to one target at a time. Default: none. */
+  /** Load to send to one target after the other, when all runs have ended. Default: none. */
   readonly load?: LoadChoice;
-  /** Ends the runs early. The evidence so far is judged. */
+  /** When this signal aborts, the runs end early and judge the evidence that they have. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Judges several deployments concurrently and compares them, as `conformance vendors` does. If one fails, the others
- * continue, and its column says why.
+ * Judges several deployments at the same time and compares them, as `conformance vendors` does. If one fails, the others continue, and its
+ * column says why.
  *
- * @param vendors by their names, in the order of the columns
- * @throws {UsageProblem} if an option cannot be used; nothing was sent then.
+ * @param vendors vendors by name, in the order of the columns
+ * @throws {UsageProblem} if an option is invalid; nothing was sent then.
  */
 export async function vendors(
   described: Readonly<Record<string, VendorDescription>>,

@@ -4,8 +4,8 @@ import { allSuites } from "../../suites/all.ts";
 import { type Catalogue, entryOf } from "./entry.ts";
 
 /**
- * Checks, needs and faults of each clause. To compute them, every suite and fault must be loaded, which is slow. So the
- * build (tools/bundle.ts) replaces this whole module by its result: add nothing else to this file.
+ * For each clause: its checks, what they need, and the faults that break it. Computing this is slow, because every suite and fault must be
+ * loaded. So the build (tools/bundle.ts) replaces this whole module by its result: add nothing else to this file.
  */
 export const catalogue = Object.fromEntries(
   clauseIds.map((id) => [id, entryOf(id, allSuites, { faults: allFaults, variants: allVariants })]),

@@ -5,16 +5,13 @@ import { need } from "../../run/skip-reason.ts";
 import type { ClauseId } from "../../spec/clauses.ts";
 import { cliMessages } from "../messages.ts";
 
-/** The faults and variants of the reference server. */
+/** All faults and variants of the reference server. */
 interface Patches {
   readonly faults: readonly Patch[];
   readonly variants: readonly Patch[];
 }
 
-/**
- * Describes the checks of a clause, and the faults and variants (together: patches) of the reference server that break
- * the clause.
- */
+/** Collects texts about a clause: its checks, and the faults and variants of the reference server that concern it. */
 export function entryOf(id: ClauseId, suites: readonly Suite[], { faults, variants }: Patches): CatalogueEntry {
   const checks = suites.flatMap((suite) => suite.checks.filter(({ clause }) => clause === id));
   const breaking = ({ breaks }: Patch): boolean => breaks.includes(id);
@@ -36,17 +33,17 @@ function describe(check: Check): string[] {
   return [
     "",
     `Check ${check.id} (since ${check.since})`,
-    ...universeLines(check),
+    ...matrixLines(check),
     ...probes.map(({ name, stage }) => `  probe: ${name} (${stage})`),
     ...[...new Set(probes.flatMap(({ needs }) => needs))].map((each) => `  needs: ${cliMessages.needs(need(each))}`),
   ];
 }
 
 /**
- * Lists the cells of a check's coverage matrix, such as `invoke 200`. Groups them by what the target needs to produce
- * such a message.
+ * Lists the cells of a check's coverage matrix, such as `invoke 200`. Groups them by what the target must offer so that such a response can
+ * be observed.
  */
-function universeLines({ matrix }: Check): string[] {
+function matrixLines({ matrix }: Check): string[] {
   if (matrix === null) return [];
   const byReach = Map.groupBy(matrix.cells, ({ reach }) => (reach === null ? "" : cliMessages.needs(reach)));
   return [
@@ -65,5 +62,5 @@ export interface CatalogueEntry {
   readonly lines: readonly string[];
 }
 
-/** Entries by clause. The build writes them into the bundle, so they must be plain JSON. */
+/** All entries by clause id. The build writes them into the bundle, so they must be plain JSON. */
 export type Catalogue = Readonly<Record<ClauseId, CatalogueEntry>>;

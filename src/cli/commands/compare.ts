@@ -27,7 +27,7 @@ import { readRegressionRules } from "../regression-rules.ts";
 import { terminalOf } from "../terminal.ts";
 import { printLine } from "../print-line.ts";
 
-/** Formats of a comparison, by the name of their flag. */
+/** Renderer of each output format of a comparison, by the name of its flag. */
 const renderers = {
   json: (comparison) => `${JSON.stringify(comparison, null, 2)}\n`,
   markdown: renderComparisonMarkdown,
@@ -97,23 +97,20 @@ function prepare(oldPath: string, newPath: string, flags: CompareFlags) {
   return { older, newer, rules, outputs, isQuiet: flags.quiet === true };
 }
 
-/** The kind of a report: load, or the party that a run has judged. */
+/** Returns what a report is about: load, or a run that judged a server, a receiver or configuration files. */
 function kindOf({ report }: ReportDocument): string {
   if (report.load !== undefined) return "load";
   const party = partyOf(report);
   return party === "server" ? "a run" : `a ${party}`;
 }
 
-/**
- * Judges the evidence of a report again. Checks compute signatures with the secrets of webhooks, so these secrets are
- * removed only afterwards.
- */
+/** Judges the evidence of a report again. Then removes the secrets of webhooks, which checks need to compute signatures. */
 function readRejudged(path: string): ReportDocument {
   const { report, evidence } = readSavedRun(runFolder(path));
   return documentOf(rejudgeRun(report, evidence, cliMessages), evidence);
 }
 
-/** Returns the folder of a report. `path` names the folder, or the `report.json` in it. */
+/** Returns the folder of a report. `path` is that folder, or the `report.json` in it. */
 export const runFolder = (path: string): string =>
   basename(path) === "report.json" && statSync(path, { throwIfNoEntry: false })?.isFile() === true
     ? dirname(path)

@@ -6,7 +6,7 @@ import { type ClauseId, clauseIds, clauseOf, isClauseId } from "../../spec/claus
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 
-/** `conformance explain ID`: shows a clause with its checks, probes, needs, readings and faults. */
+/** `conformance explain ID`: shows a clause, its checks and what they need, its readings, and the faults that break it. */
 export const explainCommand = (): Command =>
   withSteps(
     new Command("explain")
@@ -39,7 +39,7 @@ async function explain(id: ClauseId): Promise<string[]> {
 /**
  * Reads the id of a clause.
  *
- * @throws {UsageError} if the id is unknown; the message suggests ids of the same section, or lists all sections
+ * @throws {UsageError} if the id is unknown; the message suggests ids of the same section, or lists the sections
  */
 function readClauseId(text: string): ClauseId {
   const id = text.toUpperCase();

@@ -75,7 +75,7 @@ export function initCommand(): Command {
   );
 }
 
-/** Asks questions, discovers the target and writes the file, in one dialog. Resolves to the exit code. */
+/** Runs the dialog: asks questions, discovers the target, and writes the target file. Resolves to the exit code. */
 function init(flags: InitFlags): Promise<number> {
   return untilInterrupted(async (interruption) => {
     const prompter = openTerminalPrompter(interruption);
@@ -92,7 +92,7 @@ function init(flags: InitFlags): Promise<number> {
   });
 }
 
-/** Opens the dialog on the terminal. Returns `null` without a terminal. */
+/** Creates the prompter of the dialog. Returns `null` if there is no terminal. */
 function openTerminalPrompter({ signal, interrupt }: Interruption): Prompter | null {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return null;
   return openPrompter({
@@ -138,7 +138,7 @@ async function propose(
   return write(answers, text, flags, prompter);
 }
 
-/** Plans a run with the proposed file. The checks that this plan skips show what the file lacks. */
+/** Plans a run with the proposed target file. The checks that the plan skips show what the file lacks. */
 async function missingParts(answers: TargetAnswers, tier: string | null, file: ParsedTargetFile) {
   const target = { ...targetOf(answers, tier, file.agents ?? {}), paths: openPathsOf(file.paths) };
   const planned = await planRun({

@@ -43,7 +43,11 @@ export const listCommand = (): Command =>
     },
   );
 
-/** @throws {UsageError} if there is no such party */
+/**
+ * Reads `--party`; `null` if it is not given.
+ *
+ * @throws {UsageError} if there is no such party
+ */
 function partyIn({ party }: ListFlags): Party | null {
   if (party === undefined) return null;
   const known = parties.find((each) => each === party);
@@ -67,7 +71,7 @@ async function rowsOf(wantedLevel: string | undefined, wantedParty: Party | null
     );
 }
 
-/** Width of all columns but the sentence of the clause, with the gaps between columns. */
+/** Width of all columns except the sentence of the clause, with the gaps between columns. */
 const otherColumnsWidth = 51;
 
 function tableOf(rows: Awaited<ReturnType<typeof rowsOf>>): string {
@@ -92,7 +96,7 @@ function tableOf(rows: Awaited<ReturnType<typeof rowsOf>>): string {
   return [...tableLines(heads, cells), ...notes].join("\n");
 }
 
-/** The cell of a clause that no run can test. */
+/** The text in the checks column for a clause that no run can test. */
 const untestedText = (party: Party): string => (party === "file" ? "by config" : "not testable");
 
 const configNote =

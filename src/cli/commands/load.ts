@@ -68,8 +68,8 @@ interrupted (the report so far is written).`;
 /** `conformance load`: sends load, and judges rate limits by the responses. */
 export function loadCommand(): Command {
   const command = new Command("load").argument("[scenario...]", "scenarios, by name: `conformance load list`");
-  // `load list --json` must reach `list`, not `load`: both define a flag `--json`. So flags count only before the name
-  // of a subcommand.
+  // Flags of `load` count only before the name of a subcommand. Otherwise `load list --json` would set the `--json` of `load`, and not of
+  // `list`.
   withLoadOptions(command).enablePositionalOptions().addHelpText("after", examples);
   return withLoadSteps(command, { prepare, act, present }).addCommand(listCommand()).addCommand(judgeCommand());
 }
@@ -88,8 +88,8 @@ async function prepare(names: readonly string[], flags: LoadFlags) {
 }
 
 /**
- * Prepares engines and output files, and checks that load may be sent. `--emit k6-operator` needs none of this: it
- * prints a manifest and sends nothing.
+ * Finds the engines and opens the output files, before any load is sent. `--emit k6-operator` needs neither, because it only prints a
+ * manifest.
  */
 async function prepareOutputs(flags: LoadFlags, parameters: LoadParameters, target: Target | null) {
   if (target !== null) assertConsentPossible(target.baseUrl, flags.yes === true);
@@ -143,8 +143,8 @@ const sendTo = (
   });
 
 /**
- * Prints progress. For a target other than the embedded server, the preview is printed even with `--quiet`: the user
- * may have to agree to the load.
+ * Prints the progress of a load. Prints the preview even with `--quiet`, except for the embedded server, because the user may have to agree
+ * to the load.
  */
 function eventsFor(target: Target | null, isQuiet: boolean): LoadEvents {
   return {
@@ -167,7 +167,7 @@ async function present(outcome: LoadOutcome, prepared: Prepared): Promise<number
   return outcome.isInterrupted ? exitCodes.interrupted : loadExitCode(outcome.document.report, outputs.rules);
 }
 
-/** Presents the report that says why no load was sent, if there is one. */
+/** Prints why no load was sent, and presents the report that says so, if there is one. */
 async function presentNotSent({ why, kept }: NotSentLoad, prepared: Prepared, outputs: Outputs): Promise<number> {
   if (kept !== null) await presentLoad(kept, prepared, outputs, process.stderr);
   const code = notSentExitCode(why);
@@ -215,7 +215,7 @@ const listCommand = (): Command =>
   );
 
 interface JudgeFlags extends Omit<FormatFlags, "json">, FailureFlags, RequirementsFlag {
-  /** Prints the report as JSON, and nothing else. */
+  /** Whether to print only the report, as JSON. */
   readonly json?: boolean;
   readonly quiet?: boolean;
   readonly clocksApart: string;

@@ -128,9 +128,9 @@ async function prepare(flags: NightlyFlags & ScopeFlags) {
 }
 
 /**
- * The load parameters of a night; `null` with `--no-load`.
+ * Reads the load of a night; `null` with `--no-load`.
  *
- * @throws {UsageError} if the target is not on this machine and nobody agreed to load: a nightly job has nobody to ask
+ * @throws {UsageError} if the target is not on this machine and `--yes` is missing: a nightly job cannot ask anybody
  */
 function readLoad(flags: NightlyFlags, target: Target | null): RunNightOptions["load"] {
   if (!flags.load) {

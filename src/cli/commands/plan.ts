@@ -48,7 +48,7 @@ export const planCommand = (): Command =>
     },
   );
 
-/** Describes the embedded server as a target. The server is stopped at once, because a plan sends nothing. */
+/** Returns the target for the embedded server. Stops the server at once, because planning sends nothing. */
 async function embeddedTarget(): Promise<Target> {
   const embedded = await startEmbedded();
   await embedded.close();

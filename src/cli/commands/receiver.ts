@@ -75,7 +75,7 @@ export function receiverCommand(): Command {
   return withSteps(command.addHelpText("after", examples), { prepare, act, present });
 }
 
-/** The work that the flags ask for. */
+/** The work that the flags select: judge a receiver, write its deliveries into a folder, or write test vectors. */
 type Work =
   | { readonly kind: "vectors"; readonly file: string }
   | { readonly kind: "dry run"; readonly folder: string; readonly settings: DeliverySettings }
@@ -115,7 +115,7 @@ function prepare(url: string | undefined, flags: ReceiverFlags): Work {
   };
 }
 
-/** The result of the command: the judged receiver, or a line that names the written files. */
+/** The result of the command: a judged receiver, or a line of text that names the written files. */
 type Outcome = { readonly kind: "written"; readonly text: string } | { readonly kind: "judged"; judged: JudgedTarget };
 
 async function act(work: Work): Promise<Outcome> {
@@ -147,7 +147,7 @@ async function judgeUntilInterrupted({ target, settings, flags }: JudgingWork): 
         messages: cliMessages,
         progress: {
           ...progress,
-          // The query of an address may hold a secret.
+          // The query of the address is not shown, because it may hold a secret.
           onStart: (each) => progress.onStart?.({ ...each, baseUrl: each.baseUrl.replace(/[?].*/s, "?…") }),
         },
       });

@@ -28,7 +28,7 @@ export const rejudgeCommand = (): Command =>
       prepare: (folder: string, flags: RejudgeFlags) => ({
         folder,
         flags,
-        // Without the flag, the newest set for the party of the report judges.
+        // Without the flag, the newest requirement set is used.
         chosen: flags.requirements === undefined ? {} : { requirements: readRequirements(flags) },
         saved: readSavedRun(folder),
       }),
@@ -43,7 +43,7 @@ export const rejudgeCommand = (): Command =>
     },
   );
 
-/** Prints the report of a folder as text, or with `--json` as it is saved. */
+/** Prints a saved report as text. With `--json`, prints its file unchanged. */
 export async function presentSavedRun(
   folder: string,
   { report, evidence }: SavedRun,

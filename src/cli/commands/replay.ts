@@ -84,7 +84,7 @@ function prepare(path: string, check: string, flags: ReplayFlags) {
 }
 
 interface ReplayOutcome {
-  /** The result; `null` if the user did not agree. */
+  /** The result of the replay; `null` if the user did not agree to send it. */
   readonly replayed: Replayed | null;
   readonly isInterrupted: boolean;
 }
@@ -99,7 +99,7 @@ const act = ({ prepared, flags }: Prepared): Promise<ReplayOutcome> =>
   });
 
 /**
- * Whether the requests may be sent: they need no consent, `--yes` gives it, or the user gives it on the terminal.
+ * Whether the requests may be sent. They need no consent, `--yes` gives it, or the user gives it on the terminal.
  *
  * @throws {UsageError} if consent is needed and there is no terminal
  */
@@ -143,7 +143,7 @@ const exitCodeOf: Readonly<Record<Replayed["outcome"], number>> = {
   "not reached": exitCodes.nothingExercised,
 };
 
-/** Returns the `conformance run` command that judges the replayed checks at the same address. */
+/** Returns a `conformance run` command that judges the replayed checks anew, at the same address. */
 function judgeCommand({ chosen, baseUrl, target }: PreparedReplay, targetFile: string | undefined): string {
   const only = [...new Set(chosen.findings.map(({ check }) => check))].map((check) => ` --only ${shellQuote(check)}`);
   const isOfFile = targetFile !== undefined && target?.baseUrl === baseUrl;

@@ -96,9 +96,9 @@ function prepare(flags: RunFlags & ScopeFlags) {
 
 interface RunOutcome {
   readonly judged: JudgedTarget;
-  /** The report and its evidence without the secrets of webhooks: all that may be shown. */
+  /** Report and evidence without the secrets of webhooks. Only these may be shown. */
   readonly document: ReportDocument;
-  /** Whether a watch after the run was stopped early. */
+  /** Whether the user stopped the watch that followed the run. */
   readonly isWatchStopped: boolean;
 }
 
@@ -141,7 +141,7 @@ async function judgeTarget({ target, patches, scope, flags }: Prepared) {
   }
 }
 
-/** Presents the report so far, and watches until the retry schedule is over. */
+/** Presents the report of the run, and then watches until the schedule of webhook retries is over. */
 async function watch(judged: Extract<JudgedTarget, { kind: "judged" }>, prepared: Prepared): Promise<RunOutcome> {
   const { flags, folder } = prepared;
   const { report, evidence, listening, target } = judged;
@@ -164,7 +164,7 @@ async function watch(judged: Extract<JudgedTarget, { kind: "judged" }>, prepared
     );
     return outcomeOf({ ...judged, ...watched.kept }, watched.kind === "interrupted");
   } catch (error) {
-    // The run itself succeeded. An error that prevents only the watch must not lose the report of the run.
+    // The run succeeded, so its report is kept even if the watch cannot begin.
     const usage = formatUsageError(error);
     if (usage === null || isPresented) throw error;
     printLine(usage);
@@ -205,6 +205,6 @@ async function presentRun(
 
 const isBroken = ({ totals }: Report): boolean => totals.fail + totals.warning + totals.note > 0;
 
-/** A hint how to start the embedded server again, because the server of the run has stopped. */
+/** Tells the user how to start the same embedded server again, because the run's own server has stopped. */
 const serveHint = ({ baseUrl }: Target, patches: readonly Patch[]): string =>
   `To see it by hand: conformance serve${patchFlagsText(patches)}, its base URL instead of ${baseUrl}, and its keys in the variables.\n`;

@@ -9,7 +9,7 @@ const countOf =
   (text: string): number =>
     readCount(text, flag);
 
-/** `conformance selftest`: proves that each check can fail, and that each legal behaviour passes. */
+/** `conformance selftest`: proves that each check can fail, and that each legal behaviour of a server passes. */
 export function selftestCommand(): Command {
   const command = new Command("selftest")
     .option("--only <pattern>", "only patches whose name or clause matches the glob (repeatable)", collect, [])

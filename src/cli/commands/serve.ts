@@ -23,7 +23,7 @@ Examples:
   conformance run --target here.json                         everything, from another process
 `;
 
-/** `conformance serve`: serves the reference implementation, for people who write clients. */
+/** `conformance serve`: runs the reference server, for people who write clients. */
 export function serveCommand(): Command {
   const command = new Command("serve")
     .option("-p, --port <port>", "port to listen on; 0 takes a free one", "8787")

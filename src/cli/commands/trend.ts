@@ -25,7 +25,7 @@ Examples:
 
 Exit codes: 0 the page is written; 2 usage; 3 the history holds no night that can be read; 4 the page could not be written.`;
 
-/** `conformance trend`: writes the trend page of a history. */
+/** `conformance trend`: writes a page about the nights in a history. */
 export const trendCommand = (): Command =>
   withSteps(
     new Command("trend")

@@ -105,7 +105,7 @@ const withRegisteredSecrets = (vendor: ListedVendor): ListedVendor =>
   vendor.kind === "report" ? vendor : { ...vendor, target: () => registerSecrets(vendor.target()) };
 
 /**
- * Reads which load to send to each vendor; `null` without `--load`.
+ * Reads the load to send to each vendor; `null` without `--load`.
  *
  * @throws {UnsendableLoadError} if a scenario is unknown, or the named engine is not installed
  */
@@ -122,7 +122,7 @@ async function readLoad(flags: VendorsFlags): Promise<Pick<VendorsLoad, "paramet
 }
 
 /**
- * Checks, before anything is sent, that consent to load can be given for every target.
+ * Checks that the user can consent to load on every target. Runs before anything is sent.
  *
  * @throws {UsageError} if a target needs consent and there is no terminal
  */
@@ -134,9 +134,10 @@ function assertConsentsPossible(vendors: readonly ListedVendor[], isYes: boolean
 }
 
 /**
- * Checks, before anything is sent, that no saved report contradicts itself. A report that cannot be read does not stop the others.
+ * Checks that no saved report contradicts itself. Runs before anything is sent. Ignores reports that cannot be read, because they must not
+ * stop the other vendors.
  *
- * @throws {UsageError}
+ * @throws {UsageError} if a report contradicts itself
  */
 function assertConsistentReports(vendors: readonly ListedVendor[]): void {
   for (const vendor of vendors)
@@ -153,7 +154,7 @@ function baseUrlOf({ target }: Extract<ListedVendor, { kind: "target" }>): strin
   try {
     return target().baseUrl;
   } catch (error) {
-    // An invalid target does not stop the others: its column shows the error.
+    // An invalid target does not stop the other vendors. The column of its own vendor will show the error.
     if (error instanceof UsageError) return null;
     throw error;
   }
@@ -182,7 +183,7 @@ const act = ({ load, scope, flags, ...options }: Prepared): Promise<VendorsOutco
     return { ...judged, isInterrupted: isInterrupted() };
   });
 
-/** Returns a function for each vendor that prints progress lines, which begin with the vendor's name. */
+/** Returns a function that, for each vendor, gives a printer of progress lines. The lines begin with the vendor's name. */
 function progressPrinters(names: readonly string[], isQuiet: boolean): (name: string) => PrintLine {
   const width = Math.max(...names.map((name) => displayWidth(sanitizeLine(name, 30))));
   return (name) => (text) => {

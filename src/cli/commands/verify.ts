@@ -29,7 +29,7 @@ interface VerifyArguments {
   readonly isJson: boolean;
 }
 
-/** `conformance verify STATEMENT REPORT`: checks a published statement against the report that it was made of. */
+/** `conformance verify STATEMENT REPORT`: checks a published statement against the report that it is about. */
 export const verifyCommand = (): Command =>
   withSteps(
     new Command("verify")

@@ -61,7 +61,7 @@ export const watchCommand = (): Command =>
     },
   );
 
-/** The target of the run. Its keys are needed because a delivery may contain one, which must be redacted. */
+/** Returns the target of the run. Its keys must be redacted, in case a delivery contains one. */
 function targetOf(flags: WatchFlags, { targetFile }: WatchState, baseUrl: string): Target {
   const isNamed = flags.target !== undefined || flags.baseUrl !== undefined;
   const target = readTarget(isNamed || targetFile === null ? flags : { ...flags, target: targetFile }, process.env);

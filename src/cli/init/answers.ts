@@ -24,7 +24,7 @@ import { readKey } from "../../target/file.ts";
 import { type NetworkFlagValues, networkFlagsOf, networkFromFlags } from "../target-flags.ts";
 import type { Prompter } from "./prompter.ts";
 
-/** Flags of `init`: one for each question. */
+/** Flags of `init`. Each answers one question of the dialog. */
 export interface InitFlags extends NetworkFlagValues {
   readonly baseUrl?: string | undefined;
   readonly apiKey?: string | undefined;
@@ -50,10 +50,10 @@ const defaultVariable = "CONFORMANCE_API_KEY";
 const defaultOut = "target.json";
 
 /**
- * Takes the answers that flags give, and asks for the others.
+ * Takes answers from flags, and asks the user for the others.
  *
  * @param prompter `null` without a terminal
- * @throws {UsageError} if a flag cannot be used, or is missing and nobody can be asked
+ * @throws {UsageError} if a flag is invalid, or a flag is missing and there is no terminal
  */
 export async function gatherAnswers(
   flags: InitFlags,
@@ -123,7 +123,7 @@ function answersFromFlags(
 }
 
 /**
- * Checks the flags before the first question.
+ * Checks the flags of `init` before the first question.
  *
  * @throws {UsageError}
  */
@@ -146,10 +146,10 @@ export function checkFlags({
   for (const path of [batchPath, operationPath]) if (path !== undefined) readPath(path);
 }
 
-/** Reads a variable name that a shell accepts and a target file can contain. */
+/** Reads the name of an environment variable. A shell and a target file must both accept it. */
 function readVariable(text: string): string {
   if (/^[A-Za-z_]\w*$/.test(text) && text !== "seconds" && hideKeys(text) === text) return text;
-  // The text may be a key, whatever it looks like, so the message must not repeat it.
+  // The user may have given a key instead of a variable name, so the message must not repeat it.
   throw new UsageError(
     line`This is no name for an environment variable. Give one like ${defaultVariable}, not the key itself.`,
   );
@@ -172,7 +172,7 @@ function canWriteIn(folder: string): boolean {
   }
 }
 
-/** Chooses agents. A flag decides; otherwise the user is asked; without a terminal or with `--yes`, the suggestion is taken. */
+/** Chooses the agents for the target file. A flag decides, or else the user. Without a terminal or with `--yes`, takes the suggestion. */
 export async function chooseAgents(
   flags: InitFlags,
   discovered: DiscoveredTarget,
@@ -199,10 +199,10 @@ export async function chooseAgents(
 const maxIds = 20;
 
 /**
- * Accepts the id of an agent, unless the target's list is complete and does not contain it.
+ * Accepts an agent id from the user. Rejects an id that is missing in the target's list, if that list is complete.
  *
  * @param redact removes secrets from texts of the target
- * @throws {UsageError} with the ids of the list
+ * @throws {UsageError} with the ids in the list
  */
 export function listedAgent(
   id: string,
@@ -215,7 +215,9 @@ export function listedAgent(
   throw new UsageError(line`The target's list has no agent ${JSON.stringify(sanitizeLine(redact(id), 60))}: ${known}.`);
 }
 
-/** Asks for queries that make an agent fail or slow: few users can deploy such an agent, but many know such a query. */
+/**
+ * Asks for queries that make an agent fail or respond slowly. Few users can deploy a special agent for that, but many know such a query.
+ */
 export async function askPrompts(
   flags: InitFlags,
   chosen: ChosenAgents,
@@ -238,7 +240,7 @@ const pathQuestions = {
   operation: "Path that starts a long-running operation with the body of an invoke",
 } as const satisfies Record<keyof KnownPaths, string>;
 
-/** Asks for the paths that the document does not define. */
+/** Asks for the paths of batch and operation requests, which the document does not define. */
 export async function askPaths(flags: InitFlags, prompter: Prompter | null): Promise<KnownPaths> {
   const known: Record<string, string | undefined> = { batch: flags.batchPath, operation: flags.operationPath };
   if (prompter !== null && flags.yes !== true)
@@ -269,7 +271,7 @@ function readPath(path: string): string {
 }
 
 /**
- * Writes a file as a whole or not at all.
+ * Writes a file completely or not at all.
  *
  * @throws {UsageError}
  */

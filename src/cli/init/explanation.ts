@@ -8,7 +8,7 @@ import type { SkipGroup } from "../../app/plan/skips.ts";
 import type { TerminalStyle } from "../terminal.ts";
 import type { DiscoveredTarget } from "../../app/init/discover.ts";
 
-/** Describes the discovered target. Ends with a line feed. */
+/** Describes to the user what discovery found. Ends with a line feed. */
 export function foundText(
   baseUrl: string,
   found: DiscoveredTarget,
@@ -42,7 +42,7 @@ function healthText({ agents }: DiscoveredTarget): string {
     .join(", ");
 }
 
-/** Shows the proposed file, and explains each part of it. Ends with a line feed. */
+/** Shows the proposed target file, and explains each part of it. Ends with a line feed. */
 export function proposalText(
   path: string,
   file: ParsedTargetFile,
@@ -72,7 +72,7 @@ export function proposalText(
   ]);
 }
 
-/** Lists the missing parts of the target file, and the checks that each would enable. Ends with a line feed. */
+/** Lists what the target file still lacks, and the checks that each missing part would enable. Ends with a line feed. */
 export function absentText(groups: readonly SkipGroup[], { colour, width }: TerminalStyle): string {
   const paint = paintFor(colour);
   if (groups.length === 0) return block(["Nothing is missing: every check can run."]);

@@ -13,7 +13,7 @@ interface Talk {
   readonly interrupt: () => void;
   readonly end: () => void;
   readonly shown: () => string;
-  /** Resolves when text that matches the pattern has been shown. */
+  /** Resolves when the terminal has shown text that matches the pattern. */
   readonly shows: (pattern: RegExp) => Promise<void>;
 }
 

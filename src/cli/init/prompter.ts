@@ -5,29 +5,29 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
-/** Thrown if the user interrupts the dialog. */
+/** Thrown if the user ends the dialog with Ctrl-C, or closes the input. */
 export class Interrupted extends Error {
   override readonly name = "Interrupted";
 }
 
 export interface Question<T> {
   readonly text: string;
-  /** The answer if the user only presses Enter; `null` if an answer is required. */
+  /** The answer for an empty line; `null` if an answer is required. */
   readonly fallback: string | null;
   /**
-   * Parses an answer.
+   * Parses the user's answer.
    *
-   * @throws {UsageError} if the answer is invalid; the question is then asked again
+   * @throws {UsageError} if it is invalid; the question is then asked again
    */
   readonly read: (answer: string) => T;
-  /** Whether to hide the typed characters, as for a key. */
+  /** Whether to hide what the user types, such as a key. */
   readonly isHidden?: boolean;
 }
 
-/** Asks the user questions, one at a time. */
+/** Asks questions on a terminal, one at a time. */
 export interface Prompter {
   /**
-   * Asks a question until the answer is valid.
+   * Asks a question until the answer is valid, and returns the parsed answer.
    *
    * @throws {Interrupted}
    */
@@ -42,7 +42,7 @@ export interface PrompterOptions {
   readonly isTerminal: boolean;
   /** The dialog ends when this signal aborts. */
   readonly signal: AbortSignal;
-  /** Called on Ctrl-C, which arrives as a key while a question is open. */
+  /** Called on Ctrl-C. While a question is open, Ctrl-C causes no signal. */
   readonly onInterrupt: () => void;
 }
 
@@ -61,7 +61,7 @@ export function openPrompter({ input, output, isTerminal, signal, onInterrupt }:
     historySize: 0,
   });
   const over = Promise.withResolvers<never>();
-  // Prevents an unhandled rejection if the dialog ends while no question is open.
+  // The promise may reject while no question is open. This prevents an unhandled rejection.
   over.promise.catch(() => {});
   lines.on("SIGINT", onInterrupt);
   lines.on("close", () =>
@@ -74,7 +74,7 @@ export function openPrompter({ input, output, isTerminal, signal, onInterrupt }:
   const readLine = async (question: Question<unknown>): Promise<string> => {
     const hint =
       question.fallback === null || question.fallback === "" ? "" : ` [${sanitizeLine(question.fallback, 120)}]`;
-    // `lines.question` must print the question before `isHidden` suppresses all output.
+    // The question is printed before `isHidden` suppresses all further output.
     const answer = lines.question(`${question.text}${hint}: `);
     isHidden = question.isHidden === true;
     try {

@@ -5,7 +5,7 @@ import { formatLabelled, wrap } from "../../base/text.ts";
 import type { TierName } from "../../spec/tiers.ts";
 import { embeddedLimits } from "../../app/load/embedded-environment.ts";
 
-/** A scenario in `conformance load list`. */
+/** A scenario as a row of `conformance load list`. */
 export interface ListedScenario {
   readonly name: string;
   readonly title: string;
@@ -13,7 +13,7 @@ export interface ListedScenario {
   readonly claims: readonly string[];
   readonly engines: readonly string[];
   readonly needs: readonly string[];
-  /** Duration for the slowest tier: on the embedded server, and on a target with a real clock. */
+  /** Duration of the scenario for its slowest tier: on the embedded server, and on a target without a test clock. */
   readonly seconds: { readonly embedded: number; readonly real: number };
 }
 
@@ -34,11 +34,11 @@ function listed(scenario: Scenario): ListedScenario {
 const nameColumns = 24;
 const settingColumns = 22;
 const longestColumns = 11;
-/** Width of the fixed columns and of all gaps. */
+/** Width of all columns except the description, with the gaps between columns. */
 const fixedWidth = nameColumns + settingColumns + longestColumns + 4 * tableGap;
 const minFlexibleWidth = 50;
 
-/** Formats the scenarios as a table, or as paragraphs on a narrow terminal. Ends with a line feed. */
+/** Formats the scenarios as a table. On a narrow terminal, formats them as paragraphs. Ends with a line feed. */
 export function listText(width: number): string {
   const flexible = width - fixedWidth;
   const shown = flexible < minFlexibleWidth ? paragraphs(width) : tableText(flexible);
@@ -60,7 +60,7 @@ function tableText(flexible: number): string {
     column("tiers, engines, needs", settingColumns),
     column("longest", longestColumns),
   ];
-  // Rows take several lines, so an empty line separates them.
+  // An empty line separates two rows, because a row takes several lines.
   const rows = listedScenarios().flatMap((each) => [[""], rowOf(each)]);
   return tableLines(heads, rows).join("\n");
 }

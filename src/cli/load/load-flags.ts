@@ -63,7 +63,7 @@ export function readLoadParameters(names: readonly string[], flags: LoadFlags): 
   ];
   if (named === "autocannon" && onlyK6.length > 0)
     throw new UsageError(line`${onlyK6.join(" and ")} is k6's: leave --engine autocannon out.`);
-  // If the user named no scenario, the trials alternate between the engines.
+  // Without a named scenario, trials alternate between the engines.
   const defaultEngine = names.length === 0 ? "in turns" : "first";
   return {
     scenarios: flags.all === true ? "all" : names,
@@ -95,8 +95,8 @@ function readTier(text: string | undefined): TierName | null {
 }
 
 /**
- * Returns the flags that describe the target. If a single key is given, `--tier` is one of these flags and names the
- * tier of the key. With a target file, `--tier` selects which tiers get load, so it is left out.
+ * Returns the flags that describe the target. `--tier` is one of them only if a single key is given, whose tier it names. With a target
+ * file, `--tier` instead selects the tiers that get load.
  */
 export function targetFlagsOf(flags: LoadFlags, environment: NodeJS.ProcessEnv): TargetFlags {
   const { tier: _, ...others } = flags;
@@ -104,11 +104,11 @@ export function targetFlagsOf(flags: LoadFlags, environment: NodeJS.ProcessEnv):
   return flags.target === undefined && hasAddress ? flags : others;
 }
 
-/** The default folder of a load report. */
+/** Default folder of a load report. */
 export const defaultLoadFolder = (target: Target | null): string =>
   join("reports", `${timeInName(new Date())}-load-${slug(target?.name ?? "embedded").slice(0, 40)}`);
 
-/** The file for k6's own page of a trial. If there are several trials, the file's name contains the trial's name. */
+/** Returns the file for k6's own HTML page of a trial. If there are several trials, inserts the trial's name into the file name. */
 export function dashboardOf(file: string | null, trial: LoadTrial, trials: number): string | null {
   if (file === null || trial.engine !== "k6") return null;
   if (trials === 1) return file;

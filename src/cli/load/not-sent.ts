@@ -6,7 +6,7 @@ import { type CommandSteps, withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { fromOutside } from "../../base/line.ts";
 
-/** Why no load was sent, with the flags that would change it. */
+/** Says why no load was sent, and which flags would change that. */
 export function formatNotSentReason(why: NotSentReason): string {
   switch (why.kind) {
     case "unknown scenario":
@@ -32,20 +32,14 @@ export function formatNotSentReason(why: NotSentReason): string {
   }
 }
 
-/**
- * The exit code of a command that sent no load; `null` if the reason was the load parameters (a usage error) or that
- * the user declined.
- */
+/** Returns the exit code if no load was sent. `null` if the parameters were wrong (a usage error) or the user declined. */
 export function notSentExitCode({ kind }: NotSentReason): number | null {
   if (kind === "harness limit") return exitCodes.harnessFailed;
   if (kind === "interrupted") return exitCodes.interrupted;
   return kind === "nothing to load" || kind === "unsendable agent" ? exitCodes.nothingExercised : null;
 }
 
-/**
- * Like {@link withSteps}, for commands that send load. An error in the load parameters becomes a usage error that names
- * the flag to change.
- */
+/** Like {@link withSteps}, for commands that send load. Turns an error in the load parameters into a usage error that names the flag. */
 export const withLoadSteps = <Args extends readonly unknown[], Prepared, Result>(
   command: Command,
   { prepare, act, present }: CommandSteps<Args, Prepared, Result>,

@@ -3,10 +3,12 @@ import { duration } from "../../base/duration.ts";
 import type { LoadPreview } from "../../app/load/plan-load.ts";
 import type { Estimate } from "../../load/trials.ts";
 
-/** Maximum number of trials to list. */
+/** A preview lists at most this many trials. */
 const maxListed = 40;
 
-/** Formats a preview: a line for the embedded server, a list of trials for any other target. Ends with a line feed. */
+/**
+ * Formats the preview of a load. For the embedded server, it is one line; for other targets, it lists the trials. Ends with a line feed.
+ */
 export function formatLoadPreview(outlook: LoadPreview): string {
   const left = outlook.unsendable.map((sentence) => `Not sent: ${sentence}.\n`);
   return [trialsText(outlook), ...left].join("");

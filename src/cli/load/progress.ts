@@ -7,17 +7,14 @@ import { formatCount } from "../../base/text.ts";
 import { duration } from "../../base/duration.ts";
 import type { ProgressStream } from "../progress.ts";
 
-/** Progress of a load, without preview and problems. `done` removes the live line. */
+/** Shows the progress of a load, without its preview and its problems. `done` removes the live line. */
 type LoadProgressView = Omit<LoadEvents, "planned" | "problem">;
 
 const eraseLine = "\r\u001b[2K";
-/** Minimum time between two progress lines if the output is not a terminal. */
+/** Minimum time between two progress lines on a stream that is not a terminal. */
 const lineIntervalMs = 10_000;
 
-/**
- * Shows progress. On a terminal, redraws one line. Elsewhere, prints a line for each trial, and more lines during a
- * long trial.
- */
+/** Shows the progress of a load. On a terminal, redraws one line. Elsewhere, prints a line for each trial, and more during a long trial. */
 export function showLoadProgress(stream: ProgressStream, isQuiet: boolean): LoadProgressView {
   if (isQuiet) return silentLoadEvents;
   return stream.isTTY === true ? liveView(stream) : plainView(stream);
@@ -25,7 +22,7 @@ export function showLoadProgress(stream: ProgressStream, isQuiet: boolean): Load
 
 const nameOf = ({ scenario, tier, engine }: LoadTrial): string => `${scenario.name} · ${tier} · ${engine}`;
 
-/** Measures the request rate of the last 1.5 s. The rate since the start would hide a stalled load. */
+/** Returns a function that measures the request rate of the last 1.5 s. An average since the start would hide that the load has stalled. */
 function ratesOf(): (progress: LoadProgress) => number {
   let marks: LoadProgress[] = [];
   return (progress) => {
@@ -40,7 +37,7 @@ function ratesOf(): (progress: LoadProgress) => number {
 function textOf(progress: LoadProgress, perSecond: number): string {
   const { sent, admitted, refused, failed, elapsedMs, expectedMs } = progress;
   const leftSeconds = Math.ceil((expectedMs - elapsedMs) / 1000);
-  // The least important part comes last: a narrow terminal cuts it off.
+  // Sorted by importance, because a narrow terminal cuts off the end of the line.
   return [
     leftSeconds >= 0 ? `${leftSeconds} s left` : `${-leftSeconds} s longer than expected`,
     `${formatCount(sent, "request")} (${perSecond}/s)`,

@@ -4,20 +4,23 @@ import { loadCommand } from "../../report/reproduce/evidence.ts";
 import { shellQuote } from "../../base/shell-words.ts";
 import type { Target } from "../../target/target.ts";
 
-/** The parts of a command that repeats a load. */
+/** The parts of a command that sends the same load again. */
 export interface ReproductionOptions {
-  /** `null`: the embedded server. */
+  /** The target of the load. `null`: the embedded server. */
   readonly target: Target | null;
-  /** Target file; `null`: none. */
+  /** Path of the target file; `null` if there is none. */
   readonly targetFile: string | null;
-  /** `--fault x --variant y`, as on the command line. */
+  /** Flags for faults and variants, such as `--fault x --variant y`. */
   readonly patchFlags: string;
 }
 
-/** For saved evidence, in which the target is not recorded. */
+/** Options for saved load evidence, which does not record its target. */
 export const unknownTarget: ReproductionOptions = { target: null, targetFile: null, patchFlags: "" };
 
-/** The `conformance load` command, and a `k6 run` command if k6 can send the scenario. Keys are in shell variables. */
+/**
+ * Returns a `conformance load` command that repeats a trial, and a `k6 run` command if k6 can send the scenario. Keys appear as shell
+ * variables.
+ */
 export function reproductionCommands(load: FindingTrial, parts: ReproductionOptions): string[] {
   const scenario = scenarioNamed(load.scenario);
   const hasK6 = scenario?.engines.includes("k6") === true;

@@ -22,7 +22,7 @@ import { printLine, printText } from "../print-line.ts";
 
 const print = printText;
 
-/** Prints the progress of a nightly run, and shows its result before the result is saved in the history. */
+/** Prints the progress of a nightly run. Also prints its verdict, before the night is saved in the history. */
 export function nightEvents(isQuiet: boolean, { isStdoutTaken }: Pick<NightOutputs, "isStdoutTaken">): NightEvents {
   return {
     damaged: printDamaged,
@@ -67,9 +67,9 @@ export function printDamaged(damaged: readonly DamagedNight[]): void {
 }
 
 /**
- * The exit code of a night.
+ * Returns the exit code of a night.
  *
- * @param onlyRegressions whether to ignore findings that were already broken before
+ * @param onlyRegressions whether to ignore findings that were already broken on earlier nights
  */
 export function nightExitCode({ executed, judgement }: SavedNight, onlyRegressions: boolean): number {
   const { run, load, night, noLoad } = executed;

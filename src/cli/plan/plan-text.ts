@@ -137,7 +137,7 @@ function skippedLines(groups: readonly SkipGroup[], width: number, paint: Paint)
   ];
 }
 
-/** Says how many pairs and triples of request properties the run will combine, and what would bring the others. */
+/** Formats how many combinations of request properties the run will send, and what would enable the others. */
 function pairsLines(pairs: FormattedPlan["pairs"], width: number, paint: Paint): string[] {
   if (pairs === null) return [];
   const { triples, isMinimum, seed } = pairs;
@@ -153,7 +153,7 @@ function pairsLines(pairs: FormattedPlan["pairs"], width: number, paint: Paint):
   ];
 }
 
-/** A row for each setting that would bring pairs or triples, with their numbers. */
+/** Returns a row for each setting that would enable more combinations, with their numbers. */
 function cutRows(pairs: PairsAhead): { readonly needs: string; readonly shares: readonly string[] }[] {
   const sharesOf = (what: string, { cut, total }: CountsAhead) =>
     cut.map((each) => ({
@@ -168,7 +168,7 @@ function cutRows(pairs: PairsAhead): { readonly needs: string; readonly shares: 
   }));
 }
 
-/** A share in whole percent, rounded down so that only all of them are 100 %. */
+/** Formats a part as whole percent. Rounds down, so that only the full total is 100 %. */
 const percent = (part: number, total: number): string => `${Math.floor((100 * part) / Math.max(1, total))} %`;
 
 function unknownLines({ unknown, ifTierShown }: FormattedPlan, width: number, paint: Paint): string[] {
@@ -219,14 +219,14 @@ function shortText({ checks, enoughMinutes }: ShortOfTime, maxWaitMs: number): s
   return `${allowed}; ${enough}.`;
 }
 
-/** A plan with a sentence for each open question. */
+/** A plan in which the open questions are sentences. */
 export interface FormattedPlan extends Omit<RunPlan, "unknown"> {
   readonly unknown: readonly string[];
 }
 
 export const formatQuestions = (plan: RunPlan): FormattedPlan => ({ ...plan, unknown: plan.unknown.map(questionText) });
 
-/** Names of the stages in the output of `plan --json`. They are published, so they never change. */
+/** Names of stages in the output of `plan --json`. They must never change, because programs read them. */
 const publishedStages: Readonly<Record<Stage, string>> = {
   opening: "first",
   shared: "shared",
@@ -238,7 +238,7 @@ const publishedStages: Readonly<Record<Stage, string>> = {
   review: "afterwards",
 };
 
-/** A plan in the published form of `plan --json`. */
+/** Formats a plan as `plan --json` prints it. */
 export const planJson = (plan: FormattedPlan): string =>
   JSON.stringify(
     {

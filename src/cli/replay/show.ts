@@ -13,14 +13,14 @@ const maxRows = 40;
 const maxSameRows = 12;
 const bounds = { bodyCharacters: 600, bodyLines: 10, headers: 12 } as const;
 
-/** A replay to show. */
+/** The result of a replay, in the form in which it is printed. */
 export interface ReplayView {
   readonly chosen: ReplaySelection;
-  /** The exchanges that were sent again. */
+  /** Each request that was sent again, with its saved and its new exchange. */
   readonly pairs: readonly ReplayPair[];
   /** Why not all requests got a response; `null` if all did. */
   readonly stopped: string | null;
-  /** Command that judges the check again. */
+  /** A command that judges the check anew. */
   readonly command: string;
 }
 
@@ -62,7 +62,7 @@ function summaryOf(done: number, differing: number, total: number, stopped: stri
 }
 
 /**
- * Lines for one exchange: a line for each equal value, and two lines for each difference, saved and new.
+ * Formats one request of a replay. A value that did not change takes one line; a difference takes two, saved and new.
  *
  * @param place such as `1 of 3`
  */
@@ -81,7 +81,7 @@ function pairLines({ kept, now }: ReplayPair, place: string, look: TerminalStyle
   ];
 }
 
-/** Lines of the request after the request line, which is already in the heading. */
+/** Lines of the request below its request line, which the heading already shows. */
 const sentLines = (exchange: Exchange): string[] =>
   exchangeLines(exchange, bounds)
     .slice(1)
@@ -118,10 +118,10 @@ function rowLines(rows: readonly DifferenceRow[], width: number, paint: Paint, i
 const more = (count: number, what: string, paint: Paint): string[] =>
   count > 0 ? [`    ${paint.dim(`${count} ${what}`)}`] : [];
 
-/** Explains the marks at the beginning of lines. */
+/** Explains the marks at the beginning of difference lines. */
 const legend = "! differs in status, error code or shape; ~ differs in something else";
 
-/** Sentences about how the replay differs from the run, such as requests that the run sent at the same time. */
+/** Sentences on how the replay differed from the run. For example, the run had sent some requests at the same time. */
 function caveats(kept: readonly Exchange[]): string[] {
   const isClockAdvanced = new Set(kept.map(({ clockMs }) => clockMs)).size > 1;
   const overlaps = kept.some((each, index) => index > 0 && each.sentMs < (kept[index - 1]?.answer.endMs ?? 0));

@@ -19,13 +19,13 @@ import { type FailurePolicy, defaultPolicy } from "../../report/model/failure-po
 import { flagOf } from "../option-parsers.ts";
 import { prepareFiles } from "../output-files.ts";
 
-/** A file for each requested format; `-` prints it on standard output. */
+/** Flags that request formats of a report. Each names a file; `-` is standard output. */
 export type FormatFlags = { readonly [name in FormatName]?: string };
 
 /**
- * Adds a flag for each format except `json`, which each command defines itself.
+ * Adds a flag for each format except `json`, which each command defines by itself.
  *
- * @param sources kinds of input that the command has; formats that need another input get no flag
+ * @param sources the inputs that the command has; a format that needs another input gets no flag
  */
 export function withFormatOptions(
   command: Command,
@@ -39,14 +39,14 @@ export function withFormatOptions(
 }
 
 /**
- * Checks, before anything is sent, that every requested format has a writable file of its own.
+ * Checks that every requested format has its own writable file. Runs before anything is sent.
  *
  * @throws {UsageError}
  */
 export const prepareFormats = (flags: FormatFlags): OutputFiles<FormatName> => prepareFiles(formatNames, flags);
 
 /**
- * Checks that a saved report contains what the requested formats need.
+ * Checks that a saved report has the inputs that the requested formats need.
  *
  * @throws {UsageError}
  */
@@ -57,20 +57,20 @@ export function assertSources(document: ReportDocument, flags: FormatFlags): voi
   }
 }
 
-/** Flags that decide which findings fail a run. */
+/** Flags that decide which findings make a run fail. */
 export interface FailureFlags {
   readonly strict?: boolean;
   readonly baseline?: string;
 }
 
-/** Adds the flags that decide which findings fail a run. */
+/** Adds the flags that decide which findings make a run fail. */
 export const withFailureOptions = (command: Command): Command =>
   command
     .option("--strict", "a warning fails the run as well")
     .option("--baseline <file>", "known failures, each with a reason; one that no longer fails is an error");
 
 /**
- * Reads the flags that decide which findings fail a run.
+ * Reads the flags that decide which findings make a run fail.
  *
  * @throws {UsageError} if the baseline cannot be read
  */
@@ -91,7 +91,7 @@ const baselineSchema = z.strictObject({
 });
 
 /**
- * Reads a baseline file: `{"known": [{"check": "SSE-5", "reason": "fixed in 2.3"}]}`.
+ * Reads a baseline file, which lists known failures: `{"known": [{"check": "SSE-5", "reason": "fixed in 2.3"}]}`.
  *
  * @throws {UsageError}
  */

@@ -15,7 +15,7 @@ const conformance = commandLineIn(folder);
 const at = (name: string): string => join(folder, name);
 const textOf = (name: string): string => readFileSync(at(name), "utf8");
 
-/** The flags that write every format, except some, into files whose names begin with `prefix`. */
+/** Returns flags that write every format, except those in `leftOut`, into files whose names begin with `prefix`. */
 const everyFormat = (prefix: string, leftOut: readonly FormatName[] = []): string[] =>
   formatNames.flatMap((name) => (leftOut.includes(name) ? [] : [flagOf(name), `${prefix}.${name}`]));
 
@@ -29,10 +29,7 @@ const brokenRun = (...more: string[]): string[] => [
   ...more,
 ];
 
-/**
- * Returns what to compare for a format. JSON is compared by value, because reading a report changes the order of
- * fields.
- */
+/** Converts the text of a format for a comparison. JSON is parsed first, because reading a report changes the order of fields. */
 const contentOf = (name: FormatName, text: string): unknown => (name === "json" ? JSON.parse(text) : text);
 
 describe("formats of a run", () => {

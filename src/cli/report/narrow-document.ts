@@ -3,8 +3,7 @@ import { narrowReport } from "../../report/model/requirements.ts";
 import { readRequirements, type RequirementsFlag } from "../requirements-flag.ts";
 
 /**
- * Judges a saved report by the requirement set that `--requirements` names. Without the flag, returns the report
- * unchanged.
+ * Judges a saved report by the requirement set in `--requirements`. Without the flag, returns the report unchanged.
  *
  * @throws {UsageError} if there is no such set, or the report was judged by an earlier one
  */

@@ -22,31 +22,31 @@ import { line } from "../../base/line.ts";
 
 const noFormats: OutputFiles<FormatName> = { files: [], isStdoutTaken: false };
 
-/** How to present a report. */
+/** Options of {@link presentReport}. */
 export interface PresentOptions extends WriteOptions {
-  /** Prints only broken clauses and the verdict. */
+  /** Whether to print only broken clauses and the verdict. */
   readonly isQuiet: boolean;
-  /** Folder of the report, as shown to the user; `null` if it was not saved. */
+  /** Folder of the report, as shown to the user; `null` if the report was not saved. */
   readonly folder: string | null;
   /** Formats to write. Default: none. */
   readonly formats?: OutputFiles<FormatName>;
-  /** Stream of the text report; `null`: no text report. Default: standard output, unless a format takes it. */
+  /** Stream for the text report; `null` to print none. Default: standard output, unless a format is written there. */
   readonly stream?: NodeJS.WriteStream | null;
-  /** Shell variable that holds a key, for commands that reproduce a finding. */
+  /** Returns the shell variable that holds a key. Printed commands use it. */
   readonly shellVariableOf?: (keyName: string) => string | undefined;
-  /** How the printed commands reproduce a load. */
+  /** Options for commands that send a load again. */
   readonly reproduction?: ReproductionOptions;
-  /** Printed after the text report. */
+  /** A line to print after the text report. */
   readonly hint?: string;
-  /** Sentences for standard error. */
+  /** Sentences to print on standard error. */
   readonly notes?: readonly string[];
-  /** Writes a step summary and annotations if a CI system runs the command. Default: `false`. */
+  /** Whether to report to a CI system if there is one: a step summary, and annotations. Default: `false`. */
   readonly reportsToCi?: boolean;
 }
 
 /**
- * Prints the report of a run or of a load as text. Then writes it in every requested format, so that the verdict is
- * shown even if no file can be written. A file that cannot be written does not stop the others.
+ * Prints a report of a run or of a load as text. Then writes it in the requested formats, so that the verdict is shown even if no file can
+ * be written. A file that cannot be written does not stop the others.
  *
  * @returns the number of files that could not be written; a line for each was printed
  */
@@ -90,23 +90,22 @@ function baselineText(findings: readonly ReportFinding[], baseline: Baseline): s
   ].join("");
 }
 
-/** The exit code of a report, of a run or of load. */
+/** Returns the exit code for a report of a run or of a load. */
 export const reportExitCode = (report: Report, rules: FailurePolicy = defaultPolicy, isComplete = false): number =>
   report.load === undefined ? runExitCode(report, { ...rules, complete: isComplete }) : loadExitCode(report, rules);
 
 /**
- * The exit code of a load report. The code is the same as for a run, except that 3 means that nothing is broken but a
- * trial was invalid.
+ * Returns the exit code for a load report. It is the same as for a run, except that 3 means: nothing is broken, but a trial was invalid.
  */
 export const loadExitCode = (report: Report, rules: FailurePolicy = defaultPolicy): number =>
   decisiveExitCode([runExitCode(report, rules), ...(invalidText(report) === null ? [] : [exitCodes.nothingExercised])]);
 
-/** GitHub's limit for the summary of a step. */
+/** GitHub's size limit for the summary of a step. */
 const maxSummaryBytes = 1024 * 1024;
 
 /**
- * Reports to the CI system: a summary if `GITHUB_STEP_SUMMARY` names a file, and annotations if `GITHUB_ACTIONS` is `true`. If a format takes
- * standard output, annotations go to standard error, which a runner reads as well.
+ * Reports to the CI system. Writes a summary if `GITHUB_STEP_SUMMARY` names a file, and annotations if `GITHUB_ACTIONS` is `true`. If a
+ * format takes standard output, annotations go to standard error, which GitHub reads as well.
  */
 function reportToCi(document: ReportDocument, rules: FailurePolicy, isStdoutTaken: boolean): void {
   appendStepSummary((maxBytes) => renderMarkdown(document, rules, maxBytes));
@@ -117,9 +116,9 @@ function reportToCi(document: ReportDocument, rules: FailurePolicy, isStdoutTake
 }
 
 /**
- * Appends Markdown to the summary of a CI step, if there is one. A failure is printed and has no other effect.
+ * Appends Markdown to the summary of a CI step, if there is one. A failure is only printed.
  *
- * @param render returns Markdown of at most the given number of bytes
+ * @param render returns Markdown of at most this many bytes
  */
 export function appendStepSummary(render: (maxBytes: number) => string): void {
   const file = process.env["GITHUB_STEP_SUMMARY"] ?? "";

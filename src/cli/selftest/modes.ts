@@ -41,7 +41,7 @@ export interface SelftestOptions {
   readonly seed: number;
 }
 
-/** Runs the chosen kind of self-test, and prints a row for each trial. Resolves to the exit code. */
+/** Runs the kind of self-test that the flags choose, and prints a row for each trial. Resolves to the exit code. */
 export function selftest(options: SelftestOptions): Promise<number> {
   if (options.load === true) return testLoad(options);
   if (options.mutants === true) return testMutants(options);
@@ -57,7 +57,7 @@ const markOf = (complaints: readonly string[]): string => (complaints.length ===
 const indented = (texts: readonly string[]): string[] => texts.map((text) => `        ${text}`);
 
 /**
- * Returns the items that match a pattern of `only`; without patterns, all items.
+ * Returns the items that match a pattern in `only`. Without patterns, returns all items.
  *
  * @throws {UsageError} if nothing matches
  */
@@ -69,7 +69,7 @@ function matching<T>(all: readonly T[], only: readonly string[], textsOf: (one: 
   return found;
 }
 
-/** Proves the suites: each fault is caught by exactly the clauses that it breaks, and each variant passes. */
+/** Tests the suites: exactly the clauses that a fault breaks must catch it, and each legal variant must pass. */
 async function testPatches({ only, full, json = false, verbose = false }: SelftestOptions): Promise<number> {
   const patches = matching(
     [...suiteFaults, ...allVariants],
@@ -100,7 +100,7 @@ function patchRow(trial: PatchTrial, isVerbose: boolean): string {
   ].join("\n");
 }
 
-/** Proves the load scenarios: each fault that only load can show is found by its scenario, and the server without a fault passes. */
+/** Tests the load scenarios: a scenario must find each fault that only load can show, and the server without a fault must pass. */
 async function testLoad({ only, json = false }: SelftestOptions): Promise<number> {
   const plans = matching(
     loadFaultPlans,
@@ -144,7 +144,7 @@ function loadRow(result: LoadFaultResult): string {
   return [row, ...indented(complaints), ""].join("\n");
 }
 
-/** Tries legal servers with many variants at once. A failing row names the fewest variants that show the failure. */
+/** Tests legal servers that combine many variants, which a seed draws. If one fails, prints the fewest variants that still fail. */
 async function testSeeds({ seed, full, json = false }: SelftestOptions, seeds: number): Promise<number> {
   const drawn = Array.from({ length: seeds }, (_, index) => seed + index);
   const trials = await trySeeds(drawn, full === true ? "full" : "short", (trial) => {
@@ -164,8 +164,8 @@ function seedRow({ seed, variants, complaints, fewest }: SeedTrial): string {
 }
 
 /**
- * Tries mutants: changes the evidence of clean runs in one place at a time. Prints illegal changes that no clause
- * noticed, and legal ones that were noticed.
+ * Tests mutants: changes the evidence of correct runs in one place at a time. Prints illegal changes that no clause noticed, and legal
+ * changes that a clause reported.
  */
 async function testMutants({ json, verbose = false, sample: given, seed }: SelftestOptions): Promise<number> {
   const sample = given ?? null;
@@ -204,8 +204,8 @@ const mutantLines = ({ fate, operator, place, subject, count, example, reason }:
 ];
 
 /**
- * Tries servers that behave differently under a condition that the seed draws. Prints those that break the document
- * unnoticed, and legal ones that are reported.
+ * Tests servers that misbehave under a condition that a seed draws. Prints illegal servers that no clause noticed, and legal ones that a
+ * clause reported.
  */
 async function testWire({ json = false, verbose = false, count, mutant, seed }: SelftestOptions): Promise<number> {
   const numbers = mutant === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [mutant];

@@ -5,10 +5,10 @@ import { type ClassRow, isSurvivor, type WireSummary } from "../../selftest/wire
 import { survivalReason } from "../../selftest/wire/survivors.ts";
 import type { WireTrial } from "../../selftest/wire/trial.ts";
 
-/** The most texts of red checks that a row shows without `--verbose`. */
+/** Without `--verbose`, a row shows at most this many texts of failed checks. */
 const maxReported = 3;
 
-/** Renders the result of a mutant. Without `isVerbose`, returns an empty text if the result is the right one. */
+/** Formats the result of one mutant as a row. Without `isVerbose`, a mutant with the expected result gets no text. */
 export function wireRow(trial: WireTrial, seed: number, isVerbose: boolean): string {
   const { mutant, fate, said, changed, ms } = trial;
   const isExpected = fate === "killed" || fate === "passed";
@@ -25,7 +25,7 @@ export function wireRow(trial: WireTrial, seed: number, isVerbose: boolean): str
 
 const percent = (value: number | null): string => (value === null ? "none drawn" : `${value.toFixed(1)} %`);
 
-/** Renders the counts of all mutants. */
+/** Formats the totals of all mutants. */
 export function wireText(summary: WireSummary, seconds: number): string {
   const { fates, byCondition, byOperation, killedPercent, killedPercentOfPeculiar, unexplained } = summary;
   const wrong = fates.killed + fates.survived + fates["not visited"];

@@ -3,16 +3,16 @@ import { controlTokenHeader } from "../../reference/server/control.ts";
 import type { HostedAgent } from "../../app/serve/agent-files.ts";
 import type { ControlToken } from "./serve-options.ts";
 
-/** Facts for the banner, apart from the server itself. */
+/** Facts that the banner shows in addition to the server. */
 export interface BannerFacts {
   readonly patches: readonly string[];
   readonly hosted: readonly HostedAgent[];
   readonly control: ControlToken;
-  /** The written target file; `null`: none. */
+  /** Path of the target file that was written; `null` if none was. */
   readonly targetFile: string | null;
 }
 
-/** The first output of `conformance serve`: everything that the author of a client needs to start. */
+/** Returns the first output of `conformance serve`: all that the author of a client needs to start. */
 export function banner(reference: Reference, { patches, hosted, control, targetFile }: BannerFacts): string {
   const { baseUrl, keys, agents } = reference;
   const at = (path: string): string => new URL(path, baseUrl).href;
@@ -21,7 +21,7 @@ export function banner(reference: Reference, { patches, hosted, control, targetF
   return [
     `Agent Hosting Service Interface, reference server${patches.length === 0 ? "" : ` with ${patches.join(", ")}`}`,
     "",
-    // The document's word for an agent that has started locally.
+    // The interface document uses this word for an agent that has started locally.
     "status    ready",
     `base URL  ${baseUrl}`,
     `OpenAPI   ${at("/openapi.json")}`,

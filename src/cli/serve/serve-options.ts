@@ -37,7 +37,7 @@ export function readPort(text: string): number {
 }
 
 /**
- * Checks that each range is an address or a CIDR.
+ * Checks that each item is an IP address or a CIDR range.
  *
  * @throws {UsageError}
  */
@@ -48,8 +48,8 @@ export function readRanges(flag: string, ranges: readonly string[]): readonly st
 }
 
 /**
- * The token that a client must send to change the clock or the deployments. `isGenerated`: the user did not choose it,
- * and has to be told.
+ * The token that a client must send to change the clock or the deployments. `isGenerated`: the user did not choose the token, so it is
+ * shown.
  */
 export interface ControlToken {
   readonly token: string;
@@ -59,9 +59,9 @@ export interface ControlToken {
 const tokenVariable = "CONFORMANCE_CLOCK_TOKEN";
 
 /**
- * Returns the token from the flag or the environment, or else generates one.
+ * Returns the control token from the flag or the environment, or generates one.
  *
- * @throws {UsageError} if a header cannot carry the token
+ * @throws {UsageError} if an HTTP header cannot carry the token
  */
 export function readToken(flag: string | undefined, environment: NodeJS.ProcessEnv): ControlToken {
   const given = flag ?? environment[tokenVariable];
@@ -72,9 +72,9 @@ export function readToken(flag: string | undefined, environment: NodeJS.ProcessE
 }
 
 /**
- * Reads the certificate and its key; returns `null` if neither is given.
+ * Reads the TLS certificate and its key; returns `null` if neither is given.
  *
- * @throws {UsageError} if only one is given, one cannot be read, or the two do not belong together
+ * @throws {UsageError} if only one is given, one cannot be read, or they do not belong together
  */
 export function readTls(certPath: string | undefined, keyPath: string | undefined): TlsFiles | null {
   if (certPath === undefined && keyPath === undefined) return null;

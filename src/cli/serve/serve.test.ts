@@ -33,12 +33,12 @@ const agent = (changes: object = {}): object => ({
 interface Serving {
   readonly baseUrl: string;
   readonly out: string;
-  /** Resolves with the text of standard error once it contains `part`. */
+  /** Resolves when standard error contains `part`, with all of its text. */
   readonly said: (part: string) => Promise<string>;
   readonly ask: (path: string, body?: object) => Promise<{ readonly status: number; readonly json: unknown }>;
 }
 
-/** Runs `conformance serve` in a process of its own, until the test ends. */
+/** Runs `conformance serve` in a separate process until the test ends. */
 async function serve(...args: readonly string[]): Promise<Serving> {
   const main = new URL("../main.ts", import.meta.url).pathname;
   const child = spawn(process.execPath, [main, "serve", "--port", "0", "--quiet", ...args], { cwd: folder });
@@ -116,7 +116,7 @@ describe("conformance serve --agent", () => {
     const { ask, said } = await serve("--agent", path);
     const version = async (): Promise<unknown> => (await ask("/agents/edited/health")).json;
 
-    // Editors replace a file by renaming a new one.
+    // Simulates an editor, which writes a new file and renames it over the old one.
     renameSync(file("edited.json.new", agent({ agent_id: "edited", version: "2.0.0", webhooks })), path);
     await said("edited.json was changed: agent edited has version 2.0.0.");
     expect(await version()).toMatchObject({ version: "2.0.0" });

@@ -5,14 +5,14 @@ import type { Readable, Writable } from "node:stream";
 
 import { afterAll } from "vitest";
 
-/** Exit code and output of a command. */
+/** The exit code and the output of a command. */
 export interface Ended {
   readonly code: number;
   readonly out: string;
   readonly err: string;
 }
 
-/** Runs a command line. If several are started at once, each waits for the one before. */
+/** Runs a command line. Concurrent calls run one after the other. */
 export type CommandLine = (args: readonly string[], variables?: Readonly<Record<string, string>>) => Promise<Ended>;
 
 interface CommandRequest {
@@ -21,24 +21,23 @@ interface CommandRequest {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** A process that runs one command after another. */
+/** A child process that runs command lines one after the other. */
 interface Driver {
   readonly run: (command: CommandRequest) => Promise<Ended>;
   readonly kill: () => void;
 }
 
-/** The process that all test files of a worker share, because it takes a second to start. */
+/** The child process that all test files of a worker share, because it takes a second to start. */
 let driver: Driver | null = null;
 let last: Promise<unknown> = Promise.resolve();
 let waiting = 0;
 
 /**
- * Creates a function that runs command lines in a folder. Must be called at the top of a file or in a `describe`,
- * because it registers a clean-up.
+ * Creates a function that runs command lines in a folder. Call it at the top of a file or in a `describe`, because it registers a clean-up.
  */
 export function commandLineIn(folder: string): CommandLine {
   afterAll(() => {
-    // A test has timed out while its command runs. The command must not delay the next test file.
+    // A command may still run after its test timed out. It must not delay the next test file.
     if (waiting > 0) driver?.kill();
   });
   return async (args, variables = {}) => {

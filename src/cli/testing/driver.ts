@@ -3,8 +3,8 @@ import { createInterface } from "node:readline";
 import { runCommandLine } from "../command-line.ts";
 
 /**
- * Runs many command lines in one process, because a new process for each would take a second. Reads a line `{"folder",
- * "args": […], "variables": {…}}` for each command, and writes a line `{"code", "out", "err"}`.
+ * Runs many command lines in one process, because a new process for each would take a second. Each input line is `{"folder", "args": […],
+ * "variables": {…}}`; each output line is `{"code", "out", "err"}`.
  */
 interface CommandRequest {
   readonly folder: string;
@@ -14,7 +14,7 @@ interface CommandRequest {
 
 const standing = { ...process.env };
 const answer = process.stdout.write.bind(process.stdout);
-// Each command adds listeners to the stream, so Node would warn about a leak.
+// Prevents a warning of Node about a leak: each command adds listeners to the stream.
 process.stdout.setMaxListeners(0);
 process.stderr.setMaxListeners(0);
 

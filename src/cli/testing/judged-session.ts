@@ -7,7 +7,7 @@ export type Judged = Extract<RedactedRun, { kind: "judged" }>;
 type Given = "target" | "suites";
 
 /**
- * Runs the suites without waiting time and without a limit on requests. Returns the redacted result.
+ * Runs the suites without waiting and without a limit of requests. Returns the redacted result.
  *
  * @throws {Error} if nothing was judged
  */

@@ -99,7 +99,7 @@ describe("conformance vendors", () => {
   });
 
   it("gives each vendor that cannot be judged a column that says why, and finishes the others", async () => {
-    // The clock of this server never advances, so the requests of one minute must suffice for the whole test.
+    // A server whose clock stands still. The requests that one minute allows must suffice for the whole test.
     const unused = await startEmbedded();
     onTestFinished(unused.close);
     const key = { keys: { pro: { key: "ab_wrong", tier: "pro" } } };

@@ -24,7 +24,7 @@ const command = commandLineIn(root);
 beforeAll(async () => {
   const patch = findPatch("fault", "done-twice");
   const embedded = await startEmbedded(patch === undefined ? [] : [patch]);
-  // The suite of webhooks is included, because secrets for signing are in the evidence but must not be in a statement.
+  // The webhook suite is included because its evidence holds signing secrets, which must not get into a statement.
   const selected = suites.filter(({ title }) => /stream|deliver/i.test(title));
   const session = await judgedRun({ target: embedded.target, suites: selected }, unselectedMusts(suites, selected));
   await embedded.close();
@@ -37,13 +37,13 @@ afterAll(() => {
   rmSync(root, { recursive: true });
 });
 
-/** Returns the statement about a report folder, as `--statement` writes it. */
+/** Returns the text of a statement about a report folder, as `--statement` writes it. */
 const stated = (folder: string): string => {
   const document = readDocument(folder);
   return serializeStatement(statementOf(document, digestsOfSaved(folder, document)));
 };
 
-/** Copies the report folder, and changes one file in the copy. */
+/** Copies the report folder and changes one file in the copy. Returns the copy's path. */
 function tampered(name: string, file: string, change: (text: string) => string): string {
   const folder = join(root, name.replaceAll(" ", "-"));
   cpSync(kept, folder, { recursive: true });
@@ -54,7 +54,7 @@ function tampered(name: string, file: string, change: (text: string) => string):
   return folder;
 }
 
-/** Turns a finding into one that passed. */
+/** Turns a finding into a passed one. */
 const passOf = ({ check, clause, suite, level, evidence = [] }: ReportFinding): ReportFinding => ({
   check,
   clause,
@@ -64,10 +64,7 @@ const passOf = ({ check, clause, suite, level, evidence = [] }: ReportFinding): 
   evidence,
 });
 
-/**
- * Changes a report so that its statement is false. Also adapts its other parts, so that the report does not contradict
- * itself.
- */
+/** Changes a report so that its statement becomes false. Adapts the other parts of the report, so that it does not contradict itself. */
 const reportWith =
   (change: (report: Report) => Partial<Report>) =>
   (text: string): string => {

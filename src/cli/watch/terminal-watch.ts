@@ -7,7 +7,7 @@ import { cliMessages } from "../messages.ts";
 import type { ProgressStream } from "../progress.ts";
 import { line, type Line } from "../../base/line.ts";
 
-/** Watches with progress on the terminal, until the retry schedule is over or the user stops it. */
+/** Watches for webhook retries and shows the progress on the terminal. Ends when the retry schedule is over, or the user stops it. */
 export const watchInTerminal = (
   options: Omit<WatchAndRejudgeOptions, "signal" | "onOutlook" | "onLoss" | "messages">,
   { isQuiet }: { readonly isQuiet: boolean },
@@ -27,23 +27,21 @@ export const watchInTerminal = (
     return result;
   });
 
-/** Tells the user how to resume a watch that was stopped. */
+/** A message that tells the user how to resume a stopped watch. */
 export const formatResumeHint = (folder: string): Line =>
   line`Stopped. Received deliveries are saved; resume before too many are missed: conformance watch ${folder}`;
 
-/**
- * Shows the progress of the retry schedule. On a terminal, redraws one line. Elsewhere, prints a line for each attempt.
- */
+/** Shows how far the schedule of webhook retries has come. On a terminal, redraws one line. Elsewhere, prints a line for each attempt. */
 export interface ProgressLine {
   readonly show: (outlook: RemainingRetries) => void;
-  /** Removes the line. */
+  /** Removes the progress line. */
   readonly done: () => void;
 }
 
 const eraseLine = "\r\u001b[2K";
 
 /**
- * Shows the progress of the retry schedule.
+ * Starts the display of webhook retries.
  *
  * @param epochMs start of the run in Unix milliseconds
  */

@@ -38,10 +38,10 @@ interface Watching extends Watch {
   readonly state: WatchState;
   readonly time: PassingTime;
   readonly outlooks: readonly RemainingRetries[];
-  /** Number of outlooks that were reported before the watch listened; `null` if it never listened. */
+  /** Number of progress reports before the receiver listened; `null` if it never did. */
   readonly outlooksBefore: number | null;
   readonly interrupt: () => void;
-  /** Advances to a number of milliseconds after the first attempt. Then sends another attempt. */
+  /** Advances the clock to this time after the first attempt, and then sends another attempt. */
   readonly attemptAt: (ms: number) => Promise<void>;
   readonly passTo: (ms: number) => void;
 }
@@ -49,7 +49,7 @@ interface Watching extends Watch {
 /**
  * Starts a watch.
  *
- * @param before an earlier watch to resume, and when to resume it, in milliseconds after the first attempt
+ * @param before an earlier watch to resume, and the time to resume it, in milliseconds after the first attempt
  */
 async function watch(before: { readonly folder: string; readonly atMs: number } | null = null): Promise<Watching> {
   const { folder, state } =

@@ -5,7 +5,7 @@ import { conformanceTests, type Judged, selectedTests } from "./index.ts";
 
 const runs: Judged[] = [];
 
-// Registers a test in this file for each selected check.
+// Registers the tests of the selected checks in this file.
 conformanceTests({
   title: "the reference server",
   target: async () => ({ embedded: true }),
@@ -22,7 +22,7 @@ describe("conformanceTests", () => {
     const selected = isFiltered ? [] : listChecks({ only: ["INV-*"], skip: ["INV-8"] });
     const ids = new Set(selected.map(({ id }) => id));
     expect([...judged].filter((id) => !ids.has(id))).toEqual([]);
-    // A check that repeats a 1.0 check for later requests has a row only if it judges more.
+    // Some checks only repeat a check of set 1.0 for newer requests. They have a row only if they found something else.
     expect([...ids].filter((id) => !judged.has(id) && !id.includes("in requests of"))).toEqual([]);
   });
 

@@ -12,13 +12,13 @@ export type { Judged, JudgeOptions } from "../judge.ts";
 export type { EmbeddedTarget, PlainTarget, TargetDescription, TargetFile } from "../target.ts";
 
 export interface ConformanceTestOptions extends JudgeOptions {
-  /** The target, or a function that returns it. The function is called after earlier hooks have run. */
+  /** The target, or a function that returns it. The function is called after all earlier hooks. */
   readonly target: TargetDescription | (() => TargetDescription | Promise<TargetDescription>);
-  /** Name of the group of all tests. Default: `Agent Hosting conformance`. */
+  /** Name of the `describe` group around all tests. Default: `Agent Hosting conformance`. */
   readonly title?: string;
-  /** Whether a warning (a broken `should` clause) fails its test. Default `false`. */
+  /** Whether a warning (a broken `should` clause) fails its test. Default: `false`. */
   readonly strict?: boolean;
-  /** Known failures. Their tests are skipped with the reason. If a known failure no longer occurs, its test fails. */
+  /** Known failures, whose tests are skipped with the reason. The test of a known failure that no longer occurs fails. */
   readonly baseline?: readonly KnownFailure[];
   /** Time limit of the run in milliseconds. Default: five minutes more than `maxWaitMs`. */
   readonly timeoutMs?: number;
@@ -29,10 +29,9 @@ export interface ConformanceTestOptions extends JudgeOptions {
 const defaultTimeoutMs = 300_000;
 
 /**
- * Registers a test for each check, in a group for each part of the interface: `INV-10 An absent query answers …`. All
- * tests share one run, which takes place before the first test. The run has only the checks whose tests are selected,
- * so `vitest -t SSE` sends only what these need. If a check could not be exercised, its test is skipped with the
- * reason.
+ * Registers a vitest test for each check, such as `INV-10 An absent query answers …`, in a group for each part of the interface. All tests
+ * share one run, which takes place before the first test. The run has only the checks whose tests are selected, so `vitest -t SSE` sends
+ * only what these need. If a check could not be exercised, its test is skipped with the reason.
  *
  * @throws {UsageProblem} if a pattern of `only` or `skip` matches nothing.
  */
@@ -48,7 +47,7 @@ export function conformanceTests(options: ConformanceTestOptions): void {
   describe(title, () => {
     let judged: Judged | null = null;
     beforeAll(
-      // Vitest throws an error if the first parameter is not a destructuring pattern.
+      // The first parameter has to be a destructuring pattern; vitest rejects anything else.
       async ({}, group: unknown) => {
         judged = await judgeSelected(options, selectedTests(group));
         await options.onJudged?.(judged);
@@ -67,7 +66,7 @@ const nameOf = ({ id, says }: CheckEntry): string => `${id} ${says.replaceAll("`
 /**
  * Judges the target by the checks whose tests are selected.
  *
- * @param names names of these tests; `null` if they are unknown: then all checks run
+ * @param names names of these tests; `null` if they are unknown, so that all checks run
  */
 async function judgeSelected(options: ConformanceTestOptions, names: ReadonlySet<string> | null): Promise<Judged> {
   const target = typeof options.target === "function" ? await options.target() : options.target;
@@ -93,7 +92,7 @@ async function report(
   }
 }
 
-/** An error without a stack trace: the message shows the exchange, and the stack would only show this file. */
+/** An error without a stack trace. Its message shows the exchange, and the stack would only show this file. */
 class CheckFailed extends Error {
   override readonly name = "CheckFailed";
 
@@ -103,7 +102,7 @@ class CheckFailed extends Error {
   }
 }
 
-/** The properties of vitest's tests and groups that this file uses. */
+/** The properties of vitest's tests and groups that this module reads. */
 interface Task {
   readonly name: string;
   readonly mode: string;
@@ -114,10 +113,10 @@ const isTask = (value: unknown): value is Task =>
   typeof value === "object" && value !== null && "mode" in value && "name" in value && typeof value.name === "string";
 
 /**
- * Returns the names of the tests in a group, without those that a filter excludes.
+ * Returns the names of a group's tests that no filter excludes.
  *
  * @param group argument of a `beforeAll` hook
- * @returns `null` if the argument is no group: older versions of vitest pass the group elsewhere
+ * @returns `null` if the argument is no group, as in older versions of vitest
  */
 export const selectedTests = (group: unknown): ReadonlySet<string> | null =>
   isTask(group) && group.tasks !== undefined ? new Set(testsIn(group)) : null;

@@ -7,21 +7,21 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import type { ReportFinding } from "../../report/model/report.ts";
 import type { Judged } from "../judge.ts";
 
-/** The result of the test of one check. */
+/** The outcome of the test for one check. */
 export type TestResult =
   | { readonly kind: "failed"; readonly message: string }
   | { readonly kind: "skipped"; readonly reason: string }
-  /** `notes`: broken advisory clauses, which do not fail the test. */
+  /** The test passed. `notes`: broken advisory clauses, which do not fail a test. */
   | { readonly kind: "passed"; readonly notes: readonly string[] };
 
 export interface TestRules {
   /** Whether a warning fails the test as well. */
   readonly strict: boolean;
-  /** Failures that are known, with their reasons. */
+  /** Known failures and their reasons. */
   readonly baseline: Baseline;
 }
 
-/** Determines the test result of one check from all its instances. */
+/** Combines all findings of a check, such as one for each tier, into the result of its test. */
 export function testResultOf(check: string, judged: Judged, { strict, baseline }: TestRules): TestResult {
   const rows = judged.document.report.findings.filter((finding) => finding.check === check);
   const { excused, stale } = applyBaseline(
@@ -48,8 +48,8 @@ export function testResultOf(check: string, judged: Judged, { strict, baseline }
 }
 
 /**
- * The result of a check without a row in the report. A check that repeats an earlier one for newer requests has a row
- * only if it found something else.
+ * Returns the result of a check without a row in the report. A check that repeats an earlier one for newer requests has a row only if it
+ * found something else.
  */
 function withoutRow(check: string, judged: Judged, upcoming: ReportFinding | undefined): TestResult {
   if (upcoming !== undefined) return { kind: "skipped", reason: formatUpcoming(upcoming) };
@@ -69,10 +69,7 @@ function whySkipped([first]: readonly ReportFinding[]): string {
   return sanitizeLine(needs === undefined ? reason : `${reason}; enabled by ${needs}`, 300);
 }
 
-/**
- * Describes a broken check as the terminal does: clause, expected, actual, the exchange, and commands that send it
- * again.
- */
+/** Describes a broken check as the terminal does: clause, expected, actual, exchange, and commands that send it again. */
 function brokenText(broken: readonly ReportFinding[], { document }: Judged): string {
   const context = plainTextContext(document);
   const groups = (["fail", "warning"] as const).flatMap((outcome) => groupByClause(broken, outcome));

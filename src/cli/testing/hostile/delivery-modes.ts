@@ -5,8 +5,8 @@ import { type Modes } from "./harms.ts";
 import type { Harm } from "./server.ts";
 
 /**
- * Opens connections to a receiver and sends the same bytes on each. `atOnce` are open at a time. Stops when the
- * returned function is called.
+ * Returns an attack on a webhook receiver: it keeps `atOnce` connections open, and sends the same bytes on each. The attack returns a
+ * function that ends it.
  */
 const sending =
   (atOnce: number, bytes: (url: URL, key: string) => string | Buffer<ArrayBuffer>, then: "close" | "go on" = "close") =>
@@ -14,7 +14,7 @@ const sending =
     const url = new URL(address);
     const open = new Set<Socket>();
     let isOver = false;
-    // Prepared once, so that preparing the bytes does not slow down the flood.
+    // The bytes are prepared once, because preparing them for each connection would slow down the flood.
     const text = Buffer.from(bytes(url, key));
     const begin = (): void => {
       if (isOver) return;
@@ -53,7 +53,7 @@ const post = ({ pathname }: URL, body: string | null, ...lines: readonly string[
 
 const deliver = (harm: Extract<Harm, { kind: "deliver" }>["harm"]): Harm => ({ kind: "deliver", harm });
 
-/** Modes that do harm to the receiver of deliveries. */
+/** Ways to attack the harness's own webhook receiver. */
 export const deliveries: Modes = {
   "a flood of small deliveries": deliver(sending(20, (url) => post(url, '{"id":"e"}'))),
   "a flood of deliveries of 200 kB": deliver(

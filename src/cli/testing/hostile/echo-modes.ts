@@ -6,7 +6,7 @@ const latin = (text: string): string => Buffer.from(text.replaceAll(/[^\t\x20-\x
 const sentKey = ({ authorization }: ReceivedRequest): string => authorization.replace(/^\S+ ?/, "");
 const pieces = (key: string, length: number): string[] => key.match(new RegExp(`.{1,${length}}`, "g")) ?? [];
 
-/** Modes that send the key back: in each encoding, and in each part of a response. */
+/** Responses that contain the client's key, in each encoding and in each part of a response. */
 export const echoes: Modes = {
   ...named(
     Object.entries(writings).map(([how, write]) => [`echoes the key ${how}`, write]),

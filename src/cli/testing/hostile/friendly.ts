@@ -1,11 +1,11 @@
-/** The response of a friendly server, before a mode changes it. */
+/** The correct response to a request, which a hostile behaviour then changes. */
 export interface Reply {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string;
 }
 
-/** A request as modes get it. */
+/** A request to the hostile target, as its behaviours see it. */
 export interface ReceivedRequest {
   readonly method: string;
   /** The path below `/v1`, without the query. */
@@ -23,7 +23,7 @@ const json = (status: number, body: unknown): Reply => ({
 
 const fail = (status: number, code: string): Reply => json(status, { error: { code, message: "no", status } });
 
-/** Formats one event of a stream. */
+/** Formats one event of an SSE stream. */
 export const event = (name: string, data: unknown): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 
 export const streamOf = (...events: readonly string[]): Reply => ({
@@ -34,7 +34,7 @@ export const streamOf = (...events: readonly string[]): Reply => ({
 
 const done = event("done", { message: "over", usage: { total_tokens: 3 }, execution_time: 0.01 });
 
-/** The response of a server with one agent, which answers and streams. The server requires the key. */
+/** Returns the correct response of a server with one agent, which answers and streams. The server requires the key. */
 export function friendly({ method, path, body, authorization }: ReceivedRequest, key: string): Reply {
   if (authorization === "") return fail(401, "INVALID_API_KEY");
   if (authorization !== `Bearer ${key}`) return fail(401, "INVALID_API_KEY");

@@ -13,7 +13,7 @@ export const named = <T>(entries: readonly (readonly [string, T])[], harmOf: (va
 
 export const reply = (change: Extract<Harm, { kind: "reply" }>["change"]): Harm => ({ kind: "reply", change });
 
-/** Changes the body of the responses to invoke. Other responses stay friendly. */
+/** Replaces the body of responses to invoke. Other responses stay correct. */
 export const invoked = (body: (key: string) => string): Harm =>
   reply((friendly, request, key) => (request.path.endsWith("/invoke") ? { ...friendly, body: body(key) } : friendly));
 

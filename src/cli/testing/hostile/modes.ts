@@ -14,7 +14,7 @@ const listed = (data: unknown): Harm =>
       : friendly,
   );
 
-/** Modes that take over the connection, with each way to do so that `src/wire` defines (`hostilities`). */
+/** Ways to misuse the TCP connection. `src/wire` defines them (`hostilities`). */
 const transport: Modes = {
   ...named(
     Object.entries(hostilities).map(([name, harm]) => [`${name}, from the first request on`, harm]),
@@ -258,7 +258,7 @@ const timing: Modes = {
   "webhooks that hang": { kind: "socket", at: ({ path }) => path.startsWith("/webhooks"), harm: () => {} },
 };
 
-/** Every way to harm a whole run of the command, by name. */
+/** Every way in which a hostile target tries to harm the command, by name. */
 export const hostileModes: Modes = {
   ...transport,
   ...heads,

@@ -4,19 +4,19 @@ import type { AddressInfo, Socket } from "node:net";
 import { tryParseJson, getPath } from "../../../base/json.ts";
 import { type ReceivedRequest, friendly, type Reply } from "./friendly.ts";
 
-/** How a hostile target differs from a friendly one. */
+/** How a hostile target differs from a correct server. */
 export type Harm =
-  /** Takes over the connection of some requests. If the function returns `false`, the friendly server responds. */
+  /** `harm` takes over the connection of each request that `at` accepts. Other requests get correct responses. */
   | {
       readonly kind: "socket";
       readonly at: (request: ReceivedRequest) => boolean;
       readonly harm: (socket: Socket) => void;
     }
-  /** Changes the response of the friendly server. */
+  /** Changes each correct response before it is sent. */
   | { readonly kind: "reply"; readonly change: (reply: Reply, request: ReceivedRequest, key: string) => Reply }
-  /** Delays responses by a time in milliseconds. */
+  /** Delays each response by this many milliseconds. */
   | { readonly kind: "delay"; readonly ms: (request: ReceivedRequest, count: number) => number }
-  /** Sends harmful deliveries to the address of each webhook that is created, until the returned function is called. */
+  /** Sends harmful deliveries to each webhook that the harness creates. `harm` returns a function that ends this. */
   | { readonly kind: "deliver"; readonly harm: (url: string, key: string) => () => void };
 
 export interface HostileTarget {
@@ -24,7 +24,7 @@ export interface HostileTarget {
   readonly close: () => void;
 }
 
-/** Starts a hostile target on a free port of loopback. */
+/** Starts a hostile target on a free port on loopback. */
 export async function startHostileTarget(harm: Harm, key: string): Promise<HostileTarget> {
   const ends: (() => void)[] = [];
   let count = 0;
@@ -68,7 +68,7 @@ async function readRequest(request: IncomingMessage): Promise<ReceivedRequest> {
   };
 }
 
-/** Writes the response to the socket, because Node would refuse to send an invalid one. */
+/** Writes a response directly to the socket, because Node would refuse to send an invalid one. */
 function write({ socket }: ServerResponse, { status, headers, body }: Reply): void {
   const lines = [...headers, ["content-length", String(Buffer.byteLength(body))] as const].map(
     ([name, value]) => `${name}: ${value}\r\n`,

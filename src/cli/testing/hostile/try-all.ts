@@ -4,7 +4,7 @@ import type { Modes } from "./harms.ts";
 import type { Harm } from "./server.ts";
 import { type HostileProblem, problemsOf, type Tried, tryMode } from "./try-mode.ts";
 
-/** A mode and its result. */
+/** A hostile behaviour, and the result of a run against it. */
 export interface TriedMode {
   readonly name: string;
   readonly tried: Tried;
@@ -12,19 +12,19 @@ export interface TriedMode {
 }
 
 export interface TryAllOptions {
-  /** Maximum number of modes to try at once. */
+  /** Maximum number of runs at the same time. */
   readonly atOnce: number;
   readonly cores: number;
   readonly onTried: (mode: TriedMode) => void;
 }
 
-/** Time limits in seconds: for modes that run at once, and for a mode that runs alone. */
+/** Time limits of a run, in seconds: for runs that share the machine, and for a run that is alone on it. */
 const maxSeconds = { shared: 150, alone: 90 } as const;
 const pollMs = 100;
 
 /**
- * Tries every mode. Modes mostly wait, so as many run at once as the processor cores allow. A mode that took too long
- * is tried again alone at the end. Only the second result is reported.
+ * Tries every hostile behaviour. Runs mostly wait, so more of them start as long as processor cores are free. A run that took too long is
+ * repeated alone at the end, and only its second result is reported.
  */
 export async function tryAll(modes: Modes, { atOnce, cores, onTried }: TryAllOptions): Promise<void> {
   const load = startLoad();
@@ -58,11 +58,11 @@ async function tryOne(name: string, harm: Harm, seconds: number, load: Load): Pr
 const isOnlyLate = ({ problems }: TriedMode): boolean =>
   problems.some(({ kind }) => kind === "time") && problems.every(({ kind }) => kind === "time" || kind === "report");
 
-/** Measures how many cores are in use. */
+/** Measures how many processor cores are in use. */
 interface Load {
-  /** Adds a process. The process counts as busy until it has been observed for some time. */
+  /** Adds a process to the measurement. It counts as fully busy at first, until observations show less. */
   readonly open: () => { readonly observe: (isBusy: boolean) => void; readonly close: () => void };
-  /** Returns the number of cores in use. This process, which runs the targets, is included. */
+  /** Returns the number of cores in use. Includes this process, which runs the hostile targets. */
   readonly now: () => number;
 }
 

@@ -6,36 +6,36 @@ import { join } from "node:path";
 import { tracesIn } from "../../../evidence/testing/traces.ts";
 import { type Harm, startHostileTarget } from "./server.ts";
 
-/** The result of one run against a hostile target. */
+/** The result of one run of the command against a hostile target. */
 export interface Tried {
-  /** Exit code; `null` if the process was killed. */
+  /** Exit code of the command; `null` if it was killed. */
   readonly code: number | null;
   readonly seconds: number;
-  /** Peak memory of the process in megabytes; 0 if unknown. */
+  /** Peak memory of the command in megabytes; 0 if unknown. */
   readonly megabytes: number;
-  /** The last line that was printed. */
+  /** The last line that the command printed. */
   readonly last: string;
   readonly verdict: string | null;
-  /** Files that the command should have written and did not. */
+  /** Output files that the command should have written, but did not. */
   readonly missing: readonly string[];
-  /** Outputs that contain eight characters of the key. */
+  /** Outputs that contain eight or more consecutive characters of the key. */
   readonly leaks: readonly string[];
 }
 
-/** A key with all the characters that some output format escapes. */
+/** A key that contains every character that some output format escapes. */
 export const hostileKey = String.raw`ah_9kQ"2v\Xt%41<r'8&mW5zLp7+Yc3/Re=`;
 
 const main = new URL("../../main.ts", import.meta.url).pathname;
 const formats = ["junit.xml", "report.html", "ctrf.json", "report.har", "summary.md"] as const;
 
 export interface TryOptions {
-  /** Time limit, after which the process is killed. */
+  /** Time after which the command is killed. */
   readonly maxSeconds: number;
-  /** Called many times a second with whether the process is running or waiting. Only called on Linux. */
+  /** Called many times a second on Linux: says whether the command is busy or waiting. */
   readonly onPoll?: (isBusy: boolean) => void;
 }
 
-/** Runs the command as a user does, in a process of its own, and writes every format. */
+/** Runs the command in a separate process, as a user does, and makes it write every format. */
 export async function tryMode(harm: Harm, { maxSeconds, onPoll }: TryOptions, key = hostileKey): Promise<Tried> {
   const target = await startHostileTarget(harm, key);
   const folder = mkdtempSync(join(tmpdir(), "conformance-hostile-"));
@@ -88,7 +88,7 @@ const flagOf = {
   "summary.md": "markdown",
 } as const;
 
-/** Returns the text of /proc/PID/status. Empty if the process has ended, and on systems other than Linux. */
+/** Returns the text of /proc/PID/status. It is empty if the process has ended, and on systems other than Linux. */
 function statusOf(pid: number | undefined): string {
   try {
     return readFileSync(`/proc/${pid}/status`, "utf8");
@@ -106,19 +106,19 @@ const limits = { megabytes: 300, seconds: 60 } as const;
 
 export const problemKinds = ["crash", "leak", "memory", "time", "report"] as const;
 
-/** A problem that a hostile target must not cause. */
+/** A problem that a hostile target must not be able to cause. */
 export interface HostileProblem {
   readonly kind: (typeof problemKinds)[number];
-  /** A sentence with figures. */
+  /** Describes the problem in a sentence with figures. */
   readonly text: string;
 }
 
-/** Lists the problems of a run. */
+/** Lists the problems of a run against a hostile target. */
 export function problemsOf({ code, seconds, megabytes, missing, leaks, verdict }: Tried): HostileProblem[] {
   const wrong = (kind: HostileProblem["kind"], ...texts: readonly string[]): HostileProblem[] =>
     texts.map((text) => ({ kind, text }));
   const isLate = seconds > limits.seconds;
-  // A process that was killed because it took too long did not crash.
+  // Whether the command crashed. A command that was killed for taking too long did not.
   const hasCrashed = code === null ? !isLate : code >= 4;
   return [
     ...(hasCrashed ? wrong("crash", `it ended with code ${code}`) : []),

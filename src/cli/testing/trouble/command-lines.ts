@@ -2,7 +2,7 @@ import { join } from "node:path";
 
 import type { CommandName } from "./trouble.ts";
 
-/** For each flag of an additional format: the name of its file. */
+/** File names for the additional formats, by the name of the flag. */
 const formatFiles = {
   "--html": "report.html",
   "--junit": "junit.xml",
@@ -12,26 +12,26 @@ const formatFiles = {
   "--statement": "statement.json",
 } as const;
 
-/** Time limit of a run in seconds. Without trouble, a run takes a few. */
+/** Time limit of a run, in seconds. Without trouble, a run takes a few seconds. */
 const maxRunSeconds = 60;
 
-/** Time limit of each command in seconds, on a busy machine. The limit depends on the options of the command. */
+/** Time limit of each command on a busy machine, in seconds. It depends on the options that the trials give to the command. */
 export const maxSeconds: Readonly<Record<CommandName, number>> = {
   run: maxRunSeconds + 25,
   "load autocannon": 150,
   "load k6": 150,
   nightly: maxRunSeconds + 25,
-  // The keys rest for a minute between the run and the load.
+  // Between run and load, the keys pause for a minute.
   "nightly with load": maxRunSeconds + 150,
 };
 
 export interface CommandPlan {
   readonly targetFile: string;
-  /** Folder into which the command writes its report or its history. */
+  /** Folder for the report or the history that the command writes. */
   readonly folder: string;
 }
 
-/** Returns the arguments of a command. The command writes all its files into `folder`. */
+/** Returns the arguments of a command that writes all its files into `folder`. */
 export function argumentsOf(command: CommandName, { targetFile, folder }: CommandPlan): readonly string[] {
   const target = ["--target", targetFile];
   const bounds = ["--max-wait", "5s", "--max-time", `${maxRunSeconds}s`, "--max-window", "100"];

@@ -22,17 +22,17 @@ export function readFiles(folder: string): FileTexts {
   );
 }
 
-/** Matches the names of files that exist only while a process writes. */
+/** Matches the names of temporary files and locks, which exist only while a process writes. */
 const momentary = /^\.tmp-|^\.conformance-lock\.json$/;
 
-/** Whether the file at a path exists only while a process writes. */
+/** Whether a path is that of a temporary file or a lock. */
 export const isMomentary = (path: string): boolean => momentary.test(basename(path));
 
-/** Files that should have been removed before the process ended. */
+/** Temporary files and locks that a process should have removed before its end. */
 export const leftOverFiles = (files: FileTexts): readonly string[] =>
   [...files.keys()].filter((name) => isMomentary(name));
 
-/** Describes the files that a process has changed and that are not complete. */
+/** Describes each file that a process changed and did not write completely. */
 export function incompleteFiles(folder: string, files: FileTexts, before: FileTexts): readonly string[] {
   const changed = [...files].filter(([name, text]) => before.get(name) !== text && !isMomentary(name));
   return [
@@ -44,7 +44,7 @@ export function incompleteFiles(folder: string, files: FileTexts, before: FileTe
   ];
 }
 
-/** Describes why a file is not complete; `null` if it is complete. */
+/** Says why a file is incomplete; `null` if it is complete. */
 function problemOf(path: string, text: string): string | null {
   const name = basename(path);
   if (name === "report.json") return problemOfReport(path);
@@ -55,7 +55,7 @@ function problemOf(path: string, text: string): string | null {
   return text === "" ? "it is empty" : null;
 }
 
-/** Reads a report with its evidence, as every command does. Returns the error if the report contradicts itself. */
+/** Reads a report and its evidence, as commands do. Returns the error message if the report is damaged or contradicts itself. */
 function problemOfReport(path: string): string | null {
   try {
     const { report, evidence } = readDocument(path);

@@ -2,29 +2,29 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How to start the harness. */
+/** How to start a process of the harness. */
 export interface HarnessOptions {
-  /** The module to run: that of the command, or a stub. */
+  /** Path of the module to run: the command itself, or a stub in its place. */
   readonly main: string;
   readonly args: readonly string[];
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Another command with its arguments, such as `setpriv`, which starts the harness. */
+  /** A program, with its arguments, that starts the harness, such as `setpriv`. */
   readonly prefix: readonly string[];
-  /** The treatment of standard output. `closed`: the reader closes it after the first data. */
+  /** The destination of standard output. `closed`: a pipe whose reader closes it after the first data. */
   readonly stdout: "read" | "closed" | "/dev/full";
   readonly maxSeconds: number;
 }
 
-/** How a process of the harness has ended. */
+/** How a process of the harness ended, and its output. */
 export interface Ended {
-  /** Exit code; `null` if a signal ended the process. */
+  /** Exit code of the process; `null` if a signal ended it. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly seconds: number;
   readonly out: string;
   readonly err: string;
-  /** Whether the process exceeded its time limit and was killed. */
+  /** Whether the process exceeded its time limit, and was killed. */
   readonly isLate: boolean;
 }
 
@@ -34,10 +34,10 @@ export interface HarnessProcess {
   readonly ended: Promise<Ended>;
 }
 
-/** The variable by which the processes of a trial are found. Its value is the name of the trial. */
+/** Environment variable that marks the processes of a trial, so that they can be found. Its value is the trial's name. */
 const markVariable = "CONFORMANCE_TRIAL";
 
-/** Starts the harness as a user would. */
+/** Starts the harness in a process, as a user would. */
 export function startHarness(options: HarnessOptions): HarnessProcess {
   const { main, args, folder, environment, prefix, stdout, maxSeconds } = options;
   const [command = "", ...rest] = [...prefix, process.execPath, main, ...args];
@@ -79,20 +79,20 @@ async function endOf(
   });
   clearTimeout(deadline);
   const seconds = (performance.now() - started) / 1000;
-  // The streams stay open if the process has left a child process behind.
+  // If the process left a child process behind, the streams stay open, so the wait is limited.
   await Promise.race([new Promise((resolve) => child.on("close", resolve)), sleep(streamsMs)]);
   return { code, signal, seconds, ...printed, isLate };
 }
 
-/** How long to continue to read the streams of a process that has ended. */
+/** How long to keep reading the output of a process that has ended. */
 const streamsMs = 500;
 
-/** The environment variable that marks the processes of a trial. */
+/** The environment variable that marks the processes of a trial, and its value. */
 export const markOf = (trial: string): Readonly<Record<string, string>> => ({ [markVariable]: trial });
 
 /**
- * Waits until all processes of a trial have ended. Kills those that have not ended after `maxMs`, and returns them.
- * Finds processes only on Linux.
+ * Waits until all processes of a trial have ended. After `maxMs`, kills the others and returns their command lines. Finds processes only on
+ * Linux.
  */
 export async function leftOverProcesses(trial: string, maxMs: number): Promise<readonly string[]> {
   const until = performance.now() + maxMs;
@@ -119,7 +119,7 @@ function killIfThere(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // The process has ended meanwhile.
+    // The process has ended in the meantime.
   }
 }
 

@@ -8,27 +8,27 @@ import { incompleteFiles, leftOverFiles } from "./files.ts";
 import type { Observation, Observed } from "./trial.ts";
 import type { Trial } from "./trial-environment.ts";
 
-/** Kinds of problems that no trouble may cause. */
+/** Kinds of problems. No trouble may cause any of them. */
 export const problemKinds = ["exit code", "false red", "file", "key", "stack trace", "time", "left over"] as const;
 
 export interface TrialProblem {
   readonly kind: (typeof problemKinds)[number];
-  /** A sentence with figures. */
+  /** Describes the problem in a sentence with figures. */
   readonly text: string;
 }
 
-/** The results of a trial of the same command without trouble and without a fault. */
+/** The results of the same command without any trouble. Trials with trouble are compared with them. */
 export interface QuietResults {
-  /** The clause of each check that passed, by the name of the check and its instance. */
+  /** The checks that passed, by check and instance, each with its clause. */
   readonly passed: ReadonlyMap<string, string>;
-  /** Clauses that turned red although nothing was wrong. */
+  /** Clauses that failed although neither trouble nor a fault was present. */
   readonly red: readonly string[];
 }
 
 const problem = (kind: TrialProblem["kind"], ...texts: readonly string[]): TrialProblem[] =>
   texts.map((text) => ({ kind, text }));
 
-/** Lists the problems of a trial. */
+/** Lists the problems of a trial: what the harness did wrong under the trouble. */
 export function problemsOf(trial: Trial, observed: Observed, quiet: QuietResults): readonly TrialProblem[] {
   const { first, second, processes, keys } = observed;
   const { trouble } = trial;
@@ -44,10 +44,7 @@ export function problemsOf(trial: Trial, observed: Observed, quiet: QuietResults
   ];
 }
 
-/**
- * Returns the right exit codes of a second process. Code 0 is also right if that process began after the first had
- * ended and unlocked the folder.
- */
+/** Returns the correct exit codes of a second process. They include 0 if it began after the first had ended and unlocked the folder. */
 function secondCodesOf({ trouble }: Trial, second: NonNullable<Observed["second"]>): readonly number[] {
   const codes = trouble?.secondCodes ?? trouble?.codes ?? [];
   const isAfter = newReports(second).some(
@@ -83,7 +80,7 @@ function problemsOfEnd(observation: Observation, expected: Expected): TrialProbl
   ];
 }
 
-/** The reports of runs and loads that a process has written. */
+/** Returns the reports of runs and of loads that a process wrote. */
 const newReports = ({ files, before }: Observation): readonly Report[] =>
   [...files]
     .filter(([name, text]) => /(^|\/)report\.json$/.test(name) && before.get(name) !== text)
@@ -94,10 +91,7 @@ const newReports = ({ files, before }: Observation): readonly Report[] =>
 
 const redOutcomes: ReadonlySet<string> = new Set(["fail", "warning", "note"]);
 
-/**
- * Lists clauses that a report calls broken without reason: neither the quiet trial nor the fault of the target explains
- * them.
- */
+/** Lists clauses that a report wrongly calls broken: neither the trial without trouble nor the target's fault explains them. */
 function falseReds(reports: readonly Report[], { trial, quiet }: Expected): readonly string[] {
   const explained = new Set([...quiet.red, ...brokenBy(trial.fault)]);
   return reports.flatMap(({ findings }) =>
@@ -123,7 +117,8 @@ function problemsOfCode({ ended }: Observation, reports: readonly Report[], expe
   const says = `${code === null ? String(signal) : `exit code ${code}`}: ${lastLine(ended.err, ended.out)}`;
   if (code === null)
     return signal !== null && trouble?.deaths?.includes(signal) === true ? [] : problem("exit code", says);
-  // Code 1 may come without a report if outputs may be lost: a broken clause then still decides the exit code.
+  // Whether the process must have written a report. After lost outputs, exit code 1 may come without one: a broken clause still decides the
+  // code.
   const mustReport = code === 0 || (code === 1 && !allowed.includes(exitCodes.harnessFailed));
   if (mustReport && reports.length === 0) return problem("file", `${says}, although no report was written`);
   const hasFailed =
@@ -138,9 +133,7 @@ function problemsOfCode({ ended }: Observation, reports: readonly Report[], expe
   return isQuiet ? [] : problem("exit code", says);
 }
 
-/**
- * Whether the reports have every check that the quiet trial has. If so, the trouble came too late to have an effect.
- */
+/** Whether the reports have every check of the trial without trouble. If so, the trouble came too late to have an effect. */
 function isAsQuiet(reports: readonly Report[], { fault }: Trial, { passed }: QuietResults): boolean {
   const exercised = new Set(reports.flatMap(({ findings }) => findings.filter(isExercised).map(nameOf)));
   const broken = new Set(brokenBy(fault));
@@ -151,7 +144,7 @@ type Finding = Report["findings"][number];
 const isExercised = ({ outcome }: Finding): boolean => outcome !== "skipped" && outcome !== "error";
 const nameOf = ({ check, instance = "" }: Finding): string => `${check} ${instance}`;
 
-/** Returns the results with which later trials are compared. */
+/** Returns the results of a trial without trouble, for comparison with later trials. */
 export function quietResultsOf({ first }: Observed): QuietResults {
   const findings = newReports(first).flatMap((report) => report.findings);
   return {
@@ -170,12 +163,12 @@ const lastLine = (...texts: readonly string[]): string =>
     .slice(0, 400);
 
 /**
- * Maximum size of a text that is searched for every encoding of the keys. Larger texts are searched only for the plain
- * keys, which is faster.
+ * Maximum size of a text that is searched for the keys in every encoding. Larger texts are searched only for the plain keys, which is
+ * faster.
  */
 const maxThoroughCharacters = 300_000;
 
-/** Outputs and files that contain a key, or eight characters of one. */
+/** Lists outputs and files that contain a key, or eight consecutive characters of one. */
 function leaksOf({ ended, files }: Observation, keys: readonly string[]): readonly string[] {
   const texts = [["standard output", ended.out] as const, ["standard error", ended.err] as const, ...files];
   return texts.flatMap(([place, text]) =>

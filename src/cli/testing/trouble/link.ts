@@ -1,34 +1,34 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** How the proxy treats connections between the harness and the target. */
+/** The way in which the proxy between harness and target treats connections. */
 export type LinkMode =
   | { readonly kind: "open" }
   /** Refuses new connections. `cutsOpen`: also closes the open ones. */
   | { readonly kind: "refusing"; readonly cutsOpen: boolean }
-  /** Resets the connection at some chunks of data. `share` is their share, from 0 to 1. */
+  /** Resets the connection instead of forwarding a chunk of data. `share`: how often, from 0 to 1. */
   | { readonly kind: "resetting"; readonly share: number }
-  /** Delays each chunk of data by up to this many milliseconds. */
+  /** Delays each chunk of data, by at most `maxMs`. */
   | { readonly kind: "delaying"; readonly maxMs: number }
-  /** Answers each request itself, as a gateway does if its server is unavailable. */
+  /** Answers each request with an error status, as a gateway does if its server is unavailable. */
   | { readonly kind: "gateway"; readonly status: 502 | 503 | 504 }
-  /** Replaces a key in requests, as if the target no longer knew the key. */
+  /** Replaces this key in requests, as if the target had revoked it. */
   | { readonly kind: "revoking"; readonly key: string };
 
 /** A TCP proxy between the harness and the target. Its mode can change at any time. */
 export interface Link {
   readonly port: number;
   readonly setMode: (mode: LinkMode) => Promise<void>;
-  /** Whether a request with this key has passed the proxy. */
+  /** Whether the proxy has forwarded a request with this key. */
   readonly hasPassed: (key: string) => boolean;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Starts the proxy on a free port of loopback.
+ * Starts the proxy on a free port on loopback.
  *
- * @param to the port of the target
- * @param numbers random numbers in [0, 1)
+ * @param to port of the target
+ * @param numbers yields random numbers in [0, 1)
  */
 export async function startLink(to: number, numbers: () => number): Promise<Link> {
   const sockets = new Set<Socket>();
@@ -90,7 +90,7 @@ function reset(sockets: Iterable<Socket>): void {
   for (const socket of sockets) socket.resetAndDestroy();
 }
 
-/** Returns a function that runs callbacks after random delays. They run in the order in which they were passed. */
+/** Returns a function that calls callbacks after random delays, but keeps their order. */
 function inOrder(delayMs: () => number): (act: () => void) => void {
   let last: Promise<void> | null = null;
   return (act) => {
@@ -108,7 +108,7 @@ function inOrder(delayMs: () => number): (act: () => void) => void {
 /** Matches the beginning of a request. */
 const requestLine = /^[A-Z]+ \S+ HTTP\/1\.1\r\n/;
 
-/** Returns the data to forward to the target. Returns `null` if the proxy answers the request itself. */
+/** Returns the data to forward to the target; `null` if the proxy answers the request itself. */
 function passRequest(piece: Buffer, mode: LinkMode, client: Socket): Buffer | null {
   if (mode.kind === "revoking") {
     const unknown = Array.from(mode.key).toReversed().join("");

@@ -6,18 +6,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { between, oneOf } from "./draw.ts";
 import type { CommandName, Trouble } from "./trouble.ts";
 
-// Trouble of the machine: limits, files, clocks, the terminal, signals and other processes.
+// Commands that trouble of the machine is tried on. Such trouble concerns limits, files, clocks, the terminal, signals and other processes.
 
 const all: readonly CommandName[] = ["run", "load autocannon", "load k6", "nightly"];
-/** Commands that do not start k6. In k6, which is not Node, the preloaded module has no effect. */
+/** Commands that run only Node. k6 is another program, in which the module that causes this trouble cannot be loaded. */
 const ofNode: readonly CommandName[] = ["run", "load autocannon", "nightly"];
 
-/** The trouble has no effect on the exit code. */
+/** For trouble that must not change the exit code. */
 const unimpressed = { codes: [0] } as const;
-/** The command shows the verdict, but loses a file. */
+/** For trouble that makes the command lose a file. The command still shows the verdict. */
 const loses = { codes: [2, 4] } as const;
 
-/** The first bytes of connections that never send a whole request: none, half a header, and bytes that are not HTTP. */
+/** First bytes of connections that never send a whole request: nothing, half a header, or bytes that are not HTTP. */
 const floodTexts = ["", "POST / HTTP/1.1\r\nHost: a\r\nX-Slow: ", "\u0016\u0003\u0001\u0002 garbage"] as const;
 
 function openIdle(port: number, text: string): Socket {

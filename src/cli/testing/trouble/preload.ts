@@ -1,26 +1,26 @@
-// NODE_OPTIONS imports this module into every process of the harness. Makes writes fail or clocks jump, as the variable
+// NODE_OPTIONS loads this module into every process of the harness. It makes writes fail or clocks jump, as the variable
 // CONFORMANCE_TROUBLE says.
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { resolve } from "node:path";
 
-/** A disturbance of a process. */
+/** A disturbance of a process: of its writes or of its clocks. */
 export type Interference =
   | {
       readonly kind: "failing writes";
-      /** Number of the first write that fails, counted from 1. */
+      /** The first write that fails, counted from 1. */
       readonly from: number;
-      /** Whether all later writes fail as well, as on a full disk. */
+      /** Whether all later writes fail too, as on a full disk. */
       readonly lasts: boolean;
       readonly code: "ENOSPC" | "EIO";
       /** Only writes to files in this folder fail. */
       readonly below: string;
-      /** The file that lists the paths for which a write has failed. */
+      /** A log file, to which the path of each failed write is appended. */
       readonly log: string;
     }
   | {
       readonly kind: "jumping clocks";
-      /** Time of the jump in Unix milliseconds. */
+      /** When the clock jumps, in Unix milliseconds. */
       readonly atMs: number;
       readonly byMs: number;
       /** Whether the monotonic clock jumps as well, as after a pause of a virtual machine. */
@@ -54,7 +54,7 @@ function failWrites({ from, lasts, code, below, log }: Extract<Interference, { k
     const text = code === "ENOSPC" ? "no space left on device" : "i/o error";
     throw Object.assign(new Error(`${code}: ${text}, write '${path}'`), { code, syscall: "write", path });
   };
-  /** Writes half of the data and then fails, as a full disk does. */
+  /** Writes half of the data and then throws, as on a full disk. */
   const writeHalf = (file: unknown, data: unknown): void => {
     if (typeof data !== "string") return;
     const descriptor = typeof file === "number" ? file : open(String(file), "w");
@@ -77,7 +77,7 @@ function failWrites({ from, lasts, code, below, log }: Extract<Interference, { k
   for (const name of ["writeFileSync", "appendFileSync", "writeSync"])
     patch(fs, name, (original, args) => {
       if (!failsNow(args[0])) return original(...args);
-      // Only locks are written at a position. A lock fits into one block of the disk, so it is not written by half.
+      // Writes at a position are not halved. Only locks use them, and a lock fits into one block of the disk.
       if (name !== "writeSync" || args[2] === undefined) writeHalf(args[0], args[1]);
       return fail(args[0]);
     });

@@ -1,6 +1,6 @@
 import type { Tried } from "./try-all.ts";
 
-/** Summarizes trials as a Markdown table with a row for each kind of trouble. */
+/** Formats trials as a Markdown table, with a row for each kind of trouble. */
 export function tableOf(tried: readonly Tried[]): string {
   const rows = [...Map.groupBy(tried, ({ trouble }) => trouble)].map(([{ name, summary }, trials]) => {
     const ends = [...Map.groupBy(trials, ({ end }) => end)]

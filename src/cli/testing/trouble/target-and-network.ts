@@ -4,14 +4,14 @@ import type { CommandName, Stage, Trouble } from "./trouble.ts";
 import { between, oneOf } from "./draw.ts";
 import type { LinkMode } from "./link.ts";
 
-// Trouble of the target, and of the network between the harness and the target.
+// Commands that trouble of the target or of the network is tried on.
 
 const all: readonly CommandName[] = ["run", "load autocannon", "load k6", "nightly"];
 
-/** Exit codes for trouble that ends: 3 if the results are incomplete, 0 if the target came back in time. */
+/** For trouble that ends. The exit code is 3 if the results are incomplete, and 0 if the target came back in time. */
 const passing = { codes: [0, 3] } as const;
 
-/** Sets a mode of the proxy for some seconds. */
+/** Switches the proxy to a mode for some seconds. */
 async function setFor(stage: Stage, mode: LinkMode, seconds: number): Promise<void> {
   await stage.link.setMode(mode);
   await sleep(seconds * 1000);
@@ -126,7 +126,7 @@ export const networkTroubles: readonly Trouble[] = [
     commands: all,
     ...passing,
     act: async ({ numbers, link, keys }) => {
-      // Only keys that the target has accepted before: otherwise the harness takes the key for a wrong one.
+      // Only keys that the target has accepted before. The harness would take any other key for a wrong one.
       const used = keys.filter((key) => link.hasPassed(key));
       if (used.length > 0) await link.setMode({ kind: "revoking", key: oneOf(numbers, used) });
     },

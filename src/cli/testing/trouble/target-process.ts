@@ -6,13 +6,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { getPath } from "../../../base/json.ts";
 
-/** The reference server in a process of its own, which can be killed, stopped and restarted. */
+/** The reference server in a separate process, which a trial can kill, stop and restart. */
 export interface TargetProcess {
-  /** The port on loopback. It is the same after a restart. */
+  /** The server's port on loopback. A restart does not change it. */
   readonly port: number;
-  /** Sends a signal to the process if it is running. */
+  /** Sends a signal to the server process, if it is running. */
   readonly signal: (name: NodeJS.Signals) => void;
-  /** Starts the server again after it was killed. Port, keys and webhooks are the same. */
+  /** Starts the server again after it was killed, with the same port, keys and webhooks. */
   readonly restart: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -23,7 +23,7 @@ const controlToken = "control-token-of-the-trial";
 /**
  * Starts the reference server with a virtual clock.
  *
- * @param folder for the target file `target.json` and the server's data
+ * @param folder folder for the target file `target.json` and the server's data
  * @param fault name of a fault; `null` for a correct server
  */
 export async function startTarget(folder: string, fault: string | null): Promise<TargetProcess> {
@@ -36,7 +36,7 @@ export async function startTarget(folder: string, fault: string | null): Promise
   const end = async (): Promise<void> => {
     if (hasEnded(child)) return;
     const ended = once(child, "exit");
-    // A process that was stopped by SIGSTOP reacts only to SIGKILL.
+    // SIGKILL ends even a process that SIGSTOP has stopped.
     child.kill("SIGKILL");
     await ended;
   };
@@ -51,7 +51,7 @@ export async function startTarget(folder: string, fault: string | null): Promise
   };
 }
 
-/** Starts the server again on the same port. Retries, because another process may still use the port for a moment. */
+/** Starts the server again on the same port. Tries several times, because another process may briefly use the port. */
 async function startAgain(start: () => Promise<ChildProcess>, attemptsLeft = 10): Promise<ChildProcess> {
   try {
     return await start();
@@ -64,7 +64,7 @@ async function startAgain(start: () => Promise<ChildProcess>, attemptsLeft = 10)
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
 
-/** Starts `conformance serve`, and waits for its banner. */
+/** Starts `conformance serve` and waits until it prints its banner. */
 async function startServer(args: readonly string[]): Promise<ChildProcess> {
   const child = spawn(process.execPath, [main, "serve", "--quiet", ...args], {
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"], NO_COLOR: "1" },
@@ -84,15 +84,15 @@ async function startServer(args: readonly string[]): Promise<ChildProcess> {
 const targetFileIn = (folder: string): string => join(folder, "target.json");
 const readTarget = (folder: string): unknown => JSON.parse(readFileSync(targetFileIn(folder), "utf8"));
 
-/** The keys in the text of a target file. */
+/** Finds the keys in the text of a target file. */
 export const keysIn = (text: string): readonly string[] =>
   Array.from(text.matchAll(/"key": "([^"]+)"/g), ([, key = ""]) => key);
 
 /**
- * Writes the target file of a trial, with the address of the server and a few keys. Keys of large tiers would make a
- * run send thousands of requests.
+ * Writes the target file of a trial, with the address of the proxy and only a few keys: with keys of large tiers, a run would send
+ * thousands of requests.
  *
- * @param ports of the server, of the proxies in front of it, and of the receiver of deliveries
+ * @param ports ports of the server, of the proxies in front of it, and of the webhook receiver
  * @returns the path
  */
 export function writeTrialTarget(

@@ -11,38 +11,38 @@ import { startLink } from "./link.ts";
 import { keysIn, startTarget, writeTrialTarget } from "./target-process.ts";
 import type { CommandName, HarnessChanges, Stage, Trouble } from "./trouble.ts";
 
-/** A run of a command, and the trouble that happens during it. */
+/** One run of a command, and the trouble that occurs during it. */
 export interface Trial {
   readonly seed: number;
   readonly command: CommandName;
-  /** The trouble; `null` for a quiet trial, which has none. */
+  /** The kind of trouble; `null` for a trial without trouble. */
   readonly trouble: Trouble | null;
-  /** Name of the fault of the target; `null` if the target is correct. */
+  /** Name of the target's fault; `null` if the target is correct. */
   readonly fault: string | null;
-  /** When the trouble begins, in seconds after the start of the harness. */
+  /** When the trouble begins, in seconds after the harness starts. */
   readonly atSeconds: number;
-  /** A folder whose content is copied into the output folder before the trial. `null`: the output folder is empty. */
+  /** A folder to copy into the output folder before the trial; `null` to begin with an empty output folder. */
   readonly before: string | null;
-  /** The module to run. Default: that of the command. */
+  /** Path of the module to run. Default: the command itself. */
   readonly main?: string;
 }
 
 const commandModule = new URL("../../main.ts", import.meta.url).pathname;
 const preload = new URL("preload.ts", import.meta.url).href;
-/** Everything that a trial needs: the target, the proxy in front of it, and how to start the harness. */
+/** All objects that a trial needs: the target, the proxy in front of it, and a function that starts the harness. */
 export interface TrialEnvironment extends Omit<Stage, "signal" | "startSecond" | "onEnd"> {
   readonly changes: HarnessChanges;
-  /** The name by which the processes of the trial are found. */
+  /** A name by which the processes of the trial can be found. */
   readonly mark: string;
-  /** Starts the harness, which writes into this folder. */
+  /** Starts the harness. `folder` is its output folder. */
   readonly start: (folder: string, isSecond?: boolean) => HarnessProcess;
-  /** Creates an output folder for a second process. */
+  /** Creates the output folder of a second process. */
   readonly makeSecond: () => string;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Starts the target and prepares the folders.
+ * Starts the target and prepares the folders of a trial.
  *
  * @param root an empty folder
  */
@@ -54,7 +54,7 @@ export async function prepareTrial(trial: Trial, root: string): Promise<TrialEnv
   const receiverPort = await freePort();
   const ports = { server: target.port, front: link.port };
   const targetFile = writeTrialTarget(root, { ...ports, receiver: receiverPort }, "trial-target.json");
-  // The second process must not use the same port for its webhook receiver.
+  // The second process gets another port for its webhook receiver.
   const secondTargetFile = writeTrialTarget(root, { ...ports, receiver: 0 }, "second-target.json");
   const folder = makeOutput(root, "out", before);
   const atMs = Date.now() + atSeconds * 1000;
@@ -111,7 +111,7 @@ function harnessOptions(trial: Trial, { root, folder, targetFile, changes, mark,
     environment: {
       ...markOf(mark),
       ...preloading,
-      // The user `nobody` cannot use the home folder of root.
+      // The user `nobody` may not use the home folder of root.
       ...(asNobody ? { HOME: temporary } : {}),
       TMPDIR: temporary,
       CONFORMANCE_TROUBLE: JSON.stringify(interference ?? null),
@@ -122,14 +122,14 @@ function harnessOptions(trial: Trial, { root, folder, targetFile, changes, mark,
   };
 }
 
-/** Time limit of the harness, in seconds. */
+/** Returns the time limit of the harness in seconds. */
 function maxSecondsOf({ command: name, trouble, atSeconds }: Trial): number {
   const all = maxSeconds[name];
   const isShort = trouble?.maxSeconds !== undefined && name !== "nightly with load";
   return isShort ? Math.min(all, atSeconds + trouble.maxSeconds) : all;
 }
 
-/** Root may write to every folder. To test folders that cannot be written, the harness runs as the user `nobody`. */
+/** Id of the user `nobody`. Root may write to every folder, so tests of unwritable folders run as this user. */
 const nobody = 65_534;
 const asNobodyPrefix = ["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups"] as const;
 const isRoot = (): boolean => process.getuid?.() === 0;
@@ -145,7 +145,7 @@ function giveToNobody(root: string): void {
   }
 }
 
-/** Creates an output folder. Copies into it what an earlier process has written. */
+/** Creates an output folder. Copies the files of an earlier process into it, if there was one. */
 function makeOutput(root: string, name: string, before: string | null): string {
   const folder = join(root, name);
   mkdirSync(folder);

@@ -9,7 +9,7 @@ import { type Ended, leftOverProcesses } from "./harness-process.ts";
 import { prepareTrial, type Trial, type TrialEnvironment } from "./trial-environment.ts";
 import type { HarnessChanges, Stage } from "./trouble.ts";
 
-/** How one process of the harness ended, and the files that it wrote. */
+/** How a process of the harness ended, and the files that it wrote. */
 export interface Observation {
   readonly ended: Ended;
   readonly folder: string;
@@ -21,22 +21,22 @@ export interface Observation {
 export interface Observed {
   readonly first: Observation;
   /**
-   * The second process, if the trouble started one, or one followed. `firstEndedMs`: when the first process ended, in
+   * The second process, if there was one: the trouble started it, or it ran after the first. `firstEndedMs`: end of the first process, in
    * Unix milliseconds.
    */
   readonly second: (Observation & { readonly firstEndedMs: number }) | null;
-  /** Command lines of processes that were still running after the harness had ended. */
+  /** Command lines of processes that still ran after the harness had ended. */
   readonly processes: readonly string[];
   readonly keys: readonly string[];
-  /** Whether the trouble began while the harness was running. */
+  /** Whether the trouble began before the harness ended. */
   readonly hasCome: boolean;
 }
 
-/** How long the child processes of the harness may run after it has ended. */
+/** How long child processes may run on after the harness has ended. */
 const maxLeftOverMs = 10_000;
 
 /**
- * Runs a trial. The caller must remove the folder.
+ * Runs a trial. The caller removes the folder afterwards.
  *
  * @param root an empty folder
  */
@@ -95,17 +95,17 @@ async function observeTrial(trial: Trial, environment: TrialEnvironment): Promis
   };
 }
 
-/** The files without those that exist only while another process writes. */
+/** Leaves out temporary files and locks, which exist only while a process writes. */
 const withoutMomentary = (files: FileTexts): FileTexts => new Map([...files].filter(([name]) => !isMomentary(name)));
 
-/** Whether the trouble had an effect. If only the renewal of a lock failed to write, it had none. */
+/** Whether a preloaded disturbance had an effect. A failed renewal of a lock does not count as one. */
 function hasInterfered({ interference }: HarnessChanges): boolean {
   if (interference?.kind !== "failing writes") return true;
   const failed = existsSync(interference.log) ? readFileSync(interference.log, "utf8").trim().split("\n") : [];
   return failed.some((path) => basename(path) !== lockName);
 }
 
-/** Waits until the trouble is due. Causes the trouble if the harness is still running. */
+/** Waits until the trouble is due, and causes it if the harness is still running. */
 async function actInTime(
   { trouble, atSeconds }: Trial,
   stage: Stage,
@@ -120,7 +120,7 @@ async function actInTime(
 
 const pollMs = 20;
 
-/** Calls a function with a temporary folder, which is removed afterwards. */
+/** Calls `act` with a temporary folder, and removes the folder afterwards. */
 export async function inFolder<T>(act: (root: string) => Promise<T>): Promise<T> {
   const root = mkdtempSync(join(tmpdir(), "conformance-trouble-"));
   try {

@@ -3,76 +3,67 @@ import type { Interference } from "./preload.ts";
 import type { Link } from "./link.ts";
 import type { TargetProcess } from "./target-process.ts";
 
-/** The commands of the harness that are tried. */
+/** Commands of the harness on which trouble is tried. */
 export const commands = ["run", "load autocannon", "load k6", "nightly", "nightly with load"] as const;
 export type CommandName = (typeof commands)[number];
 
-/** The objects that a trouble may disturb while the harness is running. */
+/** Everything that a trouble may disturb while the harness runs. */
 export interface Stage {
-  /** Random numbers in [0, 1), from the seed of the trial. */
+  /** Yields random numbers in [0, 1), from the seed of the trial. */
   readonly numbers: () => number;
   readonly target: TargetProcess;
   readonly link: Link;
-  /** The keys in the target file. */
+  /** All keys in the target file. */
   readonly keys: readonly string[];
-  /** The port on which the harness receives deliveries. */
+  /** Port of the harness's webhook receiver. */
   readonly receiverPort: number;
-  /** The folder into which the harness writes all its files. */
+  /** The output folder of the harness. */
   readonly folder: string;
   readonly signal: (name: NodeJS.Signals) => void;
-  /** Starts the same command once more. The second process is judged like the first. */
+  /** Starts the same command a second time. The second process is judged as well. */
   readonly startSecond: (changes: { readonly sharesFolder: boolean }) => void;
-  /** Registers a function that runs at the end of the trial, while its processes still exist. */
+  /** Registers a function that runs at the end of the trial, before its processes are ended. */
   readonly onEnd: (undo: () => void) => void;
 }
 
-/** The facts that a trouble may use before the harness starts. */
+/** Facts that are known before the harness starts. A trouble may use them. */
 export interface Setup {
   readonly numbers: () => number;
   readonly command: CommandName;
-  /** The folder into which the harness writes all its files. */
+  /** The output folder of the harness. */
   readonly folder: string;
   /** When the trouble begins, in Unix milliseconds. */
   readonly atMs: number;
 }
 
-/** How a trouble changes the start of the harness. */
+/** How a trouble changes the command line or the environment of the harness. */
 export interface HarnessChanges {
   readonly prefix?: readonly string[];
   readonly stdout?: HarnessOptions["stdout"];
   readonly interference?: Interference;
-  /** Additional arguments of the command. */
+  /** Arguments to add to the command. */
   readonly args?: readonly string[];
   /** Whether the harness runs as the user `nobody` instead of root. */
   readonly asNobody?: boolean;
 }
 
-/** A kind of trouble that happens while the harness runs. */
+/** A kind of trouble that occurs while the harness runs. */
 export interface Trouble {
   readonly name: string;
-  /** A sentence for the table in docs/trust.md. */
+  /** A sentence for the table of troubles in docs/trust.md. */
   readonly summary: string;
   readonly commands: readonly CommandName[];
-  /**
-   * Exit codes that are right if the trouble had an effect. Code 1 is always right if the target has a fault and a
-   * clause was proven broken.
-   */
+  /** Correct exit codes if the trouble had an effect. In addition, 1 is correct if the target has a fault and a clause was found broken. */
   readonly codes: readonly number[];
-  /** Exit codes that are right for a second process. Default: `codes`. */
+  /** Correct exit codes of a second process. Default: `codes`. */
   readonly secondCodes?: readonly number[];
-  /** Signals by which the process may end. */
+  /** Signals that may end the process. */
   readonly deaths?: readonly NodeJS.Signals[];
-  /** Whether temporary files may remain, because the process had no chance to remove them. */
+  /** Whether temporary files may remain. This applies if the process had no chance to remove them. */
   readonly leavesFiles?: boolean;
-  /**
-   * Whether the same command runs afterwards in the same folder. The second command then has to remove the temporary
-   * files of the first.
-   */
+  /** Whether the same command runs a second time in the same folder. It must then remove the temporary files of the first. */
   readonly isFollowed?: boolean;
-  /**
-   * Maximum time from the beginning of the trouble to the end of the command, in seconds. Default: the time limit of
-   * the command.
-   */
+  /** Longest time from the trouble to the end of the command, in seconds. Default: the time limit of the command. */
   readonly maxSeconds?: number;
   readonly setUp?: (setup: Setup) => HarnessChanges;
   /** Causes the trouble. Resolves once the trouble is over. */

@@ -14,7 +14,7 @@ import type { CommandName, Trouble } from "./trouble.ts";
 export interface Tried {
   readonly trial: Trial;
   readonly trouble: Trouble;
-  /** The exit code of the process, or the signal that ended it. */
+  /** The exit code of the harness, or the signal that ended it. */
   readonly end: string;
   readonly seconds: number;
   readonly problems: readonly TrialProblem[];
@@ -22,11 +22,11 @@ export interface Tried {
 
 export interface TryAllOptions {
   readonly firstSeed: number;
-  /** Number of trials. Infinite if `seconds` limits the trials. */
+  /** Number of trials; infinite if `seconds` limits them. */
   readonly trials: number;
-  /** Time in which trials may begin. If it is finite, commands that take more than a minute are not tried. */
+  /** Time after which no trial begins, in seconds. If it is finite, commands that take more than a minute are not tried. */
   readonly seconds: number;
-  /** The kinds of trouble. They take turns, in an order that the first seed decides. */
+  /** The kinds of trouble to try in turn. The first seed decides their order. */
   readonly kinds: readonly Trouble[];
   /** Maximum number of concurrent trials. */
   readonly atOnce: number;
@@ -34,9 +34,8 @@ export interface TryAllOptions {
 }
 
 /**
- * Tries one kind of trouble for each seed. First runs each command once without trouble. If a trial was too slow and
- * nothing else was wrong, the other trials may have kept the machine busy. So it is tried again alone at the end, and
- * only the second result is reported.
+ * Tries one kind of trouble for each seed, after each command has run once without trouble. A trial that was only too slow is repeated
+ * alone at the end, because other trials may have kept the machine busy. Then only its second result is reported.
  */
 export async function tryAll({ firstSeed, trials, seconds, kinds, atOnce, onTried }: TryAllOptions): Promise<void> {
   const until = performance.now() + seconds * 1000;
@@ -70,8 +69,8 @@ export async function tryAll({ firstSeed, trials, seconds, kinds, atOnce, onTrie
 }
 
 /**
- * Whether the only problem is that the command did not finish in time. The lock that it left does not count, because it
- * was killed.
+ * Whether the only problem of a trial is that the command was too slow. A lock that remained does not count, because the command was
+ * killed.
  */
 const isOnlySlow = ({ end, problems }: Tried): boolean =>
   problems.some(({ kind }) => kind === "time" || (kind === "exit code" && end === "3")) &&
@@ -79,7 +78,7 @@ const isOnlySlow = ({ end, problems }: Tried): boolean =>
 
 const slow: readonly CommandName[] = ["nightly with load"];
 
-/** Draws the command of a trial. Returns `null` if the machine has no command that this trouble concerns. */
+/** Draws the command of a trial. Returns `null` if this machine cannot run any command for this trouble. */
 function drawCommand(seed: number, trouble: Trouble, missing: readonly CommandName[]): Drawn | null {
   const numbers = seededNumbers(seed);
   const chosen = trouble.commands.filter((each) => !missing.includes(each));
@@ -95,13 +94,11 @@ const hasK6 = (): Promise<boolean> =>
 interface Quiet {
   readonly results: QuietResults;
   readonly seconds: number;
-  /** The folder with a copy of the command's output. */
+  /** A folder with a copy of the command's output. */
   readonly folder: string;
 }
 
-/**
- * Returns a function that runs a command without trouble. Each command runs only once, when its result is first needed.
- */
+/** Returns a function that runs a command without trouble, and remembers the result for later calls. */
 function quietTrials(folder: string): (command: CommandName) => Promise<Quiet> {
   const known = new Map<CommandName, Promise<Quiet>>();
   const run = (command: CommandName): Promise<Quiet> =>
@@ -148,8 +145,8 @@ async function tryOne({ seed, command, trouble, numbers }: Drawn, quiet: Quiet):
 }
 
 /**
- * Adds the clauses that the fault of the target breaks without any trouble. They may be more than the fault declares.
- * The additional run takes place only if a clause seems to be red without reason.
+ * Adds the clauses that the target's fault breaks even without trouble, which may be more than the fault declares. Runs the command once
+ * more, but only if a clause seems wrongly broken.
  */
 async function explainedResults(
   { command, fault }: Trial,
@@ -165,7 +162,7 @@ const quietTrial = (command: CommandName, fault: string | null): Trial => {
   return { seed: 0, command, trouble: null, fault, atSeconds: 0, before: null };
 };
 
-/** The share of trials whose target has a fault. */
+/** Share of the trials in which the target has a fault. */
 const shareOfFaults = 0.3;
 const minAtSeconds = 0.2;
 

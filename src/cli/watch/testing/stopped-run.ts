@@ -16,7 +16,7 @@ import { beginState, type WatchState } from "../../../app/watch/state.ts";
 import type { WatchTimers } from "../../../app/watch/watch.ts";
 
 /**
- * Runs without waiting time against a target without a test clock. So only the first attempt of each delivery arrives.
+ * Runs against a target without a test clock, and does not wait, so only the first attempt of each delivery arrives.
  *
  * @param keepsListening leaves the receiver open
  */
@@ -36,7 +36,7 @@ export async function stoppedRun(keepsListening = false): Promise<Judged> {
   return session;
 }
 
-/** Creates the folder that `run --watch` leaves if it is stopped. */
+/** Creates the folder that a stopped `run --watch` leaves. */
 export function folderOf(run: Judged, targetFile?: string): { readonly folder: string; readonly state: WatchState } {
   const folder = mkdtempSync(join(tmpdir(), "conformance-watch-"));
   writeFileSync(join(folder, "report.json"), serializeReport(run.report));
@@ -44,11 +44,11 @@ export function folderOf(run: Judged, targetFile?: string): { readonly folder: s
   return { folder, state: beginState(folder, run.listening, targetFile) };
 }
 
-/** A clock that a test controls. */
+/** A simulated clock that a test advances. */
 export interface PassingTime extends WatchTimers {
-  /** Advances to a time in milliseconds after the start of the run. Calls the timers that become due. */
+  /** Advances the clock to this time after the start of the run, and calls the timers that become due. */
   readonly passTo: (ms: number) => void;
-  /** Advances without calling timers, as if the machine slept. */
+  /** Advances the clock without calling timers, as if the machine slept. */
   readonly sleepTo: (ms: number) => void;
 }
 
@@ -83,11 +83,11 @@ export function passingTime(epochMs: number, fromMs: number): PassingTime {
 const nextOf = (calls: ReadonlyMap<unknown, { readonly dueMs: number }>): number =>
   Math.min(Number.POSITIVE_INFINITY, ...calls.values().map(({ dueMs }) => dueMs));
 
-/** When the delivery that always fails was attempted first, in milliseconds after the start of the run. */
+/** When the failing delivery was first attempted, in milliseconds after the start of the run. */
 export const firstAttemptMs = ({ evidence }: Judged): number =>
   evidence.deliveries.find(({ hook }) => hook === "webhook-failing")?.receivedMs ?? Number.NaN;
 
-/** Repeats the delivery that always fails. Returns the status with which the receiver responds. */
+/** Sends the next attempt of the delivery that always fails. Returns the receiver's status. */
 export async function attemptAgain(run: Judged, headers: Readonly<Record<string, string>> = {}): Promise<number> {
   const hook = run.listening?.receiver.hooks.find(({ name }) => name === "webhook-failing");
   const first = run.evidence.deliveries.find((each) => each.hook === hook?.name);

@@ -142,7 +142,7 @@ describe("a report", () => {
 
 describe("the name of a requirement set", () => {
   it("is the newest by default", () => {
-    expect(parseRequirements(undefined, "requirements")).toBe("1.1");
+    expect(parseRequirements(undefined, "requirements")).toBe("1.2");
     expect(parseRequirements("1.0", "requirements")).toBe("1.0");
   });
 

@@ -11,10 +11,13 @@ export type RequirementSet = (typeof requirementSets)[number];
  * The set by which a report on a server is judged, unless the user names another. It is the last set that added
  * something for servers.
  */
-export const newestRequirements: RequirementSet = "1.1";
+export const newestRequirements: RequirementSet = "1.2";
 
 /** The last of all sets. It judges clients, receivers and files, which earlier sets did not judge. */
 export const latestRequirements: RequirementSet = "1.2";
+
+/** The set whose requests every check of the whole run judges a second time: its checks are named `… in requests of 1.1`. */
+export const widenedRequirements: RequirementSet = "1.1";
 
 /** The set of saved files that name none: when they were written, there was only one set. */
 export const firstRequirements: RequirementSet = "1.0";

@@ -1,6 +1,6 @@
 import { type ClauseId, clauseIds, clauseOf } from "../../src/spec/clauses.ts";
 import { type Check, probesOf } from "../../src/run/judge/check.ts";
-import { newestRequirements } from "../../src/spec/requirements.ts";
+import { widenedRequirements } from "../../src/spec/requirements.ts";
 import { allSuites } from "../../src/suites/all.ts";
 
 /** Returns the page `docs/clauses.md`: every clause, in the order of the document, with its checks. */
@@ -52,7 +52,7 @@ function coverage(id: ClauseId): string {
     .filter(({ widens }) => widens === undefined)
     .map(
       (check) =>
-        `\`${check.id}\`${isWidened(check) ? " (also on requests of " + newestRequirements + ")" : ""}${check.since === clauseOf(id).since ? "" : ` (since ${check.since})`} on ${Object.values(
+        `\`${check.id}\`${isWidened(check) ? " (also on requests of " + widenedRequirements + ")" : ""}${check.since === clauseOf(id).since ? "" : ` (since ${check.since})`} on ${Object.values(
           probesOf(check.on),
         )
           .map(({ name }) => `“${name}”`)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { sampleFinding } from "../../report/testing/sample.ts";
-import { clauseOf, clausesOfParty, isClauseId } from "../../spec/clauses.ts";
+import { clauseOf, isClauseId } from "../../spec/clauses.ts";
 import { latestRequirements, newestRequirements } from "../../spec/requirements.ts";
 import { clausesHash, judgedParts } from "./assemble.ts";
 
@@ -24,12 +24,5 @@ describe("a report judges one party", () => {
   it("and a server is conformant although nothing of a client was exercised", () => {
     const { verdict } = judgedParts([sampleFinding({})], { ...judging, requirements: newestRequirements });
     expect(verdict).toBe("conformant");
-  });
-});
-
-describe("the last requirement set", () => {
-  it("adds no clause for servers to the set before", () => {
-    const added = clausesOfParty("server").filter((id) => clauseOf(id).since === latestRequirements);
-    expect(added).toEqual([]);
   });
 });

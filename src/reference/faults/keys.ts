@@ -1,5 +1,6 @@
 import { acceptExpiredKeys, withKeyTraits, overrideSuccessStatus, overrideThirdSuccessStatus } from "../overrides.ts";
 import { fault, faults } from "../patch.ts";
+import { withPath } from "./edge-cases.ts";
 
 export const keyFaults = faults("Resources / API key", {
   "temporary-key-stays": fault("KEY-3", "A temporary key does not expire.").by((base) => ({
@@ -14,6 +15,18 @@ export const keyFaults = faults("Resources / API key", {
     acceptExpiredKeys(
       ({ expiresInSeconds }) => (expiresInSeconds ?? 0) > 0,
       (operation) => operation === "stream",
+    ),
+    ["AUTH-16"],
+  ),
+  "temporary-key-lists-on-without-page": fault(
+    "KEY-3",
+    "The list without parameters accepts a temporary key after its life.",
+  ).by(
+    withPath((path) =>
+      acceptExpiredKeys(
+        ({ expiresInSeconds }) => (expiresInSeconds ?? 0) > 0,
+        (operation) => operation === "list" && !path().includes("?"),
+      ),
     ),
     ["AUTH-16"],
   ),

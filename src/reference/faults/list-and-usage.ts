@@ -21,6 +21,11 @@ export const listFaults = faults("Endpoints / 4. List agents", {
   "pagination-is-text": fault("LST-3", "`total` is text.").by(list.change("pagination.total", String)),
   "pagination-missing": fault("LST-3", "`pagination` is missing.").by(list.remove("pagination")),
   "pages-missing": fault("LST-3", "`pages` is missing.").by(list.remove("pagination.pages")),
+  "total-is-null-past-the-end": fault("LST-3", "`total` is `null` on a page past the end.").by(
+    overrideJson("listBody")
+      .when(({ page, limit, total }) => (page - 1) * limit >= total)
+      .set("pagination.total", null),
+  ),
   "page-counts-from-0": fault("LST-4", "`pagination.page` is one less than the requested page.").by(
     list((body, { page }) => setField(body, "pagination.page", page - 1)),
   ),

@@ -26,6 +26,9 @@ const completion = (elapsedMs: number): ExecutionStage => ({
   elapsedMs,
 });
 
+/** A thousand times this duration is less than a second longer than the slow stream of a run takes. */
+const shortSeconds = 0.0027;
+
 /** Remembers the invokes of two conversations only. The next conversation replaces the older of the two. */
 function twoSessionsKept(): Override {
   return (base) => {
@@ -75,6 +78,17 @@ export const executionFaults = faults("Events / Webhook events 2", {
       .change("execution_time", (seconds) => Number(seconds) * 1000),
     ["HOOK-17"],
   ),
+  "event-time-in-milliseconds-of-short-streams": fault(
+    "HOOK-42",
+    "`execution_time` of `agent.completed` is in milliseconds if a short execution was streamed.",
+  ).by((base) => ({
+    // The test clock stands still during a short stream, so the fault makes up a duration.
+    doneData: (usage, elapsedMs) => setField(base.doneData(usage, elapsedMs), "execution_time", shortSeconds),
+    executionEventData: (input) =>
+      input.stage.kind === "completed" && input.operation === "stream"
+        ? setField(base.executionEventData(input), "execution_time", 1000 * shortSeconds)
+        : base.executionEventData(input),
+  })),
   "timed-out-and-completed": fault("HOOK-43", "An execution that times out is also told as completed.").by(() => ({
     endStages: (end) => (end.kind === "timeout" ? [completion(end.timeoutMs), end] : [end]),
   })),

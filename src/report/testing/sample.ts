@@ -3,6 +3,7 @@ import type { Answered, Body, Exchange, SentRequest } from "../../evidence/excha
 import { trialInstance, trialSuite } from "../model/trial-id.ts";
 import type { LoadRun } from "../model/load-results.ts";
 import type { Report, ReportFinding } from "../model/report.ts";
+import { newestRequirements } from "../../spec/requirements.ts";
 import { totalsOf } from "../model/verdict.ts";
 
 export const textBody = (text: string): Body =>
@@ -115,7 +116,7 @@ export const sampleLoadRun = (run: Partial<LoadRun> = {}): LoadRun => ({
 
 export const sampleReport = (findings: readonly ReportFinding[], report: Partial<Report> = {}): Report => ({
   format: "agent-hosting-conformance/report/1",
-  suite: { version: "0.1.0", clauses: "0123456789abcdef", requirements: "1.1" },
+  suite: { version: "0.1.0", clauses: "0123456789abcdef", requirements: newestRequirements },
   target: { name: "Acme", baseUrl: "http://127.0.0.1:8080/v1", fingerprint: "f00d", tiers: { key: "free" } },
   started: "2030-01-01T00:00:00.000Z",
   finished: "2030-01-01T00:00:01.840Z",

@@ -1,5 +1,11 @@
 import { type ClauseId, clauseOf, type GapId, type JudgedId, type ReadingOf } from "../../spec/clauses.ts";
-import { firstRequirements, laterSet, newestRequirements, type RequirementSet } from "../../spec/requirements.ts";
+import {
+  countsIn,
+  firstRequirements,
+  laterSet,
+  type RequirementSet,
+  widenedRequirements,
+} from "../../spec/requirements.ts";
 import type { Finding, Observation } from "./finding.ts";
 import type { Probe } from "../probe.ts";
 import type { CoverageMatrix } from "./coverage.ts";
@@ -85,16 +91,18 @@ export const probesOf = (on: Probe | Probes): Probes => (isProbe(on) ? { only: o
 const isOfWholeRun = ({ on }: Check): boolean => Object.values(probesOf(on)).some(({ narrow }) => narrow !== undefined);
 
 /**
- * Repeats each check of an earlier requirement set in the newest set, where it also judges the requests of newer
- * probes. The earlier check ignores these requests, because a published check must not become stricter.
+ * Repeats each check of the first requirement set in the second, where it also judges the requests of newer probes.
+ * The earlier check ignores these requests, because a published check must not become stricter. The few requests of
+ * later sets are judged only by the checks that they were added for.
  */
 export const withWidened = ({ title, checks }: Suite): Suite => ({
   title,
   checks: checks.flatMap((earlier) => {
     const { id, clause, since } = earlier;
-    if (since === newestRequirements || clauseOf(clause).level === "gap" || !isOfWholeRun(earlier)) return [earlier];
-    const name = `${id}${id === clause ? "/" : " "}in requests of ${newestRequirements}`;
-    return [earlier, { ...earlier, id: name, since: newestRequirements, widens: earlier }];
+    const isWide = countsIn(widenedRequirements, since);
+    if (isWide || clauseOf(clause).level === "gap" || !isOfWholeRun(earlier)) return [earlier];
+    const name = `${id}${id === clause ? "/" : " "}in requests of ${widenedRequirements}`;
+    return [earlier, { ...earlier, id: name, since: widenedRequirements, widens: earlier }];
   }),
 });
 

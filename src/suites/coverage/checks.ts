@@ -6,6 +6,7 @@ import { checkEvery, type Member } from "../../run/judge/check-every.ts";
 import { unproven } from "../../run/judge/finding.ts";
 import type { JudgedId } from "../../spec/clauses.ts";
 import { publishedEndpoints } from "../../spec/endpoints.ts";
+import type { RequirementSet } from "../../spec/requirements.ts";
 import { dimensions } from "../../spec/dimensions.ts";
 import { publishedTierNames } from "../../spec/tiers.ts";
 import {
@@ -35,6 +36,8 @@ interface CornerRule {
   readonly isCovered: (row: Row, evidence: CornerEvidence) => boolean;
   readonly expected: string;
   readonly isKept: (exchange: Exchange, row: Row) => boolean;
+  /** Default: the set in which generated requests began. */
+  readonly since?: RequirementSet;
 }
 
 /**
@@ -48,7 +51,7 @@ const checkCorners = (clause: JudgedId, rule: CornerRule): Check =>
     { corners: cornersRequested, all: allExchanges },
     {
       as: rule.as,
-      since: "1.1",
+      since: rule.since ?? "1.1",
       noun: "requests",
       matrix: { description: rule.requests, cells: [], coverageProbe: null },
       members: (evidence) =>
@@ -105,18 +108,19 @@ const hasOtherMistake = ({ agent, body }: Row): boolean =>
 
 /**
  * Creates a check that requests whose only mistake is the key get 401. The check applies if the endpoint also rejects
- * the kind of key `like`.
+ * the first of the kinds of key.
  */
-const checkKeyKinds = (clause: JudgedId, kinds: readonly string[], like = kinds[0] ?? ""): Check =>
+const checkKeyKinds = (clause: JudgedId, kinds: readonly string[], since: RequirementSet = "1.1"): Check =>
   checkCorners(clause, {
     as: "in every corner",
+    since,
     requests: `every generated request with a key of these kinds: ${kinds.join(", ")}`,
     isCovered: (row, evidence) =>
       isDocumented(row) &&
       !hasOtherMistake(row) &&
       isOneOf(row["key"], ...kinds) &&
-      isRejectedThere(evidence, row, like),
-    expected: `401, as to another request with ${like} as its key`,
+      isRejectedThere(evidence, row, kinds[0] ?? ""),
+    expected: `401, as to another request with ${kinds[0] ?? ""} as its key`,
     isKept: (exchange) => hasStatus(exchange, 401),
   });
 
@@ -165,6 +169,9 @@ export const keyCornerChecks: readonly Check[] = [
     isKept: (exchange) => hasStatus(exchange, 401),
   }),
 ];
+
+/** Judges generated requests with a temporary key after its life. */
+export const outlivedKeyCheck: Check = checkKeyKinds("KEY-3", ["outlived"], "1.2");
 
 /** Whether an exchange is a POST with a valid key and a body that is not a JSON object. */
 function hasNoObject(exchange: Exchange, all: AllExchanges): boolean {

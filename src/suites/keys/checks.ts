@@ -4,6 +4,7 @@ import { check, observe, suite } from "../../run/judge/check.ts";
 import { breach, holds, observed, type Observation, unproven } from "../../run/judge/finding.ts";
 import type { KeyTrial } from "../shared/key-trials/send-trials.ts";
 import { checkEverySuccess } from "../shared/common-checks.ts";
+import { outlivedKeyCheck } from "../coverage/checks.ts";
 import { keyUsageLedger } from "../limits/ledger-checks.ts";
 import { checkKeys, judgeWhereWrongKeyRejected, keyKindsOf } from "../shared/key-trials/key-checks.ts";
 import { endpointOf, type AllExchanges, allExchanges } from "../shared/all-exchanges.ts";
@@ -86,6 +87,7 @@ export const keys = suite("Keys", [
           : unproven(`the temporary key was not accepted before its expiry (${describeStatus(before.asked)})`),
     },
   ),
+  outlivedKeyCheck,
   check("KEY-4", { seen: keyPrefixesRead, all: allExchanges }, ({ seen, all }) => {
     const acceptedKeys = new Set(all.exchanges.filter(isSuccess).map(({ key }) => key));
     const known = seen.prefixes.filter(({ name }) => acceptedKeys.has(name));

@@ -4,6 +4,7 @@ import { listing } from "./checks.ts";
 import { listingOf } from "./pages.ts";
 import { exchange } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
+import { judgeBy } from "../testing/judging.ts";
 
 const listRequest = { method: "GET", path: "/agents?page=1&limit=2" } as const;
 const agents = [{ agent_id: "a" }, { agent_id: "b" }, { agent_id: "c" }];
@@ -55,6 +56,17 @@ describe("listing", () => {
   ] as const)("LST-3 of every page: %s", (_, other, expected) => {
     const all = { exchanges: [page(1), other], validKeys: ["main"] };
     expect(judged(listing, "LST-3", { all, first: page(1) })).toBe(expected);
+  });
+
+  it.each([
+    ["without its block", { data: [] }, "inapplicable"],
+    ["with integers", { data: [], pagination: { page: 99_999, limit: 10, total: 3, pages: 1 } }, "holds"],
+    ["with some of the integers", { data: [], pagination: { page: 99_999, limit: 10 } }, "holds"],
+    ["with `null` as its total", { data: [], pagination: { page: 99_999, limit: 10, total: null } }, "breach"],
+    ["with pages in text", { data: [], pagination: { pages: "1" } }, "breach"],
+  ] as const)("LST-3 of a page past the end: %s", (_, json, expected) => {
+    const all = { exchanges: [page(1), exchange({ ...beyond, json })], validKeys: ["main"] };
+    expect(judgeBy(listing, "LST-3/past the end", all).kind).toBe(expected);
   });
 
   it.each([

@@ -1,3 +1,4 @@
+import { formatValue } from "../../base/format-value.ts";
 import { getPath, isObject } from "../../base/json.ts";
 import { memoizeByObject, memoizeByPair } from "../../base/memoize.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
@@ -5,7 +6,7 @@ import { fieldMismatch, optionalFieldMismatch } from "../../rules/bodies/fields.
 import type { Mismatch } from "../../rules/mismatch.ts";
 import { checkEvery, type Member } from "../../run/judge/check-every.ts";
 import { type Check, check, observe, suite } from "../../run/judge/check.ts";
-import { breach, holds, observed, unproven } from "../../run/judge/finding.ts";
+import { breach, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
 import { allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
 import { bodyCases, type JudgedResponse } from "../shared/cases.ts";
 import { checkEverySuccess, judgeOk } from "../shared/common-checks.ts";
@@ -39,6 +40,26 @@ function isBeyond({ exchange }: JudgedResponse, totals: readonly unknown[]): boo
   if (page === null || limit === null || page === 1) return false;
   return totals.some((total) => typeof total === "number" && (page - 1) * limit >= total);
 }
+
+/** Whether a request names a page other than the first, and a limit. */
+function isPastTheEnd(exchange: Exchange): boolean {
+  const { page, limit } = requestedPage(exchange);
+  return page !== null && page > 1 && limit !== null && limit >= 1;
+}
+
+/**
+ * Judges the fields of `pagination` on a page past the end. Its fields may be absent there, because the document does
+ * not show such a page. A field that is present is the integer of the table, so `null` is none.
+ */
+function presentFieldMismatch(pagination: unknown): Mismatch | null | undefined {
+  if (!isObject(pagination)) return undefined;
+  const present = paginationFields.filter((name) => name in pagination);
+  const wrong = present.find((name) => !Number.isInteger(pagination[name]));
+  if (wrong === undefined) return present.length === 0 ? undefined : null;
+  return { expected: `\`pagination.${wrong}\`, a whole number`, actual: formatValue(pagination[wrong]) };
+}
+
+const paginationFields = ["page", "limit", "total", "pages"] as const;
 
 /** All listings. Each says whether the document leaves its content open. */
 const listCases = memoizeByObject((all: AllExchanges) => {
@@ -104,6 +125,14 @@ export const listing = suite("List agents", [
       },
     ),
   ),
+  checkEvery("LST-3", allExchanges, {
+    as: "past the end",
+    since: "1.2",
+    matrix: { description: "every list of a page past the end", cells: [], coverageProbe: null },
+    members: (all) => listCases(all).filter(({ subject }) => subject.isOpen && isPastTheEnd(subject.exchange)),
+    judge: ({ root }) => presentFieldMismatch(getPath(root, "pagination")),
+    whenEmpty: inapplicable("no page past the end was listed with a `pagination`"),
+  }),
   checkPages("LST-4", ({ exchange, pagination }) => {
     const requestedQuery = requestedPage(exchange);
     if (requestedQuery.page === null && requestedQuery.limit === null) return undefined;

@@ -3,6 +3,7 @@ import { callRelations } from "./calls.ts";
 import { relationsOfCounts } from "./counts.ts";
 import { deliveryRelations } from "./deliveries.ts";
 import { identityRelations } from "./identities.ts";
+import { streamTimesCheck } from "./stream-times.ts";
 
 /**
  * Every check that compares messages of a run. Only the checks of receivers' replies are elsewhere, in
@@ -12,6 +13,7 @@ export const relations: readonly Check[] = [
   ...callRelations,
   ...relationsOfCounts,
   ...deliveryRelations,
+  streamTimesCheck,
   ...identityRelations,
 ];
 

@@ -1,6 +1,7 @@
 import { dayMs } from "../../../base/duration.ts";
 import { randomUUID } from "node:crypto";
 
+import { newestRequirements } from "../../../spec/requirements.ts";
 import { tierNames } from "../../../spec/tiers.ts";
 import { totalsOf, verdictOf } from "../../model/verdict.ts";
 import { trialIdText, type Night, nightFormat, type NightFinding, type NightLoad, nothingReported } from "../night.ts";
@@ -104,7 +105,7 @@ export function nightWith(at: number, load: readonly NightLoad[], findings: read
     id: `${started.replace(/[:.]/g, "-")}-${randomUUID().slice(0, 8)}`,
     started,
     finished: new Date(firstMs + at * dayMs + 300_000).toISOString(),
-    suite: { version: "0.1.0", clauses: "0123456789abcdef", requirements: "1.1" },
+    suite: { version: "0.1.0", clauses: "0123456789abcdef", requirements: newestRequirements },
     target: { name: "Acme", baseUrl: "https://acme.example/v1", fingerprint: "f00d", tiers: {} },
     verdict: verdictOf(findings, null),
     requests: 5000,

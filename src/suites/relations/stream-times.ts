@@ -1,0 +1,84 @@
+import type { EvidenceOf } from "../../run/judge/check.ts";
+import { checkEvery } from "../../run/judge/check-every.ts";
+import { inapplicable } from "../../run/judge/finding.ts";
+import type { Mismatch } from "../../rules/mismatch.ts";
+import { eventsOfType, eventTypeOf } from "../deliveries/events.ts";
+import { allDeliveries } from "../deliveries/probes.ts";
+import { allExchanges } from "../shared/all-exchanges.ts";
+import { isEventStream, readEvents } from "../stream/events.ts";
+import { invokedWithWebhooks } from "../webhooks/probes.ts";
+import { dataOf, type ReportedExecution, reportedExecutions } from "./executions.ts";
+import { slowWithWebhook } from "./probes.ts";
+import { comparedPairs } from "./relation.ts";
+
+const on = { all: allExchanges, arrived: allDeliveries, sent: invokedWithWebhooks };
+const between = "delivery and `done` of a stream";
+
+/**
+ * A duration that a delivery reports is in milliseconds if it is about 1000 times that of `done`. If the stream may
+ * have taken so long, the factor must be 1000 exactly, but for errors of floating-point numbers.
+ */
+const minMillisecondsFactor = 700;
+const maxMillisecondsFactor = 1400;
+const maxFactorError = 0.001;
+/** Tolerance for clocks, in seconds. */
+const clockSeconds = 0.05;
+
+/** The duration of one stream, in seconds by its delivery and by its `done`. */
+interface ComparedTimes {
+  readonly pair: ReportedExecution;
+  readonly delivered: number;
+  readonly done: number;
+  /** Whether the delivered duration may have been rounded up to whole seconds. */
+  readonly mayBeRounded: boolean;
+}
+
+/** Pairs both durations of each stream, where both are above 0. */
+function comparedTimes({ all, arrived }: EvidenceOf<typeof on>): ComparedTimes[] {
+  const isWhole = (seconds: unknown): boolean => typeof seconds !== "number" || Number.isInteger(seconds);
+  const roundsAll = eventsOfType(arrived.deliveries, "agent.completed").every((each) =>
+    isWhole(dataOf(each, "execution_time")),
+  );
+  return reportedExecutions(all)(arrived).flatMap((pair) => {
+    if (eventTypeOf(pair.second) !== "agent.completed" || !isEventStream(pair.first)) return [];
+    const delivered = dataOf(pair.second, "execution_time");
+    const done = readEvents(pair.first, "done")[0]?.data["execution_time"];
+    const isComparable = typeof delivered === "number" && typeof done === "number" && delivered > 0 && done > 0;
+    return isComparable ? [{ pair, delivered, done, mayBeRounded: isWhole(delivered) && roundsAll }] : [];
+  });
+}
+
+/**
+ * Judges the duration of one stream. `HOOK-42/execution_time` excuses every duration that is less than a second longer
+ * than the stream took, because a server may round. A duration of 1000 times that of `done` has another unit.
+ */
+function unitMismatch({ pair, delivered, done, mayBeRounded }: ComparedTimes): Mismatch | null {
+  const { first, second, tookMs } = pair;
+  const untilDeliveryMs = first.answer.endMs - first.sentMs + second.clockAtMostMs - first.clockMs;
+  const tookSeconds = Math.max(tookMs, untilDeliveryMs) / 1000;
+  const factor = delivered / done;
+  const isLonger = delivered > tookSeconds + clockSeconds;
+  const isInMilliseconds = isLonger
+    ? factor >= minMillisecondsFactor && factor <= maxMillisecondsFactor
+    : Math.abs(factor - 1000) < maxFactorError;
+  if (!isInMilliseconds || mayBeRounded) return null;
+  return { expected: `\`data.execution_time\` about ${done}, as in \`done\``, actual: `${delivered}` };
+}
+
+/** Judges that the delivery of a short stream reports seconds, as `done` does. */
+export const streamTimesCheck = checkEvery("HOOK-42", on, {
+  as: "execution_time of short streams",
+  since: "1.2",
+  also: [slowWithWebhook],
+  matrix: { description: `every pair of the run: ${between}`, cells: [], coverageProbe: null },
+  noun: "pairs",
+  members: (evidence) =>
+    comparedTimes(evidence).map((times) => ({
+      cell: { of: comparedPairs, kind: between },
+      proof: times.pair.second,
+      comparedWith: times.pair.first,
+      subject: times,
+    })),
+  judge: unitMismatch,
+  whenEmpty: inapplicable("no stream has a duration in `done` and in its delivery"),
+});

@@ -101,8 +101,8 @@ describe("conformance receiver", () => {
   });
 
   it("ends with 3 if the receiver speaks no HTTP, or ends every connection", async () => {
-    for (const greeting of ["SSH-2.0-OpenSSH_9.2\r\n", ""]) {
-      const server = createServer((socket) => socket.on("error", () => {}).end(greeting)).listen(0, "127.0.0.1");
+    for (const firstBytes of ["SSH-2.0-OpenSSH_9.2\r\n", ""]) {
+      const server = createServer((socket) => socket.on("error", () => {}).end(firstBytes)).listen(0, "127.0.0.1");
       await once(server, "listening");
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
       const { code, err } = await conformance([
@@ -111,7 +111,7 @@ describe("conformance receiver", () => {
         "--secret-file",
         "secret.txt",
         "--out",
-        `no-http-${greeting.length}`,
+        `no-http-${firstBytes.length}`,
       ]);
       server.close();
       expect({ code, err }).toEqual({

@@ -35,7 +35,7 @@ import { renderTerminal } from "./terminal/render.ts";
 import { whyNothingJudged } from "./model/verdict.ts";
 import { documentsSaying, hostileDocument, hostileText, hostileTexts } from "./testing/hostile.ts";
 
-/** Renders a value with a format. Fails if a text in the value breaks out of the format. */
+/** A check of one format: renders the value, and fails if a text in it breaks out of the format. */
 type Rule<T> = (of: (value: T) => string, value: T) => void | Promise<void>;
 
 const createdAt = "2030-01-01T00:00:00.000Z";
@@ -43,7 +43,7 @@ const options = { colour: false, width: 100, quiet: false, folder: null } as con
 const { nights } = replay(simulateNights(1, { ...nothingHappens, failing: { from: 3, check: "INV-7" } }));
 const few = nights.slice(0, 8);
 
-/** Renderers that are tried with a hostile text in every place where a text from outside may be. */
+/** Renderers of small values. Each is tried with a hostile text wherever a text from outside may be. */
 const byText: readonly (readonly [format: string, of: (text: string) => string, rule: Rule<string>])[] = [
   ["the page of a run", (text) => renderHtml(poisoned(brokenDocument, text)), addsNoElement],
   ["the page of load", (text) => renderHtml(poisoned(loadDocument, text)), addsNoElement],
@@ -83,7 +83,7 @@ const byText: readonly (readonly [format: string, of: (text: string) => string, 
   ],
 ];
 
-/** Formats that are tried with hostile reports, whose texts differ from place to place. */
+/** Formats of whole reports. Each is tried with reports that have another hostile text in each place. */
 const byDocument: readonly (readonly [
   format: string,
   of: (document: ReportDocument) => string,
@@ -107,7 +107,7 @@ const byDocument: readonly (readonly [
 ];
 
 const texts = Object.entries(hostileTexts);
-/** How many random mixtures of hostile texts to try. Each text is also tried alone. */
+/** Number of random mixtures of hostile texts to try. Each text is also tried alone. */
 const mixtures = { numRuns: runsOf({ quick: 6, full: 1000 }) };
 
 describe.each(byText)("%s", (_format, of, rule) => {
@@ -132,13 +132,13 @@ describe.each(byDocument)("%s", (_format, of, rule) => {
   });
 });
 
-/** Applies a rule. The rule's own expectations fail the test. */
+/** Applies a rule to a value. If the rule is broken, its own expectations fail the test. */
 async function holds<T>(rule: Rule<T>, of: (value: T) => string, value: T): Promise<true> {
   await rule(of, value);
   return true;
 }
 
-/** A terminal gets bytes, which cannot represent the lone surrogates that a string may contain. */
+/** Renders a report as the bytes that a terminal gets. Bytes cannot represent the lone surrogates that a string may contain. */
 function onTerminal({ report, evidence }: ReportDocument): string {
   return renderTerminal(report, evidence, { ...options, shellVariableOf: () => "KEY" }).toWellFormed();
 }
@@ -149,7 +149,7 @@ function addsNoElement(of: (text: string) => string, text: string): void {
   expect(tagsOf(of(text)).filter((tag) => !known.has(tag))).toEqual([]);
 }
 
-/** The tags that each page has without any text from outside. */
+/** The tags that each page contains when no text comes from outside. */
 const ownTags = new Map<(text: string) => string, ReadonlySet<string>>();
 
 const tagsOf = (page: string): string[] => [

@@ -6,7 +6,10 @@ import { notesOf } from "./notes.ts";
 import { regressionsOf } from "./regressions.ts";
 import type { RegressionRules } from "./regression-rules.ts";
 
-/** Compares two reports: both of runs, or both of load. If their targets or suites differ, a note in the result says so. */
+/**
+ * Compares two reports, both of runs or both of load. Adds a note if they are about different targets, or were judged by different
+ * suites.
+ */
 export function compareReports(
   { report: older }: Pick<ReportDocument, "report">,
   { report: newer }: Pick<ReportDocument, "report">,
@@ -27,7 +30,7 @@ export function compareReports(
   return { ...found, regressions: regressionsOf(found, rules) };
 }
 
-/** Whether the two reports share a finding or a load metric. If they share nothing, the absence of regressions proves nothing. */
+/** Whether the reports have a finding or a load metric in common. Without any, the absence of regressions means nothing. */
 export const hasCommonFindings = ({ unchanged, loadFigures, ...lists }: Comparison): boolean =>
   unchanged > 0 || loadFigures.length > 0 || pairedLists.some((name) => lists[name].length > 0);
 

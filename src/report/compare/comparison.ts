@@ -48,7 +48,7 @@ const nameSchema = z.object({
 const findingChangeSchema = nameSchema.extend({ was: resultSchema, is: resultSchema }).meta({ id: "change" });
 
 const observationSchema = findingChangeSchema.extend({
-  /** Whether the two texts differ only in times and dates, or in the kinds of rate-limit window that the evidence allows. */
+  /** Whether the texts differ only in times and dates, or in the kinds of rate-limit window that the evidence allows. */
   immaterial: z.boolean().describe("Whether the same behaviour can cause both texts."),
 });
 
@@ -68,11 +68,11 @@ const unpairedSchema = nameSchema
   .meta({ id: "lone" });
 
 const suiteSchema = z.object({
-  /** `null` if both reports have the same version. */
+  /** The two versions of the harness; `null` if they are equal. */
   version: changeSchema.nullable(),
-  /** `null` if both reports were judged by the same clauses. */
+  /** The two hashes of the clauses; `null` if both reports were judged by the same clauses. */
   clauses: changeSchema.nullable(),
-  /** `null` if both reports were judged by the same requirement set. */
+  /** The two requirement sets; `null` if they are equal. */
   requirements: changeSchema.nullable(),
   came: z.array(text).describe("Checks that only the newer suite has, as far as the reports show."),
   went: z.array(text),
@@ -84,20 +84,20 @@ const metricSchema = trialSchema.extend({
   name: text,
   group: z.enum(["counts", "latency", "throughput", "memory"]),
   unit: z.enum(["requests", "requests/s", "ms", "bytes"]),
-  /** `null` if the older report has no value, for example no latency of refusals because nothing was refused. */
+  /** The older value. `null` if there is none, such as a latency of refusals when nothing was refused. */
   was: z.number().nullable(),
   is: z.number().nullable(),
-  /** Negative for a decrease; `null` if one of the values is missing, or the older value is 0. */
+  /** The relative change, negative for a decrease. `null` if a value is missing, or the older value is 0. */
   changeShare: z.number().nullable().describe("Growth as a share of the older value: 0.1 is a tenth."),
-  /** `null` if the two values can be compared. */
+  /** The reason why the two values cannot be compared; `null` if they can. */
   doubt: text.nullable().describe("Why the two values cannot be compared."),
 });
 
 const regressionSchema = z.object({
   kind: z.enum(Object.keys(regressionKinds) as [RegressionKind, ...RegressionKind[]]),
-  /** One sentence on one line. Control characters in quoted texts of the target are escaped. */
+  /** One sentence on one line. Control characters in texts of the target are escaped. */
   says: text,
-  /** The finding that became worse; `null` if a load metric or the verdict did. */
+  /** The finding that became worse. `null` if a load metric or the verdict became worse. */
   finding: z.object({ check: text, clause: text, instance: text.nullable() }).nullable(),
 });
 
@@ -108,22 +108,24 @@ export const comparisonSchema = z
     older: sideSchema,
     newer: sideSchema,
     notes: z.array(text).describe("Notes to read first."),
-    /** `null` if both reports were judged by the same version, the same clauses and the same requirement set. */
+    /** Differences between the suites that judged the two reports: version, clauses or requirement set. `null` if there are none. */
     changedSuite: suiteSchema.nullable(),
     /**
-     * Findings that are broken in the newer report, and were less severe or not judged in the older. A failure of the harness counts as
-     * broken.
+     * Findings that are broken in the newer report, and were less severe or not judged in the older one. An error of the harness counts
+     * as broken.
      */
     newlyFailing: z.array(findingChangeSchema),
-    /** Findings that pass or are observed in the newer report, and were broken in the older. A failure of the harness counts as broken. */
+    /**
+     * Findings that were broken in the older report, and pass or are observed in the newer one. An error of the harness counts as broken.
+     */
     fixed: z.array(findingChangeSchema),
-    /** Findings that are skipped in the newer report, and were not in the older. */
+    /** Findings that are skipped in the newer report, and were not in the older one. */
     newlySkipped: z.array(findingChangeSchema),
-    /** Findings that were skipped in the older report, and pass or are observed in the newer. */
+    /** Findings that were skipped in the older report, and pass or are observed in the newer one. */
     noLongerSkipped: z.array(findingChangeSchema),
-    /** Findings that are broken in both reports, and not worse in the newer. */
+    /** Findings that are broken in both reports, and not worse in the newer one. */
     stillFailing: z.array(findingChangeSchema),
-    /** Findings that pass in both reports, by different readings. */
+    /** Findings that pass in both reports, but by different readings of the clause. */
     changedReadings: z.array(findingChangeSchema),
     changedObservations: z.array(observationSchema),
     /** Findings that only the newer report has. */
@@ -132,27 +134,27 @@ export const comparisonSchema = z
     gone: z.array(unpairedSchema),
     /** Number of findings that did not change. Every other finding is in exactly one of the lists above. */
     unchanged: count,
-    /** Metrics of load that both reports contain, changed or not. */
+    /** Load metrics that both reports contain, changed or not. */
     loadFigures: z.array(metricSchema),
-    /** Load that only one of the two reports contains. */
+    /** Load trials that only one of the reports contains. */
     loneTrials: z.object({ older: z.array(trialSchema), newer: z.array(trialSchema) }),
     regressions: z.array(regressionSchema),
   })
   .describe("The differences between two reports of the conformance harness.");
 
-/** The differences between two reports of the same kind. Plain JSON. */
+/** All differences between two reports of the same kind, as plain JSON. */
 export type Comparison = DeepReadonly<z.infer<typeof comparisonSchema>>;
 
-/** One of the two reports: its target, suite, start and verdict. */
+/** One of the two reports that are compared: its target, suite, start and verdict. */
 export type Side = DeepReadonly<z.infer<typeof sideSchema>>;
 
-/** The result of a finding in one of the two reports. */
+/** The result that a finding has in one of the reports. */
 export type FindingResult = DeepReadonly<z.infer<typeof resultSchema>>;
 
-/** Identifies a finding. Findings of two reports are the same finding if check and instance (such as a tier) are equal. */
+/** The fields that identify a finding. Two findings correspond if check and instance (such as a tier) are equal. */
 export type FindingIdentity = DeepReadonly<z.infer<typeof nameSchema>>;
 
-/** A finding that both reports have. Its level is taken from the newer report. */
+/** A finding in both reports, with its two results. Its level comes from the newer report. */
 export type FindingChange = DeepReadonly<z.infer<typeof findingChangeSchema>>;
 export type ObservationChange = DeepReadonly<z.infer<typeof observationSchema>>;
 
@@ -160,29 +162,29 @@ export type ObservationChange = DeepReadonly<z.infer<typeof observationSchema>>;
  * The reason why only one report has a finding.
  *
  * - `check`: the other suite has no such check.
- * - `requirements`: the other report was judged by an earlier requirement set, which does not have the check.
+ * - `requirements`: the other report was judged by an earlier requirement set, without the check.
  * - `unselected`: `--only` or `--skip` excluded the clause from the other run.
- * - `unreached`: the other run was stopped early.
+ * - `unreached`: the other run ended early.
  * - `instance`: the other run had the check, but for other tiers.
  * - `trial`: the other run did not send the load that the finding is about.
- * - `repeated`: the check only repeats an earlier one for newer requests, and had no case to add to it.
- * - `silent`: none of these reasons applies; the other report just has no such finding.
+ * - `repeated`: the check repeats an earlier check for newer requests, and the other run had no case for it.
+ * - `silent`: no reason is known.
  */
 export type UnpairedReason = (typeof unpairedReasons)[number];
 
 /** A finding that only one of the two reports has. */
 export type UnpairedFinding = DeepReadonly<z.infer<typeof unpairedSchema>>;
 
-/** A change that counts as a regression. */
+/** A change that the rules count as a regression. */
 export type Regression = DeepReadonly<z.infer<typeof regressionSchema>>;
 
-/** An old and a new value. */
+/** The old and the new value of a property. */
 export type Change = DeepReadonly<z.infer<typeof changeSchema>>;
 
-/** Changes of the suite itself between the two reports. */
+/** Properties of the suite that differ between the two reports. */
 export type SuiteChange = DeepReadonly<z.infer<typeof suiteSchema>>;
 
-/** The findings of two reports, sorted by how they changed. */
+/** The findings of both reports, in one list for each way in which they can change. */
 export type FindingChanges = Pick<
   Comparison,
   | "newlyFailing"
@@ -200,12 +202,12 @@ export type FindingChanges = Pick<
 /** Identifies a load trial by scenario, tier and engine. */
 export type Trial = DeepReadonly<z.infer<typeof trialSchema>>;
 
-/** A metric of load that both reports contain, with its two values. */
+/** A load metric that both reports contain, with its two values. */
 export type LoadMetric = DeepReadonly<z.infer<typeof metricSchema>>;
 export type MetricGroup = LoadMetric["group"];
 export type MetricUnit = LoadMetric["unit"];
 
-/** Severity of each outcome: higher is worse. `null` if the outcome says nothing about the target. */
+/** Severity of each outcome: a higher number is worse. `null` for an outcome that says nothing about the target. */
 export const severities: Readonly<Record<Outcome, number | null>> = {
   pass: 0,
   observed: 0,

@@ -1,6 +1,6 @@
 /**
- * Matches dates, durations and loopback ports, which differ between two runs against the same server. Status codes and counts are not
- * matched: a difference in them is a change.
+ * Patterns for dates, durations and loopback ports, which differ between two runs against the same server. Status codes and counts are
+ * not among them, because a different one is a real change.
  */
 const volatile: readonly RegExp[] = [
   /\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?/g,
@@ -8,19 +8,22 @@ const volatile: readonly RegExp[] = [
   /(?<=\b(?:127\.0\.0\.1|localhost|\[::1\]):)\d+/g,
 ];
 
-/** A duration without a unit, such as `average_response_time` of the webhook metrics: the document does not show its unit (WHK-10). */
+/**
+ * Matches a duration without a unit, such as `average_response_time` of the webhook metrics, whose unit the document does not show
+ * (WHK-10).
+ */
 const unitless = /\d+(?:\.\d+)?(?:e[+-]?\d+)?(?= without a unit)/g;
-/** If two durations without a unit differ by more than this factor, one is in seconds and the other in milliseconds. */
+/** From this factor on, two durations without a unit cannot have the same unit: one is in seconds, and the other in milliseconds. */
 const maxUnitlessFactor = 100;
 
-/** Kinds of rate-limit window, named as findings about limits name them. */
+/** Kinds of rate-limit window, as findings about limits name them. */
 export const windowShapes = ["rolling", "fixed", "anchored", "pushed", "weighted", "bucket"] as const;
 const shape = `(?:${windowShapes.join("|")})`;
 const shapes = new RegExp(`\\b${shape}\\b(?:(?:, | or )${shape}\\b)*`, "g");
 
 /**
- * Whether two texts of an observation can describe the same behaviour. Times and dates may differ, but not the unit of a duration. Lists of
- * possible rate-limit windows may differ if they share a kind.
+ * Whether two observations may come from the same behaviour. Times and dates may differ, but not the unit of a duration. Lists of
+ * possible rate-limit windows may differ, if they have a kind in common.
  */
 export function isEquivalentText(was: string, is: string): boolean {
   if (withoutVolatile(was) !== withoutVolatile(is)) return false;
@@ -32,7 +35,10 @@ export function isEquivalentText(was: string, is: string): boolean {
 const withoutVolatile = (text: string): string =>
   [...volatile, unitless, shapes].reduce((shorter, pattern) => shorter.replace(pattern, "…"), text);
 
-/** Whether durations without a unit are close enough to have the same unit. A zero may be a rounded value, so it matches any duration. */
+/**
+ * Whether durations without a unit may have the same unit, because they are close enough. A zero matches any duration, because it may be
+ * a rounded value.
+ */
 function haveSameUnits(was: string, is: string): boolean {
   const numbersIn = (text: string): number[] => (text.match(unitless) ?? []).map(Number);
   const after = numbersIn(is);

@@ -17,8 +17,8 @@ const compare = (older: readonly ReportFinding[], newer: readonly ReportFinding[
   compareReports({ report: sampleReport(older) }, { report: sampleReport(newer) }, everything);
 
 /**
- * The category of each change. A row is for the older outcome. Its words are for the newer outcome, in the order of `outcomes`: pass, fail,
- * warning, note, observed, skipped, error.
+ * Expected category of each change. The older outcome chooses the row, and the newer outcome the word in the row. Words are in the order
+ * of `outcomes`: pass, fail, warning, note, observed, skipped, error.
  */
 const table: Readonly<Record<ReportFinding["outcome"], string>> = {
   pass: "unchanged newlyFailing newlyFailing newlyFailing changedObservations newlySkipped newlyFailing",
@@ -91,7 +91,7 @@ describe("two reports", () => {
         const found = compare(rows, rows);
         expect([found.appeared, found.gone, found.notes, found.regressions]).toEqual([[], [], [], []]);
         expect(found.changedSuite).toBeNull();
-        // If a report is compared with itself, the broken findings are listed, and nothing else.
+        // A report that is compared with itself has only findings that still fail.
         expect(changesOf(found)).toEqual(found.stillFailing);
         expect(hasCommonFindings(found)).toBe(rows.length > 0);
       }),

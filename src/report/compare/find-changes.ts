@@ -12,10 +12,10 @@ import {
 } from "./comparison.ts";
 import { isEquivalentText } from "./equivalence.ts";
 
-/** The parts of a report that are compared, or that show why a finding is missing. */
+/** The parts of a report that are needed to compare its findings, and to say why one is missing. */
 export type ComparedReport = Pick<Report, "findings" | "suite" | "unselected" | "stopped" | "load" | "pairs">;
 
-/** The list of a comparison that a finding of both reports belongs to. */
+/** Name of the list for a finding that is in both reports, such as `fixed`. */
 type Category = Exclude<keyof FindingChanges, "appeared" | "gone">;
 
 /** Sorts the findings of two reports by how they changed. */
@@ -41,7 +41,7 @@ export function findChanges(older: ComparedReport, newer: ComparedReport): Findi
   };
 }
 
-/** Categorizes two results of a finding by outcome. If the outcomes are equal, the reading or the observed text decides. */
+/** Returns how a finding has changed, by its outcomes. If these are equal, the reading or the observed text decides. */
 export function categorizeChange(was: ReportFinding, is: ReportFinding): Category {
   const [before, now] = [severities[was.outcome], severities[is.outcome]];
   if (is.outcome === "skipped") return was.outcome === "skipped" ? "unchanged" : "newlySkipped";
@@ -54,7 +54,8 @@ export function categorizeChange(was: ReportFinding, is: ReportFinding): Categor
 }
 
 /**
- * Whether a newer outcome that is broken is worse than the older one. Broken is worse than not judged; a failure of the harness is worst.
+ * Whether the newer outcome is broken and worse than the older one. Any broken outcome is worse than not judged, and an error of the
+ * harness is worst.
  */
 function isWorse(was: Outcome, is: Outcome): boolean {
   const [before, now] = [severities[was], severities[is]];
@@ -71,7 +72,7 @@ const unpairedFinding = (finding: ReportFinding, here: ComparedReport, there: Co
   why: unpairedReason(finding, here, there),
 });
 
-/** Why one report (`there`) lacks a finding that the other report (`here`) has, as far as the two reports show. */
+/** Returns why the report `there` lacks a finding that the report `here` has, as far as both reports show it. */
 function unpairedReason(finding: ReportFinding, here: ComparedReport, there: ComparedReport): UnpairedReason {
   if (!countsIn(sinceOf(finding), there.suite.requirements)) return "requirements";
   const why = there.load === undefined ? reasonFromRun(finding, there) : reasonFromLoad(finding, there);
@@ -80,8 +81,7 @@ function unpairedReason(finding: ReportFinding, here: ComparedReport, there: Com
 }
 
 /**
- * Whether a finding is missing because its check only repeats an earlier one, and had nothing to add. A check that was
- * not exercised may have had cases by another seed.
+ * Whether a finding is missing because its check repeats an earlier one and found no further case. Another seed may have had such cases.
  */
 function isRepeatedIn({ check, instance }: ReportFinding, here: ComparedReport, there: ComparedReport): boolean {
   const earlier = repeatedCheck(check);
@@ -99,7 +99,7 @@ function reasonFromRun(
 ): UnpairedReason {
   if (unselected.includes(clause)) return "unselected";
   if (findings.some((other) => other.check === check)) return "instance";
-  // `unselected` lists only the must clauses that --only or --skip excluded. Another clause counts as excluded if it has no finding.
+  // `unselected` contains only must clauses. Any other clause counts as unselected if the report has no finding of it.
   if (unselected.length > 0 && !findings.some((other) => other.clause === clause)) return "unselected";
   return stopped === undefined ? "check" : "unreached";
 }
@@ -109,7 +109,7 @@ function reasonFromLoad({ suite, instance }: ReportFinding, { findings, stopped 
   return stopped === undefined ? "trial" : "unreached";
 }
 
-/** Identifies a finding within its report, by its check and its instance (such as a tier). */
+/** Returns a key for a finding, which is unique in most reports: its check and its instance (such as a tier). */
 export const findingKey = ({ check, instance }: Pick<ReportFinding, "check" | "instance">): string =>
   JSON.stringify([check, instance ?? null]);
 
@@ -120,8 +120,8 @@ export interface Pairing {
 }
 
 /**
- * Pairs findings that have the same key, in the order of the newer report. If several findings of a report share a key, they are paired in
- * order.
+ * Pairs the findings of two reports by their keys, in the order of the newer report. Findings of a report that share a key are paired one
+ * by one.
  */
 function pairFindings(older: readonly ReportFinding[], newer: readonly ReportFinding[]): Pairing {
   const before = Map.groupBy(older, findingKey);
@@ -151,7 +151,7 @@ const identityOf = ({ check, clause, suite, level, instance }: ReportFinding): F
   instance: instance ?? null,
 });
 
-/** Fields of the result, without those that identify the finding. */
+/** Fields that make up the result of a finding. The other fields identify the finding. */
 const resultFields = ["outcome", "reading", "expected", "actual", "reason", "needs", "evidence"] as const;
 
 function resultOf(finding: ReportFinding): FindingResult {

@@ -3,20 +3,20 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import { joinFirst } from "../../base/text.ts";
 import type { FindingIdentity } from "./comparison.ts";
 
-/** A labelled line about a finding, such as `was: pass`. Control characters are escaped. */
+/** A line with a label, such as `was: pass`. Control characters in it are escaped. */
 export interface EntryRow {
   readonly label: string;
   readonly text: string;
 }
 
-/** Checks of one clause that have the same result, with their instances. */
+/** Checks of one clause that share a result. */
 interface Case {
-  /** The checks and their instances, for example `SSE-5/name (free, pro)`. */
+  /** The checks, with their instances in brackets: `SSE-5/name (free, pro)`. */
   readonly checks: string;
   readonly rows: readonly EntryRow[];
 }
 
-/** A clause with its findings, grouped by result. */
+/** A clause and its findings, with equal results grouped. */
 export interface Entry {
   readonly clause: string;
   readonly level: string;
@@ -24,7 +24,7 @@ export interface Entry {
   readonly cases: readonly Case[];
 }
 
-/** Groups findings by clause, and within a clause by result, so that equal results appear once. */
+/** Groups findings by clause, and within a clause by result, so that each result is shown once. */
 export function entriesOf<F extends FindingIdentity>(
   findings: readonly F[],
   rowsOf: (finding: F) => readonly EntryRow[],

@@ -12,7 +12,7 @@ interface MetricDefinition {
   readonly of: (run: LoadRun) => number | null;
 }
 
-/** Every metric that is compared, in the order in which it is shown. */
+/** The metrics of a load run that are compared, in the order in which they are shown. */
 const definitions: readonly MetricDefinition[] = [
   { name: "admitted", group: "counts", unit: "requests", of: ({ requests }) => requests.admitted },
   { name: "refused", group: "counts", unit: "requests", of: ({ requests }) => requests.refused },
@@ -32,7 +32,10 @@ function failures({ requests }: LoadRun): number {
   return requests.failed + requests.unanswered;
 }
 
-/** Compares the load runs of two reports. Runs are paired by scenario, tier and engine; runs that share all three are paired in order. */
+/**
+ * Compares the load runs of two reports. Runs with the same scenario, tier and engine form a pair; if there are several, they are paired
+ * one by one.
+ */
 export function compareLoad(
   older: Report,
   newer: Report,
@@ -77,8 +80,8 @@ function metricsOf(older: LoadRun, newer: LoadRun): LoadMetric[] {
 }
 
 /**
- * Why a metric of two load runs cannot be compared: the load was different, or the load generator could not keep its rate. `null` if the
- * metric can be compared.
+ * Returns why a metric of two load runs cannot be compared: they sent different load, or the load generator could not keep its rate.
+ * `null` if it can.
  */
 function doubtOf(older: LoadRun, newer: LoadRun, group: MetricGroup): string | null {
   for (const [side, { validity }] of [
@@ -89,8 +92,8 @@ function doubtOf(older: LoadRun, newer: LoadRun, group: MetricGroup): string | n
     if (why !== null) return `of the ${side}: ${why}`;
   }
   if (older.stopped !== null || newer.stopped !== null) return "one of the two was stopped early";
-  // `planned` may differ between runs of the same scenario: if the responses decide how many requests are sent, `planned` is the number
-  // that was sent.
+  // Two runs of a scenario may have sent different numbers of requests, if the responses decided the number. Counts cannot be compared
+  // then.
   if (group === "counts" && older.requests.planned !== newer.requests.planned)
     return "not the same number of requests was planned";
   if (older.speed !== newer.speed) return "the target's clock ran at another speed";
@@ -99,7 +102,7 @@ function doubtOf(older: LoadRun, newer: LoadRun, group: MetricGroup): string | n
 
 const numbers = once(() => new Intl.NumberFormat("en", { maximumFractionDigits: 0 }));
 
-/** Formats a value as `1,234`, `12.5 ms` or `88.1 MiB`; a dash for none. */
+/** Formats a value as `1,234`, `12.5 ms` or `88.1 MiB`, and a missing value as a dash. */
 function formatMetric(value: number | null, unit: MetricUnit): string {
   if (value === null) return "–";
   switch (unit) {
@@ -116,7 +119,7 @@ function formatMetric(value: number | null, unit: MetricUnit): string {
 
 const rounded = (value: number): string => (value < 100 ? value.toFixed(1) : numbers().format(value));
 
-/** Formats a change as `+12 %`, `-3 %` or `=`; empty if `changeShare` is `null`. */
+/** Formats a relative change as `+12 %`, `-3 %` or `=`; empty if the change is unknown. */
 function formatShare({ was, is, changeShare }: Pick<LoadMetric, "was" | "is" | "changeShare">): string {
   if (was === is) return "=";
   if (changeShare === null) return "";
@@ -137,11 +140,11 @@ export interface LoadRow {
   readonly figure: string;
   readonly was: string;
   readonly is: string;
-  /** The change, or `not comparable`. */
+  /** The relative change, or `not comparable`. */
   readonly change: string;
 }
 
-/** The rows of one load, which is a scenario on a tier by an engine. */
+/** The rows of one load trial: a scenario on a tier by an engine. */
 export interface LoadGroup {
   readonly load: string;
   readonly rows: readonly LoadRow[];

@@ -11,7 +11,7 @@ interface Found extends Pick<FindingChanges, "appeared" | "gone"> {
   readonly loadFigures: readonly LoadMetric[];
 }
 
-/** Notes to read first: whether the two reports can be compared at all, and which parts cannot. */
+/** Returns notes to read first: can the two reports be compared, and which parts of them cannot? */
 export function notesOf(older: Report, newer: Report, { appeared, gone, changedSuite, loadFigures }: Found): string[] {
   return [
     ...targetNotes(older.target, newer.target),
@@ -45,8 +45,8 @@ function targetNotes(was: Report["target"], is: Report["target"]): string[] {
 const orNone = (text: string): string => (text === "" ? "none" : sanitizeLine(text, 120));
 
 /**
- * Returns a note on two reports that were judged by different requirement sets. The note judges one of them by the earlier set as well, to
- * tell a change of the target from a change of the set.
+ * Returns a note if the reports were judged by different requirement sets. It judges one report by the earlier set too, so that a change
+ * of the target can be told from a change of the set.
  */
 function requirementNotes(older: Report, newer: Report): string[] {
   const [was, is] = [older.suite.requirements, newer.suite.requirements];
@@ -99,7 +99,10 @@ const reasons: Readonly<Record<Exclude<UnpairedReason, "check">, string>> = {
   silent: "it has no such findings",
 };
 
-/** Notes on findings that one report lacks because of how it was run, and not because of its suite. */
+/**
+ * Returns notes on findings that only one report has because the other run was selected or ended differently, and not because of its
+ * suite.
+ */
 function unpairedNotes(side: string, unpaired: readonly UnpairedFinding[]): string[] {
   return [...Map.groupBy(unpaired, ({ why }) => why)].flatMap(([why, members]) =>
     why === "check" ? [] : [`${formatCount(members.length, "finding")} not in the ${side} report: ${reasons[why]}.`],

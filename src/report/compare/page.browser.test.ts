@@ -15,7 +15,7 @@ const rules = parseRegressionRules("default,reading,observation,new-check,latenc
 const compared = (older: ReportDocument, newer: ReportDocument): string =>
   renderComparisonPage(compareReports(older, newer, rules));
 
-/** The same run as `brokenDocument`, before anything was broken. */
+/** A report of the same target as in `brokenDocument`, when nothing was broken yet. */
 const passing: ReportDocument = {
   ...brokenDocument,
   report: sampleReport(

@@ -7,7 +7,7 @@ import type { Entry, EntryRow } from "./grouping.ts";
 import { type LoadGroup, loadGroups } from "./load-metrics.ts";
 import { formatCounts, type ComparisonSection, sectionsOf, formatSide, formatRegressionCount } from "./sections.ts";
 
-/** Renders a comparison as one page without a script. */
+/** Renders a comparison as one HTML page without a script. */
 export function renderComparisonPage(found: Comparison): string {
   const words = formatRegressionCount(found);
   const isFine = found.regressions.length === 0;

@@ -1,4 +1,4 @@
-/** The kinds of regression, and what each means. */
+/** The kinds of regression that can be selected, with a description of each. */
 export const regressionKinds = {
   failing: "a check fails that did not fail before",
   warning: "a check warns that neither failed nor warned before",
@@ -18,16 +18,16 @@ export const regressionKinds = {
 
 export type RegressionKind = keyof typeof regressionKinds;
 
-/** The kinds that compare a measured value, with the default tolerance as a share of the older value. */
+/** The kinds that compare a measured value. The numbers are their default tolerances, as a share of the older value. */
 export const defaultShares = { latency: 0.25, throughput: 0.25, memory: 0.25 } as const satisfies Partial<
   Record<RegressionKind, number>
 >;
 export type SharedKind = keyof typeof defaultShares;
 
-/** The rules for what counts as a regression. */
+/** Which changes count as regressions, and from which size on. */
 export interface RegressionRules {
   readonly kinds: ReadonlySet<RegressionKind>;
-  /** How much worse a metric may become, as a share of the older value: 0.25 is a quarter. */
+  /** Tolerated growth of a metric, as a share of the older value: 0.25 is a quarter. */
   readonly shares: Readonly<Record<SharedKind, number>>;
 }
 
@@ -43,13 +43,14 @@ export const defaultRegressionRules: RegressionRules = {
   shares: defaultShares,
 };
 
-/** Thrown for a list of regression kinds that cannot be parsed. The message is one line. */
+/** Thrown if a list of regression kinds cannot be parsed. The message is one line. */
 export class UnknownRegression extends Error {
   override readonly name = "UnknownRegression";
 }
 
 /**
- * Parses a list such as `default,reading,latency:30%`. `default` stands for the default kinds; `none`, alone, for no kind.
+ * Parses a list of regression kinds, such as `default,reading,latency:30%`. `default` means the default kinds. `none` means no kind, and
+ * must stand alone.
  *
  * @throws {UnknownRegression}
  */

@@ -30,7 +30,7 @@ export function regressionsOf(found: Omit<Comparison, "regressions">, rules: Reg
   return all.filter(({ kind }) => counts(kind, rules));
 }
 
-/** Whether the rules count a kind as a regression. The rule `skipped` includes `skipped-must`. */
+/** Whether the rules count this kind of change as a regression. The rule `skipped` includes the kind `skipped-must`. */
 const counts = (kind: RegressionKind, { kinds }: RegressionRules): boolean =>
   kinds.has(kind) || (kind === "skipped-must" && kinds.has("skipped"));
 
@@ -49,7 +49,7 @@ const idOf = ({ check, clause, instance }: FindingIdentity): Regression["finding
 export const formatFindingName = ({ check, instance }: Pick<FindingIdentity, "check" | "instance">): string =>
   `${sanitizeLine(check, 120)}${instance === null ? "" : ` (${sanitizeLine(instance, 60)})`}`;
 
-/** Formats a failure on one line. */
+/** Formats a failed result on one line. */
 export function formatFailure({ outcome, expected, actual, reason }: FindingResult): string {
   if (outcome === "error") return `the harness failed: ${sanitizeLine(reason ?? "", 160)}`;
   return `expected ${sanitizeLine(expected ?? "", 160)}; got ${sanitizeLine(actual ?? reason ?? "", 160)}`;
@@ -59,8 +59,8 @@ export const formatReadings = (was: FindingResult, is: FindingResult): string =>
   `${sanitizeLine(was.reading ?? "none", 60)} → ${sanitizeLine(is.reading ?? "none", 60)}`;
 
 /**
- * Regressions of findings that the older report judged and the newer does not. A finding that the selection or the suite left out is no
- * regression.
+ * Returns regressions for findings that the older report judged and the newer does not. Leaves out findings that the selection or the
+ * suite excluded.
  */
 function skippedOf({ newlySkipped, gone }: Pick<Comparison, "newlySkipped" | "gone">): Regression[] {
   const missing = [
@@ -75,7 +75,10 @@ function skippedOf({ newlySkipped, gone }: Pick<Comparison, "newlySkipped" | "go
     .flatMap(({ name, why }) => regression(name.level === "must" ? "skipped-must" : "skipped", name, why));
 }
 
-/** Why the newer report lacks a finding; `null` if the finding was left out on purpose, or its check no longer exists. */
+/**
+ * Says why the newer report lacks a finding. `null` if this is no regression, because the finding was left out on purpose or its check no
+ * longer exists.
+ */
 const missingTexts: Readonly<Record<UnpairedReason, string | null>> = {
   check: null,
   requirements: null,
@@ -105,8 +108,8 @@ function metricRegression(figure: LoadMetric, { shares }: RegressionRules): Regr
 }
 
 /**
- * How much worse a metric became, as a share; negative if it became better. Lower throughput is worse; for every other metric, higher is
- * worse.
+ * Returns how much worse a metric became, as a share of the older value; negative for an improvement. For throughput, lower is worse; for
+ * any other metric, higher is worse.
  */
 const worseBy = (group: SharedKind, changeShare: number): number =>
   group === "throughput" ? -changeShare : changeShare;

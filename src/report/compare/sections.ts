@@ -12,19 +12,19 @@ import {
 import { formatClauses, entriesOf, type Entry, type EntryRow } from "./grouping.ts";
 import { formatSkip } from "./regressions.ts";
 
-/** A section of a comparison, for every format. Control characters in its texts are escaped; each renderer escapes for its own format. */
+/** A section of a comparison, for all formats. Control characters are already escaped; each renderer adds the escapes of its format. */
 export interface ComparisonSection {
   readonly title: string;
   readonly tone: "bad" | "good" | "plain";
-  /** Number of findings. */
+  /** Number of findings in the section. */
   readonly count: number;
-  /** Clauses with their findings in detail. */
+  /** The clauses whose findings are shown in detail. */
   readonly entries: readonly Entry[];
-  /** Findings in short form, one line for each group. */
+  /** Short lines, each for a group of findings. */
   readonly lines: readonly EntryRow[];
 }
 
-/** The sections of a comparison, the worst first. Empty sections are left out. */
+/** Returns the sections of a comparison, worst first. Leaves out empty sections. */
 export function sectionsOf(found: Comparison): ComparisonSection[] {
   const broken = found.appeared.filter(isBroken);
   const addedFine = found.appeared.filter((each) => !isBroken(each));
@@ -54,7 +54,7 @@ export function sectionsOf(found: Comparison): ComparisonSection[] {
   return all.filter(({ count }) => count > 0);
 }
 
-/** Why the other report does not have the finding. */
+/** Says why the other report does not have a finding. */
 const reasonTexts: Readonly<Record<UnpairedReason, string>> = {
   check: "the other suite has no such check",
   unselected: "the other selection left it out",
@@ -78,7 +78,7 @@ function detailed<F extends FindingChange | UnpairedFinding>(
   return { title, tone, count: findings.length, entries: entriesOf(findings, rowsOf), lines: [] };
 }
 
-/** Groups findings by cause, the most frequent first. */
+/** Lists findings in groups by cause, largest group first. */
 function listed<F extends FindingChange | UnpairedFinding>(
   title: string,
   tone: ComparisonSection["tone"],
@@ -93,7 +93,7 @@ function listed<F extends FindingChange | UnpairedFinding>(
   return { title, tone, count: findings.length, entries: [], lines };
 }
 
-/** Adds a short line for the observations that changed only in times or in possible rate-limit windows. */
+/** Adds a short line for observations that changed only in times, or in the possible kinds of rate-limit window. */
 const withEquivalent = (section: ComparisonSection, equivalent: readonly FindingChange[]): ComparisonSection =>
   equivalent.length === 0
     ? section
@@ -122,7 +122,7 @@ function failureRows({ outcome, expected, actual, reason }: FindingResult): Entr
   ];
 }
 
-/** Rows of a finding that still fails; empty if it fails in the same way as before. */
+/** Returns rows for a finding that still fails, but in another way than before. Empty if it fails in the same way. */
 function stillRows({ was, is }: FindingChange): EntryRow[] {
   const [before, now] = [outcomeText(was), outcomeText(is)];
   if (before === now) return [];
@@ -188,11 +188,14 @@ export function formatRegressionCount({ regressions }: Comparison): string {
   )})`;
 }
 
-/** Number of unchanged findings. An observation that changed only in times or in possible rate-limit windows counts as unchanged. */
+/**
+ * Returns the number of unchanged findings. Includes observations that changed only in times, or in the possible kinds of rate-limit
+ * window.
+ */
 const unchangedCount = ({ unchanged, changedObservations }: Comparison): number =>
   unchanged + changedObservations.filter(({ immaterial }) => immaterial).length;
 
-/** Formats one of the two reports as `Acme, 2030-01-01 02:00 UTC, nonconformant, suite 0.1.0`. */
+/** Formats one of the compared reports as `Acme, 2030-01-01 02:00 UTC, nonconformant, suite 0.1.0`. */
 export function formatSide({ target, started, verdict, suite, kind }: Side): string {
   const address = target.baseUrl === "" ? "" : ` at ${sanitizeLine(target.baseUrl, 120)}`;
   const when = started.replace(/T(\d\d:\d\d).*$/, " $1 UTC");

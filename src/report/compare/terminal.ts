@@ -11,7 +11,7 @@ import { type LoadGroup, loadGroups } from "./load-metrics.ts";
 import { formatCounts, type ComparisonSection, sectionsOf, formatSide, formatRegressionCount } from "./sections.ts";
 
 export interface ComparisonTerminalOptions extends TerminalSettings {
-  /** Shows only a line for each regression, and the summary. */
+  /** Whether to show only the regressions, one on each line, and the summary. */
   readonly quiet: boolean;
 }
 
@@ -37,9 +37,7 @@ export function renderComparisonTerminal(
   ]);
 }
 
-/**
- * Lists the regressions. A regression of a finding is only named, because the sections above show its details. Any other is shown in full.
- */
+/** Lists the regressions. A finding is only named, because the sections above show its details. Other regressions are shown in full. */
 function regressionNames({ regressions }: Comparison, width: number, paint: Paint): string[] {
   const ofFindings = regressions.filter(({ finding }) => finding !== null);
   return [
@@ -103,7 +101,7 @@ function loadLines(found: Comparison, width: number, paint: Paint): string[] {
   return groups.length === 0 ? unpaired : [...loadTableLines(groups, width, paint), ...unpaired];
 }
 
-/** A table of load metrics. On a narrow terminal, each load gets a line of its own above its metrics. */
+/** Formats the table of load metrics. On a narrow terminal, the name of each load goes on a line above its metrics. */
 function loadTableLines(groups: readonly LoadGroup[], width: number, paint: Paint): string[] {
   const loadWidth = Math.max(...groups.map(({ load }) => displayWidth(load)));
   const isWide = loadWidth + 56 <= width;

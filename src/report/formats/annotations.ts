@@ -6,13 +6,13 @@ import { clauseSentence } from "../model/report-sections.ts";
 import { whyNothingJudged } from "../model/verdict.ts";
 import { findingName, formatBreach, formatUpcoming, harnessFailedText } from "./finding-text.ts";
 
-/** GitHub shows at most this many annotations of each kind for a step of a job. */
+/** Maximum number of annotations of each kind that GitHub shows for a step. */
 const maxOfAKind = 10;
 
 /**
- * Renders failures as workflow commands of GitHub Actions, one on each line. Broken clauses, failures of the harness, and a target that
- * could not be judged become an `::error`. A warning that does not fail the run becomes a `::warning`. A clause that only a later
- * requirement set finds broken becomes a `::notice`. Renders at most ten commands of each kind.
+ * Renders failures as workflow commands of GitHub Actions, one on each line. `::error`: a broken clause, an error of the harness, or a
+ * target that could not be judged. `::warning`: a warning that does not fail the run. `::notice`: a clause that only a later requirement
+ * set finds broken. Renders at most ten commands of each kind.
  */
 export function annotationLines(
   { report }: Pick<ReportDocument, "report">,
@@ -47,7 +47,10 @@ const clauseAnnotations = (kind: "error" | "warning", findings: readonly ReportF
     first === undefined ? [] : [annotation(kind, first, others.length)],
   );
 
-/** Findings with the same group share an annotation. GitHub shows an annotation at one line, so each place has its own. */
+/**
+ * Groups findings that share an annotation. Findings at different lines of a file are separate, because GitHub shows an annotation at one
+ * line.
+ */
 const annotationGroup = ({ clause, where }: ReportFinding): string =>
   where === undefined ? clause : JSON.stringify([clause, where]);
 
@@ -79,8 +82,8 @@ const data = (text: string): string => text.replaceAll("%", "%25").replaceAll("\
 const property = (text: string): string => data(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
 
 /**
- * Breaks every workflow command of GitHub Actions in a text: `::` at the beginning of a line, and the older form `##[` anywhere. Our
- * reports quote the target, which must not control the pipeline that prints them.
+ * Disarms workflow commands of GitHub Actions in a text: `::` at the beginning of a line, and the older form `##[` anywhere. A report
+ * quotes the target, which must not control the pipeline.
  */
 export const withoutCommands = (text: string): string =>
   text.replace(/^([^\S\n]*):(?=:)/gm, "$1: ").replaceAll("##[", "## [");

@@ -12,7 +12,7 @@ const colours = {
   unreachable: "lightgrey",
 } as const satisfies Record<Verdict, string>;
 
-/** The content of the badge, for SVG and for JSON: the verdict and its counts. It holds no text that the target sent. */
+/** The verdict and its counts, as an SVG or JSON badge shows them. No text of the target is included. */
 interface Badge {
   readonly label: string;
   readonly message: string;
@@ -37,9 +37,9 @@ function countsOf({ verdict, totals, findings, unselected }: Report): string {
   return verdict === "partial" && left > 0 ? `${passed}, ${formatCount(left, "clause")} not exercised` : passed;
 }
 
-/** Renders a badge of the verdict as SVG, which loads nothing over the network. */
+/** Renders a badge with the verdict as SVG. The image loads nothing over the network. */
 export const renderBadge = ({ report }: Pick<ReportDocument, "report">): string => `${makeBadge(badgeOf(report))}\n`;
 
-/** Renders the badge as JSON for the endpoint badge of shields.io, `schemaVersion` 1. */
+/** Renders the badge as JSON for the endpoint badge of shields.io (`schemaVersion` 1). */
 export const badgeEndpoint = ({ report }: Pick<ReportDocument, "report">): string =>
   `${JSON.stringify({ schemaVersion: 1, ...badgeOf(report) })}\n`;

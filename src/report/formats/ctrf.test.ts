@@ -19,7 +19,7 @@ interface Read {
 
 const read = (text: string): Read => JSON.parse(text) as Read;
 
-/** Throws if a text does not match the schema of CTRF. */
+/** Throws if a text does not match the JSON schema of CTRF. */
 const demandValid = (text: string): void => validateStrict(JSON.parse(text));
 
 describe("CTRF", () => {
@@ -58,7 +58,7 @@ describe("CTRF", () => {
     ];
     const text = renderCtrf(kinds.broken, { strict: true, baseline });
     demandValid(text);
-    // The four failures: HOOK-1, the warning in two tiers, and the stale entry of the baseline.
+    // Four failures: HOOK-1, a warning in each of two tiers, and a known failure that no longer occurs.
     expect(read(text).results.summary).toMatchObject({ failed: 4, skipped: 1, tests: 9 });
   });
 });

@@ -3,13 +3,13 @@ import { defaultPolicy, type FailurePolicy } from "../model/failure-policy.ts";
 import type { ReportDocument, ReportFinding } from "../model/report.ts";
 import { type TestCase, testCasesOf } from "./test-cases.ts";
 
-/** Status of a test in CTRF. `other` means that the harness itself failed. */
+/** Status of a test in CTRF. `other`: the harness itself failed. */
 type Status = "passed" | "failed" | "skipped" | "other";
 
 interface CtrfTest {
   readonly name: string;
   readonly status: Status;
-  /** In whole milliseconds. */
+  /** Duration of the test in whole milliseconds. */
   readonly duration: number;
   readonly suite: readonly string[];
   readonly rawStatus: string;
@@ -19,7 +19,7 @@ interface CtrfTest {
   readonly extra: Readonly<Record<string, string>>;
 }
 
-/** Renders a report in the Common Test Report Format (ctrf.io): a test for each finding. Ends with a line feed. */
+/** Renders a report in the Common Test Report Format (ctrf.io), with a test for each finding. Ends with a line feed. */
 export function renderCtrf(document: ReportDocument, policy: FailurePolicy = defaultPolicy): string {
   const { report } = document;
   const tests = testCasesOf(document, policy).map(ctrfTest);
@@ -61,8 +61,7 @@ function ctrfTest({ suite, title, ms, status, rawStatus, type, message, details,
   const isBroken = rawStatus === "fail" || rawStatus === "warning" || rawStatus === "note";
   return {
     name: rawStatus === "stale" ? `baseline: ${title}` : title,
-    // A status `harness failed` without a finding means that the target could not be judged. CTRF reports it as failed,
-    // because it fails the run.
+    // Without a finding, `harness failed` means that the target could not be judged. That counts as failed, because it fails the run.
     status: status !== "harness failed" ? status : finding === null ? "failed" : "other",
     duration: Math.round(ms),
     suite: [sanitizeLine(suite)],

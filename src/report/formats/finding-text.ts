@@ -9,38 +9,38 @@ import { evidenceContextOf } from "../reproduce/evidence.ts";
 import { formatText } from "../terminal/blocks.ts";
 import { evidenceLines, type FailureContext, findingLines } from "../terminal/failures.ts";
 
-/** Settings that format evidence as plain text: without colours, and without wrapping lines. */
+/** Returns settings that format evidence as plain text, without colours or wrapped lines. */
 export const plainTextContext = (document: ReportDocument): FailureContext => ({
   ...evidenceContextOf(document),
   width: Number.POSITIVE_INFINITY,
   paint: paintFor(false),
 });
 
-/** The name of a finding: `INV-10`, or `INV-10 (pro)` if its check has several instances. */
+/** The name of a finding: `INV-10`, or `INV-10 (pro)` for one of several instances. */
 export const findingName = ({ check, instance }: Pick<ReportFinding, "check" | "instance">): string =>
   sanitizeLine(instance === undefined ? check : `${check} (${instance})`, 120);
 
-/** The finding's name and the sentence of its clause: its title in formats that list tests. */
+/** The title of a finding in formats that list tests: its name, and the sentence of its clause. */
 export const findingTitle = (finding: ReportFinding): string =>
   sanitizeLine(`${findingName(finding)} ${clauseSentence(finding.clause)}`, 400);
 
-/** Formats the expected and the actual result of a broken finding on one line. */
+/** Formats what was expected and what happened, for a broken finding, on one line. */
 export const formatBreach = (finding: ReportFinding, max = 200): string => formatText(breachText(finding, max));
 
-/** Why a check was skipped, and what would enable it, on one line. */
+/** Says why a check was skipped and what would enable it, on one line. */
 export function formatSkip({ reason = "", needs }: ReportFinding, max = 300): string {
   const why = sanitizeLine(reason, max);
   return needs === undefined ? why : `${why}${why === "" ? "" : "; "}enabled by ${sanitizeLine(needs, max)}`;
 }
 
-/** Formats on one line a finding that counts only from a later requirement set: the set and the result. */
+/** Formats a finding that counts only from a later requirement set on: the set and the result, on one line. */
 export function formatUpcoming(finding: ReportFinding, max = 300): string {
   const { outcome, reason = "" } = finding;
   const found = isBroken(finding) ? formatBreach(finding, max) : sanitizeLine(reason, max);
   return `upcoming, counts from requirement set ${sanitizeLine(sinceOf(finding), 40)}: ${outcome}${found === "" ? "" : `, ${found}`}`;
 }
 
-/** Everything that a person needs to understand a failure, as lines of plain text: expected, actual, tier and evidence. */
+/** Returns the details of a failure as lines of plain text: expected, actual, tier and evidence. */
 export function failureDetails(finding: ReportFinding, context: FailureContext): string[] {
   const { instance, load } = finding;
   const instances = load === undefined ? (instance ?? []) : trialInstance(load);
@@ -48,8 +48,8 @@ export function failureDetails(finding: ReportFinding, context: FailureContext):
 }
 
 /**
- * Total duration of a finding's exchanges, in milliseconds; 0 without evidence. Findings share exchanges, so these durations do not add up to the
- * time of the run.
+ * Total duration of a finding's exchanges, in milliseconds; 0 without evidence. An exchange may belong to several findings, so the sum of
+ * these durations is not that of the run.
  */
 export function findingMs({ evidence = [] }: ReportFinding, { recorded }: FailureContext): number {
   const { exchanges } = recorded();

@@ -10,12 +10,12 @@ export interface HarInput {
 }
 
 /**
- * Renders the exchanges of a run as an HTTP Archive 1.2, redacted like the evidence, for the network view of a browser and other tools. A request
- * without a response has the status 0 and the reason in `_error`. Ends with a line feed.
+ * Renders the exchanges of a run as an HTTP Archive 1.2, which browsers and other tools can show. It is redacted like the evidence. A
+ * request without a response has the status 0, and the reason in `_error`. Ends with a line feed.
  */
 export const renderHar = (input: HarInput): string => [...harChunks(input)].join("");
 
-/** Like {@link renderHar}, but in chunks, because the archive holds every body and may be long. */
+/** Like {@link renderHar}, but in chunks, because an archive with every body may be long. */
 export function* harChunks({ report, evidence }: HarInput): Generator<string> {
   const startedMs = Date.parse(report.started);
   const log = {
@@ -45,7 +45,7 @@ function entryOf(exchange: Exchange, startedMs: number): object {
     request: requestOf(request),
     response: responseOf(answer),
     cache: {},
-    // The harness measures sending and waiting together, so `wait` contains both.
+    // `wait` includes the time of sending, which the harness does not measure separately.
     timings: { send: 0, wait: rounded(waitMs, 3), receive: rounded(receiveMs, 3) },
     comment: id,
   };
@@ -87,7 +87,7 @@ function responseOf(answer: Exchange["answer"]): object {
     headers: headers.map(headerOf),
     content: { size: bytesOf(body), mimeType: typeOf(headers), ...receivedText(body) },
     redirectURL: valueOf(headers, "location") ?? "",
-    // -1 means unknown: the evidence counts decoded bytes, but this field means bytes on the wire.
+    // -1 means unknown. The evidence counts decoded bytes, but this field means bytes on the wire.
     bodySize: -1,
     ...(ending.kind === "complete"
       ? {}
@@ -104,7 +104,7 @@ const typeOf = (headers: readonly Header[]): string => valueOf(headers, "content
 
 const bytesOf = (body: Body): number => (body.kind === "none" ? 0 : body.bytes);
 
-/** Parses a query by hand, because evidence may hold URLs that no parser accepts. Parts that cannot be decoded stay encoded. */
+/** Parses the query of a URL by hand, because the URL class would reject some recorded URLs. Parts that cannot be decoded stay encoded. */
 function queryOf(url: string): object[] {
   const [, query = ""] = /\?([^#]*)/.exec(url) ?? [];
   return query

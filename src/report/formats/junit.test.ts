@@ -55,7 +55,7 @@ describe("JUnit XML", () => {
     expect(caseOf(xml, "SSE-5")?.skipped?.message).toBe("known failure: fixed in 2.3");
     expect(caseOf(xml, "ERR-1 (pro)")?.failure?.type).toBe("should");
     expect(suitesOf(xml).at(-1)).toMatchObject({ name: "Baseline", failures: "1" });
-    // The four failures: HOOK-1, the warning in two tiers, and the stale entry of the baseline.
+    // Four failures: HOOK-1, a warning in each of two tiers, and a known failure that no longer occurs.
     expect(read(xml).testsuites).toMatchObject({ failures: "4", tests: "9" });
   });
 });

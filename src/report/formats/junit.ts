@@ -7,9 +7,9 @@ import type { Report, ReportDocument } from "../model/report.ts";
 import { type TestCase, testCasesOf } from "./test-cases.ts";
 
 /**
- * Renders a report as JUnit XML: a suite for each section, a case for each finding. `<failure>`: the finding fails the run. `<error>`: the harness
- * failed, or the target could not be judged. `<skipped>`: not exercised, or a known failure. A case that passes has its observation, warning or note
- * in `<system-out>`.
+ * Renders a report as JUnit XML, with a suite for each section and a case for each finding. `<failure>`: the finding fails the run.
+ * `<error>`: the harness failed, or the target could not be judged. `<skipped>`: not exercised, or a known failure. `<system-out>` of a
+ * passed case: its observation, warning or note.
  */
 export function renderJunit(document: ReportDocument, policy: FailurePolicy = defaultPolicy): string {
   const { report } = document;
@@ -55,7 +55,7 @@ function propertiesElement({ verdict, suite: { version, clauses, requirements },
 
 function caseElement(testCase: TestCase): XmlElement {
   const { title, suite, ms } = testCase;
-  // CI systems read the part before a full stop as a package.
+  // CI systems take the part before a full stop for a package, so the name contains no further full stops.
   const classname = `conformance.${xmlLine(suite).replaceAll(".", " ")}`;
   return element("testcase", { name: xmlLine(title, 400), classname, time: seconds(ms) }, resultElements(testCase));
 }
@@ -74,17 +74,17 @@ function resultElements({ status, type, message, details }: TestCase): XmlElemen
   }
 }
 
-/** Turns characters that XML 1.0 forbids, even as references, into visible escapes. */
+/** Replaces characters that XML 1.0 forbids, even as references, by visible escapes. */
 const xmlText = (text: string): string => withoutForbidden(sanitize(text));
 
-/** Like `xmlText`, but on one line, for attributes: a parser would turn line feeds and tabs in an attribute into blanks. */
+/** Like `xmlText`, but on one line. For attributes, in which a parser would turn line feeds and tabs into spaces. */
 const xmlLine = (text: string, max = 300): string => withoutForbidden(sanitizeLine(text, max));
 
-/** Escapes the two forbidden characters that `sanitize` leaves. */
+/** Escapes the two characters that XML forbids and `sanitize` leaves. */
 const withoutForbidden = (text: string): string =>
   text.replace(/[\uFFFE\uFFFF]/g, (character) => `\\u{${character.charCodeAt(0).toString(16)}}`);
 
-/** An element with a text, or with other elements in it. */
+/** An XML element that contains a text or other elements. */
 interface XmlElement {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string | number>>;
@@ -97,7 +97,7 @@ const element = (
   content: XmlElement["content"] = "",
 ): XmlElement => ({ name, attributes, content });
 
-/** A document in UTF-8, indented by two spaces, with a line feed at the end. */
+/** Formats an XML document in UTF-8, indented by two spaces, with a line feed at the end. */
 const xmlDocument = (root: XmlElement): string =>
   `${builder.build([{ "?xml": [], ":@": { version: "1.0", encoding: "UTF-8" } }, nodeOf(root)])}\n`;
 
@@ -112,7 +112,7 @@ const builder = new XmlBuilder({
   suppressBooleanAttributes: false,
 });
 
-/** Converts an element to the input of the XML builder: the children under the element's name, and its attributes next to them. */
+/** Converts an element to the form that the XML builder takes: its children under its name, and its attributes beside them. */
 const nodeOf = ({ name, attributes, content }: XmlElement): object => ({
   [name]: typeof content !== "string" ? content.map(nodeOf) : content === "" ? [] : [{ [textNode]: content }],
   ":@": attributes,

@@ -9,15 +9,15 @@ import { evidenceLines, type FailureContext } from "../terminal/failures.ts";
 import { plainTextContext } from "./finding-text.ts";
 import { code, fenced, formatText, prose, table } from "./markdown-text.ts";
 
-/** Number of broken clauses that are shown with their evidence. Any further broken clause is only named. */
+/** Number of broken clauses to show with evidence. Further ones are only named. */
 const maxInFull = 20;
 const maxRows = 30;
 
 /**
- * Renders a report as a summary in Markdown for GitHub and GitLab. It has the verdict, broken clauses with evidence and `curl` commands, other
+ * Renders a report as a Markdown summary for GitHub and GitLab: verdict, broken clauses with evidence and `curl` commands, other
  * findings, and skipped checks. Ends with a line feed.
  *
- * @param maxBytes as UTF-8; blocks that do not fit are left out from the end, and a line says so
+ * @param maxBytes maximum size in UTF-8; blocks at the end that do not fit are left out, and a line says so
  */
 export function renderMarkdown(
   document: ReportDocument,
@@ -55,7 +55,7 @@ function headBlocks(report: Report): string[] {
   ];
 }
 
-/** Renders a section below its heading. */
+/** Formats a section as blocks of Markdown, the heading first. */
 function sectionBlocks({ title, lead, blocks }: Section): string[] {
   const causes = blocks.flatMap((block) =>
     block.kind === "causes" ? block.causes.map((each) => ({ block, each })) : [],
@@ -168,7 +168,7 @@ function originLine({ suite, started, requests, executions, lost = 0 }: Report):
   return `<sub>agent-hosting-conformance ${code(suite.version, 40)}, requirement set ${code(suite.requirements, 40)}, clauses ${code(suite.clauses, 40)}, started ${code(started, 40)}, ${counts.join(", ")}</sub>`;
 }
 
-/** Leaves out whole blocks from the end, because half a block could leave a code fence open. */
+/** Leaves out blocks at the end that do not fit. A block is never cut, because half a block could leave a code fence open. */
 function cutBlocks(blocks: readonly string[], maxBytes: number): string {
   const whole = `${blocks.join("\n\n")}\n`;
   if (Buffer.byteLength(whole) <= maxBytes) return whole;

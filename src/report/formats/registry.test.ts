@@ -11,7 +11,7 @@ const cases = formatNames.flatMap((name) =>
   Object.entries(kinds).map(([kind, document]) => ({ name, kind, document })),
 );
 
-/** Why a format could not be made; `null` if it was made and can be parsed. */
+/** Returns why a format could not be rendered and parsed again; `null` if both succeeded. */
 function problemOf(name: FormatName, document: ReportDocument, parts: FormatParts): string | null {
   try {
     const rendered = formats[name].render(document, parts);

@@ -16,33 +16,33 @@ import { renderJunit } from "./junit.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { type FailurePolicy, defaultPolicy } from "../model/failure-policy.ts";
 
-/** Input that only some formats need, in addition to the document. */
+/** Inputs that only some formats need, apart from the document. */
 export interface FormatParts {
   readonly rules?: FailurePolicy;
-  /** The saved report, which the format `json` copies. Default: the report of the document. */
+  /** The report as it was saved, which the format `json` copies. Default: the report in the document. */
   readonly report?: Report;
-  /** Returns the digests of the evidence files and of a saved report. A statement lists them. */
+  /** Returns the digests of the report and evidence files, which a statement lists. */
   readonly digests?: () => Digests;
 }
 
 /**
- * The input that a format needs. `report`: any report. `exchanges`: a run with its evidence. `files`: the evidence files of a run or of
- * load.
+ * The input that a format needs. `report`: any report is enough. `exchanges`: a run with its evidence. `files`: the evidence files of a
+ * run or of load.
  */
 export type FormatInput = "report" | "exchanges" | "files";
 
 export interface Format {
-  /** A short description, used as the help of its flag. */
+  /** A short description, shown in the help of the format's flag. */
   readonly says: string;
   /** File name extension without the dot. */
   readonly extension: string;
   readonly contentType: string;
   readonly source: FormatInput;
-  /** Returns the text, or generates it in chunks if it may be very long. */
+  /** Returns the text of the format, or generates it in chunks if it may be very long. */
   readonly render: (document: ReportDocument, parts: FormatParts) => string | Generator<string>;
 }
 
-/** A GitHub comment holds 65,536 characters. The difference leaves room for text that a pipeline adds. */
+/** Maximum size of a Markdown summary. A GitHub comment holds 65,536 characters; the rest is for text that a pipeline adds. */
 const maxCommentBytes = 65_000;
 
 const json = { extension: "json", contentType: "application/json" } as const;
@@ -107,8 +107,8 @@ export const formats = {
     render: (document, { digests, report = document.report }) => {
       const known = digests?.() ?? {};
       if (Object.keys(known).length === 0 && evidenceFileNames(report).length > 0) throw new Error(missingInput.files);
-      // The digest of `report.json`. The file of a new report has exactly the text that `serializeReport` returns. For
-      // a saved report, `digests` contains the digest of its file, which takes precedence.
+      // Digest of `report.json`. If `digests` has one (of a saved file), it takes precedence. A new report is written as `serializeReport`
+      // returns it.
       return serializeStatement(
         statementOf(document, { [reportFileName]: sha256Of(serializeReport(report)), ...known }),
       );
@@ -125,7 +125,7 @@ const missingInput = {
   files: "a statement names the digest of the evidence, which does not stand beside the report",
 } as const satisfies Partial<Record<FormatInput, string>>;
 
-/** Why a format cannot be made from a saved report; `null` if it can. */
+/** Returns why a format cannot be rendered from a saved report; `null` if it can. */
 export function unavailableReason(
   name: FormatName,
   { evidence, load }: Pick<ReportDocument, "evidence" | "load">,

@@ -17,27 +17,30 @@ import {
 import type { FailureContext } from "../terminal/failures.ts";
 
 /**
- * A test case for the formats that list tests. It is a finding, a target that could not be judged, or a stale entry: a
- * known failure of the baseline that no longer fails.
+ * A test case, for formats that list tests. It stands for a finding, for a target that could not be judged, or for a known failure that
+ * no longer occurs (`stale`).
  */
 export interface TestCase {
   readonly suite: string;
   readonly title: string;
   readonly ms: number;
   readonly status: "passed" | "failed" | "skipped" | "harness failed";
-  /** The value from which the status follows: the outcome, the verdict, `stale` or `upcoming`. */
+  /** The cause of the status: an outcome, a verdict, `stale` or `upcoming`. */
   readonly rawStatus: Outcome | Verdict | "stale" | "upcoming";
-  /** The kind of failure: the level of the clause, `harness`, `baseline`, or a verdict. */
+  /** The kind of failure: the level of a clause, `harness`, `baseline`, or a verdict. */
   readonly type: string;
-  /** One line; empty for a plain pass. */
+  /** A message on one line; empty for a plain pass. */
   readonly message: string;
-  /** Further lines, such as the evidence; empty if the message says everything. */
+  /** Further lines, such as the evidence. Empty if `message` says everything. */
   readonly details: readonly string[];
-  /** `null` for a stale entry of the baseline, and for a target that could not be judged. */
+  /** The finding of the test case. `null` for a known failure that no longer occurs, and for a target that could not be judged. */
   readonly finding: ReportFinding | null;
 }
 
-/** The test cases of a report. A target that could not be judged is a failing case, so that a pipeline does not take it for success. */
+/**
+ * Returns the test cases of a report. A target that could not be judged becomes a failed test case, so that a pipeline does not take it
+ * for success.
+ */
 export function testCasesOf(document: ReportDocument, policy: FailurePolicy): TestCase[] {
   const { report } = document;
   const context = plainTextContext(document);
@@ -65,7 +68,7 @@ function findingCase(finding: ReportFinding, status: TestStatus, context: Failur
   };
 }
 
-/** A check that belongs only to a later requirement set counts as skipped, whatever its result. */
+/** Returns the test case of a finding that only a later requirement set has. It counts as skipped, whatever its result. */
 const upcomingCase = (finding: ReportFinding, context: FailureContext): TestCase => ({
   suite: finding.suite,
   title: findingTitle(finding),

@@ -3,10 +3,10 @@ import { isExercised, type ReportDocument } from "../model/report.ts";
 import { totalsOf } from "../model/verdict.ts";
 import type { Night, NightFinding } from "./night.ts";
 
-/** How many nights back to search for the latest result of a check. */
+/** Number of earlier nights in which to search for the latest result of a check. */
 const lookbackNights = 14;
 
-/** Turns a night into a report without load metrics, so that two nights are compared like any two reports. */
+/** Converts a night to a report without load metrics, so that two nights can be compared like two reports. */
 export function documentOf(night: Night, findings: readonly NightFinding[] = night.findings): ReportDocument {
   const { suite, target, started, finished, verdict, stopped, requests, unselected, pairs } = night;
   return {
@@ -35,11 +35,9 @@ export function documentOf(night: Night, findings: readonly NightFinding[] = nig
 }
 
 /**
- * Returns the report that a night is compared with. Each finding of the night is compared with the latest earlier finding that judged the
- * same check.
- *
- * A check that is skipped or missing counts as lost only on the second such night, and only if the two nights before exercised the check.
- * So a single night with an exhausted rate limit is not reported.
+ * Returns the report to compare a night with. It has, for each check of the night, the latest earlier finding that judged the check. A
+ * check that is skipped or missing counts as lost only on the second such night in a row, and only if the two nights before exercised it.
+ * So one night with an exhausted rate limit is not reported.
  *
  * @returns `null` for the first night, and for a night on which nothing could be judged
  */
@@ -53,12 +51,12 @@ export function nightBaseline(history: readonly Night[], tonight: Night): Report
     (finding) =>
       (finding.outcome === "skipped" ? rowBeforeSkip(finding, rowOn) : latestJudgedRow(finding, rowOn)) ?? [],
   );
-  // A stopped run does not reach every check, so no check counts as missing.
+  // A run that was stopped early does not reach every check, so none counts as missing.
   const gone = tonight.stopped === undefined ? rowsBeforeGap(recent.at(-2), rowOn, keys) : [];
   return documentOf(last, [...compared, ...gone]);
 }
 
-/** Findings of checks that are missing tonight and last night, and that the two nights before exercised. */
+/** Returns findings of checks that are missing tonight and last night, but were exercised on both nights before. */
 const rowsBeforeGap = (
   before: Night | undefined,
   rowOn: RowOn,
@@ -71,12 +69,10 @@ const rowsBeforeGap = (
     return isLost && !tonight.has(key) && rowOn(0, key) === undefined;
   });
 
-/** Looks up a finding of an earlier night by its key. `nightsBefore` is 0 for the last night before tonight. */
+/** Returns the finding with a key on an earlier night. `nightsBefore` is 0 for the night before tonight. */
 type RowOn = (nightsBefore: number, key: string) => NightFinding | undefined;
 
-/**
- * Indexes the findings of a night only when one of them is looked up, because most look-ups need only the last night.
- */
+/** Returns a look-up of findings. Indexes a night only when it is needed, because most look-ups need only the last night. */
 function rowsOf(newestFirst: readonly Night[]): RowOn {
   const byNight = new Map<number, ReadonlyMap<string, NightFinding>>();
   return (at, key) => {

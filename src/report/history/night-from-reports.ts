@@ -12,17 +12,17 @@ import {
   nothingReported,
 } from "./night.ts";
 
-/** The reports of a night. */
+/** The reports from which a history entry is made. */
 export interface NightParts {
   readonly id: string;
   readonly run: Report;
-  /** `null` if no load was sent. */
+  /** The load report; `null` if no load was sent. */
   readonly load: Report | null;
-  /** Why the load could not be sent; `null` if it was sent, or none was requested. */
+  /** The reason why the load could not be sent; `null` if it was sent, or none was requested. */
   readonly loadEnd?: RunEnd | null;
 }
 
-/** The history entry of a night on which nothing could be judged, for example because the target did not respond. */
+/** Creates the history entry of a night on which nothing could be judged, for example because the target did not respond. */
 export function emptyNight(
   { id, started, finished }: Pick<Night, "id" | "started" | "finished">,
   { suite, target, verdict, sentence }: Pick<Night, "suite" | "target" | "verdict"> & { readonly sentence: string },
@@ -46,7 +46,7 @@ export function emptyNight(
   };
 }
 
-/** Returns the history entry of a night from its reports, before the night is compared with earlier ones. */
+/** Creates the history entry of a night from its reports. The comparison with earlier nights is not in it yet. */
 export function nightFromReports({ id, run, load, loadEnd = null }: NightParts): Night {
   const findings = [...run.findings, ...(load?.findings ?? [])];
   const stopped = run.stopped ?? load?.stopped ?? loadProblem(loadEnd);
@@ -57,7 +57,7 @@ export function nightFromReports({ id, run, load, loadEnd = null }: NightParts):
     finished: load?.finished ?? run.finished,
     suite: run.suite,
     target: run.target,
-    // A nightly run sends only some load scenarios. Checks of the other scenarios do not make its verdict `partial`.
+    // A nightly run sends only some load scenarios, so checks of the other scenarios do not make its verdict `partial`.
     verdict: verdictOf(findings, stopped ?? null, run.unselected),
     ...(stopped === undefined ? {} : { stopped }),
     requests: run.requests + (load?.requests ?? 0),
@@ -77,8 +77,8 @@ const loadProblem = (end: RunEnd | null): string | undefined =>
 const maxCharacters = 300;
 
 /**
- * Keeps only the texts that later nights compare: expected and actual of a broken finding, expected of a pass, expected and reason of any
- * other.
+ * Removes the texts of a finding that later nights do not compare. Keeps expected and actual of a broken finding, expected of a passed
+ * one, and expected and reason of any other.
  */
 function trimFinding({ expected, actual, reason, ...row }: ReportFinding): NightFinding {
   const kept = isBroken(row) ? { expected, actual } : row.outcome === "pass" ? { expected } : { expected, reason };
@@ -88,5 +88,5 @@ function trimFinding({ expected, actual, reason, ...row }: ReportFinding): Night
   return nightFindingSchema.parse({ ...row, ...Object.fromEntries(texts) });
 }
 
-/** The metrics of a load run that a history keeps. */
+/** Returns the metrics of a load run that a history keeps. */
 export const nightLoadOf = (run: LoadRun): NightLoad => nightLoadSchema.parse(run);

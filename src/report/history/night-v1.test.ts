@@ -10,8 +10,8 @@ import { serializeNight, parseNight } from "../../app/nightly/history-store.ts";
 import { nightLines } from "./summary.ts";
 
 /**
- * Two consecutive nights as version 0.1 saved them. On the first, nothing is broken; the second has a fault, and load whose times prove
- * nothing.
+ * Two consecutive nights in the format of version 0.1. The first has no broken clause. The second has a fault, and a load whose times are
+ * not valid.
  */
 const folder = join(import.meta.dirname, "testing", "nights-1");
 const texts = readdirSync(folder)

@@ -8,13 +8,13 @@ export const nightV1Format = "agent-hosting-conformance/night/1";
 const why = z.string().nullable();
 
 const findingSchema = nightFindingSchema.omit({ actual: true, reason: true, load: true }).extend({
-  /** The actual result of a broken or observed finding, or the reason of a skipped one. */
+  /** The actual result of a broken or observed finding, or the reason of a skipped finding. */
   says: z.string().exactOptional(),
 });
 
 const loadSchema = nightLoadSchema.extend({ validity: z.object({ counts: why, times: why }) });
 
-/** Parses a history entry of version 0.1, and converts it to the current format. */
+/** Parses a history entry of version 0.1 and converts it to the current format. */
 export const nightV1Schema = nightSchema
   .omit({ stopped: true })
   .extend({
@@ -41,8 +41,8 @@ function findingOf({ says, ...row }: z.infer<typeof findingSchema>): Night["find
 }
 
 /**
- * Converts the validity of a load run. Version 0.1 repeated the reason for invalid counts in `times`, so `times` is about the pace only if the counts
- * are valid.
+ * Converts a load run of version 0.1. That version repeated the reason for invalid counts in `times`. Only with valid counts is `times`
+ * about the pace.
  */
 const loadOf = ({ validity: { counts, times }, ...run }: z.infer<typeof loadSchema>): Night["load"][number] => ({
   ...run,

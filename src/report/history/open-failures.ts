@@ -2,18 +2,21 @@ import { findingKey } from "../compare/find-changes.ts";
 import { isBroken, isExercised } from "../model/report.ts";
 import type { Night, NightFinding } from "./night.ts";
 
-/** A finding that is broken on the last night. */
+/** A finding that was broken on the last night. */
 export interface OpenFailure {
   readonly finding: NightFinding;
-  /** Start of the first night of the current unbroken series of failures, ISO 8601. */
+  /** Start of the first night in the current series of failures, ISO 8601. */
   readonly since: string;
-  /** Number of nights in this series that judged the check. */
+  /** Number of nights in the series that judged the check. */
   readonly nights: number;
-  /** Whether the series reaches back to the first night of the history: the failure may be older. */
+  /** Whether the series begins with the first night of the history, so that the failure may be older. */
   readonly isOlder: boolean;
 }
 
-/** Findings that are broken on the last night, with the first night of each failure. Nights that did not judge a check do not count. */
+/**
+ * Returns the findings that were broken on the last night, each with the first night of its failure. Nights that did not judge a check do
+ * not count.
+ */
 export function openFailures(nights: readonly Night[]): OpenFailure[] {
   const last = nights.at(-1);
   if (last === undefined) return [];

@@ -7,7 +7,7 @@ import { nightWith } from "./testing/simulated.ts";
 const total = 10;
 const cut = [{ needs: "`clock.advance` in the target file", pairs: 4 }];
 
-/** A night that had the pairs with these numbers. */
+/** Creates a night that combined the pairs with these numbers. */
 function nightOf(at: number, pairs: readonly number[], of = "a hash"): Night {
   const bytes = new Uint8Array(2);
   for (const pair of pairs) bytes[pair >> 3] = (bytes[pair >> 3] ?? 0) | (1 << (pair & 7));

@@ -1,31 +1,35 @@
 import type { Night } from "./night.ts";
 
-/** The pairs of request properties that one night combined in some request. */
+/** How many pairs of request properties one night combined in a request. */
 export interface PairsOfNight {
   /** Start of the night. */
   readonly started: string;
-  /** Seed of the night's generated requests; `null` if the night does not name it. */
+  /** Seed of the night's generated requests; `null` if it was not recorded. */
   readonly seed: number | null;
   readonly seen: number;
-  /** Pairs that no earlier night had. */
+  /** Number of pairs that this night was the first to combine. */
   readonly added: number;
-  /** Pairs that this night or an earlier one had. */
+  /** Number of pairs that this night or an earlier one combined. */
   readonly union: number;
 }
 
-/** The pairs of request properties that the nights of a history combined, added up. */
+/** How many pairs of request properties the nights of a history combined, in total and night by night. */
 export interface PairsOfNights {
   readonly total: number;
-  /** Pairs that some night had. */
+  /** Number of pairs that at least one night combined. */
   readonly seen: number;
-  /** Oldest first. Nights without pairs, or whose suite had other pairs than the last night's, are left out. */
+  /** The nights, oldest first. Leaves out nights without pairs, and nights whose suite had other pairs than the last night's. */
   readonly nights: readonly PairsOfNight[];
-  /** The lines or flags that would bring the pairs that the last night did not have, the most first. */
+  /**
+   * Lines of the target file, or flags, that would enable the pairs which the last night lacks. Sorted by the number of pairs, largest
+   * first.
+   */
   readonly cut: NonNullable<Night["pairs"]>["cut"];
 }
 
 /**
- * Adds up the pairs of the nights, because each night draws other requests. Returns `null` if no night kept its pairs.
+ * Counts the pairs of request properties that the nights combined. Nights add up, because each draws other requests. Returns `null` if no
+ * night recorded its pairs.
  *
  * @param nights oldest first
  */
@@ -45,7 +49,7 @@ export function pairsOfNights(nights: readonly Night[]): PairsOfNights | null {
   return { total, seen: countBits(union), nights: rows, cut };
 }
 
-/** Decodes a bitmap of `total` bits. Missing bytes count as zero, and further bits are dropped: a file may be damaged. */
+/** Decodes a bitmap of `total` bits. The file may be damaged: missing bytes count as zero, and surplus bits are dropped. */
 function bitsIn(base64: string, total: number): Uint8Array {
   const bytes = new Uint8Array(Math.ceil(total / 8));
   bytes.set(Buffer.from(base64, "base64").subarray(0, bytes.length));

@@ -16,7 +16,7 @@ import { prose, table } from "../formats/markdown-text.ts";
 import type { DamagedNight } from "./night.ts";
 
 export interface NightTerminalOptions extends TerminalSettings {
-  /** Nights in the history, tonight included. */
+  /** Number of nights in the history, including tonight. */
   readonly nights: number;
 }
 
@@ -35,8 +35,8 @@ const colours: Readonly<Record<NightLine["kind"], keyof Paint>> = {
 const maxTerminalLines = 30;
 
 /**
- * Renders the result of a nightly run for the terminal: the verdict, then each broken finding with its first night, then the changes. Ends
- * with a line feed.
+ * Renders the result of a nightly run for the terminal: verdict, broken findings with the first night of each, and changes. Ends with a
+ * line feed.
  */
 export function renderNightTerminal(
   judgement: NightJudgement,

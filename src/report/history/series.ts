@@ -3,22 +3,22 @@ import type { TrialId } from "../model/trial-id.ts";
 import { median } from "../../base/statistics/quantile.ts";
 
 /**
- * Latency metrics that are compared between nights. Higher percentiles are only shown: with a few hundred requests, they are mostly noise.
+ * Latency metrics that are compared between nights. Higher percentiles are only shown: of a few hundred requests, they are mostly noise.
  */
 export const metricNames = ["admitted p50", "admitted p90", "refused p50"] as const;
 export type MetricName = (typeof metricNames)[number];
 
-/** The latency of one night in milliseconds: the median of the night's runs. */
+/** The latency of one night in milliseconds. If the night has several runs, it is their median. */
 export interface Point {
   /** Start of the night's first run, in epoch milliseconds. */
   readonly atMs: number;
   readonly value: number;
 }
 
-/** Fewest requests that give a meaningful percentile. */
+/** Minimum number of requests for a meaningful percentile. */
 const minRequests: Readonly<Record<MetricName, number>> = { "admitted p50": 5, "admitted p90": 20, "refused p50": 5 };
 
-/** A metric of a load run in milliseconds; `null` if the run's times are not valid, or it has too few requests. */
+/** Returns a metric of a load run in milliseconds; `null` if the run's times are not valid, or it has too few requests. */
 export function valueOf(run: NightLoad, metric: MetricName): number | null {
   const { latencyMs } = run;
   const latency = metric === "refused p50" ? latencyMs.refused : latencyMs.admitted;
@@ -26,16 +26,16 @@ export function valueOf(run: NightLoad, metric: MetricName): number | null {
   return metric === "admitted p90" ? latency.p90 : latency.p50;
 }
 
-/** Runs less than this apart count as one night: they share the state of the machine, so they are not independent samples. */
+/** Runs that are closer together than this count as one night. They share the state of the machine, so they are not independent samples. */
 const oneNightMs = 6 * 3_600_000;
 
-/** The runs of one load (a scenario on a tier by an engine), night by night. */
+/** The runs of one load trial (a scenario on a tier by an engine), night by night. */
 export interface LoadHistory {
   readonly load: TrialId;
   readonly nights: readonly { readonly atMs: number; readonly runs: readonly NightLoad[] }[];
 }
 
-/** The runs of each load, confirmation runs included, by scenario, tier and engine. Nights are oldest first. */
+/** Returns the runs of each load trial, first and second ones, by scenario, tier and engine. Nights are sorted oldest first. */
 export function loadHistories(nights: readonly Night[]): ReadonlyMap<string, LoadHistory> {
   const histories = new Map<string, { load: TrialId; nights: { atMs: number; runs: NightLoad[] }[] }>();
   for (const { started, load, second } of nights) {
@@ -53,7 +53,7 @@ export function loadHistories(nights: readonly Night[]): ReadonlyMap<string, Loa
   return histories;
 }
 
-/** The values of a metric, oldest night first; nights without a value are left out. */
+/** Returns the values of a metric, oldest night first. Leaves out nights without a value. */
 export function pointsOf({ nights }: LoadHistory, metric: MetricName): Point[] {
   const groups: { atMs: number; values: number[] }[] = [];
   for (const { atMs, runs } of nights) {

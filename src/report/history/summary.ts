@@ -10,7 +10,7 @@ import type { PairsOfNights } from "./pairs-of-nights.ts";
 import type { OpenFailure } from "./open-failures.ts";
 import type { TrialId } from "../model/trial-id.ts";
 
-/** One result of a night, as a sentence. Results of the kinds `regression` and `slower` fail the command. */
+/** A sentence about a result of the night. Sentences of the kinds `regression` and `slower` fail the command. */
 export interface NightLine {
   readonly kind:
     | "regression"
@@ -25,7 +25,7 @@ export interface NightLine {
   readonly says: string;
 }
 
-/** Lists what changed since the nights before, regressions first. */
+/** Lists what changed since earlier nights, regressions first. */
 export function nightLines(judgement: NightJudgement, night: Night): NightLine[] {
   const { comparison, regressions, slower, alsoSlower, faster, unconfirmed, known, flaky } = judgement;
   const line =
@@ -53,7 +53,7 @@ export function nightLines(judgement: NightJudgement, night: Night): NightLine[]
 export const formatFlips = ({ flips, nights, broken }: FlakyCheck): string =>
   `changed ${formatCount(flips, "time")} in the last ${flakyNights} nights, broken on ${broken} of ${nights}`;
 
-/** A line about a change of the suite: a difference may then come from the suite instead of the target. */
+/** Returns a line if the suite has changed, because that may explain a difference instead of the target. */
 function suiteLines(change: SuiteChange | null): string[] {
   if (change === null) return [];
   const parts = [
@@ -72,7 +72,7 @@ function invalidLines({ load }: Night): string[] {
   });
 }
 
-/** Formats the result of a night: `2 regressions, 1 load slower`, or `nothing became worse`. */
+/** Formats whether the night became worse: `2 regressions, 1 load slower`, or `nothing became worse`. */
 export function formatGateResult({ regressions, slower, comparison }: NightJudgement, night: Night): string {
   const loads = groupByLoad(slower).length;
   const parts = [
@@ -85,7 +85,8 @@ export function formatGateResult({ regressions, slower, comparison }: NightJudge
 }
 
 /**
- * Returns whether a night was good. `bad`: a must is broken or something became worse. `unsure`: the run was incomplete or judged nothing.
+ * Returns a status for the night. `bad`: a must clause is broken, or something became worse. `unsure`: the run was incomplete, or judged
+ * nothing. `good`: anything else.
  */
 export function nightStatus(judgement: NightJudgement, night: Night): "good" | "bad" | "unsure" {
   if (isWorse(judgement) || night.verdict === "nonconformant") return "bad";
@@ -94,10 +95,13 @@ export function nightStatus(judgement: NightJudgement, night: Night): "good" | "
     : "good";
 }
 
-/** Formats the verdict of a night and what broke it: `nonconformant: INV-10 since 2030-02-05, SSE-5 (pro) since tonight; 1 regression`. */
+/**
+ * Formats the verdict of a night, and the failures behind it: `nonconformant: INV-10 since 2030-02-05, SSE-5 (pro) since tonight; 1
+ * regression`.
+ */
 export function formatNightVerdict(judgement: NightJudgement, night: Night): string {
   const failed = judgement.broken.filter(({ finding }) => finding.outcome === "fail");
-  // For each clause, names only the failure that has lasted longest.
+  // A clause is named once, by the failure that has lasted longest.
   const bySince = failed.toSorted((one, other) => one.since.localeCompare(other.since));
   const broken = [...Map.groupBy(bySince, ({ finding }) => finding.clause)].flatMap(([clause, [first]]) =>
     first === undefined ? [] : [`${clause} ${formatSince(first, night)}`],
@@ -113,13 +117,13 @@ const maxNamed = 5;
 const formatOpenName = ({ finding: { check, instance } }: OpenFailure): string =>
   formatFindingName({ check, instance: instance ?? null });
 
-/** Says since which night a finding is broken. */
+/** Formats since which night a finding has been broken. */
 export function formatSince({ since, isOlder }: OpenFailure, night: Night): string {
   const first = since === night.started ? "tonight" : dayOf(since);
   return `since ${first}${isOlder ? " or earlier" : ""}`;
 }
 
-/** A line for each finding that is broken tonight: its name, since when, and the actual result. */
+/** Returns a line for each finding that is broken tonight: its name, the first night of the failure, and the actual result. */
 export const brokenFindingLines = (judgement: NightJudgement, night: Night): string[] =>
   judgement.broken
     .filter(({ finding }) => finding.outcome === "fail")
@@ -127,7 +131,7 @@ export const brokenFindingLines = (judgement: NightJudgement, night: Night): str
       (each) => `${formatOpenName(each)}, ${formatSince(each, night)}: ${sanitizeLine(each.finding.actual ?? "", 200)}`,
     );
 
-/** Formats the pairs of request properties: `423 on the last night (seed 20300205), 612 of 2,355 in 7 nights`. */
+/** Formats the coverage of request properties: `423 on the last night (seed 20300205), 612 of 2,355 in 7 nights`. */
 export function formatPairs({ nights, seen, total }: PairsOfNights): string {
   const last = nights.at(-1);
   const seed = last === undefined || last.seed === null ? "" : ` (seed ${last.seed})`;
@@ -145,19 +149,19 @@ export const formatLoad = (load: TrialId): string => sanitizeLine(trialIdText(lo
 export const formatMs = (ms: number): string =>
   `${ms.toLocaleString("en", { maximumFractionDigits: ms < 10 ? 2 : ms < 100 ? 1 : 0 })} ms`;
 
-/** Formats a change as `+15 %`. */
+/** Formats a relative change as `+15 %`. */
 export function formatShare(was: number, is: number): string {
   const percent = Math.round((is / was - 1) * 100);
   return `${percent > 0 ? "+" : percent < 0 ? "−" : "±"}${Math.abs(percent)} %`;
 }
 
-/** The day of an ISO 8601 time: `2030-02-05`. */
+/** The day of an ISO 8601 time, such as `2030-02-05`. */
 export const dayOf = (iso: string): string => iso.slice(0, 10);
 
 export const formatShift = ({ figure, wasMs, isMs, ...load }: ReportedLatencyShift): string =>
   `load ${formatLoad(load)}: ${figure} ${formatMs(wasMs)} → ${formatMs(isMs)} (${formatShare(wasMs, isMs)})`;
 
-/** Groups changes of latency by load, because one slow-down shows in several metrics of a load. */
+/** Groups latency changes by load trial, because one slow-down shows in several metrics of a trial. */
 export function groupByLoad(
   changes: readonly ReportedLatencyShift[],
 ): (readonly [ReportedLatencyShift, ...ReportedLatencyShift[]])[] {
@@ -166,7 +170,10 @@ export function groupByLoad(
   );
 }
 
-/** Formats the shifts of one load as a sentence without a full stop: every metric, and the first night with the changed latency. */
+/**
+ * Describes the latency changes of one load trial in a sentence without a full stop: all metrics, and the first night with the new
+ * latency.
+ */
 export function formatShifts([first, ...rest]: readonly [ReportedLatencyShift, ...ReportedLatencyShift[]]): string {
   const others = rest.map(
     ({ figure, wasMs, isMs }) => `, ${figure} ${formatMs(wasMs)} → ${formatMs(isMs)} (${formatShare(wasMs, isMs)})`,

@@ -3,11 +3,11 @@ import { createHash } from "node:crypto";
 import { truncate } from "../../base/sanitize.ts";
 import type { ReportFinding } from "../model/report.ts";
 
-/** The URL fragment of a finding: the same in every report, so that a link to it also works in a newer report. */
+/** The URL fragment of a finding. It is the same in every report, so that a link also works in a later report. */
 export const findingAnchor = ({ check, instance }: Pick<ReportFinding, "check" | "instance">): string =>
   instance === undefined ? `finding-${slug(check)}` : `finding-${slug(check)}:${slug(instance)}`;
 
-/** A URL fragment for each finding. If several findings share a check and an instance, the later ones get a number. */
+/** Returns a URL fragment for each finding. If several have the same check and instance, numbers tell them apart. */
 export function anchorsOf(findings: readonly ReportFinding[]): ReadonlyMap<ReportFinding, string> {
   const used = new Map<string, number>();
   return new Map(
@@ -25,11 +25,11 @@ export const runAnchor = (evidence: string): string => `run-${slug(evidence)}`;
 
 export const clauseAnchor = (clause: string): string => `clause-${slug(clause)}`;
 
-/** Encodes a text for a fragment: blanks as `+`, other special characters as codes, so that different texts stay different. */
+/** Encodes a text for a URL fragment: spaces as `+`, other special characters as codes. Different texts stay different. */
 const slug = (text: string): string =>
   text.length > maxCharacters ? `${slug(truncate(text, 60))}~${hashOf(text)}` : coded(text);
 
-/** Longest name to encode in full. Only a report that the harness did not write has longer names. */
+/** Maximum length of a name that is encoded in full. Names in reports of the harness are shorter. */
 const maxCharacters = 160;
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);

@@ -1,6 +1,6 @@
 /**
- * Styles that every page shares: colours for light, dark and print; type, links, focus, tables, badges and cards. `elements.ts` makes the
- * elements that carry these classes.
+ * Styles that all pages share: colours for light, dark and print; type, links, focus, tables, badges and cards. `elements.ts` creates the
+ * elements with these classes.
  */
 export const baseStyle = `
 :root {

@@ -26,7 +26,7 @@ function blockHtml(block: Block): Html {
   }
 }
 
-/** Renders a table with its explanation. A table of little interest is collapsed until a reader opens it. */
+/** Renders a table with its explanation. A table of minor interest is collapsed. */
 export function tableHtml({ name, columns, rows, lead, isMinor }: TableBlock): Html {
   const head = columns.map(({ head: word, align }) => (align === "right" ? numberHead(word) : word));
   const isWordy = columns.every(({ align }) => align === "left");

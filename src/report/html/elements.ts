@@ -3,7 +3,7 @@ import type { Outcome } from "../model/report.ts";
 import type { Text } from "../model/text.ts";
 import { type Html, html } from "./markup.ts";
 
-/** Text of each outcome's badge, so that no meaning rests on colour alone. */
+/** The word on the badge of each outcome, so that colour is not the only sign. */
 const outcomeWords: Readonly<Record<Outcome, string>> = {
   pass: "✓ pass",
   fail: "✕ fail",
@@ -16,7 +16,7 @@ const outcomeWords: Readonly<Record<Outcome, string>> = {
 
 export const badge = (outcome: Outcome): Html => html`<span class="badge ${outcome}">${outcomeWords[outcome]}</span>`;
 
-/** Renders a few large numbers with their names. */
+/** Renders a few large numbers, each with its name. */
 export const figureList = (figures: readonly (readonly [name: string, value: string])[]): Html =>
   html`<dl class="figures">
     ${figures.map(
@@ -28,11 +28,11 @@ export const figureList = (figures: readonly (readonly [name: string, value: str
     )}
   </dl>`;
 
-/** Puts a table into a box that scrolls sideways, so that the page itself does not. */
+/** Puts a table into a box that scrolls sideways, so that the page itself does not scroll. */
 export const tableBox = (name: string, table: Html): Html =>
   html`<div class="table-box" role="group" aria-label="${name}" tabindex="0">${table}</div>`;
 
-/** Renders the head row of a table. A string becomes a header cell; markup must already be one. */
+/** Renders the head row of a table. A string becomes a header cell; an {@link Html} value must be one already. */
 export const tableHead = (cells: readonly (string | Html)[]): Html =>
   html`<thead>
     <tr>
@@ -43,7 +43,7 @@ export const tableHead = (cells: readonly (string | Html)[]): Html =>
 /** Renders the header cell of a column of numbers, aligned to the right. */
 export const numberHead = (text: string): Html => html`<th scope="col" class="number">${text}</th>`;
 
-/** Renders a header cell that only screen readers show. */
+/** Renders a header cell that is invisible, for screen readers only. */
 export const screenReaderHead = (text: string): Html =>
   html`<th scope="col"><span class="visually-hidden">${text}</span></th>`;
 
@@ -63,14 +63,14 @@ export const tableOf = (
     </table>`,
   );
 
-/** Renders text on one line. Backticks mark code in it. */
+/** Renders a text on one line. Backticks in it mark code. */
 export const textHtml = ({ parts }: Text): Html =>
   html`${parts.map((part) => (part.kind === "own" ? withCode(part.words) : prose(part.raw, part.max)))}`;
 
-/** Renders text that may come from outside on one line. Backticks mark code in it. */
+/** Renders a string on one line, which may come from outside. Backticks in it mark code. */
 export const prose = (text: string, max = 600): Html => withCode(sanitizeLine(text, max));
 
-/** Renders text that may come from outside, with its line feeds. Backticks mark code in it. */
+/** Renders a string with its line breaks, which may come from outside. Backticks in it mark code. */
 export function longText(text: string, max = 4000): Html {
   const hiddenCount = text.length - max;
   return html`<span class="lines"
@@ -78,7 +78,7 @@ export function longText(text: string, max = 4000): Html {
   >`;
 }
 
-/** Turns text in backticks into code elements. A backtick without a partner stays as it is. */
+/** Turns each text in backticks into a code element. A single backtick is kept. */
 function withCode(text: string): Html {
   const pieces = text.split("`");
   const isWhole = pieces.length % 2 === 1;

@@ -41,7 +41,7 @@ const pages = [
   ["the trend of nights", renderTrendPage(saying, { hasReports: () => false })],
 ] as const;
 
-/** The running text of a page: without attributes, scripts, styles, and messages that are shown as on the wire. */
+/** Returns the running text of a page, without attributes, scripts, styles, and recorded messages. */
 const runningText = (page: string): string =>
   page.replace(/<(pre|script|style|title|svg)\b.*?<\/\1>/gs, "").replace(/<[^>]*>/g, "");
 

@@ -1,17 +1,17 @@
 declare const isMarkup: unique symbol;
 
-/** HTML in which every text is escaped. Only {@link html} makes such values, so that a page cannot contain unescaped text. */
+/** HTML in which all text is escaped. Only {@link html} creates such values, so a page cannot contain unescaped text. */
 export interface Html {
   readonly [isMarkup]: true;
   readonly source: string;
 }
 
-/** Content that may be interpolated into {@link html}: text, which gets escaped; markup, which does not; lists of these; or nothing. */
+/** A value to insert into an {@link html} template: text, which is escaped; HTML, which is not; a list of these; or nothing. */
 export type Hole = string | number | Html | null | false | readonly Hole[];
 
 /**
- * Makes HTML from a template. Interpolated text is escaped, which is safe between tags and in double-quoted attributes, but not as the name
- * of an attribute. The indentation of the template is removed; interpolated content keeps its own.
+ * Creates HTML from a template. Inserted text is escaped, so it is safe between tags and in double-quoted attributes, but not as the name
+ * of an attribute. The template's own indentation is removed; inserted content keeps its indentation.
  */
 export function html(parts: TemplateStringsArray, ...holes: readonly Hole[]): Html {
   return markup(
@@ -21,7 +21,7 @@ export function html(parts: TemplateStringsArray, ...holes: readonly Hole[]): Ht
 
 const trimmedTemplates = new WeakMap<TemplateStringsArray, readonly string[]>();
 
-/** Removes the indentation of our own templates, which would be a large part of a long page. */
+/** Removes the indentation of the fixed parts of a template. It would be a large part of a long page. */
 function withoutIndentation(parts: TemplateStringsArray): readonly string[] {
   const known = trimmedTemplates.get(parts);
   if (known !== undefined) return known;
@@ -30,7 +30,7 @@ function withoutIndentation(parts: TemplateStringsArray): readonly string[] {
   return trimmed;
 }
 
-/** Escapes every character that has a meaning in HTML. */
+/** Escapes every character that has a special meaning in HTML. */
 export const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => references[character] ?? "");
 
 const references: Readonly<Record<string, string>> = {

@@ -3,17 +3,17 @@ import type { Report, ReportDocument, ReportFinding } from "../model/report.ts";
 import { type EvidenceContext, evidenceContextOf } from "../reproduce/evidence.ts";
 import { anchorsOf } from "./anchors.ts";
 
-/** Data that the sections of a page share. */
+/** Data that all sections of a page share. */
 export interface PageContext extends EvidenceContext {
   readonly report: Report;
-  /** Load evidence by the name of its file. */
+  /** Load evidence, by the name of its file. */
   readonly load: ReadonlyMap<string, LoadEvidence>;
   readonly anchors: ReadonlyMap<ReportFinding, string>;
-  /** Reserves characters of the page's budget for exchanges. Returns `false` if they no longer fit. */
+  /** Reserves room for an exchange of this many characters. Returns `false` if the page has no room left. */
   readonly tryReserve: (characters: number) => boolean;
 }
 
-/** Maximum number of characters of exchanges on a page. Further exchanges are listed by id alone, so that every page opens fast. */
+/** Maximum number of characters of exchanges on a page, so that it opens fast. Further exchanges are listed by id. */
 const maxExchangeCharacters = 1_000_000;
 
 export function pageContextOf(document: ReportDocument): PageContext {

@@ -2,19 +2,19 @@ import { createHash } from "node:crypto";
 
 import { escaped, type Html } from "./markup.ts";
 
-/** The content of a page. The page loads nothing over the network, and can be read without its script. */
+/** The content of an HTML page. The page loads nothing over the network, and is readable without its script. */
 export interface Page {
   readonly title: string;
   readonly body: Html;
-  /** Style sheets in order. There are no style attributes, because the page's Content-Security-Policy forbids them. */
+  /** Style sheets, in order. Elements have no style attributes, because the Content-Security-Policy forbids them. */
   readonly styles: readonly string[];
-  /** The only script; `null` if the page needs none. */
+  /** The script of the page; `null` if it needs none. */
   readonly script: string | null;
 }
 
 /**
- * Renders the whole page. Its Content-Security-Policy allows only this style and this script, by hash. So nothing, not even a blank, may be
- * added inside their tags.
+ * Renders an HTML page. Its Content-Security-Policy allows only this style and this script, by their hashes. Therefore nothing may be
+ * added inside their tags, not even a space.
  */
 export function renderPage({ title, body, styles, script }: Page): string {
   const style = styles.join("\n");

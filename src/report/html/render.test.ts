@@ -17,7 +17,7 @@ const documentOf = (
 });
 
 const idsIn = (page: string): string[] => [...page.matchAll(/\sid="([^"]*)"/g)].map(([, id = ""]) => id);
-/** The clauses in the list of what to fix, in the order of the list. */
+/** Returns the clauses in the page's list of what to fix, in order. */
 const fixesIn = (page: string): string[] =>
   [...page.slice(0, page.indexOf('id="findings"')).matchAll(/<a class="clause" href="#[^"]*">([^<]*)</g)].map(
     ([, id = ""]) => id,

@@ -16,14 +16,14 @@ import { traceabilitySection } from "./sections/traceability.ts";
 import { fixFirstSection, verdictBanner } from "./sections/verdict.ts";
 import { chartStyle } from "./svg/chart-style.ts";
 
-/** A part of the page with a heading. `body` is empty if the report has no content for it. */
+/** A part of the page below a heading. `body` is empty if the report has nothing to show there. */
 interface Part {
   readonly anchor: string;
   readonly name: string;
   readonly body: Html;
 }
 
-/** Renders a report as one page: it loads nothing over the network, and can be read without its script. */
+/** Renders a report as one HTML page, which loads nothing over the network and is readable without its script. */
 export function renderHtml(document: ReportDocument): string {
   const context = pageContextOf(document);
   const { report } = context;

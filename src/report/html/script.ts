@@ -1,6 +1,6 @@
 /**
- * The script of a report's page. It filters, searches and copies, and opens the collapsed details that a link leads to. The page is
- * complete without it. The script never writes markup into the page.
+ * The script of a report's page. It filters, searches and copies, and it opens collapsed details if a link leads to them. Nothing is
+ * missing without it. It never writes markup into the page.
  */
 export const reportScript = String.raw`(() => {
 "use strict";

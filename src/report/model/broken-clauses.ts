@@ -5,25 +5,25 @@ import { joinTexts, outside, outsideProse, own, type Text, text } from "./text.t
 import { formatCoverage } from "./coverage.ts";
 import { formatScenarioTrials } from "./trial-id.ts";
 
-/** Findings of one check with the same result for several instances (tiers, or load trials). */
+/** Findings of one check with the same result. They differ only in the instance: a tier or a load trial. */
 export interface DistinctFinding {
   readonly finding: ReportFinding;
   readonly instances: readonly string[];
 }
 
-/** The findings of one clause that have the same outcome. */
+/** The findings of a clause that have the same outcome. */
 export interface ClauseGroup {
   readonly clause: string;
   readonly level: string;
-  /** Section of the document; empty for a demand of a load scenario, which the document does not state. */
+  /** Section of the document that contains the clause. Empty for a load scenario's own demand, which the document does not state. */
   readonly section: string;
-  /** The document's sentence; empty for a demand of a load scenario, which the document does not state. */
+  /** The document's sentence. Empty for a load scenario's own demand, which the document does not state. */
   readonly says: string;
   readonly distinctFindings: readonly [DistinctFinding, ...DistinctFinding[]];
   readonly findingCount: number;
 }
 
-/** Groups the findings that have this outcome by clause, in the order of the report. */
+/** Groups the findings with this outcome by clause, in the order of the report. */
 export function groupByClause(findings: readonly ReportFinding[], outcome: Outcome): ClauseGroup[] {
   const byClause = Map.groupBy(
     findings.filter((finding) => finding.outcome === outcome),
@@ -54,13 +54,13 @@ export const brokenOutcomes = ["fail", "warning", "note"] as const satisfies rea
 
 const levelOrder = ["must", "load", "should", "advisory"] as const;
 
-/** A broken clause and the outcome of its findings. */
+/** A broken clause, and the outcome of its findings. */
 export interface BrokenClause {
   readonly outcome: (typeof brokenOutcomes)[number];
   readonly group: ClauseGroup;
 }
 
-/** Every broken clause, the most important for a client first: by outcome, then by level, then by the number of findings. */
+/** Returns the broken clauses, most important first: sorted by outcome, then by level, then by the number of findings. */
 export const brokenClauses = ({ findings }: Pick<Report, "findings">): BrokenClause[] =>
   brokenOutcomes.flatMap((outcome) =>
     groupByClause(findings, outcome)
@@ -70,17 +70,17 @@ export const brokenClauses = ({ findings }: Pick<Report, "findings">): BrokenCla
 
 const rank = ({ level }: ClauseGroup): number => levelOrder.findIndex((each) => each === level);
 
-/** Formats the expected and the actual result of a broken finding in one sentence, and the place in a file. */
+/** Formats what was expected and what happened in one sentence, for a broken finding. Adds the place in a file, if there is one. */
 export function breachText({ expected = "", actual, reason = "", where }: ReportFinding, max = 160): Text {
   const breach = text`expected ${outsideProse(expected, max)}; got ${outsideProse(actual ?? reason, max)}`;
   return where === undefined ? breach : text`${breach}, at ${outside(formatPlace(where), 300)}`;
 }
 
-/** Formats a place as editors and compilers do: `weather.json:3:11`. */
+/** Formats a place in a file as editors and compilers do: `weather.json:3:11`. */
 const formatPlace = ({ file, line, column }: NonNullable<ReportFinding["where"]>): string =>
   `${file}:${line}:${column}`;
 
-/** Describes a finding as labels with values: expected, actual, the place in a file, coverage, and the tiers or load trials. */
+/** Describes a finding as a list of labels and values: expected, actual, place in a file, coverage, and tiers or load trials. */
 export function findingFacts({ finding, instances }: DistinctFinding): Fact[] {
   const { expected = "", actual, reason = "", seen, load, where } = finding;
   return [
@@ -102,7 +102,7 @@ function instanceFacts(instances: readonly string[], load: ReportFinding["load"]
   return [{ label: own("with"), value: text`${own(instances.length === 1 ? "tier" : "tiers")} ${joinTexts(tiers)}` }];
 }
 
-/** Why a broken clause matters to a client, by the prefix of the clause's id. */
+/** Sentences on why a broken clause matters to a client, by the prefix of the clause's id. */
 const impacts: ReadonlyMap<string, string> = new Map(
   Object.entries({
     SVC: "Clients reach every endpoint through the base address. If it differs, nothing else works.",
@@ -128,7 +128,7 @@ const impacts: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** Why a failure of the finding's clause matters to a client, in one sentence. */
+/** Returns a sentence on why a failure of the finding's clause matters to a client. */
 export function clauseImpact({ clause, level }: Pick<ReportFinding, "clause" | "level">): string {
   if (level === "load") return "The document does not state it, but clients need it from a service under load.";
   return impacts.get(clause.replace(/-.*/, "")) ?? "Clients are written against this sentence of the document.";

@@ -3,14 +3,13 @@ import { countsIn } from "../../spec/requirements.ts";
 import { type Report, outcomes } from "./report.ts";
 import { hasInvalidLoad, runEndOf, totalsOf, verdictWith } from "./verdict.ts";
 
-/** The parts of a report, or of a night in the history, that must agree with each other. */
+/** The parts of a report, or of a night in the history, that must be consistent. */
 type Judged = Pick<Report, "totals" | "verdict" | "unselected" | "stopped"> & {
   readonly findings: readonly Pick<Report["findings"][number], "clause" | "level" | "outcome">[];
 };
 
 /**
- * Says where a report contradicts itself: the totals are not the sum of the findings, or the verdict does not follow from the findings.
- * Returns `null` if nothing contradicts.
+ * Says where a report contradicts itself: its totals or its verdict do not follow from its findings. Returns `null` if they do.
  *
  * @param isLoadInvalid whether a load run of the report is invalid
  */
@@ -26,7 +25,7 @@ export function contradictionIn(judged: Judged, isLoadInvalid = false): string |
   return verdict === follows ? null : `its verdict is ${verdict}, and from its findings follows ${follows}`;
 }
 
-/** Like {@link contradictionIn}, for a whole report. It also finds a check that is wrongly called upcoming. */
+/** Like {@link contradictionIn}, for a whole report. Also finds checks that are wrongly listed as upcoming. */
 export function contradictionInReport(report: Report): string | null {
   const { requirements } = report.suite;
   const hidden = report.upcoming.find((finding) => countsIn(sinceOf(finding), requirements));

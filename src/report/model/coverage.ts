@@ -6,11 +6,11 @@ import { type Block, cell, type Cell, type Fact, type FactsBlock, type Section, 
 import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
 
 /**
- * The coverage of one kind of message, such as responses of an endpoint with one status, requests with one kind of key, or stream events of
- * one name.
+ * The coverage of one kind of message, such as responses of an endpoint with one status, requests with one kind of key, or stream events
+ * with one name.
  *
- * - `checked`: how many messages were checked, and how many of these broke a clause.
- * - `within reach`: none was observed; `needs` names the missing setup.
+ * - `checked`: how many messages were checked, and how many broke a clause.
+ * - `within reach`: none was observed; `needs` names the setup that would cause one.
  * - `out of reach`: none was observed, and no request is known that would cause one.
  */
 export type CoverageCell = { readonly kind: string } & (
@@ -19,7 +19,7 @@ export type CoverageCell = { readonly kind: string } & (
   | { readonly state: "out of reach" }
 );
 
-/** A row of the coverage table. `of` is an endpoint, `stream events` or `deliveries`. */
+/** A row of the coverage table. `of` names an endpoint, or is `stream events` or `deliveries`. */
 export interface CoverageRow {
   readonly of: string;
   readonly cells: readonly CoverageCell[];
@@ -28,7 +28,7 @@ export interface CoverageRow {
 /** Combines the coverage of all findings. Returns an empty list if no finding has coverage. */
 export function coverageOf(findings: readonly ReportFinding[]): CoverageRow[] {
   const rows: Rows = new Map();
-  // Each load run checks responses of its own, so the counts of several runs are added.
+  // Each load run checked its own responses, so the counts of several runs are added.
   for (const ofOneRun of Map.groupBy(findings, ({ load }) => JSON.stringify(load ?? null)).values())
     for (const [of, cells] of rowsOf(ofOneRun)) for (const each of cells.values()) enter(rows, of, each, addCells);
   return [...rows].map(([of, cells]) => ({ of, cells: [...cells.values()] }));
@@ -36,9 +36,7 @@ export function coverageOf(findings: readonly ReportFinding[]): CoverageRow[] {
 
 type Rows = Map<string, Map<string, CoverageCell>>;
 
-/**
- * Returns the coverage of one run. Several checks examine the same responses, so their counts are not added: the largest count is taken.
- */
+/** Returns the coverage in one run. Several checks examine the same responses, so the largest count is taken, and not the sum. */
 function rowsOf(findings: readonly ReportFinding[]): Rows {
   const rows: Rows = new Map();
   for (const { seen } of findings) {
@@ -75,15 +73,15 @@ const addCells = (one: CoverageCell, other: CoverageCell): CoverageCell =>
     ? { ...one, checked: one.checked + other.checked, broken: one.broken + other.broken }
     : maxCell(one, other);
 
-/** A table of coverage: a row for each endpoint, and a column for each status or each kind of key. */
+/** A table of coverage. Rows are endpoints; columns are statuses or kinds of key. */
 interface Matrix {
   readonly columns: readonly string[];
   readonly rows: readonly { readonly of: string; readonly cells: ReadonlyMap<string, CoverageCell> }[];
 }
 
 /**
- * Whether a kind of message is a status, such as `200`. Load checks also use `429 minute` (a refusal that reports the minute limit) and
- * `all` (responses that a long load only counts).
+ * Whether a column is a status, such as `200`. Load checks also have `429 minute` (a refusal by the minute limit) and `all` (responses
+ * that a long load only counts).
  */
 const isStatus = (kind: string): boolean => /^(\d{3}( \w+)?|all)$/.test(kind);
 
@@ -94,13 +92,13 @@ function statusMatrix(rows: readonly CoverageRow[]): Matrix {
   return { ...matrix, columns: columns.toSorted() };
 }
 
-/** The table of requests with an invalid key, by kind of key. Its columns have short names, in the order of the document. */
+/** The table of requests with an invalid key, by kind of key. Columns have short names, and the order of the document. */
 function keyMatrix(rows: readonly CoverageRow[]): Matrix {
   const { columns, ...matrix } = matrixOf(rows, (kind) => keyNames.get(kind));
   return { ...matrix, columns: [...new Set(keyNames.values())].filter((name) => columns.includes(name)) };
 }
 
-/** Rows that are in neither table: stream events and deliveries. */
+/** Returns the rows that are in neither table: stream events and deliveries. */
 const otherRows = (rows: readonly CoverageRow[]): CoverageRow[] =>
   rows.filter(({ cells }) => cells.every(({ kind }) => !isStatus(kind) && !keyNames.has(kind)));
 
@@ -118,7 +116,7 @@ function matrixOf(rows: readonly CoverageRow[], columnOf: (kind: string) => stri
   return { columns: [...new Set(found.flatMap(({ cells }) => [...cells.keys()]))], rows: found };
 }
 
-/** The section on coverage: responses by endpoint and status, requests by kind of key, events, deliveries. */
+/** Builds the section on coverage: responses by endpoint and status, requests by kind of key, events, and deliveries. */
 export function coverageSection({ findings, pairs }: Pick<Report, "findings" | "pairs">): Section {
   const rows = coverageOf(findings);
   const byKey = keyMatrix(rows);
@@ -135,13 +133,13 @@ export function coverageSection({ findings, pairs }: Pick<Report, "findings" | "
   };
 }
 
-/** Says how many pairs and triples of request properties the run combined in some request. */
+/** Returns facts on how many pairs and triples of request properties occurred together in some request. */
 const pairsFacts = (pairs: NonNullable<Report["pairs"]>): Fact[] => [
   countsFact("pairs of properties", pairs),
   ...(pairs.triples === undefined ? [] : [countsFact("endpoint, key and state", pairs.triples)]),
 ];
 
-/** Says how many combinations of request properties some request had, and what setup would add more. */
+/** Returns a fact on how many combinations occurred in some request, and which setup would enable more. */
 function countsFact(
   name: string,
   { covered, reachable, total, cut }: Pick<NonNullable<Report["pairs"]>, "covered" | "reachable" | "total" | "cut">,
@@ -157,7 +155,7 @@ function countsFact(
   };
 }
 
-/** Maximum number of missing setups to name. */
+/** Maximum number of setups to name that would enable more combinations. */
 const maxNeeds = 4;
 
 const factsBlock = (block: FactsBlock): Block[] => (block.facts.length === 0 ? [] : [block]);
@@ -166,7 +164,7 @@ const statusLead = own(
   "Responses by endpoint and status. `3/41`: 3 of 41 broke some clause. `?`: none was observed; the missing setup is listed below. `–`: none was observed, and no request is known that causes one. Empty: the document gives the endpoint no such response.",
 );
 
-/** Explains the columns of the table of keys: `none (no key); near (a key that is cut off, a key that is lengthened)`. */
+/** Explains the columns of the table of keys, such as `none (no key); near (a key that is cut off, a key that is lengthened)`. */
 function keyLead({ columns }: Matrix): Text {
   const kinds = columns.map((column) => {
     const names = Object.entries(rejectedKeyKinds).flatMap(([kind, name]) => (name === column ? [kind] : []));
@@ -219,7 +217,7 @@ const eventsFact = ({ of, cells }: CoverageRow): Fact => ({
   ),
 });
 
-/** Groups unobserved kinds of message by the setup that would be needed to observe them. */
+/** Lists unobserved kinds of message, grouped by the setup that would make them observable. */
 function requirementFacts(rows: readonly CoverageRow[]): Fact[] {
   const missing = rows.flatMap(({ of, cells }) =>
     cells.flatMap((each) =>
@@ -238,7 +236,7 @@ function requirementFacts(rows: readonly CoverageRow[]): Fact[] {
 type FindingCoverage = NonNullable<ReportFinding["seen"]>;
 const maxCells = 8;
 
-/** Formats what a finding checked, broken kinds first: `41 checked, 3 broken: list 200 (3 of 12), invoke 200 (29)`. */
+/** Formats how much a check examined, broken kinds first: `41 checked, 3 broken: list 200 (3 of 12), invoke 200 (29)`. */
 export function formatCoverage({ looked, broken, cells }: FindingCoverage): string {
   const inOrder = [...cells.filter((each) => each.broken > 0), ...cells.filter((each) => each.broken === 0)];
   const parts = inOrder.map(
@@ -248,7 +246,7 @@ export function formatCoverage({ looked, broken, cells }: FindingCoverage): stri
   return `${formatNumber(looked)} checked${broken > 0 ? `, ${formatNumber(broken)} broken` : ""}: ${joinFirst(parts, maxCells)}`;
 }
 
-/** Formats what a finding did not observe, and the setup that would be needed. Empty if nothing is missing. */
+/** Formats what a check could not observe, and the setup that would enable it. Empty if nothing is missing. */
 export function formatUncovered({ unseen }: FindingCoverage): string {
   return [...Map.groupBy(unseen, ({ needs = "" }) => needs)]
     .map(([needs, members]) => {

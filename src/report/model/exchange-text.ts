@@ -4,7 +4,7 @@ import { formatCount } from "../../base/text.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
 import { duration } from "../../base/duration.ts";
 
-/** Limits for the part of a message that is shown. A note says how much was left out. */
+/** Limits for how much of a message is shown. A note says how much was left out. */
 export interface MessageBounds {
   readonly bodyCharacters: number;
   readonly bodyLines: number;
@@ -15,8 +15,8 @@ export interface MessageBounds {
 const defaultBounds: MessageBounds = { bodyCharacters: 1200, bodyLines: 24, headers: 24, headerCharacters: 200 };
 
 /**
- * Formats an exchange as lines like those of `curl -v`. `> ` marks the request, `< ` the response, and `* ` notes of the harness. These
- * marks keep a target's text from looking like the harness's own output.
+ * Formats an exchange as lines, like `curl -v`. `> ` marks the request, `< ` the response, and `* ` notes of the harness. So a text of
+ * the target cannot pass for the harness's own words.
  */
 export function exchangeLines({ request, answer, sentMs }: Exchange, bounds: Partial<MessageBounds> = {}): string[] {
   const limits = { ...defaultBounds, ...bounds };
@@ -29,13 +29,13 @@ export function exchangeLines({ request, answer, sentMs }: Exchange, bounds: Par
   return [...sent, ...received, ...notesOn(answer, sentMs).map((note) => `* ${note}`)];
 }
 
-/** A line of text: sent or received, or a note of the harness. */
+/** A line of a message that was sent or received, or a note of the harness. */
 interface Line {
   readonly text: string;
   readonly isNote: boolean;
 }
 
-/** Returns a function that puts the sign of the direction before a line, or `*` before a note. */
+/** Returns a function that marks a line with the sign of its direction, and a note with `*`. */
 const mark =
   (sign: ">" | "<") =>
   (line: Line | string): string => {
@@ -46,7 +46,7 @@ const mark =
 const wire = (text: string): Line => ({ text, isNote: false });
 const note = (text: string): Line => ({ text, isNote: true });
 
-/** Headers and body of a message, within the bounds. */
+/** Formats headers and body of a message, within the limits. */
 function messageLines(headers: readonly Header[], body: Body, bounds: MessageBounds): Line[] {
   const first = headers.slice(0, bounds.headers);
   const rest = headers.length - first.length;
@@ -75,7 +75,7 @@ function bodyLines(body: Body, bounds: MessageBounds): Line[] {
   }
 }
 
-/** Cuts a text to the bounds. Two thirds show its beginning and one third its end, because the end of a stream matters, too. */
+/** Cuts a text to the limits. Keeps more of the beginning (two thirds) than of the end, because the end of a stream matters too. */
 function textLines(text: string, { bodyCharacters, bodyLines: maxLines }: MessageBounds): Line[] {
   const trimmed = withoutTrailingLineFeeds(text);
   const sanitized = (lines: readonly string[]): Line[] => lines.map((line) => wire(sanitize(line)));
@@ -112,9 +112,7 @@ function notesOn({ ending, events, endMs }: Answered, sentMs: number): string[] 
   }
 }
 
-/**
- * Formats a webhook delivery as lines: `< ` marks the request that the harness received, and `* ` notes on its time and on the response.
- */
+/** Formats a webhook delivery as lines. `< ` marks the request that the harness received, and `* ` its notes on time and response. */
 export function deliveryLines(delivery: Delivery, bounds: Partial<MessageBounds> = {}): string[] {
   const { request } = delivery;
   const received: (Line | string)[] = [

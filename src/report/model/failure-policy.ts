@@ -1,21 +1,21 @@
 import { isBroken, type ReportFinding } from "./report.ts";
 
-/** A known failure: an entry of the baseline, with a reason. */
+/** A known failure, as the baseline lists it. */
 export interface KnownFailure {
   /** Id of the check. */
   readonly check: string;
-  /** Tier or engine. If absent, the failure is known for every tier and engine. */
+  /** Tier or engine. Absent: the failure is known for all of them. */
   readonly instance?: string | undefined;
   readonly reason: string;
 }
 
-/** All known failures of a target. They do not fail a run. */
+/** The known failures of a target, which do not fail a run. */
 export type Baseline = readonly KnownFailure[];
 
 export interface BaselineResult {
-  /** Broken findings that the baseline lists as known failures. */
+  /** Broken findings that are known failures. */
   readonly excused: readonly ReportFinding[];
-  /** Known failures whose check passes now: the user has to remove them from the baseline. */
+  /** Known failures that no longer occur. The user has to remove them from the baseline. */
   readonly stale: Baseline;
 }
 
@@ -31,11 +31,11 @@ export const applyBaseline = (findings: readonly ReportFinding[], baseline: Base
   }),
 });
 
-/** Rules for which findings fail a run. The formats and the exit code share them. */
+/** Rules for which findings fail a run. All formats and the exit code use them. */
 export interface FailurePolicy {
   /** Whether a warning fails the run. */
   readonly strict: boolean;
-  /** Known failures do not fail the run. A stale entry does: its check passes now. */
+  /** Known failures, which do not fail the run. A known failure that no longer occurs does. */
   readonly baseline: Baseline;
 }
 
@@ -52,7 +52,7 @@ export type TestStatus =
 
 export interface TestStatuses {
   readonly of: (finding: ReportFinding) => TestStatus;
-  /** Known failures whose check passes now. They fail the run, so that the user removes them from the baseline. */
+  /** Known failures that no longer occur. They fail the run, so that the user removes them from the baseline. */
   readonly stale: Baseline;
 }
 

@@ -9,7 +9,7 @@ const why = z.string().nullable();
 const percentilesSchema = z.object({ count, p50: ms, p90: ms, p99: ms, p999: ms, max: ms }).describe("Milliseconds.");
 const spreadSchema = z.object({ count, median: ms, p99: ms, max: ms }).describe("Milliseconds.");
 
-/** The scenario, tier and engine that a load finding belongs to. */
+/** The load trial that a finding is about: scenario, tier and engine. */
 export const findingTrialSchema = z
   .object({ scenario: z.string(), tier: z.string(), engine: z.string() })
   .describe("Under load: the scenario, tier and engine of the finding.");
@@ -33,17 +33,17 @@ const runSchema = z
       admitted: count.describe("Responses with a 2xx status."),
       refused: count.describe("Responses with 429."),
       failed: count.describe("Responses with any other status."),
-      /** Requests without a response, except those whose connection the client closed on purpose. */
+      /** Number of requests without a response. Leaves out those whose connection the client closed on purpose. */
       unanswered: count,
       left: count.describe("Requests whose connection the client closed on purpose."),
     }),
-    /** Requests per second over the whole duration, pauses included. */
+    /** Requests per second over the whole duration, including pauses. */
     perSecond: z.object({ sent: z.number(), admitted: z.number() }).describe("Over the whole duration."),
-    /** `admitted` is `null` if no request was admitted, and `refused` if none was refused. */
+    /** Latencies by outcome of the request. `admitted` is `null` if no request was admitted, and `refused` if none was refused. */
     latencyMs: z
       .object({ admitted: percentilesSchema.nullable(), refused: percentilesSchema.nullable() })
       .describe("From sending to the head of the response."),
-    /** `null` if no stream was opened; `longestGapMs` is `null` if the engine does not measure it. */
+    /** Counts and times of streams; `null` if no stream was opened. `longestGapMs` is `null` if the engine does not measure it. */
     streams: z
       .object({ count, firstEventMs: spreadSchema.nullable(), longestGapMs: spreadSchema.nullable() })
       .describe("Time to the first event of each stream, and longest time between two events.")
@@ -57,7 +57,7 @@ const runSchema = z
       .object({ invalid: why, counts: why, pace: why })
       .describe("Why the run, its exact counts, or its times prove nothing; null if they are valid."),
     windows: z.string().nullable().describe("Shapes of windows that explain every admitted and refused request."),
-    /** `null` for a server other than the embedded one. */
+    /** Memory of the embedded server; `null` for any other server. */
     serverRssBytes: z
       .object({ first: count, last: count, most: count })
       .describe("Memory of the embedded server.")
@@ -67,7 +67,7 @@ const runSchema = z
   })
   .describe("One scenario on one tier by one engine.");
 
-/** The `load` property of `report.json`. */
+/** The property `load` of `report.json`. */
 export const loadResultsSchema = z
   .object({ runs: z.array(runSchema) })
   .describe("The load runs; only in reports of `conformance load`.");
@@ -76,7 +76,7 @@ export type FindingTrial = DeepReadonly<z.infer<typeof findingTrialSchema>>;
 export type Percentiles = DeepReadonly<z.infer<typeof percentilesSchema>>;
 export type Spread = DeepReadonly<z.infer<typeof spreadSchema>>;
 
-/** The results of a load trial: a scenario, sent to a tier by an engine. */
+/** The results of a load trial: one scenario, sent to one tier by one engine. */
 export type LoadRun = DeepReadonly<z.infer<typeof runSchema>>;
 
 /** The load results of a report. */

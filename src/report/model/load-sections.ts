@@ -7,7 +7,7 @@ import { cell, type Cell, type Column, type Fact, type Section } from "./section
 import { joinFirstTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
 import { formatTrial } from "./trial-id.ts";
 
-/** The sections of a load report; empty for a report without load. */
+/** Builds the sections of a load report. Empty for a report without load. */
 export function loadSections({ load, findings }: Report): Section[] {
   const runs = load?.runs ?? [];
   return [
@@ -67,7 +67,7 @@ const formatPercentiles = (latency: Percentiles | null): string =>
 
 const formatMs = (ms: number): string => (ms < 10 ? ms.toFixed(1) : formatNumber(Math.round(ms)));
 
-/** A row for each load run, with its result last. */
+/** Builds a table with a row for each load run. The last column is its result. */
 function runsSection(runs: readonly LoadRun[], findings: readonly ReportFinding[]): Section {
   const result: RunColumn = { head: "result", align: "left", cellOf: (run) => loadRunResult(run, findings) };
   const columns = [...runColumns, result];
@@ -79,7 +79,7 @@ function runsSection(runs: readonly LoadRun[], findings: readonly ReportFinding[
   };
 }
 
-/** The findings that name the evidence file of a load run. */
+/** Returns the findings that name the evidence file of a load run. */
 export const findingsOfLoadRun = ({ evidence }: LoadRun, findings: readonly ReportFinding[]): ReportFinding[] =>
   findings.filter((finding) => finding.evidence?.includes(evidence) === true);
 
@@ -94,11 +94,11 @@ function loadRunResult(run: LoadRun, findings: readonly ReportFinding[]): Cell {
   return pace === null ? cell(text`${passed} passed`, "good") : cell(text`${passed} passed, times invalid`, "caution");
 }
 
-/** Kinds of rate-limit window that explain every admitted and refused request, each with the load runs that it explains. */
+/** Lists the kinds of rate-limit window that explain every admitted and refused request, each with the load runs that it explains. */
 const windowItems = (runs: readonly LoadRun[]): Text[] =>
   [...Map.groupBy(runs, ({ windows }) => windows)]
     .flatMap(([windows, members]) => (windows === null ? [] : [{ windows, members }]))
-    // The shortest text comes first: it names the fewest possible kinds of window, and so is the most specific.
+    // The shortest text comes first. It names the fewest possible kinds of window, so it is the most specific.
     .toSorted((one, other) => one.windows.length - other.windows.length)
     .map(({ windows, members }) => text`${outsideProse(windows)} (${joinFirstTexts(members.map(trialText), 3)})`);
 
@@ -113,7 +113,7 @@ function streamItems(run: LoadRun): Text[] {
 const formatSpread = ({ median, p99, max }: Spread): string =>
   `${Math.round(median)}, ${Math.round(p99)}, ${Math.round(max)} ms`;
 
-/** Says why a run proves nothing, or why its counts or its times prove nothing. */
+/** Says why a load run is not valid, or why only its counts or its times are not. */
 function caveatItems(run: LoadRun): Text[] {
   const { invalid, counts, pace } = run.validity;
   const reason = invalid ?? counts ?? pace;
@@ -122,7 +122,7 @@ function caveatItems(run: LoadRun): Text[] {
   return [text`${trialText(run)}: ${own(what)} nothing: ${outsideProse(reason, 200)}`];
 }
 
-/** Facts about one load run that the table of runs has no room for. */
+/** Returns facts about a load run for which the table of runs has no room. */
 export function loadRunFacts(run: LoadRun): Fact[] {
   const { windows, notes, stopped, speed, durationMs, isFresh, serverRssBytes: memory, generator } = run;
   const mebibytes = (bytes: number): string => `${Math.round(bytes / 1_048_576)} MiB`;

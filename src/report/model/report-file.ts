@@ -9,13 +9,13 @@ import { restoreFindingTrials } from "./trial-id.ts";
 import { reportSchema } from "./report.ts";
 import type { Report } from "./report.ts";
 
-/** The text of `report.json`, indented by two spaces, with a line feed at the end. */
+/** Returns the text of `report.json`: indented by two spaces, with a line feed at the end. */
 export const serializeReport = (report: Report): string => `${JSON.stringify(report, null, 2)}\n`;
 
-/** The text of `evidence.json`, with one exchange, delivery or probe on each line. The file is long, and so easier to search by line. */
+/** Returns the text of `evidence.json`, with one exchange, delivery or probe on each line, so that the long file is easy to search. */
 export const serializeEvidence = (evidence: Evidence): string => [...serializeEvidenceChunks(evidence)].join("");
 
-/** Like {@link serializeEvidence}, but in chunks, because the whole text may need more memory than the rest of the run. */
+/** Like {@link serializeEvidence}, but in chunks. The whole text may need more memory than the run itself. */
 export function* serializeEvidenceChunks(evidence: Evidence): Generator<string> {
   const { format, exchanges, deliveries, probes } = toEvidenceFile(evidence);
   yield `{ "format": ${JSON.stringify(format)},\n"exchanges": {\n`;

@@ -11,8 +11,8 @@ import type { Section, SectionName, TableBlock } from "./section.ts";
 import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
 
 /**
- * Builds the sections that every format renders, except the verdict and the broken clauses, which have models of their own. Empty sections
- * are left out.
+ * Builds the sections that every format renders. The verdict and the broken clauses are not among them, because they have models of their
+ * own. Leaves out empty sections.
  */
 export function reportSections(report: Report): Section[] {
   const sections = [
@@ -30,11 +30,11 @@ export function reportSections(report: Report): Section[] {
   return sections.filter(({ blocks }) => blocks.length > 0);
 }
 
-/** The sections with these names, in the order of the names. */
+/** Returns the sections with these names, in the order of the names. */
 export const pickSections = (sections: readonly Section[], names: readonly SectionName[]): Section[] =>
   names.flatMap((name) => sections.filter((section) => section.name === name));
 
-/** The document's sentence of a clause; empty for a demand of a load scenario, which the document does not state. */
+/** Returns the document's sentence of a clause. Empty for a load scenario's own demand, which the document does not state. */
 export const clauseSentence = (clause: string): string => (isClauseId(clause) ? clauseOf(clause).says : "");
 
 function errorsSection({ findings }: Report): Section {
@@ -50,7 +50,7 @@ function errorsSection({ findings }: Report): Section {
   };
 }
 
-/** Counts of clauses, and of findings by outcome, for each section of the document and in total. Empty for a load report. */
+/** Builds the table of counts: clauses, and findings by outcome, for each section of the document and in total. Empty for a load report. */
 function countsSection({ findings, load }: Report): Section {
   const shown = outcomes.filter((outcome) => outcome !== "error" || countOf(findings, outcome) > 0);
   const isDroppable = (outcome: Outcome): boolean =>
@@ -86,7 +86,7 @@ function countsRow(name: Text, findings: readonly ReportFinding[], shown: readon
   return [cell(name), cell(text`${clauses}`), ...counts];
 }
 
-/** Skipped checks, grouped by the setup that would enable them, or else by the reason. */
+/** Lists skipped checks, grouped by the setup that would enable them. Without such a setup, groups them by reason. */
 function skippedSection({ findings, unselected }: Report): Section {
   const skipped = findings.filter(({ outcome }) => outcome === "skipped");
   const enabling = skipped.filter(({ needs }) => needs !== undefined);
@@ -123,10 +123,10 @@ const causesOf = (findings: readonly ReportFinding[], causeOf: (finding: ReportF
     .map(([cause, members]) => ({ text: outsideProse(cause), findings: members }))
     .toSorted((one, other) => other.findings.length - one.findings.length);
 
-/** Readings that only say whether an optional field is present. They are of little interest, so they get a table that pages collapse. */
+/** Readings that say only whether an optional field is present. They matter little, so they get a separate table that pages collapse. */
 export const presenceReadings: ReadonlySet<string> = new Set(["absent", "present"]);
 
-/** The readings that the target follows, and the other readings that a clause allows. */
+/** Builds the table of readings: which one the target follows, and which others the clause allows. */
 function readingsSection({ findings }: Report): Section {
   const clauses = [
     ...Map.groupBy(
@@ -178,7 +178,7 @@ function readingRow([clause, members]: ClauseFindings): Cell[] {
   ];
 }
 
-/** The observed behaviour of the target where the document is silent. */
+/** Lists how the target behaves where the document is silent. */
 function observationsSection({ findings }: Report): Section {
   const observed = findings.filter(({ outcome }) => outcome === "observed");
   const rows = observed.map((finding) => {
@@ -199,7 +199,7 @@ function observationsSection({ findings }: Report): Section {
   };
 }
 
-/** Resources that the run left on the target. */
+/** Lists the resources that the run left on the target. */
 function createdSection({ created }: Report): Section {
   const kinds = createdKinds.flatMap((kind) => {
     const count = created.filter((each) => each.kind === kind).length;
@@ -225,7 +225,7 @@ function createdSection({ created }: Report): Section {
   };
 }
 
-/** Facts that tell two reports apart: target, suite and time. */
+/** Lists facts that tell two reports apart: target, suite and time. */
 function aboutSection({ suite, target, started, finished, durationMs, waitedMs }: Report): Section {
   const tiers = Object.entries(target.tiers).map(([key, tier]) =>
     outside(key === tier ? key : `${key} (${tier})`, 120),

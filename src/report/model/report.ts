@@ -28,7 +28,7 @@ export const verdicts = ["conformant", "nonconformant", "partial", "incomplete",
 export type Verdict = (typeof verdicts)[number];
 
 /**
- * Levels of findings. `load` is a demand of a load scenario that no clause states: if it is not met, the run fails, but no clause is
+ * Levels of findings. `load`: a load scenario's own demand, which no clause states. If it is not met, the run fails, but no clause is
  * broken.
  */
 export const rowLevels = [...levels, "load"] as const;
@@ -51,7 +51,7 @@ const pairsSchema = z
     ...coveredCounts,
     unseen: z
       .array(z.string())
-      // Reports of earlier versions do not name these pairs.
+      // Default for reports of earlier versions, which do not name these pairs.
       .default([])
       .describe("Pairs within reach that no request had. Their must clauses do not count as exercised."),
     triples: z.object(coveredCounts).describe("Triples of endpoint, kind of key and state of the key.").exactOptional(),
@@ -87,7 +87,7 @@ const coverageSchema = z
 const findingSchema = z
   .object({
     check: z.string(),
-    /** At level `load`, the name of the scenario's demand, such as `load/slow-refusals`. */
+    /** Id of the clause. At the level `load`, name of the scenario's own demand, such as `load/slow-refusals`. */
     clause: z.string(),
     suite: z.string(),
     level: z
@@ -127,7 +127,7 @@ const findingSchema = z
   })
   .describe("The result of one check for one instance of its probe.");
 
-/** Kinds of resource that a run can leave on the target. */
+/** Kinds of resource that a run may leave on the target. */
 export const createdKinds = ["webhook", "alert", "operation"] as const;
 
 const createdSchema = z.object({
@@ -154,14 +154,14 @@ const connectionSchema = z
 
 const untestableSchema = z.object({ clause: z.string(), level: z.enum(levels), reason: z.string() });
 
-/** The format of `report.json`. */
+/** Schema of `report.json`. */
 export const reportSchema = z
   .object({
     format: z.literal("agent-hosting-conformance/report/1"),
     suite: z.object({
       version: z.string(),
       clauses: z.string().describe("Hash of the clauses judged by."),
-      // Before there were requirement sets, reports were judged by the checks of the first set.
+      // Default for reports from before requirement sets existed. They were judged by the checks of the first set.
       requirements: z.string().default(firstRequirements).describe("The requirement set that was judged by."),
     }),
     party: z
@@ -171,7 +171,7 @@ export const reportSchema = z
     target: z.object({
       name: z.string(),
       baseUrl: z.string(),
-      /** Computed from the base URL and the `Server` header. */
+      /** A hash of the base URL and the `Server` header. */
       fingerprint: z.string().describe("Hash of what identifies the deployment."),
       tiers: z.record(z.string(), z.string()).describe("Tiers of the keys in use, by key name."),
       roles: z
@@ -212,7 +212,7 @@ export const reportSchema = z
     findings: z.array(findingSchema),
     upcoming: z
       .array(findingSchema)
-      // Reports that were written before there were requirement sets lack this property.
+      // Default for reports from before requirement sets existed, which lack this property.
       .default([])
       .describe(
         "Findings of checks that only a later requirement set has. They count neither for the totals nor for the verdict.",
@@ -220,7 +220,7 @@ export const reportSchema = z
     pairs: pairsSchema.exactOptional(),
     created: z
       .array(createdSchema)
-      // Reports of earlier versions lack this property, because their runs created nothing on a target.
+      // Default for reports of earlier versions, whose runs left nothing on a target.
       .default([])
       .describe("Resources that the run left on the target: the interface has no operation that deletes them."),
     unselected: z.array(z.string()).describe("Must clauses with checks that `--only` or `--skip` left out."),
@@ -235,39 +235,39 @@ export const reportSchema = z
 
 export type Report = DeepReadonly<z.infer<typeof reportSchema>>;
 
-/** The party that a report judges. */
+/** Returns the party that a report judges: server, receiver or file. */
 export const partyOf = ({ party = "server" }: Pick<Report, "party">): Party => party;
 
-/** The proxy and the certificates of the connection to a target. */
+/** Proxy and certificates of the connection to a target. */
 export type ReportedConnection = DeepReadonly<z.infer<typeof connectionSchema>>;
 
-/** The result of one check. A check whose probe runs once for each tier has a finding for each tier. */
+/** The result of a check. A check whose probe runs once for each tier has one finding for each tier. */
 export type ReportFinding = DeepReadonly<z.infer<typeof findingSchema>>;
 export type Totals = DeepReadonly<z.infer<typeof totalsSchema>>;
 
-/** A clause that no request can test, and why. */
+/** A clause that no request can test, and the reason. */
 export type UntestableRow = DeepReadonly<z.infer<typeof untestableSchema>>;
 
 /** A resource that the run left on the target, because the interface has no operation that deletes it. */
 export type CreatedResource = DeepReadonly<z.infer<typeof createdSchema>>;
 
 /**
- * A report with its evidence, the input of every renderer. Secrets are redacted, those of webhooks included. Control characters in texts of
- * the target are not escaped: each renderer escapes them for its format.
+ * A report with its evidence. Every renderer takes this. All secrets are redacted, including those of webhooks. Control characters are
+ * not escaped yet: each renderer escapes them for its own format.
  */
 export interface ReportDocument {
   readonly report: Report;
-  /** `null` for a load report, and for a report that was moved without its evidence. */
+  /** Evidence of the run. `null` for a load report, and for a report that was moved without its evidence. */
   readonly evidence: Evidence | null;
-  /** Load evidence by the file name in `report.load.runs[].evidence`; empty for a report without load. */
+  /** Load evidence, by the file name in `report.load.runs[].evidence`. Empty for a report without load. */
   readonly load: ReadonlyMap<string, LoadEvidence>;
 }
 
 type Judged = Pick<ReportFinding, "outcome">;
 
-/** Whether a finding breaks its clause, at whatever level. */
+/** Whether a finding breaks its clause, at any level. */
 export const isBroken = ({ outcome }: Judged): boolean =>
   outcome === "fail" || outcome === "warning" || outcome === "note";
 
-/** Whether a check was exercised: it was neither skipped, nor did the harness fail. */
+/** Whether a check was exercised: it was not skipped, and the harness did not fail. */
 export const isExercised = ({ outcome }: Judged): boolean => outcome !== "skipped" && outcome !== "error";

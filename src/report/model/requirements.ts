@@ -12,24 +12,21 @@ import {
 import { partyOf, type Report, type ReportFinding } from "./report.ts";
 import { hasInvalidLoad, runEndOf, totalsOf, verdictWith } from "./verdict.ts";
 
-/** The requirement set in which a finding's check first counts. */
+/** The first requirement set in which the check of a finding counts. */
 export const sinceOf = ({ since = firstRequirements }: Pick<ReportFinding, "since">): string => since;
 
-/**
- * The `since` field of a finding. Absent for the first requirement set, because reports of versions without sets lack
- * the field.
- */
+/** The field `since` of a finding. Absent for the first requirement set, as in reports from before requirement sets existed. */
 export const sinceField = (since: RequirementSet): Pick<ReportFinding, "since"> =>
   since === firstRequirements ? {} : { since };
 
 /**
- * The earlier check that a check repeats for requests of a later set, as in `INV-3/in requests of 1.1`; `null` if it
- * repeats none. Such a check has a finding only if it judged more cases than the earlier check, and that one holds.
+ * Returns the earlier check that a check repeats for newer requests (as `INV-3/in requests of 1.1` does); `null` if it repeats none. Such
+ * a check has a finding only if it judged further cases, and only if the earlier check holds.
  */
 export const repeatedCheck = (check: string): string | null =>
   /^(.+)[/ ]in requests of \d+\.\d+$/.exec(check)?.[1] ?? null;
 
-/** Splits findings into those that count in a requirement set, and those whose checks only a later set has. */
+/** Separates findings that count in a requirement set from those whose checks only a later set has. */
 export const splitFindings = (
   findings: readonly ReportFinding[],
   requirements: string,
@@ -38,22 +35,22 @@ export const splitFindings = (
   upcoming: findings.filter((finding) => !countsIn(sinceOf(finding), requirements)),
 });
 
-/** Whether a clause is in a requirement set. A demand of a load scenario is no clause, and counts in every set. */
+/** Whether a clause belongs to a requirement set. A load scenario's own demand is no clause, and belongs to every set. */
 export const isClauseIn = (clause: string, requirements: string): boolean =>
   !isClauseId(clause) || countsIn(clauseOf(clause).since, requirements);
 
-/** The requirement set by which a report was judged. If this version does not know that set, its newest set. */
+/** Returns the requirement set by which a report was judged. If this version does not know it, returns the newest set. */
 export const requirementsOf = ({ suite }: Pick<Report, "suite">): RequirementSet =>
   isRequirementSet(suite.requirements) ? suite.requirements : newestRequirements;
 
-/** The newest set for the party of a report. Earlier sets have nothing for other parties than servers. */
+/** Returns the newest requirement set for the party of a report. Earlier sets have checks only for servers. */
 export const newestFor = (report: Pick<Report, "party">): RequirementSet =>
   partyOf(report) === "server" ? newestRequirements : latestRequirements;
 
 /**
- * Returns a report as an earlier requirement set judges it: checks of later sets no longer count.
+ * Judges a report by an earlier requirement set: checks of later sets no longer count.
  *
- * @throws {UsageError} if the report was judged by an even earlier set, because its run may lack checks
+ * @throws {UsageError} if the report was judged by an even earlier set, because checks may be missing in its run
  */
 export function narrowReport(report: Report, requirements: RequirementSet): Report {
   const { suite } = report;

@@ -1,7 +1,7 @@
 import type { ReportFinding } from "./report.ts";
 import type { Text } from "./text.ts";
 
-/** Names of the sections, in the order in which a report shows them. */
+/** Names of sections, in the order in which a report shows them. */
 export type SectionName =
   | "errors"
   | "load"
@@ -21,9 +21,9 @@ export type SectionName =
 export interface Section {
   readonly name: SectionName;
   readonly title: string;
-  /** Explains the section in a sentence or two. */
+  /** An explanation of the section, in a sentence or two. */
   readonly lead?: Text;
-  /** The section in one line, for formats with little room. If it is absent, these formats show the blocks. */
+  /** The section in one line, for formats with little room. Absent: these formats show the blocks. */
   readonly summary?: Text;
   readonly blocks: readonly Block[];
 }
@@ -35,26 +35,29 @@ export interface TableBlock {
   readonly name: string;
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly Cell[])[];
-  /** Explains the table, for formats with room for it. */
+  /** An explanation of the table, for formats with room for it. */
   readonly lead?: Text;
-  /** Whether the table is of little interest, so that the HTML page collapses it. */
+  /** Whether the table matters little. The HTML page collapses it. */
   readonly isMinor?: boolean;
 }
 
 export interface Column {
   readonly head: string;
   readonly align: "left" | "right";
-  /** If there is too little room, columns with the highest rank are left out first. A column without a rank is never left out. */
+  /**
+   * Order in which columns are left out if there is too little room: the highest rank goes first. A column without a rank is always
+   * shown.
+   */
   readonly dropRank?: number;
 }
 
-/** Whether the content of a table cell is good or bad. Colour or weight shows the tone, in addition to the words. */
+/** How good the content of a table cell is. Colour or weight show it in addition to the words. */
 export type Tone = "plain" | "good" | "bad" | "caution";
 
 export interface Cell {
   readonly text: Text;
   readonly tone: Tone;
-  /** Target of a link to a finding or a load run, in formats with links. */
+  /** The finding or the load run to which the cell links, in formats with links. */
   readonly link?: Link;
 }
 
@@ -62,10 +65,10 @@ export type Link =
   | { readonly kind: "finding"; readonly finding: ReportFinding }
   | { readonly kind: "load run"; readonly evidence: string };
 
-/** A list of labels, each with a value. */
+/** A list of facts, each with a label and a value. */
 export interface FactsBlock {
   readonly kind: "facts";
-  /** Printed before each label, in formats that show facts as lines and not as a table. */
+  /** A word before each label, in formats that show facts as lines. */
   readonly prefix?: string;
   readonly facts: readonly Fact[];
 }
@@ -80,11 +83,11 @@ export interface ItemsBlock {
   readonly items: readonly Text[];
 }
 
-/** Findings grouped by a common cause, the largest group first. */
+/** Findings grouped by their common cause, largest group first. */
 export interface CausesBlock {
   readonly kind: "causes";
   readonly head: string;
-  /** Printed before each cause, in formats without a heading for causes. Empty if causes need no prefix. */
+  /** A word before each cause, in formats without a heading for causes. May be empty. */
   readonly prefix: string;
   readonly causes: readonly Cause[];
 }
@@ -96,9 +99,9 @@ export interface Cause {
 
 export const cell = (text: Text, tone: Tone = "plain"): Cell => ({ text, tone });
 
-/** A table cell with a link to a finding. */
+/** Creates a table cell that links to a finding. */
 export const findingCell = (text: Text, finding: ReportFinding | undefined): Cell =>
   finding === undefined ? cell(text) : { text, tone: "plain", link: { kind: "finding", finding } };
 
-/** Columns of text, aligned to the left. */
+/** Creates columns of left-aligned text. */
 export const textColumns = (...heads: readonly string[]): Column[] => heads.map((head) => ({ head, align: "left" }));

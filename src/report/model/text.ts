@@ -1,6 +1,6 @@
 /**
- * Text that keeps the harness's own words apart from text from outside (of a target, or of a person). Only a renderer turns it into a
- * string, and makes the parts from outside harmless for its format.
+ * A text that marks which parts are the harness's own words, and which come from a target or a person. Only a renderer turns it into a
+ * string, and makes the outside parts harmless for its format.
  */
 export interface Text {
   readonly parts: readonly TextPart[];
@@ -8,7 +8,7 @@ export interface Text {
 
 export type TextPart = OwnPart | OutsidePart;
 
-/** Words of the harness or of the interface document; backticks mark code. */
+/** A part with words of the harness or of the interface document. Backticks mark code. */
 interface OwnPart {
   readonly kind: "own";
   readonly words: string;
@@ -17,19 +17,18 @@ interface OwnPart {
 interface OutsidePart {
   readonly kind: "outside";
   readonly raw: string;
-  /** Longest form to print, in columns of a terminal. Longer text is cut. */
+  /** Maximum width in columns of a terminal. Longer text is cut. */
   readonly max: number;
-  /** Whether the part continues a sentence of the harness, such as the reason of a skipped check. Otherwise it is a quoted value. */
+  /** Whether the part continues a sentence of the harness, such as the reason of a skipped check. If not, it is a quoted value. */
   readonly isProse: boolean;
 }
 
 /**
- * Content that may be interpolated into {@link text}. Plain strings are not allowed, so that a target's text cannot pass for the harness's
- * own words.
+ * A value to insert into a {@link text} template. Strings are not allowed, so that a target's text cannot pass for words of the harness.
  */
 type Hole = Text | number | readonly Text[];
 
-/** Makes text from a template. The template's fixed parts are the harness's own words. Interpolated lists of texts are joined by commas. */
+/** Creates a text from a template, whose fixed parts are words of the harness. An inserted list of texts is joined by commas. */
 export function text(template: TemplateStringsArray, ...holes: readonly Hole[]): Text {
   const parts = template.flatMap((words, at) => [ownPart(words), ...partsOf(holes[at] ?? [])]);
   return { parts: parts.filter((part) => part.kind === "outside" || part.words !== "") };
@@ -42,13 +41,13 @@ function partsOf(hole: Hole): readonly TextPart[] {
 
 const ownPart = (words: string): OwnPart => ({ kind: "own", words });
 
-/** Marks a string as the harness's own words: a constant, a number in words, or a sentence of the document. */
+/** Creates a text of the harness's own words: a constant, a formatted number, or a sentence of the document. */
 export const own = (words: string): Text => ({ parts: words === "" ? [] : [ownPart(words)] });
 
-/** Marks a string as a value from outside, such as a name or an observed value. */
+/** Creates a text of a value from outside, such as a name or an observed value. */
 export const outside = (raw: string, max = 300): Text => ({ parts: [{ kind: "outside", raw, max, isProse: false }] });
 
-/** Marks a string as prose that may contain text from outside, such as the reason of a skipped check. */
+/** Creates a text of prose that may contain words from outside, such as the reason of a skipped check. */
 export const outsideProse = (raw: string, max = 300): Text => ({
   parts: [{ kind: "outside", raw, max, isProse: true }],
 });
@@ -64,7 +63,7 @@ export function joinFirstTexts(texts: readonly Text[], max: number): Text {
   return hiddenCount > 0 ? text`${joined} and ${hiddenCount} more` : joined;
 }
 
-/** Turns text into a string of some format. The renderer passes a function for its own words, and one for parts from outside. */
+/** Turns a text into a string. The renderer passes one function for the harness's own words, and one for words from outside. */
 export const renderText = (
   { parts }: Text,
   format: { readonly own: (words: string) => string; readonly outside: (part: OutsidePart) => string },

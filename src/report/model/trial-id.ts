@@ -1,27 +1,27 @@
 import type { LoadRun, FindingTrial } from "./load-results.ts";
 import type { Report, ReportFinding } from "./report.ts";
 
-/** Identifies a load trial by scenario, tier and engine. Two runs of the same trial send the same load. */
+/** The fields that identify a load trial: scenario, tier and engine. Runs with equal fields send the same load. */
 export type TrialId = Pick<LoadRun, "scenario" | "tier" | "engine">;
 
 const tierText = ({ tier }: Pick<TrialId, "tier">): string => tier ?? "no tier";
 
-/** Formats scenario, tier and engine as `burst, pro, k6`. */
+/** Formats a load trial as `burst, pro, k6`. */
 export const formatTrial = (load: TrialId): string => [load.scenario, tierText(load), load.engine].join(", ");
 
 /** Formats a scenario with the tiers and engines that it ran with: `burst (free, k6; pro, k6)`. */
 export const formatScenarioTrials = (scenario: string, instances: readonly string[]): string =>
   `${scenario} (${instances.join("; ")})`;
 
-/** Tier and engine of a load finding, as its instance: `pro, k6`. */
+/** The instance of a load finding: tier and engine, such as `pro, k6`. */
 export const trialInstance = (load: Pick<TrialId, "tier" | "engine">): string => `${tierText(load)}, ${load.engine}`;
 
 const suiteMark = "Load: ";
 
-/** The field `suite` of a load finding: `Load: burst`. */
+/** The field `suite` of a load finding, such as `Load: burst`. */
 export const trialSuite = ({ scenario }: Pick<TrialId, "scenario">): string => `${suiteMark}${scenario}`;
 
-/** Restores the field `load` of load findings. Earlier versions wrote scenario, tier and engine only into `suite` and `instance`. */
+/** Fills in the field `load` of load findings. Earlier versions wrote scenario, tier and engine only into `suite` and `instance`. */
 export function restoreFindingTrials(report: Report): Report {
   if (report.load === undefined) return report;
   return {

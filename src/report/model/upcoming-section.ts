@@ -6,8 +6,8 @@ import type { Fact, Section } from "./section.ts";
 import { outside, outsideProse, own, text } from "./text.ts";
 
 /**
- * The section on checks that only a later requirement set has: their number, and each finding that would be broken. They do not count for
- * the verdict.
+ * Builds the section on checks that only a later requirement set has: their number, and the findings that would be broken. They do not
+ * count for the verdict.
  */
 export function upcomingSection({ suite, upcoming }: Pick<Report, "suite" | "upcoming">): Section {
   const counts = outcomes.flatMap((outcome) => {
@@ -32,5 +32,5 @@ export function upcomingSection({ suite, upcoming }: Pick<Report, "suite" | "upc
 const upcomingName = ({ check, instance }: ReportFinding): string =>
   instance === undefined ? check : `${check} (${instance})`;
 
-/** Whether an upcoming finding is broken, or the harness failed at its check. */
+/** Whether a finding is broken, or the harness failed at its check. */
 export const isBrokenOrError = (finding: ReportFinding): boolean => isBroken(finding) || finding.outcome === "error";

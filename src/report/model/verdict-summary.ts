@@ -14,11 +14,11 @@ export const verdictTones: Readonly<Record<Verdict, Tone>> = {
   unreachable: "bad",
 };
 
-/** The verdict with its scope: `conformant`, or `conformant under load`. */
+/** The verdict, and what it is about: `conformant`, or `conformant under load`. */
 export const verdictName = ({ verdict, load }: Report): string =>
   load === undefined || verdict === "unreachable" ? verdict : `${verdict} under load`;
 
-/** The reasons of the verdict, further findings and the cost of the run, as one sentence without a full stop. */
+/** Returns a sentence without a full stop: the reasons of the verdict, further findings, and the cost of the run. */
 export function verdictReasons(report: Report): Text {
   const { totals, verdict, load, requests, durationMs, executions, waitedMs } = report;
   if (verdict === "unreachable") return unreachableText(report);
@@ -34,7 +34,7 @@ export function verdictReasons(report: Report): Text {
     ...counts(totals.note, "", "note"),
     ...counts(ofLoad ? 0 : totals.observed, "", "gap observation"),
     ...(ofLoad ? [formatCount(load.runs.length, "load run")] : []),
-    // Judging files sends nothing, unless a target is named as well.
+    // Judging configuration files sends no requests, unless a target is named as well.
     ...(partyOf(report) === "file" && requests === 0
       ? []
       : [`${formatCount(requests, "request")} in ${duration(durationMs)}`]),
@@ -55,11 +55,11 @@ export function verdictReasons(report: Report): Text {
 const counts = (count: number, before: string, noun: string): string[] =>
   count === 0 ? [] : [`${before}${formatCount(count, noun)}`];
 
-/** Formats the number of requests that the network lost, as a part of a sentence; empty if there are none. */
+/** Formats the number of requests without a response, as a part of a sentence. Empty if there are none. */
 export const lostRequests = ({ lost = 0 }: Pick<Report, "lost">): string[] =>
   lost === 0 ? [] : [`${formatCount(lost, "request")} lost on the network and sent again`];
 
-/** Says when the target did not respond, unless the verdict already says so because the run stopped for that reason. */
+/** Says when the target did not respond. Empty if the run stopped for that reason, because the verdict already says so. */
 const absences = ({ away, stopped }: Report): Text[] =>
   away === undefined || away === stopped ? [] : [outsideProse(away, 400)];
 
@@ -104,7 +104,7 @@ function basisOf(report: Report): Text[] {
 const brokenNames = (findings: Report["findings"]): string[] =>
   [...clauseOutcomes(findings)].flatMap(([clause, outcome]) => (outcome === "fail" ? [clause] : []));
 
-/** Names clauses that `--only` asks for and that were not exercised, with the reason for the first of them. */
+/** Names clauses that `--only` selects and that were not exercised, with the reason for the first. */
 function namedInVain(report: Report): Text[] {
   const findings = unexercisedNamed(report);
   const [first] = findings;
@@ -116,7 +116,7 @@ function namedInVain(report: Report): Text[] {
   return [text`named but not exercised: ${names} (${outsideProse(first.reason ?? "no reason known", 160)})`];
 }
 
-/** Names demands of load scenarios that were not met. They fail the run, but break no clause. */
+/** Names the load scenarios' own demands that were not met. They fail the run, but break no clause. */
 function unmetDemands({ findings }: Report): Text[] {
   const unmet = brokenNames(findings.filter(({ level }) => level === "load"));
   if (unmet.length === 0) return [];

@@ -8,7 +8,7 @@ import { clauseOutcomes, exitCodeOf, runExitCode, totalsOf, unexercisedMusts, ve
 
 const levelOf = { warning: "should", note: "advisory", observed: "gap" } as const;
 
-/** Findings, each written as `CLAUSE outcome`. */
+/** Creates findings from texts of the form `CLAUSE outcome`. */
 const rows = (...written: readonly string[]): ReportFinding[] =>
   written.map((row) => {
     const [clause = "", outcome = ""] = row.split(" ");

@@ -28,8 +28,8 @@ export const worstFirst = [
 ] as const satisfies Outcome[];
 
 /**
- * The worst outcome of each clause, in the order of the findings. A clause about pairs of request properties does not
- * pass if some of these pairs was not tried.
+ * Returns the worst outcome of each clause, in the order of the findings. A clause about pairs of request properties does not pass if one
+ * of the pairs was not tried.
  */
 export function clauseOutcomes(findings: readonly ReportFinding[]): ReadonlyMap<string, Outcome> {
   const worst = new Map<string, Outcome>();
@@ -44,12 +44,12 @@ export function clauseOutcomes(findings: readonly ReportFinding[]): ReadonlyMap<
 
 const hasUnseenPairs = ({ unseenPairs = 0 }: Pick<ReportFinding, "unseenPairs">): boolean => unseenPairs > 0;
 
-/** The parts of a finding that a verdict follows from. */
+/** The parts of a finding from which a verdict follows. */
 type JudgedFinding = Pick<ReportFinding, "clause" | "level" | "outcome" | "unseenPairs">;
 
 /**
- * Must clauses that no finding exercised: the check was skipped, `--only` or `--skip` left it out, or the harness
- * failed. A clause about pairs of request properties is not exercised if some of these pairs was not tried.
+ * Returns the must clauses that no finding exercised: the check was skipped, unselected or hit by an error of the harness. A clause about
+ * pairs of request properties also counts if one of the pairs was not tried.
  */
 export function unexercisedMusts(findings: readonly JudgedFinding[], unselected: readonly string[] = []): string[] {
   const musts = findings.filter(({ level }) => level === "must");
@@ -59,8 +59,8 @@ export function unexercisedMusts(findings: readonly JudgedFinding[], unselected:
 }
 
 /**
- * Findings of must and should clauses that `--only` names by the exact id of the clause or of a check, and that were not exercised: the
- * first finding for each id. A glob or the title of a suite names no clause.
+ * Returns findings that were not exercised although `--only` names their must or should clause, or a check of it, by its exact id.
+ * Returns one for each id. A glob or the title of a suite does not count as naming.
  */
 export function unexercisedNamed({ findings, selection }: Pick<Report, "findings" | "selection">): ReportFinding[] {
   const names = new Set(selection?.only.map((pattern) => pattern.toUpperCase()));
@@ -74,10 +74,10 @@ export function unexercisedNamed({ findings, selection }: Pick<Report, "findings
 }
 
 /**
- * The verdict on the findings of a run. An unmet demand of a load scenario does not change the verdict, although it fails the run.
+ * Returns the verdict on the findings of a run. A load scenario's unmet demand fails the run, but does not change the verdict.
  *
  * @param stopped why the run ended early; `null` if it did not
- * @param unselected must clauses that the selection left out; with any of these, the verdict is at best `partial`
+ * @param unselected must clauses that the selection left out; if there are any, the verdict is at best `partial`
  */
 export function verdictOf(
   findings: readonly JudgedFinding[],
@@ -89,31 +89,31 @@ export function verdictOf(
   return findings.some(isExercised) && unexercisedMusts(findings, unselected).length === 0 ? "conformant" : "partial";
 }
 
-/** The end of a run: as planned, or early for a reason. `unreachable` means that the target could not be judged at all. */
+/** How a run ended: as planned, or early for a reason. `unreachable`: the target could not be judged at all. */
 export type RunEnd = { readonly kind: "planned" } | { readonly kind: "stopped" | "unreachable"; readonly why: string };
 
 /**
  * Returns how a run ended.
  *
- * @param why reason why the run was stopped early; `null` if it was not
+ * @param why why the run was stopped early; `null` if it was not
  */
 export const runEndFor = (why: string | null): RunEnd =>
   why === null ? { kind: "planned" } : { kind: "stopped", why };
 
-/** How the run of a report ended. */
+/** Returns how the run of a report ended. */
 export const runEndOf = ({ verdict, stopped }: Pick<Report, "verdict" | "stopped">): RunEnd =>
   verdict === "unreachable" ? { kind: "unreachable", why: stopped ?? "" } : runEndFor(stopped ?? null);
 
-/** The input of a verdict. */
+/** Everything from which a verdict follows. */
 interface VerdictInput {
   readonly findings: readonly JudgedFinding[];
   readonly end: RunEnd;
   readonly unselected: readonly string[];
-  /** Whether a load run is invalid. If so, the verdict is at best `partial`. */
+  /** Whether a load run is invalid. The verdict is then at best `partial`. */
   readonly hasInvalidLoad: boolean;
 }
 
-/** The verdict of any report, whether of a run or of load. */
+/** Returns the verdict of a report of a run or of load. */
 export function verdictWith({ findings, end, unselected, hasInvalidLoad }: VerdictInput): Verdict {
   if (end.kind === "unreachable") return "unreachable";
   const verdict = verdictOf(findings, end.kind === "planned" ? null : end.why, unselected);
@@ -124,7 +124,7 @@ export function verdictWith({ findings, end, unselected, hasInvalidLoad }: Verdi
 export const hasInvalidLoad = (load: Report["load"] | null): boolean =>
   load?.runs.some(({ validity }) => validity.invalid !== null) === true;
 
-/** Why nothing was judged, for a run that ended early; `null` if a check was exercised, or the run ended as planned. */
+/** Returns why nothing was judged; `null` if a check was exercised, or the run ended as planned. */
 export const whyNothingJudged = ({
   findings,
   stopped,
@@ -140,7 +140,7 @@ export interface ExitOptions {
 }
 
 /**
- * The exit code for the findings of a run. The caller handles interruptions (130).
+ * Returns the exit code for the findings of a run. The caller handles interruptions (130).
  *
  * - 1: a `must` is broken, or a condition of `strict` or `complete` is not met. A broken clause is proven, so 1 comes before 4.
  * - 4: the harness itself failed.
@@ -158,10 +158,7 @@ export function exitCodeOf(
   return complete && unexercisedMusts(findings, unselected).length > 0 ? 1 : 0;
 }
 
-/**
- * Whether the run was stopped because the harness or its machine failed. The error of a check is then the reason for
- * the stop.
- */
+/** Whether the run was stopped because the harness or its machine failed. An error of a check is then the reason. */
 const isStoppedByHarness = ({ findings, stopped }: Report): boolean =>
   findings.some(({ outcome, reason }) => outcome === "error" && reason !== undefined && reason === stopped);
 
@@ -171,13 +168,12 @@ export interface RunExitOptions extends Partial<ExitOptions> {
 }
 
 /**
- * The exit code of a run with a baseline. It is that of {@link exitCodeOf} for the findings that the baseline does not excuse, with these
+ * Returns the exit code of a run with a baseline. It is {@link exitCodeOf} of the findings that the baseline does not excuse, with these
  * additions:
  *
- * - 1: also for a stale entry of the baseline.
- * - 3: also if the run was stopped early, but not by a failure of the harness. Also if `--only` names a must or should clause that was not
- * exercised.
- * - 0: also if all exercised findings are excused.
+ * - 1: a known failure no longer occurs.
+ * - 3: the run was stopped early, but not by a failure of the harness; or `--only` names a must or should clause that was not exercised.
+ * - 0: all exercised findings are excused.
  */
 export function runExitCode(
   report: Report,
@@ -191,6 +187,6 @@ export function runExitCode(
   if (report.verdict === "incomplete" && !isStoppedByHarness(report))
     return decisiveExitCode([code, exitCodes.nothingExercised]);
   if (code === 0 && unexercisedNamed(report).length > 0) return 3;
-  // A run whose exercised findings are all excused still exercised something, so it does not end with 3.
+  // Excused findings were exercised too, so the code is not 3 (nothing was exercised).
   return code === 3 && excused.length > 0 ? 0 : code;
 }

@@ -216,7 +216,7 @@ function bytesOf(body: Body): Buffer {
 
 const byText = (a: readonly string[], b: readonly string[]): number => (a.join() < b.join() ? -1 : 1);
 
-/** Pairs of header name and value, without the headers that every client adds. */
+/** Returns headers as pairs of name and value, without those that every client adds. */
 function comparable(raw: readonly string[]): string[][] {
   const pairs = raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1] ?? ""]] : []));
   return pairs.filter(([name = ""]) => !/^(host|user-agent|content-length)$/i.test(name)).toSorted(byText);

@@ -5,27 +5,29 @@ import { type ShellPiece, shellQuote, shellWord } from "../../base/shell-words.t
 import { commandName } from "./command-name.ts";
 
 export interface CurlOptions {
-  /** Returns the shell variable that holds the key of this name; `undefined` if no variable does. */
+  /** Returns the shell variable that holds the key with this name; `undefined` if there is none. */
   readonly shellVariableOf: (keyName: string) => string | undefined;
-  /** Path of the evidence file. A command reads a body from it that is too long for a command line. */
+  /** Path of the evidence file. A body that is too long for a command line is read from it. */
   readonly evidenceFile: string;
-  /** Proxy and certificates of the connection to the target; `undefined` if there were none. */
+  /** Proxy and certificates of the connection to the target; `undefined` for a direct connection. */
   readonly connection: ReportedConnection | undefined;
 }
 
-/** Shell variable that the commands set to the secret of a webhook. */
+/** Shell variable to which the commands assign the secret of a webhook. */
 export const webhookSecretVariable = "WEBHOOK_SECRET";
 
-/** Finds the shell variable of a key: the variable that the target file names, or else that of {@link shellVariableOfKey}. */
+/**
+ * Returns a function that finds the shell variable of a key. The target file may name the variable; otherwise {@link shellVariableOfKey}
+ * gives it.
+ */
 export const shellVariablesOf =
   ({ variables = {} }: Report["target"]): CurlOptions["shellVariableOf"] =>
   (name) =>
     Object.hasOwn(variables, name) ? variables[name] : shellVariableOfKey(name);
 
 /**
- * Shell variable of a key in the commands of a saved report, such as `PRO_KEY` for the key `pro`. If a run had a single
- * key, it is the variable that `conformance run` reads. Returns `undefined` for a part of a key, because no variable
- * holds a part.
+ * Returns the shell variable of a key in the commands of a saved report, such as `PRO_KEY` for the key `pro`. A run with a single key
+ * uses the variable that `conformance run` reads. Returns `undefined` for a fragment of a key.
  */
 export function shellVariableOfKey(name: string): string | undefined {
   if (name.endsWith(partMark)) return undefined;
@@ -35,16 +37,15 @@ export function shellVariableOfKey(name: string): string | undefined {
   return /^[A-Z_]/.test(variable) ? variable : undefined;
 }
 
-/** Shell variable that holds `user:password` of the proxy. */
+/** Shell variable with the user and the password of the proxy, as `user:password`. */
 const proxyUser: ShellPiece = { kind: "variable", name: "PROXY_USER", withoutLast: false };
 
-/** Bodies up to this size are part of the command itself. */
+/** Maximum size of a body that is written into the command itself. */
 const maxInlineBytes = 4096;
 
 /**
- * Returns a command for bash or zsh that sends a recorded request again. Each `[redacted NAME]` becomes the shell variable of that key. If
- * a key was sent without its last character, the command cuts the last character off the variable, too. Returns a shell comment if the
- * request's body was not recorded completely.
+ * Returns a bash or zsh command that sends a recorded request again. Each `[redacted NAME]` becomes the shell variable of that key,
+ * without its last character if the key was sent so. Returns a shell comment if the request's body was not recorded completely.
  */
 export function curlCommand(exchange: Exchange, { shellVariableOf, evidenceFile, connection }: CurlOptions): string {
   const { request } = exchange;
@@ -73,13 +74,16 @@ function flagsOf({ request, answer }: Exchange): string[] {
     ...(request.method === "HEAD" ? ["-I"] : ["-i"]),
     ...(isStream ? ["-N"] : []),
     ...(offersCoding ? ["--compressed"] : []),
-    // The harness uses HTTP/1.1, but curl would prefer HTTP/2.
+    // Without this flag, curl would prefer HTTP/2. The harness uses HTTP/1.1.
     ...(request.url.startsWith("https:") ? ["--http1.1"] : []),
     ...(/[[\]{}]/.test(wireUrl(request.url)) ? ["-g"] : []),
   ];
 }
 
-/** Flags for the proxy, the CA certificates and the client certificate. `--noproxy ''` makes curl use the proxy even if `NO_PROXY` names the host. */
+/**
+ * Returns the flags for proxy, CA certificates and client certificate. With `--noproxy ''`, curl uses the proxy even if `NO_PROXY` names
+ * the host.
+ */
 function connectionFlags(url: string, { proxy, ca, cert, key }: ReportedConnection = {}): string[] {
   const flag = (name: string, file: string | undefined): string[] =>
     file === undefined ? [] : [`${name} ${shellQuote(file)}`];
@@ -96,19 +100,19 @@ function methodOf({ method, body }: SentRequest): string[] {
   return implied.includes(method) ? [] : ["-X", shellQuote(method)];
 }
 
-/** Flags for the recorded headers. Headers that curl would add by itself are switched off. */
+/** Returns the flags for the recorded headers. Switches off headers that curl would add by itself. */
 function headerLines({ method, headers, body }: SentRequest): string[] {
   const isUnset = (name: string): boolean => valuesOf(headers, name).length === 0;
   const bytes = body.kind === "none" ? 0 : body.bytes;
   return [
     ...headers.map(([name, value]) => (value === "" ? `${name};` : `${name}: ${value}`)),
-    // For an empty body, the harness sends `Content-Length: 0` with these methods, but curl would not.
+    // With these methods, the harness sends `Content-Length: 0` for an empty body; curl would not.
     ...(body.kind === "none" && /^(POST|PUT|PATCH)$/.test(method) && isUnset("content-length")
       ? ["Content-Length: 0"]
       : []),
     ...(isUnset("accept") ? ["Accept:"] : []),
     ...(isUnset("content-type") && body.kind !== "none" ? ["Content-Type:"] : []),
-    // For a large body, curl would send `Expect: 100-continue`. The size from which it does depends on the version of curl.
+    // Prevents `Expect: 100-continue`, which curl sends for a large body. From which size on depends on its version.
     ...(isUnset("expect") && bytes > 1024 ? ["Expect:"] : []),
   ];
 }
@@ -139,7 +143,7 @@ function bodyOf(
   return { kind: "inline", word: shellWord(piecesOf(body.kind === "text" ? body.text : "", shellVariableOf)) };
 }
 
-/** A body in the evidence file, under `exchanges` or `deliveries`. */
+/** A recorded body, which the evidence file holds under `exchanges` or `deliveries`. */
 export interface RecordedBody {
   readonly list: "exchanges" | "deliveries";
   readonly id: string;
@@ -147,7 +151,7 @@ export interface RecordedBody {
   readonly evidenceFile: string;
 }
 
-/** Returns a command that prints a body byte for byte; `null` for a short text, which fits into the curl command itself. */
+/** Returns a command that prints a body byte for byte. `null` for a short text, which the curl command itself contains. */
 export function printBodyCommand({ list, id, body, evidenceFile }: RecordedBody): string | null {
   if (body.bytes > maxInlineBytes)
     return `${evidenceCommand(id, evidenceFile)}${list === "exchanges" ? " --request" : ""} --body`;
@@ -157,11 +161,11 @@ export function printBodyCommand({ list, id, body, evidenceFile }: RecordedBody)
   return `printf %s ${Buffer.from(body.text, "utf8").toString("base64")} | base64 -d`;
 }
 
-/** A command that prints the `secret` of a recorded request's JSON body. */
+/** Returns a command that prints the field `secret` of a recorded request body. */
 export const readSecretCommand = (exchangeId: string, evidenceFile: string): string =>
   `${evidenceCommand(exchangeId, evidenceFile)} --secret`;
 
-/** Returns a command of the harness that prints a recorded message from the report's folder. */
+/** Returns a `conformance evidence` command, which prints a recorded message from the report's folder. */
 const evidenceCommand = (id: string, evidenceFile: string): string => {
   const folder = evidenceFile.replace(/\/?evidence\.json$/, "");
   return `${commandName} evidence ${shellQuote(folder === "" ? "." : folder)} ${shellQuote(id)}`;
@@ -182,7 +186,7 @@ function piecesOf(text: string, shellVariableOf: CurlOptions["shellVariableOf"])
   return [...pieces, { kind: "text", text: text.slice(from) }];
 }
 
-/** The URL as the HTTP client sends it: parsing by the URL standard resolves `../..` and encodes special characters. */
+/** Returns a URL in the form in which the HTTP client sends it: `../..` is resolved, and special characters are encoded. */
 function wireUrl(url: string): string {
   if (!URL.canParse(url) || url.includes("[redacted ")) return url;
   const { origin, pathname, search } = new URL(url);

@@ -18,18 +18,18 @@ import {
 } from "./curl.ts";
 import { commandName } from "./command-name.ts";
 
-/** The evidence of a report, and the settings of commands that reproduce a finding. */
+/** The evidence of a report, and settings for commands that reproduce a finding. */
 export interface EvidenceContext extends CurlOptions {
-  /** Returns the evidence by id; empty maps if the report has none. The first call takes long if it has to redact the evidence. */
+  /** Returns exchanges and deliveries by id. Empty without evidence. The first call may take long, because it may redact the evidence. */
   readonly recorded: () => RecordedById;
-  /** Returns the path of a file in the report's folder, as a person would type it. */
+  /** Returns the path of a file in the report's folder, for use in a command. */
   readonly pathOf: (file: string) => string;
-  /** Commands that send the load of a finding again. */
+  /** Returns commands that send the load of a finding again. */
   readonly loadCommands: (load: FindingTrial) => readonly string[];
 }
 
 export interface EvidenceOptions {
-  /** Folder of the report; `null` if the report is not saved, or its folder is not known. */
+  /** Folder of the report; `null` if it is not saved or its folder is unknown. */
   readonly folder?: string | null;
   readonly shellVariableOf?: CurlOptions["shellVariableOf"];
   readonly loadCommands?: EvidenceContext["loadCommands"];
@@ -70,22 +70,22 @@ export interface Recorded {
   readonly deliveries: readonly Delivery[];
 }
 
-/** The command that sends the load of a finding again. */
+/** Returns a command that sends the load of a finding again. */
 export function loadCommand({ scenario, tier, engine }: FindingTrial): string {
   const quoted = (text: string): string => shellQuote(sanitizeLine(text));
   return `${commandName} load ${quoted(scenario)} --tier ${quoted(tier)} --engine ${quoted(engine)}`;
 }
 
-/** An exchange or a webhook delivery that supports a finding, with commands that reproduce it. */
+/** An exchange or webhook delivery on which a finding is based, with commands that reproduce it. */
 export interface FindingEvidence {
   readonly kind: "exchange" | "delivery";
   readonly id: string;
-  /** The message line by line as on the wire. A sign at the start of each line shows its direction. */
+  /** The message line by line, as on the wire. A sign at the start of each line shows its direction. */
   readonly lines: readonly string[];
   readonly commands: readonly string[];
 }
 
-/** Returns the first delivery that a finding names, or else the first exchange. `null` if neither was recorded. */
+/** Returns the first delivery that a finding names. Without one, returns the first exchange. `null` if neither was recorded. */
 export function findingEvidence(
   { evidence: named = [] }: ReportFinding,
   context: EvidenceContext,
@@ -114,8 +114,8 @@ export function findingEvidence(
 const maxCauses = 2;
 
 /**
- * Returns commands that cause a similar webhook delivery: they create the webhook and repeat the requests that the finding names. If the
- * signature was wrong, a further command computes the right signature of the recorded body.
+ * Returns commands that cause a similar webhook delivery: they create the webhook, and repeat the requests that the finding names. If the
+ * signature was wrong, one more command computes the right one for the recorded body.
  *
  * @param named exchanges that the finding names
  */
@@ -129,7 +129,7 @@ export function deliveryCommands(delivery: Delivery, named: readonly Exchange[],
   ];
 }
 
-/** The request that told the target the address of the delivery. */
+/** Finds the request that created the webhook of a delivery. */
 function creationOf({ request }: Delivery, exchanges: RecordedById["exchanges"]): Exchange | undefined {
   const address = addressOf(request.url);
   return exchanges.values().find((exchange) => {
@@ -138,7 +138,7 @@ function creationOf({ request }: Delivery, exchanges: RecordedById["exchanges"])
   });
 }
 
-/** The last two segments of the path. They identify a webhook's address: a tunnel may change everything before them. */
+/** Returns the last two segments of a webhook's path, which identify it. A tunnel may change everything before them. */
 const addressOf = (url: string): string =>
   url
     .replace(/[?#].*/, "")

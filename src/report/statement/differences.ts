@@ -7,8 +7,8 @@ import { totalsOf } from "../model/verdict.ts";
 import type { Statement } from "./statement-schema.ts";
 
 /**
- * Lists the differences between a published statement and a statement made from the report, one on each line. A line names evidence by its
- * file, exceptions and clauses by their ids, and everything else by its field.
+ * Lists the differences between a published statement and one made from the report, each on one line. A line names evidence by its file,
+ * exceptions and clauses by their ids, and anything else by its field.
  */
 export function statementDifferences(stated: Statement, made: Statement): string[] {
   const { exceptions, notExercised, readings, evidence } = stated;
@@ -23,10 +23,7 @@ export function statementDifferences(stated: Statement, made: Statement): string
 
 const comparedByRow: ReadonlySet<string> = new Set(["exceptions", "notExercised", "readings", "evidence"]);
 
-/**
- * The fields that are compared as a whole. A statement without a requirement set is an older one, and counts as judged
- * by the first set.
- */
+/** Returns the fields to compare. A statement without a requirement set is an old one, which was judged by the first set. */
 const fieldsOf = ({ suite, ...others }: Statement): object =>
   Object.fromEntries(
     Object.entries({ ...others, suite: { requirements: firstRequirements, ...suite } }).filter(
@@ -35,7 +32,7 @@ const fieldsOf = ({ suite, ...others }: Statement): object =>
   );
 
 /**
- * Lists the differences between two values, one on each line. Objects, and lists of equal length, are compared part by part.
+ * Lists the differences between two values, each on one line. Compares objects, and lists of equal length, part by part.
  *
  * @param words words to print before the first and before the second value
  */
@@ -54,13 +51,13 @@ function differencesIn(
   return [`${path.join(".")}: ${words[0]} ${formatValue(one)}, ${words[1]} ${formatValue(other)}`];
 }
 
-/** Whether two values can be compared field by field (two objects), or row by row (two lists of the same length). */
+/** Whether two values can be compared part by part: both are objects, or lists of the same length. */
 const haveSameParts = (one: unknown, other: unknown): boolean =>
   Array.isArray(one) && Array.isArray(other)
     ? one.length === other.length
     : Array.isArray(one) === Array.isArray(other);
 
-/** The fields of an object, or the rows of a list by index; `null` for any other value. */
+/** Returns the fields of an object, or the items of a list by index; `null` for any other value. */
 const partsOf = (value: unknown): ReadonlyMap<string, unknown> | null =>
   typeof value === "object" && value !== null ? new Map(Object.entries(value)) : null;
 
@@ -109,19 +106,19 @@ function evidenceDifferences(stated: Evidence, found: Evidence): string[] {
   return lines.length > 0 ? lines : ["evidence: the statement names the files in another order, or one of them twice"];
 }
 
-/** The result of judging the evidence of a report again. */
+/** Differences between a report and a new judgement of its evidence. */
 export interface JudgementDifferences {
-  /** Differences between the report and its evidence, one on each line. */
+  /** Sentences about the differences, each on one line. */
   readonly differences: readonly string[];
   /**
-   * Findings that follow from the evidence and are missing in the report, such as `SSE-10 (note)`. They do not count as differences: the
-   * run may not have selected these checks, and no verdict depends on them.
+   * Findings that are new, such as `SSE-10 (note)`. They are not differences: the run may not have selected these checks, and no verdict
+   * depends on them.
    */
   readonly leftOut: readonly string[];
 }
 
 /**
- * Compares a report with the result of judging its evidence again.
+ * Compares a report with a new judgement of its evidence.
  *
  * @param again the report that follows from the evidence now
  * @param unselected findings of must clauses that the report lists as left out
@@ -148,12 +145,11 @@ export function rejudgeDifferences(
   };
 }
 
-/** Outcomes in the order in which findings are listed, broken ones first. */
+/** Order in which findings are listed, broken ones first. */
 const listedOutcomes = ["fail", "error", "warning", "note", "observed", "pass"] as const satisfies Outcome[];
 
 /**
- * Fields that are computed from findings, exchanges or clauses. They are compared as well, because somebody may have edited such a field
- * alone.
+ * Fields that follow from findings, exchanges or clauses. They are compared as well, because somebody may have edited only such a field.
  */
 const computedFields = [
   "verdict",
@@ -173,7 +169,7 @@ function findingDifferences(stated: readonly ReportFinding[], found: readonly Re
   const [was, is] = [Map.groupBy(stated, rowKey), Map.groupBy(found, rowKey)];
   return [...new Set([...was.keys(), ...is.keys()])].flatMap((key) => {
     const [ours, theirs] = [was.get(key) ?? [], is.get(key) ?? []];
-    // A finding without a counterpart, such as a duplicate, is compared with `undefined`.
+    // If one list is longer, its surplus findings, such as duplicates, are compared with `undefined`.
     return Array.from({ length: Math.max(ours.length, theirs.length) }, (_, at) =>
       rowDifference(ours[at], theirs[at]),
     ).flatMap((line) => line ?? []);
@@ -196,7 +192,7 @@ const rowKey = ({ check, instance }: ReportFinding): string => JSON.stringify([c
 const rowName = ({ check, instance }: ReportFinding): string =>
   sanitizeLine(instance === undefined ? check : `${check} (${instance})`, 100);
 
-/** The fields of a finding to compare. If the harness failed, `evidence` is not among them. */
+/** Returns the fields of a finding to compare. Leaves out `evidence` if the harness failed. */
 function comparedFields(finding: ReportFinding | undefined): Readonly<Record<string, unknown>> {
   if (finding?.outcome !== "error") return { ...finding };
   const { evidence: _, ...fields } = finding;

@@ -36,7 +36,7 @@ const loadSchema = z
   })
   .describe("One scenario on one tier by one engine.");
 
-/** The format of a conformance statement. Unknown fields are rejected, because they could not be verified. */
+/** Schema of a conformance statement. It rejects unknown fields, because they could not be verified. */
 export const statementSchema = z
   .strictObject({
     format: z.literal(statementFormat),

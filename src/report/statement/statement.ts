@@ -11,10 +11,10 @@ const exceptional = ["fail", "error", "warning", "note"] as const satisfies Outc
 const maxCharacters = 300;
 
 /**
- * Makes the statement that a vendor can publish about a report: target, suite, verdict, exceptions with reasons, and skipped clauses. The
- * statement depends only on the report and its files. Anybody with these files can make the statement again and compare.
+ * Creates the statement that a vendor can publish about a report: target, suite, verdict, exceptions with reasons, and skipped clauses.
+ * It depends only on the report and its files, so anybody who has these can create it again and compare.
  *
- * @param digests SHA-256 of the report and its evidence files
+ * @param digests SHA-256 of the report and of its evidence files
  */
 export function statementOf({ report }: Pick<ReportDocument, "report">, digests: Digests): Statement {
   const { target, suite, findings } = report;
@@ -53,10 +53,10 @@ export function statementOf({ report }: Pick<ReportDocument, "report">, digests:
   };
 }
 
-/** The text of `statement.json`, indented by two spaces, with a line feed at the end. */
+/** Returns the text of `statement.json`: indented by two spaces, with a line feed at the end. */
 export const serializeStatement = (statement: Statement): string => `${JSON.stringify(statement, null, 2)}\n`;
 
-/** Escapes control characters in text of a target, because a statement may be published anywhere. */
+/** Cuts a text of the target, and escapes its control characters, because a statement may be published anywhere. */
 const published = (text: string): string => sanitize(truncate(text, maxCharacters));
 
 function clauseCounts({ findings }: Report): Statement["counts"]["clauses"] {
@@ -89,7 +89,7 @@ const exceptionsOf = (
     })),
   );
 
-/** Must and should clauses that were skipped, each with the reason of its first finding. */
+/** Lists must and should clauses that were skipped, each with the reason of its first finding. */
 function notExercised(findings: readonly ReportFinding[]): Statement["notExercised"] {
   const skipped = [...clauseOutcomes(findings)]
     .filter(([, outcome]) => outcome === "skipped")
@@ -110,7 +110,7 @@ function notExercised(findings: readonly ReportFinding[]): Statement["notExercis
 
 function readingsOf(findings: readonly ReportFinding[]): Statement["readings"] {
   const followed = findings.filter(
-    // A clause called `__proto__` can only come from a forged report, and would get lost as a field of a JSON object.
+    // Leaves out `__proto__`, which only a forged report contains and which no JSON object can have as an ordinary field.
     ({ clause, reading }) => reading !== undefined && !presenceReadings.has(reading) && clause !== "__proto__",
   );
   return Object.fromEntries(
@@ -137,12 +137,10 @@ const loadOf = ({
   ...(validity.invalid === null ? {} : { invalid: sanitizeLine(validity.invalid, maxCharacters) }),
 });
 
-/** SHA-256 of bytes, or of a text in UTF-8, as lower-case hex: the same as `sha256sum` prints. */
+/** SHA-256 of bytes or of a UTF-8 text, in lower-case hexadecimal, as `sha256sum` prints it. */
 export const sha256Of = (content: string | Uint8Array): string => createHash("sha256").update(content).digest("hex");
 
-/**
- * Computes the digest of a text while its chunks are read. `sha256` returns the digest for the last time that `chunks` was read to its end.
- */
+/** Computes the digest of a text while somebody reads its chunks. `sha256` returns the digest of the last complete reading of `chunks`. */
 export function digestingChunks(chunksOf: () => Iterable<string>): {
   readonly chunks: () => Iterable<string>;
   readonly sha256: () => string;
@@ -160,12 +158,12 @@ export function digestingChunks(chunksOf: () => Iterable<string>): {
   };
 }
 
-/** SHA-256 by file name in the folder of a report: `report.json`, and `evidence.json` or the files under `load/`. */
+/** SHA-256 by file name in a report's folder: of `report.json`, and of `evidence.json` or the files in `load/`. */
 export type Digests = Readonly<Record<string, string>>;
 
-/** Name of the report's file. A statement contains its digest, so that no part of the report can be changed unnoticed. */
+/** Name of the report's file. A statement contains its digest, so that every change of the report is noticed. */
 export const reportFileName = "report.json";
 
-/** Names of the evidence files from which the verdict of a report follows. */
+/** Names of the evidence files on which the verdict of a report rests. */
 export const evidenceFileNames = ({ load }: Pick<Report, "load">): string[] =>
   load === undefined ? ["evidence.json"] : load.runs.map(({ evidence }) => evidence);

@@ -18,19 +18,19 @@ import { renderText, type Text } from "../model/text.ts";
 
 /** Settings of a terminal. */
 export interface TerminalSettings {
-  /** Whether to use colours. The caller decides by `NO_COLOR`, `FORCE_COLOR` and the kind of stream. */
+  /** Whether to use colours. The caller follows `NO_COLOR`, `FORCE_COLOR` and the kind of stream. */
   readonly colour: boolean;
-  /** Columns of the terminal. */
+  /** Width of the terminal in columns. */
   readonly width: number;
 }
 
-/** The width of the terminal, and the functions that colour text. */
+/** The width of the terminal, and functions that colour text. */
 export interface TerminalStyle {
   readonly width: number;
   readonly paint: Paint;
 }
 
-/** Formats text on one line, without characters that control a terminal. */
+/** Formats a text on one line. Escapes characters that control a terminal. */
 export const formatText = (text: Text): string =>
   renderText(text, { own: (words) => words, outside: ({ raw, max }) => sanitizeLine(raw, max) });
 
@@ -45,7 +45,7 @@ const maxRows: Readonly<Partial<Record<SectionName, number>>> = { errors: 5, win
 
 const unbreakableSpace = "\u00a0";
 
-/** Formats a section as lines: title and summary, or title and blocks if there is no summary. */
+/** Formats a section as lines: its title, and then its summary or, without one, its blocks. */
 export function sectionLines(section: Section, style: TerminalStyle): string[] {
   const { paint, width } = style;
   const { name, title, summary, blocks } = section;
@@ -59,7 +59,7 @@ export function sectionLines(section: Section, style: TerminalStyle): string[] {
   return [...heading, ...blocks.flatMap((block) => blockLines(block, maxRows[name], { ...style, indent }))];
 }
 
-/** The heading of a section. Most tables need none, because their first row is a heading. */
+/** Returns the heading of a section. Most tables need none, because their first row is a heading. */
 function headingLines({ name, title, lead, blocks }: Section, { paint }: TerminalStyle): string[] {
   if (name === "errors")
     return [`${paint.bold(paint.red("ERROR"))}  ${title}. ${lead === undefined ? "" : formatText(lead)}`];
@@ -90,7 +90,7 @@ function blockLines(block: Block, max: number | undefined, style: BlockStyle): s
   }
 }
 
-/** Returns lines for the first rows, and a line with the number of rows that are left out. */
+/** Returns the lines of the first rows, and a last line with the number of further rows. */
 function withMore<T>(
   rows: readonly T[],
   max = rows.length,
@@ -114,10 +114,10 @@ function causeLines({ text, findings }: Cause, { prefix }: CausesBlock, { width,
   return formatLabelled(label, `${prefix}${formatText(text)} (${joinFirst(clauses, 3)})`, width, paint.bold);
 }
 
-/** Minimum width of a table's first column. If a table is too wide, its first column is cut, but no further than this. */
+/** Minimum width to which the first column of a table may be cut. */
 const minFirstColumn = 16;
 
-/** Formats a table without borders. If the terminal is too narrow, columns are left out by rank; then the first column is cut. */
+/** Formats a table without borders. On a narrow terminal, first leaves out columns by rank, and then cuts the first column. */
 function tableBlockLines({ columns, rows }: TableBlock, { width, paint }: TerminalStyle): string[] {
   const texts = rows.map((row) => row.map(({ text }) => formatText(text)));
   const widths = columns.map(({ head }, at) =>
@@ -140,7 +140,7 @@ function tableBlockLines({ columns, rows }: TableBlock, { width, paint }: Termin
   );
 }
 
-/** Colours text by its tone. The text alone has to say everything, because colours may be off. */
+/** Colours a text by its tone. The words alone must be enough, because colours may be off. */
 export function paintTone(text: string, tone: Tone, paint: Paint): string {
   switch (tone) {
     case "good":

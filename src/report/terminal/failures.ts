@@ -14,10 +14,10 @@ const indent = "      ";
 const maxOtherFindings = 3;
 
 /**
- * Renders a broken clause in full: its sentence, expected and actual, the evidence, and commands that reproduce the failure. Evidence that
- * was already printed for an earlier clause is only named.
+ * Renders a broken clause in full: its sentence, expected and actual, the evidence, and commands that reproduce it. Only names evidence
+ * that an earlier clause has printed.
  *
- * @param shown the clause under which each exchange or delivery was printed, by evidence id; this function adds its own
+ * @param shown the clause that printed each exchange or delivery, by evidence id; this function adds entries
  */
 export function failureLines(group: ClauseGroup, context: FailureContext, shown: Map<string, string>): string[] {
   const { paint, width } = context;
@@ -42,13 +42,13 @@ export function failureLines(group: ClauseGroup, context: FailureContext, shown:
 
 const indented = (lines: readonly string[]): string[] => lines.map((line) => `${indent}${line}`);
 
-/** Formats the labels and values of a finding, wrapped to the width that is left beside the indentation. */
+/** Formats the labels and values of a finding, wrapped to the width of the terminal minus the indentation. */
 export const findingLines = (distinct: DistinctFinding, { width, paint }: TerminalStyle): string[] =>
   findingFacts(distinct).flatMap(({ label, value }) =>
     formatLabelled(formatText(label).padEnd(10), formatText(value), width - indent.length, paint.dim),
   );
 
-/** Formats a finding on one line: expected, actual, and the first instances. */
+/** Formats a finding on one line: expected and actual, and its first instances. */
 export function formatDistinctFinding({ finding, instances }: DistinctFinding): string {
   const names = instances.slice(0, 4).map((instance) => sanitizeLine(instance, 40));
   const more = instances.length - names.length;
@@ -56,7 +56,10 @@ export function formatDistinctFinding({ finding, instances }: DistinctFinding): 
   return `${formatText(breachText(finding))}${where}`;
 }
 
-/** Returns the witness, the exchange or delivery as on the wire, and commands that reproduce the finding. Empty without any evidence. */
+/**
+ * Returns lines of evidence: the witness, the exchange or delivery as on the wire, and commands that reproduce the finding. Empty without
+ * evidence.
+ */
 export const evidenceLines = (
   finding: ReportFinding,
   context: FailureContext,

@@ -18,15 +18,15 @@ import {
 import { type FailureContext, failureLines, formatDistinctFinding } from "./failures.ts";
 
 export interface TerminalOptions extends EvidenceOptions, TerminalSettings {
-  /** Shows only a line for each broken clause, and the verdict. */
+  /** Whether to show only the verdict and a line for each broken clause. */
   readonly quiet: boolean;
 }
 
 /**
- * Renders a report of a run or of load for the terminal: broken clauses, sections, and the verdict as the last line. Ends with a line feed.
- * The report must already be redacted.
+ * Renders a report of a run or of load for the terminal: broken clauses, sections, and the verdict as the last line. Ends with a line
+ * feed. The report must already be redacted.
  *
- * @param evidence of a run; `null` for a load report, and for a report without its evidence
+ * @param evidence evidence of the run; `null` for a load report, and for a report without its evidence
  */
 export function renderTerminal(report: Report, evidence: Recorded | null, options: TerminalOptions): string {
   const paint = paintFor(options.colour);
@@ -36,7 +36,7 @@ export function renderTerminal(report: Report, evidence: Recorded | null, option
   const context = { ...evidenceContextOf({ report, evidence }, options), ...style };
   const { folder = null } = options;
   const path = folder === null ? [] : [`${paint.dim("report")}  ${context.pathOf("report.json")}`];
-  // If nothing was judged, every check has the same reason. The verdict already shows that reason.
+  // If nothing was judged, all checks share one reason, and the verdict already shows it.
   if (whyNothingJudged(report) !== null) return joinBlocks([path, verdict]);
   const broken = brokenClauses(report);
   const ofOutcome = (outcome: BrokenClause["outcome"]): BrokenClause[] =>
@@ -71,7 +71,7 @@ const quietLines = ({ findings }: Report, { paint }: TerminalStyle): string[] =>
     }),
   );
 
-/** Maximum number of broken clauses to show in full. */
+/** Number of broken clauses to show in full. Further ones are only named. */
 const maxFullFailures = 10;
 
 function failureBlocks(
@@ -103,7 +103,7 @@ function failureBlocks(
 
 const maxLesser = 10;
 
-/** Lines for warnings or notes: each clause with its sentence and one finding. */
+/** Returns lines for warnings or notes: each clause with its sentence and one finding. */
 function lesserLines(broken: readonly BrokenClause[], { paint, width }: TerminalStyle): string[] {
   const hiddenCount = broken.length - maxLesser;
   const indent = " ".repeat((broken[0]?.outcome.length ?? 0) + 2);

@@ -4,13 +4,15 @@ import { cutToWidth, displayWidth, padded } from "../../base/display-width.ts";
 import { wrapBroken } from "../../base/text.ts";
 
 export interface TableColumn {
-  /** The text may contain colour codes, like that of any cell. */
+  /** Heading of the column. Like any cell, it may contain colour codes. */
   readonly head: string;
   readonly align: "left" | "right";
   readonly width: ColumnWidth;
 }
 
-/** The width of a column: that of its widest cell, or a fixed number of terminal columns. Cells that are longer are wrapped or cut. */
+/**
+ * Width of a column: that of its widest cell, or a fixed number of terminal columns. With a fixed width, longer cells are wrapped or cut.
+ */
 export type ColumnWidth =
   | { readonly kind: "widest" }
   | { readonly kind: "wrapped"; readonly columns: number }
@@ -18,7 +20,7 @@ export type ColumnWidth =
 
 export const widest: ColumnWidth = { kind: "widest" };
 
-/** Terminal columns between two columns of a table. */
+/** Number of spaces between two columns of a table. */
 export const tableGap = 2;
 
 const borderNames = ["top", "bottom", "left", "right", "mid"].flatMap((side) =>
@@ -26,10 +28,10 @@ const borderNames = ["top", "bottom", "left", "right", "mid"].flatMap((side) =>
 );
 const chars = { ...Object.fromEntries(borderNames.map((name) => [name, ""])), middle: " ".repeat(tableGap) };
 
-/** Formats a table without borders as lines, the head first. No line ends with a blank. */
+/** Formats a table without borders as lines, the heading first. No line ends with a space. */
 export function tableLines(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): string[] {
   const table = new Table({
-    // Pads the head of a column of fixed width, because the library would make the column as narrow as its longest cell.
+    // Pads the heading of a column of fixed width. The library would otherwise make the column as narrow as its longest cell.
     head: columns.map(({ head, width }) =>
       fitCell(width.kind === "widest" ? head : padded(head, width.columns), width),
     ),
@@ -44,7 +46,7 @@ export function tableLines(columns: readonly TableColumn[], rows: readonly (read
     .map((line) => line.trimEnd());
 }
 
-/** Fits a cell into its column. The library's own cut could split a surrogate pair. */
+/** Cuts or wraps a cell to the width of its column. The library's own cut could split a surrogate pair. */
 function fitCell(text: string, width: ColumnWidth): string {
   if (width.kind === "widest") return text;
   if (width.kind === "wrapped") return wrapBroken(text, width.columns).join("\n");

@@ -4,8 +4,8 @@ import { type ReportDocument, type Outcome, type ReportFinding, type RowLevel, o
 import { sampleExchange, sampleFinding, sampleLoadRun, sampleReport, textBody } from "./sample.ts";
 
 /**
- * Texts that try to break out of a format or a page: by ending or opening an element, by a command, or by characters that cannot be
- * displayed. `src/report/hostile.test.ts` tries each text in every format, and `looking.ts` tries all of them in every page.
+ * Texts that try to break out of a format: they end or open an element, contain a command, or have characters that cannot be displayed.
+ * `src/report/hostile.test.ts` tries each text in every format, and `looking.ts` tries all of them in every page.
  */
 export const hostileTexts = {
   "a script": "<script>owned = true</script>",
@@ -48,7 +48,7 @@ export const hostileTexts = {
   "a word as long as no phone is wide": "a-word-as-long-as-no-phone-is-wide-".repeat(6),
 } as const;
 
-/** All hostile texts in one string. */
+/** All hostile texts, joined to one string. */
 export const everyHostileText = Object.values(hostileTexts).join(" ");
 
 /** Random mixtures of the hostile texts and of any other characters. */
@@ -95,7 +95,7 @@ export const hostileDocument: fc.Arbitrary<ReportDocument> = fc
   })
   .map(({ findings, text, isLoad }) => documentSaying(findings, text, isLoad));
 
-/** A report of a run and a load report. Each has a finding of each outcome, and every text in them is `text`. */
+/** Returns a report of a run and a load report. They have findings of every outcome, and every text in them is `text`. */
 export const documentsSaying = (text: string): ReportDocument[] =>
   [false, true].map((isLoad) => {
     const level = isLoad ? "load" : "must";

@@ -9,7 +9,7 @@ import { totalsOf } from "../model/verdict.ts";
 export const textBody = (text: string): Body =>
   text === "" ? { kind: "none" } : { kind: "text", text, bytes: Buffer.byteLength(text) };
 
-/** An exchange as a run records it. `answer` replaces parts of the usual response, whose status is 200. */
+/** Creates an exchange as a run records it. `answer` replaces parts of the default response, whose status is 200. */
 export const sampleExchange = (
   id: string,
   request: Partial<SentRequest> = {},
@@ -46,7 +46,7 @@ export const sampleExchange = (
         },
 });
 
-/** A webhook delivery as the receiver records it, with a wrong signature. */
+/** Creates a webhook delivery as the receiver records it. Its signature is wrong. */
 export const sampleDelivery = (id: string, delivery: Partial<Delivery> = {}): Delivery => ({
   id,
   hook: "signed",
@@ -78,7 +78,7 @@ export const sampleFinding = (finding: Partial<ReportFinding> = {}): ReportFindi
   ...finding,
 });
 
-/** The fields of a finding that say which load trial the finding is about. */
+/** Returns the fields that make a finding one of this load trial. */
 export function trialFields(
   scenario: string,
   tier: string,
@@ -88,7 +88,7 @@ export function trialFields(
   return { suite: trialSuite(load), instance: trialInstance(load), load };
 }
 
-/** A valid load run that one k6 process sent. */
+/** Creates a valid load run, sent by one k6 process. */
 export const sampleLoadRun = (run: Partial<LoadRun> = {}): LoadRun => ({
   scenario: "minute-limit",
   title: "the requests of a minute",

@@ -7,10 +7,10 @@ import { mapJudged, type Vendor } from "./vendor.ts";
 import { isEquivalentText } from "../compare/equivalence.ts";
 import { presenceReadings } from "../model/report-sections.ts";
 
-/** The result of a clause for one vendor. `absent` means that the vendor's report has no finding of the clause. */
+/** The result of a clause for one vendor. `absent`: the vendor's report has no finding of it. */
 export interface ClauseCell {
   readonly outcome: Outcome | "absent";
-  /** Expected and actual, or why the clause was skipped. Empty if the outcome says everything. */
+  /** Expected and actual, or the reason why the clause was skipped. Empty if the outcome says everything. */
   readonly text: string;
 }
 
@@ -20,7 +20,7 @@ export interface ClauseRow {
   /** The sentence of the clause. */
   readonly says: string;
   readonly cells: readonly (ClauseCell | null)[];
-  /** Whether vendors have different outcomes. A vendor whose report does not contain the clause does not count. */
+  /** Whether the outcomes of vendors differ. A vendor whose report lacks the clause does not count. */
   readonly differs: boolean;
 }
 
@@ -30,8 +30,8 @@ export interface ClauseSection {
 }
 
 /**
- * Lists the clauses that any report contains, in sections. Sections are in the order of the reports, clauses in that of the document. Gaps
- * are left out, because they have a table of their own.
+ * Lists the clauses of all reports by section. Sections are in the order of the reports, and clauses in that of the document. Leaves out
+ * gaps, which have a separate table.
  */
 export function clauseSections(vendors: readonly Vendor[]): ClauseSection[] {
   const findings = mapJudged(vendors, ({ document }) => document.report.findings);
@@ -46,7 +46,7 @@ export function clauseSections(vendors: readonly Vendor[]): ClauseSection[] {
   });
 }
 
-/** Sorts findings by the order of the document. Findings of unknown clauses come last. */
+/** Sorts findings by the document's order of clauses. Unknown clauses come last. */
 const inOrder = (findings: readonly ReportFinding[]): ReportFinding[] =>
   findings.toSorted((one, other) => placeOf(one.clause) - placeOf(other.clause));
 
@@ -88,20 +88,20 @@ function formatFinding({ expected, actual, reason, needs }: ReportFinding): stri
   return `${sanitizeLine(reason ?? "", 200)}${enables}`;
 }
 
-/** How each vendor behaves where the document allows several readings, or leaves a gap. */
+/** A row about a reading or a gap of the document: how each vendor behaves. */
 export interface TextRow {
   readonly clause: string;
   /** Id of the check, such as `LIM-15/hour`. */
   readonly check: string;
   /** The sentence of the clause. */
   readonly says: string;
-  /** `null` for a vendor that was not judged; empty if nothing was observed of the vendor. */
+  /** Observed behaviour by vendor. `null` if the vendor was not judged; empty if nothing was observed. */
   readonly cells: readonly (string | null)[];
-  /** Whether two vendors behave differently: their texts differ in more than times and dates. */
+  /** Whether two vendors behave differently, apart from times and dates. */
   readonly differs: boolean;
 }
 
-/** The reading that each vendor follows. Readings that only say whether an optional field is present are left out. */
+/** Returns rows with the reading that each vendor follows. Leaves out readings that say only whether an optional field is present. */
 export function readingRows(vendors: readonly Vendor[]): TextRow[] {
   return rowsOf(
     vendors,
@@ -110,7 +110,7 @@ export function readingRows(vendors: readonly Vendor[]): TextRow[] {
   );
 }
 
-/** The behaviour of each vendor where the document is silent. */
+/** Returns rows with the behaviour of each vendor where the document is silent. */
 export function gapRows(vendors: readonly Vendor[]): TextRow[] {
   const observed = ({ level, outcome, reason }: ReportFinding): string | null => {
     if (level !== "gap") return null;
@@ -119,7 +119,7 @@ export function gapRows(vendors: readonly Vendor[]): TextRow[] {
   return rowsOf(vendors, observed, "check");
 }
 
-/** Prefix of a text that says why nothing was observed. */
+/** Beginning of a text that says why nothing was observed. */
 export const notObserved = "not observed: ";
 
 type TextOf = (finding: ReportFinding) => string | null;
@@ -147,7 +147,7 @@ function rowsOf(vendors: readonly Vendor[], textOf: TextOf, by: "clause" | "chec
 
 const maxCharacters = 400;
 
-/** Joins the texts of a vendor's findings for all tiers. Equal texts appear once. */
+/** Joins the texts of a vendor's findings for several tiers. Equal texts appear once. */
 function joinInstances(findings: readonly ReportFinding[], textOf: TextOf): string {
   const byText = Map.groupBy(findings, (finding) => sanitizeLine(textOf(finding) ?? "", maxCharacters));
   if (byText.size <= 1) return [...byText.keys()].join("");
@@ -159,10 +159,7 @@ function joinInstances(findings: readonly ReportFinding[], textOf: TextOf): stri
     .join("; ");
 }
 
-/**
- * Whether two vendors were observed to behave differently on the same tier. Two texts do not differ if the same
- * behaviour can cause both.
- */
+/** Whether two vendors were observed to behave differently on the same tier. Texts that the same behaviour can cause count as equal. */
 function isDifferent(columns: readonly (readonly Observation[])[]): boolean {
   return columns.some((one, at) =>
     columns.slice(at + 1).some((other) => one.some((observation) => other.some(isOther(observation)))),
@@ -179,7 +176,7 @@ const isOther =
   (other: Observation): boolean =>
     one.instance === other.instance && !isEquivalentText(one.text, other.text);
 
-/** The texts of observations. Findings without an observation are left out, because they cannot differ. */
+/** Returns the texts of observations. Leaves out findings without one, which cannot differ. */
 const observationsIn = (findings: readonly ReportFinding[], textOf: TextOf): Observation[] =>
   findings.flatMap((finding) => {
     const text = sanitizeLine(textOf(finding) ?? "", maxCharacters);

@@ -6,7 +6,7 @@ import { type LatencyRow, latencyRows, loadLatencyRows } from "./latency-rows.ts
 import { type TierRows, tierRows } from "./limit-rows.ts";
 import type { Vendor, VendorWithReport } from "./vendor.ts";
 
-/** Number of clauses by outcome. Each clause counts once, by its worst finding. */
+/** Number of clauses by outcome. A clause counts once, by its worst finding. */
 export interface ClauseCounts {
   readonly passed: number;
   readonly broken: number;
@@ -15,7 +15,7 @@ export interface ClauseCounts {
   readonly notExercised: number;
 }
 
-/** The column head of a vendor: its name and verdict, or why it was not judged. */
+/** The heading of a vendor's column: name and verdict, or the reason why it was not judged. */
 export type VendorSummary =
   | {
       readonly kind: "judged";
@@ -30,25 +30,25 @@ export type VendorSummary =
       readonly stopped: string | null;
       readonly clauses: ClauseCounts;
       readonly requests: number;
-      /** Verdict under load; `null` if no load was sent. */
+      /** Result under load; `null` if no load was sent. */
       readonly load: { readonly verdict: Verdict; readonly broken: number; readonly runs: number } | null;
       readonly notes: readonly string[];
     }
   | { readonly kind: "unjudged"; readonly name: string; readonly baseUrl: string | null; readonly reason: string };
 
 /**
- * A comparison of several deployments. Every list of cells is in the order of `vendors`; a cell is `null` for a vendor that was not judged.
- * Control characters in texts of targets are escaped.
+ * A comparison of several deployments. Cells are in the order of `vendors`; a cell is `null` for a vendor that was not judged. Control
+ * characters in texts of targets are escaped.
  */
 export interface VendorComparison {
   readonly format: "agent-hosting-conformance/vendors/1";
-  /** Time at which the comparison was made, ISO 8601. */
+  /** When the comparison was made, ISO 8601. */
   readonly made: string;
   readonly vendors: readonly VendorSummary[];
   readonly sections: readonly ClauseSection[];
-  /** Clauses with several admissible readings, and the reading that each vendor follows. */
+  /** For each clause with several allowed readings, the reading that each vendor follows. */
   readonly readings: readonly TextRow[];
-  /** Gaps of the document, and the behaviour of each vendor. */
+  /** For each gap of the document, the behaviour of each vendor. */
   readonly gaps: readonly TextRow[];
   readonly limits: readonly TierRows[];
   readonly latencies: {
@@ -61,7 +61,7 @@ export interface VendorComparison {
 /**
  * Compares the reports of several vendors.
  *
- * @param made current time, ISO 8601
+ * @param made the time now, ISO 8601
  */
 export function compareVendors(vendors: readonly Vendor[], made: string): VendorComparison {
   return {

@@ -8,20 +8,20 @@ import { type VendorWithReport, mapJudged, type Vendor } from "./vendor.ts";
 export interface Latency {
   readonly count: number;
   readonly median: number;
-  /** 99th percentile. With fewer than 100 requests, it is nearly the slowest. */
+  /** 99th percentile. With fewer than 100 requests, it is close to the slowest. */
   readonly p99: number;
 }
 
 export interface LatencyRow {
   readonly name: string;
-  /** One cell for each vendor; `null` if the vendor had no such request, or was not judged. */
+  /** Latency by vendor; `null` if the vendor had no such request, or was not judged. */
   readonly cells: readonly (Latency | null)[];
 }
 
 interface Kind {
   readonly name: string;
   readonly msOf: (exchange: Exchange) => number | null;
-  /** Whether to count only the agent that was called most. Other agents may be slow or fail on purpose. */
+  /** Whether to count only the agent with the most requests. Other agents may be slow or fail on purpose. */
   readonly isMainAgentOnly: boolean;
 }
 
@@ -30,7 +30,7 @@ const isPath = (exchange: Exchange, method: string, path: RegExp): boolean =>
   URL.canParse(exchange.request.url) &&
   path.test(new URL(exchange.request.url).pathname);
 
-/** Returns the time from sending to the head of a 2xx response. `null` for any other request or response. */
+/** Returns the time from sending a request to the head of its 2xx response. `null` for other requests and responses. */
 function headMs(exchange: Exchange, method: string, path: RegExp): number | null {
   const { answer, sentMs } = exchange;
   if (answer.kind !== "answered" || answer.status < 200 || answer.status > 299) return null;
@@ -57,7 +57,7 @@ const kinds: readonly Kind[] = [
   { name: "usage", msOf: headOf("GET", /\/v1\/usage$/), isMainAgentOnly: false },
 ];
 
-/** Latencies of the successful requests that the suites sent. */
+/** Returns rows with the latencies of successful requests that the suites sent. */
 export function latencyRows(vendors: readonly Vendor[]): LatencyRow[] {
   return kinds
     .map(({ name, msOf, isMainAgentOnly }) => ({
@@ -81,7 +81,7 @@ function latencyOf(times: readonly number[]): Latency | null {
   return { count: times.length, median: rounded(quantile(times, 0.5), 3), p99: rounded(quantile(times, 0.99), 3) };
 }
 
-/** Latencies of the admitted requests of load, with a row for each scenario and tier. */
+/** Returns rows with the latencies of admitted requests under load, for each scenario and tier. */
 export function loadLatencyRows(vendors: readonly Vendor[]): LatencyRow[] {
   const columns = mapJudged(vendors, runsOf);
   const names = [...new Set(columns.flatMap((column) => [...(column?.keys() ?? [])]))];

@@ -6,12 +6,12 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import type { ReportFinding } from "../model/report.ts";
 import { type VendorWithReport, mapJudged, type Vendor } from "./vendor.ts";
 
-/** One limit of a tier, with a cell for each vendor. */
+/** A limit of a tier, with a cell for each vendor. */
 export interface LimitRow {
   readonly name: string;
-  /** The limit that the document publishes; empty if it publishes none. */
+  /** The limit that the document publishes. Empty if there is none. */
   readonly published: string;
-  /** `null` for a vendor that was not judged; `no key` for a vendor whose target has no key of the tier. */
+  /** The limit by vendor. `null` if the vendor was not judged; `no key` if its target has no key of the tier. */
   readonly cells: readonly (string | null)[];
   readonly differs: boolean;
 }
@@ -43,7 +43,7 @@ const limits: readonly Limit[] = [
 ];
 
 /**
- * Rows for each tier of which some vendor has a key: limits in headers, judged limits, and the rate-limit windows that explain the
+ * Returns rows for each tier of which a vendor has a key: limits in headers, judged limits, and the rate-limit windows that explain the
  * responses.
  */
 export function tierRows(vendors: readonly Vendor[]): TierRows[] {
@@ -85,7 +85,7 @@ function limitsInHeaders({ document }: VendorWithReport, tier: string): string {
 }
 
 const limitHeader = ({ answer }: Exchange): string[] =>
-  // A request that was refused with 401 had no valid key, so its response belongs to no tier.
+  // A response 401 belongs to no tier, because the key was not valid.
   answer.kind === "unanswered" || answer.status === 401
     ? []
     : answer.headers.filter(([name]) => name.toLowerCase() === rateLimitLimit).map(([, value]) => value);

@@ -23,7 +23,7 @@ const titles: Readonly<Partial<Record<VendorTable["id"], string>>> = {
   silence: "Where the document is silent, and they differ",
 };
 
-/** Formats a table. Tables of clauses, readings and gaps have only the rows that differ; limits and times have every row. */
+/** Formats a table. Of clauses, readings and gaps, it has only the rows that differ; of limits and times, all rows. */
 function tableBlocks({ id, title, lead, groups }: VendorTable, names: readonly string[]): string[] {
   const ownTitle = titles[id];
   const rows = groups.flatMap((group) =>

@@ -55,8 +55,8 @@ section { scroll-margin-top: 4rem; }
 `;
 
 /**
- * The script of the button that hides rows in which all vendors are equal. Without scripts, the page shows every row. `#differences` in the
- * URL has the same effect as the button.
+ * The script of the button that hides rows in which all vendors are equal. `#differences` in the URL has the same effect. Without
+ * scripts, the page shows every row.
  */
 export const pageScript = `
 const root = document.documentElement;

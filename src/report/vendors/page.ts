@@ -9,7 +9,7 @@ import { pageScript, pageStyle } from "./page-style.ts";
 import { formatClauseCounts, notesOf, overview } from "./summary.ts";
 import { type RowGroup, type VendorCell, type VendorRow, type VendorTable, vendorTables } from "./tables.ts";
 
-/** Renders a vendor comparison as one page. It can be read without scripts. */
+/** Renders a vendor comparison as one HTML page, which is readable without scripts. */
 export function renderVendorsPage(all: VendorComparison): string {
   const [notes, tables] = [notesOf(all), vendorTables(all)];
   return renderPage({
@@ -113,7 +113,7 @@ const tones: Readonly<Record<Verdict, { readonly tone: string; readonly symbol: 
   unreachable: { tone: "warning", symbol: "–" },
 };
 
-/** Renders a vendor at the top of the page: name, verdict and counts. */
+/** Renders the heading of a vendor at the top of the page: name, verdict and counts. */
 export function headPart(head: VendorSummary): Html {
   if (head.kind === "unjudged")
     return html`<li class="head">
@@ -145,7 +145,7 @@ const factsOf = ({ tiers, requests, started, isKept }: Extract<VendorSummary, { 
     ...(isKept ? [`report of ${started.slice(0, 10)}`] : []),
   ].join(" · ");
 
-/** Renders the shares of a vendor's clauses by outcome as a bar. The text next to the bar has the same numbers. */
+/** Renders a bar with the shares of a vendor's clauses by outcome. The text beside it has the same numbers. */
 function barOf({ clauses }: Extract<VendorSummary, { kind: "judged" }>): Html {
   const { passed, broken, warned, noted, notExercised } = clauses;
   const parts = [
@@ -159,7 +159,7 @@ function barOf({ clauses }: Extract<VendorSummary, { kind: "judged" }>): Html {
   return html`<svg class="bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
     ${parts.map(([name, count]) => {
       const x = from;
-      // At least 1.5 units wide, so that a small count stays visible.
+      // A bar is at least 1.5 units wide, so that a small count stays visible.
       const width = count === 0 ? 0 : Math.max(1.5, (100 * count) / all);
       from += width;
       return html`<rect class="${name}" x="${x.toFixed(2)}" y="0" width="${width.toFixed(2)}" height="4"></rect>`;

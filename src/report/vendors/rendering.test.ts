@@ -18,11 +18,11 @@ describe("texts of targets", () => {
           width,
         });
         expect(shown).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}\p{Cs}]/u);
-        // Only the lines of the table are checked. A note, or the label before a line, may be wider than a narrow terminal.
+        // Only lines of the table must fit. A note, or the label before a line, may be wider than a narrow terminal.
         const table = shown.split("\n").filter((line) => /^(verdict|base URL|clauses|requests) /.test(line));
         for (const line of table) expect(displayWidth(line)).toBeLessThanOrEqual(Math.max(60, width));
       }),
-      // This name was once cut in the middle of a surrogate pair.
+      // A name that was once cut in the middle of a surrogate pair.
       { examples: [["\uFFFC🤍⺀🎠", 47]] },
     );
   });

@@ -2,7 +2,7 @@ import { formatCount } from "../../base/text.ts";
 import type { Latency } from "./latency-rows.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
 
-/** Formats counts as `198 clauses passed, 1 broken, 2 warnings, 3 not exercised`; zeros are left out, except for passes. */
+/** Formats counts as `198 clauses passed, 1 broken, 2 warnings, 3 not exercised`. Leaves out zeros, except for passes. */
 export function formatClauseCounts({ clauses }: Extract<VendorSummary, { kind: "judged" }>): string {
   const { passed, broken, warned, noted, notExercised } = clauses;
   const otherCounts = [
@@ -23,11 +23,11 @@ function milliseconds(ms: number): string {
   return ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} ms`;
 }
 
-/** Formats a latency as `1.2 ms, p99 8.0 ms (33)`: median, 99th percentile and number of requests. A dash if there is none. */
+/** Formats median, 99th percentile and number of requests: `1.2 ms, p99 8.0 ms (33)`. A dash if there is no latency. */
 export const formatLatency = (latency: Latency | null): string =>
   latency === null ? "–" : `${milliseconds(latency.median)}, p99 ${milliseconds(latency.p99)} (${latency.count})`;
 
-/** Sums up the comparison in a sentence or two. */
+/** Sums up a vendor comparison in a sentence or two. */
 export function overview({ vendors, sections, gaps, readings }: VendorComparison): string {
   const judged = vendors.filter(({ kind }) => kind === "judged");
   const conformant = vendors.filter((each) => each.kind === "judged" && each.verdict === "conformant").length;
@@ -43,7 +43,7 @@ export function overview({ vendors, sections, gaps, readings }: VendorComparison
   return `${formatCount(vendors.length, "deployment")}: ${conformant} conformant${without}.${differ}`;
 }
 
-/** Sentences to read before comparing: different suites, old reports, and notes on single vendors. */
+/** Returns notes to read before comparing: on different suites, old reports, and single vendors. */
 export function notesOf({ vendors, sections }: VendorComparison): string[] {
   const judged = vendors.flatMap((each) => (each.kind === "judged" ? [each] : []));
   const suites = new Set(judged.map(({ suite }) => `${suite.version} (clauses ${suite.clauses})`));
@@ -70,7 +70,7 @@ export function notesOf({ vendors, sections }: VendorComparison): string[] {
   ];
 }
 
-/** Names the vendors whose reports lack clauses that another report has. */
+/** Names vendors whose reports lack clauses that another report has. */
 function absentText(vendors: VendorComparison["vendors"], sections: VendorComparison["sections"]): string[] {
   const rows = sections.flatMap((section) => section.rows);
   const incomplete = vendors.flatMap(({ name }, at) => {
@@ -87,6 +87,6 @@ export const runTimesCaveat =
 export const loadTimesCaveat =
   "Times of admitted load requests: median, p99, and count. The vendors were loaded one after the other.";
 
-/** Explains how the limits were judged, for the table of limits. */
+/** Explains how the limits in the table of limits were judged. */
 export const limitsCaveat =
   "Judged by the admitted and refused requests. If a cell names several kinds of window, each of them explains all requests.";

@@ -4,39 +4,39 @@ import type { VendorComparison } from "./comparison.ts";
 import type { LatencyRow } from "./latency-rows.ts";
 import { formatLatency, limitsCaveat, loadTimesCaveat, runTimesCaveat } from "./summary.ts";
 
-/** A table of a vendor comparison, independent of the format. Cells are in the order of the vendors. */
+/** A table of a vendor comparison, for all formats. Cells are in the order of the vendors. */
 export interface VendorTable {
   readonly id: "clauses" | "readings" | "silence" | "limits" | "times" | "load";
   readonly title: string;
-  /** Explains the table. */
+  /** An explanation of the table. */
   readonly lead: string;
   readonly groups: readonly RowGroup[];
 }
 
 export interface RowGroup {
-  /** Section or tier of the rows; empty for a table with a single group. */
+  /** Section or tier of the rows. Empty if the table has a single group. */
   readonly title: string;
   readonly rows: readonly VendorRow[];
 }
 
 export interface VendorRow {
   readonly name: string;
-  /** Level of the clause, in the table of clauses; empty in other tables. */
+  /** Level of the clause. Empty in tables that are not about clauses. */
   readonly level: string;
-  /** The sentence of the clause, or the published limit that the row is about. */
+  /** The sentence of the clause, or the published limit, that the row is about. */
   readonly detail: string;
   readonly cells: readonly VendorCell[];
-  /** Whether the vendors differ; `null` for rows that are not compared, such as times. */
+  /** Whether vendors differ. `null` for rows that are not compared, such as times. */
   readonly differs: boolean | null;
 }
 
 export type VendorCell =
   | { readonly kind: "outcome"; readonly outcome: Outcome; readonly text: string }
   | { readonly kind: "text"; readonly text: string }
-  /** A cell without a value; the text says why. */
+  /** A cell without a value. Its text says why. */
   | { readonly kind: "empty"; readonly text: string };
 
-/** The tables of a comparison. Tables without rows are left out. */
+/** Returns the tables of a comparison. Leaves out tables without rows. */
 export function vendorTables({ sections, readings, gaps, limits, latencies }: VendorComparison): VendorTable[] {
   const tables: VendorTable[] = [
     {

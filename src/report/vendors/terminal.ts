@@ -11,8 +11,8 @@ import { type TableColumn, tableGap, tableLines } from "../terminal/table.ts";
 type Cells = readonly string[];
 
 /**
- * Renders a vendor comparison for the terminal: verdicts, differences, limits and times. A table with many vendors is split into several.
- * Differences in gaps are too long for a terminal, so only the checks that observed them are named. Ends with a line feed.
+ * Renders a vendor comparison for the terminal: verdicts, differences, limits and times. Splits a table with many vendors. Names checks
+ * whose gap observations differ, but not the observations, which are too long. Ends with a line feed.
  */
 export function renderVendorsTerminal(all: VendorComparison, { colour, width }: TerminalSettings): string {
   const paint = paintFor(colour);
@@ -29,7 +29,7 @@ export function renderVendorsTerminal(all: VendorComparison, { colour, width }: 
   return `${blocks.filter((block) => block !== "").join("\n\n")}\n`;
 }
 
-/** Splits the columns of vendors into parts that fit the width of the terminal. */
+/** Splits the vendors' columns into groups that fit the width of the terminal. */
 function partsOf(columns: readonly number[], width: number): number[][] {
   const most = Math.max(1, Math.floor((width - labelWidth) / minColumn));
   const parts = Math.ceil(columns.length / most);
@@ -111,7 +111,7 @@ function verdictText(verdict: Verdict, paint: Paint): string {
   return colours[verdict](verdict);
 }
 
-/** A row for each section in which some clause did not pass, and one row for all other sections. */
+/** Returns a row for each section in which a clause did not pass, and one row for all other sections. */
 function sectionRows({ sections }: VendorComparison, pick: Pick, paint: Paint): Cells[] {
   const isAllPassed = ({ rows }: ClauseSection): boolean =>
     rows.every(({ cells }) => pick(cells).every((cell) => cell?.outcome === "pass"));
@@ -161,12 +161,12 @@ function cellText(cell: VendorCell, paint: Paint): string {
   return cell.outcome === "fail" || cell.outcome === "error" ? paint.red(mark) : mark;
 }
 
-/** Smallest width of a vendor's column, together with the gap before the column. */
+/** Minimum width of a vendor's column, including the gap before it. */
 const minColumn = 19;
 const labelWidth = 22;
 const maxColumn = 48;
 
-/** A table without borders: a column of labels, and a column for each vendor with wrapped texts. */
+/** Formats a table without borders: a column of labels, and for each vendor a column of wrapped texts. */
 function tableText(head: readonly string[], rows: readonly (readonly string[])[], width: number): string {
   const each = Math.min(
     maxColumn,

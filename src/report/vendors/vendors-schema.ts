@@ -7,7 +7,7 @@ const load = path.describe("Folder of a kept load report of the same deployment.
 /**
  * Returns the schema of the vendors file.
  *
- * @param inline schema of a target that the vendors file itself describes
+ * @param inline schema of targets that the vendors file itself describes
  */
 export const vendorsSchemaWith = <T extends z.ZodType>(inline: T) =>
   z

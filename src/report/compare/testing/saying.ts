@@ -12,7 +12,7 @@ const compare = (older: Report, newer: Report): Comparison =>
     { kinds, shares: { latency: 0.1, throughput: 0.1, memory: 0.1 } },
   );
 
-/** Compares a passing run with a broken run. In both, every free text is `text`. */
+/** Compares a passed run with a broken one. Every free text in both is `text`. */
 export const comparisonWithText = (text: string): Comparison => {
   const row = (outcome: ReportFinding["outcome"], words: string): ReportFinding[] => [
     sampleFinding({ clause: "INV-1", outcome, expected: words, actual: words, reason: words, instance: words }),

@@ -2,7 +2,7 @@ import { Ajv } from "ajv";
 import schemas from "har-schema";
 import { expect } from "vitest";
 
-/** The HAR schema is written for an older draft of JSON Schema, and its formats are too strict: URLs in an archive need not parse. */
+/** A validator for the HAR schema, with lax settings: the schema uses an older draft of JSON Schema, and it demands URLs that parse. */
 const ajv = new Ajv({ strict: false, validateFormats: false, validateSchema: false });
 for (const [name, schema] of Object.entries(schemas))
   ajv.addSchema({ ...schema, $id: `${name}.json`, $schema: "http://json-schema.org/draft-07/schema#" });
@@ -20,7 +20,7 @@ export interface Entry {
   };
 }
 
-/** Parses the entries of a HAR archive. Fails if the archive does not match the schema. */
+/** Parses a HAR archive and returns its entries. Throws if the archive does not match the schema. */
 export function demandHar(text: string): readonly Entry[] {
   const har: unknown = JSON.parse(text);
   expect(ajv.validate("har.json", har), ajv.errorsText()).toBe(true);

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { XMLParser } from "fast-xml-parser";
 import { validateXML } from "xmllint-wasm";
 
-/** The schema of Jenkins' xUnit plug-in, which other CI systems follow as well. */
+/** The JUnit schema of Jenkins' xUnit plug-in, which other CI systems follow too. */
 const schema = readFileSync(new URL("junit-10.xsd", import.meta.url), "utf8");
 
 interface ReadCase {
@@ -49,5 +49,5 @@ export const problemsOf = async (xml: string): Promise<readonly string[]> => {
   return errors.map(({ message }) => message);
 };
 
-/** Counts the test cases. */
+/** Returns the number of test cases. */
 export const casesIn = (xml: string): number => suitesOf(xml).reduce((sum, { testcase }) => sum + testcase.length, 0);

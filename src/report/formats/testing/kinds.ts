@@ -25,7 +25,7 @@ const withEvidence = (findings: readonly ReportFinding[], report: Partial<Report
 
 const witness = ["1 sent at 0 ms, 200 at 3 ms", "2 sent at 1 ms, 200 at 4 ms"];
 
-/** Sample reports, each by the kind of report that it stands for. */
+/** A sample report of each kind. */
 export const kinds = {
   conformant: withEvidence([passed, sampleFinding({ clause: "SSE-8", reading: "present" })], {}),
   broken: withEvidence(

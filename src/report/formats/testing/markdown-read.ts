@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 
-/** Returns the lines of Markdown that are outside fenced blocks. Fails if a block does not end. */
+/** Returns the lines of a Markdown text that are outside fenced code blocks. Throws if a block does not end. */
 export function outsideFences(markdown: string): string[] {
   let fence = "";
   const outside: string[] = [];
@@ -14,7 +14,7 @@ export function outsideFences(markdown: string): string[] {
   return outside;
 }
 
-/** Expects lines that contain no markup except the tags that the renderer itself writes. */
+/** Expects that lines contain no markup except the tags that the renderer writes. */
 export function expectHarmless(lines: readonly string[]): void {
   for (const line of lines) {
     const rest = line

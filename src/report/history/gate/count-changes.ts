@@ -2,23 +2,29 @@ import { sanitizeLine } from "../../../base/sanitize.ts";
 import { trialIdText, type Night, type NightLoad, countsCaveat } from "../night.ts";
 import type { TrialId } from "../../model/trial-id.ts";
 
-/** A count of a load run that differs tonight, after it was the same on every earlier night. */
+/** A change tonight in a count of a load trial that had been the same on every earlier night. */
 export interface CountChange {
   readonly load: TrialId;
   readonly count: "failed" | "unanswered" | "admitted" | "refused";
   readonly was: number;
   readonly is: number;
-  /** Whether one run proves the change. If not, a lost response or a rate-limit window that ended during the run could explain it. */
+  /**
+   * Whether one run proves the change. It does not if a lost response, or a rate-limit window that ended during the run, could explain
+   * it.
+   */
   readonly isCertain: boolean;
 }
 
 const lookbackNights = 14;
-/** Fewest nights without failures before a failure counts as a change. */
+/** Minimum number of earlier nights without failures. Otherwise a failure is no change. */
 const minCleanNights = 3;
-/** Fewest nights with the same count before another count is a change. */
+/** Minimum number of earlier nights with an equal count. Otherwise another count is no change. */
 const minConstantNights = 10;
 
-/** Returns the counts that changed tonight: failures where there were none before, and counts that were the same on every night before. */
+/**
+ * Returns the counts of load trials that changed tonight: failures that never occurred before, and counts that were equal on every
+ * earlier night.
+ */
 export function countChangesOf(history: readonly Night[], tonight: Night): CountChange[] {
   return tonight.load.flatMap((run) => changesOf(run, runsOf(history, run)));
 }
@@ -39,7 +45,7 @@ function changesOf(run: NightLoad, before: readonly NightLoad[]): CountChange[] 
     if (!isClean || requests[count] === 0) return [];
     return [{ load, count, was: 0, is: requests[count], isCertain: count === "failed" }];
   });
-  // A failed response is missing among the admitted ones as well, so only the failure is reported.
+  // Fewer admitted requests follow from failed ones, so only the failures are reported.
   return rose.length > 0
     ? rose
     : (["admitted", "refused"] as const).flatMap((count) => constantCountChange(run, before, count));
@@ -58,7 +64,7 @@ function constantCountChange(
   return [{ load: { scenario, tier, engine }, count, was, is: requests[count], isCertain: false }];
 }
 
-/** Whether a second run of the same night shows a change of the count in the same direction. */
+/** Whether the second run of the same night changed the count in the same direction. */
 export function isConfirmed({ load, count, was, is }: CountChange, { second }: Night): boolean {
   return second.some((each) => {
     if (trialIdText(each) !== trialIdText(load) || countsCaveat(each) !== null) return false;
@@ -73,6 +79,6 @@ const words = {
   refused: "requests were refused",
 } as const;
 
-/** The change as a sentence without a full stop. */
+/** Describes the change in a sentence without a full stop. */
 export const formatCountChange = ({ load, count, was, is }: CountChange): string =>
   `load ${sanitizeLine(trialIdText(load), 80)}: ${is} ${words[count]}, and ${was === 0 ? "none" : was} on every night before`;

@@ -2,11 +2,11 @@ import { findingKey } from "../../compare/find-changes.ts";
 import { isBroken, isExercised } from "../../model/report.ts";
 import type { Night } from "../night.ts";
 
-/** A check that keeps changing between passing and broken. */
+/** A check that often changes between passing and broken. */
 export interface FlakyCheck {
   readonly check: string;
   readonly instance: string | null;
-  /** Number of changes between passing and broken. */
+  /** Number of times that the check changed between passing and broken. */
   readonly flips: number;
   /** Number of nights that judged the check. */
   readonly nights: number;
@@ -14,12 +14,12 @@ export interface FlakyCheck {
   readonly broken: number;
 }
 
-/** Number of most recent nights that are searched for flaky checks. */
+/** Number of latest nights in which flaky checks are searched. */
 export const flakyNights = 14;
-/** Fewest changes that make a check flaky. A check that broke once and was fixed has only two. */
+/** Minimum number of changes of a flaky check. A check that broke once and was fixed has only two. */
 const minFlips = 3;
 
-/** The flaky checks, those that change most often first. For each check, only the nights that judged it count. */
+/** Returns the flaky checks, the most frequent changes first. Nights that did not judge a check do not count for it. */
 export function flakyChecksOf(nights: readonly Night[]): FlakyCheck[] {
   const sides = new Map<string, { check: string; instance: string | null; broken: boolean[] }>();
   for (const { findings } of nights.slice(-flakyNights))

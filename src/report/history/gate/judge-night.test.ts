@@ -7,7 +7,7 @@ import { replay } from "../testing/replay.ts";
 import { nightWith, nothingHappens, simulateNights } from "../testing/simulated.ts";
 import { judgeNight, reportedByNight, loadsToConfirm } from "./judge-night.ts";
 
-/** The regressions and slow-downs that a replay reported, each with the number of its night. */
+/** The regressions and slow-downs that a replay of nights reported, each with the number of its night. */
 const alarmsOf = ({ judgements }: ReturnType<typeof replay>): string[] =>
   judgements.flatMap(({ regressions, slower }, night) => [
     ...regressions.map(({ says }) => `night ${night}: ${says}`),
@@ -158,7 +158,7 @@ describe("exact counts", () => {
     const first = nightWith(12, [more(111)], []);
     expect(loadsToConfirm(history, first)).toEqual([{ scenario: "burst", tier: "pro", engine: "autocannon" }]);
     const { regressions: found, unconfirmed } = judge(history, { ...first, second: [more(again)] });
-    // Two counts differ: admitted and refused.
+    // Two counts differ, the admitted and the refused requests.
     expect([found.length, unconfirmed.length]).toEqual(regressions === 1 ? [2, 0] : [0, 2]);
   });
 

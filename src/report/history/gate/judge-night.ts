@@ -18,37 +18,32 @@ import {
   latencyShifts,
 } from "./latency-shifts.ts";
 
-/** The result of comparing one nightly run ("tonight") with the nights before. */
+/** The result of comparing one nightly run ("tonight") with earlier nights. */
 export interface NightJudgement {
-  /** The comparison with {@link nightBaseline}; `null` for the first night, and for a night on which nothing could be judged. */
+  /** The comparison with {@link nightBaseline}. `null` for the first night, and if nothing could be judged tonight. */
   readonly comparison: Comparison | null;
-  /** Findings and counts that became worse tonight. The command fails because of them. */
+  /** Findings and counts that became worse tonight. They fail the command. */
   readonly regressions: readonly Regression[];
-  /** Load that became slower, confirmed by a second run and not reported before. The command fails because of it. */
+  /** Load trials that became slower. A second run confirmed this, and no earlier night reported it. They fail the command. */
   readonly slower: readonly ReportedLatencyShift[];
-  /**
-   * Load that became slower for the same cause as a slow-down that was reported before. The command does not fail
-   * because of it.
-   */
+  /** Load trials that became slower, as part of a slow-down that an earlier night reported. They do not fail the command. */
   readonly alsoSlower: readonly ReportedLatencyShift[];
   readonly faster: readonly ReportedLatencyShift[];
-  /** Possible changes that no second run confirmed. They do not fail the command. */
+  /** Possible changes that a second run did not confirm. They do not fail the command. */
   readonly unconfirmed: readonly string[];
-  /** Slow-downs that were reported before and still last. */
+  /** Slow-downs that earlier nights reported, and that still last. */
   readonly known: readonly ReportedLatencyShift[];
   readonly flaky: readonly FlakyCheck[];
-  /**
-   * Findings that are broken tonight, whether new or not, each with the first night of its failure. Failures of must clauses come first.
-   */
+  /** All findings that are broken tonight, each with the first night of its failure. Must clauses come first. */
   readonly broken: readonly OpenFailure[];
-  /** The pairs of request properties that all nights of the history combined; `null` if no night kept its pairs. */
+  /** The pairs of request properties that all nights together combined; `null` if no night recorded its pairs. */
   readonly pairs: PairsOfNights | null;
 }
 
-/** Number of earlier nights that are examined. It is generous, because some nights send no load, and a day may have several runs. */
+/** Maximum number of earlier nights to examine. It is large, because some nights send no load, and a day may have several nights. */
 const lookbackNights = 120;
 
-/** Load that has to be sent again tonight, before its counts or times may count as regressions. */
+/** Returns the load trials to run a second time tonight, before their counts or times may count as regressions. */
 export function loadsToConfirm(all: readonly Night[], tonight: Night): TrialId[] {
   const history = all.slice(-lookbackNights);
   const counts = countChangesOf(history, tonight).filter(({ isCertain }) => !isCertain);
@@ -57,10 +52,10 @@ export function loadsToConfirm(all: readonly Night[], tonight: Night): TrialId[]
 }
 
 /**
- * Compares a night with the history. A worse finding is a regression at once. A slow-down must be found twice by {@link latencyShifts}: with the
- * first runs of the night, and with the confirmation runs in their place.
+ * Compares a night with the history. A worse finding counts at once. A slow-down counts only if {@link latencyShifts} finds it in the
+ * first runs of the night and also in the second runs.
  *
- * @param all oldest first, without tonight
+ * @param all earlier nights, oldest first
  */
 export function judgeNight(all: readonly Night[], tonight: Night, rules: RegressionRules): NightJudgement {
   const history = all.slice(-lookbackNights);
@@ -90,9 +85,7 @@ export function judgeNight(all: readonly Night[], tonight: Night, rules: Regress
 const ranks: readonly Outcome[] = ["fail", "warning", "note"];
 const rankOf = ({ finding }: OpenFailure): number => ranks.indexOf(finding.outcome);
 
-/**
- * Slow-downs in the first runs of tonight. They are `proven` if the confirmation runs show them too, otherwise `open`.
- */
+/** Returns the slow-downs in tonight's first runs. The second runs decide which of them are `proven`; the others are `open`. */
 function slowDowns(
   history: readonly Night[],
   tonight: Night,
@@ -112,8 +105,8 @@ const regressionOf = (change: CountChange): Regression => ({
 });
 
 /**
- * Whether a shift belongs to a slow-down that was already reported. One cause may slow several loads, and show in each on a different
- * night.
+ * Whether a shift belongs to a slow-down that an earlier night reported. One cause may slow several load trials, and each may show it on
+ * another night.
  */
 const isReported = ({ sinceMs }: LatencyShift, history: readonly Night[]): boolean =>
   history
@@ -124,7 +117,7 @@ const isReported = ({ sinceMs }: LatencyShift, history: readonly Night[]): boole
         reported.changes.some(({ direction, isKnown }) => direction === "slower" && !isKnown),
     );
 
-/** The last slow-down of each metric, unless the metric became faster again. */
+/** Returns the last reported slow-down of each metric that has not become faster since. */
 function openSlowdowns(history: readonly Night[]): ReportedLatencyShift[] {
   const last = new Map<string, ReportedLatencyShift>();
   for (const { reported } of history)
@@ -136,7 +129,7 @@ function openSlowdowns(history: readonly Night[]): ReportedLatencyShift[] {
   return [...last.values()];
 }
 
-/** The part of a judgement that the history keeps, so that later nights do not report the same changes again. */
+/** Returns the part of a judgement that the history keeps, so that later nights do not report the same changes again. */
 export const reportedByNight = ({ regressions, slower, alsoSlower, faster }: NightJudgement): Reported => ({
   regressions: regressions.map(({ says, finding }) => ({
     says,
@@ -146,7 +139,7 @@ export const reportedByNight = ({ regressions, slower, alsoSlower, faster }: Nig
   changes: [...slower, ...alsoSlower, ...faster],
 });
 
-/** The flaky check that a regression is about; `null` if the check is not flaky. */
+/** Returns the flaky check that a regression is about; `null` if its check is not flaky. */
 export const flakyOf = ({ finding }: Regression, flaky: readonly FlakyCheck[]): FlakyCheck | null =>
   flaky.find((each) => finding !== null && keyOf(each) === keyOf(finding)) ?? null;
 

@@ -6,17 +6,17 @@ import { clearestChange } from "../../../base/statistics/series.ts";
 import { significantByHolm, rankSumAbove } from "../../../base/statistics/significance.ts";
 import { median, robustDeviation, hodgesLehmannShift } from "../../../base/statistics/quantile.ts";
 
-/** A lasting change of a latency: the last nights differ from those before. */
+/** A lasting change of a latency: the recent nights differ from earlier ones. */
 export interface LatencyShift {
   readonly load: TrialId;
   readonly figure: MetricName;
   readonly direction: ReportedLatencyShift["direction"];
-  /** Typical latency before and after the change, in milliseconds. */
+  /** Typical latency before the change, in milliseconds. `isMs`: after it. */
   readonly wasMs: number;
   readonly isMs: number;
-  /** Start of the first night with the changed latency, in epoch milliseconds. */
+  /** Start of the first night with the new latency, in epoch milliseconds. */
   readonly sinceMs: number;
-  /** Probability that the recent nights differ this much by chance alone. */
+  /** Probability of such a difference by chance alone. */
   readonly pValue: number;
 }
 
@@ -27,8 +27,8 @@ interface MetricSeries {
 }
 
 /**
- * Finds lasting changes of latencies. A change must show on several nights in a rank test, which is corrected for the number of metrics.
- * The change must also exceed the thresholds of {@link latencyGate}: a share, a millisecond, and the noise.
+ * Finds lasting changes of latencies. A change must show on several nights in a rank test, corrected for the number of metrics. It must
+ * also exceed the thresholds of {@link latencyGate}: a share, a number of milliseconds, and the noise.
  */
 export function latencyShifts(nights: readonly Night[], direction: ReportedLatencyShift["direction"]): LatencyShift[] {
   const series = seriesOf(nights);
@@ -57,8 +57,8 @@ function seriesOf(nights: readonly Night[]): MetricSeries[] {
 }
 
 /**
- * The first night to compare for each load, as its start in epoch milliseconds. It is the first night of the last
- * reported change, because the load had another latency before that.
+ * Returns for each load trial the first night to compare, as its start in epoch milliseconds: that of the last reported change, because
+ * the trial had another latency before.
  */
 function startsOf(nights: readonly Night[]): ReadonlyMap<string, number> {
   const starts = new Map<string, number>();
@@ -67,7 +67,7 @@ function startsOf(nights: readonly Night[]): ReadonlyMap<string, number> {
   return starts;
 }
 
-/** The change in the window of recent nights that shows a change most clearly; `null` if no window shows one. */
+/** Returns the clearest change among the windows of recent nights; `null` if no window shows one. */
 function clearestShift(
   { load, figure, points }: MetricSeries,
   direction: ReportedLatencyShift["direction"],
@@ -92,7 +92,7 @@ function clearestShift(
 
 function isLarge(recent: readonly number[], baseline: readonly number[]): boolean {
   const minShift = Math.log(1 + latencyGate.minShare);
-  // A few slow nights are not a lasting change, so the change must still show when the slowest nights are left out.
+  // The change must still show without the slowest nights. A few slow nights are not a lasting change.
   const usual = recent.toSorted((a, b) => a - b).slice(0, Math.ceil(recent.length * latencyGate.usualShare));
   if (median(usual) - median(baseline) < minShift / 2) return false;
   const shift = hodgesLehmannShift(recent, baseline);
@@ -102,14 +102,14 @@ function isLarge(recent: readonly number[], baseline: readonly number[]): boolea
   return shift >= latencyGate.minErrors * noise * errors;
 }
 
-/** Index of the first night with the changed latency: the clearest change within the last two windows. */
+/** Returns the index of the first night with the new latency: where the change is clearest within the last two windows. */
 function firstNightOf(logs: readonly number[], window: number): number {
   const from = Math.max(0, logs.length - window - latencyGate.maxBaseline);
   const earliest = logs.length - 2 * window - from;
   return from + (clearestChange(logs.slice(from), 2, earliest) ?? logs.length - window - from);
 }
 
-/** Returns the night with its confirmation runs in place of its first runs. A load that was not confirmed is left out. */
+/** Returns a night in which the second runs replace the first ones. Leaves out trials without a second run. */
 export function withConfirmationRuns(night: Night): Night {
   return { ...night, load: night.second, second: [] };
 }
@@ -127,30 +127,28 @@ export const reportedShiftOf = (
   isKnown,
 });
 
-/** Thresholds that a slow-down has to pass before it fails a night. Tuned on simulated histories: see docs/nightly.md. */
+/** Thresholds for a slow-down that fails a night. They were tuned on simulated histories (see docs/nightly.md). */
 export const latencyGate = {
-  /** How many recent nights are tested together. A large change shows in few nights, a small change needs many. */
+  /** Numbers of recent nights that are tested together. A large change shows in few nights; a small change needs many. */
   windows: [5, 8, 13],
-  /** Maximum and minimum number of earlier nights that the recent nights are compared with. */
+  /** Limits for the number of earlier nights to compare with. */
   maxBaseline: 42,
   minBaseline: 10,
-  /** Smallest change that counts, as a share of the latency before. */
+  /** Minimum change, as a share of the earlier latency. */
   minShare: 0.1,
   /**
-   * Share of the recent nights, the fastest ones, that must also show half of `minShare`. A few slow nights alone are no lasting change.
+   * Share of the recent nights that must show at least half of `minShare`, counted from the fastest. A few slow nights are no lasting
+   * change.
    */
   usualShare: 0.6,
-  /** Smallest change that counts, in milliseconds: the load engine itself may cause smaller ones. */
+  /** Minimum change in milliseconds. The load engine itself may cause smaller ones. */
   minMs: 1,
-  /** Smallest change that counts, in standard errors of the noise of the nights before. */
+  /** Minimum change, as a multiple of the standard error of the earlier nights. */
   minErrors: 4.5,
-  /** Smallest noise to assume, as a share of the latency. A few nights may have equal latencies by chance, and would show no noise. */
+  /** Minimum noise to assume, as a share of the latency. A few nights may have equal latencies by chance. */
   minScatter: 0.01,
-  /** Highest accepted probability that, on one night, any metric passes the rank test by chance. */
+  /** Maximum probability that, on one night, any metric passes the rank test by chance. */
   maxPValue: 0.001,
-  /**
-   * A load that became slower before another slow-down was reported counts as part of that slow-down for this many
-   * nights after the report.
-   */
+  /** Number of nights after a reported slow-down during which a trial may join it. The trial must have become slower before the report. */
   sameChangeNights: 14,
 } as const;

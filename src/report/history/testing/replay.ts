@@ -6,11 +6,11 @@ import type { SimulatedNight } from "./simulated.ts";
 export interface Replayed {
   readonly nights: readonly Night[];
   readonly judgements: readonly NightJudgement[];
-  /** Number of confirmation runs that the gate asked for. */
+  /** Number of second runs that the judgements asked for. */
   readonly confirmations: number;
 }
 
-/** Replays a history night by night, like `conformance nightly`: first runs, confirmation runs, judgement, entry. */
+/** Replays simulated nights one by one, like `conformance nightly`: first runs, second runs, judgement, history entry. */
 export function replay(simulated: readonly SimulatedNight[]): Replayed {
   const nights: Night[] = [];
   const judgements: NightJudgement[] = [];

@@ -1,6 +1,6 @@
 import type { Night } from "../night.ts";
 
-/** Returns a night in which every free text is `text`. A target, or somebody who edits the history, could cause that. */
+/** Returns a night in which every free text is `text`. A target, or a person who edits the history, could cause such texts. */
 export const nightWithText = (night: Night, text: string): Night => ({
   ...night,
   target: { ...night.target, name: text, baseUrl: text },

@@ -8,19 +8,19 @@ import { trialIdText, type Night, nightFormat, type NightFinding, type NightLoad
 import type { TrialId } from "../../model/trial-id.ts";
 import { seededNumbers } from "../../../base/statistics/random.ts";
 
-/** The real changes in a simulated history. Everything else is noise. Nights count from 0. */
+/** The real changes in a simulated history. All other differences are noise. Night numbers begin with 0. */
 export interface Truth {
   readonly nights: number;
   readonly checks: number;
-  /** From night `from` on, load of this scenario is slower by this share; `null` for no slow-down. */
+  /** Load of this scenario is slower by `share` from night `from` on; `null` for no slow-down. */
   readonly slower: { readonly from: number; readonly share: number; readonly scenario: string } | null;
-  /** From night `from` on, this check fails; `null` for no failure. */
+  /** This check fails from night `from` on; `null` for no failure. */
   readonly failing: { readonly from: number; readonly check: string } | null;
 }
 
 export const nothingHappens: Truth = { nights: 60, checks: 60, slower: null, failing: null };
 
-/** One night of a simulated target. `confirmationRuns` returns the results of confirmation runs on that night. */
+/** One night of a simulated target. `confirmationRuns` returns the results of second runs on that night. */
 export interface SimulatedNight {
   readonly night: Night;
   readonly confirmationRuns: (names: readonly TrialId[]) => NightLoad[];
@@ -32,8 +32,9 @@ const loads: readonly TrialId[] = ["burst", "concurrency"].flatMap((scenario) =>
 const firstMs = Date.parse("2030-01-01T02:00:00.000Z");
 
 /**
- * Simulates nights of a target on a shared machine. Latencies scatter log-normally by 5 to 8 %, and all latencies of a night by another 2
- * %. On one night in twenty, other work on the machine makes everything slower by 30 to 100 %. Sometimes an observation differs.
+ * Simulates nights of a target on a shared machine. Single latencies scatter log-normally by 5 to 8 %, and all latencies of a night
+ * together by 2 %. On one night in twenty, everything is slower by 30 to 100 %, as if the machine did other work. Sometimes an
+ * observation differs.
  */
 export function simulateNights(seed: number, truth: Truth): SimulatedNight[] {
   const numbers = seededNumbers(seed);

@@ -12,19 +12,19 @@ import { formatCount } from "../../../base/text.ts";
 import { dayMs } from "../../../base/duration.ts";
 import type { Axis } from "../../html/svg/axes.ts";
 
-/** A lasting change of a load's latency, found in the whole history. */
+/** A lasting change of a load trial's latency, found in the whole history. */
 interface LevelChange {
   readonly atMs: number;
   readonly was: number;
   readonly is: number;
 }
 
-/** Settings of the search for lasting changes. The seed is fixed, so that the same history gives the same page. */
+/** Settings of the search for lasting changes. The seed is fixed, so that a history always gives the same page. */
 const segmentation = { minSegment: 5, maxPValue: 0.001, shuffles: 1999, seed: 20_300_101 } as const;
-/** Smallest change of a latency that the chart marks, as a share. */
+/** Minimum change of a latency that the chart marks, as a share. */
 const { minShare } = latencyGate;
 
-/** A latency chart for each load. The load that changed last comes first. */
+/** Returns a latency chart for each load trial. Trials whose latency changed last come first. */
 export function latencyCharts(nights: readonly Night[]): Html[] {
   return [...loadHistories(nights).values()]
     .map((history) => {
@@ -105,7 +105,10 @@ function reportedText(nights: readonly Night[], load: TrialId): string {
   return night === undefined ? "" : ` Reported as slower on ${dateText(night.started)}.`;
 }
 
-/** The expected range of each night's latency: two standard deviations around the median of the nights before, back to the last change. */
+/**
+ * Returns the expected range of each night's latency: two standard deviations around the median of earlier nights, back to the last
+ * change.
+ */
 function bandOf(
   points: readonly Point[],
   changes: readonly LevelChange[],
@@ -121,16 +124,19 @@ function bandOf(
   });
 }
 
-/** Share of a night's judged findings that passed, in percent; `null` if none was judged. Observations of gaps do not count. */
+/**
+ * Share of a night's judged findings that passed, in percent; `null` if none was judged. Observations are not judged, so they do not
+ * count.
+ */
 export function passPercent({ totals: { pass, fail, warning, note } }: Night): number | null {
   const judged = pass + fail + warning + note;
   return judged === 0 ? null : (100 * pass) / judged;
 }
 
-/** With more regressions than this, the chart has no marks, because they would hide the line. */
+/** With more regressions than this, the chart shows no marks, because they would hide the line. */
 const maxMarks = 4;
 
-/** The pass rate of each night, with a mark on nights that found a regression. */
+/** Charts the share of passed checks by night. Marks nights that found a regression. */
 export function passRateChart(nights: readonly Night[]): Html {
   const points = nights.flatMap((night): (ChartPoint & { readonly night: Night })[] => {
     const y = passPercent(night);
@@ -172,7 +178,7 @@ export function passRateChart(nights: readonly Night[]): Html {
   });
 }
 
-/** Broken and skipped findings of each night. */
+/** Charts the numbers of broken and of skipped findings by night. */
 export function countsChart(nights: readonly Night[]): Html {
   const line = (name: string, tone: "bad" | "third" | "quiet", of: (totals: Night["totals"]) => number): Series => ({
     name,
@@ -215,7 +221,7 @@ const percent = (value: number): string => `${value === 100 ? "100" : value.toFi
 
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** Converts epoch milliseconds to days since 1970 (UTC), the unit of the axis of nights. */
+/** Converts epoch milliseconds to days since 1970 (UTC), the unit of the axis. */
 export const dayAt = (ms: number): number => ms / dayMs;
 
 /** Formats an ISO 8601 time as `5 Feb 2030`. */
@@ -229,7 +235,7 @@ function shortDate(day: number): string {
   return `${date.getUTCDate()} ${months[date.getUTCMonth()] ?? ""}`;
 }
 
-/** An axis of nights, with ticks on whole days or weeks. */
+/** A chart axis for nights, with ticks on whole days or weeks. */
 export const nightsAxis: Axis & { readonly units: readonly number[] } = {
   label: "night (UTC)",
   format: shortDate,

@@ -4,19 +4,19 @@ import { groupByLoad, formatShifts } from "../summary.ts";
 import { isBroken, isExercised } from "../../model/report.ts";
 import { type Night, trialIdText } from "../night.ts";
 
-/** A regression or a latency shift that a night reported, or a change of the requirement set. */
+/** An event in the history: a regression or a latency shift that a night reported, or a change of the requirement set. */
 export interface TrendEvent {
   readonly kind: "regression" | "slower" | "also slower" | "faster" | "requirements";
   /** Start of the night that reported the event, ISO 8601. */
   readonly reported: string;
-  /** Start of the first night that shows the event, ISO 8601. */
+  /** Start of the first night to which the event applies, ISO 8601. */
   readonly since: string;
   readonly says: string;
-  /** Start of the night that ended the event; `null` without a known end. */
+  /** Start of the night that ended the event; `null` if no end is known. */
   readonly over: string | null;
 }
 
-/** Everything that the nights reported, newest first. */
+/** Returns all events of a history, newest first. */
 export function trendEvents(nights: readonly Night[]): TrendEvent[] {
   return nights
     .flatMap(({ started, suite, reported }, at): TrendEvent[] => {
@@ -46,8 +46,8 @@ export function trendEvents(nights: readonly Night[]): TrendEvent[] {
 }
 
 /**
- * Returns an event if a night was judged by another requirement set than the night before. Differences in checks of the later set are no
- * change of the target.
+ * Returns an event if a night was judged by another requirement set than the night before. Checks of the later set then differ although
+ * the target has not changed.
  */
 function requirementsChange(
   started: string,

@@ -20,7 +20,7 @@ const pageOf = (of: readonly Night[], problem: string | null = null): string =>
     { hasReports: ({ id }) => of.slice(-14).some((night) => night.id === id) },
   );
 
-/** Nights on which the check INV-2 keeps changing between passing and broken. */
+/** Nights on which the check INV-2 often changes between passing and broken. */
 const flaky = nights.map((night, at) => ({
   ...night,
   findings: night.findings.map((each) =>

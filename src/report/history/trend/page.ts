@@ -17,11 +17,11 @@ import { pairsOfNights, type PairsOfNights } from "../pairs-of-nights.ts";
 import { eventsTable, failuresTable, flakyTable, nightsTable, pairsTable, percentOf } from "./tables.ts";
 
 export interface TrendOptions {
-  /** Whether the reports of a night are in the folder of the page, so that the page can link to them. */
+  /** Whether the folder of the page holds the reports of a night, so that the page can link to them. */
   readonly hasReports: (night: Night) => boolean;
 }
 
-/** Renders a history as one page: open failures, changes, flaky checks, and latencies with their noise. */
+/** Renders a history as one HTML page: open failures, changes, flaky checks, and latencies with their noise. */
 export function renderTrendPage({ nights, damaged }: NightHistory, { hasReports }: TrendOptions): string {
   const last = nights.at(-1);
   const name = sanitizeLine(last?.target.name ?? "no night yet", 80);
@@ -59,7 +59,7 @@ function bodyOf(nights: readonly Night[], last: Night, linkOf: (night: Night) =>
   const failures = openFailures(nights);
   const flaky = flakyChecksOf(nights);
   const events = trendEvents(nights);
-  // A chart over time needs two nights.
+  // A chart needs at least two nights.
   const isAlone = nights.length < 2;
   const charts = isAlone ? [] : latencyCharts(nights);
   const newest = nights.toReversed();
@@ -120,7 +120,7 @@ const cutText = (cut: PairsOfNights["cut"], share: (part: number) => string): st
     maxCuts,
   );
 
-/** Maximum number of missing setups to name. */
+/** Maximum number of lines or flags to name that would enable more pairs. */
 const maxCuts = 6;
 
 const nothingChanged = (isAlone: boolean): string =>
@@ -210,7 +210,7 @@ const damagedPart = (damaged: NightHistory["damaged"]): Html =>
       </ul>`,
   );
 
-/** Styles of the trend page alone. */
+/** Styles that only the trend page needs. */
 const trendStyle = `
 .masthead { padding-block: 2rem 0.5rem; }
 .kicker { margin: 0 0 0.3rem; color: var(--muted); font-size: 0.88rem; letter-spacing: 0.02em; }

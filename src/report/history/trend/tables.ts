@@ -14,7 +14,7 @@ import type { OpenFailure } from "../open-failures.ts";
 
 const day = (iso: string): Html => html`<time datetime="${iso}" class="nowrap">${dateText(iso)}</time>`;
 
-/** A row for each event, with the night on which it began. */
+/** A table with a row for each event, and the night on which it began. */
 export const eventsTable = (events: readonly TrendEvent[]): Html =>
   tableOf(
     "What changed",
@@ -41,7 +41,7 @@ const badgeTones = {
 } as const;
 const kindBadge = (kind: TrendEvent["kind"]): Html => html`<span class="badge ${badgeTones[kind]}">${kind}</span>`;
 
-/** A row for each open failure, with its first night. */
+/** A table with a row for each open failure, and its first night. */
 export const failuresTable = (failures: readonly OpenFailure[]): Html =>
   tableOf(
     "Broken on the last night",
@@ -63,7 +63,7 @@ export const failuresTable = (failures: readonly OpenFailure[]): Html =>
 
 const stripNights = 30;
 
-/** Flaky checks, each with a strip of its last nights. */
+/** A table of the flaky checks. Each row has a strip with a mark for each of the last nights. */
 export const flakyTable = (flaky: readonly FlakyCheck[], nights: readonly Night[]): Html =>
   tableOf(
     "Flaky checks",
@@ -79,7 +79,7 @@ export const flakyTable = (flaky: readonly FlakyCheck[], nights: readonly Night[
     ),
   );
 
-/** A mark for each night: a dot for a pass, a cross for a failure, a line if the check was not judged. */
+/** Draws a mark for each night: a dot if the check passed, a cross if it failed, a line if it was not judged. */
 function stripOf({ check, instance, broken, nights: judged }: FlakyCheck, nights: readonly Night[]): Html {
   const key = findingKey(instance === null ? { check } : { check, instance });
   const marks = nights.map(({ findings }, at) => {
@@ -94,7 +94,7 @@ function stripOf({ check, instance, broken, nights: judged }: FlakyCheck, nights
   return html`<svg class="strip" role="img" aria-label="${says}" viewBox="0 0 ${16 * stripNights} 18">${marks}</svg>`;
 }
 
-/** A row for each night. `linkOf` returns the address of the night's report, or `null`. */
+/** A table with a row for each night. `linkOf` returns the address of the night's report; `null` if there is none. */
 export const nightsTable = (nights: readonly Night[], linkOf: (night: Night) => string | null): Html =>
   tableOf(
     "Nights",
@@ -119,7 +119,7 @@ export const nightsTable = (nights: readonly Night[], linkOf: (night: Night) => 
     }),
   );
 
-/** A row for each night that kept its pairs of request properties, newest first. */
+/** A table with a row for each night that recorded its pairs of request properties, newest first. */
 export const pairsTable = ({ nights, total }: PairsOfNights): Html =>
   tableOf(
     "Pairs of properties",
@@ -141,7 +141,7 @@ export const pairsTable = ({ nights, total }: PairsOfNights): Html =>
 
 const maxPairRows = 30;
 
-/** A share in whole percent, rounded down so that only all of them are 100 %. */
+/** Returns a share in whole percent. Rounds down, so that only the full total is 100 %. */
 export const percentOf = (part: number, total: number): number => Math.floor((100 * part) / Math.max(1, total));
 
 const verdictTones = {

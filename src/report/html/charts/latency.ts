@@ -15,9 +15,9 @@ const label = "from sending to the head of the response, logarithmic";
 interface Named {
   readonly name: string;
   readonly tone: Group["tone"];
-  /** Latencies in milliseconds. Each value stands for an equal share of the responses. */
+  /** Latencies in milliseconds, each for an equal share of the responses. */
   readonly values: readonly number[];
-  /** Returns the time in milliseconds within which a share of the responses arrived. */
+  /** Returns the time in milliseconds within which this share of the responses arrived. */
   readonly within: (share: number) => number;
   readonly count: number;
 }
@@ -52,7 +52,7 @@ function latencyChart(title: string, groups: readonly Named[]): Html | null {
   });
 }
 
-/** Charts the latencies of a run's requests while probes used up the rate limits of a key. */
+/** Charts the latencies of the requests with which a run's probes exhausted the rate limits of a key. */
 export function runLatencyChart(samples: readonly LimiterSample[]): Html | null {
   const of = (became: LimiterSample["decision"], name: string, tone: Group["tone"]): Named => {
     const values = samples
@@ -66,7 +66,7 @@ export function runLatencyChart(samples: readonly LimiterSample[]): Html | null 
   ]);
 }
 
-/** Charts the latencies of a load run, from its HDR histograms. */
+/** Charts the latencies of a load run, which its HDR histograms hold. */
 export function loadLatencyChart({ latency }: LoadEvidence, title: string): Html | null {
   return latencyChart(title, [
     { name: "admitted", tone: "first", ...decoded(latency.admitted) },
@@ -77,10 +77,7 @@ export function loadLatencyChart({ latency }: LoadEvidence, title: string): Html
 
 const slices = 1000;
 
-/**
- * Decodes a histogram to values that each stand for an equal share of the responses. If decoding fails, returns the recorded percentiles
- * instead.
- */
+/** Decodes a histogram to latencies, each for an equal share of the responses. If decoding fails, uses the recorded percentiles instead. */
 function decoded({
   count,
   encoded,
@@ -95,7 +92,7 @@ function decoded({
     const found = decodeFromCompressedBase64(encoded, 32, false);
     if (found.totalCount !== count) throw new Error("the histogram is not whole");
     const parts = Math.min(slices, count);
-    // Each value is the middle of its part. The last value is the end of its part, so that the longest latency is included.
+    // The share at which a latency is read: the middle of its part, or for the last part its end, so that the longest latency is included.
     const share = (at: number): number => (at === parts - 1 ? 1 : (at + 0.5) / parts);
     const within = (part: number): number => found.getValueAtPercentile(part * 100) / 1000;
     return { count, within, values: Array.from({ length: parts }, (_, at) => within(share(at))) };

@@ -4,7 +4,10 @@ import { countInWindow, downsample, type LimiterSample, windowsOf } from "./limi
 
 const began = 1_772_600_760;
 
-/** A response, `second` seconds after the start of a minute, from a server whose windows end at `phase` seconds of each minute. */
+/**
+ * Creates a response that arrives `second` seconds after the start of a minute. The server's windows end at `phase` seconds of each
+ * minute.
+ */
 const seen = (second: number, decision: LimiterSample["decision"] = "admitted", phase = 0): LimiterSample => ({
   atMs: second * 1000,
   decision,

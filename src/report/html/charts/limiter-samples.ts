@@ -5,29 +5,32 @@ import type { TierLimits } from "../../../spec/tiers.ts";
 import type { ProbeEvidence } from "../../../evidence/evidence.ts";
 import type { ChartPoint } from "../svg/line-chart.ts";
 
-/** A response: when it arrived by the target's clock, whether the request was admitted, and the numbers in its rate-limit headers. */
+/**
+ * One response under a rate limit: the time by the target's clock, whether the request was admitted, and the numbers in its rate-limit
+ * headers.
+ */
 export interface LimiterSample extends RateLimitInfo {
-  /** Time of the response in milliseconds, by the target's clock. Only differences between these times have a meaning. */
+  /** Time of the response by the target's clock, in milliseconds. Only differences between such times have a meaning. */
   readonly atMs: number;
   readonly decision: "admitted" | "refused" | "other";
-  /** Time from sending to the head of the response, on the harness's clock. */
+  /** Time from sending the request to the head of the response, by the harness's clock, in milliseconds. */
   readonly latencyMs: number;
 }
 
-/** The samples of one key, and its published limits. */
+/** All samples of one key, and the key's published limits. */
 export interface KeySamples {
-  /** Name for the chart: the tier; under load, also the key. */
+  /** Name of the key in the chart: its tier, and under load also which key of the tier. */
   readonly name: string;
   readonly limits: TierLimits;
   readonly samples: readonly LimiterSample[];
 }
 
-/** The fields of a saved sample that a page shows. */
+/** The fields of a saved sample that charts need. */
 interface SavedSample extends RateLimitInfo, Pick<Sample, "status" | "sentMs" | "headMs" | "headClockMs"> {
   readonly kind: unknown;
 }
 
-/** Samples of the requests that count against a limit. Health checks do not count. */
+/** Converts the samples of requests that count against a limit. Leaves out health checks. */
 function countedSamples(samples: readonly SavedSample[]): LimiterSample[] {
   return samples
     .filter(({ kind, status }) => kind !== "health" && status !== null)
@@ -35,7 +38,7 @@ function countedSamples(samples: readonly SavedSample[]): LimiterSample[] {
     .toSorted((one, other) => one.atMs - other.atMs);
 }
 
-/** The samples of one key under load, without health checks. */
+/** Returns the samples of one key under load, without health checks. */
 export function loadSamples({ requests, flows, speed }: LoadEvidence, key: string): LimiterSample[] {
   const uncounted = new Set(flows.filter(({ operation }) => operation.kind === "health").map(({ name }) => name));
   return requests
@@ -52,7 +55,7 @@ function sampleAt(
   return { atMs, decision, ...rateLimitInfoOf(answer), latencyMs: answer.headMs - answer.sentMs };
 }
 
-/** The samples of a probe that uses up a tier's allowance; `null` for any other evidence. */
+/** Returns the samples of a probe that exhausts a tier's limit; `null` for the evidence of other probes. */
 export function keySamplesOf({ instance, result }: ProbeEvidence): KeySamples | null {
   if (result.kind !== "ran" || !isObject(result.evidence)) return null;
   const { limits, samples } = result.evidence;
@@ -69,7 +72,7 @@ const isObject = (value: unknown): value is Members => typeof value === "object"
 const isLimits = (value: unknown): value is TierLimits =>
   isObject(value) && typeof value["perHour"] === "number" && typeof value["perMinute"] === "number";
 
-/** Parses a sample of saved evidence, which may be of another version or edited by hand; `null` if it is no sample. */
+/** Parses a saved sample. Returns `null` if it is none: the evidence may come from another version, or may have been edited. */
 function parseSample(value: unknown): SavedSample | null {
   if (!isObject(value)) return null;
   const shown = parseRateLimitInfo(value);
@@ -82,22 +85,23 @@ function parseSample(value: unknown): SavedSample | null {
 
 const isNumber = (value: unknown): value is number => Number.isFinite(value);
 
-/** Admitted requests, counted in rolling or in fixed windows, as a rate limiter would count them. */
+/** Numbers of admitted requests in a rolling or fixed window, counted as a rate limiter would count them. */
 export interface WindowCounts {
   readonly shape: "rolling" | "fixed";
   /**
-   * The line of the chart: the number of admitted requests in the window, after each change. `x` is in milliseconds of the target's time.
+   * Points of the chart's line: the number of admitted requests in the window, after each change. `x` is in milliseconds of the target's
+   * time.
    */
   readonly line: readonly ChartPoint[];
-  /** Each refusal, at the number of requests admitted before it. */
+  /** Points for refused requests. Their height is the number of requests that were admitted in the window. */
   readonly refusals: readonly ChartPoint[];
-  /** The largest number of admitted requests in any window. */
+  /** Largest number of admitted requests in any window. */
   readonly max: number;
 }
 
 /**
- * Counts admitted requests within a rolling window. If the count exceeds the published limit, also counts in fixed
- * windows that end at the times of the reset header, and returns that count if it is lower.
+ * Counts admitted requests in a rolling window. If that exceeds the published limit, also counts in fixed windows that end at the times
+ * in the reset header, and returns the lower count.
  */
 export function countInWindow(
   samples: readonly LimiterSample[],
@@ -156,8 +160,8 @@ function fixedCount(samples: readonly LimiterSample[], windowSeconds: number, pu
 }
 
 /**
- * Returns a function that finds the fixed window of a sample, as an index. The sample's reset header decides if it fits windows of this
- * length; otherwise the date of the response does.
+ * Returns a function that gives the index of the fixed window of a sample. It follows the sample's reset header if that fits windows of
+ * this length, and the date of the response otherwise.
  */
 export function windowsOf(
   samples: readonly LimiterSample[],
@@ -176,7 +180,7 @@ export function windowsOf(
     const window = isEnd
       ? (reset - phase) / windowSeconds - 1
       : Math.floor(((each.date ?? each.atMs / 1000) - phase) / windowSeconds);
-    // Responses may arrive out of order, but the windows are passed in order.
+    // Responses may arrive out of order, but the index of the window never decreases.
     last = Math.max(last, window);
     return last;
   };
@@ -188,7 +192,7 @@ function modeOf(values: readonly number[]): number {
   return [...counts].toSorted(([, one], [, other]) => other - one)[0]?.[0] ?? 0;
 }
 
-/** Reduces a line to the points that a chart of this many columns can show: the first, lowest, highest and last of each column. */
+/** Reduces a line to what a chart of this many columns can show: the first, lowest, highest and last point of each column. */
 export function downsample(points: readonly ChartPoint[], columns: number): ChartPoint[] {
   const [first, last] = [points[0]?.x ?? 0, points.at(-1)?.x ?? 0];
   const width = Math.max(last - first, 1e-9) / columns;

@@ -11,7 +11,7 @@ export type DrawnWindow = "minute" | "hour";
 
 const secondsOf = { minute: 60, hour: 3600 } as const;
 
-/** Two charts of one key: admitted and refused requests against the published limit of a window, and the remaining requests in the headers. */
+/** Returns two charts of a key: admitted and refused requests against a published limit, and the remaining requests in the headers. */
 export function limitCharts({ name, limits, samples }: KeySamples, window: DrawnWindow): Html[] {
   if (samples.length === 0) return [];
   const published = window === "minute" ? limits.perMinute : limits.perHour;
@@ -22,7 +22,7 @@ export function limitCharts({ name, limits, samples }: KeySamples, window: Drawn
 
 const maxColumns = 280;
 
-/** Returns a function that converts a sample's time to seconds since the first sample. */
+/** Returns a function that converts times to seconds since the first sample. */
 const since = (samples: readonly LimiterSample[]): ((atMs: number) => number) => {
   const [first] = samples;
   return (atMs) => (atMs - (first?.atMs ?? 0)) / 1000;
@@ -111,7 +111,7 @@ function admittedChart(
   });
 }
 
-/** Leaves out crosses that another cross would cover. */
+/** Leaves out crosses that other crosses would cover. */
 function distinct(points: readonly ChartPoint[], { scale }: TimeAxisWithBreaks): ChartPoint[] {
   const places = new Map(points.map((point) => [`${Math.round(scale.at(point.x) * 140)} ${point.y}`, point]));
   return [...places.values()];
@@ -136,7 +136,10 @@ function rowsOf(samples: readonly LimiterSample[], window: DrawnWindow, publishe
   });
 }
 
-/** Charts `X-RateLimit-Remaining`, with a series for each value of `X-RateLimit-Limit`: the limit shows which window the headers are about. */
+/**
+ * Charts `X-RateLimit-Remaining`. There is a series for each value of `X-RateLimit-Limit`, which shows the window that the headers are
+ * about.
+ */
 function remainingChart(name: string, samples: readonly LimiterSample[], window: DrawnWindow): Html | null {
   const reported = samples.filter(({ limit, remaining }) => limit !== null && remaining !== null);
   if (reported.length === 0) return null;
@@ -169,7 +172,7 @@ function remainingChart(name: string, samples: readonly LimiterSample[], window:
   });
 }
 
-/** Leaves out dots that are too close to each other to be distinguished. */
+/** Leaves out dots that are too close to others to be distinguished. */
 function distinctDots(points: readonly ChartPoint[], { scale }: TimeAxisWithBreaks): ChartPoint[] {
   const highest = points.reduce((high, { y }) => Math.max(high, y), 1);
   const places = new Map(
@@ -180,7 +183,7 @@ function distinctDots(points: readonly ChartPoint[], { scale }: TimeAxisWithBrea
 
 const minuteSeconds = 60;
 
-/** Charts admitted and refused requests in each minute of a long load, whose evidence has only counts for each second. */
+/** Charts admitted and refused requests by minute. For a long load, whose evidence has only counts for each second. */
 export function perMinuteChart({ summary, limits, tier }: LoadEvidence): Html {
   const minutes = [...Map.groupBy(summary, ({ second }) => Math.floor(second / minuteSeconds))]
     .map(([minute, members]) => ({

@@ -9,8 +9,8 @@ import type { Html } from "../markup.ts";
 import { formatClock } from "./limits.ts";
 
 /**
- * An attempt to deliver a webhook event, in seconds of the target's time since the first attempt. If the target's clock
- * was moved in between, the attempt was made at some time between `from` and `to`.
+ * An attempt to deliver a webhook event. Times are in seconds of the target's clock since the first attempt. If that clock was advanced
+ * in between, the attempt was made at some time from `from` to `to`.
  */
 interface Attempt {
   readonly from: number;
@@ -25,9 +25,7 @@ interface Retried {
 
 const maxAddresses = 7;
 
-/**
- * Charts the retries of failed webhook deliveries, together with both readings of the published schedule. `null` if nothing was retried.
- */
+/** Charts the retries of failed webhook deliveries, and both readings of the published schedule. `null` if nothing was retried. */
 export function retryChart(deliveries: readonly Delivery[]): Html | null {
   const all = retriedOf(deliveries);
   if (all.length === 0) return null;
@@ -61,7 +59,7 @@ export function retryChart(deliveries: readonly Delivery[]): Html | null {
 const fromFirst = deliveryPolicy.retryDelaysMs.map((delay) => delay / 1000);
 const fromPrevious = fromFirst.map((_, at) => fromFirst.slice(0, at + 1).reduce((sum, delay) => sum + delay, 0));
 
-/** Addresses of the harness whose first delivery was answered with a failure, with all attempts to deliver that event. */
+/** Returns the webhook addresses whose first delivery the harness refused, with all attempts to deliver that event. */
 function retriedOf(deliveries: readonly Delivery[]): Retried[] {
   return [...Map.groupBy(deliveries, ({ hook }) => hook)]
     .flatMap(([hook, members]): Retried[] => {
@@ -73,7 +71,7 @@ function retriedOf(deliveries: readonly Delivery[]): Retried[] {
     .toSorted((one, other) => other.attempts.length - one.attempts.length);
 }
 
-/** Identifies the event of a delivery by its id, or by the whole body if it has no id. */
+/** Identifies the event of a delivery by its id. Without an id, the whole body identifies it. */
 function eventOf({ request: { body } }: Delivery): string {
   if (body.kind !== "text") return JSON.stringify(body);
   const id = getPath(parseBoundedJson(body.text), "id");
@@ -127,10 +125,10 @@ function replyText({ reply }: Delivery): string {
   }
 }
 
-/** On the axis, times up to this many seconds get about as much room as all later times. */
+/** Times up to this many seconds get about as much room on the axis as all later ones. */
 const linearSeconds = 20;
 
-/** A logarithmic scale, so that a minute and two hours fit one axis. */
+/** Returns a logarithmic scale, on which both a minute and two hours can be seen. */
 function scaleFor(rows: readonly TimelineRow[]): Scale {
   const last = rows.flatMap(({ marks }) => marks.map(({ to }) => to)).reduce((high, to) => Math.max(high, to), 60);
   const at = (seconds: number): number =>

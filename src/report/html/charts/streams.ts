@@ -16,10 +16,7 @@ interface Stream {
 
 const maxStreams = 8;
 
-/**
- * Charts the events of streams. Draws only one of several streams of an agent that begin and end alike. `null` if no
- * stream was opened.
- */
+/** Charts the events of streams. Of streams of one agent that begin and end alike, draws only one. `null` if no stream was opened. */
 export function streamChart(exchanges: readonly Exchange[]): Html | null {
   const all = exchanges.flatMap(streamOf);
   if (all.length === 0) return null;
@@ -61,7 +58,7 @@ function streamOf({ id, key, request, sentMs, answer }: Exchange): Stream[] {
   return [{ name: `${agent}, ${id}${key === null ? "" : `, key ${key}`}`, sentMs, answer }];
 }
 
-/** Identifies streams of the same agent that begin and end alike. */
+/** Returns a key that is equal for streams of one agent that begin and end alike. */
 const courseOf = ({ name, answer }: Stream): string =>
   JSON.stringify([name.replace(/,.*/s, ""), answer.ending.kind, answer.events.at(-1)?.name, answer.events[0]?.name]);
 
@@ -75,7 +72,7 @@ function markStyle(event: string | null): Pick<Mark, "tone" | "sign"> {
 
 const maxMarks = 80;
 
-/** Thins the chunk marks of a long stream to what the chart can show. Keeps all marks of other events. */
+/** Thins the chunk marks of a long stream to what the chart can show. Keeps the marks of all other events. */
 function thinnedMarks(marks: readonly Mark[]): Mark[] {
   const every = Math.ceil(marks.length / maxMarks);
   return marks.filter(({ sign }, at) => sign !== "tick" || at % every === 0);

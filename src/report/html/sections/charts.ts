@@ -8,7 +8,7 @@ import { retryChart } from "../charts/retries.ts";
 import { type KeySamples, keySamplesOf } from "../charts/limiter-samples.ts";
 import { streamChart } from "../charts/streams.ts";
 
-/** Renders the charts of a run: limits by tier, latencies, retries and streams. Empty if the evidence has none of these. */
+/** Renders the charts of a run: limits by tier, latencies, retries and streams. Empty if the evidence has data for none of them. */
 export function chartsSection({ evidence, report }: ReportDocument): Html {
   if (evidence === null) return missing(report.load === undefined && report.findings.length > 0);
   const used = evidence.probes.flatMap((probe) => {
@@ -54,7 +54,7 @@ function tierPart(tier: string, figures: readonly Html[], isOpen: boolean): Html
   return isOpen ? html`<details class="tier" open>${body}</details>` : html`<details class="tier">${body}</details>`;
 }
 
-/** The rate-limit window that a probe of this name uses up; `null` for any other probe. */
+/** Returns the rate-limit window that a probe with this name exhausts; `null` for other probes. */
 function windowOf(probe: string): "minute" | "hour" | null {
   if (probe === "a minute's allowance is used up") return "minute";
   return probe === "an hour's allowance is used up" ? "hour" : null;

@@ -10,8 +10,8 @@ import type { PageContext } from "../page-context.ts";
 const bounds = { bodyCharacters: 3000, bodyLines: 60, headers: 40, headerCharacters: 400 } as const;
 
 /**
- * Renders the evidence of a finding: its first delivery or exchange as on the wire, with commands that reproduce it. Any others are listed
- * by id. If the finding passed, or the page has no room, all evidence is listed by id only.
+ * Renders the evidence of a finding. Its first delivery or exchange is shown as on the wire, with commands that reproduce it; others are
+ * listed by id. If the finding passed, or the page has no room, all are listed by id.
  */
 export function evidencePart(finding: ReportFinding, context: PageContext): Html | null {
   const named = finding.evidence ?? [];
@@ -31,7 +31,7 @@ export function evidencePart(finding: ReportFinding, context: PageContext): Html
 const maxLineCharacters = 4000;
 const signClasses = { ">": "sent", "<": "received", "*": "note" } as const;
 
-/** Shows an exchange or a delivery; `null` if the page has no room for it. */
+/** Shows an exchange or a delivery as on the wire; `null` if the page has no room for it. */
 function wirePart({ kind, id, lines: wire, commands }: FindingEvidence, context: PageContext): Html | null {
   const title = sanitizeLine(`${kind === "delivery" ? "Delivery" : "Exchange"} ${id}`, 60);
   const command = commands.join("\n");

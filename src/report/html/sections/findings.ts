@@ -10,7 +10,7 @@ import { type Html, html } from "../markup.ts";
 import type { PageContext } from "../page-context.ts";
 import { evidencePart } from "./evidence.ts";
 
-/** Renders every finding, section by section. If scripts run, the page has controls that filter and search the findings. */
+/** Renders all findings, section by section. The script of the page adds controls that filter and search them. */
 export function findingsSection(context: PageContext): Html {
   const { findings } = context.report;
   const suites = [...Map.groupBy(findings, ({ suite }) => suite)];
@@ -65,7 +65,7 @@ function choice(id: string, label: string, values: readonly string[], names: rea
   </div>`;
 }
 
-/** Renders the findings of a section of the document, worst first. Findings that need no action are collapsed. */
+/** Renders the findings of one section of the document, worst first. Collapses findings that need no action. */
 function suitePart(suite: string, members: readonly ReportFinding[], context: PageContext): Html {
   const sorted = members.toSorted((one, other) => worstFirst.indexOf(one.outcome) - worstFirst.indexOf(other.outcome));
   const counts = worstFirst.flatMap((outcome) => {
@@ -92,7 +92,7 @@ function suitePart(suite: string, members: readonly ReportFinding[], context: Pa
 
 const isUrgent = ({ outcome }: ReportFinding): boolean => worstFirst.indexOf(outcome) < worstFirst.indexOf("pass");
 
-/** Renders one finding: a summary line that opens the facts, the evidence, and commands that reproduce it. */
+/** Renders a finding: a summary line, which opens its facts, evidence, and commands that reproduce it. */
 function findingPart(finding: ReportFinding, context: PageContext): Html {
   const { outcome, level, clause, check, instance, suite } = finding;
   const anchor = context.anchors.get(finding) ?? findingAnchor(finding);
@@ -126,7 +126,7 @@ function findingPart(finding: ReportFinding, context: PageContext): Html {
   </details>`;
 }
 
-/** The sentence of the finding's clause. A finding of a load scenario has no clause, so its expectation is shown instead. */
+/** Returns the sentence of the finding's clause. A finding of a load scenario without a clause shows what was expected. */
 const sentence = ({ clause, expected = "", reason = "" }: ReportFinding): Html =>
   prose(isClauseId(clause) ? clauseOf(clause).says : expected === "" ? reason : expected, 400);
 
@@ -173,7 +173,7 @@ const reasonLabels: Readonly<Partial<Record<Outcome, string>>> = {
 const formatReading = (reading: string, readings: Readonly<Record<string, string>> = {}): string =>
   Object.hasOwn(readings, reading) ? `\`${reading}\`: ${readings[reading] ?? ""}` : `\`${reading}\``;
 
-/** Links to the load runs whose evidence a finding names. */
+/** Returns links to the load runs that a finding names as evidence. */
 const runFacts = ({ evidence = [] }: ReportFinding, { report }: PageContext): Fact[] =>
   (report.load?.runs ?? [])
     .filter((run) => evidence.includes(run.evidence))

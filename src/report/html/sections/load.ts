@@ -16,7 +16,7 @@ import { textHtml, prose } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
 import type { PageContext } from "../page-context.ts";
 
-/** Renders all load runs: a table, the results that prove nothing, and the charts of each run. */
+/** Renders all load runs: a table, caveats about runs that prove nothing, and the charts of each run. */
 export function loadSection({ report, load }: PageContext, sections: readonly Section[]): Html {
   const runs = report.load?.runs ?? [];
   if (runs.length === 0) return html``;

@@ -5,7 +5,7 @@ import { clauseAnchor, findingAnchor } from "../anchors.ts";
 import { badge, prose, tableOf } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
 
-/** Renders a row for every clause that binds the party of the report: its level, its checks and their outcomes. */
+/** Renders a table of all clauses for the party of the report. A row has the level, the checks and their outcomes. */
 export function traceabilitySection(report: Report): Html {
   const rowsOf = Map.groupBy(report.findings, ({ clause }) => clause);
   const head = ["Clause", "Level", "Sentence", "Checks and outcomes"];

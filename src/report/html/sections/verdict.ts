@@ -57,7 +57,10 @@ export function verdictBanner(report: Report): Html {
     ${figureList(numbersOf(report))}`;
 }
 
-/** Words for the verdict. If a demand of a load scenario was not met, the report fails although no clause is broken. */
+/**
+ * Returns words for the verdict. If a load scenario's own demand was not met, the words say that the run failed, although no clause is
+ * broken.
+ */
 function wordsFor({ verdict, totals, load }: Report): Words {
   if (verdict !== "nonconformant" && totals.fail > 0)
     return {
@@ -114,7 +117,7 @@ function numbersOf({ totals, findings, requests, executions, lost, durationMs, l
 
 const maxShown = 5;
 
-/** Renders the five clauses to fix first. If nothing is broken, renders what would enable further checks. */
+/** Renders the five clauses to fix first. If nothing is broken, shows what would enable further checks. */
 export function fixFirstSection(report: Report, sections: readonly Section[]): Html {
   const all = brokenClauses(report);
   if (all.length === 0) return nothingToFix(sections);

@@ -1,15 +1,13 @@
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import { type Html, html } from "../markup.ts";
 
-/** An axis of a chart: its label with the unit, and the format of its ticks. */
+/** An axis of a chart: a label with the unit, and a format for ticks. */
 export interface Axis {
   readonly label: string;
   readonly format: (value: number) => string;
 }
 
-/**
- * The rectangle for the data, in units of the SVG drawing. Its margins are wide, because labels do not shrink with the drawing on a phone.
- */
+/** The rectangle in which data is drawn, in SVG units. Its margins are wide, because labels do not shrink on a phone. */
 export interface Plot {
   readonly width: number;
   readonly height: number;
@@ -28,16 +26,16 @@ export const plotOf = (height: number, left = 66): Plot => ({
   bottom: height - 60,
 });
 
-/** Formats a coordinate with one decimal: a drawing may have thousands of coordinates, and more decimals would make it large. */
+/** Formats a coordinate with one decimal. A drawing may have thousands, and more decimals would make it large. */
 export const px = (value: number): string => String(Math.round(value * 10) / 10);
 
 export const xIn = ({ left, right }: Plot, share: number): number => left + share * (right - left);
 export const yIn = ({ top, bottom }: Plot, share: number): number => bottom - share * (bottom - top);
 
-/** Smallest distance between labels, so that they do not touch on a phone. */
+/** Minimum distance between labels, so that they do not touch on a phone. */
 const minGap = 92;
 
-/** Draws grid, ticks and labels of both axes. */
+/** Draws the grid, and the ticks and labels of both axes. */
 export function axes(plot: Plot, x: Axis & { readonly scale: Scale }, y: Axis & { readonly scale: Scale }): Html {
   return html`<g class="axes"
     >${y.scale.ticks.map((tick) => {
@@ -52,7 +50,7 @@ export function axes(plot: Plot, x: Axis & { readonly scale: Scale }, y: Axis & 
   >`;
 }
 
-/** Draws ticks and label of a horizontal axis. */
+/** Draws the ticks and the label of a horizontal axis. */
 export function xAxis(plot: Plot, { label, format, scale }: Axis & { readonly scale: Scale }): Html {
   let last = -Infinity;
   const shown = scale.ticks
@@ -70,18 +68,18 @@ export function xAxis(plot: Plot, { label, format, scale }: Axis & { readonly sc
     )}<text x="${plot.right}" y="${plot.height - 5}" class="name end">${sanitizeLine(label, 80)}</text>`;
 }
 
-/** Maps values to positions on an axis, from 0 (its beginning) to 1 (its end). */
+/** Converts values to positions on an axis: 0 is its beginning, and 1 its end. */
 export interface Scale {
   readonly at: (value: number) => number;
-  /** Values with a label, in order. */
+  /** Values that get a tick with a label, in order. */
   readonly ticks: readonly number[];
 }
 
 const steps = [1, 2, 5, 10] as const;
 
-/** A linear scale with about `wanted` round ticks that cover `from` to `to`. */
+/** Creates a linear scale for values from `from` to `to`, with about `wanted` round ticks. */
 export function linear(from: number, to: number, wanted: number, units: readonly number[] = []): Scale {
-  // A smaller span would be lost in floating-point rounding.
+  // Widens a span that would get lost in floating-point rounding.
   const span = Math.max(to - from, Math.max(Math.abs(from), Math.abs(to)) * 1e-6, 1e-9);
   const step = units.find((unit) => span / unit <= wanted) ?? roundStep(span / wanted);
   const [first, last] = [Math.floor(from / step), Math.ceil(to / step - 1e-9)];
@@ -90,11 +88,12 @@ export function linear(from: number, to: number, wanted: number, units: readonly
   return { ticks, at: (value) => (value - low) / Math.max(high - low, Number.EPSILON) };
 }
 
-/** Smallest value on a logarithmic scale. */
+/** Smallest value that a logarithmic scale can show. */
 const minValue = 1e-9;
 
 /**
- * A logarithmic scale with ticks at powers of ten; if the span is small, also at 2 and 5 times each power. `from` and `to` must be above 0.
+ * Creates a logarithmic scale. It has ticks at powers of ten, and for a small span also at 2 and 5 times each power. `from` and `to` must
+ * be above 0.
  */
 export function logarithmic(from: number, to: number): Scale {
   if (from < minValue) return logarithmic(minValue, Math.max(to, 10 * minValue));
@@ -116,26 +115,27 @@ function roundStep(rough: number): number {
   return (steps.find((step) => step * power >= rough * 0.999) ?? 10) * power;
 }
 
-/** Removes floating-point errors from the position of a tick. */
+/** Removes floating-point errors from the value of a tick. */
 const tidy = (value: number): number => Number(value.toPrecision(12));
 
-/** A time axis on which long pauses are shortened. */
+/** A time axis that shortens long pauses. */
 export interface TimeAxisWithBreaks {
   readonly scale: Scale;
-  /** The pauses that were shortened: the end of each, and its length. */
+  /** The shortened pauses: where each ends, and how long it was. */
   readonly cuts: readonly { readonly at: number; readonly pause: number }[];
 }
 
-/** A stretch of time without a long pause: its first and its last time. */
+/** A stretch of time without a long pause, by its first and last time. */
 interface Stretch {
   readonly from: number;
   readonly to: number;
-  /** Start of the stretch on the axis, in the unit of the times. */
+  /** Position on the axis where the stretch begins, in the unit of the times. */
   readonly offset: number;
 }
 
 /**
- * Returns a time axis for `times` (in order, of any unit) on which a pause longer than `maxPause` takes only `shownPause`.
+ * Creates a time axis for `times`, on which a pause longer than `maxPause` takes only `shownPause`. `times` are in order, and in any
+ * unit.
  *
  * @param units allowed distances between ticks, smallest first
  */

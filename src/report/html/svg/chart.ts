@@ -2,11 +2,11 @@ import { sanitizeLine } from "../../../base/sanitize.ts";
 import { prose, tableOf } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
 
-/** Tones of lines, bars and dots. Each is a colour together with a dash or a shape, so that no meaning rests on colour alone. */
+/** Styles of lines, bars and dots. Each combines a colour with a dash or a shape, so that colour is not the only sign. */
 export const tones = ["first", "second", "third", "fourth", "good", "bad", "quiet"] as const;
 export type Tone = (typeof tones)[number];
 
-/** The data of a chart as a table, for readers who cannot see the chart. */
+/** The data of a chart as a table, for people who cannot see the chart. */
 export interface ChartTable {
   readonly head: readonly string[];
   readonly rows: readonly (readonly (string | number)[])[];
@@ -20,11 +20,11 @@ export interface Legend {
 
 export interface ChartParts {
   readonly title: string;
-  /** A sentence or two about the chart. */
+  /** A description of the chart, in a sentence or two. */
   readonly says: string;
   readonly legend: readonly Legend[];
   readonly table: ChartTable;
-  /** Height of the drawing in units of its own; `width` is its width. */
+  /** Height of the drawing in SVG units. `width`: its width. */
   readonly height: number;
   readonly width: number;
   readonly drawing: Html;
@@ -32,7 +32,7 @@ export interface ChartParts {
 
 const maxRows = 60;
 
-/** Renders a chart with its title, description, legend, and data as a table. The texts may come from outside. */
+/** Renders a chart with its title, description and legend, and its data as a table. The texts may come from outside. */
 export function renderChart({ title, says, legend, table, height, width, drawing }: ChartParts): Html {
   const [name, sentence] = [sanitizeLine(title, 160), sanitizeLine(says, 600)];
   return html`<figure class="chart">

@@ -9,7 +9,7 @@ const finite = double({ min: -1e9, max: 1e9, noNaN: true });
 const table = { head: ["what", "how many"], rows: [["one", 1]] };
 const axis = { label: "seconds", format: String };
 
-/** Matches values in a drawing that should be numbers and are not. */
+/** Matches text that a drawing contains where a number is missing. */
 const broken = /NaN|Infinity|undefined/;
 
 describe("scales", () => {

@@ -2,7 +2,7 @@ import { type Html, html } from "../markup.ts";
 import { renderChart, type ChartTable, type Tone } from "./chart.ts";
 import { axes, type Plot, plotOf, px, xIn, yIn, linear, logarithmic } from "./axes.ts";
 
-/** A named group of values above 0. Each value has a share of the group; the shares add up to 1. */
+/** A named group of values, all above 0. Each value stands for a share of the group; the shares add up to 1. */
 export interface Group {
   readonly name: string;
   readonly tone: Tone;
@@ -12,7 +12,7 @@ export interface Group {
 export interface Histogram {
   readonly title: string;
   readonly says: string;
-  /** Label of the values, with the unit. */
+  /** Label of the axis, with the unit. */
   readonly label: string;
   readonly format: (value: number) => string;
   readonly groups: readonly Group[];
@@ -21,7 +21,7 @@ export interface Histogram {
 
 const binsPerDecade = 12;
 
-/** Renders a histogram of several groups on a logarithmic scale, with twelve bins for each power of ten. */
+/** Renders a histogram of several groups. Its axis is logarithmic, with twelve bins for each power of ten. */
 export function histogram({ title, says, label, format, groups, table }: Histogram): Html {
   const plot = plotOf(300);
   const all = groups.flatMap(({ values }) => values.map(({ value }) => value)).filter((value) => value > 0);
@@ -62,7 +62,7 @@ function binsOf({ values }: Group): Map<number, number> {
   return bins;
 }
 
-/** Returns the SVG path of a bar. `at` is the index of the bar among the `count` bars of its bin. */
+/** Returns the SVG path of a bar. `at` is its index among the `count` bars of a bin. */
 function barPath(
   plot: Plot,
   [bin, at, count]: readonly [number, number, number],

@@ -8,7 +8,7 @@ export interface ChartPoint {
   readonly y: number;
 }
 
-/** A series of points. The shape `step` keeps its height until the next point; `dots` and `crosses` are not connected. */
+/** A series of points. `step`: a line that keeps its height until the next point. `dots` and `crosses`: points without a line. */
 export interface Series {
   readonly name: string;
   readonly tone: Tone;
@@ -16,20 +16,20 @@ export interface Series {
   readonly points: readonly ChartPoint[];
 }
 
-/** An area between two lines, for example the range of usual noise. */
+/** An area between two lines, such as the range of usual noise. */
 export interface Band {
   readonly name: string;
   readonly tone: Tone;
   readonly points: readonly { readonly x: number; readonly low: number; readonly high: number }[];
 }
 
-/** A horizontal line across the chart, for example at a published limit. */
+/** A horizontal line across the chart, such as a published limit. */
 export interface ReferenceLine {
   readonly name: string;
   readonly y: number;
 }
 
-/** A vertical line across the chart, for example at the night of a change. */
+/** A vertical line across the chart, such as the night of a change. */
 export interface VerticalLine {
   readonly name: string;
   readonly x: number;
@@ -40,9 +40,9 @@ export interface LineChart {
   readonly title: string;
   readonly says: string;
   readonly x: Axis & {
-    /** Allowed distances between ticks, smallest first, such as 60, 300 and 3600 for seconds. Default: round decimal numbers. */
+    /** Allowed distances between ticks, smallest first: 60, 300 and 3600 for seconds. Default: round decimal numbers. */
     readonly units?: readonly number[];
-    /** A scale to use instead of the linear one, such as a scale that shortens pauses. */
+    /** A scale to use instead of a linear one, such as one that shortens pauses. */
     readonly scale?: Scale;
   };
   readonly y: Axis & { readonly scale?: "from zero" | "fitted" | "logarithmic" };
@@ -53,7 +53,7 @@ export interface LineChart {
   readonly table: ChartTable;
 }
 
-/** Renders a chart of series over an axis of numbers, with bands, reference lines and vertical lines. */
+/** Renders a chart of series over a numeric axis, with bands and with horizontal and vertical lines. */
 export function lineChart(chart: LineChart): Html {
   const { title, says, series, bands = [], referenceLines = [], verticalLines = [], table } = chart;
   const plot = plotOf(300);
@@ -96,12 +96,12 @@ function yScale({ series, bands = [], referenceLines = [], y: { scale } }: LineC
   ];
   const above = values.filter((value) => value > 0);
   if (scale === "logarithmic" && above.length > 0) return logarithmic(lowest(above), highestOf(above));
-  // A reference line at the very top would overlap the axis label, so the scale leaves some room above the highest value.
+  // The scale leaves room above the highest value, because a reference line at the very top would overlap the axis label.
   const highest = highestOf(values) * (referenceLines.length > 0 ? 1.12 : 1);
   return linear(scale === "fitted" ? lowest(values) : Math.min(0, lowest(values)), highest, 5);
 }
 
-/** The smallest value. `Math.min(...values)` would throw: a long series has more points than a call may have arguments. */
+/** Returns the smallest value. `Math.min(...values)` would throw, because a long series has more points than a call may have arguments. */
 const lowest = (values: readonly number[]): number =>
   values.reduce((low, value) => Math.min(low, value), values[0] ?? 0);
 const highestOf = (values: readonly number[]): number =>
@@ -120,7 +120,7 @@ function seriesOf({ tone, shape, points }: Series, place: Place): Html {
     case "step":
       return html`<path class="line ${tone}" d="${stepPath(points, place)}" />`;
     case "dots":
-      // Draws dots as lines of length 0 with round ends, in one path: hundreds of circle elements would make the page large.
+      // Draws all dots in one path, as lines of length 0 with round ends. Hundreds of circle elements would make the page large.
       return html`<path class="dots ${tone}" d="${points.map((point) => `M${pointIn(place, point)}h0`).join("")}" />`;
     case "crosses":
       return html`<path
@@ -156,7 +156,7 @@ function drawReferenceLine({ name, y: level }: ReferenceLine, { plot, y }: Place
     >`;
 }
 
-/** Smallest distance between labels, as a share of the axis, so that they do not overlap. */
+/** Minimum distance between labels, as a share of the axis, so that they do not overlap. */
 const minLabelGap = 0.25;
 
 function drawVerticalLines(verticalLines: readonly VerticalLine[], place: Place): Html[] {

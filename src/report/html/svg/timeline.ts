@@ -3,7 +3,7 @@ import { type Html, html } from "../markup.ts";
 import { renderChart, type ChartTable, type Legend, type Tone } from "./chart.ts";
 import { type Axis, type Plot, px, xAxis, xIn, type Scale } from "./axes.ts";
 
-/** A mark on a time axis. If the time is only known roughly, the event happened between `from` and `to`. */
+/** A mark on a time axis. `from` and `to` differ if the time of the event is not known exactly. */
 export interface Mark {
   readonly from: number;
   readonly to: number;
@@ -13,7 +13,7 @@ export interface Mark {
 
 export interface TimelineRow {
   readonly name: string;
-  /** A line behind the marks; `null` if the row has none. */
+  /** A line behind the marks of the row; `null` for none. */
   readonly line: { readonly from: number; readonly to: number } | null;
   readonly marks: readonly Mark[];
 }
@@ -29,7 +29,7 @@ export interface TimelineChart {
 
 const rowHeight = 56;
 
-/** Renders rows of marks over a common time axis. The name of a row stands above its marks, where a phone has room. */
+/** Renders rows of marks over a common time axis. The name of a row is above its marks, so that a phone has room for it. */
 export function timeline({ title, says, x, rows, legend, table }: TimelineChart): Html {
   const height = rows.length * rowHeight + 80;
   const plot: Plot = { width: 640, height, left: 14, right: 620, top: 8, bottom: height - 60 };

@@ -8,28 +8,28 @@ import { afterAll, beforeAll, describe, inject } from "vitest";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Address of the Chromium that all tests share (`tools/vitest.global.mjs` starts it); `null` if there is none. */
+    /** Debugging address of the Chromium that all tests share (`tools/vitest.global.mjs` starts it); `null` if there is none. */
     chromium: string | null;
   }
 }
 
 type ContextOptions = NonNullable<Parameters<Browser["newContext"]>[0]>;
 
-/** A page in a browser, with its messages and requests. A self-contained page has neither. */
+/** A page in a browser, with the messages and requests that it caused. A self-contained page causes none. */
 export interface ViewedPage {
   readonly page: Page;
-  /** Messages on the console, and errors of the page's script. */
+  /** Messages on the browser's console, and errors of the page's script. */
   readonly messages: readonly string[];
-  /** Addresses that the page requested, except its own. */
+  /** Addresses that the page requested, apart from its own. */
   readonly requests: readonly string[];
 }
 
-/** A page in a separate browser context, which the caller closes. */
+/** A page in its own browser context. The test has to close it. */
 export interface Opened extends ViewedPage {
   readonly context: BrowserContext;
 }
 
-/** Settings of the browser for a page. */
+/** Browser settings for viewing a page. */
 export interface ViewOptions {
   readonly viewport: { readonly width: number; readonly height: number };
   readonly colorScheme: "light" | "dark";
@@ -37,15 +37,15 @@ export interface ViewOptions {
 }
 
 export interface Viewer {
-  /** Opens a page from a file in a separate browser context, for tests that act on the page. `hash` begins with `#`. */
+  /** Opens a page from a file in its own browser context, for tests that act on the page. `hash` begins with `#`. */
   readonly open: (text: string, options?: ContextOptions, hash?: string) => Promise<Opened>;
-  /** Shows a page from a file in a shared browser context, because opening a new context takes longer than showing most pages. */
+  /** Shows a page from a file in a shared browser context. This is faster, because a new context takes longer than most pages. */
   readonly view: (text: string, options?: Partial<ViewOptions>) => Promise<ViewedPage>;
 }
 
 export const desktop = { width: 1280, height: 900 };
 
-/** Registers tests that view pages in the Chromium of the test run. Without Chromium, the tests are skipped (see `tools/chromium.mjs`). */
+/** Registers tests that view pages in Chromium. They are skipped if there is no Chromium (see `tools/chromium.mjs`). */
 export function describeInBrowser(title: string, tests: (viewer: Viewer) => void): void {
   const address = inject("chromium");
   // oxlint-disable-next-line vitest/valid-title -- the title is that of the caller
@@ -86,7 +86,7 @@ export function describeInBrowser(title: string, tests: (viewer: Viewer) => void
   });
 }
 
-/** Shows an address in the only page of a browser context. */
+/** Shows an address in the single page of a browser context. */
 type PageViewer = (
   address: string,
   hash: string,

@@ -13,7 +13,7 @@ import {
   textBody,
 } from "../../testing/sample.ts";
 
-/** A finding of each outcome and level, in several sections. */
+/** Findings of every outcome and level, in several sections. */
 const findings: readonly ReportFinding[] = [
   sampleFinding({ clause: "INV-1", suite: "Invoke", evidence: ["x1"] }),
   sampleFinding({
@@ -117,7 +117,7 @@ const deliveries = [
   sampleDelivery("d2", { attempt: 2, receivedMs: 60_100 }),
 ];
 
-/** A run with every kind of finding, and evidence for every chart. */
+/** A report with findings of every kind, and evidence for every chart. */
 export const brokenDocument: ReportDocument = {
   report: sampleReport(findings, {
     verdict: "nonconformant",
@@ -142,7 +142,7 @@ export const brokenDocument: ReportDocument = {
   load: new Map(),
 };
 
-/** A run in which every finding passes. */
+/** A report in which every finding passed. */
 export const conformantDocument: ReportDocument = {
   report: sampleReport([sampleFinding({ clause: "INV-1", suite: "Invoke", evidence: ["x1"] })]),
   evidence: { exchanges, deliveries: [], probes: [] },
@@ -210,7 +210,7 @@ const loadEvidence: LoadEvidence = {
 
 const loadFile = "load/minute-limit-pro-k6.json";
 
-/** A load report with a run that breaks a clause, and a run that proves nothing. */
+/** A load report. One of its runs breaks a clause, and another is not valid. */
 export const loadDocument: ReportDocument = {
   report: sampleReport(
     [

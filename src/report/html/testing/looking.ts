@@ -7,7 +7,7 @@ import { desktop, type Viewer } from "./browser.ts";
 
 const phone = { width: 375, height: 800 };
 
-/** The settings with which every page is viewed. */
+/** Browser settings with which every page is viewed. */
 const views = [
   ["light", { viewport: desktop, colorScheme: "light" }],
   ["dark, on a phone", { viewport: phone, colorScheme: "dark" }],
@@ -18,21 +18,21 @@ type View = (typeof views)[number][1];
 
 /** Flaws that no page may have. */
 interface Flaws {
-  /** Serious or critical issues that the accessibility checker axe finds while all details are open. */
+  /** Serious or critical issues that the accessibility checker axe finds when all details are open. */
   readonly issues: readonly string[];
-  /** Messages on the console, and errors of the page's script. */
+  /** Messages on the browser's console, and errors of the page's script. */
   readonly messages: readonly string[];
   /** Addresses that the page requested. */
   readonly requests: readonly string[];
-  /** Pixels by which the page is wider than the screen. */
+  /** Number of pixels by which the page is wider than the screen. */
   readonly sidewaysPx: number;
-  /** Elements, attributes, addresses and invisible characters that our markup never makes. */
+  /** Elements, attributes, addresses and invisible characters that the harness itself never writes. */
   readonly foreign: readonly string[];
 }
 
 const flawless: Flaws = { issues: [], messages: [], requests: [], sidewaysPx: 0, foreign: [] };
 
-/** Finds the flaws of a page. */
+/** Finds the flaws of a page in one view. */
 async function flawsOf(viewer: Viewer, text: string, view: View): Promise<Flaws> {
   const { page, messages, requests } = await viewer.view(text, view);
   await openAll(page);
@@ -52,7 +52,7 @@ const openAll = (page: Page): Promise<unknown> =>
 async function issuesOf(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   return page.evaluate(async () => {
-    // Asks for violations only, because axe would take as long again to list the rules that passed.
+    // axe reports violations only. Listing the passed rules would take as long again.
     const options = { resultTypes: ["violations" as const], selectors: false };
     const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run(options);
     return violations
@@ -61,7 +61,7 @@ async function issuesOf(page: Page): Promise<string[]> {
   });
 }
 
-/** Finds what {@link Flaws} calls foreign. A hostile text that is executed sets the variable `owned`. */
+/** Finds foreign elements in a page, as {@link Flaws} defines them. A hostile text that is executed sets the variable `owned`. */
 export const foreignIn = (page: Page): Promise<string[]> => page.evaluate<string[]>(foreign);
 
 const foreign = `(() => {
@@ -79,17 +79,17 @@ const foreign = `(() => {
   return [...new Set([...elements, ...attributes, ...links, ...more])];
 })()`;
 
-/** Faults of a page in a browser that runs no scripts. */
+/** Flaws of a page in a browser without scripts. */
 interface Plain {
-  /** Visible controls, which do nothing without scripts. */
+  /** Number of visible controls, which would do nothing without scripts. */
   readonly controls: number;
-  /** Texts that stay hidden even with all details open. */
+  /** Texts that stay hidden even when all details are open. */
   readonly hidden: readonly string[];
 }
 
 const readable: Plain = { controls: 0, hidden: [] };
 
-/** Views a page without scripts. */
+/** Finds the flaws of a page in a browser without scripts. */
 async function plainOf(viewer: Viewer, text: string): Promise<Plain> {
   const { page } = await viewer.view(text, { javaScriptEnabled: false });
   const controls = await page.locator("button:visible, input:visible, select:visible").count();
@@ -104,7 +104,7 @@ async function plainOf(viewer: Viewer, text: string): Promise<Plain> {
 
 /** Registers tests for each page: it has no flaws in any view, and is complete without scripts. */
 export function demandFlawless(viewer: Viewer, pages: readonly (readonly [name: string, text: string])[]): void {
-  // Each page begins with another view than the page before. A quick run takes one view of every second page.
+  // Pages begin with different views. A quick run takes one view of every second page.
   const cases = pages.flatMap(([name, text], page) =>
     views.map((_, at) => ({ name, text, view: views[(page + at) % views.length] ?? views[0] })),
   );

@@ -1,6 +1,6 @@
 import type { ReportDocument } from "../../model/report.ts";
 
-/** Properties that allow only fixed values. A report with any other value is rejected before it reaches a renderer. */
+/** Properties with fixed values. A report with any other value is rejected before it reaches a renderer. */
 const words = new Set([
   "kind",
   "outcome",
@@ -14,7 +14,7 @@ const words = new Set([
   "probe",
 ]);
 
-/** Properties whose values a page shows as sentences, in which backticks mark code. */
+/** Properties that a page shows as sentences, in which backticks mark code. */
 const sentences = new Set([
   "expected",
   "actual",
@@ -30,13 +30,11 @@ const sentences = new Set([
   "problem",
 ]);
 
-/** Appends `text` to every sentence in a report, a night or a comparison. */
+/** Appends `text` to every sentence of a report, a night or a comparison. */
 export const withSentences = <T>(value: T, text: string): T =>
   replaced(value, "", text, (member) => sentences.has(member)) as T;
 
-/**
- * Appends `text` to every text of a document that may come from outside. Texts that were equal stay equal, so that references still match.
- */
+/** Appends `text` to every text of a document that may come from outside. Equal texts stay equal, so that references still match. */
 export const poisoned = (document: ReportDocument, text: string): ReportDocument => ({
   report: withText(document.report, text),
   evidence: withText(document.evidence, text),

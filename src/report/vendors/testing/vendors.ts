@@ -3,7 +3,7 @@ import type { ReportFinding } from "../../model/report.ts";
 import { sampleExchange, sampleFinding, sampleLoadRun, sampleReport } from "../../testing/sample.ts";
 import type { Vendor } from "../vendor.ts";
 
-/** A judged vendor whose report has these findings and exchanges. */
+/** Creates a judged vendor whose report has these findings and exchanges. */
 export const aVendor = (
   name: string,
   findings: readonly ReportFinding[],
@@ -39,7 +39,7 @@ export const anObservation = (clause: string, reason: string, instance?: string)
     ...(instance === undefined ? {} : { instance }),
   });
 
-/** Vendors whose reports have `text` in place of every free text. */
+/** Creates vendors whose reports have `text` in place of every free text. */
 export function vendorsWithText(text: string): Vendor[] {
   const fails = sampleFinding({
     clause: "INV-3",

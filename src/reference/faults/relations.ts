@@ -83,7 +83,7 @@ export const executionFaults = faults("Events / Webhook events 2", {
     "`execution_time` of `agent.completed` is in milliseconds if a short execution was streamed.",
   ).by((base) => ({
     // The test clock stands still during a short stream, so the fault makes up a duration.
-    doneData: (usage, elapsedMs) => setField(base.doneData(usage, elapsedMs), "execution_time", shortSeconds),
+    doneData: (...given) => setField(base.doneData(...given), "execution_time", shortSeconds),
     executionEventData: (input) =>
       input.stage.kind === "completed" && input.operation === "stream"
         ? setField(base.executionEventData(input), "execution_time", 1000 * shortSeconds)

@@ -11,9 +11,9 @@ const suite = { title: "Relations", checks: [streamTimesCheck] };
 /** A run with one stream of 20 ms and its delivery, and the deliveries of other executions. */
 const run = (done: number, delivered: number, others: readonly number[] = []) => {
   const stream = streamed([event("done", { execution_time: done })], { sent: { query }, path: "/agents/echo/stream" });
-  const toldOf = (seconds: number, input: object) =>
+  const reported = (seconds: number, input: object) =>
     delivery({ event: { data: { request_id: "r1", input, result: {}, execution_time: seconds } } });
-  const deliveries = [toldOf(delivered, { query }), ...others.map((each) => toldOf(each, { query: "Another." }))];
+  const deliveries = [reported(delivered, { query }), ...others.map((each) => reported(each, { query: "Another." }))];
   return {
     all: { exchanges: [stream], validKeys: ["main"], endClockMs: 0 },
     arrived: { deliveries, untilMs: 9000, clockMs: 0, canMove: false, unkept: {} },

@@ -17,13 +17,13 @@ const replySchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("endless"), status: z.int(), leftMs }).describe("A head, and a body that does not end."),
 ]);
 
-/** The stored form of a delivery. */
+/** Schema of a delivery, as evidence files store it. */
 export const deliverySchema = z
   .object({
     id: z.string(),
     hook: z.string().describe("Name of the receiver's address that it came to."),
     attempt: z.int().positive().describe("It was the n-th request to that address."),
-    /** The request, with the path and query as `url`, because the receiver sees no more. */
+    /** The request of the delivery. Its `url` is only path and query, because the receiver sees no more. */
     request: requestSchema,
     peer: z.string().describe("Address that it came from."),
     receivedMs: z.number().describe("When it had arrived whole, in milliseconds since the start of the run."),
@@ -43,26 +43,23 @@ export const deliverySchema = z
   })
   .meta({ id: "delivery" });
 
-/** How the receiver replied to a delivery. Times are measured as in {@link Delivery}. */
+/** How the receiver replied to a delivery. Its times have the same meaning as in {@link Delivery}. */
 export type DeliveryReply = DeepReadonly<z.infer<typeof replySchema>>;
 
 /**
- * A request that the receiver got. `receivedMs` is when the whole request had arrived, in milliseconds since the start
- * of the run. `clockMs` is how far the target's test clock had been advanced by then. `clockAtMostMs` includes an
- * advance that had not finished.
+ * A webhook delivery that the receiver got. `receivedMs`: when it had arrived completely, in milliseconds since the start of the run.
+ * `clockMs`: how far the target's test clock had been advanced by then. `clockAtMostMs`: the same, with an advance that was still under
+ * way.
  */
 export type Delivery = DeepReadonly<z.infer<typeof deliverySchema>>;
 
-/** Returns the values of all headers with a name, in order. Ignores letter case. */
+/** Returns the values of all headers with this name, in order. Ignores letter case. */
 export function deliveryHeader({ request }: Pick<Delivery, "request">, name: string): string[] {
   const wanted = name.toLowerCase();
   return request.headers.filter(([each]) => each.toLowerCase() === wanted).map(([, value]) => value);
 }
 
-/**
- * Whether a delivery has exactly one signature, and the signature is valid (HOOK-21). Always false for a webhook
- * without a secret.
- */
+/** Whether a delivery has exactly one signature, and that signature is valid (HOOK-21). Always `false` for a webhook without a secret. */
 export function hasValidSignature({
   request,
   computedSignature,
@@ -71,10 +68,10 @@ export function hasValidSignature({
   return computedSignature !== null && values.length === 1 && values[0] === computedSignature;
 }
 
-/** Parses the body as JSON. Returns `undefined` if the body is not JSON, or was too long to record. */
+/** Parses the body of a delivery as JSON. Returns `undefined` if it is not JSON, or was too long to record. */
 export const deliveryJson: (delivery: Delivery) => unknown = memoizeByObject(({ request: { body } }: Delivery) =>
   body.kind === "text" ? parseBoundedJson(body.text) : undefined,
 );
 
-/** Whether the receiver answered a delivery with a 2xx. */
+/** Whether the receiver answered a delivery with a 2xx status. */
 export const wasAccepted = ({ reply }: Delivery): boolean => reply.kind === "answered" && is2xx(reply.status);

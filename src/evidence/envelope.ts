@@ -1,15 +1,17 @@
 import { getPath } from "../base/json.ts";
 
 /**
- * Whether a body is the document's generic envelope: `status` `success` with `data`, or `status` `error` with `error`.
+ * Whether a body is the document's generic envelope: `status` is `success` and there is `data`, or `status` is `error` and there is
+ * `error`.
  */
 const isEnvelope = (body: unknown): boolean =>
   (getPath(body, "status") === "success" && getPath(body, "data") !== undefined) ||
   (getPath(body, "status") === "error" && getPath(body, "error") !== undefined);
 
 /**
- * Returns the fields of a response in either published form: at the top level, or in `data` or `data.result` of the
- * generic envelope. `known` lists fields of the endpoint, by which the function recognises the right object.
+ * Returns the fields of a response in either published form: at the top level, or in `data` or `data.result` of the generic envelope.
+ *
+ * @param known fields of the endpoint, by which the right object is recognised
  */
 export function endpointFields(body: unknown, known: readonly string[]): unknown {
   if (known.some((name) => getPath(body, name) !== undefined && !isEnvelope(body))) return body;
@@ -18,7 +20,7 @@ export function endpointFields(body: unknown, known: readonly string[]): unknown
   return body;
 }
 
-/** Returns the content of a success envelope, or the body itself if the body is not an envelope. */
+/** Returns the content of a success envelope. Returns any other body unchanged. */
 export function envelopeContent(body: unknown): unknown {
   const data = getPath(body, "data");
   const result = getPath(data, "result");

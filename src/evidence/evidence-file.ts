@@ -8,10 +8,7 @@ import { type Exchange, exchangeSchema } from "./exchange.ts";
 type PackedProbe = EvidenceFile["probes"][number];
 type PlainObject = Readonly<Record<string, unknown>>;
 
-/**
- * The exchanges and deliveries of a run by id. The file contains each of them once, even if only a probe's evidence
- * refers to it.
- */
+/** The exchanges and deliveries of a run, by id. Each is stored once in the file, even if only the result of a probe refers to it. */
 interface Known {
   readonly exchanges: Map<string, Exchange>;
   readonly deliveries: Map<string, Delivery>;
@@ -21,16 +18,15 @@ const byId = <T extends { readonly id: string }>(items: readonly T[]): Map<strin
   new Map(items.map((each) => [each.id, each]));
 
 /**
- * Converts evidence to the form of `evidence.json`, with each exchange and delivery only once. Does not redact. This is
- * fastest if probes refer to the same objects as the lists, because equal copies have to be compared.
+ * Converts evidence to the form of `evidence.json`, which contains each exchange and delivery once. Does not redact. This is fastest if
+ * probes refer to the same objects as the lists, because copies have to be compared.
  */
 export function toEvidenceFile({ exchanges, deliveries, probes }: Evidence): EvidenceFile {
   const known: Known = { exchanges: byId(exchanges), deliveries: byId(deliveries) };
   const packed = probes.map((each) => packProbe(each, known));
   return {
     format: "agent-hosting-conformance/evidence/1",
-    // The cast is safe, because the harness recorded these objects: their types differ from the file's only in
-    // `readonly`.
+    // The cast is safe: the harness recorded these objects, whose types differ from those of the file only in `readonly`.
     exchanges: Object.fromEntries(known.exchanges) as EvidenceFile["exchanges"],
     deliveries: Object.fromEntries(known.deliveries) as EvidenceFile["deliveries"],
     probes: packed,
@@ -59,7 +55,7 @@ function pack(value: unknown, known: Known): unknown {
   return looksLikeReference(packed) ? { $literal: packed } : packed;
 }
 
-/** Whether the file has an equal object under the same id. Adds the object if the id is free. */
+/** Whether the file has an equal object with this id. Adds the object if the id is free. */
 function isStored<T extends { readonly id: string }>(value: T, known: Map<string, T>): boolean {
   const same = known.get(value.id);
   if (same === undefined) known.set(value.id, value);
@@ -69,7 +65,7 @@ function isStored<T extends { readonly id: string }>(value: T, known: Map<string
 /**
  * Converts the content of `evidence.json` back to evidence.
  *
- * @throws {Error} if the file refers to an exchange or delivery that it does not contain
+ * @throws {Error} if the file refers to an exchange or delivery that it lacks
  */
 export function fromEvidenceFile(file: EvidenceFile): Evidence {
   const known: Known = {
@@ -106,7 +102,7 @@ function found<T>(kind: string, id: unknown, known: ReadonlyMap<string, T>): T {
   throw new Error(`evidence.json refers to the ${kind} ${JSON.stringify(id)}, which it does not hold.`);
 }
 
-/** Whether an object looks like a reference of this file format. Such an object gets `$literal` around it. */
+/** Whether an object of the evidence looks like one of the file's own references. Such an object is wrapped in `$literal`. */
 const looksLikeReference = (value: PlainObject): boolean =>
   ["$exchange", "$delivery", "$literal"].some((name) => Object.hasOwn(value, name));
 
@@ -122,8 +118,7 @@ function mapItems(items: readonly unknown[], map: (value: unknown) => unknown): 
 }
 
 /**
- * Maps the values of an object. Returns the object itself if nothing changed. This saves copies of tens of thousands of
- * rate-limit samples, which contain no references.
+ * Maps the values of an object. If none changes, returns the same object: this avoids copies of tens of thousands of rate-limit samples.
  */
 function mapValues(object: PlainObject, map: (value: unknown) => unknown): PlainObject {
   const changed = new Map<string, unknown>();
@@ -132,6 +127,6 @@ function mapValues(object: PlainObject, map: (value: unknown) => unknown): Plain
     if (mapped !== object[key]) changed.set(key, mapped);
   }
   if (changed.size === 0) return object;
-  // The target's JSON may have a key `__proto__`. `fromEntries` keeps this key, but an assignment would lose it.
+  // The target's JSON may have a key `__proto__`. `fromEntries` keeps it, and an assignment would lose it.
   return Object.fromEntries(Object.keys(object).map((key) => [key, changed.has(key) ? changed.get(key) : object[key]]));
 }

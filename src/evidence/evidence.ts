@@ -24,30 +24,30 @@ const probeSchema = z.union([
   z.strictObject({ ...place, failed: z.string().describe("How the harness failed at this probe.") }),
 ]);
 
-/** The schema of `evidence.json`: everything that a run recorded, so that the run can be judged again. */
+/** Schema of `evidence.json`, which holds all that a run recorded. The run can be judged again from it. */
 export const evidenceSchema = z
   .object({
     format: z.literal("agent-hosting-conformance/evidence/1"),
     exchanges: z.record(z.string(), exchangeSchema).describe("Every recorded exchange, by its id."),
     deliveries: z
       .record(z.string(), deliverySchema)
-      // Files of earlier versions have no deliveries.
+      // Default for files of earlier versions, which have no deliveries.
       .default({})
       .describe("Every delivery that the receiver got, by its id."),
     probes: z.array(probeSchema),
   })
   .describe("What a run of the conformance harness sent and saw. Keys and secrets are redacted.");
 
-/** The content of `evidence.json`, with each exchange and each delivery only once. */
+/** The content of `evidence.json`. Each exchange and each delivery occurs once in it. */
 export type EvidenceFile = z.infer<typeof evidenceSchema>;
 
-/** The result of a probe. `broken` means that the harness failed, not the target. */
+/** The result of a probe. `broken`: the harness failed, and not the target. */
 export type ProbeResult =
   | { readonly kind: "ran"; readonly evidence: unknown }
   | { readonly kind: "skipped"; readonly reason: string; readonly needs: string | null }
   | { readonly kind: "broken"; readonly error: string };
 
-/** The result of a probe for one instance, such as a tier. `instance` is `null` if the probe runs only once. */
+/** The result of a probe for one instance, such as a tier. `instance` is `null` for a probe that runs once. */
 export interface ProbeEvidence {
   readonly probe: string;
   readonly instance: string | null;

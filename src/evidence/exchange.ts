@@ -30,7 +30,7 @@ const streamEventSchema = z.object({
 
 const endingSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("complete") }),
-  // The harness closed the connection, because it needed no more of the response.
+  // The harness closed the connection on purpose, because it had read enough of the response.
   z.object({ kind: z.literal("closed by us") }),
   z.object({ kind: z.literal("broken"), detail: z.string() }),
   z.object({ kind: z.literal("deadline"), detail: z.string() }),
@@ -44,13 +44,13 @@ const answeredSchema = z.object({
   endMs: z.number(),
   body: bodySchema,
   ending: endingSchema,
-  /** The events of a stream, in order. Empty for a body that is no stream. */
+  /** The events of a stream, in order. Empty if the body is no stream. */
   events: z.array(streamEventSchema),
 });
 
 const unansweredSchema = z.object({
   kind: z.literal("unanswered"),
-  /** `unreachable`: no connection; `broken`: the connection ended before a response; `silent`: a deadline passed. */
+  /** Why there was no response. `unreachable`: no connection. `broken`: the connection ended too early. `silent`: a deadline passed. */
   reason: z.enum(["unreachable", "broken", "silent"]),
   detail: z.string(),
   endMs: z.number(),
@@ -60,7 +60,7 @@ export const requestSchema = z
   .object({ method: z.string(), url: z.string(), headers: headersSchema, body: bodySchema })
   .meta({ id: "request" });
 
-/** The stored form of an exchange. */
+/** Schema of an exchange, as evidence files store it. */
 export const exchangeSchema = z
   .object({
     id: z.string(),
@@ -90,55 +90,52 @@ export const exchangeSchema = z
   })
   .meta({ id: "exchange" });
 
-/** A header as it was sent: its name in the sender's letter case, and its value. */
+/** A header as it was sent, with the sender's letter case in its name. */
 export type Header = readonly [name: string, value: string];
 
-/**
- * A recorded body. A body of up to 256 KiB is recorded whole. Of a longer body, only the head, tail, length and hash
- * are recorded. `bytes` counts decoded bytes.
- */
+/** A recorded body. Up to 256 KiB, it is complete. A longer one consists of head, tail, length and hash. `bytes` counts decoded bytes. */
 export type Body = DeepReadonly<z.infer<typeof bodySchema>>;
 export type SentRequest = DeepReadonly<z.infer<typeof requestSchema>>;
 
 export type StreamEvent = DeepReadonly<z.infer<typeof streamEventSchema>>;
 
-/** How reading a response ended. */
+/** How the reading of a response body ended. */
 export type Ending = DeepReadonly<z.infer<typeof endingSchema>>;
 export type Answered = DeepReadonly<z.infer<typeof answeredSchema>>;
 export type Unanswered = DeepReadonly<z.infer<typeof unansweredSchema>>;
 
 /**
- * A request and its response. Times are milliseconds since the start of the run. `clockMs` is how far the target's test
- * clock had been advanced when the request was sent.
+ * A request and its response. Times are in milliseconds since the start of the run. `clockMs`: how far the target's test clock had been
+ * advanced when the request was sent.
  */
 export type Exchange = DeepReadonly<z.infer<typeof exchangeSchema>>;
 
 export const statusOf = (exchange: Exchange): number | null =>
   exchange.answer.kind === "answered" ? exchange.answer.status : null;
 
-/** Returns the values of all headers with a name, in order. Ignores letter case. */
+/** Returns the values of all response headers with this name, in order. Ignores letter case. */
 export function headerValues(exchange: Exchange, name: string): string[] {
   if (exchange.answer.kind !== "answered") return [];
   return (byLowerName(exchange.answer.headers).get(name.toLowerCase()) ?? []).map(([, value]) => value);
 }
 
-/** Indexes headers by lower-case name. Cached, because dozens of checks read the headers of each response. */
+/** Groups headers by lower-case name. The result is cached, because dozens of checks read the headers of each response. */
 const byLowerName = memoizeByObject((headers: readonly Header[]) =>
   Map.groupBy(headers, ([name]) => name.toLowerCase()),
 );
 
-/** Returns the text of the body. Returns `null` if the body is empty, not UTF-8, or was too long to record. */
+/** Returns the text of a response body; `null` if it is empty, not UTF-8, or was too long to record. */
 export function bodyText(exchange: Exchange): string | null {
   const { answer } = exchange;
   return answer.kind === "answered" && answer.body.kind === "text" ? answer.body.text : null;
 }
 
-/** Returns the request body as JSON. Returns `undefined` if the body is not JSON. */
+/** Parses a request body as JSON; `undefined` if it is not JSON. */
 export const sentJson: (request: SentRequest) => unknown = memoizeByObject(({ body }: SentRequest) =>
   body.kind === "text" ? tryParseJson(body.text) : undefined,
 );
 
-/** Returns the response body as JSON. Returns `undefined` if the body is not JSON. */
+/** Parses a response body as JSON; `undefined` if it is not JSON. */
 export const bodyJson: (exchange: Exchange) => unknown = memoizeByObject((exchange: Exchange) => {
   const text = bodyText(exchange);
   return text === null ? undefined : parseBoundedJson(text);

@@ -6,8 +6,8 @@ import { rateHeaders, type RateValue, rateValues } from "../spec/headers.ts";
 
 const count = z.int().nonnegative();
 /**
- * Schema of a rate-limit header's value. Older evidence lacks headers that were added to `rateHeaders` later: they
- * count as `null`.
+ * Schema of the value of a rate-limit header. Headers that were added to `rateHeaders` later are missing in older evidence, and count as
+ * `null`.
  */
 const rateValue = (name: RateValue) =>
   (rateHeaders[name].unit === "requests" ? z.int() : z.number()).nullable().default(null);
@@ -166,7 +166,7 @@ const deliveriesSchema = z.object({
   duplicates: count,
 });
 
-/** The evidence of one scenario, from one process or merged from several. Plain JSON without keys and secrets. */
+/** Schema of the evidence of one load trial, from one process or merged from several. Plain JSON without keys and secrets. */
 export const loadEvidenceSchema = z
   .object({
     format: z.literal("agent-hosting-conformance/load-evidence/1"),

@@ -10,7 +10,7 @@ const secrets: readonly Secret[] = [{ name: "main", value: key }];
 const { text: redact, deep } = redactorFor(secrets);
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-/** Keys with characters that have a meaning in a format, an escape or a regular expression. */
+/** Keys with characters that have a special meaning in some format, escape or regular expression. */
 const keys = {
   plain: "ah_team_1cVb6MzS3yGo9iPl5XhDw8Qt",
   "with a quote": 'ah_1cVb6MzS"3yGo9iPl5XhDw8Qt',

@@ -8,24 +8,22 @@ export type { Secret } from "./secret.ts";
 /** Replaces every secret in a text. */
 export type Redact = (text: string) => string;
 
-/** Removes secrets from everything that leaves the process. */
+/** Removes secrets from texts and data before they leave the process. */
 export interface Redactor {
   readonly text: Redact;
   /**
-   * Redacts every string in plain JSON data, including object keys. Returns the same object if it contains no secret.
-   * An object that occurs several times in the data stays one object.
+   * Redacts all strings in plain JSON data, also the keys of objects. Returns the same object if it contains no secret. An object that
+   * occurs several times is still one object in the result.
    */
   readonly deep: <T>(data: T) => T;
 }
 
 /**
- * Creates a redactor for some secrets. Eight or more consecutive characters of a secret become `[redacted NAME]`.
+ * Creates a redactor. It replaces eight or more consecutive characters of a secret by `[redacted NAME]`, in any letter case. It also
+ * finds secrets that are escaped for JSON, URLs or HTML (even twice, or mixed), reversed, or encoded in hexadecimal or base64. The time
+ * is proportional to the length of the text, whatever a target sends.
  *
- * Letter case does not matter. Secrets are also found if they are escaped for JSON, URLs or HTML (even twice, or
- * mixed), reversed, or encoded in hexadecimal or base64. The time is proportional to the length of the text, since no
- * text of a target becomes a regular expression.
- *
- * @param isHarnessText whether the harness writes this text into every report, so that it reveals nothing
+ * @param isHarnessText whether the harness writes these characters into every report, so that they reveal nothing
  */
 export function redactorFor(
   secrets: readonly Secret[],
@@ -52,7 +50,7 @@ function replaceMatches(text: string, { find }: SecretIndex): string {
 /**
  * Creates a function that redacts plain JSON data.
  *
- * @param redactsNumbers whether a secret has enough digits in a row to be part of a number
+ * @param redactsNumbers whether a secret has so many digits in a row that a number could contain a part of it
  */
 function createWalker(index: SecretIndex, redact: Redact, redactsNumbers: boolean): (value: unknown) => unknown {
   const done = new Map<object, unknown>();
@@ -74,10 +72,7 @@ function createWalker(index: SecretIndex, redact: Redact, redactsNumbers: boolea
     return array.every((each) => walk(each) === each) ? array : array.map(walk);
   }
 
-  /**
-   * Redacts an object. An object without a secret is not copied, because nearly all of the tens of thousands of objects
-   * have none.
-   */
+  /** Redacts an object. Returns the same object if it contains no secret, as nearly all of tens of thousands do not. */
   function walkObject(object: object): object {
     const searchable = withholdUnsearchable(object, index) as Readonly<Record<string, unknown>>;
     const keys = Object.keys(searchable);
@@ -85,7 +80,7 @@ function createWalker(index: SecretIndex, redact: Redact, redactsNumbers: boolea
     return isClean ? searchable : Object.fromEntries(keys.map((key) => [walkWord(key), walk(searchable[key])]));
   }
 
-  /** Redacts a short string. Caches the result, because names of fields and headers, kinds and paths repeat. */
+  /** Redacts a short string. Remembers the result, because names of fields and headers, kinds and paths occur again and again. */
   function walkWord(word: string): string {
     const known = words.get(word);
     if (known !== undefined) return known;
@@ -102,7 +97,7 @@ function withholdUnsearchable(object: object, index: SecretIndex): object {
   return isAnswered(object) ? withholdSplitSecrets(object, index) : object;
 }
 
-/** Withholds a whole binary body if it contains a secret, because a search of its base64 text may miss the secret. */
+/** Removes a whole binary body if it contains a secret. Its base64 text is not enough to search. */
 function withholdBytes(body: Bytes, { find }: SecretIndex): Body {
   const isClean = find(Buffer.from(body.base64, "base64").toString("latin1")).length === 0;
   return isClean ? body : { kind: "text", text: "[withheld: it held a secret]", bytes: body.bytes };

@@ -1,31 +1,23 @@
 import { cutOffMark, generatedPrefix, partMark, type Secret } from "./secret.ts";
 import { unescapeOnce } from "./unescaping.ts";
 
-/** Number of consecutive characters of a secret that count as a leak. */
+/** From this number of consecutive characters on, a part of a secret counts as a leak. */
 export const minLeakLength = 8;
 
-/** A form in which a secret may occur in a text whose escapes are undone. */
+/** A form in which a text may contain a secret, after the escapes in the text have been undone. */
 export interface SecretEncoding {
   readonly name: string;
   readonly text: string;
-  /** Whether this is the secret itself, not an encoding of it. */
+  /** Whether the form is the secret itself, and not an encoding. */
   readonly isPlain: boolean;
-  /**
-   * Length of the prefix that all generated secrets share, so that finding the prefix alone reveals nothing; 0 for
-   * other secrets.
-   */
+  /** Length of the prefix that every secret of the harness has. Finding only the prefix reveals nothing. 0 for other secrets. */
   readonly prefixLength: number;
 }
 
-/**
- * Minimum length of a secret whose encodings are searched. Encodings of shorter secrets are too short to be recognised.
- */
+/** Minimum length of a secret whose encodings are searched for. Encodings of shorter secrets are too short to be recognised. */
 const minEncodedLength = 6;
 
-/**
- * Returns all encodings of a secret: plain, unescaped, reversed, in hexadecimal, and in base64 at any offset of a
- * longer text.
- */
+/** Returns all forms of a secret: plain, unescaped, reversed, hexadecimal, and base64 at any offset in a longer text. */
 export function encodingsOf({ name, value }: Secret): SecretEncoding[] {
   const prefixLength = value.startsWith(generatedPrefix) ? generatedPrefix.length : 0;
   const plain: SecretEncoding = { name, text: value, isPlain: true, prefixLength };
@@ -48,8 +40,8 @@ export function encodingsOf({ name, value }: Secret): SecretEncoding[] {
 }
 
 /**
- * Returns the forms that a secret takes when the text around it is unescaped. Parts of the secret that look like
- * escapes change, too.
+ * Returns the forms that a secret gets when the text around it is unescaped. Unescaping also changes parts of a secret that look like
+ * escapes.
  */
 function unescapedEncodings(value: string): string[] {
   const once = unescapeOnce(value)?.text;
@@ -58,8 +50,8 @@ function unescapedEncodings(value: string): string[] {
 }
 
 /**
- * Returns the parts of a text's base64 that do not depend on the bytes around the text. There are three, because base64
- * encodes groups of three bytes and the text can begin at any byte of a group.
+ * Returns the parts of a text's base64 that do not depend on the bytes around it. There are three: base64 encodes groups of three bytes,
+ * and the text may begin at any byte of a group.
  */
 function base64Encodings(text: Buffer): string[] {
   const encodings = [0, 1, 2].map((before) => {
@@ -70,8 +62,9 @@ function base64Encodings(text: Buffer): string[] {
 }
 
 /**
- * Returns the replacement for a match. `found` is the matched text, which equals the part of `text` from `at` on except
- * for letter case.
+ * Returns the name that replaces a match.
+ *
+ * @param found the matched text, which equals the part of `text` from `at` on, apart from letter case
  */
 export function nameOfMatch({ name, text, isPlain }: SecretEncoding, at: number, found: string): string {
   const isWhole = at === 0 && found.length === text.length;

@@ -2,28 +2,28 @@ import type { Secret } from "./secret.ts";
 import { type SecretEncoding, encodingsOf, minLeakLength, nameOfMatch } from "./secret-encodings.ts";
 import { unescapeOnce } from "./unescaping.ts";
 
-/** A part of a text that reveals a secret. */
+/** A part of a text that reveals a secret, or a part of one. */
 export interface SecretMatch {
   readonly from: number;
   readonly to: number;
-  /** The name of the secret, which replaces this part of the text. */
+  /** Name of the secret, which replaces the part of the text. */
   readonly name: string;
 }
 
-/** An index that finds parts of secrets in texts. */
+/** A prepared search for secrets, or parts of them, in texts. */
 export interface SecretIndex {
   readonly isEmpty: boolean;
-  /** Returns the matches in order, without overlaps. The time is proportional to the length of the text. */
+  /** Returns the matches in a text, in order and without overlaps. The time is proportional to the length of the text. */
   readonly find: (text: string) => readonly SecretMatch[];
 }
 
-/** Maximum number of layers of escapes to undo. JSON within JSON has two layers. */
+/** Maximum number of layers of escapes to undo. JSON in a string of JSON has two layers. */
 const maxEscapeLayers = 4;
 
 /**
- * Creates an index of secrets.
+ * Prepares the search for secrets.
  *
- * @param isHarnessText whether the harness writes this text itself, so that it reveals nothing
+ * @param isHarnessText whether the harness itself writes these characters, so that they reveal nothing
  */
 export function indexSecrets(secrets: readonly Secret[], isHarnessText: (gram: string) => boolean): SecretIndex {
   const forms = secrets.filter(({ value }) => value !== "").flatMap(encodingsOf);
@@ -79,31 +79,28 @@ interface Place {
   readonly at: number;
 }
 
-/** All grams of the secrets. A gram is a sequence of `minLeakLength` characters. */
+/** All sequences of `minLeakLength` characters ("grams") that occur in the secrets. */
 interface Grams {
   readonly places: ReadonlyMap<string, readonly Place[]>;
   /**
-   * How many characters the search may skip before a gram can end, by the hash of the last three characters read (a
-   * block).
+   * How many characters the search may skip, because no gram can end before. The index is the hash of the last three characters
+   * ("block").
    */
   readonly skips: Uint8Array;
 }
 
 const blockLength = 3;
-/** Number of bits in the hash of a block. */
+/** Number of bits of a block's hash. */
 const blockBits = 18;
 const maxSkip = minLeakLength - blockLength + 1;
-/**
- * Number of places to keep for a gram that repeats within one form of a secret. A few places are enough to find the
- * whole form.
- */
+/** Maximum number of recorded places for a gram that repeats within a secret. A few are enough to find the whole secret. */
 const maxPlacesPerGram = 4;
 
 function indexGrams(forms: readonly SecretEncoding[], isHarnessText: (gram: string) => boolean): Grams {
   const places = new Map<string, Place[]>();
   const skips = new Uint8Array(1 << blockBits).fill(maxSkip);
   for (const form of forms) {
-    // Consecutive grams overlap, so only the last block of each gram is new.
+    // Consecutive grams overlap, so each adds only its last block.
     let lastBlockEnd = -1;
     for (let at = form.prefixLength; at + minLeakLength <= form.text.length; at++) {
       const gram = form.text.slice(at, at + minLeakLength).toLowerCase();
@@ -121,18 +118,16 @@ function indexGrams(forms: readonly SecretEncoding[], isHarnessText: (gram: stri
   return { places, skips };
 }
 
-/** Hashes the three characters that end at index `end`. Collisions cost only time, so the table can be small. */
+/** Hashes the three characters of which the last is at index `end`. A collision costs only time, so the table may be small. */
 const blockAt = (text: string, end: number): number =>
   (folded(text.charCodeAt(end - 2)) << 11) ^ (folded(text.charCodeAt(end - 1)) << 5) ^ folded(text.charCodeAt(end));
 
-/**
- * Maps the code of an upper-case letter to lower case. Some other characters get the same code, which costs only time.
- */
+/** Maps an upper-case letter to its lower-case code. Some other characters become equal too, which costs only time. */
 const folded = (code: number): number => (code | 0x20) & 0x7f;
 
 /**
- * Finds grams with the algorithm of Wu and Manber. In a text without any block of a gram, the function reads only one
- * block every six characters.
+ * Finds grams with the algorithm of Wu and Manber. In a text that shares no block with a secret, it reads only one block every six
+ * characters.
  */
 function findGrams(text: string, { places, skips }: Grams): SecretMatch[] {
   const found: SecretMatch[] = [];
@@ -157,10 +152,7 @@ function findGrams(text: string, { places, skips }: Grams): SecretMatch[] {
   return found;
 }
 
-/**
- * Returns the longest match around a gram, in any form of the secrets. Of two matches of the same length, a whole
- * secret wins over a part.
- */
+/** Returns the longest match around a gram. Of two matches with the same length, prefers a complete secret to a part. */
 function longestMatch(known: readonly Place[], text: string, from: number, minFrom: number): SecretMatch | null {
   let best: SecretMatch | null = null;
   for (const { form, at } of known) {
@@ -187,13 +179,13 @@ const lower = (code: number): number => (code >= 0x41 && code <= 0x5a ? code + 0
 interface Word {
   readonly name: string;
   readonly text: string;
-  /** Whether a match counts only if the secret stands there as a separate word. */
+  /** Whether the secret must stand as a separate word to count as a match. */
   readonly standsAlone: boolean;
 }
 
 const minPartLength = 6;
 
-/** Returns the secrets that {@link findGrams} cannot find: they are too short, or consist of texts of the harness. */
+/** Returns the secrets that {@link findGrams} cannot find, because they are too short, or consist of words of the harness. */
 function searchWords(forms: readonly SecretEncoding[], { places }: Grams): Word[] {
   const found = new Set([...places.values()].flat().map(({ form }) => form));
   return forms

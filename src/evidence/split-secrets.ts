@@ -6,8 +6,8 @@ import type { SecretIndex } from "./secret-search.ts";
 const withheld = "[withheld: it held a secret, in pieces]";
 
 /**
- * Withholds a secret whose pieces are in several events of a stream. In each such event, replaces the field, the whole
- * `data` or the name, both in the recorded event and in the body.
+ * Removes a secret whose pieces are spread over several events of a stream. Replaces the field with a piece (or the name, or the whole
+ * `data`) in each event, and also in the recorded body.
  */
 export function withholdSplitSecrets(answer: Answered, index: SecretIndex): Answered {
   if (answer.events.length < 2) return answer;
@@ -25,19 +25,19 @@ export function withholdSplitSecrets(answer: Answered, index: SecretIndex): Answ
   };
 }
 
-/** These symbols stand for an event's name and for its whole data. All other fields are those of the event's JSON. */
+/** Symbols for the name and for the whole data of an event. Other fields are those of the JSON in `data`. */
 const nameField: unique symbol = Symbol("name");
 const dataField: unique symbol = Symbol("data");
 type Field = string | typeof nameField | typeof dataField;
 
-/** The values of one field in all events, which may contain a secret when they are joined. */
+/** The values that one field has in all events. Joined, they may contain a secret. */
 interface FieldText {
   readonly field: Field;
   readonly pieces: Piece[];
 }
 
 interface Piece {
-  /** Index of the event. */
+  /** Index of the event that contains the piece. */
   readonly at: number;
   readonly text: string;
 }
@@ -59,10 +59,7 @@ function fieldTexts(events: readonly StreamEvent[]): FieldText[] {
   return [...views.values()];
 }
 
-/**
- * Returns the indexes of the events that share a secret between them. Leaves out a secret that one event contains
- * completely.
- */
+/** Returns the indexes of events that together contain a secret. Leaves out a secret that a single event contains. */
 function eventsWithSecrets({ pieces }: FieldText, { find }: SecretIndex): Set<number> {
   const affected = new Set<number>();
   let [next, start] = [0, 0];
@@ -75,10 +72,10 @@ function eventsWithSecrets({ pieces }: FieldText, { find }: SecretIndex): Set<nu
   return affected;
 }
 
-/** Returns the length of a piece. After the last piece the length is infinite, which ends the loops. */
+/** Returns the length of a piece. After the last piece it is infinite, which ends the loops. */
 const lengthOf = (piece: Piece | undefined): number => piece?.text.length ?? Number.POSITIVE_INFINITY;
 
-/** Withholds one field of an event. Keeps the other fields, so that the event can still be judged. */
+/** Removes the value of one field from an event. Keeps the other fields, so that the event can still be judged. */
 function withholdField(event: StreamEvent, field: Field): StreamEvent {
   if (field === nameField) return { ...event, name: withheld };
   if (field === dataField) return { ...event, data: withheld };
@@ -86,7 +83,7 @@ function withholdField(event: StreamEvent, field: Field): StreamEvent {
   return isObject(json) ? { ...event, data: JSON.stringify({ ...json, [field]: withheld }) } : event;
 }
 
-/** Withholds these `data` lines in a body. Withholds the whole body if a line is missing in it. */
+/** Removes these `data` lines from a body. If one cannot be found, removes the whole body. */
 function withholdData(body: Body, dataToWithhold: readonly string[]): Body {
   if (body.kind !== "text") return withheldBody(body);
   const data = new Set(dataToWithhold);

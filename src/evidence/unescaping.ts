@@ -1,18 +1,18 @@
-/** An unescaped text, and the position that each character had in the original text. */
+/** An unescaped text, and where each of its characters was in the original text. */
 export interface Unescaped {
   readonly text: string;
-  /** The original position of each UTF-16 code unit. The last entry is the length of the original text. */
+  /** Position of each UTF-16 code unit in the original text. The last entry is the length of the original text. */
   readonly places: Uint32Array;
 }
 
-/** Matches escapes of JSON, programming languages, URLs and HTML, and invisible characters. */
+/** Matches invisible characters, and escapes of JSON, programming languages, URLs and HTML. */
 const escapes =
   // oxlint-disable-next-line no-control-regex -- what hides between the characters of a text is looked for
   /\\(?:u([0-9a-f]{4})|u\{([0-9a-f]{1,6})\}|x([0-9a-f]{2})|([^ux\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2060-\u2064\ufeff\ufffe\uffff]))|%(?:u([0-9a-f]{4})|([0-9a-f]{2}))|&(?:#x([0-9a-f]{1,6});?|#(\d{1,7});?|([a-z]{2,6});)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2060-\u2064\ufeff\ufffe\uffff]/gi;
 
 const hasEscape = new RegExp(escapes.source, "i");
 
-/** HTML entities of characters that a key may contain, in lower case. */
+/** Characters by their HTML entity in lower case, for characters that a key may contain. */
 const named: Readonly<Record<string, string>> = {
   quot: '"',
   amp: "&",
@@ -52,10 +52,7 @@ const named: Readonly<Record<string, string>> = {
   rbrace: "}",
 };
 
-/**
- * Undoes one layer of escapes of all kinds. Returns `null` if there are none. The time is proportional to the length of
- * the text.
- */
+/** Undoes one layer of escapes, of any kind. Returns `null` if there are none. The time is proportional to the length of the text. */
 export function unescapeOnce(text: string): Unescaped | null {
   if (!hasEscape.test(text)) return null;
   const pieces: string[] = [];
@@ -81,7 +78,7 @@ function meaningOf([whole, ...groups]: RegExpExecArray): string {
   const hex = u4 ?? u ?? x2 ?? percentU ?? percent ?? htmlHex;
   if (hex !== undefined) return characterOf(Number.parseInt(hex, 16));
   if (htmlDecimal !== undefined) return characterOf(Number(htmlDecimal));
-  // API keys have no control characters. So `\n` may stand for `n`, after a key's own backslash.
+  // `\n` may be a backslash of a key before an `n`, and never a line feed: API keys have no control characters.
   if (plain !== undefined) return plain;
   if (name !== undefined) return named[name.toLowerCase()] ?? whole;
   return "";

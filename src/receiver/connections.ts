@@ -4,28 +4,23 @@ import type { Duplex } from "node:stream";
 import { availableFiles } from "../base/open-files.ts";
 
 /**
- * The state of an open connection.
+ * How much an open connection has brought so far.
  *
- * - `silent`: the head of a request has not arrived completely.
- * - `incomplete`: a delivery whose body has not arrived completely.
- * - `complete`: a whole delivery. The receiver never closes such a connection to make room.
- * - `rejected`: not a delivery. The receiver only has to refuse the request.
+ * - `silent`: not yet the complete head of a request.
+ * - `incomplete`: the head of a delivery, but not yet its complete body.
+ * - `complete`: a complete delivery. Such a connection is never closed to make room.
+ * - `rejected`: a request that is no delivery, and only has to be refused.
  */
 type ConnectionState = "silent" | "incomplete" | "complete" | "rejected";
 
-/**
- * The open connections of a receiver: at most {@link maxConnections}, or fewer if this process may open fewer files.
- */
+/** The open connections of a receiver. There are at most {@link maxConnections}, or fewer if this process may not open as many files. */
 export interface Connections {
   readonly mark: (connection: Duplex, state: ConnectionState) => void;
-  /**
-   * Marks a connection as rejected, and calls `refuse` after a delay that grows with the number of rejected
-   * connections.
-   */
+  /** Marks a connection as rejected. Calls `refuse` after a delay that grows with the number of rejected connections. */
   readonly reject: (connection: Duplex, refuse: () => void) => void;
   /**
-   * Returns the number of connections that may have lost a delivery: those that were not accepted, and those that were
-   * closed to make room while a delivery may have been arriving.
+   * Returns how many connections may have lost a delivery: the receiver did not accept them, or closed them to make room while a delivery
+   * may have been arriving.
    */
   readonly refusedCount: () => number;
 }
@@ -35,29 +30,19 @@ export interface Connections {
  * takes 75 KB.
  */
 export const maxConnections = 2500;
-/**
- * Number of open files and connections to leave to the rest of the run, so that a flood of connections to the receiver
- * does not use them up.
- */
+/** Number of file descriptors to leave to the rest of the run, so that a flood of connections does not use them up. */
 const reservedFiles = 192;
 const minConnections = 32;
 
-/**
- * Returns how many connections this process can hold. At the limit of open files, Node would close new connections
- * silently.
- */
+/** Returns how many connections this process can hold. Beyond the limit of open files, Node would silently close new ones. */
 const affordableConnections = (): number =>
   Math.max(minConnections, Math.min(maxConnections, availableFiles(maxConnections + reservedFiles) - reservedFiles));
 
 /**
- * Milliseconds within which a sender usually delivers. An older connection without a complete request is unlikely to
- * deliver anything.
+ * Time within which a sender usually delivers, in milliseconds. An older connection without a complete delivery is unlikely to bring one.
  */
 const deliveryMs = 1000;
-/**
- * The order in which connections are closed to make room. For each row, the oldest connection in that state is closed
- * if it has the minimum age.
- */
+/** Connections to close to make room, in this order: each row means the oldest connection in this state, if it has at least this age. */
 const closingOrder = [
   { state: "rejected", minAgeMs: 0 },
   { state: "silent", minAgeMs: deliveryMs },
@@ -66,20 +51,15 @@ const closingOrder = [
   { state: "incomplete", minAgeMs: 0 },
 ] as const;
 
-/**
- * Milliseconds by which each rejected connection delays a refusal, so that a flood gets at most 500 refusals a second.
- */
+/** Each rejected connection delays a refusal by this time, so that a flood gets at most 500 refusals a second. */
 const refusalDelayMs = 2;
 const maxRefusalDelayMs = 1000;
 
-/**
- * Limits the connections of a server. If a new connection is one too many, closes the connection that is least likely
- * to bring a delivery.
- */
+/** Limits the connections of a server. For a connection too many, closes the one that is least likely to bring a delivery. */
 export function limitConnections(server: Server, now = () => performance.now()): Connections {
   const max = affordableConnections();
   const states = new Map<Duplex, ConnectionState>();
-  /** When each connection entered its state. The oldest connection of a state comes first. */
+  /** When each connection entered its state, for each state. The oldest connection comes first. */
   const sinceMs = { silent: new Map(), incomplete: new Map(), complete: new Map(), rejected: new Map() } as Record<
     ConnectionState,
     Map<Duplex, number>

@@ -1,7 +1,7 @@
 import type { Delivery, DeliveryReply } from "../evidence/delivery.ts";
 import type { Body, Header } from "../evidence/exchange.ts";
 
-/** How the receiver replies to an attempt of a delivery. */
+/** How the receiver replies to an attempt to deliver. */
 export type Reply =
   | {
       readonly kind: "status";
@@ -9,79 +9,73 @@ export type Reply =
       readonly headers?: readonly Header[];
       readonly body?: string;
     }
-  /** Replies when the probe calls `release`. */
+  /** Waits with the reply until the probe calls `release`. */
   | { readonly kind: "held"; readonly status: number }
   | { readonly kind: "reset" }
   /** Never replies, so that the sender has to close the connection. */
   | { readonly kind: "silence" }
-  /** Sends a head, and a body that never ends. The receiver disconnects after a second. */
+  /** Sends a head, and then a body without end. The receiver disconnects after a second. */
   | { readonly kind: "endless"; readonly status: number }
-  /** Replies 204 if `X-Service-Signature` is valid, else 401. */
+  /** Replies 204 if `X-Service-Signature` is valid, and 401 otherwise. */
   | { readonly kind: "verify" };
 
 export interface HookPlan {
-  /** The webhook's secret, which the target knows too. */
+  /** The secret of the webhook; `null` if it has none. */
   readonly secret: string | null;
-  /** The replies to the first, second, … attempt. The last reply repeats. Without any, every attempt gets 204. */
+  /** The replies to the first attempt, the second, and so on. The last one repeats. If the list is empty, every attempt gets 204. */
   readonly replies: readonly Reply[];
   /**
-   * Whether a GET counts as a delivery, because a sender may follow a redirect with a GET. Default: a GET only tests
-   * the address.
+   * Whether a GET counts as a delivery, because a sender may follow a redirect with a GET. Default: `false`, a GET only tests the
+   * address.
    */
   readonly takesReads?: boolean;
-  /** Requirement set of the probe that opens the hook, such as 1.1; absent for 1.0. */
+  /** Requirement set of the probe that opens the hook, such as 1.1. Absent for 1.0. */
   readonly since?: string;
 }
 
-/** An address of the receiver, meant for one webhook. */
+/** An address of the receiver that belongs to one webhook. */
 export interface Hook {
   readonly name: string;
   readonly url: string;
   readonly secret: string | null;
   /** The deliveries so far, in order of arrival. */
   readonly deliveries: () => readonly Delivery[];
-  /** Number of deliveries that were refused because the storage was full. */
+  /** Number of deliveries that were not stored, because the storage was full. */
   readonly droppedCount: () => number;
-  /**
-   * Resolves to `true` once `count` deliveries have arrived and a reply to each has at least begun. Resolves to `false`
-   * after `realMs`.
-   */
+  /** Resolves to `true` when `count` deliveries have arrived and their replies have begun. Resolves to `false` after `realMs`. */
   readonly waitForDeliveries: (count: number, realMs: number) => Promise<boolean>;
-  /** Replies to attempts with the reply `held`. Later attempts get their reply at once. */
+  /** Sends the replies that are held. Later attempts get their reply at once. */
   readonly release: () => void;
-  /** Replies 204 to all later attempts, instead of the planned replies. */
+  /** Replies 204 to all later attempts, whatever was planned. */
   readonly acceptAll: () => void;
   /**
-   * Gives up the hook, because its probe runs again and opens another hook with this name. The old hook accepts late
-   * deliveries. All its deliveries get a name that no check looks for.
+   * Abandons the hook, because its probe runs again and opens another hook with this name. Late deliveries are still accepted. All
+   * deliveries of this hook get a name that no check looks for.
    */
   readonly setAside: () => void;
 }
 
-/** The state of a hook, from which the hook can be opened again at the same address. Plain JSON. */
+/** The state of a hook, as plain JSON. The hook can be opened again with it, at the same address. */
 export interface HookRecord extends HookPlan {
   readonly name: string;
-  /** The secret part of the address. */
+  /** The secret part of the hook's address. */
   readonly token: string;
-  /** Number of requests to the hook. */
+  /** Number of requests that the hook has received. */
   readonly arrivals: number;
   readonly isReleased: boolean;
 }
 
-/** A delivery as the request handler makes it. The hook adds the other fields. */
+/** A delivery as the request handler creates it. The hook adds the missing fields. */
 export type Received = Omit<Delivery, "reply" | "hook" | "attempt">;
 
-/** A hook with the methods that only the receiver calls. */
+/** A hook, with additional methods that only the receiver calls. */
 export type OpenHook = ReturnType<typeof openHook>;
 
-/** Decides which deliveries to a hook are stored. */
+/** Decides whether a delivery to a hook is stored. */
 export interface Storage {
-  /**
-   * Whether a delivery of this size can be stored if its hook has `stored` deliveries already. `true` reserves the
-   * space.
-   */
+  /** Whether there is room for a delivery of this size, if its hook has `stored` deliveries already. If so, reserves the room. */
   readonly hasRoom: (bytes: number, stored: number) => boolean;
-  /** Whether the storage is full for a hook with this number of stored deliveries. */
+  /** Whether there is no room for any delivery to a hook that has this many stored ones. */
   readonly isFull: (stored: number) => boolean;
 }
 
@@ -95,7 +89,7 @@ function replyTo(earlier: number, replies: readonly Reply[], isReleased: boolean
 /**
  * Opens a hook.
  *
- * @param onDelivery called for each delivery with its reply, and again when the reply changes
+ * @param onDelivery called with each delivery and its reply, and again if the reply changes
  */
 export function openHook(
   { name, token, secret, arrivals, replies, isReleased, takesReads = false, since }: HookRecord,
@@ -108,7 +102,7 @@ export function openHook(
   const releases: (() => void)[] = [];
   let [count, dropped, isClosed, isSetAside] = [arrivals, 0, false, false];
 
-  /** Adds a delivery with its reply. Returns a function that updates the reply, such as after a disconnect. */
+  /** Adds a delivery with its reply. Returns a function that changes the reply, for example if the sender disconnects. */
   const take = (received: Received, reply: DeliveryReply): ((changed: DeliveryReply) => void) => {
     count += 1;
     const at = stored.length;
@@ -126,14 +120,14 @@ export function openHook(
     } else dropped += 1;
     arriving.countChanged();
     return (changed) => {
-      // The receiver itself disconnects senders when it closes, so a change after that says nothing about the target.
+      // When the receiver closes, it disconnects senders itself. Such a change of a reply is not the sender's doing.
       if (!isStored || isClosed) return;
       stored[at] = { ...delivery, reply: changed };
       onDelivery(stored[at]);
     };
   };
 
-  /** If the storage is full, counts a delivery without storing it and returns `true`. */
+  /** If the storage is full, counts the delivery without storing it, and returns `true`. */
   const countOnly = (): boolean => {
     if (!isFull(stored.length)) return false;
     count += 1;
@@ -179,7 +173,7 @@ export function openHook(
       isReleased,
       ...(since === undefined ? {} : { since }),
     }),
-    /** Registers a callback that runs when the probe calls `release`. */
+    /** Registers a callback for the time when the probe calls `release`. */
     whenReleased: (then: () => void): void => void releases.push(then),
     /** Ends every wait for deliveries. */
     close: (): void => {
@@ -196,14 +190,13 @@ const largeBytes = 16 * 1024;
 
 function storageCost(body: Body): number {
   if (body.kind === "none") return 0;
-  // Only the head and tail of a cut body are stored. Reading a huge body costs time, too, so an eighth of its length
-  // counts if that is more.
+  // A body that was cut is stored only as head and tail. But reading it took time as well, so at least an eighth of its length counts.
   if (body.kind === "cut") return Math.max(2 * largeBytes, body.bytes / 8);
-  // A large body takes more memory than its size when it is parsed and written.
+  // Parsing and writing a large body takes more memory than its size.
   return body.bytes > largeBytes ? 2 * body.bytes : body.bytes;
 }
 
-/** Lets callers wait until a count is reached. */
+/** Creates a way to wait until a count is reached. */
 function createCountWaiter(count: () => number) {
   const waits = new Set<() => void>();
   let isOver = false;
@@ -211,7 +204,7 @@ function createCountWaiter(count: () => number) {
     for (const wake of waits) wake();
   };
 
-  /** Resolves to `true` once the count is reached, or to `false` after `realMs` or when the waiter ends. */
+  /** Resolves to `true` when the count is reached. Resolves to `false` after `realMs`, or when the waiter is closed. */
   const waitFor = (wanted: number, realMs: number): Promise<boolean> => {
     const isReached = (): boolean => count() >= wanted;
     if (isReached() || isOver) return Promise.resolve(isReached());

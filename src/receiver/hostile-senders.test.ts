@@ -9,7 +9,7 @@ import { closeOf, headOf, openSocket, post, setTime } from "./testing/senders.ts
 let receiver: Receiver;
 afterEach(() => receiver.close());
 
-/** Deadline for senders that a busy machine may slow down, but that are not slow on purpose. */
+/** Deadline for tests with senders that are not slow on purpose. It is long, because the machine may be busy. */
 const patientMs = 60_000;
 
 async function openHook(requestDeadlineMs = 300): Promise<Hook> {
@@ -17,7 +17,7 @@ async function openHook(requestDeadlineMs = 300): Promise<Hook> {
   return receiver.open("target", { secret: "whsec_7Fq2", replies: [] });
 }
 
-/** Waits until the receiver has noticed something, for at most five seconds. */
+/** Waits until a condition is true, for at most five seconds. */
 async function until(isSo: () => boolean): Promise<void> {
   for (let tries = 0; tries < 500 && !isSo(); tries++) await sleep(10);
   expect(isSo()).toBe(true);

@@ -11,70 +11,57 @@ import { limitOpenConnections } from "./replying.ts";
 export type { Hook, HookPlan, HookRecord, Reply } from "./hook.ts";
 export { ReceiverError } from "./server.ts";
 
-/** Receives the deliveries and alerts that a target sends, and replies as planned. */
+/** An HTTP server that receives the webhook deliveries and alerts of a target, and replies as planned. */
 export interface Receiver {
-  /** The base URL of all hooks, without a trailing slash. */
+  /** Base URL of all hooks, without a trailing slash. */
   readonly baseUrl: string;
-  /** The address `host:port` with the actual port. */
+  /** The address `host:port` on which the receiver listens, with the actual port. */
   readonly address: string;
-  /**
-   * Opens a hook. The name consists of letters, digits, `-`, `_` and `.`, and differs from the names of all hooks that
-   * are not set aside.
-   */
+  /** Opens a hook. Its name consists of letters, digits, `-`, `_` and `.`. No other hook may have the name, unless it was set aside. */
   readonly open: (name: string, plan: HookPlan) => Hook;
   /** Deliveries to all hooks, in order of arrival. */
   readonly deliveries: () => readonly Delivery[];
   /**
-   * Sets a callback that gets each delivery with its reply. The callback gets the delivery again, with the same id,
-   * when the reply changes.
+   * Sets a callback that gets each delivery with its reply. If the reply changes, the callback gets the delivery again, with the same id.
    */
   readonly onDelivery: (onDelivery: (delivery: Delivery) => void) => void;
-  /** Returns the state of the receiver, from which it can be started again at the same address. */
+  /** Returns the state of the receiver. The receiver can be started again with it, at the same address. */
   readonly record: () => ReceiverRecord;
-  /** Returns counts of requests that belong to no hook. */
+  /** Returns the numbers of requests that belong to no hook. */
   readonly ignored: () => Readonly<Ignored>;
-  /** Returns the number of refused deliveries for each hook that refused any. */
+  /** Returns the number of deliveries that were not stored, for each hook that has any. */
   readonly droppedByHook: () => Readonly<Record<string, number>>;
-  /**
-   * Returns the number of connections that were closed because there were too many, and that may have brought a
-   * delivery.
-   */
+  /** Returns how many connections were closed because there were too many. Each may have brought a delivery. */
   readonly refusedConnections: () => number;
-  /**
-   * Returns in one sentence why the public URL does not lead to the receiver; `null` if it does, or if there is no
-   * public URL.
-   */
+  /** Returns a sentence on why the public URL does not lead to the receiver. `null` if it does, or if there is no public URL. */
   readonly reachable: () => Promise<string | null>;
-  /** Stops the receiver at once, and closes its open connections. */
+  /** Stops the receiver at once, with all its connections. */
   readonly close: () => Promise<void>;
 }
 
-/** The state of a receiver, from which it can be started again with the same address and hooks. Plain JSON. */
+/** The state of a receiver, as plain JSON. A receiver with the same address and hooks can be started with it. */
 export interface ReceiverRecord {
-  /** The address with the actual port. */
+  /** The address `host:port`, with the actual port. */
   readonly listen: string;
   readonly publicUrl: string | null;
   readonly hooks: readonly HookRecord[];
-  /** Number of earlier deliveries, so that the ids of new ones continue the count. */
+  /** Number of deliveries so far. The ids of later ones continue the count. */
   readonly deliveries: number;
 }
 
 export interface ReceiverOptions {
-  /** The address `host:port`. Port 0 picks a free one. */
+  /** Address to listen on, as `host:port`. Port 0: any free port. */
   readonly listen: string;
-  /** URL at which the target reaches the receiver; `null` if the target uses `listen` itself. */
+  /** URL at which the target reaches the receiver; `null` if the target uses `listen`. */
   readonly publicUrl: string | null;
   readonly time: ReceiverClock;
-  /** Network options for the test of the public URL. Default: a direct connection. */
+  /** Network settings for testing the public URL. Default: a direct connection. */
   readonly network?: Network;
-  /** State of an earlier receiver that this receiver continues. */
+  /** State of an earlier receiver, which the new one continues. */
   readonly resumed?: Pick<ReceiverRecord, "hooks" | "deliveries">;
-  /** Milliseconds in which a request must arrive completely. Default: 15 seconds. */
+  /** Time within which a request must arrive completely, in milliseconds. Default: 15 seconds. */
   readonly requestDeadlineMs?: number;
-  /**
-   * How many deliveries to store for all hooks together. Further deliveries are only counted. Default: {@link
-   * runStorage}.
-   */
+  /** Maximum number and size of stored deliveries, for all hooks together. Further ones are only counted. Default: {@link runStorage}. */
   readonly storage?: StorageBounds;
 }
 
@@ -83,17 +70,17 @@ export interface StorageBounds {
   readonly bytes: number;
 }
 
-/** Storage for a run: twice the maximum that a conforming target has needed so far. */
+/** Storage for the deliveries of a run: twice what a conforming target has needed so far. */
 const runStorage: StorageBounds = { stored: 2500, bytes: 6 * 1024 * 1024 };
-/** Storage for a load. A load sends thousands of invokes, and each causes one or two deliveries. */
+/** Storage for the deliveries of a load. It is large, because each of thousands of invokes causes one or two deliveries. */
 export const loadStorage: StorageBounds = { stored: 20_000, bytes: 48 * 1024 * 1024 };
 
 const defaultRequestDeadlineMs = 15_000;
 
 /**
- * Starts a receiver.
+ * Starts a webhook receiver.
  *
- * @throws {ReceiverError} if the receiver cannot listen, or its public URL is not usable
+ * @throws {ReceiverError} if it cannot listen, or its public URL is not usable
  */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
   const { publicUrl, time, network = plainNetwork, resumed, requestDeadlineMs = defaultRequestDeadlineMs } = options;
@@ -117,8 +104,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   server.on("request", handle);
   server.on("clientError", (_error, socket) => {
     ignored.malformed += 1;
-    // A paused socket causes no further errors. Otherwise the parser would raise one for each piece of data that
-    // follows.
+    // Without the pause, the parser would raise an error for each further piece of data.
     connections.reject(socket.pause(), () => socket.destroy());
   });
   const listening = await listen(server, wanted);
@@ -162,14 +148,14 @@ const arrivalsAt = (hooks: readonly HookRecord[]): number => hooks.reduce((sum, 
 const newToken = (): string => randomBytes(18).toString("base64url");
 
 /**
- * Each hook can store this many deliveries even if the storage is full, so that a flood to one hook does not hide the
- * others. The storage of all hooks then holds at most `bytes`.
+ * Room that each hook has even if the storage is full, so that a flood to one hook does not hide the others. The sum for all hooks is at
+ * most `bytes`.
  */
 const perHookStorage = { stored: 50, bytes: 8 * 1024 * 1024 } as const;
-/** Space in bytes that a delivery may need. If less is left, the body of a delivery is not read. */
+/** Room that a single delivery may need, in bytes. If less is left, its body is not read. */
 const maxDeliveryBytes = 512 * 1024;
 
-/** Creates the registry of a receiver's hooks. */
+/** Creates the registry of a receiver's hooks, which finds a hook for each request. */
 function openRegistry(onDelivery: (delivery: Delivery) => void, storage: StorageBounds) {
   const hooks = new Map<string, OpenHook>();
   let [stored, storedBytes] = [0, 0];
@@ -200,7 +186,7 @@ function openRegistry(onDelivery: (delivery: Delivery) => void, storage: Storage
         .toSorted((one, other) => numberOf(one) - numberOf(other)),
     droppedByHook: (): Record<string, number> =>
       Object.fromEntries(all().flatMap((hook) => (hook.droppedCount() > 0 ? [[hook.name, hook.droppedCount()]] : []))),
-    /** Returns the states of the hooks that are not set aside. */
+    /** Returns the states of all hooks that are not set aside. */
     records: (): HookRecord[] =>
       [...hooks.values()].filter(({ isSetAside }) => !isSetAside()).map(({ record }) => record()),
     arrivals: (): number => arrivalsAt([...hooks.values()].map(({ record }) => record())),

@@ -4,9 +4,9 @@ import { type DeliveryReply, hasValidSignature } from "../evidence/delivery.ts";
 import type { Received, Reply } from "./hook.ts";
 
 /**
- * Registers a connection that is kept open on purpose.
+ * Registers a connection that the receiver keeps open on purpose.
  *
- * @param drop called if the connection is the oldest of too many
+ * @param drop called if there are too many, and this connection is the oldest
  * @returns a function to call when the connection has ended by itself
  */
 export type KeepOpen = (drop: () => void) => () => void;
@@ -26,18 +26,18 @@ export function limitOpenConnections(): KeepOpen {
   };
 }
 
-/** Everything needed to reply to a request. */
+/** Everything that is needed to reply to one request. */
 export interface ReplyContext {
   readonly response: ServerResponse;
   readonly now: () => number;
-  /** Called with the final record of a reply that takes time. */
+  /** Called with the final reply, if the reply took time. */
   readonly change: (changed: DeliveryReply) => void;
-  /** Registers a callback that runs when the probe calls `release`. */
+  /** Registers a callback for the time when the probe calls `release`. */
   readonly whenReleased: (then: () => void) => void;
   readonly keepOpen: KeepOpen;
 }
 
-/** Sends a reply, or starts one that takes time. Returns the record of the reply so far. */
+/** Sends a reply, or begins one that takes time. Returns the reply so far, for the record. */
 export function startReply(reply: Reply, received: Received, context: ReplyContext): DeliveryReply {
   switch (reply.kind) {
     case "status":
@@ -64,10 +64,7 @@ function answer({ status, headers = [], body = "" }: Answer, { response, now }: 
   return { kind: "answered", status, endMs: now() };
 }
 
-/**
- * Replies when the probe calls `release`. If the sender disconnects before that, the record says `silent`: the attempt
- * got no reply.
- */
+/** Waits with the reply until the probe calls `release`. If the sender disconnects before, records `silent`: the attempt got no reply. */
 function hold(status: number, context: ReplyContext): DeliveryReply {
   const { response, change, now, whenReleased } = context;
   let isFinished = false;
@@ -82,7 +79,7 @@ function hold(status: number, context: ReplyContext): DeliveryReply {
 
 type Unending = Extract<DeliveryReply, { kind: "silent" | "endless" }>;
 
-/** Keeps the connection open until the sender disconnects. If too many connections are open, the oldest is dropped. */
+/** Keeps the connection open until the sender disconnects. If there are too many such connections, drops the oldest. */
 function stayOpen(reply: Unending, { response, change, now, keepOpen }: ReplyContext): DeliveryReply {
   let isDropped = false;
   const ended = keepOpen(() => {
@@ -98,8 +95,8 @@ function stayOpen(reply: Unending, { response, change, now, keepOpen }: ReplyCon
 
 const pieceIntervalMs = 100;
 /**
- * Milliseconds after which the receiver disconnects. A sender that reads the whole body would otherwise wait for its
- * own timeout.
+ * Time after which the receiver disconnects, in milliseconds. Otherwise a sender that reads the whole body would wait for its own
+ * timeout.
  */
 const endlessMs = 1000;
 

@@ -4,7 +4,7 @@ import { startSigning } from "./request-handler.ts";
 
 const secret = "whsec_7Fq2";
 
-/** These signatures were made with `openssl dgst -sha256 -hmac SECRET`. */
+/** Bodies and secrets with their signatures, which `openssl dgst -sha256 -hmac SECRET` computed. */
 const vectors = [
   {
     of: "ASCII",

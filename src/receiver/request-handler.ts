@@ -9,8 +9,8 @@ import type { OpenHook, Received } from "./hook.ts";
 import { type KeepOpen, startReply } from "./replying.ts";
 
 /**
- * The clocks of a receiver. `now` is the time of the run. `clockOffsetMs` is how far the target's test clock was
- * advanced, and `maxClockOffsetMs` includes an advance that has not ended.
+ * The clocks of a receiver. `now`: the time since the start of the run. `clockOffsetMs`: how far the target's test clock was advanced.
+ * `maxClockOffsetMs`: the same, with an advance that is still under way.
  */
 export interface ReceiverClock {
   readonly now: () => number;
@@ -18,15 +18,15 @@ export interface ReceiverClock {
   readonly maxClockOffsetMs: () => number;
 }
 
-/** Counts of requests that belong to no hook. */
+/** Numbers of requests that belong to no hook. */
 export interface Ignored {
-  /** Requests to an unknown address. */
+  /** Requests to an address that no hook has. */
   unknown: number;
-  /** Requests whose method delivers nothing, such as GET: they only test whether the address exists. */
+  /** Requests such as GET, which deliver nothing. They only test whether the address exists. */
   reachabilityRequests: number;
-  /** Requests that are not HTTP, or that arrived too slowly. */
+  /** Requests that are not valid HTTP, or arrived too slowly. */
   malformed: number;
-  /** Requests that ended before the body was complete. */
+  /** Requests that ended before their body was complete. */
   incomplete: number;
 }
 
@@ -35,23 +35,22 @@ export interface RequestHandlerContext {
   readonly ignored: Ignored;
   readonly keepOpen: KeepOpen;
   readonly connections: Connections;
-  /** Number of earlier deliveries, so that the ids of new ones continue the count. */
+  /** Number of deliveries before this start of the receiver. Ids of new ones continue the count. */
   readonly earlierDeliveries: number;
   readonly hookAt: (token: string, name: string) => OpenHook | null;
-  /** Returns the body for the receiver's own address, which `describeUnreachable` requests to test the public URL. */
+  /** Returns the response body for a test of the public URL; `undefined` if the token is not that of the test. */
   readonly ownResponseAt: (token: string) => string | undefined;
 }
 
 /**
- * Creates the request handler of the receiver. For each request the handler finds the hook, reads the body, sends the
- * planned reply, and records the delivery.
+ * Creates the receiver's request handler. For each request, it finds the hook, reads the body, sends the planned reply, and records the
+ * delivery.
  */
 export function createRequestHandler(context: RequestHandlerContext): RequestListener {
   let count = context.earlierDeliveries;
   const nextId = (): string => `d${(count += 1)}`;
   return (incoming, response) => {
-    // Each delivery gets its own connection. If the receiver reset a reused connection, the sender might silently
-    // retry.
+    // Each delivery needs its own connection. If the receiver reset a reused one, the sender might retry without notice.
     response.shouldKeepAlive = false;
     const { token, name } = parsePath(incoming.url ?? "");
     const { connections } = context;
@@ -69,11 +68,11 @@ export function createRequestHandler(context: RequestHandlerContext): RequestLis
   };
 }
 
-/** Whether a request only tests that the address exists. */
+/** Whether a request delivers nothing, and only tests whether the address exists. */
 const isReachabilityRequest = ({ method }: IncomingMessage): boolean =>
   method === "GET" || method === "HEAD" || method === "OPTIONS";
 
-/** Reads the token and the name of the hook at the end of a path. A tunnel may put a prefix before them. */
+/** Finds the token and the name of a hook at the end of a path. A tunnel may put a prefix before them. */
 function parsePath(url: string): { readonly token: string; readonly name: string } {
   const [name = "", token = ""] = (url.split("?", 1)[0] ?? "").split("/").toReversed();
   return { token, name };
@@ -126,8 +125,8 @@ const receivedOf = (id: string, incoming: IncomingMessage, body: ReceivedBody, t
 });
 
 /**
- * Computes the signature of a body that arrives in pieces: the HMAC-SHA256 of the raw bytes, keyed with the webhook's
- * secret, in lower-case hexadecimal. Source: Delivery security and policy 1.
+ * Computes the signature of a body that arrives in pieces: lower-case hexadecimal HMAC-SHA256 of the raw bytes, keyed with the webhook's
+ * secret. Source: the interface document, "Delivery security and policy", item 1.
  */
 export function startSigning(secret: string) {
   const hmac = createHmac("sha256", Buffer.from(secret, "utf8"));
@@ -137,16 +136,16 @@ export function startSigning(secret: string) {
 /** The body of a request. */
 export interface ReceivedBody {
   readonly body: Body;
-  /** HMAC of the raw bytes; `null` if the webhook has no secret, or if the body was too long. */
+  /** HMAC of the raw bytes; `null` if the webhook has no secret, or the body was too long. */
   readonly signature: string | null;
-  /** Whether the body was read to its end. `false` if it was too long. */
+  /** Whether the body was read to its end; `false` if it was too long. */
   readonly isWhole: boolean;
 }
 
-/** Maximum size of a body to read, in bytes. */
+/** Maximum number of bytes of a body to read. */
 export const maxBodyBytes = 2 * 1024 * 1024;
 
-/** Reads the body of a request. Resolves to `null` if the connection ended before the body did. */
+/** Reads the body of a request. Resolves to `null` if the connection ends first. */
 export function readBody(incoming: IncomingMessage, secret: string | null): Promise<ReceivedBody | null> {
   const recorder = recordBody();
   const signing = secret === null ? null : startSigning(secret);

@@ -13,7 +13,7 @@ export class ReceiverError extends Error {
   override readonly name = "ReceiverError";
 }
 
-/** The address to listen on. Port 0 picks a free one. */
+/** An address to listen on. Port 0: any free port. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
@@ -34,13 +34,13 @@ export function readListenAddress(text: string): ListenAddress {
   return { host, port: Number(port) };
 }
 
-/** Formats an address as `host:port` for a URL. */
+/** Formats an address as `host:port`, with brackets around an IPv6 address. */
 export const formatAddress = ({ host, port }: ListenAddress): string => `${isIPv6(host) ? `[${host}]` : host}:${port}`;
 
 const isWildcard = (host: string): boolean => host === "0.0.0.0" || /^[0:]+$/.test(host);
 
 /**
- * Returns the base URL of webhook addresses, without a trailing slash.
+ * Returns the base URL of all hooks, without a trailing slash.
  *
  * @throws {ReceiverError} if the public URL is not usable
  */
@@ -69,13 +69,10 @@ function readPublicUrl(text: string): string {
   return text.replace(/[?#]*$/, "").replace(/\/+$/, "");
 }
 
-/**
- * Milliseconds in which the head of a request must arrive. A slower sender only holds a connection, and has nothing to
- * deliver.
- */
+/** Time within which the head of a request must arrive, in milliseconds. A slower sender only occupies a connection. */
 const headDeadlineMs = 5000;
 
-/** Creates an HTTP server in which every request must be complete by its deadline. */
+/** Creates an HTTP server. Every request must be complete within the deadline. */
 export function openServer(requestDeadlineMs: number): Server {
   return createServer({
     requestTimeout: requestDeadlineMs,
@@ -87,16 +84,13 @@ export function openServer(requestDeadlineMs: number): Server {
   });
 }
 
-/**
- * Number of connections that the operating system keeps waiting until the receiver accepts them. Node's default is 511,
- * and Linux allows 4096 by default.
- */
+/** Maximum number of connections that wait to be accepted. Node's default is 511, and Linux allows 4096. */
 const maxPending = 4096;
 
 /**
- * Starts to listen. Returns the address with the actual port.
+ * Starts to listen on an address. Returns it with the actual port.
  *
- * @throws {ReceiverError} if the server cannot listen there
+ * @throws {ReceiverError} if that is not possible
  */
 export async function listen(server: Server, { host, port }: ListenAddress): Promise<ListenAddress> {
   const bound = Promise.withResolvers<void>();
@@ -116,13 +110,13 @@ export async function listen(server: Server, { host, port }: ListenAddress): Pro
 }
 
 const deadlineMs = 5000;
-/** Maximum number of characters of a response to read. A longer response is not the receiver's. */
+/** Maximum number of characters of a response to read. The receiver's own response is shorter. */
 const maxResponseBytes = 4096;
 
 /**
- * Tests whether a public URL leads to the receiver. Returns the reason in one sentence if not, else `null`.
+ * Tests whether a public URL leads to the receiver. Returns `null` if it does, and otherwise a sentence on why not.
  *
- * @param url an address whose response body is `wanted` only if the receiver sends it
+ * @param url an address at which the receiver, and only the receiver, responds with the body `wanted`
  */
 export async function describeUnreachable(
   publicUrl: string,
@@ -156,7 +150,8 @@ export async function describeUnreachable(
 }
 
 /**
- * Ignores proxies from environment variables, because the receiver is local. Uses a proxy that the user set explicitly.
+ * Returns the network settings without a proxy from environment variables, which is not meant for a local receiver. Keeps a proxy that
+ * the user set explicitly.
  */
 const withoutEnvironmentProxy = (network: Network): Network =>
   network.proxy.kind === "always" ? network : { ...network, proxy: { kind: "none" } };

@@ -2,10 +2,10 @@ import { UsageError } from "../base/usage-error.ts";
 import { line } from "../base/line.ts";
 
 /**
- * Normalizes a base URL: it gets `/v1` if that is missing, and loses a trailing slash. Source: the interface document, "What the service
+ * Normalizes a base URL: adds `/v1` if it is missing, and removes a trailing slash. Source: the interface document, "What the service
  * does", item 2.
  *
- * @throws {UsageError} if the text is no http or https URL, or has credentials, a query or a fragment
+ * @throws {UsageError} if the text is no http or https URL, or contains credentials, a query or a fragment
  */
 export function readBaseUrl(text: string): string {
   const problem = (fact: string): UsageError =>
@@ -21,5 +21,5 @@ export function readBaseUrl(text: string): string {
 
 export { isLoopback } from "../base/network/network.ts";
 
-/** A URL without its credentials, its query and its fragment, because each of them may contain a key. */
+/** Returns a URL without credentials, query and fragment, each of which may contain a key. */
 const withoutSecrets = (text: string): string => text.replace(/\/\/[^/@]*@/g, "//…@").replace(/([?#]).+/s, "$1…");

@@ -8,15 +8,21 @@ import { isLoopback } from "./base-url.ts";
 import type { HttpCall, ParsedTargetFile } from "./file-schema.ts";
 import type { ClockControl } from "./target.ts";
 
-/** Maximum time for a call. It is long, because some targets answer an advance of their clock only after all deliveries that it causes. */
+/**
+ * Maximum time for an HTTP call of the target file. It is long, because some targets answer an advance of their clock only after all
+ * deliveries that it causes.
+ */
 const callDeadlineMs = 30_000;
-/** How long to wait after an advance of the clock until its effects have arrived, if the target file does not say. */
+/**
+ * Default time from an advance of the clock until its effects have arrived, on this machine (`near`) and elsewhere (`far`). The target
+ * file may say otherwise.
+ */
 const defaultSettleMs = { near: 150, far: 1000 } as const;
 
-/** Thrown if a call that the target file describes fails: the target or a gateway refused it, or nothing responded. */
+/** Thrown if an HTTP call of the target file fails: the target or a gateway refused it, or nothing responded. */
 export class ControlCallFailed extends Error {
   override readonly name = "ControlCallFailed";
-  /** Whether the same call may succeed later, because nothing or only a gateway responded. */
+  /** Whether the call may succeed later: nothing responded, or only a gateway did. */
   readonly isTemporary: boolean;
 
   constructor(message: string, { isTemporary, cause }: { readonly isTemporary: boolean; readonly cause?: unknown }) {
@@ -25,7 +31,7 @@ export class ControlCallFailed extends Error {
   }
 }
 
-/** A test clock that the target file's HTTP call advances. */
+/** Returns a test clock that an HTTP call of the target file advances. */
 export function clockOverHttp(
   { advance, settleMs, agentsFollow = false }: NonNullable<ParsedTargetFile["clock"]>,
   network: Network,
@@ -39,7 +45,7 @@ export function clockOverHttp(
   };
 }
 
-/** Returns a function that causes an event by an HTTP call of the target file. */
+/** Returns a function that causes an event with an HTTP call of the target file. */
 export const triggerOverHttp =
   (call: HttpCall, network: Network): (() => Promise<void>) =>
   async () => {
@@ -76,16 +82,16 @@ export async function send(call: HttpCall, network: Network, seconds: number, fa
   }
 }
 
-/** The URL without its query, because a query may contain a token. */
+/** Returns a URL without its query, which may contain a token. */
 function urlWithoutQuery(text: string): string {
   const { origin, pathname } = new URL(text);
   return origin + pathname;
 }
 
-/** Headers whose values are not secret, in lower case. */
+/** Names of headers whose values are not secret, in lower case. */
 const harmlessHeaders = new Set(["accept", "content-type", "user-agent"]);
 
-/** Secrets of a call: the values of its headers and of its query, and the password in its URL. */
+/** Returns the secrets in an HTTP call: the values of its headers and of its query, and the password in its URL. */
 export function secretsOfCall({ url, headers = {} }: HttpCall): string[] {
   const { searchParams, password } = new URL(url);
   const ofHeaders = Object.entries(headers).flatMap(([name, value]) =>
@@ -94,12 +100,10 @@ export function secretsOfCall({ url, headers = {} }: HttpCall): string[] {
   return [...ofHeaders, ...searchParams.values(), password].filter(looksSecret);
 }
 
-/** Whether a value is long enough to be a secret. A short value such as `yes` occurs in other texts too, and must not be redacted. */
+/** Whether a value is long enough to be a secret. Short values, such as `yes`, occur in other texts too, and must not be redacted. */
 const looksSecret = (value: string): boolean => value.length >= 8;
 
-/**
- * Replaces the placeholders `${seconds}` and `${milliseconds}` in a body. A value that consists of a placeholder alone becomes a number.
- */
+/** Replaces the placeholders `${seconds}` and `${milliseconds}` in a body. A value that is only a placeholder becomes a number. */
 function withTime(value: unknown, seconds: number): unknown {
   if (typeof value === "string") {
     if (value === "${seconds}") return seconds;

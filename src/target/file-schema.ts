@@ -7,7 +7,7 @@ import { agentRoles, type AgentRole, type RequestRole, requestRoles } from "./ta
 
 const positive = z.int().positive();
 const text = z.string().min(1);
-/** A path that is appended to the base URL. Without a leading slash, it would extend the host name. */
+/** A path to append to the base URL. Without a leading slash, it would change the host name. */
 const path = z.string().startsWith("/", "must begin with /");
 
 const keySchema = z
@@ -118,7 +118,7 @@ const listenSchema = z
   .regex(/^(\[[0-9a-fA-F:]+\]|[^:\s]+):\d{1,5}$/, "must be HOST:PORT, such as 127.0.0.1:0")
   .describe("Where the harness listens for deliveries, HOST:PORT; port 0 takes a free one.");
 
-/** The `webhooks` part of a target file. */
+/** Schema of the part `webhooks` of a target file. */
 export const webhooksSchema = z
   .strictObject({
     listen: listenSchema.optional(),
@@ -139,7 +139,7 @@ const freshnessSchema = z
   })
   .describe("How to confirm that keys are still fresh. A key counts as used unless start and time both fit.");
 
-/** The target file. Only `baseUrl` and one key are required. Probes that need a missing part are skipped. */
+/** Schema of a target file. Only `baseUrl` and one key are required. Probes that need a missing part are skipped. */
 export const targetFileSchema = z
   .strictObject({
     $schema: z.string().optional(),

@@ -23,7 +23,7 @@ import { defaultKeyTraits, type RoleAssignment, type Target, type TargetKey, typ
 /**
  * Reads a target file.
  *
- * @throws {UsageError} that says where in the file the error is, and which values are allowed
+ * @throws {UsageError} with the place of the error in the file, and the allowed values
  */
 export function readTargetFile(
   path: string,
@@ -37,7 +37,8 @@ export function readTargetFile(
 }
 
 /**
- * Network settings from flags. They take precedence over those of a target file. File names in them are relative to the working directory.
+ * Network settings from command-line flags. They take precedence over those of a target file. Their file names are relative to the
+ * working directory.
  */
 export interface NetworkFlags {
   readonly network: NetworkSettings;
@@ -46,9 +47,9 @@ export interface NetworkFlags {
 
 const noNetworkFlags: NetworkFlags = { network: {}, nameOf: String };
 
-/** The context in which a target description is parsed. */
+/** Facts that are needed to parse the description of a target. */
 export interface ParseContext {
-  /** The folder to which file names are relative. */
+  /** Folder to which file names are relative. */
   readonly folder: string;
   readonly networkFlags: NetworkFlags;
 }
@@ -56,11 +57,11 @@ export interface ParseContext {
 export const defaultParseContext: ParseContext = { folder: ".", networkFlags: noNetworkFlags };
 
 /**
- * Creates a target from an object in the form of a target file.
+ * Creates a target from an object that has the form of a target file.
  *
- * @param where the source of the object, for messages.
- * @param context the base folder of file names, and network flags.
- * @throws {UsageError} that says where in the object the error is, and which values are allowed.
+ * @param where source of the object, for messages
+ * @param context base folder of file names, and network flags
+ * @throws {UsageError} with the place of the error in the object, and the allowed values
  */
 export function targetFromObject(
   raw: unknown,
@@ -76,7 +77,7 @@ export function targetFromObject(
   return toTarget(parsed.data, where, variables, network);
 }
 
-/** Merges the network settings of flags and of a target file. Flags take precedence. */
+/** Combines network settings of flags and of a target file. Flags take precedence. */
 function mergeNetworks(
   file: NetworkSettings,
   own: NetworkPlace,
@@ -98,8 +99,8 @@ function mergeNetworks(
 }
 
 /**
- * Replaces `${NAME}` in every string with the value of the environment variable. Leaves `${seconds}` and `${milliseconds}`, which are
- * placeholders for an advance of the clock.
+ * Replaces `${NAME}` in every string with the environment variable of this name. Leaves `${seconds}` and `${milliseconds}`, into which an
+ * advance of the clock is inserted later.
  */
 function withVariables(
   value: unknown,
@@ -125,10 +126,7 @@ function withVariables(
   );
 }
 
-/**
- * The environment variable that holds each key, so that `curl` commands can name it. A key that is written in the file itself has no
- * variable.
- */
+/** Returns the environment variable of each key, for `curl` commands. A key that the file itself contains has none. */
 function variablesOfKeys(raw: unknown): Record<string, string> {
   const keys = z.object({ keys: z.record(z.string(), z.object({ key: z.string() })) }).safeParse(raw);
   if (!keys.success) return {};
@@ -149,7 +147,7 @@ function describeIssues(error: z.ZodError): string {
   return messages.slice(0, 3).join("; ") + (messages.length > 3 ? ` (and ${messages.length - 3} more)` : "");
 }
 
-/** The property names that the schema allows at a path of the file. */
+/** Returns the property names that the schema allows at a path of the file. */
 function allowedAt(path: readonly PropertyKey[]): string[] {
   let schema: unknown = z.toJSONSchema(targetFileSchema, { io: "input" });
   for (const step of path) {
@@ -205,14 +203,14 @@ function toTarget(
   };
 }
 
-/** Paths that a target file gives, because the document does not define them. */
+/** Returns the paths that a target file gives because the document does not define them. */
 export const openPathsOf = (paths: ParsedTargetFile["paths"]): Target["paths"] => ({
   batch: paths?.batch ?? null,
   operation: paths?.operation ?? null,
   execute: paths?.execute ?? null,
 });
 
-/** Reads the agents of a target file. An agent is a plain name, or a name with the request that makes it play its role. */
+/** Reads the agents of a target file. For some roles, an agent comes with the request that makes it play the role. */
 export function parseRoles(
   roles: NonNullable<ParsedTargetFile["agents"]>,
 ): Pick<Target, "agents" | "roleAssignments" | "agentSource"> {
@@ -225,8 +223,7 @@ export function parseRoles(
 }
 
 /**
- * Uses the agent that answers for streams too, unless the user named a streaming agent. If no agent that answers is named, discovery will
- * look for one in the list.
+ * If the user named no agent for streams, takes the agent that answers. If there is none either, discovery will choose one from the list.
  */
 export function withDefaultStreaming(agents: Target["agents"]): Pick<Target, "agents" | "agentSource"> {
   const { answering, streaming } = agents;
@@ -243,7 +240,10 @@ const callsOf = ({ clock, freshness, triggers }: ParsedTargetFile): HttpCall[] =
 
 const anyLoopbackPort = "127.0.0.1:0";
 
-/** The settings of the webhook receiver. If the user gave settings, the user promises that the target can reach the receiver. */
+/**
+ * Returns the settings of the webhook receiver; `null` if there is none. A user who gives settings promises that the target can reach the
+ * receiver.
+ */
 export function webhooksOf(given: z.infer<typeof webhooksSchema> | undefined, baseUrl: string): WebhookSettings | null {
   if (given !== undefined)
     return {
@@ -251,7 +251,7 @@ export function webhooksOf(given: z.infer<typeof webhooksSchema> | undefined, ba
       publicUrl: given.publicUrl ?? null,
       isReachabilityPromised: true,
     };
-  // A server on loopback can most likely reach a receiver on loopback, but the user has not promised it.
+  // A target on loopback can most likely reach a receiver on loopback, but nobody has promised it.
   return isLoopback(baseUrl) ? { listen: anyLoopbackPort, publicUrl: null, isReachabilityPromised: false } : null;
 }
 
@@ -266,13 +266,13 @@ function toKey(name: string, key: ParsedTargetFile["keys"][string], variable: st
   };
 }
 
-/** The name of a shell variable for a key that is written in the target file. Commands in the report use this name. */
+/** Returns the shell variable that stands in commands for a key which the target file itself contains. */
 export const variableFor = (name: string): string => `${name.toUpperCase().replace(/\W+/g, "_")}_KEY`;
 
 /**
- * Checks that a key can be a header value.
+ * Checks that an HTTP header can carry a key.
  *
- * @throws {UsageError} if the key has white space or other characters that a header cannot contain
+ * @throws {UsageError} if the key has white space, or another character that is not allowed
  */
 export function readKey(key: string, where: string): string {
   if (/^[\x21-\x7e]+$/.test(key)) return key;

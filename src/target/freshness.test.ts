@@ -9,7 +9,7 @@ import { withConfirmedFreshness } from "./freshness.ts";
 
 const freshAt = "2026-03-04T05:06:07.000Z";
 
-/** Starts a server that answers every call in this way, and returns the URL of a call. */
+/** Starts a server that gives this answer to every call. Returns the URL for a call. */
 async function serve(status: number, answer: unknown): Promise<string> {
   const server = createServer((_, response) => void response.writeHead(status).end(JSON.stringify(answer)));
   onTestFinished(() => void server.close());

@@ -13,10 +13,8 @@ const keyUseSchema = z.object({
 });
 
 /**
- * Returns a function that asks the target which keys are unused, by the HTTP call of the target file. If the call fails, no key counts as
- * unused.
- *
- * The returned function throws {@link HarnessLimit} if this machine lacks what the call needs, such as file descriptors.
+ * Returns a function that asks the target which keys are unused, with an HTTP call of the target file. If the call fails, no key counts
+ * as unused. The function throws {@link HarnessLimit} if this machine lacks what the call needs, such as file descriptors.
  */
 export const unusedKeysOverHttp =
   ({ freshAt, start, ask }: NonNullable<ParsedTargetFile["freshness"]>, network: Network) =>
@@ -30,16 +28,13 @@ export const unusedKeysOverHttp =
     const parsed = keyUseSchema.safeParse(json.kind === "value" ? json.value : null);
     if (!parsed.success || parsed.data.start !== start) return new Set();
     const freshMs = Date.parse(freshAt);
-    // The comparison is strict: a clock that stands still shows the same time before and after a request.
+    // A key that was used exactly at `freshAt` counts as used, because a clock that stands still shows equal times.
     const isUnused = (lastUsedAt: string | null): boolean => lastUsedAt === null || Date.parse(lastUsedAt) < freshMs;
     const unused = Object.entries(parsed.data.keys).filter(([, use]) => isUnused(use.last_used_at));
     return new Set(unused.map(([name]) => name));
   };
 
-/**
- * Marks every fresh key as used that the target does not confirm as unused. Changes nothing if the target has no call that confirms
- * anything.
- */
+/** Marks fresh keys as used, unless the target confirms that they are unused. Changes nothing if the target has no call to confirm it. */
 export async function withConfirmedFreshness(target: Target): Promise<Target> {
   if (target.unusedKeys === null || Object.values(target.keys).every(({ fresh }) => !fresh)) return target;
   const unused = await target.unusedKeys();

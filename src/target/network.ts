@@ -12,7 +12,7 @@ import { UsageError } from "../base/usage-error.ts";
 
 const file = z.string().min(1);
 
-/** Settings of the network between the harness and a target. */
+/** Schema of the network settings between harness and target: proxy and certificates. */
 export const networkSchema = z
   .strictObject({
     proxy: file
@@ -32,14 +32,14 @@ export type NetworkSettings = z.infer<typeof networkSchema>;
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
-/** The source of network settings. `nameOf` names a setting in messages, and `folder` is the base of its file names. */
+/** The source of network settings. `nameOf` returns the name of a setting for messages; `folder` is the base of its file names. */
 export interface NetworkPlace {
   readonly nameOf: (part: keyof NetworkSettings) => string;
   readonly folder: string;
 }
 
 /**
- * Resolves network settings. Environment variables provide a proxy if the settings name none.
+ * Reads certificates and the proxy of network settings. If the settings name no proxy, environment variables may.
  *
  * @throws {UsageError} if the proxy cannot be used, a file cannot be read, or certificate and key do not match
  */
@@ -99,7 +99,7 @@ interface Variable {
   readonly text: string;
 }
 
-/** The value of an environment variable. If it is set in lower and in upper case, the lower-case name wins, as in curl. */
+/** Reads an environment variable, whose name may be in lower or upper case. If both are set, the lower-case one wins, as in curl. */
 function readVariable(environment: EnvironmentVariables, name: string): Variable | null {
   for (const each of [name, name.toUpperCase()]) {
     const text = environment[each];
@@ -112,7 +112,7 @@ const addressOf = (variable: Variable | null): string | null =>
   variable === null ? null : readProxy(variable.text, variable.name);
 
 /**
- * Reads the URL of a proxy, with or without a scheme. Ignores path and query, as curl does. Error messages do not show the URL, because it
+ * Reads the URL of a proxy, with or without a scheme. Ignores path and query, as curl does. Error messages do not repeat the URL, which
  * may contain a password.
  */
 function readProxy(text: string, name: string): string {
@@ -128,7 +128,7 @@ function readProxy(text: string, name: string): string {
   return `${protocol}//${credentials}${credentials === "" ? "" : "@"}${host}/`;
 }
 
-/** Secrets of a proxy: its password as written in the URL, decoded, and in the `Basic` credentials that are sent. */
+/** Returns the secrets of a proxy: its password as in the URL, its decoded password, and the `Basic` credentials that are sent. */
 export function secretsOfNetwork({ proxy }: Network): string[] {
   const urls = proxy.kind === "always" ? [proxy.url] : proxy.kind === "by address" ? [proxy.http, proxy.https] : [];
   return urls.flatMap((url) => {

@@ -8,13 +8,13 @@ import type { webhooksSchema } from "./file-schema.ts";
 import { secretsOfNetwork } from "./network.ts";
 import { defaultKeyTraits, defaultTargetTraits, type Target } from "./target.ts";
 
-/** A target that flags or options describe, without a target file. */
+/** A target with one key, which flags or options describe instead of a target file. */
 export interface OneKey {
-  /** The base URL, with or without `/v1`. */
+  /** Base URL, with or without `/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly tier?: PublishedTier | undefined;
-  /** The agent that answers invokes. It is used for streams too, although it may not support them. */
+  /** The agent that answers invokes. Streams use it too, although it may not support them. */
   readonly agent?: string | undefined;
   readonly webhooks?: z.infer<typeof webhooksSchema> | undefined;
   readonly network: Network;
@@ -23,7 +23,7 @@ export interface OneKey {
 /**
  * Creates a target from a base URL and one key.
  *
- * @throws {UsageError} if the URL or the key is not usable
+ * @throws {UsageError} if one of them is not usable
  */
 export function oneKeyTarget({ baseUrl: given, apiKey, tier, agent, webhooks, network }: OneKey): Target {
   const baseUrl = readBaseUrl(given);

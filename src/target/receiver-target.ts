@@ -4,20 +4,19 @@ import { UsageError } from "../base/usage-error.ts";
 import { secretsOfNetwork } from "./network.ts";
 import { defaultKeyTraits, defaultTargetTraits, type Target } from "./target.ts";
 
-/** A webhook receiver to judge. */
+/** The webhook receiver to judge. */
 export interface ReceiverAddress {
-  /** The URL to which the service would deliver, with its path and query. */
+  /** URL to which the service would deliver, with path and query. */
   readonly url: string;
-  /** The secrets of the webhooks. */
+  /** Secrets of the webhooks that deliver to the receiver. */
   readonly secrets: readonly string[];
-  /** Values of additional headers, which may be secrets, too. */
+  /** Values of additional headers, which may be secret too. */
   readonly headerValues: readonly string[];
   readonly network: Network;
 }
 
 /**
- * Creates the target that stands for a webhook receiver. The secrets take the place of keys, so that they are redacted
- * everywhere.
+ * Creates the target for a test of a webhook receiver. Webhook secrets take the place of API keys, so that they are redacted everywhere.
  *
  * @throws {UsageError} if the URL is not usable
  */

@@ -2,12 +2,12 @@ import { BlockList, isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 
 /**
- * Whether a list of allowed source addresses includes this machine. Behind an address translation, the machine may not
- * know its public address: then the answer is `unknown` if the list names a public address.
+ * Whether a list of allowed source addresses includes this machine. `unknown`: the list names a public address, and behind a NAT this
+ * machine may have that address without knowing it.
  */
 export type SourceVerdict = "included" | "not included" | "unknown";
 
-/** Compares a list of addresses and ranges, such as `203.0.113.0/24`, with the addresses of this machine. */
+/** Compares the addresses of this machine with a list of addresses and ranges, such as `203.0.113.0/24`. */
 export function includesThisMachine(
   allowed: readonly string[],
   own: readonly string[] = ownAddresses(),
@@ -23,7 +23,7 @@ const ownAddresses = (): string[] =>
 
 const addressOf = (entry: string): string => entry.split("/", 1)[0] ?? "";
 
-/** Ranges that no machine has as its public address: private, local, and those for examples (RFC 1918, 5737, 6890). */
+/** Ranges that no machine has as its public address: private and local addresses, and those for examples (RFC 1918, 5737, 6890). */
 const notPublic = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -47,7 +47,7 @@ function isPublic(address: string): boolean {
   return isIP(address) !== 0 && !isIn(blockListOf(notPublic), address);
 }
 
-/** Returns the list of all entries that are addresses or ranges. Other texts, such as host names, are left out. */
+/** Builds a block list of the entries that are addresses or ranges. Leaves out other texts, such as host names. */
 function blockListOf(entries: readonly string[]): BlockList {
   const list = new BlockList();
   for (const entry of entries) {

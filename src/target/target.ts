@@ -2,7 +2,7 @@ import { type Network, plainNetwork } from "../base/network/network.ts";
 import type { WebhookEvent } from "../spec/events.ts";
 import type { TierLimits } from "../spec/tiers.ts";
 
-/** The roles that agents play in a run, each with what the agent does. */
+/** The roles of agents in a run, each with a description of what such an agent does. */
 export const agentRoles = {
   answering: "answers an invoke",
   streaming: "answers a stream",
@@ -21,7 +21,7 @@ export const agentRoles = {
 
 export type AgentRole = keyof typeof agentRoles;
 
-/** Roles that an agent may play for one request and not for another. An agent plays any other role for all its requests. */
+/** Roles that an agent plays only for a certain request. For any other role, an agent must play it for every request. */
 export const requestRoles = [
   "slow",
   "slowStreaming",
@@ -32,15 +32,12 @@ export const requestRoles = [
 ] as const satisfies readonly AgentRole[];
 export type RequestRole = (typeof requestRoles)[number];
 
-/** The agent that plays a role, with the request that makes the agent do so. */
+/** An agent for a role, and the request that makes the agent play it. */
 export interface RoleAssignment {
   readonly agent: string;
-  /**
-   * Body fields that make the agent play the role. They override those of a probe's request. Empty if the agent plays the role for any
-   * request.
-   */
+  /** Body fields that make the agent play the role, and override those of a probe's request. Empty if any request does. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** The path below the base URL, with the placeholders `{agent_id}` and `{endpoint}`. `null` for the documented path. */
+  /** Path of the request below the base URL, with the placeholders `{agent_id}` and `{endpoint}`; `null` for the documented path. */
   readonly path: string | null;
 }
 
@@ -48,66 +45,66 @@ export interface RoleAssignment {
 export interface TargetKey {
   readonly name: string;
   readonly key: string;
-  /** The tier of the key. `null` if unknown. */
+  /** The tier of the key; `null` if unknown. */
   readonly tier: string | null;
-  /** Whether the tier was detected from response headers. */
+  /** Whether the tier comes from response headers. */
   readonly isTierDetected: boolean;
-  /** Shell variable of the key, for commands that a person can run. */
+  /** Shell variable that stands for the key in printed commands. */
   readonly variable: string;
   readonly expired: boolean;
   readonly scope: "read-only" | null;
-  /** The agents that the key may call. `null` for all. */
+  /** Agents that the key may call; `null` for all. */
   readonly agents: readonly string[] | null;
-  /** The source addresses that may use the key. `null` for all. */
+  /** Source addresses from which the key may be used; `null` for all. */
   readonly allowedIps: readonly string[] | null;
-  /** Lifetime of a temporary key, in seconds from the start of the run. `null` if it does not expire. */
+  /** Lifetime of a temporary key in seconds, from the start of the run; `null` if it does not expire. */
   readonly expiresInSeconds: number | null;
-  /** Whether the key's tokens of the month are nearly used up. */
+  /** Whether the key has nearly used up its tokens of the month. */
   readonly nearQuota: boolean;
-  /** The key's own limit of tokens a month. `null` if the limit of its tier applies. */
+  /** Token limit of the key for a month; `null` if that of its tier applies. */
   readonly tokensPerMonth: number | null;
-  /** Whether the key works only with signed requests. */
+  /** Whether the target accepts the key only with signed requests. */
   readonly signed: boolean;
-  /** The key's own signing secret. `null` if the signing secret of the target applies. */
+  /** Secret with which requests of this key are signed; `null` if that of the target applies. */
   readonly signingSecret: string | null;
-  /** Whether no request was sent with the key before the run. */
+  /** Whether the key was unused before the run. */
   readonly fresh: boolean;
-  /** Whether the key may be sent in a URL, which servers log. Only a key that is revoked after the run may be. */
+  /** Whether the key may be sent in a URL. Servers log URLs, so this is only for a key that is revoked after the run. */
   readonly disposable: boolean;
 }
 
-/** Advances the target's test clock. */
+/** A control that advances the target's test clock. */
 export interface ClockControl {
   readonly advance: (ms: number) => Promise<void>;
-  /** Real time in milliseconds until the effects of an advance have reached the harness. */
+  /** Real time until the effects of an advance have reached the harness, in milliseconds. */
   readonly settleMs: number;
-  /** Whether the agents' own clocks follow the test clock, as stated by the user. */
+  /** Whether the agents' own clocks follow the test clock. The user states this. */
   readonly agentsFollow: boolean;
 }
 
 /** Settings of the webhook receiver. */
 export interface WebhookSettings {
-  /** Host and port to listen on. Port 0 picks a free one. */
+  /** Address to listen on, as `host:port`. Port 0: any free port. */
   readonly listen: string;
-  /** URL under which the target reaches the receiver, such as that of a tunnel. `null` if the target reaches it at `listen`. */
+  /** URL at which the target reaches the receiver, such as that of a tunnel; `null` if the target uses `listen`. */
   readonly publicUrl: string | null;
-  /** Whether the user promises that the target can reach the receiver. Without this promise, a missing delivery proves nothing. */
+  /** Whether the user promises that the target can reach the receiver. Without that promise, a missing delivery proves nothing. */
   readonly isReachabilityPromised: boolean;
 }
 
-/** Paths that the user has to give, because the document does not define them. */
+/** Paths of endpoints that the document does not define. The user has to give them; `null` if not given. */
 export interface OpenPaths {
-  /** The path of the batch endpoint, below the base URL, with `{agent_id}`. */
+  /** Path of the batch endpoint, below the base URL. It may contain `{agent_id}`. */
   readonly batch: string | null;
-  /** The path to start an operation other than by a batch, below the base URL, with `{agent_id}`. */
+  /** Path that starts an operation without a batch, below the base URL. It may contain `{agent_id}`. */
   readonly operation: string | null;
-  /** Path that executes an agent, with `{agent_id}`. It is relative to the origin and not to the base URL. */
+  /** Path that executes an agent. It may contain `{agent_id}`, and is relative to the origin instead of the base URL. */
   readonly execute: string | null;
 }
 
 /**
- * The origin of the agents. `named`: the user named an agent for streams. `named to answer`: the user named only an agent that answers
- * invokes, which is used for streams too but need not support them. `found`: discovery looks for agents, unless a flag names one.
+ * How the agents were chosen. `named`: the user named an agent for streams. `named to answer`: the user named only an agent that answers
+ * invokes; streams use it too, although it may not support them. `found`: discovery chooses agents from the list.
  */
 export type AgentSource = "named" | "named to answer" | "found";
 
@@ -116,26 +113,26 @@ export interface Target {
   readonly name: string;
   readonly baseUrl: string;
   readonly keys: Readonly<Record<string, TargetKey>>;
-  /** Agents that play a role for every request. */
+  /** Agents that play a role on every request. */
   readonly agents: Partial<Readonly<Record<AgentRole, string>>>;
-  /** Agents that play a role only for a certain request. */
+  /** Agents that play a role only on a certain request. */
   readonly roleAssignments: Partial<Readonly<Record<RequestRole, RoleAssignment>>>;
   readonly agentSource: AgentSource;
-  /** Limits that the user stated for tiers, such as `enterprise`. They take precedence over the published limits. */
+  /** Limits that the user stated for a tier, such as `enterprise`. They override the published limits. */
   readonly tiers: Readonly<Record<string, TierLimits>>;
   readonly clock: ClockControl | null;
-  /** Asks the target which keys are unused, and returns their names. `null` if the target has no call for that. */
+  /** Asks the target for the names of unused keys. `null` if the target has no call for that. */
   readonly unusedKeys: (() => Promise<ReadonlySet<string>>) | null;
   readonly webhooks: WebhookSettings | null;
-  /** Calls that cause events, for events that no request of the interface causes. */
+  /** Functions that cause webhook events, for events that no documented request causes. */
   readonly triggers: Partial<Readonly<Record<WebhookEvent, () => Promise<void>>>>;
-  /** The secret with which requests are signed. */
+  /** Secret with which requests are signed; `null` if the target does not use signing. */
   readonly signing: { readonly secret: string } | null;
   readonly paths: OpenPaths;
-  /** Whether requests reach the target directly, without a proxy or gateway that tells it the client's address. */
+  /** Whether requests reach the target directly. If not, a proxy or gateway tells the target the client's address. */
   readonly isDirect: boolean;
   readonly network: Network;
-  /** Secrets in the calls of `clock`, `triggers` and `freshness`, and of the proxy. They are redacted everywhere. */
+  /** Secrets of the proxy, and of the calls of `clock`, `triggers` and `freshness`. They are redacted everywhere. */
   readonly callSecrets: readonly string[];
 }
 
@@ -190,7 +187,7 @@ const isRestricted = ({
   tokensPerMonth !== null ||
   signed;
 
-/** The agent that plays a role, with the request that makes it do so. `null` if no agent plays the role. */
+/** Returns the agent that plays a role, and the request that makes it do so; `null` if no agent does. */
 export function roleAssignmentOf(
   { agents, roleAssignments }: Pick<Target, "agents" | "roleAssignments">,
   role: RequestRole,
@@ -199,13 +196,13 @@ export function roleAssignmentOf(
   return roleAssignments[role] ?? (agent === undefined ? null : { agent, body: {}, path: null });
 }
 
-/** Ids of all agents that play a role. */
+/** Returns the ids of all agents that play a role. */
 export const assignedAgents = ({ agents, roleAssignments }: Pick<Target, "agents" | "roleAssignments">): string[] => [
   ...Object.values(agents),
   ...Object.values(roleAssignments).map(({ agent }) => agent),
 ];
 
-/** Describes the agent of each role, and its request, for people. */
+/** Describes for people which agent plays each role, and on which request. */
 export function describeRoles(target: Pick<Target, "agents" | "roleAssignments">): Readonly<Record<string, string>> {
   const described = Object.entries(target.roleAssignments).map(([role, { agent, body, path }]): [string, string] => [
     role,
@@ -220,15 +217,15 @@ export function describeRoles(target: Pick<Target, "agents" | "roleAssignments">
 
 const isEmpty = (body: object): boolean => Object.keys(body).length === 0;
 
-/** A key that works only with signed requests. `null` if there is none. */
+/** Returns a key that works only with signed requests; `null` if there is none. */
 export const keyToSignFor = ({ keys }: Pick<Target, "keys">): TargetKey | null =>
   Object.values(keys).find((key) => key.signed && !key.expired) ?? null;
 
-/** Keys that have not expired and have no restriction, so that any probe can use them. */
+/** Returns the keys that any probe can use: they have not expired, and have no restriction. */
 export const usableKeys = (target: Target): TargetKey[] =>
   Object.values(target.keys).filter((key) => !key.expired && !isRestricted(key));
 
-/** Sets the tier of a key to the tier that its response headers show, unless the user stated one. */
+/** Sets the tier of a key to the one that response headers show. Keeps a tier that the user stated. */
 export function withDetectedTier(target: Target, keyName: string, tier: string | null): Target {
   const key = target.keys[keyName];
   if (key === undefined || key.tier !== null || tier === null) return target;

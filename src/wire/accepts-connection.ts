@@ -3,25 +3,25 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { type Network, proxyFor } from "../base/network/network.ts";
 
-/** How long a connection may take to open, in milliseconds. */
+/** Time within which a connection must open, in milliseconds. */
 const connectMs = 2000;
 /**
- * How long a new connection must stay open to count as accepted, in milliseconds. A port forwarder whose server is dead accepts a
- * connection and closes it at once.
+ * Time for which a new connection must stay open to count as accepted, in milliseconds. A port forwarder without its server accepts a
+ * connection, but closes it at once.
  */
 const stableMs = 30;
 
 /**
- * Whether the server at a URL accepts a new TCP connection now. Sends no request, and never rejects. With a proxy, tells whether the proxy
- * accepts one.
+ * Whether the server at a URL accepts a new TCP connection. Sends no request. Never rejects. If there is a proxy, tests the proxy instead
+ * of the server.
  */
 export async function acceptsConnection(url: string, network: Network): Promise<boolean> {
   const { hostname, port, protocol } = new URL(proxyFor(network, url) ?? url);
   const host = hostname.replace(/^\[|\]$/g, "");
   const socket = connect({ host, port: Number(port === "" ? defaultPorts[protocol] : port) });
-  // Without a listener, an error would end the process. The error also closes the socket, which `closed` reports.
+  // Node would end the process on an error without a listener. The error also closes the socket, so nothing else is to do.
   socket.on("error", () => {});
-  // Reads what the server sends, because otherwise a connection that the server ends would stay open here.
+  // Discards data from the server. Without reading, a connection that the server ends would stay open on this side.
   socket.resume();
   const deadline = new AbortController();
   try {

@@ -6,24 +6,24 @@ import { connect, type PeerCertificate } from "node:tls";
 import { type Network, plainNetwork, proxyFor } from "../base/network/network.ts";
 import { secureOptions } from "../base/network/secure.ts";
 
-/** The result of reading a TLS server's certificate. Plain JSON. */
+/** The certificate of a TLS server, or why it could not be read. Plain JSON. */
 export type CertificateInspection =
   | {
       readonly kind: "seen";
-      /** Names in the certificate: the common name and the alternative names. */
+      /** Host names in the certificate: its common name and its alternative names. */
       readonly names: readonly string[];
-      /** End of validity, in the text format of TLS libraries: `Mar  4 05:06:07 2026 GMT`. */
+      /** End of validity, in the text form of TLS libraries: `Mar 4 05:06:07 2026 GMT`. */
       readonly validTo: string;
-      /** Whether this machine trusts the certificate for this host now. */
+      /** Whether this machine trusts the certificate for this host at present. */
       readonly authorized: boolean;
-      /** Why this machine does not trust the certificate, in the words of the TLS library. `null` if it does. */
+      /** Why this machine does not trust the certificate, in the words of the TLS library; `null` if it does. */
       readonly problem: string | null;
     }
   | { readonly kind: "unseen"; readonly reason: string };
 
 const deadlineMs = 10_000;
 
-/** Connects once, through the proxy if there is one, and reads the server's certificate. Sends no request. Never rejects. */
+/** Connects to a server once and reads its certificate, through the proxy if there is one. Sends no request. Never rejects. */
 export async function inspectCertificate(url: string, network: Network = plainNetwork): Promise<CertificateInspection> {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");
@@ -32,7 +32,7 @@ export async function inspectCertificate(url: string, network: Network = plainNe
   if (wire?.kind === "closed") return { kind: "unseen", reason: wire.reason };
   const seen = Promise.withResolvers<CertificateInspection>();
   const isName = !/^[\d.]+$|:/.test(host);
-  // The connection is also made if the certificate is not trusted. That is safe, because nothing is sent on it.
+  // An untrusted certificate is read as well. That is safe, because nothing is sent on this connection.
   const socket = connect({
     host,
     port: port === "" ? 443 : Number(port),

@@ -1,9 +1,9 @@
-/** How long the harness waits for each part of an exchange, in milliseconds. */
+/** How long the harness waits for each part of an exchange, in milliseconds. An exchange is a request and its response. */
 export interface Deadlines {
   readonly connectMs: number;
-  /** Maximum time from sending the request to the head of the response. It is longer than an agent's default timeout of 30 seconds. */
+  /** Maximum time from sending the request to the head of the response. It exceeds an agent's default timeout of 30 seconds. */
   readonly headMs: number;
-  /** Maximum pause between two chunks of a body. */
+  /** Maximum pause between two chunks of the response body. */
   readonly silenceMs: number;
   /** Maximum time of the whole exchange. */
   readonly exchangeMs: number;
@@ -11,11 +11,11 @@ export interface Deadlines {
 
 export const defaultDeadlines: Deadlines = { connectMs: 5000, headMs: 35_000, silenceMs: 15_000, exchangeMs: 50_000 };
 
-/** Maximum number of interim responses, such as 103, before the final response. */
+/** Maximum number of interim responses (such as status 103) before the final one. */
 export const maxInterim = 100;
 export const tooManyInterim = `more than ${maxInterim} interim answers (1xx)`;
 
-/** Returns the shorter of two deadlines for each part of an exchange. */
+/** Combines two sets of deadlines: the shorter one of each part. */
 export const tighterDeadlines = (
   standing: Deadlines,
   { connectMs, headMs, silenceMs, exchangeMs }: Partial<Deadlines>,
@@ -29,13 +29,13 @@ export const tighterDeadlines = (
 export type DeadlineWatch = ReturnType<typeof watchDeadlines>;
 
 /**
- * Watches the deadlines of a pending exchange.
+ * Watches the deadlines of an exchange that is under way.
  *
- * @param onStop called when a deadline has passed or `stop` is called, to abort the exchange
+ * @param onStop called to abort the exchange, when a deadline has passed or `stop` is called
  */
 export function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines, onStop: (reason: string) => void) {
   let reason: string | null = null;
-  /** Stops the exchange. Only the first reason is kept. */
+  /** Stops the exchange, and keeps the first reason. */
   const stop = (why: string): void => {
     reason ??= why;
     onStop(why);
@@ -49,9 +49,7 @@ export function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines, onS
     },
     pieceArrived: (): void => void part.refresh(),
     stop,
-    /**
-     * Why the exchange was stopped: the deadline that passed, or `us` if the harness closed it on purpose. `null` if it was not stopped.
-     */
+    /** Why the exchange was stopped; `null` if it was not. `us`: the harness closed it on purpose. */
     reason: (): string | null => reason,
     end: (): void => {
       clearTimeout(whole);

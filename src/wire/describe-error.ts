@@ -23,8 +23,8 @@ const unreachableCodes = new Set([
 ]);
 
 /**
- * Turns an error of the HTTP client into the record of an exchange without a response. `stopped` is the deadline that passed, or `us` if
- * the harness closed the connection.
+ * Converts an error of the HTTP client to the record of a request without a response. `stopped`: the deadline that passed, or `us` if the
+ * harness closed the connection on purpose.
  */
 export function unansweredBy(error: unknown, stopped: string | null, endMs: number): Unanswered {
   if (stopped === "us") return { kind: "unanswered", reason: "broken", detail: closedByHarness, endMs };
@@ -36,7 +36,7 @@ export function unansweredBy(error: unknown, stopped: string | null, endMs: numb
   return { kind: "unanswered", reason, detail: describe(code, message, "answer"), endMs };
 }
 
-/** Describes why the body of a response ended early. */
+/** Describes why a response body ended early. */
 export function describeBodyEnd(error: unknown): string {
   const { code, message } = readFailure(error);
   const isCut = code === "" && /^(terminated|aborted)$/.test(message);
@@ -46,7 +46,7 @@ export function describeBodyEnd(error: unknown): string {
 export const closedByHarness = "closed by the harness";
 export const headTooLong = "the response's head is too long";
 
-/** Texts for error codes of the HTTP client. `awaited` names the part of the response that was missing. */
+/** Descriptions by error code of the HTTP client. `awaited` is the part of the response that had not arrived. */
 const descriptions: Readonly<Record<string, (awaited: string) => string>> = {
   UND_ERR_CONNECT_TIMEOUT: () => "no connection was made in time",
   UND_ERR_HEADERS_TIMEOUT: () => "no response head came in time",
@@ -66,7 +66,7 @@ function describe(code: string, message: string, awaited: string): string {
   return code === "" || message.includes(code) ? message : `${message} (${code})`;
 }
 
-/** Describes how a proxy refused a tunnel, from the message of the HTTP client. `null` if the message is about something else. */
+/** Describes how a proxy refused to open a tunnel, from a message of the HTTP client. `null` for other messages. */
 function proxyRefusal(message: string): string | null {
   const status =
     /^Proxy response \((\d+)\)/.exec(message)?.[1] ?? /^Proxy Authentication Required \((\d+)\)/.exec(message)?.[1];
@@ -76,7 +76,7 @@ function proxyRefusal(message: string): string | null {
     : `the proxy lets nothing through: it answers CONNECT with ${status}`;
 }
 
-/** Whether the connection had served a response before. If so, the server may have closed it for being idle. */
+/** Whether the connection had already served a response. The server may then have closed it because it was idle. */
 export function wasReusedConnection(error: unknown): boolean {
   const { code, bytesReadBefore } = readFailure(error);
   return (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE") && bytesReadBefore > 0;
@@ -88,7 +88,7 @@ function readFailure(error: unknown): Failure {
   const inner = nested instanceof Error && !("code" in error) ? readFailure(nested) : null;
   const code = "code" in error ? String(error.code) : (inner?.code ?? "");
   const message = error.message === "" ? (inner?.message ?? code) : error.message.replace(/\s+/g, " ").trim();
-  // The HTTP client fails with an assertion if the status line is malformed. The assertion's message quotes source code, so it is replaced.
+  // A malformed status line makes the HTTP client fail with an assertion. Its message quotes source code, so it is replaced.
   if (code === "ERR_ASSERTION") return { code: "", message: "its answer is not HTTP", bytesReadBefore: 0 };
   return { code, message, bytesReadBefore: bytesRead(error) };
 }

@@ -30,7 +30,7 @@ const post = (url: string): OutgoingRequest => ({
   key: "main",
 });
 
-/** The facts that `open` and `openFast` must record alike: everything but times and ids. */
+/** Returns the facts of an exchange that `open` and `openFast` must record alike. Leaves out times and ids. */
 const facts = ({ key, request, answer }: Exchange) =>
   answer.kind === "answered"
     ? {

@@ -5,27 +5,27 @@ import { recordBody, parseRawHeaders } from "./record.ts";
 import { type Deadlines, tooManyInterim, maxInterim, watchDeadlines } from "./deadlines.ts";
 import { describeBodyEnd, unansweredBy, wasReusedConnection } from "./describe-error.ts";
 
-/** A request of a load, which sends thousands like it. Only its deadlines can stop it, and its response is not parsed as a stream. */
+/** One of thousands of similar requests of a load. Only a deadline can stop it, and its response is not parsed as a stream. */
 export interface FastRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: readonly Header[];
   readonly body: string | null;
   readonly deadlines: Deadlines;
-  /** Called when the response head has arrived. */
+  /** Called when the head of the response has arrived. */
   readonly onHead: () => void;
-  /** Called with the failed first attempt if the request is sent again. */
+  /** Called if the request is sent a second time, with the failure of the first attempt. */
   readonly onLost?: (answer: Unanswered) => void;
 }
 
-/** Maximum number of body bytes to read. */
+/** Maximum number of bytes of a response body to read. */
 const maxBodyBytes = 1024 * 1024;
-/** Maximum number of chunks to read. One-byte chunks cost a thousand times more than one large chunk. */
+/** Maximum number of chunks of a response body to read. Every chunk costs CPU time, even one of a single byte. */
 const maxChunks = 100_000;
 
 /**
- * Sends a request through undici's low-level handlers. This avoids the stream, the signal and the promises that undici's `request` creates
- * for each call. Never rejects. Compressed bodies stay compressed.
+ * Sends a request with undici's low-level handlers, which cost less than undici's `request`: that creates a stream, a signal and promises
+ * for each call. Never rejects. Does not decompress bodies.
  */
 export async function sendFast(
   dispatcher: Dispatcher,
@@ -40,7 +40,7 @@ export async function sendFast(
 
 interface Attempt {
   readonly answer: Answered | Unanswered;
-  /** Whether the server closed an idle connection just when the request was sent on it. If so, the server has not read the request. */
+  /** Whether the server closed an idle connection just when the request was sent on it. The server has then not read the request. */
   readonly isStale: boolean;
 }
 
@@ -59,7 +59,7 @@ function sendOnce(dispatcher: Dispatcher, sent: FastRequest, now: () => number):
 
 let lastParsed = { url: "", origin: "", path: "" };
 
-/** Parses a URL. Caches the last URL, because a load requests the same one thousands of times. */
+/** Parses a URL. Remembers the last one, because a load requests the same URL thousands of times. */
 function partsOf(url: string): typeof lastParsed {
   if (url !== lastParsed.url) {
     const { origin, pathname, search } = new URL(url);

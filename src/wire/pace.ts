@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How a request body is sent in pieces. */
+/** How to send a request body in pieces. */
 export interface Pace {
   readonly pieces: number;
   /** Pause between two pieces, in milliseconds. */

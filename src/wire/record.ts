@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 
 import type { Body, Header } from "../evidence/exchange.ts";
 
-/** Bodies up to this size are recorded completely. */
+/** Maximum size of a body that is recorded completely. */
 const maxWholeBytes = 256 * 1024;
-/** Number of bytes that are recorded of the beginning and of the end of a longer body. */
+/** Number of bytes to record from the beginning of a longer body, and also from its end. */
 const edgeBytes = 16 * 1024;
 
 const maxPieces = 1024;
 
-/** Records a body chunk by chunk. Of a long body, it keeps the beginning, the end, the size and a hash. */
+/** Records a body chunk by chunk. A long body is recorded as its beginning, its end, its size and a hash. */
 export function recordBody() {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
@@ -23,7 +23,7 @@ export function recordBody() {
       return;
     }
     pieces.push(piece);
-    // Merges small chunks, because each of them keeps its whole read buffer in memory.
+    // Merges small chunks. Each chunk keeps a whole read buffer in memory.
     if (pieces.length > maxPieces) pieces.splice(0, pieces.length, Buffer.concat(pieces));
     if (bytes <= maxWholeBytes) return;
     const whole = Buffer.concat(pieces);
@@ -49,7 +49,7 @@ export function recordBody() {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Records a complete body, as text if it is UTF-8, or else in base64. */
+/** Records a complete body: as text if it is UTF-8, and otherwise in base64. */
 export function recordWholeBody(bytes: Uint8Array): Body {
   if (bytes.byteLength === 0) return { kind: "none" };
   try {
@@ -59,7 +59,7 @@ export function recordWholeBody(bytes: Uint8Array): Body {
   }
 }
 
-/** Parses undici's raw headers: a flat list of alternating names and values, as strings or buffers. */
+/** Converts undici's raw headers, a flat list of alternating names and values (strings or buffers). */
 export function parseRawHeaders(raw: unknown): Header[] {
   const found: Header[] = [];
   if (!Array.isArray(raw)) return found;

@@ -2,27 +2,27 @@ import { createParser } from "eventsource-parser";
 
 import type { StreamEvent } from "../evidence/exchange.ts";
 
-/** Bounds of a stream. Reading stops when one is exceeded, because an endless stream would fill the memory. */
+/** Limits for reading an event stream. Reading stops at the first that is exceeded, because an endless stream would fill the memory. */
 export interface StreamBounds {
   readonly events: number;
-  /** Maximum number of characters in the data of all events together. */
+  /** Maximum length of the data of all events together, in characters. */
   readonly eventChars: number;
 }
 
-/** Maximum number of characters of one event. Parsing stops at a longer event. */
+/** Maximum length of one event, in characters. Parsing stops at a longer event. */
 const maxEventChars = 1024 * 1024;
 
 /**
  * Parses an event stream chunk by chunk.
  *
- * @param onEvent called after each event with all events so far
+ * @param onEvent called after each event, with all events so far
  */
 export function readStream(bounds: StreamBounds, onEvent: (events: readonly StreamEvent[]) => void) {
   const events: StreamEvent[] = [];
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let now = 0;
   let chars = 0;
-  /** Describes the bound that the stream exceeds. `null` if it exceeds none. */
+  /** Describes which limit the stream exceeds; `null` if none. */
   const excess = (): string | null => {
     if (events.length >= bounds.events) return `more than ${bounds.events} events`;
     return chars > bounds.eventChars ? `more than ${bounds.eventChars} characters of events` : null;

@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const each of open.splice(0)) await each.close();
 });
 
-/** Opens a transport whose deadlines are long, because the machine may be busy. Only the deadlines that a test waits for are short. */
+/** Opens a transport for tests. Deadlines that a test waits for are short; all others are long, because the machine may be busy. */
 function transportWith(tighter: Partial<Deadlines> = {}): Transport {
   const transport = openTransport({
     now: () => performance.now(),

@@ -22,73 +22,73 @@ import { pacedBody, type Pace } from "./pace.ts";
 import { sendFast } from "./fast-request.ts";
 import { readStream, type StreamBounds } from "./stream-reader.ts";
 
-/** A request to send. `body` is sent unchanged. */
+/** A request to send. The transport does not change `body`. */
 export interface OutgoingRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: readonly Header[];
   readonly body: string | null;
   readonly key: string | null;
-  /** How the body is sent in pieces; needs a `Content-Length`. Absent: at once. */
+  /** How to send the body in pieces, which needs a `Content-Length`. Absent: the body is sent at once. */
   readonly pace?: Pace;
-  /** Deadlines for this request. A deadline that is longer than the transport's has no effect. */
+  /** Shorter deadlines for this request. A deadline that is longer than the transport's has no effect. */
   readonly deadlines?: Partial<Deadlines>;
-  /** Called after each event of a stream with the events so far. If it returns `true`, the harness closes the connection. */
+  /** Called after each event of a stream, with the events so far. If it returns `true`, the harness closes the connection. */
   readonly closeWhen?: (events: readonly StreamEvent[]) => boolean;
-  /** When to close the connection of a stream that the server leaves open after its final event. */
+  /** When to close the connection of a stream whose server leaves it open after the final event. */
   readonly closing?: Closing;
 }
 
-/** When to close the connection of a stream that the server leaves open after its final event. */
+/** When to close the connection of a stream whose server leaves it open after the final event. */
 export interface Closing {
   readonly isLast: (event: StreamEvent) => boolean;
-  /** Real time to wait after the final event, in milliseconds. */
+  /** Real time from the final event until the connection is closed, in milliseconds. */
   readonly ms: number;
   /**
-   * Whether the target is known to leave streams open. If so, the exchange is recorded as closed by the harness, and not as a passed
+   * Whether the target is known to leave streams open. The exchange then counts as closed by the harness, and not as stopped by a
    * deadline.
    */
   readonly isKnown: boolean;
 }
 
-/** An exchange that is under way. Its promises never reject. */
+/** An exchange (a request and its response) that is under way. Its promises never reject. */
 export interface PendingExchange {
-  /** Resolves when the head of the response has arrived, or cannot arrive any more. */
+  /** Resolves when the head of the response has arrived, or can no longer arrive. */
   readonly opened: Promise<void>;
   /** Resolves at the first event of a stream, or when no event can arrive any more. */
   readonly firstEvent: Promise<void>;
   readonly finished: Promise<Exchange>;
-  /** Closes the connection on purpose. */
+  /** Closes the connection on purpose, and so ends the exchange. */
   readonly close: () => void;
 }
 
 export interface Transport {
   readonly open: (outgoing: OutgoingRequest) => PendingExchange;
-  /** Sends one of thousands of requests at the lowest cost: the response is not parsed as a stream, and the exchange cannot be closed. */
+  /** Sends one of thousands of similar requests at low cost. Does not parse the response as a stream. The exchange cannot be closed. */
   readonly openFast: (outgoing: OutgoingRequest) => Pick<PendingExchange, "opened" | "finished">;
   readonly close: () => Promise<void>;
 }
 
 export interface TransportOptions {
-  /** Milliseconds since the start of the run. */
+  /** Returns the milliseconds since the start of the run. */
   readonly now: () => number;
-  /** How far the target's test clock has been advanced, in milliseconds. */
+  /** Returns how far the target's test clock has been advanced, in milliseconds. */
   readonly clockOffsetMs: () => number;
   readonly deadlines?: Partial<Deadlines>;
-  /** The network settings. Default: a direct connection. */
+  /** Proxy and certificates. Default: a direct connection. */
   readonly network?: Network;
   /** Called if this machine has no free port or file descriptor for a connection. */
   readonly onHarnessLimit?: (limit: HarnessLimit) => void;
-  /** Called when a request is sent again because the server closed its idle connection. The target may have received the request twice. */
+  /** Called if a request is sent a second time, because the server closed its idle connection. The target may have received it twice. */
   readonly onLost?: (exchange: Exchange) => void;
 }
 
-/** How long a stream may send nothing but comments, in milliseconds. It is longer than an agent's default timeout. */
+/** How long a stream may send comments but no event, in milliseconds. It exceeds an agent's default timeout. */
 const maxEventlessMs = 35_000;
-/** Bounds for reading a response. */
+/** Limits for reading a response. */
 interface ReadBounds extends StreamBounds {
   readonly bodyBytes: number;
-  /** Maximum number of chunks. One-byte chunks cost a thousand times more than one large chunk. */
+  /** Maximum number of chunks. Every chunk costs CPU time, even one of a single byte. */
   readonly chunks: number;
 }
 
@@ -98,11 +98,13 @@ const defaultBounds: ReadBounds = {
   events: 20_000,
   eventChars: 512 * 1024,
 };
-/** Stricter bounds, which apply after a response has exceeded the default bounds. Of later responses, the beginning is evidence enough. */
+/** Stricter limits, which apply after a response has exceeded the default ones. Less evidence is enough of such a target. */
 const strictBounds: ReadBounds = { bodyBytes: 2 * 1024 * 1024, chunks: 20_000, events: 1000, eventChars: 64 * 1024 };
 const maxExcesses = 1;
 
-/** Opens a transport. It sends with undici, applies a deadline to every part of an exchange, and records everything. */
+/**
+ * Opens a transport, which sends requests with undici. It applies deadlines to each part of an exchange, and records the whole exchange.
+ */
 export function openTransport(options: TransportOptions): Transport {
   const defaults = { ...defaultDeadlines, ...options.deadlines };
   const dispatchers = openDispatchers(options.network ?? plainNetwork, {
@@ -150,13 +152,13 @@ export function openTransport(options: TransportOptions): Transport {
   };
 }
 
-/** The bounds for the next response. They become stricter after a response has exceeded the default bounds. */
+/** Knows the limits for the next response: the stricter ones after a response has exceeded the default ones. */
 interface BoundsTracker {
   readonly bounds: () => ReadBounds;
   readonly exceeded: () => void;
 }
 
-/** The parts of an exchange that are known before the response arrives. */
+/** Returns the parts of an exchange that are known before its response. */
 const begin = (
   id: string,
   outgoing: OutgoingRequest,
@@ -209,8 +211,8 @@ function openExchange(
         },
       });
     } catch (error) {
-      // A server may close an idle connection just when the harness reuses it. Then it has most likely not read the request, so the harness
-      // sends the request again.
+      // The server may have closed an idle connection just when the harness reused it. It has then most likely not read the request, so the
+      // harness sends it again.
       const answer = unansweredBy(error, watch.reason(), now());
       if (retried || watch.reason() !== null || !wasReusedConnection(error)) return answer;
       options.reportLost({ ...recorded, answer });
@@ -237,10 +239,7 @@ function openExchange(
 const bodyOf = ({ body, pace }: OutgoingRequest): string | Readable | null =>
   body === null || pace === undefined ? body : pacedBody(body, pace);
 
-/**
- * Wraps a dispatcher so that it reports each chunk of a body. A reader of the body cannot count the chunks, because a stream may join
- * several chunks into one.
- */
+/** Wraps a dispatcher so that it reports each chunk of a body. The reader of a body cannot count chunks, because a stream may join them. */
 const withChunkCounter = (dispatcher: Dispatcher, onChunk: () => void): Dispatcher =>
   dispatcher.compose((dispatch) => (options, handler) => {
     const take = handler.onResponseData?.bind(handler);
@@ -307,7 +306,7 @@ async function readBody(raw: Readable, headers: readonly Header[], reading: Body
   return { body: recorder.body(), ending, events: stream.events };
 }
 
-/** Closes the connection of a stream some time after its final event, even if the server continues to send. */
+/** Closes the connection of a stream some time after its final event, even if the server goes on sending. */
 function abandonAfterLastEvent({ watch, closing }: BodyReading) {
   let timer: NodeJS.Timeout | null = null;
   return {

@@ -1,4 +1,4 @@
-/** The ways in which a text may write a key. They are made independently of the redactor's code. */
+/** Ways in which a text may contain a key. They share no code with the redactor. */
 export const writings: Readonly<Record<string, (key: string) => string>> = {
   "as it is": (key) => key,
   "in upper case": (key) => key.toUpperCase(),
@@ -44,7 +44,7 @@ const eachUnit = (text: string, write: (unit: number, at: number) => string): st
 
 const minLength = 8;
 
-/** Returns all sequences of eight characters of a key that a text reveals, however it writes them. */
+/** Returns all sequences of eight characters of a key that a text reveals, in any encoding. */
 export function tracesIn(text: string, key: string): string[] {
   const forms = [
     key,
@@ -68,7 +68,7 @@ export function tracesIn(text: string, key: string): string[] {
 
 const reversed = (text: string): string => Array.from(text).toReversed().join("");
 const urlSafe = (text: string): string => text.replaceAll("+", "-").replaceAll("/", "_");
-/** Returns the part of a key's base64 that does not depend on the text around the key. */
+/** Returns the part of a key's base64 that does not depend on the text before and after the key. */
 const inner = (before: string, key: string): string => base64(before + key).slice(before === "" ? 0 : 4, -4);
 
 const gramsOf = (form: string): string[] =>

@@ -6,7 +6,7 @@ import { request } from "undici";
 import type { ReceiverClock } from "../request-handler.ts";
 import { type Receiver, startReceiver, type ReceiverOptions } from "../receiver.ts";
 
-/** A receiver's clock that stands still until a test sets it. */
+/** A receiver's clock that stands still. Tests set its time. */
 export interface SetTime extends ReceiverClock {
   readonly set: (nowMs: number, clockMs?: number, clockAtMostMs?: number) => void;
 }
@@ -23,7 +23,7 @@ export function setTime(): SetTime {
   };
 }
 
-/** Starts a receiver on a free loopback port. */
+/** Starts a receiver on a free port on loopback. */
 export const startLocal = (options: Partial<ReceiverOptions> = {}): Promise<Receiver> =>
   startReceiver({ listen: "127.0.0.1:0", publicUrl: null, time: setTime(), ...options });
 
@@ -33,7 +33,7 @@ export interface Posting {
   readonly signal?: AbortSignal;
 }
 
-/** Sends a body. Returns status and text of the response. */
+/** Posts a body. Returns status and text of the response. */
 export async function post(
   url: string,
   body: string | Buffer | null,
@@ -44,7 +44,7 @@ export async function post(
   return { status: answer.statusCode, text, connection: answer.headers["connection"]?.toString() };
 }
 
-/** Opens a bare connection, to send bytes that no HTTP client sends. */
+/** Opens a TCP connection, for bytes that no HTTP client sends. */
 export async function openSocket(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -53,10 +53,10 @@ export async function openSocket(url: string): Promise<Socket> {
   return socket;
 }
 
-/** Settles when the connection is closed for any reason. */
+/** Resolves when the connection is closed, for whatever reason. */
 export const closeOf = (socket: Socket): Promise<void> =>
   new Promise((resolve) => void (socket.closed ? resolve() : socket.once("close", () => resolve())));
 
-/** Returns the head of a POST to a hook. */
+/** Returns the head of a POST request to a hook, with additional header lines. */
 export const headOf = (url: string, ...lines: readonly string[]): string =>
   `POST ${new URL(url).pathname} HTTP/1.1\r\nHost: receiver\r\n${lines.map((line) => `${line}\r\n`).join("")}\r\n`;

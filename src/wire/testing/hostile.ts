@@ -2,12 +2,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, createServer as createSocketServer, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 
-/** The behaviour of a hostile target on a connection over which it has received a request. */
+/** The behaviour of a hostile server on a connection, after it has received a request. */
 export type Hostility = (socket: Socket) => void;
 
-/** A hostile server on a free loopback port. */
+/** A hostile server on a free port on loopback. */
 export interface HostileServer {
-  /** The base URL, with `/v1`. */
+  /** Base URL of the server. It ends in `/v1`. */
   readonly baseUrl: string;
   readonly close: () => void;
 }
@@ -17,7 +17,7 @@ const head = (...lines: readonly string[]): string =>
 const jsonHead = (...lines: readonly string[]): string => head("content-type: application/json", ...lines);
 const streamHead = head("content-type: text/event-stream", "connection: close");
 
-/** Sends a complete response. */
+/** Returns a behaviour that sends a complete response with this text. */
 const answering =
   (text: string | Buffer): Hostility =>
   (socket) =>
@@ -26,7 +26,7 @@ const answering =
 const json = (body: string, ...lines: readonly string[]): Hostility =>
   answering(jsonHead(`content-length: ${Buffer.byteLength(body)}`, ...lines) + body);
 
-/** Repeats a piece of text until the client disconnects. The pauses leave CPU time for other tests. */
+/** Returns a behaviour that repeats a text until the client disconnects. It pauses in between, to leave CPU time to other tests. */
 const forever =
   (first: string, piece: string | Buffer): Hostility =>
   (socket) => {
@@ -35,7 +35,7 @@ const forever =
     socket.on("close", () => clearInterval(timer));
   };
 
-/** Writes one byte at a time, with a pause after each. */
+/** Returns a behaviour that sends a text byte by byte, with pauses. */
 const dripping =
   (text: string): Hostility =>
   (socket) => {
@@ -51,7 +51,7 @@ const largeHeaders = (bytes: number): string[] =>
   Array.from({ length: Math.ceil(bytes / 4000) }, (_, index) => `x-large-${index}: ${"a".repeat(4000)}`);
 const answer = '{"result":{"text":"hello"}}';
 
-/** The ways to do harm with a single response, by name. */
+/** Hostile behaviours by name. Each does harm with a single response. */
 export const hostilities = {
   "never answers": () => {},
   "closes at once": (socket) => void socket.end(),
@@ -105,7 +105,7 @@ export const hostilities = {
   ),
 } as const satisfies Record<string, Hostility>;
 
-/** Starts a server that does the same harm to every request. */
+/** Starts a server that behaves in this hostile way on every request. */
 export async function startHostile(hostility: Hostility): Promise<HostileServer> {
   const sockets = new Set<Socket>();
   const server = createSocketServer((socket) => {
@@ -125,7 +125,7 @@ export async function startHostile(hostility: Hostility): Promise<HostileServer>
 
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
-/** Starts an HTTP server that answers each request by a callback. */
+/** Starts an HTTP server whose responses a callback writes. */
 export async function startAnswering(answerTo: Answer): Promise<HostileServer> {
   const server = createServer((request, response) => {
     const pieces: Buffer[] = [];
@@ -154,7 +154,7 @@ const friendly: Readonly<Record<string, unknown>> = {
   "/v1/agents/echo/health": { status: "healthy", checks: {} },
 };
 
-/** Starts a server that answers discovery correctly, but does harm to every invoke and stream. */
+/** Starts a server that answers discovery correctly, and behaves in a hostile way on every invoke and stream. */
 export const startTwoFaced = (hostility: Hostility): Promise<HostileServer> =>
   startAnswering((request, response) => {
     const known = friendly[(request.url ?? "").replace(/\?.*/, "")];

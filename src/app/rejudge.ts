@@ -14,6 +14,7 @@ import type { Messages } from "../run/skip-reason.ts";
 import { runEndOf } from "../report/model/verdict.ts";
 import { suitesOfParty } from "../suites/all.ts";
 import { cornersRequested, type PairCoverage } from "../suites/coverage/probe.ts";
+import { recordedSuites } from "../suites/recorded/recorded-suites.ts";
 import { packageVersion } from "./version.ts";
 
 interface RejudgeOptions {
@@ -52,7 +53,10 @@ export function rejudgeRun(
         load: null,
       },
     ),
-    created: partyOf(report) === "server" ? createdResources(evidence.exchanges, new Date(report.started)) : [],
+    created:
+      partyOf(report) === "server" && report.recording === undefined
+        ? createdResources(evidence.exchanges, new Date(report.started))
+        : [],
   };
 }
 
@@ -66,6 +70,7 @@ function pairCoverageIn({ probes }: Evidence): PairCoverage | null {
 function suitesOf(report: Report, { probes }: Evidence): Suite[] {
   const { suite: judged, unselected, findings, upcoming, selection } = report;
   const party = partyOf(report);
+  if (report.recording !== undefined) return recordedSuites(report.recording.shows);
   const selected = new Set([...findings, ...upcoming].map(({ check }) => check));
   const sections = new Set(findings.map(({ suite }) => suite));
   const isWanted = isSelectedBy(selection ?? { only: [], skip: [] });

@@ -45,6 +45,10 @@ export const commandTable: Readonly<Record<string, TableRow>> = {
     says: "Show a saved report, or write it in other formats. Nothing is sent, and nothing is judged again.",
     load: async () => (await import("./commands/report.ts")).reportCommand(),
   },
+  judge: {
+    says: "Judge what was recorded: a HAR, saved evidence, or JSON lines of exchanges. Nothing is sent.",
+    load: async () => (await import("./commands/judge.ts")).judgeCommand(),
+  },
   rejudge: {
     says: "Judge the evidence of a saved report again, by the suites of this version. Nothing is sent.",
     load: async () => (await import("./commands/rejudge.ts")).rejudgeCommand(),

@@ -36,7 +36,7 @@ export function* harChunks({ report, evidence }: HarInput): Generator<string> {
 }
 
 function entryOf(exchange: Exchange, startedMs: number): object {
-  const { id, request, answer, sentMs } = exchange;
+  const { id, request, answer, sentMs, clockMs } = exchange;
   const waitMs = Math.max(0, (answer.kind === "answered" ? answer.headMs : answer.endMs) - sentMs);
   const receiveMs = answer.kind === "answered" ? Math.max(0, answer.endMs - answer.headMs) : 0;
   return {
@@ -48,6 +48,8 @@ function entryOf(exchange: Exchange, startedMs: number): object {
     // `wait` includes the time of sending, which the harness does not measure separately.
     timings: { send: 0, wait: rounded(waitMs, 3), receive: rounded(receiveMs, 3) },
     comment: id,
+    // How far the target's test clock was ahead of real time. Without it, windows of the limits would seem to end early.
+    ...(clockMs === 0 ? {} : { _clockMs: clockMs }),
   };
 }
 

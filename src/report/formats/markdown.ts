@@ -29,7 +29,7 @@ export function renderMarkdown(
   const sections = reportSections(report);
   const blocks = [
     ...headBlocks(report),
-    ...pickSections(sections, ["load", "caveats"]).flatMap(sectionBlocks),
+    ...pickSections(sections, ["recording", "load", "caveats"]).flatMap(sectionBlocks),
     ...brokenBlocks("fail", "Broken", document, statuses),
     ...pickSections(sections, ["errors"]).flatMap(sectionBlocks),
     ...brokenBlocks("warning", "Warnings", document, statuses),

@@ -17,6 +17,7 @@ import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text 
 export function reportSections(report: Report): Section[] {
   const sections = [
     errorsSection(report),
+    recordingSection(report),
     countsSection(report),
     coverageSection(report),
     ...loadSections(report),
@@ -46,6 +47,34 @@ function errorsSection({ findings }: Report): Section {
     name: "errors",
     title: "The harness itself failed",
     lead: own("This is not the target's fault."),
+    blocks: facts.length === 0 ? [] : [{ kind: "facts", facts }],
+  };
+}
+
+/** The recording that was judged: its exchanges, those that were left out, and what it does not show. */
+function recordingSection({ recording }: Report): Section {
+  const facts: Fact[] =
+    recording === undefined
+      ? []
+      : [
+          { label: own("Recording"), value: text`${outside(recording.file, 400)}, ${outside(recording.format, 200)}` },
+          {
+            label: own("Judged"),
+            value: own(`${formatCount(recording.exchanges, "exchange")}, ${formatCount(recording.keys, "key")}`),
+          },
+          ...recording.leftOut.map(({ why, exchanges }): Fact => ({
+            label: own("Left out"),
+            value: text`${own(formatCount(exchanges, "exchange"))} ${outsideProse(why)}`,
+          })),
+          ...recording.gaps.map(({ what, count }): Fact => ({
+            label: own("Missing"),
+            value: text`${count} ${outsideProse(what)}`,
+          })),
+        ];
+  return {
+    name: "recording",
+    title: "The recording",
+    lead: own("Other traffic was judged, and nothing was sent. A recording cannot show everything that a run does."),
     blocks: facts.length === 0 ? [] : [{ kind: "facts", facts }],
   };
 }

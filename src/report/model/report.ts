@@ -152,6 +152,26 @@ const connectionSchema = z
   })
   .describe("The connection to the target, if it used a proxy or certificates; files as they were named.");
 
+const recordingSchema = z
+  .object({
+    file: z.string(),
+    format: z.string().describe("The format, and the program that wrote the recording."),
+    exchanges: count.describe("Exchanges that were judged."),
+    keys: count.describe("Distinct keys that the recording shows."),
+    leftOut: z
+      .array(z.object({ why: z.string(), exchanges: count }))
+      .describe("Exchanges that were not judged, by reason."),
+    gaps: z
+      .array(z.object({ what: z.string(), count }))
+      .describe(
+        "Parts of the judged exchanges that the recording lacks. Checks that need them left these exchanges out.",
+      ),
+    shows: z
+      .object({ times: z.boolean(), eventTimes: z.boolean(), keys: z.boolean(), clock: z.boolean() })
+      .describe("Facts that the recording shows. They decide which checks could judge it."),
+  })
+  .describe("The recording of other traffic that was judged. Nothing was sent.");
+
 const untestableSchema = z.object({ clause: z.string(), level: z.enum(levels), reason: z.string() });
 
 /** Schema of `report.json`. */
@@ -230,6 +250,7 @@ export const reportSchema = z
       .exactOptional(),
     untestable: z.array(untestableSchema).describe("Clauses that no request can test, and why."),
     load: loadResultsSchema.exactOptional(),
+    recording: recordingSchema.exactOptional(),
   })
   .describe("The result of a run of the conformance harness.");
 
@@ -237,6 +258,9 @@ export type Report = DeepReadonly<z.infer<typeof reportSchema>>;
 
 /** Returns the party that a report judges: server, receiver or file. */
 export const partyOf = ({ party = "server" }: Pick<Report, "party">): Party => party;
+
+/** The recording that a report judges. */
+export type ReportedRecording = DeepReadonly<z.infer<typeof recordingSchema>>;
 
 /** Proxy and certificates of the connection to a target. */
 export type ReportedConnection = DeepReadonly<z.infer<typeof connectionSchema>>;

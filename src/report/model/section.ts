@@ -4,6 +4,7 @@ import type { Text } from "./text.ts";
 /** Names of sections, in the order in which a report shows them. */
 export type SectionName =
   | "errors"
+  | "recording"
   | "load"
   | "counts"
   | "coverage"

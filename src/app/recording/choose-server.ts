@@ -1,0 +1,46 @@
+import { line } from "../../base/line.ts";
+import { UsageError } from "../../base/usage-error.ts";
+import { endpointCalled } from "../../spec/endpoints.ts";
+import type { RecordedExchange } from "./recording.ts";
+
+/** An origin and a path up to the segment `/v1`, and how well its exchanges fit the interface. */
+interface Candidate {
+  readonly baseUrl: string;
+  readonly score: number;
+}
+
+/**
+ * Finds the server of the interface among all servers of a recording: the base URL with the most requests that fit it.
+ * A response with rate-limit headers counts more, because other services have similar paths.
+ *
+ * @throws {UsageError} if no request fits
+ */
+export function chooseBaseUrl(exchanges: readonly RecordedExchange[], file: string): string {
+  const scores = new Map<string, number>();
+  for (const each of exchanges) {
+    const found = candidateOf(each);
+    if (found !== null) scores.set(found.baseUrl, (scores.get(found.baseUrl) ?? 0) + found.score);
+  }
+  const [best] = [...scores].toSorted(([, one], [, other]) => other - one);
+  if (best !== undefined) return best[0];
+  throw new UsageError(
+    line`${file} has no request to this interface, such as POST …/v1/agents/ID/invoke. Name the server with --base-url.`,
+  );
+}
+
+function candidateOf({ exchange: { request, answer } }: RecordedExchange): Candidate | null {
+  const call = endpointCalled(request.method, request.url);
+  const [, baseUrl] = /^([^?#]*?\/v1)\//.exec(request.url) ?? [];
+  if (call === null || baseUrl === undefined || answer.kind !== "answered") return null;
+  const hasRateHeaders = answer.headers.some(([name]) => name.toLowerCase().startsWith("x-ratelimit-"));
+  const isSpecific = call.endpoint === "invoke" || call.endpoint === "stream" || call.endpoint === "health";
+  return { baseUrl: canonical(baseUrl), score: 1 + (hasRateHeaders ? 4 : 0) + (isSpecific ? 2 : 0) };
+}
+
+const canonical = (url: string): string => new URL(url).href.replace(/\/$/, "");
+
+/** Whether a URL is below a base URL. */
+export const isBelow = (url: string, baseUrl: string): boolean => {
+  const { href } = new URL(url);
+  return href.startsWith(`${baseUrl}/`) || href === baseUrl || href.startsWith(`${baseUrl}?`);
+};

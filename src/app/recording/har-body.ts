@@ -1,0 +1,159 @@
+import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
+
+import { getPath } from "../../base/json.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { Body, Header } from "../../evidence/exchange.ts";
+import { recordBody } from "../../wire/record.ts";
+import type { Gap } from "./recording.ts";
+
+/** Returns the text at a path; empty if there is none. */
+export function textAt(value: unknown, ...path: readonly string[]): string {
+  const found = getPath(value, ...path);
+  return typeof found === "string" ? found : "";
+}
+
+/** A body in an HTTP archive, and what is missing of it. */
+export interface HarBody {
+  readonly body: Body;
+  /** The bytes of the body as far as they were recorded. */
+  readonly bytes: Buffer;
+  readonly gap: Extract<Gap, "no body" | "cut body"> | null;
+}
+
+export const headerValue = (headers: readonly Header[], name: string): string | undefined =>
+  headers.find(([each]) => each.toLowerCase() === name)?.[1];
+
+/**
+ * Reads the body of a response. Recorders leave bodies out, cut them, keep them compressed or encode them in base64. A
+ * body is complete only if nothing speaks against it.
+ */
+export function receivedBody(content: unknown, status: number, headers: readonly Header[]): HarBody {
+  const raw = bytesOf(content);
+  const declared = wholeNumber(headerValue(headers, "content-length"));
+  if (raw === null || raw.length === 0)
+    return status === 204 || declared === 0 ? noBody : missingBody(numberAt(content, "size") ?? declared ?? 0);
+  const bytes = decompressed(raw, headers);
+  if (bytes === null) return cutBody(raw, raw.length);
+  const isEncoded = headerValue(headers, "content-encoding") !== undefined;
+  const expected = Math.max(numberAt(content, "size") ?? 0, isEncoded ? 0 : (declared ?? 0));
+  const isShort = expected > Math.max(bytes.length, raw.length) || isMarkedCut(content);
+  const isKnownWhole = !isEncoded && declared === bytes.length;
+  return isShort || (!isKnownWhole && endsWithinJson(bytes, headers)) ? cutBody(bytes, expected) : wholeBody(bytes);
+}
+
+/** Reads the body of a request. */
+export function sentBody(request: unknown, headers: readonly Header[]): HarBody {
+  const raw = bytesOf(getPath(request, "postData"));
+  const declared = wholeNumber(headerValue(headers, "content-length"));
+  const size = Math.max(numberAt(request, "bodySize") ?? 0, declared ?? 0);
+  if (raw === null || raw.length === 0) {
+    const isEmpty = size === 0 && (declared === 0 || getPath(request, "bodySize") === 0 || !mayHaveBody(request));
+    return isEmpty ? noBody : missingBody(size);
+  }
+  return declared !== undefined && declared > raw.length ? cutBody(raw, declared) : wholeBody(raw);
+}
+
+const mayHaveBody = (request: unknown): boolean => !["GET", "HEAD"].includes(textAt(request, "method"));
+
+const noBody: HarBody = { body: { kind: "none" }, bytes: Buffer.alloc(0), gap: null };
+
+/** A body of which nothing is known but perhaps its length. Checks of bodies leave it out. */
+const missingBody = (bytes: number): HarBody => ({
+  body: { kind: "cut", head: "", tail: "", bytes: Math.max(0, bytes), sha256: "" },
+  bytes: Buffer.alloc(0),
+  gap: "no body",
+});
+
+/** Number of bytes that are kept of a body that is not complete. */
+const keptBytes = 16 * 1024;
+
+const cutBody = (bytes: Buffer, length: number): HarBody => ({
+  body: {
+    kind: "cut",
+    head: bytes.subarray(0, keptBytes).toString("utf8"),
+    tail: "",
+    bytes: Math.max(length, bytes.length),
+    sha256: "",
+  },
+  bytes,
+  gap: "cut body",
+});
+
+function wholeBody(bytes: Buffer): HarBody {
+  const recorder = recordBody();
+  recorder.add(bytes);
+  return { body: recorder.body(), bytes, gap: null };
+}
+
+function bytesOf(content: unknown): Buffer | null {
+  const text = getPath(content, "text");
+  if (typeof text !== "string") return null;
+  const isBase64 = getPath(content, "encoding") === "base64" || getPath(content, "comment") === "base64";
+  return Buffer.from(text, isBase64 ? "base64" : "utf8");
+}
+
+/** Whether our own writer, or another, says that it kept only the beginning. */
+const isMarkedCut = (content: unknown): boolean =>
+  /only the beginning|truncated/i.test(textAt(content, "comment")) || getPath(content, "_truncated") === true;
+
+/**
+ * Decompresses a body that the recorder kept as it came. Most recorders decompress it themselves and keep the header
+ * `Content-Encoding`. Returns `null` if compressed bytes cannot be read, or were recorded as text.
+ */
+function decompressed(raw: Buffer, headers: readonly Header[]): Buffer | null {
+  const encoding = (headerValue(headers, "content-encoding") ?? "identity").trim().toLowerCase();
+  if (encoding === "identity" || isText(raw)) return raw;
+  try {
+    switch (encoding) {
+      case "gzip":
+      case "x-gzip":
+        return gunzipSync(raw, { maxOutputLength });
+      case "br":
+        return brotliDecompressSync(raw, { maxOutputLength });
+      case "deflate":
+        return inflateSync(raw, { maxOutputLength });
+      case "zstd":
+        return zstdDecompressSync(raw, { maxOutputLength });
+      default:
+        return null;
+    }
+  } catch {
+    return null;
+  }
+}
+
+const maxOutputLength = 32 * 1024 * 1024;
+
+/** Whether bytes are text without control characters. Compressed bytes are not. */
+function isText(bytes: Buffer): boolean {
+  try {
+    // oxlint-disable-next-line no-control-regex
+    return !/[\u0000-\u0008\u000E-\u001F\uFFFD]/.test(
+      new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(0, 4096), { stream: true }),
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** Whether JSON stops before its end. The client may have left, and the recorder does not say so. */
+function endsWithinJson(bytes: Buffer, headers: readonly Header[]): boolean {
+  if (!/json/i.test(headerValue(headers, "content-type") ?? "")) return false;
+  const text = bytes.toString("utf8");
+  try {
+    JSON.parse(text);
+    return false;
+  } catch (error) {
+    const message = messageOf(error);
+    const at = /at position (\d+)/.exec(message)?.[1];
+    return /^(Unexpected end|Unterminated)/.test(message) || (at !== undefined && Number(at) >= text.trimEnd().length);
+  }
+}
+
+function numberAt(value: unknown, name: string): number | undefined {
+  const found = getPath(value, name);
+  return typeof found === "number" && found >= 0 ? found : undefined;
+}
+
+const wholeNumber = (text: string | undefined): number | undefined =>
+  text !== undefined && /^\d{1,15}$/.test(text.trim()) ? Number(text) : undefined;

@@ -1,0 +1,142 @@
+import { getPath, isObject } from "../../base/json.ts";
+import type { Answered, Exchange, Header } from "../../evidence/exchange.ts";
+import { isTerminalName } from "../../rules/streams/rules.ts";
+import { isGatewayError } from "../../run/send/retry.ts";
+import { readStream } from "../../wire/stream-reader.ts";
+import { type HarBody, headerValue, receivedBody, sentBody, textAt } from "./har-body.ts";
+import { lateHeads, readHarTimes, type HarTimes } from "./har-times.ts";
+import { type Gap, type LeftOut, type RecordedExchange, type Recording, tally } from "./recording.ts";
+
+/** Whether a parsed file is an HTTP Archive, of any version. */
+export const isHar = (json: unknown): boolean => Array.isArray(getPath(json, "log", "entries"));
+
+/**
+ * Reads an HTTP Archive 1.2, as browsers, Playwright, mitmproxy and this harness write it. Source:
+ * http://www.softwareishard.com/blog/har-12-spec/.
+ */
+export function readHar(json: unknown): Recording {
+  const entries = getPath(json, "log", "entries") as readonly unknown[];
+  const creator = textAt(json, "log", "creator", "name") || "an unknown program";
+  const read = entries.map((entry, at) => readEntry(entry, at, creator));
+  const kept = read.filter((each) => typeof each !== "string");
+  const laterBy = lateHeads(kept.map(({ exchange: { answer }, times }) => ({ answer, times })));
+  const exchanges = kept.map((each, at) => withLaterHead(each, laterBy[at] ?? 0));
+  return {
+    format: `HAR ${textAt(json, "log", "version")} by ${creator}`,
+    exchanges,
+    leftOut: tally(read.filter((each) => typeof each === "string")),
+    facts: { times: kept.every(({ times }) => times !== null), eventTimes: false, clock: true },
+  };
+}
+
+interface ReadEntry extends RecordedExchange {
+  readonly exchange: Exchange & { readonly answer: Answered };
+  readonly times: HarTimes | null;
+}
+
+function readEntry(entry: unknown, at: number, creator: string): ReadEntry | LeftOut {
+  const [request, response] = [getPath(entry, "request"), getPath(entry, "response")];
+  const [method, url] = [getPath(request, "method"), getPath(request, "url")];
+  const status = getPath(response, "status");
+  if (typeof method !== "string" || typeof url !== "string" || !URL.canParse(url) || typeof status !== "number")
+    return "unreadable";
+  if (method.toUpperCase() === "OPTIONS") return "options";
+  const headers = headersOf(response);
+  if (status < 100 || headers.length === 0) return "unanswered";
+  if (!Number.isInteger(status)) return "unreadable";
+  if (isCached(entry, status, headers)) return "cache";
+  const times = readHarTimes(entry, headers, creator);
+  const received = receivedBody(getPath(response, "content"), status, headers);
+  const requestHeaders = headersOf(request);
+  const sent = sentBody(request, requestHeaders);
+  const { ending, events } = endingOf(received, headers, response, times?.endMs ?? untimedMs);
+  const answer: Answered = {
+    kind: "answered",
+    status,
+    headers,
+    headMs: times?.headMs ?? untimedMs,
+    endMs: times?.endMs ?? untimedMs,
+    body: received.body,
+    ending,
+    events,
+  };
+  if (status === 407 || isGatewayError(answer)) return "gateway";
+  const clockMs = getPath(entry, "_clockMs");
+  const gaps: (Gap | null)[] = [
+    received.gap,
+    sent.gap,
+    isStream(headers) && ending.kind !== "complete" ? "no end" : null,
+    times === null ? "no times" : null,
+  ];
+  return {
+    times,
+    gaps: gaps.filter((gap) => gap !== null),
+    exchange: {
+      id: `x${at + 1}`,
+      key: null,
+      request: { method, url, headers: requestHeaders, body: sent.body },
+      sentMs: times?.sentMs ?? 0,
+      clockMs: typeof clockMs === "number" && clockMs > 0 ? clockMs : 0,
+      answer,
+    },
+  };
+}
+
+/** An exchange without times may have taken this long, so that no duration contradicts it. */
+const untimedMs = 86_400_000;
+
+/** Reads headers. Leaves out the pseudo-headers of HTTP/2, and splits values that Chromium joins by a line feed. */
+function headersOf(message: unknown): Header[] {
+  const headers = getPath(message, "headers");
+  if (!Array.isArray(headers)) return [];
+  return headers.flatMap((each: unknown): Header[] => {
+    const [name, value] = [getPath(each, "name"), getPath(each, "value")];
+    if (typeof name !== "string" || typeof value !== "string" || name === "" || name.startsWith(":")) return [];
+    return value.split("\n").map((part): Header => [name, part]);
+  });
+}
+
+/** Marks of responses that a browser or a proxy took from a cache. */
+const cacheMarks = ["_fromCache", "_fromDiskCache", "fromDiskCache", "_servedFromCache", "_fetchedViaServiceWorker"];
+
+const isCached = (entry: unknown, status: number, headers: readonly Header[]): boolean =>
+  status === 304 ||
+  Number(headerValue(headers, "age") ?? 0) > 0 ||
+  [entry, getPath(entry, "response")].some((part) =>
+    cacheMarks.some((mark) => isObject(part) && (part[mark] === true || typeof part[mark] === "string")),
+  );
+
+const isStream = (headers: readonly Header[]): boolean =>
+  /^\s*text\/event-stream\b/i.test(headerValue(headers, "content-type") ?? "");
+
+/** Bounds for the events of one stream. */
+const streamBounds = { events: 20_000, eventChars: 512 * 1024 };
+
+/**
+ * Says how a response ended. Archives do not say whether the client or the server ended a stream. So the server ended it
+ * only if the last event is one that ends streams.
+ */
+function endingOf(
+  { bytes, gap }: HarBody,
+  headers: readonly Header[],
+  response: unknown,
+  endMs: number,
+): Pick<Answered, "ending" | "events"> {
+  const stream = readStream(streamBounds, () => {});
+  if (isStream(headers)) {
+    stream.add(bytes, endMs);
+    stream.end(endMs);
+  }
+  const isEnded = isStream(headers) ? isTerminalName(stream.events.at(-1)?.name ?? null) : gap === null;
+  const isAborted = ["_error", "_failureText"].some((name) => typeof getPath(response, name) === "string");
+  const isClosed = /^(broken|deadline|closed by us)/.test(textAt(response, "comment"));
+  const isWhole = isEnded && gap !== "cut body" && !isAborted && !isClosed;
+  return { ending: { kind: isWhole ? "complete" : "closed by us" }, events: stream.events };
+}
+
+function withLaterHead({ exchange, gaps }: ReadEntry, laterMs: number): RecordedExchange {
+  if (laterMs === 0) return { exchange, gaps };
+  const { answer } = exchange;
+  const [headMs, endMs] = [answer.headMs + laterMs, answer.endMs + laterMs];
+  return { gaps, exchange: { ...exchange, answer: { ...answer, headMs, endMs } } };
+}

@@ -1,0 +1,197 @@
+import type { Evidence } from "../../evidence/evidence.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { line } from "../../base/line.ts";
+import { UsageError } from "../../base/usage-error.ts";
+import type { Report, ReportedRecording } from "../../report/model/report.ts";
+import { type RecordedTraffic, reviewRecording } from "../../run/review-recording.ts";
+import type { Messages } from "../../run/skip-reason.ts";
+import type { RequirementSet } from "../../spec/requirements.ts";
+import { recordedSuites, type RecordingFacts } from "../../suites/recorded/recorded-suites.ts";
+import { defaultTargetTraits, type Target, type TargetKey } from "../../target/target.ts";
+import { redactRun } from "../judge/redacted-run.ts";
+import type { SavedRun } from "../report-folder/saved-run.ts";
+import { packageVersion } from "../version.ts";
+import { chooseBaseUrl, isBelow } from "./choose-server.ts";
+import { nameKeys } from "./keys.ts";
+import {
+  type Gap,
+  gapTexts,
+  type LeftOut,
+  leftOutReasons,
+  type Recording,
+  type RecordedExchange,
+  tally,
+} from "./recording.ts";
+import { withoutSecretPlaces } from "./remove-secrets.ts";
+
+/** How to judge a recording. */
+export interface JudgeRecordingOptions {
+  /** Name of the recording for people: its file. */
+  readonly file: string;
+  /** The base URL of the server to judge; `null`: the one whose exchanges fit the interface best. */
+  readonly baseUrl: string | null;
+  /** The tier of each key, by the name that the recording gives it; `*` is the tier of all others. */
+  readonly tiers: ReadonlyMap<string, string>;
+  /** Whether bodies are kept in the evidence. */
+  readonly keepsBodies: boolean;
+  readonly requirements: RequirementSet;
+  readonly messages: Messages;
+}
+
+/** The description of a recording in its report. */
+type Occasion = Pick<ReportedRecording, "file" | "format" | "leftOut" | "gaps"> & { readonly facts: RecordingFacts };
+
+/**
+ * Judges recorded traffic by every check that needs no requests of its own. Sends nothing. The result has no key.
+ *
+ * @throws {UsageError} if the recording has no exchange with the server
+ */
+export async function judgeRecording(recording: Recording, options: JudgeRecordingOptions): Promise<SavedRun> {
+  const { file, baseUrl: named } = options;
+  const baseUrl = named ?? chooseBaseUrl(recording.exchanges, file);
+  const own = recording.exchanges.filter(({ exchange: { request } }) => isBelow(request.url, baseUrl));
+  if (own.length === 0)
+    throw new UsageError(line`${file} has no exchange with ${baseUrl}. Leave --base-url out, or give another.`);
+  const { exchanges, keys, areKnown } = nameKeys(own);
+  const leftOut = new Map(recording.leftOut);
+  const elsewhere = recording.exchanges.length - own.length;
+  if (elsewhere > 0) leftOut.set("another server", elsewhere);
+  const kept = exchanges.map(({ exchange }) => withoutSecretPlaces(exchange));
+  return judgeTraffic(
+    { ...trafficOf(kept, targetOf(baseUrl, keys, options)), samples: [], stopped: null },
+    {
+      ...recording,
+      file,
+      leftOut: leftOutRows(leftOut),
+      gaps: gapRows(exchanges),
+      facts: { ...recording.facts, keys: areKnown },
+    },
+    options,
+  );
+}
+
+/** Judges exchanges whose keys have names, and makes the report. */
+export async function judgeTraffic(
+  traffic: RecordedTraffic,
+  occasion: Occasion,
+  { requirements, messages, keepsBodies }: Pick<JudgeRecordingOptions, "requirements" | "messages" | "keepsBodies">,
+): Promise<SavedRun> {
+  const { file, format, leftOut, gaps, facts } = occasion;
+  const result = await reviewRecording(traffic, recordedSuites(facts));
+  const started = new Date(traffic.startedUnixMs);
+  const { report, evidence } = redactRun(
+    result,
+    {
+      version: packageVersion(),
+      requirements,
+      started,
+      finished: new Date(traffic.startedUnixMs + traffic.durationMs),
+      unselected: [],
+      messages,
+    },
+    { target: traffic.target, messages, signal: new AbortController().signal },
+  );
+  const recording = {
+    file,
+    format,
+    exchanges: traffic.exchanges.length,
+    keys: Object.keys(traffic.target.keys).length,
+    leftOut,
+    gaps,
+    shows: facts,
+  };
+  // Clients created the resources of a recording, so no run left them over.
+  const judged: Report = { ...report, created: [], recording };
+  return { report: judged, evidence: keepsBodies ? evidence : withoutBodies(evidence) };
+}
+
+const leftOutRows = (counts: ReadonlyMap<LeftOut, number>): Occasion["leftOut"] =>
+  [...counts].map(([reason, exchanges]) => ({ why: leftOutReasons[reason], exchanges }));
+
+const gapRows = (exchanges: readonly RecordedExchange[]): Occasion["gaps"] =>
+  [...tally<Gap>(exchanges.flatMap(({ gaps }) => gaps))].map(([gap, count]) => ({ what: gapTexts[gap], count }));
+
+/**
+ * Makes the target that stands for the recorded server.
+ *
+ * @throws {UsageError} if a tier names a key that the recording does not have
+ */
+function targetOf(
+  baseUrl: string,
+  keys: Readonly<Record<string, TargetKey>>,
+  { tiers }: Pick<JudgeRecordingOptions, "tiers">,
+): Target {
+  const unknown = [...tiers.keys()].find((name) => name !== "*" && keys[name] === undefined);
+  if (unknown !== undefined)
+    throw new UsageError(
+      line`--tier names the key ${JSON.stringify(unknown)}; the recording has ${Object.keys(keys).join(", ") || "no key"}.`,
+    );
+  const withTier = Object.entries(keys).map(([name, key]): [string, TargetKey] => [
+    name,
+    { ...key, tier: tiers.get(name) ?? tiers.get("*") ?? null },
+  ]);
+  return {
+    ...defaultTargetTraits,
+    name: new URL(baseUrl).host,
+    baseUrl,
+    keys: Object.fromEntries(withTier),
+  };
+}
+
+/** Moves the times of exchanges, so that the first is sent at 0. */
+function trafficOf(
+  exchanges: readonly Exchange[],
+  target: Target,
+): Pick<RecordedTraffic, "target" | "exchanges" | "startedUnixMs" | "durationMs"> {
+  const timed = exchanges.filter(({ sentMs }) => sentMs > 0);
+  const startedUnixMs = timed.reduce((first, { sentMs }) => Math.min(first, sentMs), Infinity);
+  const startMs = Number.isFinite(startedUnixMs) ? startedUnixMs : 0;
+  const shifted = exchanges.map((each) => (each.sentMs > 0 ? shiftedBy(each, startMs) : each));
+  const endMs = timed.reduce((last, { answer }) => Math.max(last, answer.endMs), startMs);
+  return { target, exchanges: shifted, startedUnixMs: startMs, durationMs: endMs - startMs };
+}
+
+function shiftedBy(exchange: Exchange, startMs: number): Exchange {
+  const { answer } = exchange;
+  const shiftedAnswer =
+    answer.kind === "answered"
+      ? {
+          ...answer,
+          headMs: answer.headMs - startMs,
+          endMs: answer.endMs - startMs,
+          events: answer.events.map((event) => ({ ...event, atMs: event.atMs - startMs })),
+        }
+      : { ...answer, endMs: answer.endMs - startMs };
+  return { ...exchange, sentMs: exchange.sentMs - startMs, answer: shiftedAnswer };
+}
+
+/** Removes every body from the evidence. What the probes collected has bodies too, so it is removed as a whole. */
+function withoutBodies({ exchanges, deliveries, probes }: Evidence): Evidence {
+  return {
+    deliveries,
+    exchanges: exchanges.map(withoutBody),
+    probes: probes.map(({ probe, instance }) => ({
+      probe,
+      instance,
+      result: { kind: "skipped", reason: "bodies were not kept", needs: null },
+    })),
+  };
+}
+
+function withoutBody(exchange: Exchange): Exchange {
+  const { request, answer } = exchange;
+  const emptied = (body: Exchange["request"]["body"]): Exchange["request"]["body"] =>
+    body.kind === "none" ? body : { kind: "cut", head: "", tail: "", bytes: body.bytes, sha256: "" };
+  return {
+    ...exchange,
+    request: { ...request, body: emptied(request.body) },
+    answer:
+      answer.kind === "answered"
+        ? {
+            ...answer,
+            body: emptied(answer.body),
+            events: answer.events.map(({ name, atMs }) => ({ name, data: "", atMs })),
+          }
+        : answer,
+  };
+}

@@ -1,0 +1,109 @@
+import { is2xx } from "../../base/http-status.ts";
+import { type Exchange, type Header, statusOf } from "../../evidence/exchange.ts";
+import { defaultKeyTraits, type TargetKey } from "../../target/target.ts";
+import type { RecordedExchange } from "./recording.ts";
+
+/** The name of every key that the recorder hid. Two requests with this name may have had different keys. */
+export const hiddenKey = "hidden key";
+
+/** Exchanges with the names of their keys, and the keys themselves. */
+export interface NamedExchanges {
+  readonly exchanges: readonly RecordedExchange[];
+  readonly keys: Readonly<Record<string, TargetKey>>;
+  /** Whether the recording shows which requests had the same key. */
+  readonly areKnown: boolean;
+}
+
+/** The key of a request, as a recording shows it. */
+type ShownKey =
+  | { readonly kind: "none" }
+  | { readonly kind: "hidden" }
+  /** Another program, such as this harness, replaced the key by a name. */
+  | { readonly kind: "named"; readonly name: string }
+  | { readonly kind: "shown"; readonly value: string };
+
+/**
+ * Gives each distinct key a name, `key-1` and so on, and each exchange the name of its key. If no request has a key,
+ * the recorder left the header out: Chromium does so by default.
+ */
+export function nameKeys(recorded: readonly RecordedExchange[]): NamedExchanges {
+  const shown = recorded.map(({ exchange }) => shownKey(exchange));
+  const isLeftOut = shown.every(({ kind }) => kind === "none");
+  const names = namesOf(shown);
+  const exchanges = recorded.map((each, at): RecordedExchange => {
+    const key = shown[at] ?? { kind: "none" };
+    const isHidden = key.kind === "hidden" || isLeftOut;
+    const name = isHidden ? hiddenKey : key.kind === "none" ? null : (names.get(identityOf(key)) ?? null);
+    return {
+      exchange: { ...each.exchange, key: name },
+      gaps: isHidden ? [...each.gaps, "hidden key"] : each.gaps,
+    };
+  });
+  const keys = shown.flatMap((key) => {
+    const name = names.get(identityOf(key));
+    return name === undefined ? [] : [[name, key.kind === "shown" ? key.value : ""] as const];
+  });
+  const good = usableNames(exchanges.map(({ exchange }) => exchange));
+  return {
+    exchanges,
+    keys: Object.fromEntries(keys.map(([name, value]) => [name, keyOf(name, value, good.has(name))])),
+    areKnown: exchanges.every(({ exchange: { key } }) => key !== hiddenKey),
+  };
+}
+
+const identityOf = (key: ShownKey): string =>
+  key.kind === "shown" ? `shown ${key.value}` : key.kind === "named" ? `named ${key.name}` : "";
+
+function namesOf(shown: readonly ShownKey[]): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  const given = new Set(shown.flatMap((key) => (key.kind === "named" ? [key.name] : [])));
+  let count = 0;
+  const next = (): string => {
+    do count += 1;
+    while (given.has(`key-${count}`));
+    return `key-${count}`;
+  };
+  for (const key of shown)
+    if ((key.kind === "shown" || key.kind === "named") && !names.has(identityOf(key)))
+      names.set(identityOf(key), key.kind === "named" ? key.name : next());
+  return names;
+}
+
+/** The key of a target for a name. A key that is no proof of anything counts as expired. */
+const keyOf = (name: string, key: string, isUsable: boolean): TargetKey => ({
+  ...defaultKeyTraits,
+  name,
+  key,
+  variable: "CONFORMANCE_API_KEY",
+  expired: !isUsable,
+});
+
+/** Names of the keys that some response accepted and none refused. */
+function usableNames(exchanges: readonly Exchange[]): ReadonlySet<string> {
+  const statuses = Map.groupBy(exchanges, ({ key }) => key ?? "");
+  return new Set(
+    [...statuses].flatMap(([name, own]) => {
+      const all = own.map((each) => statusOf(each) ?? 0);
+      return all.some(is2xx) && !all.some((status) => status === 401 || status === 403) ? [name] : [];
+    }),
+  );
+}
+
+const authorizationOf = (headers: readonly Header[]): string | undefined =>
+  headers.find(([name]) => name.toLowerCase() === "authorization")?.[1];
+
+function shownKey({ request, key }: Exchange): ShownKey {
+  const given = authorizationOf(request.headers)?.trim();
+  if (given === undefined || given === "") return key === null ? { kind: "none" } : { kind: "named", name: key };
+  const value = given.replace(/^[A-Za-z][A-Za-z0-9_-]*\s+/, "");
+  const [, name] = /^\[redacted ([^\]]+)\]$/.exec(value) ?? [];
+  if (name !== undefined) return { kind: "named", name: key ?? name };
+  if (isHidden(value)) return key === null ? { kind: "hidden" } : { kind: "named", name: key };
+  return { kind: "shown", value };
+}
+
+/** Words and signs that recorders write in the place of a secret. */
+const hidden =
+  /redact|remov|hidden|mask|saniti|censor|filtered|secret|omitted|\*{2,}|•|…|\.{3}|^x+$|^<.*>$|^\{.*\}$|^\[.*\]$|^\$/i;
+
+const isHidden = (value: string): boolean => value === "" || hidden.test(value);

@@ -1,0 +1,171 @@
+import { existsSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+
+import { Command } from "commander";
+
+import { judgeSavedLoad } from "../../app/load/judge-saved-load.ts";
+import { judgeRecording, type JudgeRecordingOptions } from "../../app/recording/judge-recording.ts";
+import { readRecordedFile } from "../../app/recording/read-recording.ts";
+import type { Recording } from "../../app/recording/recording.ts";
+import { rejudgeRun } from "../../app/rejudge.ts";
+import { documentOf } from "../../app/report-folder/read-document.ts";
+import { readSavedRun, type SavedRun } from "../../app/report-folder/saved-run.ts";
+import { slug, timeInName } from "../../base/file-names.ts";
+import { line } from "../../base/line.ts";
+import { UsageError } from "../../base/usage-error.ts";
+import type { ReportDocument } from "../../report/model/report.ts";
+import { publishedTierNames } from "../../spec/tiers.ts";
+import { readBaseUrl } from "../../target/base-url.ts";
+import { withSteps } from "../command.ts";
+import { decisiveExitCode } from "../exit-codes.ts";
+import { cliMessages } from "../messages.ts";
+import { collect } from "../option-parsers.ts";
+import { displayPath, prepareOwnFolder } from "../output-files.ts";
+import { readRequirements, requirementsOption, type RequirementsFlag } from "../requirements-flag.ts";
+import {
+  type FailureFlags,
+  type FormatFlags,
+  prepareFormats,
+  readRules,
+  withFailureOptions,
+  withFormatOptions,
+} from "../report/format-flags.ts";
+import { presentReport, reportExitCode } from "../report/present-report.ts";
+
+interface JudgeFlags extends FormatFlags, FailureFlags, RequirementsFlag {
+  readonly baseUrl?: string;
+  readonly tier: readonly string[];
+  readonly bodies: boolean;
+  readonly complete?: boolean;
+  readonly out?: string;
+  readonly quiet?: boolean;
+}
+
+const examples = `
+A FILE is a HAR (of a browser, Playwright, mitmproxy or this harness), JSON lines of exchanges, evidence.json, load evidence, or the folder
+of a report: then it is judged again, as \`rejudge\` and \`load judge\` do. Each file is judged by itself. Keys are written nowhere.
+
+Examples:
+  conformance judge session.har
+  conformance judge session.har --base-url https://api.example.com/v1 --tier pro --html session.html
+  conformance judge team.har --tier key-1=free --tier key-2=pro --no-bodies
+  conformance judge reports/2026-01-31T02-00-00-000Z-acme
+
+Exit codes: 0 nothing broken; 1 a must is broken; 2 wrong usage, or a file that cannot be read; 3 nothing could be judged; 4 the harness
+itself failed, or an output could not be written.`;
+
+/** `conformance judge FILE…`: judges what was recorded. */
+export function judgeCommand(): Command {
+  const command = new Command("judge")
+    .argument("<file...>", "recordings, or folders of reports")
+    .option("--base-url <url>", "the server to judge (default: the one whose exchanges fit the interface best)")
+    .option(
+      "--tier <tier>",
+      `tier of all keys: ${publishedTierNames.join(", ")}; or of one, such as key-1=free (repeatable)`,
+      collect,
+      [],
+    )
+    .option("--no-bodies", "write no bodies into evidence.json")
+    .option(...requirementsOption)
+    .option("--complete", "a must clause that was not exercised fails as well")
+    .option("--out <dir>", "folder for report.json and evidence.json (default: a new one under reports/)")
+    .option("--json <file>", "report.json to this file as well; - prints it, and nothing else, on standard output")
+    .option("-q, --quiet", "only what is broken, and the verdict");
+  return withSteps(
+    withFormatOptions(withFailureOptions(command), ["report", "exchanges"]).addHelpText("after", examples),
+    { prepare, act, present },
+  );
+}
+
+/** A file to judge. `folder` is where the report of a recording is written. */
+type Work =
+  | { readonly kind: "traffic"; readonly file: string; readonly recording: Recording; readonly folder: string }
+  | { readonly kind: "saved run"; readonly folder: string; readonly saved: SavedRun }
+  | { readonly kind: "load"; readonly path: string };
+
+function prepare(files: readonly string[], flags: JudgeFlags) {
+  const options = {
+    baseUrl: flags.baseUrl === undefined ? null : readBaseUrl(flags.baseUrl),
+    tiers: readTiers(flags.tier),
+    keepsBodies: flags.bodies,
+    requirements: readRequirements(flags),
+    messages: cliMessages,
+  };
+  const formats = prepareFormats(flags);
+  if (files.length > 1 && (formats.files.length > 0 || flags.out !== undefined))
+    throw new UsageError(line`--out and formats are of one report: give one file, not ${files.length}.`);
+  return { flags, options, formats, rules: readRules(flags), work: files.map((file) => workOf(file, flags)) };
+}
+
+type Prepared = ReturnType<typeof prepare>;
+
+function workOf(file: string, { out }: JudgeFlags): Work {
+  const folder = folderOfReport(file);
+  if (folder !== null) {
+    const isLoad = existsSync(join(folder, "load"));
+    return isLoad ? { kind: "load", path: folder } : { kind: "saved run", folder, saved: readSavedRun(folder) };
+  }
+  const read = readRecordedFile(file);
+  if (read.kind === "load") return { kind: "load", path: file };
+  const name = `${timeInName(new Date())}-${slug(basename(file).replace(/\.[a-z]+$/i, "")).slice(0, 40)}`;
+  return { ...read, file, folder: prepareOwnFolder(out ?? join("reports", name)) };
+}
+
+/** The folder of a report, if a path is one or is its `evidence.json`; otherwise `null`. */
+function folderOfReport(path: string): string | null {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isDirectory() === true) return path;
+  const isEvidence = basename(path) === "evidence.json" && existsSync(join(dirname(path), "report.json"));
+  return isEvidence ? dirname(path) : null;
+}
+
+function readTiers(given: readonly string[]): JudgeRecordingOptions["tiers"] {
+  return new Map(
+    given.map((text) => {
+      const [, name = "*", tier = ""] = /^(?:(.+)=)?(.*)$/.exec(text) ?? [];
+      if (!publishedTierNames.some((each) => each === tier))
+        throw new UsageError(
+          line`--tier is ${JSON.stringify(text)}; give ${publishedTierNames.join(", ")}, or KEY=TIER.`,
+        );
+      return [name, tier];
+    }),
+  );
+}
+
+interface Judged {
+  readonly work: Work;
+  readonly document: ReportDocument;
+  readonly run: SavedRun | null;
+}
+
+const act = ({ work, options, flags }: Prepared): Promise<Judged[]> =>
+  Promise.all(work.map((each) => judgeOne(each, options, flags)));
+
+async function judgeOne(work: Work, options: Prepared["options"], flags: JudgeFlags): Promise<Judged> {
+  const { requirements } = options;
+  if (work.kind === "load") return { work, document: judgeSavedLoad([work.path], 250, requirements), run: null };
+  if (work.kind === "saved run") {
+    const { report, evidence } = work.saved;
+    const chosen = flags.requirements === undefined ? {} : { requirements };
+    return { work, document: documentOf(rejudgeRun(report, evidence, cliMessages, chosen), evidence), run: null };
+  }
+  const run = await judgeRecording(work.recording, { ...options, file: basename(work.file) });
+  return { work, document: documentOf(run.report, run.evidence), run };
+}
+
+async function present(all: readonly Judged[], { flags, formats, rules }: Prepared): Promise<number> {
+  const codes: number[] = [];
+  for (const { work, document, run } of all) {
+    const folder = work.kind === "load" ? null : displayPath(work.folder);
+    await presentReport(document, {
+      ...(run !== null && work.kind === "traffic" && { save: { folder: work.folder, run } }),
+      isQuiet: flags.quiet === true,
+      folder,
+      formats,
+      rules,
+      reportsToCi: true,
+    });
+    codes.push(reportExitCode(document.report, rules, flags.complete === true));
+  }
+  return decisiveExitCode(codes);
+}

@@ -1,0 +1,123 @@
+import { traceOf } from "../base/errors.ts";
+import type { Exchange } from "../evidence/exchange.ts";
+import { countBelow, sortedBy } from "../base/sorted.ts";
+import { type Sample, sampleOf } from "../rules/limits/sample.ts";
+import { type ClockControl, defaultKeyTraits, type Target } from "../target/target.ts";
+import type { Suite } from "./judge/check.ts";
+import { type PlannedProbe, planProbes } from "./plan/plan.ts";
+import type { Probe, ProbeContext } from "./probe.ts";
+import type { ProbeRunResult } from "./probe-run.ts";
+import { createContext } from "./run-context.ts";
+import { recordOf, type RunResult } from "./run-result.ts";
+import { openClient } from "./send/client.ts";
+import type { OutageMonitor } from "./send/outages.ts";
+import type { Need } from "./plan/needs.ts";
+
+/** Exchanges of other traffic with a server. Times are in milliseconds since the first request. */
+export interface RecordedTraffic {
+  /** The server, with the keys of the recording. A key that some response refused is marked as expired. */
+  readonly target: Target;
+  readonly exchanges: readonly Exchange[];
+  /** Rate-limit samples of requests whose exchanges were not kept. */
+  readonly samples: readonly { readonly key: string; readonly sample: Sample }[];
+  /** When the first request was sent, in Unix milliseconds. */
+  readonly startedUnixMs: number;
+  readonly durationMs: number;
+  /** Why the recording ended early; `null` if it did not. */
+  readonly stopped: string | null;
+}
+
+/**
+ * Judges recorded traffic. Sends nothing. Every probe of the suites must be of the stage `review`, so that it only reads
+ * what was recorded.
+ */
+export async function reviewRecording(traffic: RecordedTraffic, suites: readonly Suite[]): Promise<RunResult> {
+  const exchanges = traffic.exchanges.toSorted((one, other) => one.sentMs - other.sentMs);
+  const maxClockMs = exchanges.reduce((max, { clockMs }) => Math.max(max, clockMs), 0);
+  const target = { ...traffic.target, clock: maxClockMs > 0 ? unusableClock : null };
+  const context = createContext({ target, signal: new AbortController().signal, onHarnessLimit: () => {} });
+  try {
+    const clockAfter = clockAfterIn(exchanges, maxClockMs);
+    for (const exchange of exchanges)
+      context.recorder.record(
+        exchange,
+        sampleOf(exchange, Math.max(exchange.clockMs, clockAfter(exchange.answer.endMs))),
+      );
+    for (const { key, sample } of traffic.samples) context.recorder.recordSample(key, sample);
+    const time = {
+      ...context.time,
+      now: () => Date.now() - traffic.startedUnixMs,
+      maxClockOffsetMs: () => maxClockMs,
+    };
+    const review: ProbeContext<Need> = {
+      ...context,
+      time,
+      target,
+      given: {} as ProbeContext<Need>["given"],
+      client: openClient(context, { ...defaultKeyTraits, name: "", key: "", variable: "" }),
+      outages: unknownOutages(context.outages),
+      discovery: nothingDiscovered,
+      receiver: () => Promise.reject(new Error("a recording has no receiver")),
+      coverageSeed: 1,
+      limitTests: () => [],
+    };
+    const runs = await Promise.all(
+      planProbes(suites, target).map(async (planned) => ({ planned, result: await resultOf(planned, review) })),
+    );
+    const record = recordOf({ target, suites }, { ...context, time }, { target, runs });
+    return { kind: "judged", stopped: traffic.stopped, ...record, durationMs: traffic.durationMs };
+  } finally {
+    context.outages.close();
+    await context.transport.close();
+  }
+}
+
+/** Stands for the test clock of the recorded run. Nothing advances it any more. */
+const unusableClock: ClockControl = {
+  advance: () => Promise.reject(new Error("the clock of a recording cannot be advanced")),
+  settleMs: 0,
+  agentsFollow: false,
+};
+
+/**
+ * Counts one outage: the server may have been restarted or redeployed during the recording. At which times is not
+ * known.
+ */
+const unknownOutages = (outages: OutageMonitor): OutageMonitor => ({ ...outages, count: () => 1, all: () => [] });
+
+const noExchange: Exchange = {
+  id: "",
+  key: null,
+  request: { method: "GET", url: "", headers: [], body: { kind: "none" } },
+  sentMs: 0,
+  clockMs: 0,
+  answer: { kind: "unanswered", reason: "unreachable", detail: "not sent", endMs: 0 },
+};
+
+const nothingDiscovered = { listing: noExchange, usage: noExchange, health: [], invoked: null } as const;
+
+/**
+ * Returns how far the clock of the recorded run may have been advanced by a time: the next request shows it.
+ *
+ * @param sorted exchanges in order of sending
+ */
+function clockAfterIn(sorted: readonly Exchange[], maxClockMs: number): (ms: number) => number {
+  if (maxClockMs === 0) return () => 0;
+  const sentMs = sortedBy(sorted, (each) => each.sentMs);
+  return (ms) => sorted[countBelow(sentMs, ms)]?.clockMs ?? maxClockMs;
+}
+
+async function resultOf({ probe, skip }: PlannedProbe, context: ProbeContext<Need>): Promise<ProbeRunResult> {
+  if (skip !== null) return { kind: "skipped", ...skip };
+  try {
+    return { kind: "ran", evidence: await runReview(probe, context) };
+  } catch (error) {
+    return { kind: "broken", error: traceOf(error) };
+  }
+}
+
+function runReview(probe: Probe, context: ProbeContext<Need>): Promise<unknown> {
+  if (probe.stage !== "review" || probe.per !== "target")
+    throw new Error(`the probe "${probe.name}" sends requests, and so cannot judge a recording`);
+  return probe.run(context);
+}

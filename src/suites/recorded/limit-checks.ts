@@ -1,0 +1,76 @@
+import { hourMs, minuteMs } from "../../base/duration.ts";
+import type { LimitName } from "../../rules/limits/admission/models.ts";
+import { isRefused, type Sample } from "../../rules/limits/sample.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
+import { limitsOf } from "../../run/plan/key-limits.ts";
+import { probe } from "../../run/probe.ts";
+import { need } from "../../run/skip-reason.ts";
+import { usableKeys } from "../../target/target.ts";
+import { judgeKeyHistory, maxAdmittedWithin, type RunKeyHistory } from "../limits/key-history.ts";
+
+/** The admitted requests of a key whose tier is known. */
+interface RecordedKey {
+  readonly key: string;
+  /**
+   * Without refusals: requests that the recording does not show may explain any refusal, but never an admission beyond
+   * a limit.
+   */
+  readonly history: RunKeyHistory;
+  readonly wasRefused: boolean;
+}
+
+const recordedKeys = probe(
+  "the admitted requests of each key of the recording are looked over",
+  { since: "1.1", requests: 0, stage: "review" },
+  async ({ target, recorder }): Promise<{ readonly keys: readonly RecordedKey[] }> => ({
+    keys: usableKeys(target).flatMap((key) => {
+      const limits = limitsOf(key, target);
+      const samples = recorder.sampleSeriesOf(key.name).flat();
+      if (limits === null || samples.length === 0) return [];
+      const history = {
+        limits,
+        isFresh: false,
+        hasClock: target.clock !== null,
+        samples: samples.filter((each) => !isRefused(each)).map(withLaterHead),
+        stragglers: [],
+        lookalikes: [],
+      };
+      return [{ key: key.name, history, wasRefused: samples.some(isRefused) }];
+    }),
+  }),
+);
+
+/** How much later than recorded a response may have begun. The `Date` header bounds it to a second. */
+const maxLateMs = 1000;
+
+const withLaterHead = (sample: Sample): Sample => ({
+  ...sample,
+  headMs: sample.headMs + maxLateMs,
+  endMs: sample.endMs + maxLateMs,
+});
+
+const windows = {
+  minute: { ms: minuteMs, most: ({ perMinute }: RunKeyHistory["limits"]) => perMinute },
+  hour: { ms: hourMs, most: ({ perHour }: RunKeyHistory["limits"]) => perHour },
+} as const satisfies Partial<Record<LimitName, unknown>>;
+
+/** Judges that no key was admitted more often in a window than its tier publishes. */
+function judgeWindow(keys: readonly RecordedKey[], name: keyof typeof windows): Finding<never> {
+  if (keys.length === 0) return unproven("the tier of no key is known", need("tier"));
+  for (const { key, history } of keys) {
+    const judged = judgeKeyHistory(history);
+    if (judged.kind === "breach" && judged.breach === "too many admitted" && judged.limit === name)
+      return breach(judged.expected, `${judged.actual} (key ${key}: ${judged.witness.slice(0, 3).join(", ")}, …)`);
+  }
+  const { ms, most } = windows[name];
+  const isNear = ({ history, wasRefused }: RecordedKey): boolean =>
+    wasRefused && maxAdmittedWithin(history.samples, ms) >= most(history.limits) / 2;
+  return keys.some(isNear) ? holds() : unproven(`no key was refused near the limit of its ${name}`);
+}
+
+/** Checks of a key's history that hold whatever other clients did meanwhile, each with the suite that it belongs to. */
+export const recordedLimitChecks: readonly { readonly suite: string; readonly check: Check }[] = [
+  check("LIM-1", recordedKeys, ({ keys }) => judgeWindow(keys, "minute"), { as: "recorded", since: "1.1" }),
+  check("LIM-3", recordedKeys, ({ keys }) => judgeWindow(keys, "hour"), { as: "recorded", since: "1.1" }),
+].map((each) => ({ suite: "Limits", check: each }));

@@ -1,0 +1,160 @@
+import { type Check, type Probes, probesOf, type Suite } from "../../run/judge/check.ts";
+import { type Finding, type Observation, unproven } from "../../run/judge/finding.ts";
+import type { Probe } from "../../run/probe.ts";
+import { type Enabler, need } from "../../run/skip-reason.ts";
+import { suites } from "../all.ts";
+import { recordedLimitChecks } from "./limit-checks.ts";
+
+/** The facts that a recording of other traffic shows. They decide which checks can judge it. */
+export interface RecordingFacts {
+  /** Whether it shows when each request was sent and answered. */
+  readonly times: boolean;
+  /** Whether it shows when each event of a stream arrived. */
+  readonly eventTimes: boolean;
+  /** Whether it shows which requests had the same key. */
+  readonly keys: boolean;
+  /** Whether it shows the recorder's own time of day. */
+  readonly clock: boolean;
+}
+
+/** The reason to skip every check that needs requests of its own. */
+export const notInRecordings = "a recording of other traffic does not show this";
+
+/** Why a check that could judge a recording must not. */
+type Exclusion = keyof RecordingFacts | "own requests only";
+
+const exclusionReasons: Readonly<Record<Exclusion, string>> = {
+  times: "the recording does not have the time of every request",
+  eventTimes: "the recording does not have the times of a stream's events",
+  keys: "the recording hides which requests had the same key",
+  clock: "the recording does not have the recorder's time of day",
+  "own requests only": "other clients, which the recording does not show, may have used the key as well",
+};
+
+/**
+ * Checks that assume more than a recording shows, by id. `own requests only`: the check compares counters of a key, and
+ * so must know every request with the key.
+ */
+const exclusions: Readonly<Record<string, Exclusion>> = {
+  "HDR-12": "own requests only",
+  "HDR-12/readings": "own requests only",
+  "HDR-12/ledger": "own requests only",
+  "LIM-11/ledger": "own requests only",
+  "LIM-11/as sent": "own requests only",
+  "LIM-26": "own requests only",
+  "LIM-1/every key": "own requests only",
+  "LIM-2/every key": "own requests only",
+  "LIM-9/every key": "own requests only",
+  "HDR-19/every endpoint": "own requests only",
+  "HLT-16/ledger": "own requests only",
+  "HLT-16/as sent": "own requests only",
+  "KEY-10/ledger": "own requests only",
+  "USE-7/ledger": "own requests only",
+  "HDR-14": "clock",
+  "HDR-15": "times",
+  "SSE-28": "eventTimes",
+  "USE-10": "keys",
+};
+
+/** The ids of all checks that are left out of recordings on purpose. */
+export const excludedChecks: readonly string[] = Object.keys(exclusions);
+
+/**
+ * Returns the suites of a server for a recording of other traffic. They judge every recorded exchange, as a run judges
+ * its own. A check that needs requests of its own is skipped, and so is one that would need a fact that is missing.
+ */
+export const recordedSuites = (facts: RecordingFacts): Suite[] =>
+  suites.map(({ title, checks }) => ({
+    title,
+    checks: [
+      // A repeated check adds nothing: it judges the requests of a run's later probes.
+      ...checks.filter(({ widens }) => widens === undefined).map((each) => forRecording(each, facts)),
+      ...(facts.times ? recordedLimitChecks : []).filter(({ suite }) => suite === title).map(({ check }) => check),
+    ],
+  }));
+
+function forRecording(check: Check, facts: RecordingFacts): Check {
+  const exclusion = exclusions[check.id];
+  const isExcluded = exclusion !== undefined && (exclusion === "own requests only" || !facts[exclusion]);
+  const [reviews, others] = splitProbes(probesOf(check.on));
+  const reason = isExcluded ? exclusionReasons[exclusion] : notInRecordings;
+  if (isExcluded || Object.keys(reviews).length === 0) return skipped(check, reason);
+  const isSingle = "only" in reviews;
+  return {
+    ...check,
+    on: reviews,
+    matrix: check.matrix === null ? null : { ...check.matrix, coverageProbe: null },
+    also: [],
+    companions: [],
+    judge: (evidence: object) =>
+      withoutNeeds(
+        judgeWithout(others, (missing) =>
+          check.judge((isSingle ? evidence : Object.assign(missing, evidence)) as never),
+        ),
+      ),
+  };
+}
+
+/**
+ * Removes what would enable a run to show more: no setting adds anything to a recording. Only the tier of a key can be
+ * given later.
+ */
+function withoutNeeds(finding: Finding | Observation): Finding | Observation {
+  const bare =
+    finding.kind === "unproven" ? { ...finding, needs: namesTier(finding.needs) ? need("tier") : null } : finding;
+  if (!("seen" in bare) || bare.seen === undefined) return bare;
+  return { ...bare, seen: { ...bare.seen, unseen: bare.seen.unseen.map((cell) => ({ ...cell, reach: null })) } };
+}
+
+const namesTier = (needs: Enabler | null): boolean => needs !== null && JSON.stringify(needs).includes('"tier"');
+
+/** Splits the probes of a check: those that only read what was recorded, and the names of those that send requests. */
+function splitProbes(probes: Probes): readonly [reviews: Probes, others: readonly string[]] {
+  const entries = Object.entries(probes);
+  return [
+    Object.fromEntries(entries.filter(([, each]) => onlyReads(each))),
+    entries.flatMap(([name, each]) => (onlyReads(each) ? [] : [name])),
+  ];
+}
+
+/** Whether a probe only reads exchanges. One that needs something also reads deliveries, which recordings lack. */
+const onlyReads = ({ stage, needs }: Probe): boolean => stage === "review" && needs.length === 0;
+
+const skipped = (check: Check, reason: string): Check => ({
+  ...check,
+  on: {},
+  matrix: null,
+  also: [],
+  companions: [],
+  judge: () => unproven(reason),
+});
+
+/** Thrown when a check reads the evidence of a probe that did not run. */
+class NotRecorded extends Error {
+  override readonly name = "NotRecorded";
+}
+
+/**
+ * Judges without the evidence of some probes. Many checks name a probe only so that a run sends its requests. A check
+ * that reads the evidence of such a probe is unproven.
+ */
+function judgeWithout(
+  names: readonly string[],
+  judge: (missing: object) => Finding | Observation,
+): Finding | Observation {
+  const missing = {};
+  for (const name of names)
+    Object.defineProperty(missing, name, {
+      enumerable: true,
+      configurable: true,
+      get: () => {
+        throw new NotRecorded(name);
+      },
+    });
+  try {
+    return judge(missing);
+  } catch (error) {
+    if (error instanceof NotRecorded) return unproven(notInRecordings);
+    throw error;
+  }
+}

@@ -16,9 +16,6 @@ export const newestRequirements: RequirementSet = "1.2";
 /** The last of all sets. It judges clients, receivers and files, which earlier sets did not judge. */
 export const latestRequirements: RequirementSet = "1.2";
 
-/** The set whose requests every check of the whole run judges a second time: its checks are named `… in requests of 1.1`. */
-export const widenedRequirements: RequirementSet = "1.1";
-
 /** The set of saved files that name none: when they were written, there was only one set. */
 export const firstRequirements: RequirementSet = "1.0";
 

@@ -1,6 +1,5 @@
 import { type ClauseId, clauseIds, clauseOf } from "../../src/spec/clauses.ts";
 import { type Check, probesOf } from "../../src/run/judge/check.ts";
-import { widenedRequirements } from "../../src/spec/requirements.ts";
 import { allSuites } from "../../src/suites/all.ts";
 
 /** Returns the page `docs/clauses.md`: every clause, in the order of the document, with its checks. */
@@ -47,12 +46,17 @@ function coverage(id: ClauseId): string {
   const { untestable } = clauseOf(id);
   if (untestable !== undefined) return `not testable: ${untestable}`;
   const all = allSuites.flatMap((suite) => suite.checks.filter(({ clause }) => clause === id));
-  const isWidened = (check: Check): boolean => all.some(({ widens }) => widens === check);
+  const repetitionsOf = (check: Check): Check[] =>
+    all.filter(({ widens }) => widens === check).flatMap((each) => [each, ...repetitionsOf(each)]);
+  const alsoOn = (check: Check): string => {
+    const sets = repetitionsOf(check).map(({ since }) => since);
+    return sets.length === 0 ? "" : ` (also on requests of ${sets.join(" and ")})`;
+  };
   const lines = all
     .filter(({ widens }) => widens === undefined)
     .map(
       (check) =>
-        `\`${check.id}\`${isWidened(check) ? " (also on requests of " + widenedRequirements + ")" : ""}${check.since === clauseOf(id).since ? "" : ` (since ${check.since})`} on ${Object.values(
+        `\`${check.id}\`${alsoOn(check)}${check.since === clauseOf(id).since ? "" : ` (since ${check.since})`} on ${Object.values(
           probesOf(check.on),
         )
           .map(({ name }) => `“${name}”`)

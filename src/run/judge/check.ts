@@ -1,10 +1,11 @@
 import { type ClauseId, clauseOf, type GapId, type JudgedId, type ReadingOf } from "../../spec/clauses.ts";
 import {
-  countsIn,
   firstRequirements,
+  isLaterThan,
   laterSet,
+  newestRequirements,
   type RequirementSet,
-  widenedRequirements,
+  requirementSets,
 } from "../../spec/requirements.ts";
 import type { Finding, Observation } from "./finding.ts";
 import type { Probe } from "../probe.ts";
@@ -41,6 +42,8 @@ export interface Check {
    * finds nothing new, only the earlier one is reported.
    */
   readonly widens?: Check;
+  /** Whether a check that repeats an earlier one reports only a breach, and no further cases. */
+  readonly reportsOnlyBreaches?: boolean;
   readonly judge: (evidence: never) => Finding | Observation;
 }
 
@@ -91,20 +94,25 @@ export const probesOf = (on: Probe | Probes): Probes => (isProbe(on) ? { only: o
 const isOfWholeRun = ({ on }: Check): boolean => Object.values(probesOf(on)).some(({ narrow }) => narrow !== undefined);
 
 /**
- * Repeats each check of the first requirement set in the second, where it also judges the requests of newer probes.
- * The earlier check ignores these requests, because a published check must not become stricter. The few requests of
- * later sets are judged only by the checks that they were added for.
+ * Repeats each check of an earlier requirement set in every later set, where it also judges the requests of newer
+ * probes. The earlier check ignores these requests, because a published check must not become stricter. The requests of
+ * set 1.2 are so few that its repetitions report only breaches.
  */
 export const withWidened = ({ title, checks }: Suite): Suite => ({
   title,
   checks: checks.flatMap((earlier) => {
-    const { id, clause, since } = earlier;
-    const isWide = countsIn(widenedRequirements, since);
-    if (isWide || clauseOf(clause).level === "gap" || !isOfWholeRun(earlier)) return [earlier];
-    const name = `${id}${id === clause ? "/" : " "}in requests of ${widenedRequirements}`;
-    return [earlier, { ...earlier, id: name, since: widenedRequirements, widens: earlier }];
+    if (clauseOf(earlier.clause).level === "gap" || !isOfWholeRun(earlier)) return [earlier];
+    return requirementSets
+      .filter((each) => isLaterThan(earlier.since, each))
+      .reduce<Check[]>((chain, since) => [...chain, repeatedIn(since, earlier, chain.at(-1) ?? earlier)], [earlier]);
   }),
 });
+
+function repeatedIn(since: RequirementSet, earlier: Check, widens: Check): Check {
+  const { id, clause } = earlier;
+  const name = `${id}${id === clause ? "/" : " "}in requests of ${since}`;
+  return { ...earlier, id: name, since, widens, reportsOnlyBreaches: since === newestRequirements };
+}
 
 /** The checks of one section of the document. */
 export interface Suite {

@@ -44,7 +44,11 @@ export function judgeAll(suites: readonly Suite[], results: ProbeResults): Judge
   const judge = memoizeByPair((check: Check, instance: string | null): JudgedCheck =>
     check.widens === undefined
       ? judgeOne(check, instance, results)
-      : unlessSame(check.widens, judge(check.widens, instance), () => judgeOne(check, instance, results)),
+      : unlessSame(
+          check,
+          earlierOf(check).map((each) => judge(each, instance)),
+          () => judgeOne(check, instance, results),
+        ),
   );
   const rows = suites.flatMap(({ title, checks }) =>
     checks.flatMap((check) =>
@@ -82,13 +86,23 @@ type JudgedCheck = Pick<Judgement, "finding" | "exchanges">;
  * The finding of a check that repeats an earlier check for the requests of later probes. If the second finding adds
  * nothing, it becomes inapplicable, so that a report does not repeat the first.
  */
-function unlessSame(earlier: Check, { finding: before }: JudgedCheck, judgeWider: () => JudgedCheck): JudgedCheck {
+function unlessSame(
+  { clause, reportsOnlyBreaches = false }: Check,
+  earlier: readonly JudgedCheck[],
+  judgeWider: () => JudgedCheck,
+): JudgedCheck {
   const nothing = (reason: string): JudgedCheck => ({ finding: inapplicable(reason), exchanges: [] });
-  if (before.kind === "breach" || before.kind === "error") return nothing(`${earlier.id} is broken already`);
+  if (earlier.some(({ finding }) => isBroken(finding))) return nothing(`${clause} is broken already`);
   const wider = judgeWider();
-  if (wider.finding.kind === "breach" || wider.finding.kind === "error") return wider;
-  return casesIn(wider.finding) > casesIn(before) ? wider : nothing(`no other case than those of ${earlier.id}`);
+  if (isBroken(wider.finding)) return wider;
+  const cases = Math.max(...earlier.map(({ finding }) => casesIn(finding)));
+  return casesIn(wider.finding) > cases && !reportsOnlyBreaches ? wider : nothing(`no other case of ${clause}`);
 }
+
+const isBroken = ({ kind }: Judgement["finding"]): boolean => kind === "breach" || kind === "error";
+
+/** Returns the checks that a check repeats, the latest first. */
+const earlierOf = ({ widens }: Check): Check[] => (widens === undefined ? [] : [widens, ...earlierOf(widens)]);
 
 const casesIn = (finding: Judgement["finding"]): number => ("seen" in finding ? (finding.seen?.looked ?? 0) : 0);
 

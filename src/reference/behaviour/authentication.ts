@@ -21,6 +21,8 @@ export interface AccessRequest {
   /** `null` if the request names no agent. */
   readonly agentId: string | null;
   readonly address: string;
+  /** Whether the request has a signature, valid or not. */
+  readonly isSigned: boolean;
 }
 
 /** The parts of a request that its signature covers. An absent header is an empty text. */

@@ -3,6 +3,7 @@ import { fieldsOf, textOrNull } from "../json-edit.ts";
 import { fieldError, type ApiError, type Operation } from "../api-error.ts";
 import type { DeliveryRecord, Webhook, WebhookMetrics } from "../webhooks/webhook.ts";
 import type { TokenUsage } from "./invoke.ts";
+import type { ReferenceKey } from "../keys.ts";
 import { isoTime } from "./health-list-usage.ts";
 
 /** The stage of an execution, with its result. */
@@ -73,6 +74,8 @@ export const standardWebhooks = {
       secret: textOrNull(secret),
     };
   },
+  /** Whether a key may read what belongs to a webhook, such as its deliveries. */
+  showsWebhook: ({ owner }: Webhook, { name }: ReferenceKey): boolean => owner === name,
   webhookBody: ({ id, url, events, agentId, createdMs }: Webhook): unknown => ({
     webhook_id: id,
     url,

@@ -1,7 +1,9 @@
 import { tryParseJson } from "../../base/json.ts";
 import { acceptExpiredKeys, overrideError, overrideErrorStatus } from "../overrides.ts";
 import { fault, type Override, faults } from "../patch.ts";
-import type { Operation } from "../api-error.ts";
+import type { ErrorCause, Operation } from "../api-error.ts";
+import type { ReferenceKey } from "../keys.ts";
+import { withPath } from "./edge-cases.ts";
 
 /** Responds 403 to a wrong key on one endpoint. */
 const respond403 = (where: Operation) => overrideErrorStatus(["wrong-key"], 403, where);
@@ -20,6 +22,21 @@ function acceptSimilar(resembles: (text: string, key: string, operation: Operati
     },
   });
 }
+
+/** Takes one kind of invalid key for the key of the request before, if that request had the same path. */
+const servedFromCache = (where: Operation, invalid: ErrorCause): Override =>
+  withPath((path) => (base) => {
+    let last: { readonly path: string; readonly key: ReferenceKey } | null = null;
+    return {
+      identify: (credentials, ring, nowMs, operation) => {
+        const identity = base.identify(credentials, ring, nowMs, operation);
+        const before = last;
+        last = identity.kind === "known" ? { path: path(), key: identity.key } : null;
+        const isCached = identity.kind === "unauthenticated" && identity.cause === invalid && operation === where;
+        return isCached && before?.path === path() ? { kind: "known", key: before.key } : identity;
+      },
+    };
+  });
 
 export const authenticationFaults = faults("Authentication", {
   "valid-key-locked-out": fault("AUTH-1", "Keys of the published tiers are not let in to health.").by((base) => ({
@@ -222,6 +239,14 @@ export const authenticationFaults = faults("Authentication", {
     signedBytes: (request) =>
       base.signedBytes({ ...request, body: Buffer.from(Buffer.from(request.body).toString().trim()) }),
   })),
+  "health-cached-for-expired-keys": fault(
+    "AUTH-4",
+    "Health responds to an expired key from a cache, right after a good call of the same path.",
+  ).by(servedFromCache("health", "expired-key")),
+  "list-cached-for-wrong-keys": fault(
+    "AUTH-3",
+    "The list responds to a wrong key from a cache, right after a good call of the same path.",
+  ).by(servedFromCache("list", "wrong-key")),
   "key-looked-at-last": fault("AUTH-16", "Path, agent and body are checked before the key.").by(() => ({
     authenticatesFirst: () => false,
   })),

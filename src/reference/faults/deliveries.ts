@@ -102,6 +102,15 @@ export const deliveredEventFaults = faults("Events / Webhook events", {
   "subscription-first-only": fault("HOOK-15", "A webhook of two event types gets only the first.").by((base) => ({
     selectsType: (events, type) => base.selectsType(events.length === 2 ? events.slice(0, 1) : events, type),
   })),
+  "wildcard-selects-only-as-first": fault("HOOK-16", "`agent.*` selects nothing if it is not the first event.").by(
+    (base) => ({
+      selectsType: (events, type) =>
+        base.selectsType(
+          events.filter((each, at) => at === 0 || each !== "agent.*"),
+          type,
+        ),
+    }),
+  ),
   "wildcard-selects-nothing": fault("HOOK-16", "`agent.*` selects nothing.").by(() => ({
     selectsType: (events, type) => events.includes(type),
   })),

@@ -28,6 +28,10 @@ function dataOf(bytes: Uint8Array): unknown {
   return isObject(value) && "data" in value ? value["data"] : value;
 }
 
+/** Keys the signature with a changed secret. */
+const keyedWith = (change: (secret: string) => string | Uint8Array): Override =>
+  signature((bytes, secret) => hmac(bytes, change(secret)).digest("hex"));
+
 const bytesOf = (text: string, encoding: BufferEncoding = "utf8"): Uint8Array => Buffer.from(text, encoding);
 
 export const signatureFaults = faults("Events / Delivery security and policy", {
@@ -49,6 +53,24 @@ export const signatureFaults = faults("Events / Delivery security and policy", {
   ),
   "signature-secret-decoded": fault("HOOK-21", "The signature is keyed with the base64-decoded secret.").by(
     signature((bytes, secret) => hmac(bytes, bytesOf(secret, "base64")).digest("hex")),
+  ),
+  "signature-secret-decoded-from-hex": fault("HOOK-21", "A secret of hexadecimal digits is decoded.").by(
+    keyedWith((secret) => (/^([0-9a-f]{2}){4,}$/i.test(secret) ? bytesOf(secret, "hex") : secret)),
+  ),
+  "signature-secret-decoded-if-base64": fault("HOOK-21", "A secret with the form of padded base64 is decoded.").by(
+    keyedWith((secret) => (/^[a-z0-9+/]+={1,2}$/i.test(secret) ? bytesOf(secret, "base64") : secret)),
+  ),
+  "signature-secret-trimmed": fault("HOOK-21", "Blanks at the ends of a secret are dropped.").by(
+    keyedWith((secret) => secret.trim()),
+  ),
+  "signature-secret-as-number": fault("HOOK-21", "A secret of digits loses its leading zeros.").by(
+    keyedWith((secret) => (/^\d+$/.test(secret) ? String(Number(secret)) : secret)),
+  ),
+  "signature-secret-in-latin-1": fault("HOOK-21", "The secret is encoded in Latin-1.").by(
+    keyedWith((secret) => bytesOf(secret, "latin1")),
+  ),
+  "signature-secret-cut": fault("HOOK-21", "Only the first 72 characters of a secret are used.").by(
+    keyedWith((secret) => secret.slice(0, 72)),
   ),
   "signature-of-reprinted-body": fault("HOOK-21", "The signature is that of the body reformatted with blanks.").by(
     signature((bytes, secret) => hmac(bytesOf(JSON.stringify(valueOf(bytes), null, 1)), secret).digest("hex")),

@@ -132,6 +132,15 @@ export const keyFaults = faults("Resources / API key", {
         (key.allowedIps === null || !base.permits({ ...key, agents: null, scope: "full" }, request)),
     }),
   ),
+  "one-agent-key-reads-other-deliveries": fault(
+    "KEY-6",
+    "A key of one agent may read the deliveries of webhooks of other keys and agents.",
+  ).by((base) => ({
+    showsWebhook: (webhook, key) => key.agents !== null || base.showsWebhook(webhook, key),
+  })),
+  "signature-replaces-address": fault("KEY-7", "A signed request may come from any address.").by((base) => ({
+    permits: (key, request) => base.permits(request.isSigned ? { ...key, allowedIps: null } : key, request),
+  })),
   "key-usage-missing": fault("KEY-9", "Key usage is not there.").by(() => ({
     servedPath: (path) => path.replace(/^\/v1\/keys\/usage/, "/v1/keys/nothing"),
   })),

@@ -15,6 +15,7 @@ export interface IncomingRequest {
   readonly address: string;
   /** `null` if the path names no agent. */
   readonly agentId: string | null;
+  readonly isSigned: boolean;
 }
 
 /** One request, from its arrival to the end of its response. */

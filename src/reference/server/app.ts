@@ -111,7 +111,13 @@ function open(
     request.headers.authorization ??
     state.behaviour.authorizationElsewhere(request.headers, request.originalUrl, operation);
   const address = addressOf(state, request);
-  const context = admitRequest(state, { operation, authorization, address, agentId: agentIdOf(request.params) });
+  const context = admitRequest(state, {
+    operation,
+    authorization,
+    address,
+    agentId: agentIdOf(request.params),
+    isSigned: request.headers["x-signature"] !== undefined,
+  });
   request.requestContext = context;
   reply.raw.sendDate = false;
   reply.raw.on("close", () => {

@@ -44,7 +44,13 @@ export function answerMalformed(state: ServerState, error: NodeJS.ErrnoException
     return;
   }
   const address = socket.remoteAddress ?? "";
-  const context = admitRequest(state, { operation: "unknown", authorization: "", address, agentId: null });
+  const context = admitRequest(state, {
+    operation: "unknown",
+    authorization: "",
+    address,
+    agentId: null,
+    isSigned: false,
+  });
   const result = failed(apiError("malformed-http", "The received bytes are no HTTP request."));
   const { status, headers, bytes } = renderResponse(context, result, "");
   const named = headers.filter(([name]) => !/^(connection|content-length|transfer-encoding)$/i.test(name));

@@ -27,7 +27,7 @@ function validateReach(
 ): ApiError | null {
   // The empty id stands for all agents. No agent has it, so a key for some agents cannot create a webhook for all. The
   // client's address was already checked.
-  const request = { operation, agentId: agentId ?? "", address: "" };
+  const request = { operation, agentId: agentId ?? "", address: "", isSigned: false };
   if (key !== null && !behaviour.permits({ ...key, allowedIps: null }, request))
     return apiError("forbidden", "This key may create webhooks for its own agents only: name one of them as agent_id.");
   return agentId === null ? null : validateAgent(agents, agentId);
@@ -53,7 +53,7 @@ function forWebhook(
 ): RouteResult {
   if (deferredError !== null) return failed(deferredError);
   const webhook = state.outbox.find(id);
-  return webhook === undefined || webhook.owner !== key?.name
+  return webhook === undefined || key === null || !state.behaviour.showsWebhook(webhook, key)
     ? failed(apiError("webhook-not-found", "No webhook has this id."))
     : ok(respond(webhook));
 }

@@ -49,6 +49,19 @@ export const webhookVariants = variants("Endpoints / 6. Create a webhook", {
       base.validateWebhook(body, refusedAddress) ??
       (getPath(body, "secret") === undefined ? fieldError("missing-field", "secret", "missing") : null),
   })),
+  "webhook-unusual-secrets-refused": variant(
+    "A secret that is long, not ASCII or has blanks at its ends is refused.",
+  ).by((base) => ({
+    validateWebhook: (body, refusedAddress) => {
+      const secret = getPath(body, "secret");
+      return (
+        base.validateWebhook(body, refusedAddress) ??
+        (typeof secret === "string" && !/^[!-~][ -~]{10,100}[!-~]$/.test(secret)
+          ? fieldError("invalid-input", "secret", "must have 12 to 102 characters")
+          : null)
+      );
+    },
+  })),
   "webhook-answers-202": variant("Creating a webhook responds with 202.").by(
     overrideSuccessStatus("createWebhook", 202),
   ),

@@ -8,6 +8,7 @@ import type { RejectedKeyKind } from "../../spec/rejected-key-kinds.ts";
 import { alertCrossed } from "../alerts/probes.ts";
 import { invoked } from "../invoke/probes.ts";
 import { keyUsageRead, webhookCreated } from "../keys/probes.ts";
+import { indirectUseChecks } from "../keys/indirect-use.ts";
 import { batchSubmitted } from "../operations/probes.ts";
 import { allExchanges, endpointOf, endpointsWithControl, hasValidKey } from "../shared/all-exchanges.ts";
 import {
@@ -276,6 +277,7 @@ export const authentication = suite("Authentication", [
     if (hasStatus(allWrong, 404)) return follows("agent-first");
     return breach("401, or 404 as the agent does not exist", outcomeOf(allWrong), allWrong);
   }),
+  ...indirectUseChecks,
   ...signingChecks,
   ...keyCornerChecks,
 ]);

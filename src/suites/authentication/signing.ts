@@ -6,7 +6,7 @@ import { check, observe } from "../../run/judge/check.ts";
 import { breach, type Finding, follows, holds, observed, unproven } from "../../run/judge/finding.ts";
 import { agentPath } from "../../run/send/client.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
-import { keyToSignFor } from "../../target/target.ts";
+import { keyToSignFor, type TargetKey } from "../../target/target.ts";
 import { dateSeconds, secondsHeader } from "../../rules/limits/sample.ts";
 import { describeStatus, describeVerdict, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
 
@@ -125,9 +125,20 @@ interface SigningOverrides {
 
 type SendSigned = (method: string, path: string, signing?: SigningOverrides) => Promise<Exchange>;
 
-function createSigner(context: ProbeContext<"signing">): SendSigned {
+/** Sends a request with a key and a valid signature. */
+export const sendSigned = (
+  context: ProbeContext<"signing">,
+  key: TargetKey,
+  method: string,
+  path: string,
+): Promise<Exchange> => createSigner(context, key)(method, path);
+
+function createSigner(
+  context: ProbeContext<"signing">,
+  key: TargetKey = keyToSignFor(context.target) ?? context.client.key,
+): SendSigned {
   const { given, target } = context;
-  const client = context.client.as(keyToSignFor(context.target) ?? context.client.key);
+  const client = context.client.as(key);
   const basePath = new URL(target.baseUrl).pathname;
   return (method, path, signing = {}) => {
     const wire = `${basePath}${path}`;

@@ -17,6 +17,7 @@ import { eventsOfType, eventTypeOf, isPublishedEvent, withoutPings } from "./eve
 import { judgeAgentNamed, judgeCreatedTime, uniqueIdsCheck } from "./event-content.ts";
 import { missingDeliveryExcuse, droppedByReceiver, unpublishedTypeExcuse } from "./missing-deliveries.ts";
 import { deploymentChecks, isOfDeployment } from "./deployment-events.ts";
+import { oddWebhookChecks } from "./odd-webhooks.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { getPath, isObject } from "../../base/json.ts";
@@ -273,6 +274,7 @@ export const deliveries = suite("Webhook deliveries", [
     const values = deliveryHeader(first, signatureHeader);
     return observed(values.length === 0 ? `no \`${signatureHeader}\`` : `still a \`${signatureHeader}\``);
   }),
+  ...oddWebhookChecks,
   ...deploymentChecks,
   check(
     "HOOK-16",

@@ -19,6 +19,7 @@ import {
 } from "../shared/response.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { isObject } from "../../base/json.ts";
+import { indirectKeyChecks } from "./indirect-use.ts";
 import { positiveControls, keyCheckProbes } from "../authentication/checks.ts";
 import {
   otherAddressKeyTried,
@@ -171,6 +172,7 @@ export const keys = suite("Keys", [
       },
     },
   ),
+  ...indirectKeyChecks,
   check("KEY-9", keyUsageRead, ({ read }) => {
     if (hasStatus(read, 429)) return unproven("a limit refused the request (429)");
     return hasStatus(read, 200) ? holds() : breach("200", outcomeOf(read), read);

@@ -47,6 +47,8 @@ export interface WebhookOptions {
   readonly events: readonly string[];
   readonly agent: string | null;
   readonly isSigned: boolean;
+  /** The secret of a signed webhook. Default: a random one. */
+  readonly secret?: string;
   /** Replies of the receiver, one per attempt. Default: 200. */
   readonly replies?: readonly Reply[];
   /** Whether the receiver gets another secret than the target, so that no signature matches. */
@@ -74,7 +76,7 @@ export async function createWebhook(
   wanted: WebhookOptions,
 ): Promise<OpenedWebhook> {
   const { events, agent, isSigned, isMismatched = false, replies = [{ kind: "status", status: 200 }] } = wanted;
-  const secret = isSigned ? generateSecret() : null;
+  const secret = isSigned ? (wanted.secret ?? generateSecret()) : null;
   const address = receiver.open(`${hookPrefix}${wanted.name}`, {
     secret: isMismatched ? generateSecret() : secret,
     replies,

@@ -23,6 +23,13 @@ import {
 } from "./create-webhook.ts";
 import { awaitDeliveries, awaitUnexpected } from "./await-deliveries.ts";
 import { idleAgents } from "./idle-agents.ts";
+import {
+  oddDeliveriesPerInvoke,
+  oddKinds,
+  type OddWebhooks,
+  openOddWebhooks,
+  requestedOddWebhooks,
+} from "./odd-webhooks.ts";
 
 /** Webhooks of the invoked agent, by the events that they select. */
 export type Subscription =
@@ -46,6 +53,8 @@ export interface InvokedWithWebhooks {
   /** `null` for a webhook that was not created, because the key has few requests a minute. */
   readonly webhooks: Readonly<Record<MinSubscription, RequestedWebhook>> &
     Readonly<Record<Exclude<Subscription, MinSubscription>, RequestedWebhook | null>>;
+  /** Webhooks with unusual secrets; `null` if the key has few requests a minute. Absent in older evidence. */
+  readonly odd?: OddWebhooks | null;
   /** A webhook of another agent, which was not invoked; `null` if the target has none. */
   readonly elsewhere: RequestedWebhook | null;
   readonly invoked: readonly Exchange[];
@@ -72,9 +81,9 @@ export const invokedWithWebhooks = probe(
   "webhooks are created for an agent, and it is invoked",
   {
     needs: ["receiver", "agents.answering"],
-    requests: (target) => (hasFewRequests(target) ? 5 : 12),
+    requests: (target) => (hasFewRequests(target) ? 5 : 12 + oddKinds.length),
     stage: "exclusive",
-    creates: { webhooks: 6 },
+    creates: { webhooks: 6 + oddKinds.length },
     createsFew: { webhooks: 3 },
   },
   async (context): Promise<InvokedWithWebhooks> => {
@@ -98,6 +107,7 @@ export const invokedWithWebhooks = probe(
       deployments: hasFew ? null : await open("deployments"),
     };
     const elsewhere = await createIdleWebhook(context, agent);
+    const odd = hasFew ? null : await openOddWebhooks(client, receiver, agent);
 
     const invoked: Exchange[] = [];
     // With few requests, this one body also tests the combined parameters.
@@ -109,7 +119,12 @@ export const invokedWithWebhooks = probe(
         ? [{ address: made.address, count: count * perInvoke[name as Subscription] }]
         : [],
     );
-    if (reach.unreachable === null) await awaitDeliveries(expected, time);
+    const expectedOdd = oddKinds.flatMap((kind) =>
+      odd !== null && isSuccess(odd[kind].exchange)
+        ? [{ address: odd[kind].address, count: count * oddDeliveriesPerInvoke(kind) }]
+        : [],
+    );
+    if (reach.unreachable === null) await awaitDeliveries([...expected, ...expectedOdd], time);
     await awaitUnexpected(time);
 
     const id = webhookIdOf(opened.both.exchange);
@@ -127,8 +142,9 @@ export const invokedWithWebhooks = probe(
         deployments: opened.deployments && requestedWebhookOf(opened.deployments),
       },
       elsewhere: elsewhere === null ? null : requestedWebhookOf(elsewhere),
+      odd: odd && requestedOddWebhooks(odd),
       invoked,
-      deliveries: receiver.deliveries().filter(({ hook }) => hook.startsWith(hookPrefix)),
+      deliveries: receiver.deliveries().filter(({ hook, since }) => hook.startsWith(hookPrefix) && since === undefined),
       listed,
       shown,
     };

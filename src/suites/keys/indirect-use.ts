@@ -1,0 +1,186 @@
+import { getPath } from "../../base/json.ts";
+import { type Exchange, sentJson } from "../../evidence/exchange.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
+import { hasFewRequests, resolveKey } from "../../run/plan/needs.ts";
+import { probe, type ProbeContext } from "../../run/probe.ts";
+import type { EndpointName } from "../../spec/endpoints.ts";
+import { expiredKeySent, unauthenticatedSent } from "../authentication/probes.ts";
+import { sendSigned } from "../authentication/signing.ts";
+import { neverIssuedKey } from "../shared/key-trials/altered-keys.ts";
+import { prepareFixtures } from "../shared/key-trials/fixtures.ts";
+import { createTrialSender, type KeyTrials, requestFor } from "../shared/key-trials/send-trials.ts";
+import { hasStatus, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
+import { webhookIdOf, webhookPath } from "../webhooks/create-webhook.ts";
+import { invokedWithWebhooks } from "../webhooks/probes.ts";
+import { otherAddressKeyTried } from "./probes.ts";
+
+// Requests in which a key could get around its restriction: by a response that a cache keeps for another key, by the
+// resources of another agent, or by a signature.
+
+const since = "1.2";
+
+const readEndpoints = ["health", "list", "usage", "keyUsage", "deliveries", "operations"] as const;
+
+/** A request with an invalid key that followed a good call of the same path at once. */
+interface CachedTrial {
+  readonly kind: "an expired key" | "a wrong key";
+  readonly endpoint: EndpointName;
+  readonly good: Exchange;
+  readonly exchange: Exchange;
+}
+
+export const keysTriedAfterGoodCalls = probe(
+  "an expired and a wrong key are used right after a good call of the same path",
+  {
+    requests: (target) => (hasFewRequests(target) ? 0 : readEndpoints.length - 1),
+    reads: true,
+    stage: "limits",
+    after: [unauthenticatedSent],
+    since,
+  },
+  async (context): Promise<{ readonly trials: readonly CachedTrial[] }> => {
+    const { client, target } = context;
+    const fixtures = await prepareFixtures(context, "of-cached-calls");
+    const expired = resolveKey("keys.expired", target);
+    const wrong = { kind: "a wrong key", sender: createTrialSender(client, fixtures, context) } as const;
+    const senders = [
+      ...(expired === null
+        ? []
+        : [{ kind: "an expired key", sender: createTrialSender(client.as(expired), fixtures, context) } as const]),
+      { ...wrong, authorization: `Bearer ${neverIssuedKey(client.key.key)}` },
+    ];
+    const trials: CachedTrial[] = [];
+    // Health costs the key nothing. A key with few requests a minute tries health alone.
+    for (const endpoint of hasFewRequests(target) ? (["health"] as const) : readEndpoints) {
+      const request = requestFor[endpoint](fixtures);
+      if (request === null) continue;
+      for (const { kind, sender, ...rest } of senders) {
+        const good = await client.send(request.method, request.path);
+        const exchange = isSuccess(good)
+          ? await sender.send(request, "authorization" in rest ? rest.authorization : undefined)
+          : null;
+        if (exchange !== null) trials.push({ kind, endpoint, good, exchange });
+      }
+    }
+    return { trials };
+  },
+);
+
+/**
+ * Judges that no cache serves a response of a valid key to an invalid one. Judges only endpoints that reject the
+ * invalid key in other requests, so that one defect does not break two clauses.
+ */
+const notServedFromCache =
+  (kind: CachedTrial["kind"]) =>
+  ({
+    cached: { trials },
+    ordinary,
+  }: {
+    readonly cached: { readonly trials: readonly CachedTrial[] };
+    readonly ordinary: KeyTrials;
+  }): Finding<never> => {
+    const rejecting = ordinary.cells.filter((each) => each.kind === kind && hasStatus(each.exchange, 401));
+    const judged = trials.filter(
+      (each) =>
+        each.kind === kind &&
+        !isInconclusive(each.exchange) &&
+        rejecting.some(({ endpoint }) => endpoint === each.endpoint),
+    );
+    const served = judged.find(({ exchange }) => isSuccess(exchange));
+    if (served !== undefined)
+      return breach(
+        "401, right after a good call of the same path, too",
+        `${outcomeOf(served.exchange)} to ${kind} on ${served.endpoint}`,
+        served.exchange,
+        served.good,
+      );
+    return judged.length === 0 ? inapplicable("no endpoint rejected this kind of key in other requests") : holds();
+  };
+
+/** Reads of another agent's deliveries; `null` if the run has no webhook of another agent. */
+interface ForeignDeliveries {
+  readonly control: Exchange;
+  readonly read: Exchange;
+}
+
+export const foreignDeliveriesRead = probe(
+  "a key that is restricted to one agent reads the deliveries of another agent's webhook",
+  {
+    needs: ["keys.oneAgent"],
+    requests: (target) => (hasFewRequests(target) ? 0 : 1),
+    reads: true,
+    stage: "limits",
+    after: [invokedWithWebhooks],
+    since,
+  },
+  async (context): Promise<ForeignDeliveries | null> => {
+    const { client, given, target } = context;
+    const key = given["keys.oneAgent"];
+    const id = hasFewRequests(target) ? null : foreignWebhook(context, key.agents ?? []);
+    if (id === null) return null;
+    const path = webhookPath(id, "/deliveries");
+    return { control: await client.send("GET", path), read: await client.as(key).send("GET", path) };
+  },
+);
+
+/** Returns the id of a webhook of the main key whose agent is not among these; `null` if there is none. */
+function foreignWebhook({ client, recorder }: ProbeContext, agents: readonly string[]): string | null {
+  const created = recorder.exchanges().find((each) => {
+    const agent = getPath(sentJson(each.request), "agent_id");
+    const isCreation = each.request.method === "POST" && each.request.url.endsWith("/webhooks") && isSuccess(each);
+    return isCreation && each.key === client.key.name && typeof agent === "string" && !agents.includes(agent);
+  });
+  return created === undefined ? null : webhookIdOf(created);
+}
+
+function judgeForeignDeliveries(tried: ForeignDeliveries | null): Finding<never> {
+  if (tried === null) return inapplicable("no webhook of another agent is known, or the key has few requests a minute");
+  const { control, read } = tried;
+  if (!isSuccess(control)) return unproven(`the main key could not read them either (${outcomeOf(control)})`);
+  if (isInconclusive(read)) return unproven(`the key was neither accepted nor rejected (${outcomeOf(read)})`);
+  return isSuccess(read)
+    ? breach("a key that is restricted to one agent does not read the deliveries of another", outcomeOf(read), read)
+    : holds();
+}
+
+export const otherAddressKeySigned = probe(
+  "a key that may only come from other addresses is used in a signed request",
+  { needs: ["keys.elsewhere", "signing"], requests: 0, reads: true, stage: "limits", since },
+  async (context) => ({ signed: await sendSigned(context, context.given["keys.elsewhere"], "GET", "/usage") }),
+);
+
+/** Checks of keys that get around their restriction. */
+export const indirectUseChecks: readonly Check[] = [
+  check("AUTH-4", { cached: keysTriedAfterGoodCalls, ordinary: expiredKeySent }, notServedFromCache("an expired key"), {
+    as: "after a good call",
+    since,
+  }),
+  check(
+    "AUTH-3",
+    { cached: keysTriedAfterGoodCalls, ordinary: unauthenticatedSent },
+    notServedFromCache("a wrong key"),
+    {
+      as: "after a good call",
+      since,
+    },
+  ),
+];
+
+export const indirectKeyChecks: readonly Check[] = [
+  check("KEY-6", foreignDeliveriesRead, judgeForeignDeliveries, { as: "deliveries of another agent", since }),
+  check(
+    "KEY-7",
+    { tried: otherAddressKeyTried, signing: otherAddressKeySigned },
+    ({ tried, signing: { signed } }): Finding<never> => {
+      const plain = tried.cells.find(({ endpoint }) => endpoint === "usage");
+      if (plain === undefined || isSuccess(plain.exchange) || isInconclusive(plain.exchange))
+        return inapplicable("the key is not rejected without a signature; see KEY-7");
+      if (isInconclusive(signed)) return unproven(`the key was neither accepted nor rejected (${outcomeOf(signed)})`);
+      return isSuccess(signed)
+        ? breach("a signature does not get the key accepted from here", outcomeOf(signed), signed, plain.exchange)
+        : holds();
+    },
+    { as: "signed", since },
+  ),
+];

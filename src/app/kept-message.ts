@@ -28,7 +28,7 @@ export interface MessageChoice {
  * The selected part of a message: the bytes of its body or headers, or the lines of the whole. The lines may contain characters that
  * control a terminal.
  */
-export type KeptPart =
+export type RecordedPart =
   | { readonly kind: "bytes"; readonly bytes: Buffer }
   | { readonly kind: "lines"; readonly lines: readonly string[] };
 
@@ -37,8 +37,8 @@ export type KeptPart =
  *
  * @throws {UsageError} if there is no such message, or the part was not recorded completely
  */
-export function readKeptPart(choice: MessageChoice): KeptPart {
-  const { exchanges, deliveries } = readKept(choice.path);
+export function readRecordedPart(choice: MessageChoice): RecordedPart {
+  const { exchanges, deliveries } = readRecordedEvidence(choice.path);
   const delivery = deliveries.find(({ id }) => id === choice.id);
   if (delivery !== undefined)
     return choice.part === "all" ? { kind: "lines", lines: deliveryLines(delivery) } : partOf(delivery.request, choice);
@@ -53,7 +53,7 @@ export function readKeptPart(choice: MessageChoice): KeptPart {
 const noSuchMessage = ({ path, id }: MessageChoice, exchanges: number, deliveries: number) =>
   line`${path} has no exchange or delivery ${JSON.stringify(id)}. It has ${exchanges} exchanges and ${deliveries} deliveries; each finding names its own.`;
 
-function readKept(path: string): Pick<Evidence, "exchanges" | "deliveries"> {
+function readRecordedEvidence(path: string): Pick<Evidence, "exchanges" | "deliveries"> {
   try {
     const file = join(folderOf(path), "evidence.json");
     return readEvidence(readFileSync(file, "utf8"), file);
@@ -70,7 +70,7 @@ interface Message {
   readonly body: Body;
 }
 
-function partOf({ headers, body }: Message, { id, part }: MessageChoice): KeptPart {
+function partOf({ headers, body }: Message, { id, part }: MessageChoice): RecordedPart {
   if (part === "headers")
     return { kind: "bytes", bytes: Buffer.from(headers.map(([name, value]) => `${name}: ${value}\r\n`).join("")) };
   if (body.kind === "cut")

@@ -5,7 +5,7 @@ import { collectGarbageOften } from "./runtime.ts";
 // again with the name of a module.
 
 /** Modules that run in a worker thread or child process, by name. */
-const parts: Readonly<Record<string, () => Promise<unknown>>> = {
+const modulesByName: Readonly<Record<string, () => Promise<unknown>>> = {
   child: () => import("../reference/embedded/process/child.ts"),
   "mutants-worker": () => import("../selftest/mutants/mutants-worker.ts"),
   sender: () => import("../load/engines/autocannon/sender.ts"),
@@ -16,7 +16,7 @@ const parts: Readonly<Record<string, () => Promise<unknown>>> = {
 async function start(): Promise<void> {
   const part = moduleToRun();
   if (part !== null) {
-    await parts[part]?.();
+    await modulesByName[part]?.();
     return;
   }
   collectGarbageOften(process.argv.slice(2), process.env["CONFORMANCE_BASE_URL"]);

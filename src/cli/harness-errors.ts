@@ -40,13 +40,13 @@ export function printHarnessError(error: unknown): void {
   process.stderr.write(limit === null ? failureText(error) : `${limitText(limit)}\n`);
 }
 
-const enders = new Set<(error: unknown) => void>();
+const endCallbacks = new Set<(error: unknown) => void>();
 let isCatching = false;
 
 /** Registers a callback for uncaught errors, so that a command can still save its results. Returns a function that removes the callback. */
 export function endOnFailure(end: (error: unknown) => void): () => void {
-  enders.add(end);
-  return () => void enders.delete(end);
+  endCallbacks.add(end);
+  return () => void endCallbacks.delete(end);
 }
 
 /**
@@ -60,8 +60,8 @@ export function catchFailures(): void {
   isCatching = true;
   process.on("uncaughtException", (error) => {
     printHarnessError(error);
-    if (enders.size === 0) process.exit(exitCodes.harnessFailed);
-    for (const end of enders) end(error);
+    if (endCallbacks.size === 0) process.exit(exitCodes.harnessFailed);
+    for (const end of endCallbacks) end(error);
   });
 }
 

@@ -6,7 +6,7 @@ import { commandName } from "../report/reproduce/command-name.ts";
 import { commandTable } from "./command-table.ts";
 
 /** How this process was started. */
-interface Start {
+interface ProcessStart {
   /** Whether this process is the standalone executable. */
   readonly isBinary: boolean;
   readonly execPath: string;
@@ -16,8 +16,8 @@ interface Start {
 }
 
 /** Returns the command that starts the harness again, from the current folder and in the way in which this process was started. */
-export function invocationOf({ isBinary, execPath, script, folder }: Start): string {
-  if (isBinary) return shown(folder, execPath);
+export function invocationOf({ isBinary, execPath, script, folder }: ProcessStart): string {
+  if (isBinary) return shownPath(folder, execPath);
   const real = script === undefined ? null : realPathOf(script);
   if (real === null) return plain;
   if (basename(real) === "main.ts") return `node ${relative(folder, real)}`;
@@ -29,7 +29,7 @@ export function invocationOf({ isBinary, execPath, script, folder }: Start): str
 
 const plain = "conformance";
 
-const shown = (folder: string, file: string): string => {
+const shownPath = (folder: string, file: string): string => {
   const path = relative(folder, file);
   return path.startsWith("..") ? file : `./${path}`;
 };
@@ -47,9 +47,9 @@ const printedCommand = new RegExp(`(^|[\`(\\s])(?:${commandName}|conformance) (?
 
 /** Replaces `conformance` in printed commands by what starts the harness here, such as `npx agent-hosting-conformance`. */
 export const withInvocation = (text: string): string =>
-  text.replace(printedCommand, (_, before: string) => `${before}${invocation()} `);
+  text.replace(printedCommand, (_, before: string) => `${before}${invocationOfThisProcess()} `);
 
-const invocation = (): string =>
+const invocationOfThisProcess = (): string =>
   invocationOf({
     isBinary: isSea(),
     execPath: process.execPath,

@@ -7,7 +7,7 @@ import { withInvocation } from "./invocation.ts";
 import { printLine } from "./print-line.ts";
 import { fromOutside, type Line } from "../base/line.ts";
 
-const outputs: OutputConfiguration = {
+const outputConfiguration: OutputConfiguration = {
   // Help text is wrapped only on a terminal.
   writeOut: (text) => {
     const help = withInvocation(text);
@@ -17,7 +17,7 @@ const outputs: OutputConfiguration = {
   outputError: (text) => printLine(oneLine(text)),
 };
 
-const helps: HelpConfiguration = {
+const helpConfiguration: HelpConfiguration = {
   // The list of subcommands shows their names without arguments, to leave room for descriptions.
   subcommandTerm: (command) => command.name(),
   // Removes `(default: [])`, the default of every repeatable flag.
@@ -37,8 +37,8 @@ export async function conformanceProgram(isWanted: (name: string) => boolean): P
     // Flags after the name of a subcommand belong to the subcommand. Its parent may define flags with the same names.
     .enablePositionalOptions()
     .exitOverride()
-    .configureOutput(outputs)
-    .configureHelp(helps)
+    .configureOutput(outputConfiguration)
+    .configureHelp(helpConfiguration)
     .showSuggestionAfterError(true);
 
   for (const [name, { says, load }] of Object.entries(commandTable)) {
@@ -51,7 +51,7 @@ export async function conformanceProgram(isWanted: (name: string) => boolean): P
 /** Applies the settings for help and errors to a command and its subcommands. */
 function configured(command: Command): Command {
   command.commands.forEach(configured);
-  return command.exitOverride().configureOutput(outputs).configureHelp(helps);
+  return command.exitOverride().configureOutput(outputConfiguration).configureHelp(helpConfiguration);
 }
 
 /** Joins commander's error message and its suggestion to one line. */
@@ -63,7 +63,7 @@ function oneLine(text: string): Line {
 /** Minimum width of a description beside its term (a flag or a command). If there is less room, the description goes below the term. */
 const minTextWidth = 30;
 /** Indent of a description below its term. */
-const below = " ".repeat(6);
+const descriptionIndent = " ".repeat(6);
 /** Matches a line of help: a term, at least two spaces, and the description. */
 const termAndText = /^(\s*\S.*?\s{2,})(\S.*)$/;
 
@@ -72,7 +72,7 @@ export function fittedHelp(text: string, width: number): string {
   const lines = text.split("\n");
   if (lines.every((line) => line.length <= width)) return text;
   return paragraphsOf(lines)
-    .flatMap((line) => (line.length <= width ? [line] : fitted(line, width)))
+    .flatMap((line) => (line.length <= width ? [line] : fittedLine(line, width)))
     .join("\n");
 }
 
@@ -90,12 +90,12 @@ function paragraphsOf(lines: readonly string[]): string[] {
 
 const isProse = (line: string): boolean => /^\S/.test(line);
 
-function fitted(line: string, width: number): string[] {
+function fittedLine(line: string, width: number): string[] {
   if (isProse(line)) return wrap(line, width);
   const [, term = "", text = ""] = termAndText.exec(line) ?? [];
   if (text === "") return [line];
   if (width - term.length < minTextWidth)
-    return [term.trimEnd(), ...formatLabelled(below, text, width, (blanks) => blanks)];
+    return [term.trimEnd(), ...formatLabelled(descriptionIndent, text, width, (blanks) => blanks)];
   const indent = " ".repeat(term.length);
   return wrap(text, width - term.length).map((part, at) => (at === 0 ? term : indent) + part);
 }

@@ -36,13 +36,13 @@ export interface Progress {
 const shortWaitMs = 2000;
 const redrawMs = 1000;
 
-const silent: Progress = { started() {}, planned() {}, probeDone() {}, waiting() {}, done() {} };
+const silentProgress: Progress = { started() {}, planned() {}, probeDone() {}, waiting() {}, done() {} };
 
 /**
  * Shows the progress of a run. On a terminal, redraws one line. Elsewhere, prints a line for each long wait. With `quiet`, prints nothing.
  */
 export function startProgress(stream: ProgressStream, options: ProgressOptions): Progress {
-  if (options.quiet) return silent;
+  if (options.quiet) return silentProgress;
   const isLive = stream.isTTY === true;
   const started: Progress["started"] = (...facts) => {
     const line = [...new Set(["Agent Hosting conformance", ...facts])]
@@ -53,9 +53,9 @@ export function startProgress(stream: ProgressStream, options: ProgressOptions):
   return { started, ...(isLive ? liveLine(stream, options) : plainLines(stream, options)) };
 }
 
-type Running = Omit<Progress, "started">;
+type StartedProgress = Omit<Progress, "started">;
 
-function plainLines(stream: ProgressStream, { now = () => performance.now() }: ProgressOptions): Running {
+function plainLines(stream: ProgressStream, { now = () => performance.now() }: ProgressOptions): StartedProgress {
   let announced = { why: "", untilMs: 0 };
   const waiting = (ms: number, why: string): void => {
     if (ms <= shortWaitMs) return;
@@ -70,7 +70,10 @@ function plainLines(stream: ProgressStream, { now = () => performance.now() }: P
 
 const eraseLine = "\r\u001b[2K";
 
-function liveLine(stream: ProgressStream, { now = () => performance.now(), every = repeat }: ProgressOptions): Running {
+function liveLine(
+  stream: ProgressStream,
+  { now = () => performance.now(), every = repeat }: ProgressOptions,
+): StartedProgress {
   let [probes, finished, last] = [0, 0, ""];
   let wait = { why: "", untilMs: 0 };
   let stop: (() => void) | null = null;

@@ -18,15 +18,15 @@ export interface CacheEnvironment {
  * Returns the folder of Node's compile cache. It is inside the user's own cache folder, where nobody else can put code. `undefined`:
  * NODE_COMPILE_CACHE already names a folder. `null`: the user has no cache folder.
  */
-export function compileCacheFolder({ platform, env, home }: CacheEnvironment = here): string | null | undefined {
+export function compileCacheFolder({ platform, env, home }: CacheEnvironment = thisMachine): string | null | undefined {
   if (nonEmpty(env["NODE_COMPILE_CACHE"]) !== null) return undefined;
-  const caches = cachesOf(platform, env, home);
+  const caches = userCacheFolder(platform, env, home);
   return caches === null ? null : join(caches, "agent-hosting-conformance");
 }
 
-const here: CacheEnvironment = { platform: process.platform, env: process.env, home: homedir };
+const thisMachine: CacheEnvironment = { platform: process.platform, env: process.env, home: homedir };
 
-function cachesOf(platform: NodeJS.Platform, env: CacheEnvironment["env"], home: () => string): string | null {
+function userCacheFolder(platform: NodeJS.Platform, env: CacheEnvironment["env"], home: () => string): string | null {
   const named = nonEmpty(env[platform === "win32" ? "LOCALAPPDATA" : "XDG_CACHE_HOME"]);
   if (named !== null && isAbsolute(named)) return named;
   try {

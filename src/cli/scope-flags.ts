@@ -43,7 +43,7 @@ export function withScopeOptions(command: Command): Command {
  */
 export const readScope = (flags: ScopeFlags): RunScope => ({
   ...defaultBounds,
-  ...(Object.fromEntries(boundNames.flatMap((name) => givenBound(name, flags))) as Partial<RunBounds>),
+  ...(Object.fromEntries(boundNames.flatMap((name) => boundFromFlag(name, flags))) as Partial<RunBounds>),
   suites: selectChecks(suites, flags, { only: "--only", skip: "--skip" }),
   ...selectionIn(flags),
   ...readSeed(flags, process.env),
@@ -61,7 +61,7 @@ function readSeed(flags: ScopeFlags, environment: NodeJS.ProcessEnv): Pick<RunSc
   return given === "" ? {} : { coverageSeed: readCount(given, seedVariable, minCoverageSeed) };
 }
 
-function givenBound(name: keyof RunBounds, flags: ScopeFlags): [string, number | boolean][] {
+function boundFromFlag(name: keyof RunBounds, flags: ScopeFlags): [string, number | boolean][] {
   const bound = boundTable[name];
   const given = flags[name.replace(/Ms$/, "") as FlagProperty<typeof name>];
   if (given === undefined) return [];

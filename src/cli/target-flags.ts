@@ -95,10 +95,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @throws {UsageError}
  */
 export const readTarget = (flags: TargetFlags, environment: Environment): Target | null =>
-  registerSecrets(targetIn(flags, environment));
+  registerSecrets(targetFromFlags(flags, environment));
 
-function targetIn(flags: TargetFlags, environment: Environment): Target | null {
-  if (flags.target !== undefined) return fromFile(flags, flags.target, environment);
+function targetFromFlags(flags: TargetFlags, environment: Environment): Target | null {
+  if (flags.target !== undefined) return targetFromFile(flags, flags.target, environment);
   const baseUrl = flags.baseUrl ?? nonEmpty(environment["CONFORMANCE_BASE_URL"]);
   const key = flags.apiKey ?? nonEmpty(environment["CONFORMANCE_API_KEY"]);
   if (baseUrl === undefined) {
@@ -120,7 +120,7 @@ function targetIn(flags: TargetFlags, environment: Environment): Target | null {
   });
 }
 
-function fromFile(flags: TargetFlags, path: string, environment: Environment): Target {
+function targetFromFile(flags: TargetFlags, path: string, environment: Environment): Target {
   for (const name of ["baseUrl", "apiKey", "tier"] as const)
     if (flags[name] !== undefined)
       throw new UsageError(line`${flagOf(name)} and --target exclude each other: the target file says it.`);

@@ -7,14 +7,16 @@ import { memoizeByObject } from "../base/memoize.ts";
 import { headerNames } from "../spec/headers.ts";
 import { requestSchema } from "./exchange.ts";
 
-const leftMs = z.number().nullable().describe("When the sender gave up; null where it had not.");
+const disconnectedMs = z.number().nullable().describe("When the sender gave up; null where it had not.");
 
 const replySchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("answered"), status: z.int(), endMs: z.number() }),
   z.object({ kind: z.literal("held") }).describe("Not answered yet."),
   z.object({ kind: z.literal("reset") }),
-  z.object({ kind: z.literal("silent"), leftMs }).describe("Never answered."),
-  z.object({ kind: z.literal("endless"), status: z.int(), leftMs }).describe("A head, and a body that does not end."),
+  z.object({ kind: z.literal("silent"), leftMs: disconnectedMs }).describe("Never answered."),
+  z
+    .object({ kind: z.literal("endless"), status: z.int(), leftMs: disconnectedMs })
+    .describe("A head, and a body that does not end."),
 ]);
 
 /** Schema of a delivery, as evidence files store it. */

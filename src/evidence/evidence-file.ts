@@ -9,7 +9,7 @@ type PackedProbe = EvidenceFile["probes"][number];
 type PlainObject = Readonly<Record<string, unknown>>;
 
 /** The exchanges and deliveries of a run, by id. Each is stored once in the file, even if only the result of a probe refers to it. */
-interface Known {
+interface StoredById {
   readonly exchanges: Map<string, Exchange>;
   readonly deliveries: Map<string, Delivery>;
 }
@@ -22,7 +22,7 @@ const byId = <T extends { readonly id: string }>(items: readonly T[]): Map<strin
  * probes refer to the same objects as the lists, because copies have to be compared.
  */
 export function toEvidenceFile({ exchanges, deliveries, probes }: Evidence): EvidenceFile {
-  const known: Known = { exchanges: byId(exchanges), deliveries: byId(deliveries) };
+  const known: StoredById = { exchanges: byId(exchanges), deliveries: byId(deliveries) };
   const packed = probes.map((each) => packProbe(each, known));
   return {
     format: "agent-hosting-conformance/evidence/1",
@@ -33,7 +33,7 @@ export function toEvidenceFile({ exchanges, deliveries, probes }: Evidence): Evi
   };
 }
 
-function packProbe({ probe, instance, result }: ProbeEvidence, known: Known): PackedProbe {
+function packProbe({ probe, instance, result }: ProbeEvidence, known: StoredById): PackedProbe {
   switch (result.kind) {
     case "ran":
       return { probe, instance, evidence: pack(result.evidence, known) };
@@ -44,7 +44,7 @@ function packProbe({ probe, instance, result }: ProbeEvidence, known: Known): Pa
   }
 }
 
-function pack(value: unknown, known: Known): unknown {
+function pack(value: unknown, known: StoredById): unknown {
   if (Array.isArray(value)) return mapItems(value, (each) => pack(each, known));
   if (!isObject(value)) return value;
   const id = String(value["id"]);
@@ -68,7 +68,7 @@ function isStored<T extends { readonly id: string }>(value: T, known: Map<string
  * @throws {Error} if the file refers to an exchange or delivery that it lacks
  */
 export function fromEvidenceFile(file: EvidenceFile): Evidence {
-  const known: Known = {
+  const known: StoredById = {
     exchanges: new Map(Object.entries(file.exchanges)),
     deliveries: new Map(Object.entries(file.deliveries)),
   };
@@ -79,24 +79,24 @@ export function fromEvidenceFile(file: EvidenceFile): Evidence {
   };
 }
 
-function unpackProbe(packed: PackedProbe, known: Known): ProbeEvidence {
+function unpackProbe(packed: PackedProbe, known: StoredById): ProbeEvidence {
   const { probe, instance } = packed;
   if ("skipped" in packed) return { probe, instance, result: { kind: "skipped", ...packed.skipped } };
   if ("failed" in packed) return { probe, instance, result: { kind: "broken", error: packed.failed } };
   return { probe, instance, result: { kind: "ran", evidence: unpack(packed.evidence, known) } };
 }
 
-function unpack(value: unknown, known: Known): unknown {
+function unpack(value: unknown, known: StoredById): unknown {
   const within = (each: unknown): unknown => (isObject(each) || Array.isArray(each) ? unpack(each, known) : each);
   if (Array.isArray(value)) return mapItems(value, within);
   if (!isObject(value)) return value;
   if (Object.hasOwn(value, "$literal") && isObject(value["$literal"])) return mapValues(value["$literal"], within);
-  if (Object.hasOwn(value, "$exchange")) return found("exchange", value["$exchange"], known.exchanges);
-  if (Object.hasOwn(value, "$delivery")) return found("delivery", value["$delivery"], known.deliveries);
+  if (Object.hasOwn(value, "$exchange")) return storedById("exchange", value["$exchange"], known.exchanges);
+  if (Object.hasOwn(value, "$delivery")) return storedById("delivery", value["$delivery"], known.deliveries);
   return mapValues(value, within);
 }
 
-function found<T>(kind: string, id: unknown, known: ReadonlyMap<string, T>): T {
+function storedById<T>(kind: string, id: unknown, known: ReadonlyMap<string, T>): T {
   const stored = known.get(String(id));
   if (stored !== undefined) return stored;
   throw new Error(`evidence.json refers to the ${kind} ${JSON.stringify(id)}, which it does not hold.`);

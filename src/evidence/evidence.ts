@@ -3,14 +3,14 @@ import { z } from "zod";
 import { type Delivery, deliverySchema } from "./delivery.ts";
 import { type Exchange, exchangeSchema } from "./exchange.ts";
 
-const place = {
+const probeIdentity = {
   probe: z.string().describe("Name of the probe."),
   instance: z.string().nullable().describe("Tier that the probe ran for, where it runs once a tier."),
 };
 
 const probeSchema = z.union([
   z.strictObject({
-    ...place,
+    ...probeIdentity,
     evidence: z
       .unknown()
       .describe(
@@ -18,10 +18,10 @@ const probeSchema = z.union([
       ),
   }),
   z.strictObject({
-    ...place,
+    ...probeIdentity,
     skipped: z.object({ reason: z.string(), needs: z.string().nullable().describe("What would enable the probe.") }),
   }),
-  z.strictObject({ ...place, failed: z.string().describe("How the harness failed at this probe.") }),
+  z.strictObject({ ...probeIdentity, failed: z.string().describe("How the harness failed at this probe.") }),
 ]);
 
 /** Schema of `evidence.json`, which holds all that a run recorded. The run can be judged again from it. */

@@ -28,10 +28,10 @@ const maxEscapeLayers = 4;
 export function indexSecrets(secrets: readonly Secret[], isHarnessText: (gram: string) => boolean): SecretIndex {
   const forms = secrets.filter(({ value }) => value !== "").flatMap(encodingsOf);
   const grams = indexGrams(forms, isHarnessText);
-  const words = searchWords(forms, grams);
+  const words = wholeSecretsToSearch(forms, grams);
   const findIn = (text: string): SecretMatch[] => {
     const found = findGrams(text, grams);
-    for (const word of words) found.push(...findWord(text, word));
+    for (const word of words) found.push(...findWholeSecret(text, word));
     return found;
   };
   return {
@@ -120,10 +120,12 @@ function indexGrams(forms: readonly SecretEncoding[], isHarnessText: (gram: stri
 
 /** Hashes the three characters of which the last is at index `end`. A collision costs only time, so the table may be small. */
 const blockAt = (text: string, end: number): number =>
-  (folded(text.charCodeAt(end - 2)) << 11) ^ (folded(text.charCodeAt(end - 1)) << 5) ^ folded(text.charCodeAt(end));
+  (lowerCaseCode(text.charCodeAt(end - 2)) << 11) ^
+  (lowerCaseCode(text.charCodeAt(end - 1)) << 5) ^
+  lowerCaseCode(text.charCodeAt(end));
 
 /** Maps an upper-case letter to its lower-case code. Some other characters become equal too, which costs only time. */
-const folded = (code: number): number => (code | 0x20) & 0x7f;
+const lowerCaseCode = (code: number): number => (code | 0x20) & 0x7f;
 
 /**
  * Finds grams with the algorithm of Wu and Manber. In a text that shares no block with a secret, it reads only one block every six
@@ -176,7 +178,7 @@ function isSame(text: string, at: number, form: string, place: number): boolean 
 
 const lower = (code: number): number => (code >= 0x41 && code <= 0x5a ? code + 0x20 : code);
 
-interface Word {
+interface WholeSecret {
   readonly name: string;
   readonly text: string;
   /** Whether the secret must stand as a separate word to count as a match. */
@@ -186,7 +188,7 @@ interface Word {
 const minPartLength = 6;
 
 /** Returns the secrets that {@link findGrams} cannot find, because they are too short, or consist of words of the harness. */
-function searchWords(forms: readonly SecretEncoding[], { places }: Grams): Word[] {
+function wholeSecretsToSearch(forms: readonly SecretEncoding[], { places }: Grams): WholeSecret[] {
   const found = new Set([...places.values()].flat().map(({ form }) => form));
   return forms
     .filter((form) => form.isPlain && !found.has(form))
@@ -197,7 +199,7 @@ function searchWords(forms: readonly SecretEncoding[], { places }: Grams): Word[
     }));
 }
 
-function findWord(text: string, { name, text: word, standsAlone }: Word): SecretMatch[] {
+function findWholeSecret(text: string, { name, text: word, standsAlone }: WholeSecret): SecretMatch[] {
   const found: SecretMatch[] = [];
   const lowered = text.toLowerCase().length === text.length ? text.toLowerCase() : text;
   for (let at = lowered.indexOf(word); at !== -1; at = lowered.indexOf(word, at + word.length)) {

@@ -13,7 +13,7 @@ const escapes =
 const hasEscape = new RegExp(escapes.source, "i");
 
 /** Characters by their HTML entity in lower case, for characters that a key may contain. */
-const named: Readonly<Record<string, string>> = {
+const namedEntities: Readonly<Record<string, string>> = {
   quot: '"',
   amp: "&",
   lt: "<",
@@ -80,7 +80,7 @@ function meaningOf([whole, ...groups]: RegExpExecArray): string {
   if (htmlDecimal !== undefined) return characterOf(Number(htmlDecimal));
   // `\n` may be a backslash of a key before an `n`, and never a line feed: API keys have no control characters.
   if (plain !== undefined) return plain;
-  if (name !== undefined) return named[name.toLowerCase()] ?? whole;
+  if (name !== undefined) return namedEntities[name.toLowerCase()] ?? whole;
   return "";
 }
 

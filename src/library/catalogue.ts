@@ -3,7 +3,7 @@ import { clauseOf } from "../spec/clauses.ts";
 import type { RequirementSet } from "../spec/requirements.ts";
 import { allFaults, allVariants } from "../reference/catalogue.ts";
 import type { Patch } from "../reference/patch.ts";
-import { type CheckSelection, selected } from "./scope.ts";
+import { type CheckSelection, selectSuites } from "./scope.ts";
 
 /** A check, and the clause that it judges. */
 export interface CheckEntry {
@@ -24,7 +24,7 @@ export interface CheckEntry {
  * @throws {UsageProblem} if a pattern matches nothing.
  */
 export function listChecks(selection: CheckSelection = {}): CheckEntry[] {
-  return selected(selection).flatMap(({ title, checks }) =>
+  return selectSuites(selection).flatMap(({ title, checks }) =>
     checks.map(({ id, clause, since }) => {
       const { level, says } = clauseOf(clause);
       return { id, clause, suite: title, level, since, says };

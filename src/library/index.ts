@@ -75,7 +75,7 @@ export type {
   ObservationChange,
   Regression,
   FindingResult as Said,
-  Side,
+  ComparedSide as Side,
   SuiteChange,
 } from "../report/compare/comparison.ts";
 export type {

@@ -54,12 +54,12 @@ export async function judge(target: TargetDescription, options: JudgeOptions = {
  */
 export function rejudge(folder: string, options: Pick<JudgeOptions, "requirements"> = {}): Judged {
   const requirements = parseRequirements(options.requirements, "requirements");
-  const { report, evidence } = keptIn(folder);
+  const { report, evidence } = readRun(folder);
   const again = rejudgeRun(report, evidence, libraryMessages, { requirements });
   return { verdict: again.verdict, report: again, evidence, document: documentOf(again, evidence) };
 }
 
-function keptIn(folder: string): ReturnType<typeof readSavedRun> {
+function readRun(folder: string): ReturnType<typeof readSavedRun> {
   try {
     return readSavedRun(folder);
   } catch (error) {

@@ -22,7 +22,7 @@ export interface CheckSelection {
  *
  * @throws {UsageProblem} if a pattern matches nothing, or no check is left
  */
-export function selected({ only = [], skip = [] }: CheckSelection): Suite[] {
+export function selectSuites({ only = [], skip = [] }: CheckSelection): Suite[] {
   for (const [name, patterns] of Object.entries({ only, skip }))
     if (!isListOfTexts(patterns))
       throw new UsageError(line`${name} is not a list of patterns. Give it like ["Invoke", "SSE-*"].`);
@@ -46,11 +46,13 @@ export type JudgeScope = CheckSelection & {
  * @throws {UsageProblem} if a pattern matches nothing, or a limit is not a valid number
  */
 export function scopeOf(scope: JudgeScope): RunScope {
-  const bounds = boundNames.flatMap((name) => (scope[name] === undefined ? [] : [[name, checked(name, scope[name])]]));
+  const bounds = boundNames.flatMap((name) =>
+    scope[name] === undefined ? [] : [[name, checkedBound(name, scope[name])]],
+  );
   return {
     ...defaultBounds,
     ...(Object.fromEntries(bounds) as Partial<RunBounds>),
-    suites: selected(scope),
+    suites: selectSuites(scope),
     ...selectionIn({ only: scope.only ?? [], skip: scope.skip ?? [] }),
     ...seedIn(scope),
     requirements: parseRequirements(scope.requirements, "requirements"),
@@ -66,7 +68,7 @@ function seedIn({ coverageSeed }: JudgeScope): Pick<RunScope, "coverageSeed"> {
   );
 }
 
-function checked(name: keyof RunBounds, value: unknown): unknown {
+function checkedBound(name: keyof RunBounds, value: unknown): unknown {
   const bound = boundTable[name];
   if (bound.kind === "switch" || (typeof value === "number" && value >= bound.min)) return value;
   throw new UsageError(line`${name} is ${String(value)}; give a number of at least ${bound.min}.`);

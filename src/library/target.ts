@@ -75,21 +75,21 @@ export function resolveTarget(description: TargetDescription): ResolvedTarget {
       line`The target is no object. Give { baseUrl, apiKey }, { file }, { embedded: true } or a server.`,
     );
   if ("embedded" in given) {
-    const { faults = [], variants = [] } = parsed(embeddedSchema, given);
+    const { faults = [], variants = [] } = parseWith(embeddedSchema, given);
     return { target: null, patches: patchesByName(faults, variants) };
   }
   return { target: targetOfServer(given) ?? readDescription(given), patches: [] };
 }
 
 function readDescription(given: object): Target {
-  if ("file" in given) return readTargetFile(parsed(fileSchema, given).file, process.env);
+  if ("file" in given) return readTargetFile(parseWith(fileSchema, given).file, process.env);
   if ("keys" in given) return targetFromObject(given, "the target", process.env);
-  const { network = {}, ...plain } = parsed(plainSchema, given);
+  const { network = {}, ...plain } = parseWith(plainSchema, given);
   const place = { nameOf: (part: string) => `network.${part}`, folder: "." };
   return oneKeyTarget({ ...plain, network: networkOf(network, place, process.env) });
 }
 
-function parsed<T>(schema: z.ZodType<T>, given: object): T {
+function parseWith<T>(schema: z.ZodType<T>, given: object): T {
   const result = schema.safeParse(given);
   if (result.success) return result.data;
   const problems = result.error.issues.map(({ path, message }) => [...path.map(String), message].join(" "));

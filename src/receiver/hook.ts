@@ -66,7 +66,7 @@ export interface HookRecord extends HookPlan {
 }
 
 /** A delivery as the request handler creates it. The hook adds the missing fields. */
-export type Received = Omit<Delivery, "reply" | "hook" | "attempt">;
+export type ReceivedDelivery = Omit<Delivery, "reply" | "hook" | "attempt">;
 
 /** A hook, with additional methods that only the receiver calls. */
 export type OpenHook = ReturnType<typeof openHook>;
@@ -81,7 +81,7 @@ export interface Storage {
 
 const defaultReply: Reply = { kind: "status", status: 204 };
 
-function replyTo(earlier: number, replies: readonly Reply[], isReleased: boolean): Reply {
+function plannedReply(earlier: number, replies: readonly Reply[], isReleased: boolean): Reply {
   const reply = replies[Math.min(earlier, replies.length - 1)] ?? defaultReply;
   return reply.kind === "held" && isReleased ? { kind: "status", status: reply.status } : reply;
 }
@@ -103,7 +103,7 @@ export function openHook(
   let [count, dropped, isClosed, isSetAside] = [arrivals, 0, false, false];
 
   /** Adds a delivery with its reply. Returns a function that changes the reply, for example if the sender disconnects. */
-  const take = (received: Received, reply: DeliveryReply): ((changed: DeliveryReply) => void) => {
+  const take = (received: ReceivedDelivery, reply: DeliveryReply): ((changed: DeliveryReply) => void) => {
     count += 1;
     const at = stored.length;
     const delivery: Delivery = {
@@ -160,7 +160,7 @@ export function openHook(
   return {
     hook,
     takesReads,
-    nextReply: (): Reply => replyTo(count, replies, isReleased),
+    nextReply: (): Reply => plannedReply(count, replies, isReleased),
     take,
     countOnly,
     isSetAside: (): boolean => isSetAside,

@@ -4,7 +4,7 @@ import { type Network, plainNetwork } from "../base/network/network.ts";
 import type { Delivery } from "../evidence/delivery.ts";
 import { limitConnections } from "./connections.ts";
 import { type Hook, type HookPlan, type HookRecord, type OpenHook, openHook } from "./hook.ts";
-import { type Ignored, createRequestHandler, type ReceiverClock } from "./request-handler.ts";
+import { type IgnoredCounts, createRequestHandler, type ReceiverClock } from "./request-handler.ts";
 import { formatAddress, baseUrlFor, readListenAddress, describeUnreachable, listen, openServer } from "./server.ts";
 import { limitOpenConnections } from "./replying.ts";
 
@@ -28,7 +28,7 @@ export interface Receiver {
   /** Returns the state of the receiver. The receiver can be started again with it, at the same address. */
   readonly record: () => ReceiverRecord;
   /** Returns the numbers of requests that belong to no hook. */
-  readonly ignored: () => Readonly<Ignored>;
+  readonly ignored: () => Readonly<IgnoredCounts>;
   /** Returns the number of deliveries that were not stored, for each hook that has any. */
   readonly droppedByHook: () => Readonly<Record<string, number>>;
   /** Returns how many connections were closed because there were too many. Each may have brought a delivery. */
@@ -88,7 +88,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   baseUrlFor(wanted, publicUrl);
   let onDelivery: (delivery: Delivery) => void = () => {};
   const hooks = openRegistry((delivery) => onDelivery(delivery), options.storage ?? runStorage);
-  const ignored: Ignored = { unknown: 0, reachabilityRequests: 0, malformed: 0, incomplete: 0 };
+  const ignored: IgnoredCounts = { unknown: 0, reachabilityRequests: 0, malformed: 0, incomplete: 0 };
   const self = { token: newToken(), answer: newToken() };
   const server = openServer(requestDeadlineMs);
   const connections = limitConnections(server);
@@ -126,7 +126,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
       listen: formatAddress(listening),
       publicUrl,
       hooks: hooks.records(),
-      deliveries: (resumed?.deliveries ?? 0) + hooks.arrivals() - arrivalsAt(resumed?.hooks ?? []),
+      deliveries: (resumed?.deliveries ?? 0) + hooks.arrivals() - arrivalCount(resumed?.hooks ?? []),
     }),
     ignored: () => ({ ...ignored }),
     droppedByHook: hooks.droppedByHook,
@@ -143,7 +143,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   };
 }
 
-const arrivalsAt = (hooks: readonly HookRecord[]): number => hooks.reduce((sum, { arrivals }) => sum + arrivals, 0);
+const arrivalCount = (hooks: readonly HookRecord[]): number => hooks.reduce((sum, { arrivals }) => sum + arrivals, 0);
 
 const newToken = (): string => randomBytes(18).toString("base64url");
 
@@ -183,17 +183,17 @@ function openRegistry(onDelivery: (delivery: Delivery) => void, storage: Storage
     deliveries: (): Delivery[] =>
       all()
         .flatMap((hook) => hook.deliveries())
-        .toSorted((one, other) => numberOf(one) - numberOf(other)),
+        .toSorted((one, other) => deliveryNumber(one) - deliveryNumber(other)),
     droppedByHook: (): Record<string, number> =>
       Object.fromEntries(all().flatMap((hook) => (hook.droppedCount() > 0 ? [[hook.name, hook.droppedCount()]] : []))),
     /** Returns the states of all hooks that are not set aside. */
     records: (): HookRecord[] =>
       [...hooks.values()].filter(({ isSetAside }) => !isSetAside()).map(({ record }) => record()),
-    arrivals: (): number => arrivalsAt([...hooks.values()].map(({ record }) => record())),
+    arrivals: (): number => arrivalCount([...hooks.values()].map(({ record }) => record())),
     close: (): void => {
       for (const { close } of hooks.values()) close();
     },
   };
 }
 
-const numberOf = ({ id }: Delivery): number => Number(id.slice(1));
+const deliveryNumber = ({ id }: Delivery): number => Number(id.slice(1));

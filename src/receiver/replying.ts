@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 
 import { type DeliveryReply, hasValidSignature } from "../evidence/delivery.ts";
-import type { Received, Reply } from "./hook.ts";
+import type { ReceivedDelivery, Reply } from "./hook.ts";
 
 /**
  * Registers a connection that the receiver keeps open on purpose.
@@ -11,14 +11,14 @@ import type { Received, Reply } from "./hook.ts";
  */
 export type KeepOpen = (drop: () => void) => () => void;
 
-const maxOpen = 64;
+const maxKeptOpen = 64;
 
 export function limitOpenConnections(): KeepOpen {
   const open = new Set<() => void>();
   return (drop) => {
     open.add(drop);
     const [oldest] = open;
-    if (open.size > maxOpen && oldest !== undefined) {
+    if (open.size > maxKeptOpen && oldest !== undefined) {
       open.delete(oldest);
       oldest();
     }
@@ -38,7 +38,7 @@ export interface ReplyContext {
 }
 
 /** Sends a reply, or begins one that takes time. Returns the reply so far, for the record. */
-export function startReply(reply: Reply, received: Received, context: ReplyContext): DeliveryReply {
+export function startReply(reply: Reply, received: ReceivedDelivery, context: ReplyContext): DeliveryReply {
   switch (reply.kind) {
     case "status":
       return answer(reply, context);
@@ -56,9 +56,9 @@ export function startReply(reply: Reply, received: Received, context: ReplyConte
   }
 }
 
-type Answer = Pick<Extract<Reply, { kind: "status" }>, "status" | "headers" | "body">;
+type SentReply = Pick<Extract<Reply, { kind: "status" }>, "status" | "headers" | "body">;
 
-function answer({ status, headers = [], body = "" }: Answer, { response, now }: ReplyContext): DeliveryReply {
+function answer({ status, headers = [], body = "" }: SentReply, { response, now }: ReplyContext): DeliveryReply {
   response.writeHead(status, headers.flat());
   response.end(status === 204 || status === 304 ? "" : body);
   return { kind: "answered", status, endMs: now() };
@@ -77,10 +77,10 @@ function hold(status: number, context: ReplyContext): DeliveryReply {
   return { kind: "held" };
 }
 
-type Unending = Extract<DeliveryReply, { kind: "silent" | "endless" }>;
+type UnendingReply = Extract<DeliveryReply, { kind: "silent" | "endless" }>;
 
 /** Keeps the connection open until the sender disconnects. If there are too many such connections, drops the oldest. */
-function stayOpen(reply: Unending, { response, change, now, keepOpen }: ReplyContext): DeliveryReply {
+function stayOpen(reply: UnendingReply, { response, change, now, keepOpen }: ReplyContext): DeliveryReply {
   let isDropped = false;
   const ended = keepOpen(() => {
     isDropped = true;

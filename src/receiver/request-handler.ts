@@ -5,7 +5,7 @@ import type { DeliveryReply } from "../evidence/delivery.ts";
 import type { Body } from "../evidence/exchange.ts";
 import { recordBody, parseRawHeaders } from "../wire/record.ts";
 import type { Connections } from "./connections.ts";
-import type { OpenHook, Received } from "./hook.ts";
+import type { OpenHook, ReceivedDelivery } from "./hook.ts";
 import { type KeepOpen, startReply } from "./replying.ts";
 
 /**
@@ -19,7 +19,7 @@ export interface ReceiverClock {
 }
 
 /** Numbers of requests that belong to no hook. */
-export interface Ignored {
+export interface IgnoredCounts {
   /** Requests to an address that no hook has. */
   unknown: number;
   /** Requests such as GET, which deliver nothing. They only test whether the address exists. */
@@ -32,7 +32,7 @@ export interface Ignored {
 
 export interface RequestHandlerContext {
   readonly time: ReceiverClock;
-  readonly ignored: Ignored;
+  readonly ignored: IgnoredCounts;
   readonly keepOpen: KeepOpen;
   readonly connections: Connections;
   /** Number of deliveries before this start of the receiver. Ids of new ones continue the count. */
@@ -109,7 +109,12 @@ async function receive(
 
 const tooLong = { kind: "status", status: 413 } as const;
 
-const receivedOf = (id: string, incoming: IncomingMessage, body: ReceivedBody, time: ReceiverClock): Received => ({
+const receivedOf = (
+  id: string,
+  incoming: IncomingMessage,
+  body: ReceivedBody,
+  time: ReceiverClock,
+): ReceivedDelivery => ({
   id,
   request: {
     method: incoming.method ?? "",

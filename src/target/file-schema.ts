@@ -8,7 +8,7 @@ import { agentRoles, type AgentRole, type RequestRole, requestRoles } from "./ta
 const positive = z.int().positive();
 const text = z.string().min(1);
 /** A path to append to the base URL. Without a leading slash, it would change the host name. */
-const path = z.string().startsWith("/", "must begin with /");
+const endpointPath = z.string().startsWith("/", "must begin with /");
 
 const keySchema = z
   .strictObject({
@@ -74,7 +74,7 @@ const roleAssignmentSchema = z
       .record(z.string(), z.json())
       .describe("Fields of the request's body that make it play the role, such as its `query` or `parameters`.")
       .optional(),
-    path: path
+    path: endpointPath
       .describe(
         "Where it is asked, below the base URL, if not where the document says; {agent_id} and {endpoint} stand for an agent, and for `invoke` or `stream`.",
       )
@@ -178,13 +178,15 @@ export const targetFileSchema = z
       .optional(),
     paths: z
       .strictObject({
-        batch: path.describe("Where a batch is posted, below the base URL; {agent_id} stands for an agent.").optional(),
-        operation: path
+        batch: endpointPath
+          .describe("Where a batch is posted, below the base URL; {agent_id} stands for an agent.")
+          .optional(),
+        operation: endpointPath
           .describe(
             "Where a long-running operation is started by the body of an invoke, if not by a batch, below the base URL; {agent_id} stands for an agent.",
           )
           .optional(),
-        execute: path
+        execute: endpointPath
           .describe("The local execution path of an entrypoint, from the origin; {agent_id} stands for an agent.")
           .optional(),
       })

@@ -10,21 +10,23 @@ import { isPercentEncoded } from "../base/path-segment.ts";
 import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 
-const file = z.string().min(1);
+const fileName = z.string().min(1);
 
 /** Schema of the network settings between harness and target: proxy and certificates. */
 export const networkSchema = z
   .strictObject({
-    proxy: file
+    proxy: fileName
       .describe(
         "Address of the proxy that everything goes through, loopback too; `none` for no proxy. Without it HTTPS_PROXY, HTTP_PROXY and NO_PROXY hold, never for loopback.",
       )
       .optional(),
-    ca: file
+    ca: fileName
       .describe("File with the certificates of authorities of your own (PEM), trusted besides the machine's.")
       .optional(),
-    clientCert: file.describe("File with the certificate that is shown where a server asks for one (PEM).").optional(),
-    clientKey: file.describe("File with the key of `clientCert` (PEM).").optional(),
+    clientCert: fileName
+      .describe("File with the certificate that is shown where a server asks for one (PEM).")
+      .optional(),
+    clientKey: fileName.describe("File with the key of `clientCert` (PEM).").optional(),
   })
   .describe("The network between here and the target. Files are named as seen from this file.");
 

@@ -9,7 +9,7 @@ import { secretsOfNetwork } from "./network.ts";
 import { defaultKeyTraits, defaultTargetTraits, type Target } from "./target.ts";
 
 /** A target with one key, which flags or options describe instead of a target file. */
-export interface OneKey {
+export interface OneKeyTarget {
   /** Base URL, with or without `/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string;
@@ -25,7 +25,7 @@ export interface OneKey {
  *
  * @throws {UsageError} if one of them is not usable
  */
-export function oneKeyTarget({ baseUrl: given, apiKey, tier, agent, webhooks, network }: OneKey): Target {
+export function oneKeyTarget({ baseUrl: given, apiKey, tier, agent, webhooks, network }: OneKeyTarget): Target {
   const baseUrl = readBaseUrl(given);
   const key = {
     name: "key",

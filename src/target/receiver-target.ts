@@ -5,7 +5,7 @@ import { secretsOfNetwork } from "./network.ts";
 import { defaultKeyTraits, defaultTargetTraits, type Target } from "./target.ts";
 
 /** The webhook receiver to judge. */
-export interface ReceiverAddress {
+export interface ReceiverTargetOptions {
   /** URL to which the service would deliver, with path and query. */
   readonly url: string;
   /** Secrets of the webhooks that deliver to the receiver. */
@@ -20,7 +20,7 @@ export interface ReceiverAddress {
  *
  * @throws {UsageError} if the URL is not usable
  */
-export function receiverTarget({ url: given, secrets, headerValues, network }: ReceiverAddress): Target {
+export function receiverTarget({ url: given, secrets, headerValues, network }: ReceiverTargetOptions): Target {
   const url = readReceiverUrl(given);
   const keys = secrets.map((key, at) => {
     const name = secrets.length === 1 ? "webhook secret" : `secret of webhook ${at + 1}`;

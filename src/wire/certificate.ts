@@ -21,7 +21,7 @@ export type CertificateInspection =
     }
   | { readonly kind: "unseen"; readonly reason: string };
 
-const deadlineMs = 10_000;
+const certificateDeadlineMs = 10_000;
 
 /** Connects to a server once and reads its certificate, through the proxy if there is one. Sends no request. Never rejects. */
 export async function inspectCertificate(url: string, network: Network = plainNetwork): Promise<CertificateInspection> {
@@ -42,7 +42,7 @@ export async function inspectCertificate(url: string, network: Network = plainNe
     ...(isName ? { servername: host } : {}),
   });
   const unseen = (reason: string): void => seen.resolve({ kind: "unseen", reason });
-  socket.setTimeout(deadlineMs, () => unseen(`no TLS handshake within ${deadlineMs / 1000} s`));
+  socket.setTimeout(certificateDeadlineMs, () => unseen(`no TLS handshake within ${certificateDeadlineMs / 1000} s`));
   socket.once("error", (error) => unseen(error.message));
   socket.once("secureConnect", () => {
     const certificate = socket.getPeerCertificate();
@@ -67,7 +67,7 @@ function openTunnel(proxy: string, authority: string, network: Network): Promise
     path: authority,
     headers: { host: authority },
     agent: false,
-    timeout: deadlineMs,
+    timeout: certificateDeadlineMs,
     ...(username === "" ? {} : { auth: `${decodeURIComponent(username)}:${decodeURIComponent(password)}` }),
     ...secureOptions(network),
   });
@@ -79,7 +79,7 @@ function openTunnel(proxy: string, authority: string, network: Network): Promise
     closed(`the proxy answers CONNECT with ${statusCode}`);
   });
   asking.on("response", ({ statusCode }) => closed(`the proxy answers CONNECT with ${statusCode}`));
-  asking.on("timeout", () => asking.destroy(new Error(`no tunnel within ${deadlineMs / 1000} s`)));
+  asking.on("timeout", () => asking.destroy(new Error(`no tunnel within ${certificateDeadlineMs / 1000} s`)));
   asking.on("error", (error) => closed(error.message));
   asking.end();
   return tunnel.promise;

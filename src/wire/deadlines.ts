@@ -12,8 +12,8 @@ export interface Deadlines {
 export const defaultDeadlines: Deadlines = { connectMs: 5000, headMs: 35_000, silenceMs: 15_000, exchangeMs: 50_000 };
 
 /** Maximum number of interim responses (such as status 103) before the final one. */
-export const maxInterim = 100;
-export const tooManyInterim = `more than ${maxInterim} interim answers (1xx)`;
+export const maxInterimResponses = 100;
+export const tooManyInterim = `more than ${maxInterimResponses} interim answers (1xx)`;
 
 /** Combines two sets of deadlines: the shorter one of each part. */
 export const tighterDeadlines = (

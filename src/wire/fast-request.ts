@@ -2,7 +2,7 @@ import type { Dispatcher } from "undici";
 
 import type { Answered, Ending, Header, Unanswered } from "../evidence/exchange.ts";
 import { recordBody, parseRawHeaders } from "./record.ts";
-import { type Deadlines, tooManyInterim, maxInterim, watchDeadlines } from "./deadlines.ts";
+import { type Deadlines, tooManyInterim, maxInterimResponses, watchDeadlines } from "./deadlines.ts";
 import { describeBodyEnd, unansweredBy, wasReusedConnection } from "./describe-error.ts";
 
 /** One of thousands of similar requests of a load. Only a deadline can stop it, and its response is not parsed as a stream. */
@@ -92,7 +92,7 @@ function handlerFor(sent: FastRequest, now: () => number, settle: (sent: Attempt
     onResponseStart: ({ rawHeaders }, status) => {
       if (status < 200) {
         interim += 1;
-        if (interim > maxInterim) watch.stop(tooManyInterim);
+        if (interim > maxInterimResponses) watch.stop(tooManyInterim);
         return;
       }
       head = { status, headers: parseRawHeaders(rawHeaders), headMs: now() };

@@ -11,7 +11,7 @@ import { recordBody, parseRawHeaders } from "./record.ts";
 import {
   type Deadlines,
   tooManyInterim,
-  maxInterim,
+  maxInterimResponses,
   defaultDeadlines,
   tighterDeadlines,
   type DeadlineWatch,
@@ -36,11 +36,11 @@ export interface OutgoingRequest {
   /** Called after each event of a stream, with the events so far. If it returns `true`, the harness closes the connection. */
   readonly closeWhen?: (events: readonly StreamEvent[]) => boolean;
   /** When to close the connection of a stream whose server leaves it open after the final event. */
-  readonly closing?: Closing;
+  readonly closing?: StreamClosing;
 }
 
 /** When to close the connection of a stream whose server leaves it open after the final event. */
-export interface Closing {
+export interface StreamClosing {
   readonly isLast: (event: StreamEvent) => boolean;
   /** Real time from the final event until the connection is closed, in milliseconds. */
   readonly ms: number;
@@ -100,7 +100,7 @@ const defaultBounds: ReadBounds = {
 };
 /** Stricter limits, which apply after a response has exceeded the default ones. Less evidence is enough of such a target. */
 const strictBounds: ReadBounds = { bodyBytes: 2 * 1024 * 1024, chunks: 20_000, events: 1000, eventChars: 64 * 1024 };
-const maxExcesses = 1;
+const maxExceededResponses = 1;
 
 /**
  * Opens a transport, which sends requests with undici. It applies deadlines to each part of an exchange, and records the whole exchange.
@@ -117,7 +117,7 @@ export function openTransport(options: TransportOptions): Transport {
   let count = 0;
   let excessCount = 0;
   const tracker: BoundsTracker = {
-    bounds: () => (excessCount < maxExcesses ? defaultBounds : strictBounds),
+    bounds: () => (excessCount < maxExceededResponses ? defaultBounds : strictBounds),
     exceeded: () => void (excessCount += 1),
   };
   const reportLost = (exchange: Exchange): void => {
@@ -136,7 +136,7 @@ export function openTransport(options: TransportOptions): Transport {
     },
     openFast: (outgoing) => {
       count += 1;
-      const recorded = begin(`x${count}`, outgoing, options);
+      const recorded = startOfExchange(`x${count}`, outgoing, options);
       const opened = Promise.withResolvers<void>();
       const deadlines = tighterDeadlines(defaults, outgoing.deadlines ?? {});
       const dispatcher = dispatchers.of(outgoing.url);
@@ -159,7 +159,7 @@ interface BoundsTracker {
 }
 
 /** Returns the parts of an exchange that are known before its response. */
-const begin = (
+const startOfExchange = (
   id: string,
   outgoing: OutgoingRequest,
   { now, clockOffsetMs }: TransportOptions,
@@ -184,7 +184,7 @@ function openExchange(
   const firstEvent = Promise.withResolvers<void>();
   const controller = new AbortController();
   const watch = watchDeadlines(deadlines, () => controller.abort());
-  const recorded = begin(id, outgoing, options);
+  const recorded = startOfExchange(id, outgoing, options);
 
   let interimCount = 0;
   let chunkCount = 0;
@@ -207,7 +207,7 @@ function openExchange(
         responseHeaders: "raw",
         onInfo: () => {
           interimCount += 1;
-          if (interimCount > maxInterim) watch.stop(tooManyInterim);
+          if (interimCount > maxInterimResponses) watch.stop(tooManyInterim);
         },
       });
     } catch (error) {
@@ -263,7 +263,7 @@ interface BodyReading {
   readonly bounds: ReadBounds;
   readonly exceeded: () => void;
   readonly closeWhen?: (events: readonly StreamEvent[]) => boolean;
-  readonly closing?: Closing;
+  readonly closing?: StreamClosing;
 }
 
 async function readBody(raw: Readable, headers: readonly Header[], reading: BodyReading) {

@@ -8,7 +8,7 @@ import { packageVersion } from "../version.ts";
 import type { ConfigurationFile } from "./read-configuration.ts";
 
 /** The first requirement set with checks of configuration files. */
-const since = "1.2";
+const firstSet = "1.2";
 
 /** Judges agent configuration files, and makes one report of all of them. Sends nothing. */
 export function judgeConfigurations(files: readonly ConfigurationFile[], started: Date): Report {
@@ -47,7 +47,7 @@ const findingsOf = (file: ConfigurationFile): ReportFinding[] =>
     clause: finding.clause,
     suite: file.name,
     level: finding.level,
-    since,
+    since: firstSet,
     ...resultOf(finding, file),
   }));
 
@@ -60,12 +60,12 @@ function resultOf(finding: FileFinding, { name, source }: ConfigurationFile): Re
     case "breach": {
       const { expected, actual, path } = finding;
       const breach = detailsOf({ kind: "breach", expected, actual, at: [] }, finding.level);
-      return { ...breach, where: whereOf(name, source.placeOf(path)) };
+      return { ...breach, where: filePlace(name, source.placeOf(path)) };
     }
   }
 }
 
-const whereOf = (file: string, { line, column }: Place) => ({ file, line, column });
+const filePlace = (file: string, { line, column }: Place) => ({ file, line, column });
 
 /** Reports each agent id that occurs in two files, because an id must be unique. Two versions of one agent may share an id. */
 function repeatedIds(files: readonly ConfigurationFile[]): ReportFinding[] {
@@ -83,11 +83,11 @@ function repeatedIds(files: readonly ConfigurationFile[]): ReportFinding[] {
         clause: "CFG-5",
         suite: name,
         level: "advisory",
-        since,
+        since: firstSet,
         outcome: "note",
         expected: `${formatPath(path)}: another id than that of ${first}`,
         actual: JSON.stringify(id),
-        where: whereOf(name, source.placeOf(path)),
+        where: filePlace(name, source.placeOf(path)),
       },
     ];
   });

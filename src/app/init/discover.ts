@@ -47,7 +47,7 @@ const maxRequests = 40;
 /** Longest time that discovery waits for rate limits. An exhausted key may send again after a minute. */
 const maxWaitMs = 65_000;
 
-const interrupted = { kind: "nothing to judge", sentence: "Interrupted; nothing was written." } as const;
+const interruptedResult = { kind: "nothing to judge", sentence: "Interrupted; nothing was written." } as const;
 
 export interface InitDiscoveryOptions {
   readonly target: Target;
@@ -76,15 +76,15 @@ export async function discoverForInit({
     const client = openClient({ ...context, ...defaultBounds, maxRequests, readOnly: true }, key);
     const discovered = await discoverTarget(client, target, true);
     if (discovered.kind !== "ready")
-      return signal.aborted ? interrupted : { ...discovered, sentence: messages.reason(discovered.sentence) };
-    const responses = await requestMore(client, discovered);
+      return signal.aborted ? interruptedResult : { ...discovered, sentence: messages.reason(discovered.sentence) };
+    const responses = await requestDetails(client, discovered);
     return {
       kind: "found",
       target: describeResponses({ ...responses, tier: pacer.detectedTier(key) }),
       requests: recorder.sent(),
     };
   } catch (error) {
-    if (signal.aborted) return interrupted;
+    if (signal.aborted) return interruptedResult;
     if (error instanceof RequestBudgetExhausted || error instanceof WaitRefused || error instanceof TargetUnavailable)
       return {
         kind: "nothing to judge",
@@ -97,7 +97,7 @@ export async function discoverForInit({
   }
 }
 
-async function requestMore(client: Client, { discovery }: Extract<DiscoveryResult, { kind: "ready" }>) {
+async function requestDetails(client: Client, { discovery }: Extract<DiscoveryResult, { kind: "ready" }>) {
   const list = await client.send("GET", `/agents?page=1&limit=${maxAgents}`);
   const unknownPath = await client.send("GET", "/no-such-path");
   const health = new Map<string, Exchange>();

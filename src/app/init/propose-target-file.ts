@@ -141,7 +141,7 @@ const ancestorsOf = (folder: string): string[] =>
   dirname(folder) === folder ? [folder] : [folder, ...ancestorsOf(dirname(folder))];
 
 /** Turns the key that the user gave into the form that a target has. */
-export const keyOf = ({ key, keyVariable }: TargetAnswers, tier: string | null): TargetKey => ({
+export const keyFromAnswers = ({ key, keyVariable }: TargetAnswers, tier: string | null): TargetKey => ({
   ...defaultKeyTraits,
   name: keyName,
   key,
@@ -150,7 +150,7 @@ export const keyOf = ({ key, keyVariable }: TargetAnswers, tier: string | null):
 });
 
 /** Builds the target that the user described. `agents` is `null` before discovery. */
-export const targetOf = (
+export const targetFromAnswers = (
   answers: TargetAnswers,
   tier: string | null,
   agents: ParsedTargetFile["agents"] | null,
@@ -158,7 +158,7 @@ export const targetOf = (
   ...defaultTargetTraits,
   name: answers.name,
   baseUrl: answers.baseUrl,
-  keys: { [keyName]: keyOf(answers, tier) },
+  keys: { [keyName]: keyFromAnswers(answers, tier) },
   ...(agents === null ? {} : parseRoles(agents ?? {})),
   webhooks: webhooksOf(undefined, answers.baseUrl),
   network: answers.network,

@@ -38,15 +38,15 @@ export type JudgedTarget = RedactedRun & { readonly target: Target };
  * Maximum number of connections of a run against the embedded server. Each needs two file descriptors here, because client and server share
  * this process.
  */
-const embeddedConnections = 128;
+const maxEmbeddedConnections = 128;
 /** Maximum number of connections of a run against any other target. Tests of a key's concurrency limit may open more. */
-const otherConnections = 32;
+const maxTargetConnections = 32;
 
 /** Maximum number of connections that a run may open at the same time. */
 export const connectionsOfRun = (target: Target | null): number =>
   target === null
-    ? embeddedConnections
-    : otherConnections +
+    ? maxEmbeddedConnections
+    : maxTargetConnections +
       Math.max(0, ...Object.values(target.keys).map((key) => limitsOf(key, target)?.concurrent ?? 0));
 
 /**
@@ -56,7 +56,7 @@ export const connectionsOfRun = (target: Target | null): number =>
  */
 export async function judge({ target: named, patches, events, ...options }: JudgeTargetOptions): Promise<JudgedTarget> {
   assertOpenFiles(connectionsOfRun(named));
-  const { target, close } = named === null ? await startEmbedded(patches) : { target: named, close: nothing };
+  const { target, close } = named === null ? await startEmbedded(patches) : { target: named, close: keepNothing };
   try {
     events.onStart?.(target);
     const session = await runAndRedact(
@@ -78,4 +78,4 @@ export async function judge({ target: named, patches, events, ...options }: Judg
   }
 }
 
-const nothing = async (): Promise<void> => {};
+const keepNothing = async (): Promise<void> => {};

@@ -18,15 +18,15 @@ import { packageVersion } from "../version.ts";
 
 /** The result of a run after all secrets were redacted. Only this form may be written or shown. */
 export type RedactedRun =
-  | (Kept & {
+  | (RedactedDocument & {
       readonly kind: "judged";
       /** State of the run's webhook receiver; `null` if the run had no receiver. */
       readonly listening: ListeningState | null;
     })
   /** The run judged nothing; `sentence` says why. The report contains the same sentence. */
-  | (Kept & { readonly kind: "nothing to judge"; readonly sentence: string });
+  | (RedactedDocument & { readonly kind: "nothing to judge"; readonly sentence: string });
 
-interface Kept {
+interface RedactedDocument {
   readonly report: Report;
   readonly evidence: Evidence;
   readonly interrupted: boolean;
@@ -86,9 +86,9 @@ export function redactRun(
   options: Pick<RedactedRunOptions, "target" | "messages" | "signal">,
 ): RedactedRun {
   try {
-    return sessionOf(result, occasion, options);
+    return redactedSession(result, occasion, options);
   } catch (error) {
-    return sessionOf(withoutEvidence(result, error), occasion, options);
+    return redactedSession(withoutEvidence(result, error), occasion, options);
   }
 }
 
@@ -106,7 +106,7 @@ function withoutEvidence(result: RunResult, error: unknown): RunResult {
   };
 }
 
-function sessionOf(
+function redactedSession(
   result: RunResult,
   occasion: RunOccasion,
   { target, messages, signal }: Pick<RedactedRunOptions, "target" | "messages" | "signal">,

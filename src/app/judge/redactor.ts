@@ -67,13 +67,13 @@ function secretsWithin(value: unknown, depth: number): string[] {
  * @param gram consecutive characters in lower case
  */
 export function isHarnessText(gram: string): boolean {
-  own ??= ownText();
+  own ??= harnessText();
   return own.includes(gram);
 }
 
 let own: string | null = null;
 
-function ownText(): string {
+function harnessText(): string {
   const checks = allSuites.flatMap((suite) => suite.checks);
   const texts = [
     "agent-hosting-conformance/report/1 agent-hosting-conformance/evidence/1 embedded reference server",

@@ -87,7 +87,7 @@ async function discoverAgentAndTier(
   client: Client,
   detectedTier: () => string | null,
 ): Promise<LoadDiscovery> {
-  if (target.agents.answering !== undefined && client.key.tier !== null) return reached(target, client);
+  if (target.agents.answering !== undefined && client.key.tier !== null) return discoverByHealth(target, client);
   const discovered = await discoverTarget(client, target);
   if (discovered.kind !== "ready") return notDiscovered(discovered.sentence);
   const known = withDetectedTier(discovered.target, client.key.name, client.key.tier ?? detectedTier());
@@ -102,7 +102,7 @@ const notDiscovered = (why: string | AgentWithoutPath): LoadDiscovery =>
         problem: `No request can name the agent ${JSON.stringify(why.agent)}, which no URL keeps as it is`,
       };
 
-async function reached(target: Target, client: Client): Promise<LoadDiscovery> {
+async function discoverByHealth(target: Target, client: Client): Promise<LoadDiscovery> {
   const { answer } = await client.health(target.agents.answering ?? "", {
     deadlines: { headMs: 15_000, silenceMs: 10_000, exchangeMs: 20_000 },
   });

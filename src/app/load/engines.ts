@@ -29,7 +29,7 @@ export async function findEngines(): Promise<AvailableEngines> {
 
 /** Returns the engines that can send to a target. Every engine can send to the embedded server (`null`). */
 export function enginesFor({ names, missing }: AvailableEngines, target: Target | null): AvailableEngines {
-  const cannot = target === null ? null : whyK6Cannot(target);
+  const cannot = target === null ? null : whyK6CannotReach(target);
   if (cannot === null) return { names, missing };
   return {
     names: names.filter((name) => name !== "k6"),
@@ -37,7 +37,7 @@ export function enginesFor({ names, missing }: AvailableEngines, target: Target 
   };
 }
 
-function whyK6Cannot({ network, baseUrl }: Target): SkipText | null {
+function whyK6CannotReach({ network, baseUrl }: Target): SkipText | null {
   if (proxyFor(network, baseUrl) !== null && isLoopback(baseUrl))
     return k6Unusable("k6 sends nothing through a proxy to this machine itself");
   if (network.ca !== null && !canTrustCaBundle())

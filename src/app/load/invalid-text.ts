@@ -5,7 +5,7 @@ import type { Report } from "../../report/model/report.ts";
  * Names the load trials whose measurements are invalid and say nothing about the target. `null` if there are none. Leaves out trials that
  * the user interrupted.
  */
-export function invalidText({ load }: Report): string | null {
+export function describeInvalidTrials({ load }: Report): string | null {
   const invalid = (load?.runs ?? []).filter(
     ({ validity, stopped }) => validity.invalid !== null && stopped !== "interrupted",
   );

@@ -21,13 +21,13 @@ export function manifestOf({ trials, tiers }: LoadPlan, target: Target, segments
   if (tierKeys === undefined) throw new Error(`the plan has no key of the ${trial.tier} tier`);
   const agents = loadAgentsOf(target);
   // No webhook receiver can run: the harness has ended when the pods send.
-  if (trial.scenario.needs.includes("receiver")) throw new UnsendableLoadError(lacking(trial, noReceiver));
+  if (trial.scenario.needs.includes("receiver")) throw new UnsendableLoadError(missingNeed(trial, noReceiver));
   // Pods cannot use these settings: they run in another network, without the files of this machine.
   if (target.network.ca !== null || target.network.client !== null || target.network.proxy.kind === "always")
-    throw new UnsendableLoadError(lacking(trial, noFiles));
+    throw new UnsendableLoadError(missingNeed(trial, noNetworkFiles));
   const keys = { main: tierKeys.main, second: tierKeys.second };
   const missing = missingRequirement(trial, { agents, keys, hasReceiver: true });
-  if (missing !== null) throw new UnsendableLoadError(lacking(trial, describeSkip(missing, messages)));
+  if (missing !== null) throw new UnsendableLoadError(missingNeed(trial, describeSkip(missing, messages)));
   return operatorManifest(trial.scenario, {
     baseUrl: target.baseUrl,
     tier: trial.tier,
@@ -41,12 +41,12 @@ export function manifestOf({ trials, tiers }: LoadPlan, target: Target, segments
 
 const noReceiver: SkipText = { reason: "it needs a receiver beside the load", needs: "a run from one machine" };
 
-const noFiles: SkipText = {
+const noNetworkFiles: SkipText = {
   reason: "a manifest carries no proxy, authorities or client certificate",
   needs: "an image that has them, and a target without them",
 };
 
-const lacking = ({ scenario }: LoadTrial, missing: SkipText): NotSentReason => ({
+const missingNeed = ({ scenario }: LoadTrial, missing: SkipText): NotSentReason => ({
   kind: "lacks what it needs",
   scenario: scenario.name,
   missing,

@@ -53,7 +53,7 @@ export function planLoad(parameters: LoadParameters, target: Target | null, engi
   });
   const unsendable = scenarios
     .filter((scenario) => !trials.some((trial) => trial.scenario === scenario))
-    .map(whyLeft(parameters));
+    .map(whyNotSendable(parameters));
   if (trials.length === 0) throw new UnsendableLoadError({ kind: "nothing to send", left: unsendable });
   return { trials, tiers, unsendable, estimateOf: (trial) => estimated(trial, tiers) };
 }
@@ -89,14 +89,14 @@ export function assertScenariosAndEngine(
 }
 
 function estimated(trial: LoadTrial, tiers: readonly TierKeys[] | null): Estimate {
-  const limits = limitsIn(trial, tiers);
+  const limits = limitsOfTrial(trial, tiers);
   return estimateTrial(trial, limits, tiers === null ? trial.scenario.speed(limits) : 1);
 }
 
-const limitsIn = ({ scenario, tier }: LoadTrial, tiers: readonly TierKeys[] | null): TierLimits =>
+const limitsOfTrial = ({ scenario, tier }: LoadTrial, tiers: readonly TierKeys[] | null): TierLimits =>
   tiers?.find((each) => each.tier === tier)?.limits ?? embeddedLimits(scenario, tier);
 
-const whyLeft =
+const whyNotSendable =
   ({ engine, tier }: LoadParameters) =>
   (scenario: Scenario): string => {
     const { name, engines } = scenario;

@@ -5,7 +5,7 @@ import type { ClockControl } from "../../target/target.ts";
 import { machineTimers, type Timers } from "../../run/time/run-clock.ts";
 
 /** How long a failed advance is repeated. While a target is deployed again, a gateway may answer in its place, or connections may break. */
-const awayForMs = 8000;
+const retryForMs = 8000;
 const pauseMs = 1000;
 
 /**
@@ -15,7 +15,7 @@ const pauseMs = 1000;
 export const withRepeatedAdvance = (clock: ClockControl, timers: Timers = machineTimers): ClockControl => ({
   ...clock,
   advance: async (ms) => {
-    for (const untilMs = timers.now() + awayForMs; ; await timers.sleep(pauseMs, AbortSignal.any([]))) {
+    for (const untilMs = timers.now() + retryForMs; ; await timers.sleep(pauseMs, AbortSignal.any([]))) {
       try {
         return await clock.advance(ms);
       } catch (error) {

@@ -39,7 +39,7 @@ export function judgeSavedEvidence(paths: readonly string[], clocksApartMs: numb
     JSON.stringify([scenario, tier, engine]),
   );
   return [...groups.values()].map((members) => {
-    const evidence = merged(members, clocksApartMs);
+    const evidence = mergeFiles(members, clocksApartMs);
     const scenario = scenarioNamed(evidence.scenario);
     const file = members[0]?.file ?? "";
     if (scenario === undefined)
@@ -71,13 +71,13 @@ function readEvidenceFile(file: string): LoadEvidence {
   // The log of a pod has a line of JSON for each request, often more than a million. It is not parsed as one JSON text: V8 would take 0.2 s
   // to reject it.
   const json = text.includes(`\n${lineBeginning}`) ? undefined : tryParseJson(text);
-  if (json === undefined) return fromLog(text, file);
+  if (json === undefined) return evidenceFromLog(text, file);
   const evidence = parseAs(json, loadEvidenceSchema);
   if (evidence.kind === "value") return evidence.value;
   throw new UsageError(line`${file} is no load evidence: ${evidence.problem}.`);
 }
 
-function fromLog(text: string, file: string): LoadEvidence {
+function evidenceFromLog(text: string, file: string): LoadEvidence {
   try {
     return evidenceOfLog(text, scenarios, "unknown");
   } catch (error) {
@@ -86,7 +86,7 @@ function fromLog(text: string, file: string): LoadEvidence {
   }
 }
 
-function merged(members: readonly EvidenceFile[], clocksApartMs: number): LoadEvidence {
+function mergeFiles(members: readonly EvidenceFile[], clocksApartMs: number): LoadEvidence {
   try {
     return mergeEvidence(
       members.map(({ evidence }) => evidence),

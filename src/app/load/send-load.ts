@@ -8,7 +8,7 @@ import type { Messages } from "../../run/skip-reason.ts";
 import { describeStop } from "../../run/time/stop-signal.ts";
 import { isLoopback } from "../../target/base-url.ts";
 import type { Target } from "../../target/target.ts";
-import { warnOfLoss } from "../report-folder/write-files.ts";
+import { warnOfUnwrittenFiles } from "../report-folder/write-files.ts";
 import { chooseScenarios } from "./choose-scenarios.ts";
 import { discoverForLoad } from "./discover-for-load.ts";
 import { openEmbeddedEnvironment } from "./embedded-environment.ts";
@@ -81,7 +81,7 @@ export async function sendLoad(
     return { ...opened, kept };
   }
   try {
-    return { kind: "sent", ...(await opened.send(opened.trials, folder)) };
+    return { kind: "sent", ...(await opened.sendTrials(opened.trials, folder)) };
   } finally {
     await opened.close();
   }
@@ -92,7 +92,7 @@ export interface OpenedLoad {
   readonly kind: "opened";
   readonly trials: readonly LoadTrial[];
   /** Runs some of the planned trials. A later call may repeat trials. */
-  readonly send: (trials: readonly LoadTrial[], folder: string | null) => Promise<SentLoad>;
+  readonly sendTrials: (trials: readonly LoadTrial[], folder: string | null) => Promise<SentLoad>;
   readonly close: () => Promise<void>;
 }
 
@@ -110,7 +110,7 @@ export async function openLoad(options: SendLoadOptions): Promise<OpenedLoad | N
   const { plan, target } = planned;
   const usedBefore = usedAtMs === null ? [] : Object.keys(target?.keys ?? {}).map((name) => [name, usedAtMs] as const);
   const environment = openEnvironment(target, patches, new Map([...usedBefore, ...planned.used]));
-  const sending: Sending = { ...options, parameters, plan, engines, environment, events, signal };
+  const sending: TrialsContext = { ...options, parameters, plan, engines, environment, events, signal };
   const outlook = previewOf(plan, target, (trial) => engines.missing(trial.engine) ?? environment.skipReason(trial));
   events.planned(outlook);
   const isAgreed = target === null || isLoopback(target.baseUrl) || (await options.agree?.(outlook)) === true;
@@ -118,7 +118,7 @@ export async function openLoad(options: SendLoadOptions): Promise<OpenedLoad | N
     return {
       kind: "opened",
       trials: plan.trials,
-      send: (trials, folder) =>
+      sendTrials: (trials, folder) =>
         send(trials, openLoadWriter(target, folder, parameters.requirements, events.problem), sending),
       close: environment.close,
     };
@@ -126,7 +126,7 @@ export async function openLoad(options: SendLoadOptions): Promise<OpenedLoad | N
   return notSent({ kind: signal.aborted ? "interrupted" : "not agreed" });
 }
 
-type Planned =
+type PlannedLoad =
   | {
       readonly kind: "planned";
       readonly plan: LoadPlan;
@@ -142,7 +142,7 @@ async function plannedLoad(
   named: Target | null,
   engines: AvailableEngines,
   signal: AbortSignal,
-): Promise<Planned> {
+): Promise<PlannedLoad> {
   try {
     assertLoadParameters(parameters, named, engines);
     if (named === null)
@@ -158,7 +158,7 @@ async function plannedLoad(
   }
 }
 
-interface Sending extends Pick<SendLoadOptions, "dashboardOf" | "messages"> {
+interface TrialsContext extends Pick<SendLoadOptions, "dashboardOf" | "messages"> {
   readonly parameters: LoadParameters;
   readonly plan: LoadPlan;
   readonly engines: AvailableEngines;
@@ -168,7 +168,7 @@ interface Sending extends Pick<SendLoadOptions, "dashboardOf" | "messages"> {
 }
 
 /** Runs trials in sequence and writes their results. */
-async function send(trials: readonly LoadTrial[], writer: LoadWriter, sending: Sending): Promise<SentLoad> {
+async function send(trials: readonly LoadTrial[], writer: LoadWriter, sending: TrialsContext): Promise<SentLoad> {
   const { parameters, plan, engines, environment, events, messages, signal, dashboardOf } = sending;
   const started = new Date();
   const startedMs = performance.now();
@@ -227,7 +227,7 @@ export const silentLoadEvents: LoadEvents = {
   waiting() {},
   progress() {},
   outcome() {},
-  problem: warnOfLoss,
+  problem: warnOfUnwrittenFiles,
   done() {},
 };
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "v
 import { type EmbeddedServer, startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import type { Timers } from "../../run/time/run-clock.ts";
 import { recovery } from "../../../scenarios/recovery.ts";
-import { keepInStep, readTimes, type ShownTimes, standsStill } from "./standing-clock.ts";
+import { keepInStep, readTimes, type ShownTimes, isStandingClock } from "./standing-clock.ts";
 import { openTargetEnvironment } from "./target-environment.ts";
 
 /** Simulates real time, which passes only during sleeps, and a test clock that only counts its advances. */
@@ -46,7 +46,7 @@ describe("a test clock", () => {
   ])("%s: whether it has to be moved: %s", async (_, expected, show) => {
     const { timers, clock, realMs, advancedMs } = simulate();
     const read = () => Promise.resolve(show(realMs() / 1000 + 0.9, advancedMs() / 1000));
-    expect(await standsStill({ clock, read, timers })).toBe(expected);
+    expect(await isStandingClock({ clock, read, timers })).toBe(expected);
   });
 
   it("is moved by the real time that passes", async () => {

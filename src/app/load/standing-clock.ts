@@ -31,7 +31,7 @@ interface Observation {
  * Whether a test clock moves only when it is advanced. A time in the headers must stay the same for 3 s of real time, and then follow an
  * advance.
  */
-export async function standsStill({ clock, read, timers = machineTimers }: Observation): Promise<boolean> {
+export async function isStandingClock({ clock, read, timers = machineTimers }: Observation): Promise<boolean> {
   const pause = (ms: number): Promise<void> => timers.sleep(ms, AbortSignal.any([]));
   const first = await read();
   await pause(observedMs);

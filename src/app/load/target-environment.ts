@@ -9,7 +9,7 @@ import { announceRun } from "../../run/disturbances/other-runs.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { type ClockControl, roleAssignmentOf, type Target, type TargetKey, usableKeys } from "../../target/target.ts";
 import { withRepeatedAdvance } from "./repeated-advance.ts";
-import { type ClockInStep, keepInStep, readTimes, standsStill } from "./standing-clock.ts";
+import { type ClockInStep, keepInStep, readTimes, isStandingClock } from "./standing-clock.ts";
 import { watchTrial } from "./trial-disturbances.ts";
 
 /** The limits of a tier, and the keys of this tier that send the load. */
@@ -122,7 +122,7 @@ function openTrialClock(target: Target, clock: ClockControl) {
     beginMinute: () => betweenTrials.advance(minuteOverMs),
     /** Advances a clock that stands still by itself along with real time. Returns `null` for other clocks. */
     keepInStep: async (main: TargetKey): Promise<ClockInStep | null> => {
-      standing ??= standsStill({ clock: betweenTrials, read: readTimes(target, main) });
+      standing ??= isStandingClock({ clock: betweenTrials, read: readTimes(target, main) });
       return (await standing) ? keepInStep(clock) : null;
     },
   };

@@ -34,7 +34,7 @@ export function watchTrial({ target, keys, announced, clock, inStep, mayLag }: W
       : [{ kind: "keys shared", by: "another run", fromMs: found.sinceMs - startedUnixMs, keys: found.keys }];
   };
   const ofOthers = (): Promise<Disturbance[]> =>
-    findForeignUse({ keys, health: (key) => askHealth(target, key), time: timeOf(clock) });
+    findForeignUse({ keys, health: (key) => askHealth(target, key), time: timeControlOf(clock) });
   const find = async ({ wasAway, limitsBroken }: TrialObservations): Promise<string | null> => {
     const known = [...stalls.all(), ...ofRuns()];
     const problem = wasAway || mayLag ? null : (inStep?.problem() ?? null);
@@ -53,7 +53,7 @@ export function watchTrial({ target, keys, announced, clock, inStep, mayLag }: W
 }
 
 /** How the search for other clients lets time pass: it advances the test clock, or really waits a minute at most. */
-const timeOf = (clock: ClockControl | null): Parameters<typeof findForeignUse>[0]["time"] => ({
+const timeControlOf = (clock: ClockControl | null): Parameters<typeof findForeignUse>[0]["time"] => ({
   canAdvance: clock !== null,
   canWait: (ms) => clock !== null || ms <= minuteOverMs,
   passTime: async (ms) => {

@@ -64,10 +64,10 @@ export function createMessages({ nameOf, hints }: MessageTerms): Messages {
   return { reason, needs };
 }
 
-const otherValue = { count: "a larger", duration: "a longer", switch: "a run without" } as const;
+const otherValueTexts = { count: "a larger", duration: "a longer", switch: "a run without" } as const;
 
 const boundHint = (bound: keyof RunBounds, name: string): Hint => ({
-  give: `${otherValue[boundTable[bound].kind]} \`${name}\``,
+  give: `${otherValueTexts[boundTable[bound].kind]} \`${name}\``,
   is: null,
 });
 

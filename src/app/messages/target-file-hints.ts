@@ -17,7 +17,7 @@ type OfEvent = Extract<Need, `triggers.${string}`>;
 /** The requirements of probes whose hints this file has. `receiver` is missing: command line and library word that hint differently. */
 type OtherNeed = Exclude<Need, OfAgent | OfEvent | "receiver">;
 
-const lines: Readonly<Record<OtherNeed, Hint>> = {
+const hintsByNeed: Readonly<Record<OtherNeed, Hint>> = {
   clock: { give: "`clock.advance` in the target file", is: "a call that moves the target's clock" },
   signing: {
     give: "`signing.secret`, or `signingSecret` of a key, in the target file",
@@ -65,7 +65,7 @@ export function targetFileHint(need: Exclude<Need, "receiver">): Hint {
       give: `\`${need}\` in the target file`,
       is: `an agent that ${agentRoles[need.slice("agents.".length) as AgentRole]}`,
     };
-  return lines[need];
+  return hintsByNeed[need];
 }
 
 const isOfEvent = (need: Need): need is OfEvent => need.startsWith("triggers.");

@@ -58,9 +58,9 @@ export interface JudgedNight {
 export async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
   const started = new Date();
   const session = await judgedByRun({ ...plan, coverageSeed: plan.coverageSeed ?? seedOfNight(started) });
-  if (session.kind === "nothing to judge") return nothingLived(plan, started, session);
+  if (session.kind === "nothing to judge") return unjudgedNight(plan, started, session);
   const { report, evidence, interrupted } = session;
-  keepRun(plan, { report, evidence });
+  saveNightRun(plan, { report, evidence });
   const run = documentOf(report, evidence);
   const first = {
     night: nightFromReports({ id: plan.id, run: run.report, load: null }),
@@ -70,20 +70,20 @@ export async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
     interrupted,
   };
   if (plan.load === null || interrupted) return { ...first, noLoad: null };
-  const opened = await openedAfter(plan, plan.load, run.report);
+  const opened = await openLoadAfterRun(plan, plan.load, run.report);
   if (opened.kind === "not sent") {
     const night = nightFromReports({ id: plan.id, run: run.report, load: null, loadEnd: endOfNotSent(opened.why) });
     return { ...first, night, noLoad: opened.why, interrupted: plan.signal.aborted };
   }
   try {
-    return await withLoad(plan, run, opened);
+    return await loadNight(plan, run, opened);
   } finally {
     await opened.close();
   }
 }
 
 /** Prepares the load that follows the run. Its request limit is the part of `maxRequests` that the run has left. */
-function openedAfter(plan: NightPlan, parameters: NonNullable<RunNightOptions["load"]>, run: Report) {
+function openLoadAfterRun(plan: NightPlan, parameters: NonNullable<RunNightOptions["load"]>, run: Report) {
   const { target, patches, engines, readOnly, maxRequests, requirements, messages, agree, view, signal } = plan;
   const requestsLeft = maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - run.requests);
   return openLoad({
@@ -102,9 +102,9 @@ function openedAfter(plan: NightPlan, parameters: NonNullable<RunNightOptions["l
   });
 }
 
-async function withLoad(plan: NightPlan, run: ReportDocument, opened: OpenedLoad): Promise<ExecutedNight> {
+async function loadNight(plan: NightPlan, run: ReportDocument, opened: OpenedLoad): Promise<ExecutedNight> {
   const { id, before, signal } = plan;
-  const { document: load } = await opened.send(opened.trials, folderOf(plan, "load"));
+  const { document: load } = await opened.sendTrials(opened.trials, folderOf(plan, "load"));
   const first = nightFromReports({ id, run: run.report, load: load.report });
   const again = signal.aborted ? [] : suspectTrials(opened.trials, loadsToConfirm(before, first));
   const second = again.length === 0 ? [] : await secondRuns(plan, opened, again);
@@ -113,7 +113,7 @@ async function withLoad(plan: NightPlan, run: ReportDocument, opened: OpenedLoad
 
 async function secondRuns(plan: NightPlan, opened: OpenedLoad, trials: readonly LoadTrial[]): Promise<Night["second"]> {
   plan.view.again(trials);
-  const { document } = await opened.send(trials, folderOf(plan, "second"));
+  const { document } = await opened.sendTrials(trials, folderOf(plan, "second"));
   return (document.report.load?.runs ?? []).map(nightLoadOf);
 }
 
@@ -125,7 +125,7 @@ function suspectTrials(trials: readonly LoadTrial[], suspects: readonly TrialId[
   );
 }
 
-function keepRun(plan: NightPlan, run: SavedRun): void {
+function saveNightRun(plan: NightPlan, run: SavedRun): void {
   const { problem } = saveRun(folderOf(plan, "run"), run);
   if (problem !== null) plan.view.load.problem(problem);
 }
@@ -139,19 +139,19 @@ async function judgedByRun(plan: NightPlan): Promise<RedactedRun> {
   }
 }
 
-function nothingLived(
+function unjudgedNight(
   plan: NightPlan,
   started: Date,
   session: Extract<RedactedRun, { kind: "nothing to judge" }>,
 ): ExecutedNight {
   const { id, target } = plan;
   const { sentence, interrupted, report, evidence } = session;
-  if (!interrupted) keepRun(plan, { report, evidence });
+  if (!interrupted) saveNightRun(plan, { report, evidence });
   const run = interrupted ? null : documentOf(report, evidence);
   const times = { id, started: started.toISOString(), finished: new Date().toISOString() };
   const night = emptyNight(times, {
     suite: report.suite,
-    target: { name: nameOf(target), baseUrl: target?.baseUrl ?? "", fingerprint: "", tiers: {} },
+    target: { name: historyNameOf(target), baseUrl: target?.baseUrl ?? "", fingerprint: "", tiers: {} },
     verdict: report.verdict,
     sentence,
   });
@@ -159,7 +159,7 @@ function nothingLived(
 }
 
 /** The name of the target in the history. */
-export const nameOf = (target: Target | null): string => target?.name ?? "embedded reference server";
+export const historyNameOf = (target: Target | null): string => target?.name ?? "embedded reference server";
 
 const folderOf = ({ history, id }: NightPlan, part: "run" | "load" | "second"): string =>
   join(reportFolder(history, id), part);

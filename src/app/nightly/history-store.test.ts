@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 import type { Night } from "../../report/history/night.ts";
-import { nightId, nightsFolder, prune, readHistory, reportFolder, writeNight } from "./history-store.ts";
+import { nightId, nightsFolder, pruneHistory, readHistory, reportFolder, writeNight } from "./history-store.ts";
 import { nothingHappens, simulateNights } from "../../report/history/testing/simulated.ts";
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), "history-"));
@@ -74,7 +74,7 @@ describe("a history on disk", () => {
       writeFileSync(part, "{");
       if (age === "old") utimesSync(part, 0, 0);
     }
-    prune(folder, { nights: 4, reports: 2 });
+    pruneHistory(folder, { nights: 4, reports: 2 });
     expect(readHistory(folder).nights.map(({ id }) => id)).toEqual(nights.slice(2).map(({ id }) => id));
     expect(readdirSync(join(folder, "reports"))).toEqual(nights.slice(4).map(({ id }) => id));
     expect(readdirSync(nightsFolder(folder)).filter((name) => name.endsWith(".new"))).toEqual(["new.json.new"]);
@@ -87,7 +87,7 @@ describe("a history on disk", () => {
     for (const id of [...nights.map((night) => night.id), ...left])
       mkdirSync(reportFolder(folder, id), { recursive: true });
     utimesSync(reportFolder(folder, left[0] ?? ""), 0, 0);
-    prune(folder, { nights: 3, reports: 2 });
+    pruneHistory(folder, { nights: 3, reports: 2 });
     expect(readdirSync(join(folder, "reports"))).toEqual([...nights.slice(1).map(({ id }) => id), left[1]]);
   });
 

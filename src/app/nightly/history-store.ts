@@ -85,10 +85,10 @@ export interface Retention {
  * Removes the oldest entries and reports of a history. Also removes what killed jobs left more than a day ago: half-written files, and
  * reports without an entry.
  */
-export function prune(folder: string, keep: Retention): void {
+export function pruneHistory(folder: string, keep: Retention): void {
   const names = namesIn(nightsFolder(folder));
   const entries = names.filter((name) => entryName.test(name));
-  const kept = newest(entries, keep.nights);
+  const kept = newestNames(entries, keep.nights);
   for (const name of entries.slice(0, entries.length - kept.length)) {
     rmSync(join(nightsFolder(folder), name), { force: true });
     removeReports(folder, basename(name, ".json"));
@@ -99,12 +99,13 @@ export function prune(folder: string, keep: Retention): void {
   }
   const reports = namesIn(join(folder, "reports")).filter((name) => entryName.test(`${name}.json`));
   const isNight = (id: string): boolean => kept.includes(`${id}.json`);
-  const keptReports = newest(reports.filter(isNight), keep.reports);
+  const keptReports = newestNames(reports.filter(isNight), keep.reports);
   for (const id of reports)
     if (isNight(id) ? !keptReports.includes(id) : isOlderThanADay(reportFolder(folder, id))) removeReports(folder, id);
 }
 
-const newest = (names: readonly string[], count: number): string[] => names.slice(Math.max(0, names.length - count));
+const newestNames = (names: readonly string[], count: number): string[] =>
+  names.slice(Math.max(0, names.length - count));
 
 const isOlderThanADay = (path: string): boolean =>
   (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY) < Date.now() - dayMs;

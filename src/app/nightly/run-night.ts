@@ -6,13 +6,27 @@ import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { judgeNight, reportedByNight } from "../../report/history/gate/judge-night.ts";
 import type { Night } from "../../report/history/night.ts";
-import { nightId, readHistory, prune, removeReports, reportFolder, trendFile, writeNight } from "./history-store.ts";
+import {
+  nightId,
+  readHistory,
+  pruneHistory,
+  removeReports,
+  reportFolder,
+  trendFile,
+  writeNight,
+} from "./history-store.ts";
 import type { DamagedNight, NightHistory } from "../../report/history/night.ts";
 import { renderTrendPage } from "../../report/history/trend/page.ts";
 import { renderHtml } from "../../report/html/render.ts";
 import { assertLoadParameters } from "../load/plan-load.ts";
 import { writeFiles } from "../report-folder/write-files.ts";
-import { executeNight, type ExecutedNight, type JudgedNight, nameOf, type RunNightOptions } from "./execute-night.ts";
+import {
+  executeNight,
+  type ExecutedNight,
+  type JudgedNight,
+  historyNameOf,
+  type RunNightOptions,
+} from "./execute-night.ts";
 
 /**
  * Runs the suites and the load, compares the night with earlier nights, and saves it in the history. Does not save an interrupted night.
@@ -24,7 +38,7 @@ export async function runNight(options: RunNightOptions): Promise<SavedNight | {
   const { history, target, load, engines, view } = options;
   if (load !== null) assertLoadParameters({ ...defaultLoadParameters, ...load }, target, engines);
   const before = readHistory(history, Date.now());
-  assertSameTarget(before.nights.at(-1)?.target.name ?? null, nameOf(target), history);
+  assertSameTarget(before.nights.at(-1)?.target.name ?? null, historyNameOf(target), history);
   view.damaged(before.damaged);
   const executed = await executeNight({ ...options, id: nightId(new Date()), before: before.nights });
   if (!executed.interrupted) return saveNight(executed, before, options);
@@ -57,7 +71,7 @@ export function saveNight(executed: ExecutedNight, before: NightHistory, options
   view.judged?.(judged);
   const { problem } = writeNight(history, night);
   if (problem !== null) view.load.problem(problem);
-  prune(history, keep);
+  pruneHistory(history, keep);
   writePages(executed, night, options);
   return {
     ...judged,

@@ -43,13 +43,13 @@ export async function dryRun(planned: readonly PlannedProbe[], parts: DryRunOpti
   const unaffordable = new Set<PlannedProbe>();
   const send = async (key: TargetKey): Promise<void> => {
     const release = await pacer.acquire(key);
-    pacer.observe(key, answerAt(time.now()));
+    pacer.observe(key, simulatedSample(time.now()));
     release();
     await yieldToOthers();
   };
   const begins = ({ key, limits: { perMinute } }: TierUnderTest): void =>
     pacer.observe(key, {
-      ...answerAt(time.now()),
+      ...simulatedSample(time.now()),
       limit: perMinute,
       remaining: perMinute - 1,
       resetAfter: windowSeconds,
@@ -65,7 +65,7 @@ export async function dryRun(planned: readonly PlannedProbe[], parts: DryRunOpti
     pendingRequests: Promise.resolve(),
     availableRequests: () => pacer.availableRequests(main),
     hasFewRequests: hasFewRequests(target),
-    perform: (each, ownTime) => perform(each, { target, main, time: ownTime, endedMs, send, begins }),
+    perform: (each, ownTime) => simulateProbe(each, { target, main, time: ownTime, endedMs, send, begins }),
     onProbe: ({ planned: each, result }) => {
       if (result.kind === "broken") throw new Error(result.error);
       if (result.kind === "skipped") unaffordable.add(each);
@@ -83,7 +83,7 @@ async function yieldToOthers(): Promise<void> {
 /** Number of microtasks to wait until the pacer has given the next request to another probe. */
 const handoverSteps = 10;
 
-interface Stage {
+interface SimulationContext {
   readonly target: Target;
   readonly main: TargetKey;
   readonly time: RunClock;
@@ -94,7 +94,7 @@ interface Stage {
   readonly begins: (tested: TierUnderTest) => void;
 }
 
-async function perform({ probe, tested }: PlannedProbe, stage: Stage): Promise<void> {
+async function simulateProbe({ probe, tested }: PlannedProbe, stage: SimulationContext): Promise<void> {
   const { target, main, time, send } = stage;
   if (probe.per === "target") {
     const sendAll = async (): Promise<void> => {
@@ -102,7 +102,7 @@ async function perform({ probe, tested }: PlannedProbe, stage: Stage): Promise<v
       const key = keyOf(probe, { target, main });
       for (let sent = 0; sent < requests; sent++) await send(key);
     };
-    await (probe.mayDropRequests ? asFarAsAllowed(sendAll) : sendAll());
+    await (probe.mayDropRequests ? untilOutOfTime(sendAll) : sendAll());
     if (probe.waits !== undefined) await simulateWait(probe.waits, stage);
     return;
   }
@@ -115,7 +115,7 @@ async function perform({ probe, tested }: PlannedProbe, stage: Stage): Promise<v
   for (let sent = 0; sent < probe.requests(tested); sent++) await send(tested.key);
 }
 
-async function asFarAsAllowed(sendAll: () => Promise<void>): Promise<void> {
+async function untilOutOfTime(sendAll: () => Promise<void>): Promise<void> {
   try {
     await sendAll();
   } catch (error) {
@@ -123,7 +123,7 @@ async function asFarAsAllowed(sendAll: () => Promise<void>): Promise<void> {
   }
 }
 
-async function simulateWait(waits: WaitOptions, { target, time, endedMs }: Stage): Promise<void> {
+async function simulateWait(waits: WaitOptions, { target, time, endedMs }: SimulationContext): Promise<void> {
   const { mode, seconds } = waits;
   const ms = (typeof seconds === "number" ? seconds : seconds(target)) * 1000;
   if (mode === "required") return time.passTime(ms, mode);
@@ -139,7 +139,7 @@ const stepMs = 1000;
 const windowSeconds = 60;
 
 /** Creates a simulated response that counts against the limits and has no rate-limit headers. */
-const answerAt = (ms: number): Sample => ({
+const simulatedSample = (ms: number): Sample => ({
   id: "",
   kind: "other",
   sentMs: ms,

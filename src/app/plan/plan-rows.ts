@@ -136,7 +136,7 @@ export function keyRows(
     const limits = limitsOf(key, target);
     const first = name === discovery.key ? discovery.requests : 0;
     const paced = first + sumOf(used.filter(({ tier }) => tier === null));
-    const waitSeconds = heldBackSeconds(paced, limits ?? publishedTiers.free) + longestWaits(used);
+    const waitSeconds = pacingDelaySeconds(paced, limits ?? publishedTiers.free) + longestWaits(used);
     return [
       {
         key: name,
@@ -155,7 +155,7 @@ const sumOf = (rows: readonly PlanRow[]): number => rows.reduce((sum, { requests
 const minuteSeconds = 61;
 
 /** Returns how many seconds the pacer delays this many requests in total, to stay below the minute limit. */
-const heldBackSeconds = (requests: number, { perMinute }: TierLimits): number =>
+const pacingDelaySeconds = (requests: number, { perMinute }: TierLimits): number =>
   Math.max(0, Math.ceil(requests / perMinute) - 1) * minuteSeconds;
 
 const longestWaits = (rows: readonly PlanRow[]): number =>

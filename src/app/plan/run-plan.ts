@@ -69,10 +69,10 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
   const look = discoveryOf(named, main, readOnly);
   const tried = planned.filter(({ skip }) => skip === null);
   const parts = { target, main, discoveryRequests: look.requests, maxWaitMs };
-  const run = target.clock === null ? await dryRun(tried, parts) : withClock;
+  const run = target.clock === null ? await dryRun(tried, parts) : dryRunWithTestClock;
   const { isSkipped, skipped } = skipsOf(planned, checks, {
     target,
-    short: run.unaffordable,
+    unaffordableProbes: run.unaffordable,
     readOnly: readOnly,
     messages: messages,
   });
@@ -106,7 +106,7 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
       waitSeconds: Math.ceil(run.waitedMs / 1000),
       checks: new Set(probes.flatMap((row) => row.checks)).size,
     },
-    shortOfTime: await shortOf(run.unaffordable, checks, () => enoughMinutes(tried, parts)),
+    shortOfTime: await checksShortOfTime(run.unaffordable, checks, () => enoughMinutes(tried, parts)),
     requirements,
     bounds: {
       ...bounds,
@@ -117,7 +117,7 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
   };
 }
 
-async function shortOf(
+async function checksShortOfTime(
   unaffordable: DryRun["unaffordable"],
   checks: ReturnType<typeof checksByProbe>,
   findEnough: () => Promise<number | null>,
@@ -128,14 +128,17 @@ async function shortOf(
 }
 
 /** A run against a target with a test clock does not wait, so this constant replaces a simulation. */
-const withClock: DryRun = { unaffordable: new Set(), waitedMs: 0 };
+const dryRunWithTestClock: DryRun = { unaffordable: new Set(), waitedMs: 0 };
 
-const foundLater = "(found through the list)";
+const listedAgentPlaceholder = "(found through the list)";
 
 /** Adds placeholders for the agents that a run would choose from the target's list. */
 function withFoundAgent(target: Target): Target {
   if (target.agentSource === "named" || target.agents.answering !== undefined) return target;
-  return { ...target, agents: { answering: foundLater, streaming: foundLater, ...target.agents } };
+  return {
+    ...target,
+    agents: { answering: listedAgentPlaceholder, streaming: listedAgentPlaceholder, ...target.agents },
+  };
 }
 
 const inStageOrder = (planned: readonly PlannedProbe[]): PlannedProbe[] =>

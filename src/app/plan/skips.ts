@@ -18,7 +18,7 @@ export interface SkipGroup {
 interface SkipConditions {
   readonly target: Target;
   /** Probes that would be skipped, because they wait longer than the rest of the maximum wait. */
-  readonly short: ReadonlySet<PlannedProbe>;
+  readonly unaffordableProbes: ReadonlySet<PlannedProbe>;
   readonly readOnly: boolean;
   readonly messages: Messages;
 }
@@ -67,7 +67,7 @@ export function skipsOf(
 }
 
 /** Returns everything that a planned probe still needs in order to run. */
-function enablersOf(planned: PlannedProbe, { target, short, readOnly }: SkipConditions): Enabler[] {
+function enablersOf(planned: PlannedProbe, { target, unaffordableProbes: short, readOnly }: SkipConditions): Enabler[] {
   const { probe } = planned;
   const missing = probe.needs.filter((each) => resolveNeeds([each], target).kind === "missing");
   return [

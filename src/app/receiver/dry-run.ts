@@ -27,7 +27,7 @@ export async function writeDeliveries(folder: string, settings: DeliverySettings
       const file = `${number}-${slug(delivery.what)}.json`;
       files[file] = delivery.body;
       written.push({ probe: probe.name, what: delivery.what, file, headers: headersOf(delivery, settings) });
-      return notSent(delivery);
+      return recordedDelivery(delivery);
     };
     await probe.deliver?.({ ...settings, deliver });
   }
@@ -38,7 +38,7 @@ export async function writeDeliveries(folder: string, settings: DeliverySettings
 const headersOf = ({ body, headers }: OutgoingDelivery, settings: DeliverySettings): Readonly<Record<string, string>> =>
   Object.fromEntries(deliveryHeaders(body, [...headers, ...settings.headers]));
 
-const notSent = ({ what }: OutgoingDelivery): Awaited<ReturnType<DeliverySender["deliver"]>> => ({
+const recordedDelivery = ({ what }: OutgoingDelivery): Awaited<ReturnType<DeliverySender["deliver"]>> => ({
   what,
   exchange: {
     id: "x0",

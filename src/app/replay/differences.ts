@@ -2,7 +2,7 @@ import { tryParseJson } from "../../base/json.ts";
 import { type Answered, type Body, bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { getPath } from "../../base/json.ts";
 import { rateLimitHeaders } from "../../spec/headers.ts";
-import { shapeChanges, takeApart } from "./json-shape.ts";
+import { shapeChanges, flattenJson } from "./json-shape.ts";
 
 /**
  * A row of the comparison of two responses. `significant`: status, error code or shape differ. `usual`: a value differs that is different
@@ -43,7 +43,7 @@ export const statusText = ({ answer }: Exchange): string =>
   answer.kind === "answered" ? String(answer.status) : answer.reason;
 
 const rateLimitNames = new Set<string>(rateLimitHeaders.map((name) => name.toLowerCase()));
-const usual = new Set([
+const usuallyDifferentNames = new Set([
   ...rateLimitNames,
   "date",
   "age",
@@ -54,7 +54,8 @@ const usual = new Set([
   "keep-alive",
   "transfer-encoding",
 ]);
-const isUsual = (name: string): boolean => usual.has(name) || /request-?id|trace|^etag$|^cf-ray$/.test(name);
+const isUsuallyDifferent = (name: string): boolean =>
+  usuallyDifferentNames.has(name) || /request-?id|trace|^etag$|^cf-ray$/.test(name);
 
 /** Compares the headers of two responses. Significant: a header of the interface appears or disappears, or the media type changes. */
 function headerRows(was: Answered, is: Answered): DifferenceRow[] {
@@ -67,10 +68,10 @@ function headerRows(was: Answered, is: Answered): DifferenceRow[] {
         name,
         before ?? "absent",
         after ?? "absent",
-        isOfInterface ? "significant" : isUsual(name) ? "usual" : "value",
+        isOfInterface ? "significant" : isUsuallyDifferent(name) ? "usual" : "value",
       );
     const isOther = name === "content-type" && mediaType(before) !== mediaType(after);
-    return row(name, before, after, isOther ? "significant" : isUsual(name) ? "usual" : "value");
+    return row(name, before, after, isOther ? "significant" : isUsuallyDifferent(name) ? "usual" : "value");
   });
 }
 
@@ -84,12 +85,12 @@ function byName({ headers }: Answered): Map<string, string> {
 function bodyRows(kept: Exchange, now: Exchange, was: Answered, is: Answered): DifferenceRow[] {
   const [before, after] = [bodyJson(kept), bodyJson(now)];
   if (before !== undefined && after !== undefined) return jsonRows(before, after, "body");
-  const [kindBefore, kindAfter] = [formOf(was.body, before), formOf(is.body, after)];
+  const [kindBefore, kindAfter] = [bodyFormOf(was.body, before), bodyFormOf(is.body, after)];
   if (kindBefore !== kindAfter) return [row("body", kindBefore, kindAfter, "significant")];
   return kindBefore === "none" ? [] : [row("body", textOf(was.body), textOf(is.body), "value")];
 }
 
-function formOf({ kind }: Body, json: unknown): string {
+function bodyFormOf({ kind }: Body, json: unknown): string {
   if (json !== undefined) return "JSON";
   if (kind === "text") return "text that is not JSON";
   if (kind === "base64") return "bytes that are not UTF-8";
@@ -111,7 +112,7 @@ function textOf(body: Body): string {
 
 /** Compares two JSON values: first their shapes, then the values at each common path. A different error code is significant. */
 function jsonRows(before: unknown, after: unknown, name: string): DifferenceRow[] {
-  const [was, is] = [takeApart(before, name), takeApart(after, name)];
+  const [was, is] = [flattenJson(before, name), flattenJson(after, name)];
   const shapes = shapeChanges(was, is).map(({ path, kept, now }) => row(path, kept, now, "significant"));
   const values = [...was.values].flatMap(([path, kept]) => {
     const now = is.values.get(path);
@@ -153,9 +154,9 @@ function firstOfEachName(was: Answered, is: Answered): DifferenceRow[] {
     const code =
       getPath(kept, "code") === getPath(now, "code")
         ? []
-        : [row(`${label}.code`, text(getPath(kept, "code")), text(getPath(now, "code")), "significant")];
+        : [row(`${label}.code`, valueText(getPath(kept, "code")), valueText(getPath(now, "code")), "significant")];
     return [...code, ...jsonRows(kept, now, label).filter((each) => each.name !== `${label}.code`)];
   });
 }
 
-const text = (value: unknown): string => (value === undefined ? "absent" : JSON.stringify(value));
+const valueText = (value: unknown): string => (value === undefined ? "absent" : JSON.stringify(value));

@@ -3,7 +3,7 @@ const maxDepth = 30;
 const maxValues = 2000;
 
 /** A flattened JSON value: each leaf by its path, and the kinds of values at each path. */
-export interface TakenApart {
+export interface FlatJson {
   readonly values: ReadonlyMap<string, string>;
   /** The kinds of values, such as `string`, at each path. A path has `[]` in place of array indexes. */
   readonly kinds: ReadonlyMap<string, ReadonlySet<string>>;
@@ -16,7 +16,7 @@ export interface TakenApart {
  *
  * @param name root of the paths, such as `body`
  */
-export function takeApart(json: unknown, name: string): TakenApart {
+export function flattenJson(json: unknown, name: string): FlatJson {
   const values = new Map<string, string>();
   const kinds = new Map<string, Set<string>>();
   const empty = new Set<string>();
@@ -50,7 +50,7 @@ export interface ShapeChange {
 }
 
 /** Finds the outermost paths at which the shapes of two JSON values differ. Ignores the items of an array that is empty in one of them. */
-export function shapeChanges(kept: TakenApart, now: TakenApart): ShapeChange[] {
+export function shapeChanges(kept: FlatJson, now: FlatJson): ShapeChange[] {
   const changes: ShapeChange[] = [];
   const isBelow = (path: string, above: string): boolean =>
     path.startsWith(above) && /^[.[]/.test(path.slice(above.length));
@@ -64,5 +64,5 @@ export function shapeChanges(kept: TakenApart, now: TakenApart): ShapeChange[] {
   return changes;
 }
 
-const kindsAt = ({ kinds }: TakenApart, path: string): string =>
+const kindsAt = ({ kinds }: FlatJson, path: string): string =>
   [...(kinds.get(path) ?? ["absent"])].toSorted().join(" or ");

@@ -31,7 +31,7 @@ export interface Keys {
   readonly variables: readonly string[];
 }
 
-const redacted = /\[redacted ([^\]]+?)(, its last character cut off)?\]/g;
+const redactionMark = /\[redacted ([^\]]+?)(, its last character cut off)?\]/g;
 
 /**
  * Finds the keys that were redacted in the headers of exchanges.
@@ -64,14 +64,14 @@ export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], 
 /** Returns the names of the redacted keys in a request. Leaves out fragments of keys, which cannot be restored. */
 const namesIn = ({ request }: Exchange): string[] =>
   request.headers
-    .flatMap(([, value]) => [...value.matchAll(redacted)].map(([, name]) => name ?? ""))
+    .flatMap(([, value]) => [...value.matchAll(redactionMark)].map(([, name]) => name ?? ""))
     .filter((name) => !name.endsWith(partMark));
 
 const variablesOf = (names: readonly string[], { shellVariableOf }: KeySources): string =>
   names.map((name) => shellVariableOf(name) ?? name).join(", ");
 
 /** Environment variable that holds the key, for a report that was made with one key. */
-const onlyVariable = "CONFORMANCE_API_KEY";
+const singleKeyVariable = "CONFORMANCE_API_KEY";
 
 interface FoundKey {
   readonly name: string;
@@ -92,17 +92,17 @@ function findKey(
       line`The target file has no key ${JSON.stringify(shown)}, which the requests were sent with; it has ${Object.keys(target.keys).join(", ")}.`,
     );
   }
-  const only = isOnly ? (apiKey ?? nonEmpty(environment[onlyVariable])) : undefined;
+  const only = isOnly ? (apiKey ?? nonEmpty(environment[singleKeyVariable])) : undefined;
   if (only !== undefined) return { name, key: readKey(only, "The API key"), variable: null };
   const variable = shellVariableOf(name);
   const value = variable === undefined ? undefined : nonEmpty(environment[variable]);
   if (variable !== undefined && value !== undefined) return { name, key: readKey(value, `$${variable}`), variable };
-  throw new UseCaseError({ kind: "no key", name: shown, variable: isOnly ? onlyVariable : (variable ?? null) });
+  throw new UseCaseError({ kind: "no key", name: shown, variable: isOnly ? singleKeyVariable : (variable ?? null) });
 }
 
 /** Puts the keys back into a redacted text. Returns `null` if the text contains another redaction. */
-export function filledIn(text: string, { values }: Keys): string | null {
-  const filled = text.replace(redacted, (whole, name: string, cut: string | undefined) => {
+export function withKeysRestored(text: string, { values }: Keys): string | null {
+  const filled = text.replace(redactionMark, (whole, name: string, cut: string | undefined) => {
     const key = values.get(name) ?? whole;
     return cut === undefined ? key : key.slice(0, -1);
   });

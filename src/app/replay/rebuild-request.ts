@@ -3,7 +3,7 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { OutgoingRequest } from "../../wire/transport.ts";
-import { filledIn, type Keys } from "./keys.ts";
+import { withKeysRestored, type Keys } from "./keys.ts";
 
 /** The base URL in the report (`from`), and the base URL to send to (`to`). Both end in `/v1`. */
 export interface AddressChange {
@@ -19,7 +19,7 @@ export interface AddressChange {
 export function rebuildRequest(kept: Exchange, move: AddressChange, keys: Keys): OutgoingRequest {
   const { id, key, request } = kept;
   const headers = request.headers.map(([name, value]): Header => {
-    const filled = filledIn(value, keys);
+    const filled = withKeysRestored(value, keys);
     if (filled === null)
       throw cannotRebuild(
         id,
@@ -33,7 +33,7 @@ export function rebuildRequest(kept: Exchange, move: AddressChange, keys: Keys):
     headers,
     body: bodyOf(kept),
     key,
-    ...(closedEarly(kept) ? { closeWhen: (events) => events.length >= Math.max(1, eventsOf(kept)) } : {}),
+    ...(wasClosedByHarness(kept) ? { closeWhen: (events) => events.length >= Math.max(1, eventsOf(kept)) } : {}),
   };
 }
 
@@ -73,7 +73,7 @@ function withNewOrigin(url: string, to: string): string {
 
 const originOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).origin : null);
 
-const closedEarly = ({ answer }: Exchange): boolean =>
+const wasClosedByHarness = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && answer.ending.kind === "closed by us";
 
 const eventsOf = ({ answer }: Exchange): number => (answer.kind === "answered" ? answer.events.length : 0);

@@ -63,7 +63,7 @@ export function prepareReplay(options: ReplayOptions): PreparedReplay {
   const { kept, check, instance, target } = options;
   const { report, evidence } = kept;
   const chosen = selectExchanges(report, evidence, check, instance);
-  const baseUrl = addressOf(report.target.baseUrl, options.baseUrl, target);
+  const baseUrl = chooseAddress(report.target.baseUrl, options.baseUrl, target);
   const keys = findKeys(chosen.exchanges, evidence.exchanges, {
     ...options,
     shellVariableOf: shellVariablesOf(report.target),
@@ -91,7 +91,7 @@ export async function replay(prepared: PreparedReplay, signal: AbortSignal): Pro
  * Returns the base URL to send to. Throws if report and target file have different addresses and the user gave none, so that keys do not go
  * to the wrong deployment.
  */
-function addressOf(kept: string, given: string | null, target: Target | null): string {
+function chooseAddress(kept: string, given: string | null, target: Target | null): string {
   if (given !== null) return readBaseUrl(given);
   const ofReport = readBaseUrl(kept);
   if (target === null || target.baseUrl === ofReport) return ofReport;
@@ -132,7 +132,7 @@ export type ConfirmationReason =
   /** Environment variables with keys that would be sent to an address which comes from the report alone. */
   | { readonly kind: "keys"; readonly variables: readonly string[] };
 
-export interface Intent {
+export interface ReplayIntent {
   readonly requests: readonly OutgoingRequest[];
   readonly baseUrl: string;
   /** Whether the address comes from the user or a target file. If not, it comes from the report alone. */
@@ -151,7 +151,7 @@ export function confirmationReason({
   baseUrl,
   isAddressGiven,
   variables,
-}: Intent): ConfirmationReason | null {
+}: ReplayIntent): ConfirmationReason | null {
   if (isLoopback(baseUrl)) return null;
   const changing = requests
     .filter(({ method }) => method !== "GET")

@@ -19,7 +19,7 @@ import { UsageError } from "../../base/usage-error.ts";
  * @throws {UsageError}
  */
 export function readDocument(path: string): ReportDocument {
-  return reading(path, readFrom);
+  return withReadErrors(path, readWithEvidence);
 }
 
 /**
@@ -28,10 +28,10 @@ export function readDocument(path: string): ReportDocument {
  * @throws {UsageError}
  */
 export function readReportAlone(path: string): ReportDocument {
-  return reading(path, aloneFrom);
+  return withReadErrors(path, readWithoutEvidence);
 }
 
-function reading(path: string, read: (file: string) => ReportDocument): ReportDocument {
+function withReadErrors(path: string, read: (file: string) => ReportDocument): ReportDocument {
   try {
     return read(fileOf(path));
   } catch (error) {
@@ -64,14 +64,14 @@ const standardName = "report.json";
 
 const fileOf = (path: string): string => (statSync(path).isDirectory() ? join(path, standardName) : path);
 
-function readFrom(file: string): ReportDocument {
+function readWithEvidence(file: string): ReportDocument {
   const report = readConsistentReport(file);
   if (basename(file) !== standardName) return { report, evidence: null, load: new Map() };
   const folder = dirname(file);
   return documentOf(report, evidenceIn(folder, report), loadIn(folder, report));
 }
 
-function aloneFrom(file: string): ReportDocument {
+function readWithoutEvidence(file: string): ReportDocument {
   const report = readConsistentReport(file);
   const isStandard = basename(file) === standardName && report.load === undefined;
   const evidence = isStandard ? textOf(join(dirname(file), "evidence.json")) : null;

@@ -9,7 +9,7 @@ import { type StagedFile, stageFile } from "../../base/files/replace-file.ts";
 import type { FileText } from "../../base/files/write-text.ts";
 
 /** Prints a warning that files could not be written. It is the default for callers that do not handle this. */
-export const warnOfLoss = (sentence: string): void => process.emitWarning(sentence);
+export const warnOfUnwrittenFiles = (sentence: string): void => process.emitWarning(sentence);
 
 /** The text of a file, or a function that yields the text in pieces. */
 type TextOrPieces = string | (() => Iterable<string>);
@@ -32,11 +32,11 @@ export function writeFiles(folder: string, files: Readonly<Record<string, TextOr
     writeTogether(folder, files);
     return { folder, problem: null };
   } catch (error) {
-    return writeElsewhere(`${folder} could not be written (${errorCodeOrText(error)})`, files);
+    return writeToTemporaryFolder(`${folder} could not be written (${errorCodeOrText(error)})`, files);
   }
 }
 
-function writeElsewhere(problem: string, files: Readonly<Record<string, TextOrPieces>>): WrittenFiles {
+function writeToTemporaryFolder(problem: string, files: Readonly<Record<string, TextOrPieces>>): WrittenFiles {
   const names = Object.keys(files).join(", ");
   let folder = "";
   try {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 import { clauses } from "../../spec/clauses.ts";
-import { kinds } from "../../report/formats/testing/kinds.ts";
+import { sampleReportsByKind } from "../../report/formats/testing/kinds.ts";
 import { sampleFinding, sampleReport } from "../../report/testing/sample.ts";
 import { prepareFormats } from "../../cli/report/format-flags.ts";
 import { saveAndWriteFormats } from "./write-formats.ts";
@@ -17,7 +17,7 @@ describe("writing formats at the end of a run", () => {
     const [html, junit, har] = ["a.html", "a.xml", "a.har"].map((name) => join(folder, name));
     const prepared = prepareFormats({ html: html ?? "", junit: junit ?? "", har: har ?? "" });
     mkdirSync(html ?? "");
-    const { evidence: _, ...rest } = kinds.broken;
+    const { evidence: _, ...rest } = sampleReportsByKind.broken;
     const problems = await saveAndWriteFormats({ ...rest, evidence: null }, prepared);
     expect(problems).toEqual([
       `--html could not be written: ${html} (EISDIR).`,

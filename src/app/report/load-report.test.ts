@@ -10,7 +10,7 @@ import type { Report } from "../../report/model/report.ts";
 import { runEndFor } from "../../report/model/verdict.ts";
 import { assembleLoadReport } from "./load-report.ts";
 import { evidenceFileOf } from "../../load/trials.ts";
-import { invalidText } from "../load/invalid-text.ts";
+import { describeInvalidTrials } from "../load/invalid-text.ts";
 import { loadExitCode } from "../../cli/report/present-report.ts";
 
 const scenario = scenarioNamed("minute-limit") ?? never();
@@ -135,7 +135,9 @@ describe("a load report", () => {
     const validity = { ...valid, invalid: "the load generator could not start 3 of its requests" };
     const report = reportOf([judged([finding("LIM-1", passed)], { validity })]);
     expect(loadExitCode(report)).toBe(3);
-    expect(invalidText(report)).toMatch(/^Invalid, .*minute-limit \(free, k6\): the load generator could not start 3/);
+    expect(describeInvalidTrials(report)).toMatch(
+      /^Invalid, .*minute-limit \(free, k6\): the load generator could not start 3/,
+    );
     expect(loadExitCode(reportOf([judged([finding("LIM-1", broken)], { validity })]))).toBe(1);
   });
 

@@ -13,7 +13,7 @@ type JudgedOutcome = Extract<TrialResult, { kind: "judged" }>;
 export function loadRunOf({ trial, evidence, findings, validity }: JudgedOutcome, file: string): LoadRun {
   const requests = countsOf(evidence);
   const perSecond = (count: number): number =>
-    evidence.durationMs === 0 ? 0 : rounded((count * 1000) / evidence.durationMs, digits);
+    evidence.durationMs === 0 ? 0 : rounded((count * 1000) / evidence.durationMs, timeDecimals);
   const { dropped, late, busiest, planned, sent } = evidence.generator;
   return {
     scenario: evidence.scenario,
@@ -24,24 +24,24 @@ export function loadRunOf({ trial, evidence, findings, validity }: JudgedOutcome
     segments: evidence.segments,
     evidence: file,
     started: evidence.startedAt,
-    durationMs: rounded(evidence.durationMs, digits),
+    durationMs: rounded(evidence.durationMs, timeDecimals),
     speed: evidence.speed,
     isFresh: evidence.isFresh,
     requests: { planned, sent, ...requests },
     perSecond: { sent: perSecond(sent), admitted: perSecond(requests.admitted) },
     latencyMs: { admitted: percentilesOf(evidence.latency.admitted), refused: percentilesOf(evidence.latency.refused) },
     streams: streamsOf(evidence),
-    generator: { dropped, late, busiest: busiest === null ? null : rounded(busiest, digits) },
+    generator: { dropped, late, busiest: busiest === null ? null : rounded(busiest, timeDecimals) },
     validity,
     windows: windowsOf(findings),
     serverRssBytes: memoryOf(evidence),
-    notes: [...evidence.notes, ...lossNote(evidence)],
+    notes: [...evidence.notes, ...targetLossNotes(evidence)],
     stopped: evidence.stopped,
   };
 }
 
 /** Decimal places of times in milliseconds. No load engine measures more precisely. */
-const digits = 3;
+const timeDecimals = 3;
 
 type Counts = Pick<LoadRun["requests"], "admitted" | "refused" | "failed" | "unanswered" | "left">;
 
@@ -49,7 +49,7 @@ function countsOf({ requests, summary }: LoadEvidence): Counts {
   const counts = { admitted: 0, refused: 0, failed: 0, unanswered: 0, left: 0 };
   for (const { status, left } of requests) {
     if (left) counts.left += 1;
-    if (status !== null) counts[kindOf(status)] += 1;
+    if (status !== null) counts[outcomeOfStatus(status)] += 1;
     else if (!left) counts.unanswered += 1;
   }
   for (const { admitted, refused, failed, unanswered } of summary) {
@@ -61,7 +61,7 @@ function countsOf({ requests, summary }: LoadEvidence): Counts {
   return counts;
 }
 
-function kindOf(status: number): "admitted" | "refused" | "failed" {
+function outcomeOfStatus(status: number): "admitted" | "refused" | "failed" {
   if (is2xx(status)) return "admitted";
   return status === 429 ? "refused" : "failed";
 }
@@ -82,7 +82,7 @@ function streamsOf({ streams }: LoadEvidence): LoadRun["streams"] {
 
 function spreadOf(values: readonly number[]): Spread | null {
   if (values.length === 0) return null;
-  const at = (share: number): number => rounded(quantile(values, share), digits);
+  const at = (share: number): number => rounded(quantile(values, share), timeDecimals);
   return { count: values.length, median: at(0.5), p99: at(0.99), max: at(1) };
 }
 
@@ -94,7 +94,7 @@ function windowsOf(findings: readonly LoadFinding[]): string | null {
   return shape?.kind === "observed" ? shape.text : null;
 }
 
-function lossNote(evidence: LoadEvidence): string[] {
+function targetLossNotes(evidence: LoadEvidence): string[] {
   const loss = targetLossIn(evidence);
   return loss === null ? [] : [`Only what was sent before counts: ${loss.reason}.`];
 }

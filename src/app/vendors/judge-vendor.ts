@@ -20,7 +20,7 @@ import { connectionsOfRun, judge } from "../judge/judge.ts";
 import type { NotSentReason } from "../load/not-sent-reason.ts";
 import { documentOf, readDocument } from "../report-folder/read-document.ts";
 import { saveRun } from "../report-folder/saved-run.ts";
-import { warnOfLoss } from "../report-folder/write-files.ts";
+import { warnOfUnwrittenFiles } from "../report-folder/write-files.ts";
 import type { ListedVendor } from "./vendors-file.ts";
 
 /** Prints a line about the progress of one vendor. */
@@ -67,11 +67,11 @@ export async function judgeVendor(
     const text = messageOf(error);
     const reason = isHarness ? `The harness itself failed; this is not the target's fault: ${text}` : text;
     say(`not judged: ${reason}`);
-    return { vendor: unjudged(name, target, reason), target: null, isHarness, noLoad: null };
+    return { vendor: unjudgedVendor(name, target, reason), target: null, isHarness, noLoad: null };
   }
 }
 
-export const unjudged = (name: string, target: Target | null, reason: string): Vendor => ({
+export const unjudgedVendor = (name: string, target: Target | null, reason: string): Vendor => ({
   kind: "unjudged",
   name,
   baseUrl: target?.baseUrl ?? null,
@@ -82,7 +82,7 @@ export const unjudged = (name: string, target: Target | null, reason: string): V
  * Judges a saved report again by the requirement set of the comparison. Keeps a report of an earlier set as it is, which a note in the
  * comparison says.
  */
-const narrowed = (document: ReportDocument, requirements: RequirementSet): ReportDocument =>
+const judgedBySet = (document: ReportDocument, requirements: RequirementSet): ReportDocument =>
   countsIn(requirements, document.report.suite.requirements)
     ? { ...document, report: narrowReport(document.report, requirements) }
     : document;
@@ -91,7 +91,7 @@ function readSavedVendor(
   { name, report, load }: Extract<ListedVendor, { kind: "report" }>,
   requirements: RequirementSet,
 ): Vendor {
-  const document = narrowed(readDocument(report), requirements);
+  const document = judgedBySet(readDocument(report), requirements);
   if (document.report.load !== undefined)
     throw new UsageError(
       line`${report} is the report of a load run: give it as \`load\`, and the report of a run as \`report\`.`,
@@ -108,7 +108,7 @@ function readSavedLoad(path: string | null, requirements: RequirementSet) {
   if (path === null) return null;
   const document = readDocument(path);
   if (document.report.load === undefined) throw new UsageError(line`${path} is no report of a load run.`);
-  return narrowed(document, requirements);
+  return judgedBySet(document, requirements);
 }
 
 async function runVendor(
@@ -132,10 +132,10 @@ async function runVendor(
     },
   });
   const { problem } = saveRun(folder, session);
-  if (problem !== null) (judging.onLoss ?? warnOfLoss)(problem);
+  if (problem !== null) (judging.onLoss ?? warnOfUnwrittenFiles)(problem);
   if (session.kind === "nothing to judge") {
     say(`not judged: ${session.sentence}`);
-    return unjudged(name, target, session.sentence);
+    return unjudgedVendor(name, target, session.sentence);
   }
   const document = documentOf(session.report, session.evidence);
   const vendor: Vendor = { kind: "judged", name, document, load: kept, isKept: false, notes: [] };
@@ -205,7 +205,7 @@ export async function judgeConcurrently({
       named,
       failed === null
         ? await judgeVendor(named, target, judging, folderOf(named.name), say)
-        : { vendor: unjudged(named.name, target, failed), target: null, isHarness: false, noLoad: null },
+        : { vendor: unjudgedVendor(named.name, target, failed), target: null, isHarness: false, noLoad: null },
     );
   };
   const work = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 import { assertScenariosAndEngine } from "../load/plan-load.ts";
 import { compareVendors, type VendorComparison } from "../../report/vendors/comparison.ts";
-import { warnOfLoss, writeFiles } from "../report-folder/write-files.ts";
+import { warnOfUnwrittenFiles, writeFiles } from "../report-folder/write-files.ts";
 import { type ConcurrentJudging, judgeConcurrently, foldersOf, type JudgedVendor } from "./judge-vendor.ts";
 import { sendVendorLoads, type VendorsLoad } from "./load-vendors.ts";
 
@@ -38,7 +38,7 @@ export async function judgeVendors(options: JudgeVendorsOptions): Promise<Judged
     new Date().toISOString(),
   );
   const { problem } = writeFiles(folder, { "vendors.json": sideBySideJson(all) });
-  if (problem !== null) (options.judging.onLoss ?? warnOfLoss)(problem);
+  if (problem !== null) (options.judging.onLoss ?? warnOfUnwrittenFiles)(problem);
   return { judged, sideBySide: all };
 }
 

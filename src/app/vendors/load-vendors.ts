@@ -2,13 +2,13 @@ import { performance } from "node:perf_hooks";
 
 import { duration } from "../../base/duration.ts";
 import type { AvailableEngines } from "../load/engines.ts";
-import { invalidText } from "../load/invalid-text.ts";
+import { describeInvalidTrials } from "../load/invalid-text.ts";
 import { type LoadEvents, silentLoadEvents, type NotSent, sendLoad, type SendLoadOptions } from "../load/send-load.ts";
 import { type LoadParameters } from "../load/load-parameters.ts";
 import { describeNotSent } from "../load/not-sent-reason.ts";
 import type { LoadPreview } from "../load/plan-load.ts";
 import type { SentLoad } from "../load/save-load.ts";
-import { warnOfLoss } from "../report-folder/write-files.ts";
+import { warnOfUnwrittenFiles } from "../report-folder/write-files.ts";
 import type { VendorWithReport } from "../../report/vendors/vendor.ts";
 import type { ConcurrentJudging, JudgedVendor, PrintLine, VendorJudging } from "./judge-vendor.ts";
 
@@ -47,9 +47,9 @@ export async function sendVendorLoads(
     const { readOnly, requirements, messages, signal } = judging;
     const options: SendLoadOptions = {
       ...parameters,
-      maxRequests: leftOf(vendor, judging),
+      maxRequests: requestsLeft(vendor, judging),
       usedAtMs: usedAtMs.get(target.baseUrl) ?? ranUntilMs,
-      events: { ...eventsOf(planned, say), problem: judging.onLoss ?? warnOfLoss },
+      events: { ...eventsOf(planned, say), problem: judging.onLoss ?? warnOfUnwrittenFiles },
       target,
       engines,
       readOnly,
@@ -62,7 +62,7 @@ export async function sendVendorLoads(
     usedAtMs.set(target.baseUrl, performance.now());
     done.push(
       sent.kind === "sent"
-        ? { ...each, vendor: loaded(vendor, sent) }
+        ? { ...each, vendor: withLoadReport(vendor, sent) }
         : { ...each, vendor: notLoaded(vendor, sent, say), noLoad: sent.why },
     );
   }
@@ -70,11 +70,11 @@ export async function sendVendorLoads(
 }
 
 /** Number of requests that the load may send: `maxRequests` minus the requests of the run. */
-const leftOf = ({ document }: VendorWithReport, { maxRequests }: VendorJudging): number =>
+const requestsLeft = ({ document }: VendorWithReport, { maxRequests }: VendorJudging): number =>
   maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - document.report.requests);
 
-function loaded(vendor: VendorWithReport, { document }: SentLoad): VendorWithReport {
-  const invalid = invalidText(document.report);
+function withLoadReport(vendor: VendorWithReport, { document }: SentLoad): VendorWithReport {
+  const invalid = describeInvalidTrials(document.report);
   return { ...vendor, load: document, notes: [...vendor.notes, ...(invalid === null ? [] : [`Load: ${invalid}`])] };
 }
 

@@ -58,11 +58,11 @@ export function verify(statementFile: string, path: string, wordings: PossibleMe
     const what = files.length === 0 ? "the report names no evidence" : `${missing.join(", ")} is missing`;
     return { statement, mismatches: [...differences, `The evidence could not be judged: ${what}`], notes: [] };
   }
-  const judged = judgedAgain(folder, document.report, wordings);
+  const judged = judgeAgain(folder, document.report, wordings);
   return { statement, mismatches: [...differences, ...judged.mismatches], notes: judged.notes };
 }
 
-function judgedAgain(folder: string, kept: Report, wordings: PossibleMessages): Omit<Verification, "statement"> {
+function judgeAgain(folder: string, kept: Report, wordings: PossibleMessages): Omit<Verification, "statement"> {
   const { report, again, unselected, mismatches: occasion } = rejudgeReport(folder, kept, wordings);
   const { differences, leftOut } = rejudgeDifferences(report, again, unselected);
   const left =

@@ -6,7 +6,7 @@ import { type RemainingRetries, remainingRetries, type WatchedDeliveries } from 
 import { errorCodeOrText } from "../../base/errors.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
-import { warnOfLoss } from "../report-folder/write-files.ts";
+import { warnOfUnwrittenFiles } from "../report-folder/write-files.ts";
 import { UseCaseError } from "../use-case-error.ts";
 import { redactorOf } from "../judge/redactor.ts";
 import {
@@ -85,7 +85,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   if (isOver(before.outlook)) return { ended: Promise.resolve({ kind: "over", ...before }) };
 
   const { deep } = redactorOf(options.secrets);
-  const journal = openedJournal(folder, options.onLoss ?? warnOfLoss);
+  const journal = openedJournal(folder, options.onLoss ?? warnOfUnwrittenFiles);
   const ended = Promise.withResolvers<WatchEnd>();
   const record = (entry: JournalLine): void => {
     try {

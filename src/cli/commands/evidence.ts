@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { type KeptPart, type MessageChoice, type MessagePart, readKeptPart } from "../../app/kept-message.ts";
+import { type RecordedPart, type MessageChoice, type MessagePart, readRecordedPart } from "../../app/kept-message.ts";
 import { line } from "../../base/line.ts";
 import { sanitize } from "../../base/sanitize.ts";
 import { UsageError } from "../../base/usage-error.ts";
@@ -41,7 +41,7 @@ export const evidenceCommand = (): Command =>
         part: partIn(flags),
         isRequest: flags.request === true,
       }),
-      act: readKeptPart,
+      act: readRecordedPart,
       present: (kept) => {
         print(kept);
         return exitCodes.fine;
@@ -57,7 +57,7 @@ function partIn(flags: EvidenceFlags): MessagePart {
 }
 
 /** Prints bytes unchanged, except on a terminal: there, control characters are escaped. */
-function print(kept: KeptPart): void {
+function print(kept: RecordedPart): void {
   if (kept.kind === "lines") terminalOf(process.stdout).write(`${kept.lines.join("\n")}\n`);
   else process.stdout.write(process.stdout.isTTY ? sanitize(kept.bytes.toString("utf8")) : kept.bytes);
 }

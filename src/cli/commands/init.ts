@@ -1,7 +1,12 @@
 import { Command } from "commander";
 
 import { discoverForInit } from "../../app/init/discover.ts";
-import { keyOf, proposeTargetFile, type TargetAnswers, targetOf } from "../../app/init/propose-target-file.ts";
+import {
+  keyFromAnswers,
+  proposeTargetFile,
+  type TargetAnswers,
+  targetFromAnswers,
+} from "../../app/init/propose-target-file.ts";
 import { redactorOf } from "../../app/judge/redactor.ts";
 import { secretsOf } from "../../app/judge/secrets.ts";
 import { planRun } from "../../app/plan/run-plan.ts";
@@ -81,7 +86,7 @@ function init(flags: InitFlags): Promise<number> {
     const prompter = openTerminalPrompter(interruption);
     try {
       const answers = await gatherAnswers(flags, process.env, prompter);
-      return await propose(answers, flags, prompter, interruption.signal);
+      return await proposeFile(answers, flags, prompter, interruption.signal);
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error;
       printText("Interrupted; nothing was written.");
@@ -104,20 +109,20 @@ function openTerminalPrompter({ signal, interrupt }: Interruption): Prompter | n
   });
 }
 
-async function propose(
+async function proposeFile(
   answers: TargetAnswers,
   flags: InitFlags,
   prompter: Prompter | null,
   signal: AbortSignal,
 ): Promise<number> {
   const namedTier = flags.tier ?? null;
-  const target = registerSecrets(targetOf(answers, namedTier, null));
+  const target = registerSecrets(targetFromAnswers(answers, namedTier, null));
   const redact = redactorOf(secretsOf(target)).text;
   const { style, write: writeOut } = terminalOf(process.stdout);
   const print = (text: string): void => writeOut(redact(text));
   const discovery = await discoverForInit({
     target,
-    key: keyOf(answers, namedTier),
+    key: keyFromAnswers(answers, namedTier),
     messages: cliMessages,
     signal,
     onWait: (ms, why) => printText(redact(`waiting ${Math.ceil(ms / 1000)} s: ${why}`)),
@@ -135,12 +140,12 @@ async function propose(
   const text = `${JSON.stringify(file, null, 2)}\n`;
   print(proposalText(answers.out, file, text, style));
   print(absentText(await missingParts(answers, tier, file), style));
-  return write(answers, text, flags, prompter);
+  return writeFile(answers, text, flags, prompter);
 }
 
 /** Plans a run with the proposed target file. The checks that the plan skips show what the file lacks. */
 async function missingParts(answers: TargetAnswers, tier: string | null, file: ParsedTargetFile) {
-  const target = { ...targetOf(answers, tier, file.agents ?? {}), paths: openPathsOf(file.paths) };
+  const target = { ...targetFromAnswers(answers, tier, file.agents ?? {}), paths: openPathsOf(file.paths) };
   const planned = await planRun({
     ...defaultBounds,
     target,
@@ -151,7 +156,7 @@ async function missingParts(answers: TargetAnswers, tier: string | null, file: P
   return planned?.skipped ?? [];
 }
 
-async function write(
+async function writeFile(
   { out, keyVariable }: TargetAnswers,
   text: string,
   flags: InitFlags,

@@ -2,7 +2,7 @@ import { Command } from "commander";
 
 import { defaultScenarios, defaultScenariosInRealTime } from "../../app/load/choose-scenarios.ts";
 import { findEngines } from "../../app/load/engines.ts";
-import { invalidText } from "../../app/load/invalid-text.ts";
+import { describeInvalidTrials } from "../../app/load/invalid-text.ts";
 import { judgeSavedLoad } from "../../app/load/judge-saved-load.ts";
 import type { LoadParameters } from "../../app/load/load-parameters.ts";
 import { manifestOf } from "../../app/load/manifest.ts";
@@ -191,7 +191,7 @@ async function presentLoad(
     rules,
     ...(stream && { stream }),
     reproduction: { target, targetFile: flags.target ?? null, patchFlags: patchFlagsText(patches) },
-    notes: [invalidText(document.report)].filter((sentence) => sentence !== null),
+    notes: [describeInvalidTrials(document.report)].filter((sentence) => sentence !== null),
     reportsToCi: true,
   });
 }
@@ -255,7 +255,8 @@ function judgeCommand(): Command {
         ...(formats.isStdoutTaken && { stream: null }),
       });
       const code = loadExitCode(document.report, rules);
-      if (code === exitCodes.nothingExercised) printText(invalidText(document.report) ?? "Nothing was exercised.");
+      if (code === exitCodes.nothingExercised)
+        printText(describeInvalidTrials(document.report) ?? "Nothing was exercised.");
       return code;
     },
   });

@@ -19,7 +19,7 @@ export function foundText(
   const row = rowsFor(width, paint);
   const { agents, total, tier, shapes } = found;
   const listed = total ?? agents.length;
-  return block([
+  return linesBlock([
     `${paint.bold("Found at")} ${sanitizeLine(baseUrl)} (${formatCount(requests, "GET request")}, nothing else was sent)`,
     ...row(
       "agents",
@@ -53,7 +53,7 @@ export function proposalText(
   const row = rowsFor(width, paint);
   const [key] = Object.values(file.keys);
   const agents = Object.entries(describeRoles(parseRoles(file.agents ?? {}))) as [AgentRole, string][];
-  return block([
+  return linesBlock([
     `${paint.bold("Proposed")} ${path}`,
     ...sanitize(text).trimEnd().split("\n"),
     "",
@@ -75,8 +75,8 @@ export function proposalText(
 /** Lists what the target file still lacks, and the checks that each missing part would enable. Ends with a line feed. */
 export function absentText(groups: readonly SkipGroup[], { colour, width }: TerminalStyle): string {
   const paint = paintFor(colour);
-  if (groups.length === 0) return block(["Nothing is missing: every check can run."]);
-  return block([
+  if (groups.length === 0) return linesBlock(["Nothing is missing: every check can run."]);
+  return linesBlock([
     paint.bold("What it does not say yet, and the checks that each line would enable"),
     ...groups.flatMap(({ enabledBy, checks }) =>
       formatLabelled(
@@ -96,4 +96,4 @@ const rowsFor =
   (label: string, text: string): string[] =>
     formatLabelled(`  ${label.padEnd(labelWidth)}`, sanitizeLine(text, 600), width, paint.dim);
 
-const block = (lines: readonly string[]): string => `${lines.join("\n")}\n\n`;
+const linesBlock = (lines: readonly string[]): string => `${lines.join("\n")}\n\n`;

@@ -17,9 +17,9 @@ export interface ListedScenario {
   readonly seconds: { readonly embedded: number; readonly real: number };
 }
 
-export const listedScenarios = (): ListedScenario[] => scenarios.map(listed);
+export const listedScenarios = (): ListedScenario[] => scenarios.map(listedScenario);
 
-function listed(scenario: Scenario): ListedScenario {
+function listedScenario(scenario: Scenario): ListedScenario {
   const { name, title, claims, engines, needs } = scenario;
   const tiers = scenarioTiers(scenario);
   const slowest = (secondsOf: (tier: TierName) => number): number => Math.max(...tiers.map(secondsOf));
@@ -70,7 +70,7 @@ const rowOf = (each: ListedScenario): string[] => [
   each.title,
   each.claims.join(", "),
   settingOf(each).join("; "),
-  longestOf(each).join(" "),
+  durationTexts(each).join(" "),
 ];
 
 const paragraphs = (width: number): string =>
@@ -81,7 +81,7 @@ const paragraphs = (width: number): string =>
         each.title,
         each.claims.join(", "),
         settingOf(each).join("; "),
-        `longest ${longestOf(each).join(" ")}`,
+        `longest ${durationTexts(each).join(" ")}`,
       ].flatMap((text) => formatLabelled("  ", text, width, (blank) => blank)),
       "",
     ])
@@ -93,9 +93,9 @@ const settingOf = ({ tiers, engines, needs }: ListedScenario): string[] => [
   ...(needs.length === 0 ? [] : [`needs ${needs.join(", ")}`]),
 ];
 
-const longestOf = ({ seconds: { embedded, real } }: ListedScenario): string[] => [
-  short(embedded),
-  ...(real > embedded ? [`(${short(real)})`] : []),
+const durationTexts = ({ seconds: { embedded, real } }: ListedScenario): string[] => [
+  shortDuration(embedded),
+  ...(real > embedded ? [`(${shortDuration(real)})`] : []),
 ];
 
-const short = (seconds: number): string => duration(Math.round(seconds) * 1000).replace(/\.\d+ s/, " s");
+const shortDuration = (seconds: number): string => duration(Math.round(seconds) * 1000).replace(/\.\d+ s/, " s");

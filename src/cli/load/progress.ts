@@ -20,7 +20,7 @@ export function showLoadProgress(stream: ProgressStream, isQuiet: boolean): Load
   return stream.isTTY === true ? liveView(stream) : plainView(stream);
 }
 
-const nameOf = ({ scenario, tier, engine }: LoadTrial): string => `${scenario.name} · ${tier} · ${engine}`;
+const trialName = ({ scenario, tier, engine }: LoadTrial): string => `${scenario.name} · ${tier} · ${engine}`;
 
 /** Returns a function that measures the request rate of the last 1.5 s. An average since the start would hide that the load has stalled. */
 function ratesOf(): (progress: LoadProgress) => number {
@@ -34,7 +34,7 @@ function ratesOf(): (progress: LoadProgress) => number {
   };
 }
 
-function textOf(progress: LoadProgress, perSecond: number): string {
+function progressText(progress: LoadProgress, perSecond: number): string {
   const { sent, admitted, refused, failed, elapsedMs, expectedMs } = progress;
   const leftSeconds = Math.ceil((expectedMs - elapsedMs) / 1000);
   // Sorted by importance, because a narrow terminal cuts off the end of the line.
@@ -55,12 +55,12 @@ function liveView(stream: ProgressStream): LoadProgressView {
   };
   return {
     trial: (trial, at, of) => {
-      head = `${at + 1}/${of} ${nameOf(trial)}`;
+      head = `${at + 1}/${of} ${trialName(trial)}`;
       rate = ratesOf();
       draw("starting");
     },
     waiting: (ms, why) => draw(`waiting ${duration(ms)}: ${why}`),
-    progress: (progress) => draw(textOf(progress, rate(progress))),
+    progress: (progress) => draw(progressText(progress, rate(progress))),
     outcome() {},
     done: () => void stream.write(eraseLine),
   };
@@ -72,7 +72,7 @@ function plainView(stream: ProgressStream): LoadProgressView {
   let printedMs = 0;
   return {
     trial: (trial) => {
-      name = nameOf(trial);
+      name = trialName(trial);
       rate = ratesOf();
       printedMs = 0;
     },
@@ -81,9 +81,9 @@ function plainView(stream: ProgressStream): LoadProgressView {
       const perSecond = rate(progress);
       if (progress.elapsedMs - printedMs < lineIntervalMs) return;
       printedMs = progress.elapsedMs;
-      stream.write(`${name}: ${textOf(progress, perSecond)}\n`);
+      stream.write(`${name}: ${progressText(progress, perSecond)}\n`);
     },
-    outcome: (outcome) => void stream.write(`${nameOf(outcome.trial)}: ${outcomeText(outcome)}\n`),
+    outcome: (outcome) => void stream.write(`${trialName(outcome.trial)}: ${outcomeText(outcome)}\n`),
     done() {},
   };
 }

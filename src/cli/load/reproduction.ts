@@ -25,12 +25,12 @@ export function reproductionCommands(load: FindingTrial, parts: ReproductionOpti
   const scenario = scenarioNamed(load.scenario);
   const hasK6 = scenario?.engines.includes("k6") === true;
   return [
-    `${loadCommand(load)}${placeOf(parts)}`,
+    `${loadCommand(load)}${targetFlagsText(parts)}`,
     ...(hasK6 ? k6Lines(load, scenario.needs.includes("keys.second"), parts) : []),
   ];
 }
 
-function placeOf({ target, targetFile, patchFlags }: ReproductionOptions): string {
+function targetFlagsText({ target, targetFile, patchFlags }: ReproductionOptions): string {
   if (target === null) return patchFlags;
   if (targetFile !== null) return ` --target ${shellQuote(targetFile)}`;
   return ` --base-url ${shellQuote(target.baseUrl)}`;

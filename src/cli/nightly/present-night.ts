@@ -7,7 +7,7 @@ import { formatCount } from "../../base/text.ts";
 import { renderNightJson, renderNightMarkdown, renderNightTerminal } from "../../report/history/renderers.ts";
 import { trendFile } from "../../app/nightly/history-store.ts";
 import type { DamagedNight } from "../../report/history/night.ts";
-import { isWorse } from "../../report/history/summary.ts";
+import { hasBecomeWorse } from "../../report/history/summary.ts";
 import { exitCodeOf } from "../../report/model/verdict.ts";
 import { decisiveExitCode, exitCodes } from "../exit-codes.ts";
 import { formatNotSentReason, notSentExitCode } from "../load/not-sent.ts";
@@ -74,7 +74,7 @@ export function printDamaged(damaged: readonly DamagedNight[]): void {
 export function nightExitCode({ executed, judgement }: SavedNight, onlyRegressions: boolean): number {
   const { run, load, night, noLoad } = executed;
   if (run === null) return exitCodes.nothingExercised;
-  if (isWorse(judgement)) return exitCodes.broken;
+  if (hasBecomeWorse(judgement)) return exitCodes.broken;
   const all = [...run.report.findings, ...(load?.report.findings ?? [])];
   const findings = onlyRegressions ? all.filter(({ outcome }) => outcome !== "fail") : all;
   const code = exitCodeOf({ findings, unselected: [] }, { strict: false, complete: false });

@@ -11,7 +11,7 @@ import type { ReplayPair } from "../../app/replay/replay.ts";
 
 const maxRows = 40;
 const maxSameRows = 12;
-const bounds = { bodyCharacters: 600, bodyLines: 10, headers: 12 } as const;
+const messageBounds = { bodyCharacters: 600, bodyLines: 10, headers: 12 } as const;
 
 /** The result of a replay, in the form in which it is printed. */
 export interface ReplayView {
@@ -83,7 +83,7 @@ function pairLines({ kept, now }: ReplayPair, place: string, look: TerminalStyle
 
 /** Lines of the request below its request line, which the heading already shows. */
 const sentLines = (exchange: Exchange): string[] =>
-  exchangeLines(exchange, bounds)
+  exchangeLines(exchange, messageBounds)
     .slice(1)
     .filter((line) => line.startsWith(">"));
 
@@ -103,19 +103,19 @@ function rowLines(rows: readonly DifferenceRow[], width: number, paint: Paint, i
     `  ${mark} ${padded(sanitizeLine(name, 60), nameWidth)}  ${sanitizeLine(text, Math.max(40, width - nameWidth - 12))}`;
   return [
     ...same.slice(0, maxSameRows).map(({ name, now }) => line(" ", name, now)),
-    ...more(same.length - maxSameRows, "more unchanged", paint),
+    ...hiddenCountLines(same.length - maxSameRows, "more unchanged", paint),
     ...different.slice(0, maxRows).flatMap(({ mark, name, kept, now }) => {
       const sign = mark === "significant" ? "!" : "~";
       const isBold =
         mark === "significant" ? (text: string): string => paint.bold(text) : (text: string): string => text;
       return [isBold(line(sign, name, `saved ${kept}`)), isBold(line(sign, "", `now ${now}`))];
     }),
-    ...more(different.length - maxRows, "more that differ", paint),
+    ...hiddenCountLines(different.length - maxRows, "more that differ", paint),
     ...(usual.length === 0 || isQuiet ? [] : [`    ${paint.dim(`differ every time: ${joinFirst(usual, 12)}`)}`]),
   ];
 }
 
-const more = (count: number, what: string, paint: Paint): string[] =>
+const hiddenCountLines = (count: number, what: string, paint: Paint): string[] =>
   count > 0 ? [`    ${paint.dim(`${count} ${what}`)}`] : [];
 
 /** Explains the marks at the beginning of difference lines. */

@@ -1,6 +1,6 @@
 import { appendFileSync, statSync } from "node:fs";
 
-import { invalidText } from "../../app/load/invalid-text.ts";
+import { describeInvalidTrials } from "../../app/load/invalid-text.ts";
 import { saveAndWriteFormats, type WriteOptions } from "../../app/report-folder/write-formats.ts";
 import type { OutputFiles } from "../../app/report-folder/write-output.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
@@ -20,7 +20,7 @@ import { terminalOf } from "../terminal.ts";
 import { printLine, printText } from "../print-line.ts";
 import { line } from "../../base/line.ts";
 
-const noFormats: OutputFiles<FormatName> = { files: [], isStdoutTaken: false };
+const noFormatFiles: OutputFiles<FormatName> = { files: [], isStdoutTaken: false };
 
 /** Options of {@link presentReport}. */
 export interface PresentOptions extends WriteOptions {
@@ -51,7 +51,7 @@ export interface PresentOptions extends WriteOptions {
  * @returns the number of files that could not be written; a line for each was printed
  */
 export async function presentReport(document: ReportDocument, options: PresentOptions): Promise<number> {
-  const { formats = noFormats, rules = defaultPolicy, isFinal = true, notes = [] } = options;
+  const { formats = noFormatFiles, rules = defaultPolicy, isFinal = true, notes = [] } = options;
   printReport(document, options);
   notes.forEach(printText);
   await letSignalsIn();
@@ -62,7 +62,7 @@ export async function presentReport(document: ReportDocument, options: PresentOp
 }
 
 function printReport(document: ReportDocument, options: PresentOptions): void {
-  const { formats = noFormats, rules = defaultPolicy } = options;
+  const { formats = noFormatFiles, rules = defaultPolicy } = options;
   const { stream = formats.isStdoutTaken ? process.stderr : process.stdout } = options;
   if (stream === null) return;
   const { style, write } = terminalOf(stream);
@@ -98,7 +98,10 @@ export const reportExitCode = (report: Report, rules: FailurePolicy = defaultPol
  * Returns the exit code for a load report. It is the same as for a run, except that 3 means: nothing is broken, but a trial was invalid.
  */
 export const loadExitCode = (report: Report, rules: FailurePolicy = defaultPolicy): number =>
-  decisiveExitCode([runExitCode(report, rules), ...(invalidText(report) === null ? [] : [exitCodes.nothingExercised])]);
+  decisiveExitCode([
+    runExitCode(report, rules),
+    ...(describeInvalidTrials(report) === null ? [] : [exitCodes.nothingExercised]),
+  ]);
 
 /** GitHub's size limit for the summary of a step. */
 const maxSummaryBytes = 1024 * 1024;

@@ -53,7 +53,7 @@ const print = (text: string): void => void process.stdout.write(text);
 const printJson = (value: unknown): void => print(`${JSON.stringify(value, null, 2)}\n`);
 const exitCodeOf = (wrong: number): number => (wrong === 0 ? exitCodes.fine : exitCodes.broken);
 const verdictOf = (wrong: number, good: string): string => (wrong === 0 ? good : `${wrong} wrong`);
-const markOf = (complaints: readonly string[]): string => (complaints.length === 0 ? "ok   " : "WRONG");
+const resultMark = (complaints: readonly string[]): string => (complaints.length === 0 ? "ok   " : "WRONG");
 const indented = (texts: readonly string[]): string[] => texts.map((text) => `        ${text}`);
 
 /**
@@ -94,7 +94,7 @@ function patchRow(trial: PatchTrial, isVerbose: boolean): string {
   const red = trial.redChecks.join(", ");
   const result = trial.kind === "fault" ? `turns red: ${red}` : red === "" ? "passes" : `passes, with a note: ${red}`;
   return [
-    `${markOf(complaints)} ${trial.kind.padEnd(8)} ${trial.name.padEnd(40)} ${result}`,
+    `${resultMark(complaints)} ${trial.kind.padEnd(8)} ${trial.name.padEnd(40)} ${result}`,
     ...indented([...complaints, ...(isVerbose ? trial.said : [])]),
     "",
   ].join("\n");
@@ -140,7 +140,7 @@ function loadRow(result: LoadFaultResult): string {
   const { fault, trial, found, seconds } = result;
   const complaints = loadComplaintsOf(result);
   const finds = found.length === 0 ? "finds nothing" : `finds ${found.map(({ claim }) => claim).join(", ")}`;
-  const row = `${markOf(complaints)} ${(fault ?? "no fault").padEnd(30)} ${trial.scenario.name.padEnd(22)} ${trial.engine.padEnd(10)} ${seconds.toFixed(1).padStart(5)} s  ${finds}`;
+  const row = `${resultMark(complaints)} ${(fault ?? "no fault").padEnd(30)} ${trial.scenario.name.padEnd(22)} ${trial.engine.padEnd(10)} ${seconds.toFixed(1).padStart(5)} s  ${finds}`;
   return [row, ...indented(complaints), ""].join("\n");
 }
 
@@ -157,7 +157,7 @@ async function testSeeds({ seed, full, json = false }: SelftestOptions, seeds: n
 }
 
 function seedRow({ seed, variants, complaints, fewest }: SeedTrial): string {
-  const head = `${markOf(complaints)} seed ${seed}: ${formatCount(variants.length, "variant")}`;
+  const head = `${resultMark(complaints)} seed ${seed}: ${formatCount(variants.length, "variant")}`;
   if (complaints.length === 0) return `${head}\n`;
   const command = `conformance run ${fewest.map((name) => `--variant ${name}`).join(" ")}`;
   return [head, ...indented([...complaints, `the fewest that show it: ${fewest.join(", ")}`, command]), ""].join("\n");

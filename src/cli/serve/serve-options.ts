@@ -84,16 +84,16 @@ export function readTls(certPath: string | undefined, keyPath: string | undefine
     );
   }
   const files = { cert: readTextFile(certPath, "--tls-cert"), key: readTextFile(keyPath, "--tls-key") };
-  const certificate = parsed(() => new X509Certificate(files.cert), "--tls-cert", certPath, "a certificate");
-  const key = parsed(() => createPrivateKey(files.key), "--tls-key", keyPath, "a private key without a password");
+  const certificate = parseOrThrow(() => new X509Certificate(files.cert), "--tls-cert", certPath, "a certificate");
+  const key = parseOrThrow(() => createPrivateKey(files.key), "--tls-key", keyPath, "a private key without a password");
   if (!certificate.checkPrivateKey(key)) {
     throw new UsageError(line`The key does not fit the certificate: ${keyPath} is not the key of ${certPath}.`);
   }
-  parsed(() => createSecureContext(files), "--tls-cert", certPath, "a certificate that can be served");
+  parseOrThrow(() => createSecureContext(files), "--tls-cert", certPath, "a certificate that can be served");
   return files;
 }
 
-function parsed<T>(parse: () => T, flag: string, path: string, wanted: string): T {
+function parseOrThrow<T>(parse: () => T, flag: string, path: string, wanted: string): T {
   try {
     return parse();
   } catch (error) {

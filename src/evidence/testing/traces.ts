@@ -50,7 +50,7 @@ export function tracesIn(text: string, key: string): string[] {
     key,
     reversed(key),
     Buffer.from(key).toString("hex"),
-    ...["", "a", "ab"].map((each) => inner(each, key)),
+    ...["", "a", "ab"].map((each) => innerBase64(each, key)),
   ];
   const traces = new Set(
     forms.flatMap((form) => [...gramsOf(form.toLowerCase()), ...gramsOf(urlSafe(form).toLowerCase())]),
@@ -59,7 +59,7 @@ export function tracesIn(text: string, key: string): string[] {
   for (let [layer, depth] = [text, 0]; depth < 6; depth++) {
     const lowered = layer.toLowerCase();
     found.push(...[...traces].filter((trace) => lowered.includes(trace)));
-    const next = plainer(layer);
+    const next = unescapedOnce(layer);
     if (next === layer) break;
     layer = next;
   }
@@ -69,13 +69,13 @@ export function tracesIn(text: string, key: string): string[] {
 const reversed = (text: string): string => Array.from(text).toReversed().join("");
 const urlSafe = (text: string): string => text.replaceAll("+", "-").replaceAll("/", "_");
 /** Returns the part of a key's base64 that does not depend on the text before and after the key. */
-const inner = (before: string, key: string): string => base64(before + key).slice(before === "" ? 0 : 4, -4);
+const innerBase64 = (before: string, key: string): string => base64(before + key).slice(before === "" ? 0 : 4, -4);
 
 const gramsOf = (form: string): string[] =>
   Array.from({ length: Math.max(0, form.length - minLength + 1) }, (_, at) => form.slice(at, at + minLength));
 
 /** Undoes one layer of escapes, one kind after another. */
-const plainer = (text: string): string =>
+const unescapedOnce = (text: string): string =>
   text
     .replaceAll(/\\u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
     .replaceAll(/\\x([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))

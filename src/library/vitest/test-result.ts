@@ -30,13 +30,13 @@ export function testResultOf(check: string, judged: Judged, { strict, baseline }
   );
   const [outdated] = stale;
   if (outdated !== undefined)
-    return failed(`Stale baseline: ${check} no longer fails (${outdated.reason}). Take it out.`);
+    return failedResult(`Stale baseline: ${check} no longer fails (${outdated.reason}). Take it out.`);
   const open = rows.filter((row) => !excused.includes(row));
   const broken = open.filter(({ outcome }) => outcome === "fail" || (strict && outcome === "warning"));
-  if (broken.length > 0) return failed(brokenText(broken, judged));
+  if (broken.length > 0) return failedResult(brokenText(broken, judged));
   const error = open.find(({ outcome }) => outcome === "error");
   if (error !== undefined)
-    return failed(
+    return failedResult(
       `The harness itself failed; this is not the target's fault: ${sanitizeLine(error.reason ?? "", 300)}`,
     );
   const [upcoming] = judged.document.report.upcoming.filter((finding) => finding.check === check);
@@ -59,7 +59,7 @@ function withoutRow(check: string, judged: Judged, upcoming: ReportFinding | und
     : { kind: "skipped", reason: "the run has no row of this check" };
 }
 
-const failed = (message: string): TestResult => ({ kind: "failed", message });
+const failedResult = (message: string): TestResult => ({ kind: "failed", message });
 
 const reasonFor = (check: string, baseline: Baseline): string =>
   baseline.find((entry) => entry.check === check)?.reason ?? "";

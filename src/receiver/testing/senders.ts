@@ -7,11 +7,11 @@ import type { ReceiverClock } from "../request-handler.ts";
 import { type Receiver, startReceiver, type ReceiverOptions } from "../receiver.ts";
 
 /** A receiver's clock that stands still. Tests set its time. */
-export interface SetTime extends ReceiverClock {
+export interface SettableClock extends ReceiverClock {
   readonly set: (nowMs: number, clockMs?: number, clockAtMostMs?: number) => void;
 }
 
-export function setTime(): SetTime {
+export function setTime(): SettableClock {
   let [nowMs, clockMs, clockAtMostMs] = [0, 0, 0];
   return {
     now: () => nowMs,
@@ -27,7 +27,7 @@ export function setTime(): SetTime {
 export const startLocal = (options: Partial<ReceiverOptions> = {}): Promise<Receiver> =>
   startReceiver({ listen: "127.0.0.1:0", publicUrl: null, time: setTime(), ...options });
 
-export interface Posting {
+export interface PostOptions {
   readonly method?: "GET" | "HEAD" | "OPTIONS" | "POST";
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
@@ -37,7 +37,7 @@ export interface Posting {
 export async function post(
   url: string,
   body: string | Buffer | null,
-  { method = "POST", headers = {}, signal }: Posting = {},
+  { method = "POST", headers = {}, signal }: PostOptions = {},
 ): Promise<{ readonly status: number; readonly text: string; readonly connection: string | undefined }> {
   const answer = await request(url, { method, body, headers, ...(signal && { signal }) });
   const text = await answer.body.text();

@@ -1,5 +1,5 @@
 import type { ReportDocument, Report } from "../model/report.ts";
-import type { Change, Comparison, FindingChanges, Side, SuiteChange } from "./comparison.ts";
+import type { Change, Comparison, FindingChanges, ComparedSide, SuiteChange } from "./comparison.ts";
 import { findChanges } from "./find-changes.ts";
 import { compareLoad } from "./load-metrics.ts";
 import { notesOf } from "./notes.ts";
@@ -44,7 +44,7 @@ const pairedLists = [
   "changedObservations",
 ] as const satisfies readonly (keyof FindingChanges)[];
 
-const sideOf = ({ target, suite, started, verdict, stopped, totals, load }: Report): Side => ({
+const sideOf = ({ target, suite, started, verdict, stopped, totals, load }: Report): ComparedSide => ({
   kind: load === undefined ? "run" : "load",
   target: { name: target.name, baseUrl: target.baseUrl, fingerprint: target.fingerprint },
   suite,

@@ -37,7 +37,7 @@ const resultSchema = z
   .describe("The result on one side.")
   .meta({ id: "said" });
 
-const nameSchema = z.object({
+const findingIdentitySchema = z.object({
   check: text,
   clause: text,
   suite: text,
@@ -45,7 +45,9 @@ const nameSchema = z.object({
   instance: text.nullable().describe("Tier; under load, tier and engine; null: of the target as a whole."),
 });
 
-const findingChangeSchema = nameSchema.extend({ was: resultSchema, is: resultSchema }).meta({ id: "change" });
+const findingChangeSchema = findingIdentitySchema
+  .extend({ was: resultSchema, is: resultSchema })
+  .meta({ id: "change" });
 
 const observationSchema = findingChangeSchema.extend({
   /** Whether the texts differ only in times and dates, or in the kinds of rate-limit window that the evidence allows. */
@@ -62,7 +64,7 @@ const unpairedReasons = [
   "repeated",
   "silent",
 ] as const;
-const unpairedSchema = nameSchema
+const unpairedSchema = findingIdentitySchema
   .extend({ said: resultSchema, why: z.enum(unpairedReasons) })
   .describe("A finding that only one side has, and why.")
   .meta({ id: "lone" });
@@ -146,13 +148,13 @@ export const comparisonSchema = z
 export type Comparison = DeepReadonly<z.infer<typeof comparisonSchema>>;
 
 /** One of the two reports that are compared: its target, suite, start and verdict. */
-export type Side = DeepReadonly<z.infer<typeof sideSchema>>;
+export type ComparedSide = DeepReadonly<z.infer<typeof sideSchema>>;
 
 /** The result that a finding has in one of the reports. */
 export type FindingResult = DeepReadonly<z.infer<typeof resultSchema>>;
 
 /** The fields that identify a finding. Two findings correspond if check and instance (such as a tier) are equal. */
-export type FindingIdentity = DeepReadonly<z.infer<typeof nameSchema>>;
+export type FindingIdentity = DeepReadonly<z.infer<typeof findingIdentitySchema>>;
 
 /** A finding in both reports, with its two results. Its level comes from the newer report. */
 export type FindingChange = DeepReadonly<z.infer<typeof findingChangeSchema>>;

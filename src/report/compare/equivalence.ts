@@ -2,7 +2,7 @@
  * Patterns for dates, durations and loopback ports, which differ between two runs against the same server. Status codes and counts are
  * not among them, because a different one is a real change.
  */
-const volatile: readonly RegExp[] = [
+const volatilePatterns: readonly RegExp[] = [
   /\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?/g,
   /\d+(?:[.,]\d+)*(?= ?(?:µs|ms|s|seconds?|milliseconds?|min|minutes?|h|hours?)\b)/g,
   /(?<=\b(?:127\.0\.0\.1|localhost|\[::1\]):)\d+/g,
@@ -12,7 +12,7 @@ const volatile: readonly RegExp[] = [
  * Matches a duration without a unit, such as `average_response_time` of the webhook metrics, whose unit the document does not show
  * (WHK-10).
  */
-const unitless = /\d+(?:\.\d+)?(?:e[+-]?\d+)?(?= without a unit)/g;
+const unitlessDuration = /\d+(?:\.\d+)?(?:e[+-]?\d+)?(?= without a unit)/g;
 /** From this factor on, two durations without a unit cannot have the same unit: one is in seconds, and the other in milliseconds. */
 const maxUnitlessFactor = 100;
 
@@ -33,14 +33,14 @@ export function isEquivalentText(was: string, is: string): boolean {
 }
 
 const withoutVolatile = (text: string): string =>
-  [...volatile, unitless, shapes].reduce((shorter, pattern) => shorter.replace(pattern, "…"), text);
+  [...volatilePatterns, unitlessDuration, shapes].reduce((shorter, pattern) => shorter.replace(pattern, "…"), text);
 
 /**
  * Whether durations without a unit may have the same unit, because they are close enough. A zero matches any duration, because it may be
  * a rounded value.
  */
 function haveSameUnits(was: string, is: string): boolean {
-  const numbersIn = (text: string): number[] => (text.match(unitless) ?? []).map(Number);
+  const numbersIn = (text: string): number[] => (text.match(unitlessDuration) ?? []).map(Number);
   const after = numbersIn(is);
   return numbersIn(was).every((number, at) => {
     const other = after[at] ?? number;

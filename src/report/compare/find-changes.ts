@@ -113,7 +113,7 @@ function reasonFromLoad({ suite, instance }: ReportFinding, { findings, stopped 
 export const findingKey = ({ check, instance }: Pick<ReportFinding, "check" | "instance">): string =>
   JSON.stringify([check, instance ?? null]);
 
-export interface Pairing {
+export interface PairedFindings {
   readonly pairs: readonly { readonly was: ReportFinding; readonly is: ReportFinding }[];
   readonly onlyOlder: readonly ReportFinding[];
   readonly onlyNewer: readonly ReportFinding[];
@@ -123,10 +123,10 @@ export interface Pairing {
  * Pairs the findings of two reports by their keys, in the order of the newer report. Findings of a report that share a key are paired one
  * by one.
  */
-function pairFindings(older: readonly ReportFinding[], newer: readonly ReportFinding[]): Pairing {
+function pairFindings(older: readonly ReportFinding[], newer: readonly ReportFinding[]): PairedFindings {
   const before = Map.groupBy(older, findingKey);
   const next = new Map<string, number>();
-  const pairs: Pairing["pairs"][number][] = [];
+  const pairs: PairedFindings["pairs"][number][] = [];
   const onlyNewer: ReportFinding[] = [];
   const paired = new Set<ReportFinding>();
   for (const is of newer) {

@@ -13,7 +13,7 @@ interface MetricDefinition {
 }
 
 /** The metrics of a load run that are compared, in the order in which they are shown. */
-const definitions: readonly MetricDefinition[] = [
+const metricDefinitions: readonly MetricDefinition[] = [
   { name: "admitted", group: "counts", unit: "requests", of: ({ requests }) => requests.admitted },
   { name: "refused", group: "counts", unit: "requests", of: ({ requests }) => requests.refused },
   { name: "failed or unanswered", group: "counts", unit: "requests", of: failures },
@@ -50,7 +50,7 @@ export function compareLoad(
       const was = before.get(name);
       return was === undefined ? [] : metricsOf(was, is);
     }),
-    loneTrials: { older: missing(before, after), newer: missing(after, before) },
+    loneTrials: { older: trialsOnlyIn(before, after), newer: trialsOnlyIn(after, before) },
   };
 }
 
@@ -67,11 +67,11 @@ function byTrial(runs: readonly LoadRun[]): Map<string, LoadRun> {
   return found;
 }
 
-const missing = (all: ReadonlyMap<string, LoadRun>, from: ReadonlyMap<string, LoadRun>): Trial[] =>
+const trialsOnlyIn = (all: ReadonlyMap<string, LoadRun>, from: ReadonlyMap<string, LoadRun>): Trial[] =>
   [...all].flatMap(([name, run]) => (from.has(name) ? [] : [trialOf(run)]));
 
 function metricsOf(older: LoadRun, newer: LoadRun): LoadMetric[] {
-  return definitions.flatMap(({ of, ...metric }) => {
+  return metricDefinitions.flatMap(({ of, ...metric }) => {
     const [was, is] = [of(older), of(newer)];
     if (was === null && is === null) return [];
     const changeShare = was === null || is === null || was === 0 ? null : (is - was) / was;
@@ -100,14 +100,14 @@ function doubtOf(older: LoadRun, newer: LoadRun, group: MetricGroup): string | n
   return older.segments.length === newer.segments.length ? null : "sent by another number of processes";
 }
 
-const numbers = once(() => new Intl.NumberFormat("en", { maximumFractionDigits: 0 }));
+const wholeNumberFormat = once(() => new Intl.NumberFormat("en", { maximumFractionDigits: 0 }));
 
 /** Formats a value as `1,234`, `12.5 ms` or `88.1 MiB`, and a missing value as a dash. */
 function formatMetric(value: number | null, unit: MetricUnit): string {
   if (value === null) return "–";
   switch (unit) {
     case "requests":
-      return numbers().format(value);
+      return wholeNumberFormat().format(value);
     case "requests/s":
       return `${rounded(value)}/s`;
     case "ms":
@@ -117,14 +117,14 @@ function formatMetric(value: number | null, unit: MetricUnit): string {
   }
 }
 
-const rounded = (value: number): string => (value < 100 ? value.toFixed(1) : numbers().format(value));
+const rounded = (value: number): string => (value < 100 ? value.toFixed(1) : wholeNumberFormat().format(value));
 
 /** Formats a relative change as `+12 %`, `-3 %` or `=`; empty if the change is unknown. */
 function formatShare({ was, is, changeShare }: Pick<LoadMetric, "was" | "is" | "changeShare">): string {
   if (was === is) return "=";
   if (changeShare === null) return "";
   const percent = changeShare * 100;
-  const text = Math.abs(percent) < 1 ? percent.toPrecision(1) : numbers().format(percent);
+  const text = Math.abs(percent) < 1 ? percent.toPrecision(1) : wholeNumberFormat().format(percent);
   return `${percent > 0 ? "+" : ""}${text} %`;
 }
 

@@ -6,13 +6,17 @@ import type { Report } from "../model/report.ts";
 import type { UnpairedReason, FindingChanges, UnpairedFinding, SuiteChange } from "./comparison.ts";
 import type { LoadMetric } from "./comparison.ts";
 
-interface Found extends Pick<FindingChanges, "appeared" | "gone"> {
+interface ComparedParts extends Pick<FindingChanges, "appeared" | "gone"> {
   readonly changedSuite: SuiteChange | null;
   readonly loadFigures: readonly LoadMetric[];
 }
 
 /** Returns notes to read first: can the two reports be compared, and which parts of them cannot? */
-export function notesOf(older: Report, newer: Report, { appeared, gone, changedSuite, loadFigures }: Found): string[] {
+export function notesOf(
+  older: Report,
+  newer: Report,
+  { appeared, gone, changedSuite, loadFigures }: ComparedParts,
+): string[] {
   return [
     ...targetNotes(older.target, newer.target),
     ...requirementNotes(older, newer),
@@ -89,7 +93,7 @@ const stopNotes = (side: string, { stopped }: Report): string[] =>
         `The ${side} run was stopped early (${sanitizeLine(stopped, 160)}): what it did not reach is skipped or missing there.`,
       ];
 
-const reasons: Readonly<Record<Exclude<UnpairedReason, "check">, string>> = {
+const unpairedReasonTexts: Readonly<Record<Exclude<UnpairedReason, "check">, string>> = {
   requirements: "its requirement set does not have these checks. The requirements changed there, not the target",
   unselected: "its selection left them out",
   unreached: "it did not reach them",
@@ -105,7 +109,9 @@ const reasons: Readonly<Record<Exclude<UnpairedReason, "check">, string>> = {
  */
 function unpairedNotes(side: string, unpaired: readonly UnpairedFinding[]): string[] {
   return [...Map.groupBy(unpaired, ({ why }) => why)].flatMap(([why, members]) =>
-    why === "check" ? [] : [`${formatCount(members.length, "finding")} not in the ${side} report: ${reasons[why]}.`],
+    why === "check"
+      ? []
+      : [`${formatCount(members.length, "finding")} not in the ${side} report: ${unpairedReasonTexts[why]}.`],
   );
 }
 

@@ -2,7 +2,7 @@ import { screenReaderHead, numberHead, prose, tableBox, tableHead, tableOf } fro
 import { type Html, html } from "../html/markup.ts";
 import { renderPage } from "../html/page.ts";
 import { baseStyle } from "../html/base-style.ts";
-import type { Comparison, Side } from "./comparison.ts";
+import type { Comparison, ComparedSide } from "./comparison.ts";
 import type { Entry, EntryRow } from "./grouping.ts";
 import { type LoadGroup, loadGroups } from "./load-metrics.ts";
 import { formatCounts, type ComparisonSection, sectionsOf, formatSide, formatRegressionCount } from "./sections.ts";
@@ -22,7 +22,7 @@ export function renderComparisonPage(found: Comparison): string {
           <p class="word">${isFine ? "✓" : "✕"} ${prose(words)}</p>
           <p>${formatCounts(found)}</p>
         </div>
-        ${sides(found)} ${notes(found)}
+        ${sidesTable(found)} ${notes(found)}
       </header>
       <main id="content">
         ${regressions(found)} ${sectionsOf(found).map(sectionPart)} ${loadPart(found)}
@@ -52,8 +52,8 @@ tbody th[scope="row"] { font-weight: 400; }
 .sides tbody th[scope="row"] { font-weight: 600; }
 `;
 
-function sides({ older, newer }: Comparison): Html {
-  const rows: readonly (readonly [string, (side: Side) => string])[] = [
+function sidesTable({ older, newer }: Comparison): Html {
+  const rows: readonly (readonly [string, (side: ComparedSide) => string])[] = [
     ["target", ({ target }) => target.name],
     ["base URL", ({ target }) => target.baseUrl],
     ["fingerprint", ({ target }) => target.fingerprint],

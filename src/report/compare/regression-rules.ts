@@ -62,7 +62,7 @@ export function parseRegressionRules(list: string): RegressionRules {
   for (const word of words) {
     if (word === "default") for (const kind of defaultRegressionKinds) kinds.add(kind);
     else {
-      const { kind, share } = parseWord(word);
+      const { kind, share } = parseRule(word);
       kinds.add(kind);
       if (share !== null) shares[share.of] = share.is;
     }
@@ -70,12 +70,12 @@ export function parseRegressionRules(list: string): RegressionRules {
   return { kinds, shares };
 }
 
-interface Word {
+interface ParsedRule {
   readonly kind: RegressionKind;
   readonly share: { readonly of: SharedKind; readonly is: number } | null;
 }
 
-function parseWord(word: string): Word {
+function parseRule(word: string): ParsedRule {
   const [kind = "", share, ...rest] = word.split(":");
   if (!isKind(kind))
     throw new UnknownRegression(

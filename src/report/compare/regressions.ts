@@ -27,11 +27,11 @@ export function regressionsOf(found: Omit<Comparison, "regressions">, rules: Reg
     ...verdictOf(found.older.verdict, found.newer.verdict),
     ...found.loadFigures.flatMap((figure) => metricRegression(figure, rules)),
   ];
-  return all.filter(({ kind }) => counts(kind, rules));
+  return all.filter(({ kind }) => countsAsRegression(kind, rules));
 }
 
 /** Whether the rules count this kind of change as a regression. The rule `skipped` includes the kind `skipped-must`. */
-const counts = (kind: RegressionKind, { kinds }: RegressionRules): boolean =>
+const countsAsRegression = (kind: RegressionKind, { kinds }: RegressionRules): boolean =>
   kinds.has(kind) || (kind === "skipped-must" && kinds.has("skipped"));
 
 function brokenKind(outcome: Outcome): RegressionKind {
@@ -40,10 +40,14 @@ function brokenKind(outcome: Outcome): RegressionKind {
 }
 
 const regression = (kind: RegressionKind, finding: FindingIdentity, what: string): Regression[] => [
-  { kind, says: `${formatFindingName(finding)}: ${what}`, finding: idOf(finding) },
+  { kind, says: `${formatFindingName(finding)}: ${what}`, finding: findingReference(finding) },
 ];
 
-const idOf = ({ check, clause, instance }: FindingIdentity): Regression["finding"] => ({ check, clause, instance });
+const findingReference = ({ check, clause, instance }: FindingIdentity): Regression["finding"] => ({
+  check,
+  clause,
+  instance,
+});
 
 /** Formats a finding as `SSE-5/name (pro)`. */
 export const formatFindingName = ({ check, instance }: Pick<FindingIdentity, "check" | "instance">): string =>
@@ -93,10 +97,10 @@ const missingTexts: Readonly<Record<UnpairedReason, string | null>> = {
 export const formatSkip = ({ reason }: FindingResult): string =>
   `not exercised: ${sanitizeLine(reason ?? "no reason given", 160)}`;
 
-const order: readonly Verdict[] = ["conformant", "partial", "incomplete", "unreachable", "nonconformant"];
+const verdictsBestFirst: readonly Verdict[] = ["conformant", "partial", "incomplete", "unreachable", "nonconformant"];
 
 const verdictOf = (was: Verdict, is: Verdict): Regression[] =>
-  order.indexOf(is) <= order.indexOf(was)
+  verdictsBestFirst.indexOf(is) <= verdictsBestFirst.indexOf(was)
     ? []
     : [{ kind: "verdict", says: `the verdict was ${was} and is ${is}`, finding: null }];
 

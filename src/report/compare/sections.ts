@@ -5,7 +5,7 @@ import {
   type FindingChange,
   type FindingResult,
   severities,
-  type Side,
+  type ComparedSide,
   type UnpairedFinding,
   type UnpairedReason,
 } from "./comparison.ts";
@@ -31,25 +31,25 @@ export function sectionsOf(found: Comparison): ComparisonSection[] {
   const changed = found.changedObservations.filter(({ immaterial }) => !immaterial);
   const equivalent = found.changedObservations.filter(({ immaterial }) => immaterial);
   const all: ComparisonSection[] = [
-    detailed("Newly failing", "bad", found.newlyFailing, brokenRows),
-    detailed("Failing, and not in the older report", "bad", broken, ({ why, said: is }) => [
+    detailedSection("Newly failing", "bad", found.newlyFailing, brokenRows),
+    detailedSection("Failing, and not in the older report", "bad", broken, ({ why, said: is }) => [
       { label: "was", text: reasonTexts[why] },
       ...failureRows(is),
     ]),
-    listed("Newly skipped", "bad", found.newlySkipped, ({ is }) => causeText(is)),
-    detailed("Fixed", "good", found.fixed, ({ was, is }) => [
+    listedSection("Newly skipped", "bad", found.newlySkipped, ({ is }) => causeText(is)),
+    detailedSection("Fixed", "good", found.fixed, ({ was, is }) => [
       { label: "was", text: outcomeText(was) },
       { label: "now", text: outcomeText(is) },
     ]),
-    listed("No longer skipped", "good", found.noLongerSkipped, ({ was }) => `was ${causeText(was)}`),
-    detailed("Changed readings", "plain", found.changedReadings, ({ was, is }) => [
+    listedSection("No longer skipped", "good", found.noLongerSkipped, ({ was }) => `was ${causeText(was)}`),
+    detailedSection("Changed readings", "plain", found.changedReadings, ({ was, is }) => [
       { label: "was", text: sanitizeLine(was.reading ?? "none", 60) },
       { label: "now", text: sanitizeLine(is.reading ?? "none", 60) },
     ]),
-    withEquivalent(detailed("Changed observations", "plain", changed, observationRows), equivalent),
-    detailed("Still failing", "plain", found.stillFailing, stillRows),
-    listed("Only in the newer report", "plain", addedFine, ({ why }) => reasonTexts[why]),
-    listed("Only in the older report", "plain", found.gone, ({ why }) => reasonTexts[why]),
+    withEquivalent(detailedSection("Changed observations", "plain", changed, observationRows), equivalent),
+    detailedSection("Still failing", "plain", found.stillFailing, stillRows),
+    listedSection("Only in the newer report", "plain", addedFine, ({ why }) => reasonTexts[why]),
+    listedSection("Only in the older report", "plain", found.gone, ({ why }) => reasonTexts[why]),
   ];
   return all.filter(({ count }) => count > 0);
 }
@@ -69,7 +69,7 @@ const reasonTexts: Readonly<Record<UnpairedReason, string>> = {
 export const isBroken = ({ said }: UnpairedFinding): boolean =>
   said.outcome === "error" || (severities[said.outcome] ?? 0) > 0;
 
-function detailed<F extends FindingChange | UnpairedFinding>(
+function detailedSection<F extends FindingChange | UnpairedFinding>(
   title: string,
   tone: ComparisonSection["tone"],
   findings: readonly F[],
@@ -79,7 +79,7 @@ function detailed<F extends FindingChange | UnpairedFinding>(
 }
 
 /** Lists findings in groups by cause, largest group first. */
-function listed<F extends FindingChange | UnpairedFinding>(
+function listedSection<F extends FindingChange | UnpairedFinding>(
   title: string,
   tone: ComparisonSection["tone"],
   findings: readonly F[],
@@ -196,7 +196,7 @@ const unchangedCount = ({ unchanged, changedObservations }: Comparison): number 
   unchanged + changedObservations.filter(({ immaterial }) => immaterial).length;
 
 /** Formats one of the compared reports as `Acme, 2030-01-01 02:00 UTC, nonconformant, suite 0.1.0`. */
-export function formatSide({ target, started, verdict, suite, kind }: Side): string {
+export function formatSide({ target, started, verdict, suite, kind }: ComparedSide): string {
   const address = target.baseUrl === "" ? "" : ` at ${sanitizeLine(target.baseUrl, 120)}`;
   const when = started.replace(/T(\d\d:\d\d).*$/, " $1 UTC");
   return `${sanitizeLine(target.name, 80)}${address}, ${kind === "load" ? "load, " : ""}${when}, ${verdict}, suite ${sanitizeLine(suite.version, 40)}, requirement set ${sanitizeLine(suite.requirements, 40)}`;

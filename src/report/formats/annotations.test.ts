@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { sampleFinding, sampleReport } from "../testing/sample.ts";
 import { annotationLines, withoutCommands } from "./annotations.ts";
 import { hostileText } from "../testing/hostile.ts";
-import { kinds } from "./testing/kinds.ts";
+import { sampleReportsByKind } from "./testing/kinds.ts";
 
 const broken = (count: number, outcome: "fail" | "warning" = "fail") => ({
   report: sampleReport(
@@ -14,7 +14,7 @@ const broken = (count: number, outcome: "fail" | "warning" = "fail") => ({
 
 describe("annotations", () => {
   it("name each broken clause once, with its sentence, expected and actual", () => {
-    expect(annotationLines(kinds.broken)).toEqual([
+    expect(annotationLines(sampleReportsByKind.broken)).toEqual([
       "::error title=SSE-5 (must)::Exactly one of `done` and `error` comes last, and no event follows it.%0Aexpected one end; got two ends",
       expect.stringMatching(/^::error title=HOOK-1 \(must\)::.*%0Aexpected a; got b$/),
       expect.stringMatching(
@@ -30,7 +30,7 @@ describe("annotations", () => {
     ["conformant", []],
     ["partial", []],
   ] as const)("are empty for a report that is %s", (kind, expected) => {
-    expect(annotationLines(kinds[kind])).toEqual(expected);
+    expect(annotationLines(sampleReportsByKind[kind])).toEqual(expected);
   });
 
   it("stand at each place of a configuration file that breaks a clause", () => {
@@ -56,7 +56,7 @@ describe("annotations", () => {
         { check: "SSE-4", reason: "old" },
       ],
     };
-    const lines = annotationLines(kinds.broken, rules);
+    const lines = annotationLines(sampleReportsByKind.broken, rules);
     expect(lines.filter((line) => line.includes("SSE-5"))).toEqual([]);
     expect(lines.filter((line) => line.startsWith("::warning"))).toEqual([]);
     expect(lines.at(-1)).toBe(

@@ -27,13 +27,13 @@ export function annotationLines(
     command("error", `Stale baseline: ${sanitizeLine(check)}`, "It no longer fails: remove it from the baseline."),
   );
   return [
-    ...bounded("error", [
+    ...withinAnnotationLimit("error", [
       ...(notJudged === null ? [] : [command("error", "Nothing was judged", sanitizeLine(notJudged, 1000))]),
       ...clauseAnnotations("error", failed),
       ...stale,
     ]),
-    ...bounded("warning", clauseAnnotations("warning", warned)),
-    ...bounded(
+    ...withinAnnotationLimit("warning", clauseAnnotations("warning", warned)),
+    ...withinAnnotationLimit(
       "notice",
       report.upcoming
         .filter(isBrokenOrError)
@@ -65,21 +65,22 @@ function annotation(kind: "error" | "warning", finding: ReportFinding, others: n
   return command(kind, `${findingName(finding)} (${finding.level})`, lines.join("\n"), finding.where);
 }
 
-function bounded(kind: "error" | "warning" | "notice", lines: readonly string[]): readonly string[] {
+function withinAnnotationLimit(kind: "error" | "warning" | "notice", lines: readonly string[]): readonly string[] {
   if (lines.length <= maxOfAKind) return lines;
   const left = lines.length - (maxOfAKind - 1);
   return [...lines.slice(0, maxOfAKind - 1), command(kind, "Conformance", `${left} more in the report.`)];
 }
 
 const command = (kind: string, title: string, message: string, where?: ReportFinding["where"]): string =>
-  `::${kind} ${where === undefined ? "" : placeProperties(where)}title=${property(title)}::${data(message)}`;
+  `::${kind} ${where === undefined ? "" : placeProperties(where)}title=${escapedProperty(title)}::${escapedData(message)}`;
 
 const placeProperties = ({ file, line, column }: NonNullable<ReportFinding["where"]>): string =>
-  `file=${property(file)},line=${line},col=${column},`;
+  `file=${escapedProperty(file)},line=${line},col=${column},`;
 
-const data = (text: string): string => text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+const escapedData = (text: string): string =>
+  text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
 
-const property = (text: string): string => data(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+const escapedProperty = (text: string): string => escapedData(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
 
 /**
  * Disarms workflow commands of GitHub Actions in a text: `::` at the beginning of a line, and the older form `##[` anywhere. A report

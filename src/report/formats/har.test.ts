@@ -6,9 +6,9 @@ import { hostileText } from "../testing/hostile.ts";
 import { sampleExchange, sampleReport, textBody } from "../testing/sample.ts";
 import { harChunks, renderHar } from "./har.ts";
 import { demandHar, type Entry } from "./testing/har-read.ts";
-import { kinds } from "./testing/kinds.ts";
+import { sampleReportsByKind } from "./testing/kinds.ts";
 
-const { report } = kinds.broken;
+const { report } = sampleReportsByKind.broken;
 
 const archive = (exchanges: readonly Exchange[]): readonly Entry[] =>
   demandHar(renderHar({ report, evidence: { exchanges } }));

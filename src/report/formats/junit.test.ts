@@ -3,26 +3,29 @@ import { describe, expect, it } from "vitest";
 import { whyNothingJudged } from "../model/verdict.ts";
 import { renderJunit } from "./junit.ts";
 import { caseOf, problemsOf, read, suitesOf } from "./testing/junit-read.ts";
-import { kinds } from "./testing/kinds.ts";
+import { sampleReportsByKind } from "./testing/kinds.ts";
 
 describe("JUnit XML", () => {
-  it.each(Object.entries(kinds))("is valid for CI systems, for a report that is %s", async (_, document) => {
-    const xml = renderJunit(document);
-    expect(await problemsOf(xml)).toEqual([]);
-    const suites = suitesOf(xml);
-    expect(suites.flatMap(({ testcase }) => testcase)).toHaveLength(
-      document.report.findings.length + (whyNothingJudged(document.report) === null ? 0 : 1),
-    );
-    for (const { testcase, tests, failures, errors, skipped } of suites) {
-      expect(Number(tests)).toBe(testcase.length);
-      expect(Number(failures)).toBe(testcase.filter((each) => each.failure !== undefined).length);
-      expect(Number(errors)).toBe(testcase.filter((each) => each.error !== undefined).length);
-      expect(Number(skipped)).toBe(testcase.filter((each) => each.skipped !== undefined).length);
-    }
-  });
+  it.each(Object.entries(sampleReportsByKind))(
+    "is valid for CI systems, for a report that is %s",
+    async (_, document) => {
+      const xml = renderJunit(document);
+      expect(await problemsOf(xml)).toEqual([]);
+      const suites = suitesOf(xml);
+      expect(suites.flatMap(({ testcase }) => testcase)).toHaveLength(
+        document.report.findings.length + (whyNothingJudged(document.report) === null ? 0 : 1),
+      );
+      for (const { testcase, tests, failures, errors, skipped } of suites) {
+        expect(Number(tests)).toBe(testcase.length);
+        expect(Number(failures)).toBe(testcase.filter((each) => each.failure !== undefined).length);
+        expect(Number(errors)).toBe(testcase.filter((each) => each.error !== undefined).length);
+        expect(Number(skipped)).toBe(testcase.filter((each) => each.skipped !== undefined).length);
+      }
+    },
+  );
 
   it("has expected, actual, exchange and command of a failure", () => {
-    const xml = renderJunit(kinds.broken);
+    const xml = renderJunit(sampleReportsByKind.broken);
     const failure = caseOf(xml, "SSE-5")?.failure;
     expect(failure).toMatchObject({ type: "must", message: "expected one end; got two ends" });
     expect(failure?.text).toContain("> POST http://127.0.0.1:8080/v1/agents/echo/invoke");
@@ -37,11 +40,11 @@ describe("JUnit XML", () => {
     ["ERR-3", { "system-out": "observed  answers 404" }],
     ["ERR-4", { error: expect.objectContaining({ message: "TypeError: x is undefined" }) }],
   ])("says of %s what came of it", (name, expected) => {
-    expect(caseOf(renderJunit(kinds.broken), name)).toMatchObject(expected);
+    expect(caseOf(renderJunit(sampleReportsByKind.broken), name)).toMatchObject(expected);
   });
 
   it("says why a check was skipped, and what would enable it", () => {
-    const skipped = caseOf(renderJunit(kinds.partial), "SSE-15")?.skipped;
+    const skipped = caseOf(renderJunit(sampleReportsByKind.partial), "SSE-15")?.skipped;
     expect(skipped?.message).toBe("needs an agent that fails; enabled by agents.failing");
   });
 
@@ -50,7 +53,7 @@ describe("JUnit XML", () => {
       { check: "SSE-5", reason: "fixed in 2.3" },
       { check: "SSE-4", reason: "was broken" },
     ];
-    const xml = renderJunit(kinds.broken, { strict: true, baseline });
+    const xml = renderJunit(sampleReportsByKind.broken, { strict: true, baseline });
     expect(await problemsOf(xml)).toEqual([]);
     expect(caseOf(xml, "SSE-5")?.skipped?.message).toBe("known failure: fixed in 2.3");
     expect(caseOf(xml, "ERR-1 (pro)")?.failure?.type).toBe("should");

@@ -6,7 +6,7 @@ import { renderMarkdown } from "./markdown.ts";
 import { defaultPolicy } from "../model/failure-policy.ts";
 import { hostileText } from "../testing/hostile.ts";
 import { expectHarmless, outsideFences } from "./testing/markdown-read.ts";
-import { kinds } from "./testing/kinds.ts";
+import { sampleReportsByKind } from "./testing/kinds.ts";
 
 describe("Markdown", () => {
   it.each([
@@ -24,13 +24,13 @@ describe("Markdown", () => {
     ["partial", "| enabled by agents&#46;failing | 1 | <code>SSE-15</code> |"],
     ["broken", "- also <code>e</code> (<code>pro</code>)"],
   ] as const)("of a report that is %s says %j", (kind, expected) => {
-    const markdown = renderMarkdown(kinds[kind]);
+    const markdown = renderMarkdown(sampleReportsByKind[kind]);
     expect(markdown).toContain(expected);
     expectHarmless(outsideFences(markdown).filter((line) => !line.startsWith("## ") && !line.startsWith("### ")));
   });
 
   it("folds the exchange and the command of a broken clause", () => {
-    const markdown = renderMarkdown(kinds.broken);
+    const markdown = renderMarkdown(sampleReportsByKind.broken);
     expect(markdown).toContain(
       "<details><summary><b><code>SSE-5</code></b> (must) Exactly one of <code>done</code> and",
     );
@@ -42,7 +42,7 @@ describe("Markdown", () => {
       { check: "SSE-5", reason: "fixed in 2.3" },
       { check: "SSE-4", reason: "was broken" },
     ];
-    const markdown = renderMarkdown(kinds.broken, { ...defaultPolicy, baseline });
+    const markdown = renderMarkdown(sampleReportsByKind.broken, { ...defaultPolicy, baseline });
     expect(markdown).toContain(
       "### Known failures, excused by the baseline\n\n- <code>SSE-5</code>: <code>fixed in 2&#46;3</code>",
     );
@@ -51,14 +51,14 @@ describe("Markdown", () => {
   });
 
   it("leaves out whole blocks if it is too long, and says so", () => {
-    const whole = renderMarkdown(kinds.broken);
+    const whole = renderMarkdown(sampleReportsByKind.broken);
     for (const most of [300, 800, 1500]) {
-      const cut = renderMarkdown(kinds.broken, defaultPolicy, most);
+      const cut = renderMarkdown(sampleReportsByKind.broken, defaultPolicy, most);
       expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(most);
       expect(cut).toMatch(/_Cut here: .*_\n$/);
       outsideFences(cut);
     }
-    expect(renderMarkdown(kinds.broken, defaultPolicy, Buffer.byteLength(whole))).toBe(whole);
+    expect(renderMarkdown(sampleReportsByKind.broken, defaultPolicy, Buffer.byteLength(whole))).toBe(whole);
   });
 });
 

@@ -4,11 +4,11 @@ import { describe, expect, it } from "vitest";
 
 import type { ReportDocument } from "../model/report.ts";
 import { type FormatName, type FormatParts, formatNames, formats, unavailableReason } from "./registry.ts";
-import { kinds } from "./testing/kinds.ts";
+import { sampleReportsByKind } from "./testing/kinds.ts";
 
 const digests = () => ({ "evidence.json": "0".repeat(64) });
 const cases = formatNames.flatMap((name) =>
-  Object.entries(kinds).map(([kind, document]) => ({ name, kind, document })),
+  Object.entries(sampleReportsByKind).map(([kind, document]) => ({ name, kind, document })),
 );
 
 /** Returns why a format could not be rendered and parsed again; `null` if both succeeded. */

@@ -7,7 +7,7 @@ import {
   brokenFindingLines,
   formatNightVerdict,
   formatPairs,
-  isWorse,
+  hasBecomeWorse,
   type NightLine,
   nightLines,
   nightStatus,
@@ -104,7 +104,7 @@ export function renderNightJson(
   const { findings: _, load, second, stopped, ...night } = tonight;
   const document = {
     format: "agent-hosting-conformance/nightly/1",
-    isWorse: isWorse({ comparison, broken, ...judgement }),
+    isWorse: hasBecomeWorse({ comparison, broken, ...judgement }),
     ...judgement,
     regressions: judgement.regressions.map((each) => ({ ...each, isFlaky: flakyOf(each, judgement.flaky) !== null })),
     night: {

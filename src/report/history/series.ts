@@ -9,7 +9,7 @@ export const metricNames = ["admitted p50", "admitted p90", "refused p50"] as co
 export type MetricName = (typeof metricNames)[number];
 
 /** The latency of one night in milliseconds. If the night has several runs, it is their median. */
-export interface Point {
+export interface LatencyPoint {
   /** Start of the night's first run, in epoch milliseconds. */
   readonly atMs: number;
   readonly value: number;
@@ -54,7 +54,7 @@ export function loadHistories(nights: readonly Night[]): ReadonlyMap<string, Loa
 }
 
 /** Returns the values of a metric, oldest night first. Leaves out nights without a value. */
-export function pointsOf({ nights }: LoadHistory, metric: MetricName): Point[] {
+export function pointsOf({ nights }: LoadHistory, metric: MetricName): LatencyPoint[] {
   const groups: { atMs: number; values: number[] }[] = [];
   for (const { atMs, runs } of nights) {
     const values = runs.flatMap((run) => valueOf(run, metric) ?? []);

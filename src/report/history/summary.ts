@@ -89,7 +89,7 @@ export function formatGateResult({ regressions, slower, comparison }: NightJudge
  * nothing. `good`: anything else.
  */
 export function nightStatus(judgement: NightJudgement, night: Night): "good" | "bad" | "unsure" {
-  if (isWorse(judgement) || night.verdict === "nonconformant") return "bad";
+  if (hasBecomeWorse(judgement) || night.verdict === "nonconformant") return "bad";
   return night.findings.length === 0 || night.verdict === "incomplete" || night.verdict === "unreachable"
     ? "unsure"
     : "good";
@@ -139,7 +139,7 @@ export function formatPairs({ nights, seen, total }: PairsOfNights): string {
   return `${formatNumber(last?.seen ?? 0)} on the last night${seed}, ${union}`;
 }
 
-export const isWorse = ({ regressions, slower }: NightJudgement): boolean =>
+export const hasBecomeWorse = ({ regressions, slower }: NightJudgement): boolean =>
   regressions.length > 0 || slower.length > 0;
 
 /** Formats the scenario, tier and engine of a load as `burst pro autocannon`. */

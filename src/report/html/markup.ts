@@ -7,13 +7,13 @@ export interface Html {
 }
 
 /** A value to insert into an {@link html} template: text, which is escaped; HTML, which is not; a list of these; or nothing. */
-export type Hole = string | number | Html | null | false | readonly Hole[];
+export type HtmlContent = string | number | Html | null | false | readonly HtmlContent[];
 
 /**
  * Creates HTML from a template. Inserted text is escaped, so it is safe between tags and in double-quoted attributes, but not as the name
  * of an attribute. The template's own indentation is removed; inserted content keeps its indentation.
  */
-export function html(parts: TemplateStringsArray, ...holes: readonly Hole[]): Html {
+export function html(parts: TemplateStringsArray, ...holes: readonly HtmlContent[]): Html {
   return markup(
     withoutIndentation(parts).reduce((before, part, at) => before + sourceOf(holes[at - 1] ?? null) + part),
   );
@@ -31,9 +31,10 @@ function withoutIndentation(parts: TemplateStringsArray): readonly string[] {
 }
 
 /** Escapes every character that has a special meaning in HTML. */
-export const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => references[character] ?? "");
+export const escaped = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => characterReferences[character] ?? "");
 
-const references: Readonly<Record<string, string>> = {
+const characterReferences: Readonly<Record<string, string>> = {
   "&": "&amp;",
   "<": "&lt;",
   ">": "&gt;",
@@ -41,7 +42,7 @@ const references: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-function sourceOf(hole: Hole): string {
+function sourceOf(hole: HtmlContent): string {
   if (hole === null || hole === false) return "";
   if (typeof hole === "string" || typeof hole === "number") return escaped(String(hole));
   return "source" in hole ? hole.source : hole.map(sourceOf).join("");

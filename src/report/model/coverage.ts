@@ -30,7 +30,7 @@ export function coverageOf(findings: readonly ReportFinding[]): CoverageRow[] {
   const rows: Rows = new Map();
   // Each load run checked its own responses, so the counts of several runs are added.
   for (const ofOneRun of Map.groupBy(findings, ({ load }) => JSON.stringify(load ?? null)).values())
-    for (const [of, cells] of rowsOf(ofOneRun)) for (const each of cells.values()) enter(rows, of, each, addCells);
+    for (const [of, cells] of rowsOf(ofOneRun)) for (const each of cells.values()) addCell(rows, of, each, addCells);
   return [...rows].map(([of, cells]) => ({ of, cells: [...cells.values()] }));
 }
 
@@ -41,9 +41,9 @@ function rowsOf(findings: readonly ReportFinding[]): Rows {
   const rows: Rows = new Map();
   for (const { seen } of findings) {
     for (const { of, kind, looked, broken } of seen?.cells ?? [])
-      enter(rows, of, { kind, state: "checked", checked: looked, broken }, maxCell);
+      addCell(rows, of, { kind, state: "checked", checked: looked, broken }, maxCell);
     for (const { of, kind, needs } of seen?.unseen ?? [])
-      enter(
+      addCell(
         rows,
         of,
         needs === undefined ? { kind, state: "out of reach" } : { kind, state: "within reach", needs },
@@ -53,19 +53,19 @@ function rowsOf(findings: readonly ReportFinding[]): Rows {
   return rows;
 }
 
-function enter(rows: Rows, of: string, added: CoverageCell, combine: typeof maxCell): void {
+function addCell(rows: Rows, of: string, added: CoverageCell, combine: typeof maxCell): void {
   const cells = rows.get(of) ?? new Map<string, CoverageCell>();
   rows.set(of, cells);
   const known = cells.get(added.kind);
   cells.set(added.kind, known === undefined ? added : combine(known, added));
 }
 
-const states = ["out of reach", "within reach", "checked"] as const;
+const statesInOrder = ["out of reach", "within reach", "checked"] as const;
 
 function maxCell(one: CoverageCell, other: CoverageCell): CoverageCell {
   if (one.state === "checked" && other.state === "checked")
     return { ...one, checked: Math.max(one.checked, other.checked), broken: Math.max(one.broken, other.broken) };
-  return states.indexOf(other.state) > states.indexOf(one.state) ? other : one;
+  return statesInOrder.indexOf(other.state) > statesInOrder.indexOf(one.state) ? other : one;
 }
 
 const addCells = (one: CoverageCell, other: CoverageCell): CoverageCell =>

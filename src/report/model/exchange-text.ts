@@ -23,9 +23,9 @@ export function exchangeLines({ request, answer, sentMs }: Exchange, bounds: Par
   const sent = [
     `${sanitizeLine(request.method, 40)} ${sanitizeLine(request.url, 500)}`,
     ...messageLines(request.headers, request.body, limits),
-  ].map(mark(">"));
+  ].map(lineMarker(">"));
   if (answer.kind === "unanswered") return [...sent, `* ${answer.reason}: ${sanitizeLine(answer.detail)}`];
-  const received = [String(answer.status), ...messageLines(answer.headers, answer.body, limits)].map(mark("<"));
+  const received = [String(answer.status), ...messageLines(answer.headers, answer.body, limits)].map(lineMarker("<"));
   return [...sent, ...received, ...notesOn(answer, sentMs).map((note) => `* ${note}`)];
 }
 
@@ -36,15 +36,15 @@ interface Line {
 }
 
 /** Returns a function that marks a line with the sign of its direction, and a note with `*`. */
-const mark =
+const lineMarker =
   (sign: ">" | "<") =>
   (line: Line | string): string => {
     const { text, isNote } = typeof line === "string" ? { text: line, isNote: false } : line;
     return `${isNote ? "*" : sign} ${text}`.trimEnd();
   };
 
-const wire = (text: string): Line => ({ text, isNote: false });
-const note = (text: string): Line => ({ text, isNote: true });
+const wireLine = (text: string): Line => ({ text, isNote: false });
+const noteLine = (text: string): Line => ({ text, isNote: true });
 
 /** Formats headers and body of a message, within the limits. */
 function messageLines(headers: readonly Header[], body: Body, bounds: MessageBounds): Line[] {
@@ -52,9 +52,9 @@ function messageLines(headers: readonly Header[], body: Body, bounds: MessageBou
   const rest = headers.length - first.length;
   const content = bodyLines(body, bounds);
   return [
-    ...first.map(([name, value]) => wire(sanitizeLine(`${name}: ${value}`, bounds.headerCharacters))),
-    ...(rest > 0 ? [note(`${rest} more headers`)] : []),
-    ...(content.length > 0 ? [wire(""), ...content] : []),
+    ...first.map(([name, value]) => wireLine(sanitizeLine(`${name}: ${value}`, bounds.headerCharacters))),
+    ...(rest > 0 ? [noteLine(`${rest} more headers`)] : []),
+    ...(content.length > 0 ? [wireLine(""), ...content] : []),
   ];
 }
 
@@ -63,13 +63,13 @@ function bodyLines(body: Body, bounds: MessageBounds): Line[] {
     case "none":
       return [];
     case "base64":
-      return [note(`${body.bytes} bytes that are not UTF-8 text`), wire(truncate(body.base64, 76))];
+      return [noteLine(`${body.bytes} bytes that are not UTF-8 text`), wireLine(truncate(body.base64, 76))];
     case "text":
       return textLines(body.text, bounds);
     case "cut":
       return [
         ...textLines(body.head, bounds),
-        note(`${body.bytes} bytes in all, SHA-256 ${sanitizeLine(body.sha256, 64)}; the last of them:`),
+        noteLine(`${body.bytes} bytes in all, SHA-256 ${sanitizeLine(body.sha256, 64)}; the last of them:`),
         ...textLines(truncateStart(body.tail, Math.floor(bounds.bodyCharacters / 3)), bounds),
       ];
   }
@@ -78,14 +78,18 @@ function bodyLines(body: Body, bounds: MessageBounds): Line[] {
 /** Cuts a text to the limits. Keeps more of the beginning (two thirds) than of the end, because the end of a stream matters too. */
 function textLines(text: string, { bodyCharacters, bodyLines: maxLines }: MessageBounds): Line[] {
   const trimmed = withoutTrailingLineFeeds(text);
-  const sanitized = (lines: readonly string[]): Line[] => lines.map((line) => wire(sanitize(line)));
+  const sanitized = (lines: readonly string[]): Line[] => lines.map((line) => wireLine(sanitize(line)));
   const lines = trimmed.length <= bodyCharacters ? linesOf(trimmed) : null;
   if (lines !== null && lines.length <= maxLines) return sanitized(lines);
   const [tailCharacters, tailLines] = [Math.floor(bodyCharacters / 3), Math.floor(maxLines / 3)];
   const head = linesOf(truncate(trimmed, bodyCharacters - tailCharacters)).slice(0, maxLines - tailLines);
   const tail = linesOf(truncateStart(trimmed, tailCharacters)).slice(-tailLines);
   const hiddenCount = trimmed.length - head.join("\n").length - tail.join("\n").length;
-  return [...sanitized(head), note(`about ${formatCount(hiddenCount, "character")} left out here`), ...sanitized(tail)];
+  return [
+    ...sanitized(head),
+    noteLine(`about ${formatCount(hiddenCount, "character")} left out here`),
+    ...sanitized(tail),
+  ];
 }
 
 const linesOf = (text: string): string[] => text.split(/\r\n|\n/);
@@ -119,7 +123,7 @@ export function deliveryLines(delivery: Delivery, bounds: Partial<MessageBounds>
     `${sanitizeLine(request.method, 40)} ${sanitizeLine(request.url, 500)}`,
     ...messageLines(request.headers, request.body, { ...defaultBounds, ...bounds }),
   ];
-  return [`* ${arrivalOf(delivery)}`, ...received.map(mark("<")), `* ${replyOf(delivery)}`];
+  return [`* ${arrivalOf(delivery)}`, ...received.map(lineMarker("<")), `* ${replyOf(delivery)}`];
 }
 
 function arrivalOf({ hook, attempt, peer, receivedMs, clockMs }: Delivery): string {

@@ -19,14 +19,14 @@ export interface BaselineResult {
   readonly stale: Baseline;
 }
 
-const concerns = (entry: KnownFailure, { check, instance }: ReportFinding): boolean =>
+const isAbout = (entry: KnownFailure, { check, instance }: ReportFinding): boolean =>
   entry.check === check && (entry.instance === undefined || entry.instance === instance);
 
 /** Compares findings with the known failures. A known failure whose check was not exercised is neither excused nor stale. */
 export const applyBaseline = (findings: readonly ReportFinding[], baseline: Baseline): BaselineResult => ({
-  excused: findings.filter((finding) => isBroken(finding) && baseline.some((entry) => concerns(entry, finding))),
+  excused: findings.filter((finding) => isBroken(finding) && baseline.some((entry) => isAbout(entry, finding))),
   stale: baseline.filter((entry) => {
-    const rows = findings.filter((finding) => concerns(entry, finding));
+    const rows = findings.filter((finding) => isAbout(entry, finding));
     return rows.some(({ outcome }) => outcome === "pass") && !rows.some(isBroken);
   }),
 });
@@ -60,7 +60,7 @@ export interface TestStatuses {
 export function testStatusesOf(findings: readonly ReportFinding[], { strict, baseline }: FailurePolicy): TestStatuses {
   const { excused, stale } = applyBaseline(findings, baseline);
   const known = new Set(excused);
-  const reasonOf = (finding: ReportFinding): string => baseline.find((entry) => concerns(entry, finding))?.reason ?? "";
+  const reasonOf = (finding: ReportFinding): string => baseline.find((entry) => isAbout(entry, finding))?.reason ?? "";
   const statusOf = (finding: ReportFinding): TestStatus => {
     const { outcome } = finding;
     if (outcome === "error") return { kind: "harness failed" };

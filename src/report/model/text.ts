@@ -26,15 +26,15 @@ interface OutsidePart {
 /**
  * A value to insert into a {@link text} template. Strings are not allowed, so that a target's text cannot pass for words of the harness.
  */
-type Hole = Text | number | readonly Text[];
+type TextContent = Text | number | readonly Text[];
 
 /** Creates a text from a template, whose fixed parts are words of the harness. An inserted list of texts is joined by commas. */
-export function text(template: TemplateStringsArray, ...holes: readonly Hole[]): Text {
+export function text(template: TemplateStringsArray, ...holes: readonly TextContent[]): Text {
   const parts = template.flatMap((words, at) => [ownPart(words), ...partsOf(holes[at] ?? [])]);
   return { parts: parts.filter((part) => part.kind === "outside" || part.words !== "") };
 }
 
-function partsOf(hole: Hole): readonly TextPart[] {
+function partsOf(hole: TextContent): readonly TextPart[] {
   if (typeof hole === "number") return [ownPart(String(hole))];
   return "parts" in hole ? hole.parts : joinTexts(hole).parts;
 }

@@ -28,11 +28,11 @@ export function verdictReasons(report: Report): Text {
   const bySet =
     requirements === newestFor(report) ? [] : [text`judged by requirement set ${outside(requirements, 40)}`];
   const costs = [
-    ...counts(totals.error, "the harness itself failed at ", ofLoad ? "run" : "check"),
-    ...counts(invalid, "", "invalid run"),
-    ...counts(totals.warning, "", "warning"),
-    ...counts(totals.note, "", "note"),
-    ...counts(ofLoad ? 0 : totals.observed, "", "gap observation"),
+    ...countPhrase(totals.error, "the harness itself failed at ", ofLoad ? "run" : "check"),
+    ...countPhrase(invalid, "", "invalid run"),
+    ...countPhrase(totals.warning, "", "warning"),
+    ...countPhrase(totals.note, "", "note"),
+    ...countPhrase(ofLoad ? 0 : totals.observed, "", "gap observation"),
     ...(ofLoad ? [formatCount(load.runs.length, "load run")] : []),
     // Judging configuration files sends no requests, unless a target is named as well.
     ...(partyOf(report) === "file" && requests === 0
@@ -45,14 +45,14 @@ export function verdictReasons(report: Report): Text {
   return joinTexts([
     ...basisOf(report),
     ...bySet,
-    ...namedInVain(report),
+    ...unexercisedNamedTexts(report),
     ...unmetDemands(report),
     ...costs.map(own),
-    ...absences(report),
+    ...absenceTexts(report),
   ]);
 }
 
-const counts = (count: number, before: string, noun: string): string[] =>
+const countPhrase = (count: number, before: string, noun: string): string[] =>
   count === 0 ? [] : [`${before}${formatCount(count, noun)}`];
 
 /** Formats the number of requests without a response, as a part of a sentence. Empty if there are none. */
@@ -60,7 +60,7 @@ export const lostRequests = ({ lost = 0 }: Pick<Report, "lost">): string[] =>
   lost === 0 ? [] : [`${formatCount(lost, "request")} lost on the network and sent again`];
 
 /** Says when the target did not respond. Empty if the run stopped for that reason, because the verdict already says so. */
-const absences = ({ away, stopped }: Report): Text[] =>
+const absenceTexts = ({ away, stopped }: Report): Text[] =>
   away === undefined || away === stopped ? [] : [outsideProse(away, 400)];
 
 const unreachableText = ({ stopped = "" }: Report): Text => outsideProse(stopped, 600);
@@ -105,7 +105,7 @@ const brokenNames = (findings: Report["findings"]): string[] =>
   [...clauseOutcomes(findings)].flatMap(([clause, outcome]) => (outcome === "fail" ? [clause] : []));
 
 /** Names clauses that `--only` selects and that were not exercised, with the reason for the first. */
-function namedInVain(report: Report): Text[] {
+function unexercisedNamedTexts(report: Report): Text[] {
   const findings = unexercisedNamed(report);
   const [first] = findings;
   if (first === undefined) return [];

@@ -7,7 +7,7 @@ import { presenceReadings } from "../model/report-sections.ts";
 import { clauseOutcomes } from "../model/verdict.ts";
 import { type Statement, type StatementException, type StatementLoad, statementFormat } from "./statement-schema.ts";
 
-const exceptional = ["fail", "error", "warning", "note"] as const satisfies Outcome[];
+const exceptionOutcomes = ["fail", "error", "warning", "note"] as const satisfies Outcome[];
 const maxCharacters = 300;
 
 /**
@@ -23,25 +23,25 @@ export function statementOf({ report }: Pick<ReportDocument, "report">, digests:
     kind: report.load === undefined ? "run" : "load",
     ...(report.party === undefined ? {} : { party: report.party }),
     target: {
-      name: published(target.name),
-      baseUrl: published(target.baseUrl),
-      fingerprint: published(target.fingerprint),
-      tiers: [...new Set(Object.values(target.tiers).map(published))].toSorted(),
+      name: publishableText(target.name),
+      baseUrl: publishableText(target.baseUrl),
+      fingerprint: publishableText(target.fingerprint),
+      tiers: [...new Set(Object.values(target.tiers).map(publishableText))].toSorted(),
     },
     suite: {
-      version: published(suite.version),
-      clauses: published(suite.clauses),
-      requirements: published(suite.requirements),
+      version: publishableText(suite.version),
+      clauses: publishableText(suite.clauses),
+      requirements: publishableText(suite.requirements),
     },
     verdict: report.verdict,
-    ...(report.stopped === undefined ? {} : { stopped: published(report.stopped) }),
+    ...(report.stopped === undefined ? {} : { stopped: publishableText(report.stopped) }),
     started: report.started,
     finished: report.finished,
     requests: report.requests,
     counts: { clauses: clauseCounts(report), findings: report.totals },
-    exceptions: exceptional.flatMap((outcome) => exceptionsOf(findings, outcome)),
+    exceptions: exceptionOutcomes.flatMap((outcome) => exceptionsOf(findings, outcome)),
     notExercised: notExercised(findings),
-    unselected: report.unselected.map(published),
+    unselected: report.unselected.map(publishableText),
     readings: readingsOf(findings),
     ...(report.load === undefined ? {} : { load: report.load.runs.map(loadOf) }),
     evidence: [reportFileName, ...evidenceFileNames(report)]
@@ -57,7 +57,7 @@ export function statementOf({ report }: Pick<ReportDocument, "report">, digests:
 export const serializeStatement = (statement: Statement): string => `${JSON.stringify(statement, null, 2)}\n`;
 
 /** Cuts a text of the target, and escapes its control characters, because a statement may be published anywhere. */
-const published = (text: string): string => sanitize(truncate(text, maxCharacters));
+const publishableText = (text: string): string => sanitize(truncate(text, maxCharacters));
 
 function clauseCounts({ findings }: Report): Statement["counts"]["clauses"] {
   const outcomes = [...clauseOutcomes(findings).values()];
@@ -74,12 +74,12 @@ function clauseCounts({ findings }: Report): Statement["counts"]["clauses"] {
 
 const exceptionsOf = (
   findings: readonly ReportFinding[],
-  outcome: (typeof exceptional)[number],
+  outcome: (typeof exceptionOutcomes)[number],
 ): StatementException[] =>
   groupByClause(findings, outcome).flatMap(({ clause, distinctFindings }) =>
     distinctFindings.map(({ finding: { check, level, expected, actual, reason }, instances }) => ({
-      check: published(check),
-      clause: published(clause),
+      check: publishableText(check),
+      clause: publishableText(clause),
       level,
       outcome,
       ...(instances.length === 0 ? {} : { instances: instances.map((instance) => sanitizeLine(instance, 40)) }),
@@ -99,7 +99,7 @@ function notExercised(findings: readonly ReportFinding[]): Statement["notExercis
     if (row === undefined || (row.level !== "must" && row.level !== "should")) return [];
     return [
       {
-        clause: published(clause),
+        clause: publishableText(clause),
         level: row.level,
         reason: sanitizeLine(row.reason ?? "", maxCharacters),
         ...(row.needs === undefined ? {} : { needs: sanitizeLine(row.needs, maxCharacters) }),
@@ -115,7 +115,7 @@ function readingsOf(findings: readonly ReportFinding[]): Statement["readings"] {
   );
   return Object.fromEntries(
     [...Map.groupBy(followed, ({ clause }) => clause)].map(([clause, members]) => [
-      published(clause),
+      publishableText(clause),
       [...new Set(members.map(({ reading = "" }) => sanitizeLine(reading, 80)))],
     ]),
   );

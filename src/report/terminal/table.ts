@@ -26,7 +26,7 @@ export const tableGap = 2;
 const borderNames = ["top", "bottom", "left", "right", "mid"].flatMap((side) =>
   ["", "-mid", "-left", "-right"].map((end) => side + end),
 );
-const chars = { ...Object.fromEntries(borderNames.map((name) => [name, ""])), middle: " ".repeat(tableGap) };
+const borderCharacters = { ...Object.fromEntries(borderNames.map((name) => [name, ""])), middle: " ".repeat(tableGap) };
 
 /** Formats a table without borders as lines, the heading first. No line ends with a space. */
 export function tableLines(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): string[] {
@@ -35,7 +35,7 @@ export function tableLines(columns: readonly TableColumn[], rows: readonly (read
     head: columns.map(({ head, width }) =>
       fitCell(width.kind === "widest" ? head : padded(head, width.columns), width),
     ),
-    chars,
+    chars: borderCharacters,
     style: { head: [], border: [], "padding-left": 0, "padding-right": 0 },
     colAligns: columns.map(({ align }) => align),
   });

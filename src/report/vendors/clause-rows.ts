@@ -42,16 +42,16 @@ export function clauseSections(vendors: readonly Vendor[]): ClauseSection[] {
     const clauses = [
       ...new Map(judged.filter(({ suite }) => suite === title).map((each) => [each.clause, each])).values(),
     ];
-    return { title: sanitizeLine(title, 80), rows: inOrder(clauses).map((each) => rowOf(each, columns)) };
+    return { title: sanitizeLine(title, 80), rows: inDocumentOrder(clauses).map((each) => rowOf(each, columns)) };
   });
 }
 
 /** Sorts findings by the document's order of clauses. Unknown clauses come last. */
-const inOrder = (findings: readonly ReportFinding[]): ReportFinding[] =>
-  findings.toSorted((one, other) => placeOf(one.clause) - placeOf(other.clause));
+const inDocumentOrder = (findings: readonly ReportFinding[]): ReportFinding[] =>
+  findings.toSorted((one, other) => clauseIndex(one.clause) - clauseIndex(other.clause));
 
-const places = new Map<string, number>(clauseIds.map((id, at) => [id, at]));
-const placeOf = (clause: string): number => places.get(clause) ?? clauseIds.length;
+const clauseIndexes = new Map<string, number>(clauseIds.map((id, at) => [id, at]));
+const clauseIndex = (clause: string): number => clauseIndexes.get(clause) ?? clauseIds.length;
 
 /** The findings of one vendor by clause, and the worst outcome of each clause. */
 interface Column {
@@ -136,7 +136,7 @@ function rowsOf(vendors: readonly Vendor[], textOf: TextOf, by: "clause" | "chec
   );
   const names = [...new Map(rows.map((row) => [row[by], row])).entries()];
   return names
-    .toSorted(([, one], [, other]) => placeOf(one.clause) - placeOf(other.clause))
+    .toSorted(([, one], [, other]) => clauseIndex(one.clause) - clauseIndex(other.clause))
     .map(([name, { clause }]) => {
       const cells = columns.map((column) => (column === null ? null : joinInstances(column.get(name) ?? [], textOf)));
       const says = isClauseId(clause) ? clauseOf(clause).says : "";
@@ -162,7 +162,7 @@ function joinInstances(findings: readonly ReportFinding[], textOf: TextOf): stri
 /** Whether two vendors were observed to behave differently on the same tier. Texts that the same behaviour can cause count as equal. */
 function isDifferent(columns: readonly (readonly Observation[])[]): boolean {
   return columns.some((one, at) =>
-    columns.slice(at + 1).some((other) => one.some((observation) => other.some(isOther(observation)))),
+    columns.slice(at + 1).some((other) => one.some((observation) => other.some(isDifferentFrom(observation)))),
   );
 }
 
@@ -171,7 +171,7 @@ interface Observation {
   readonly text: string;
 }
 
-const isOther =
+const isDifferentFrom =
   (one: Observation) =>
   (other: Observation): boolean =>
     one.instance === other.instance && !isEquivalentText(one.text, other.text);

@@ -33,10 +33,10 @@ const limits: readonly Limit[] = [
     published: ({ perHour, perMinute }) => `${perHour} or ${perMinute}`,
     text: limitsInHeaders,
   },
-  judged("in a minute", ({ perMinute }) => String(perMinute), ["LIM-1", "LIM-2"]),
-  judged("in an hour", ({ perHour }) => String(perHour), ["LIM-3", "LIM-4"]),
-  judged("at once", ({ concurrent }) => String(concurrent), ["LIM-5", "LIM-6"]),
-  judged("burst", ({ burst }) => (burst === null ? "" : String(burst)), ["LIM-7"]),
+  judgedLimit("in a minute", ({ perMinute }) => String(perMinute), ["LIM-1", "LIM-2"]),
+  judgedLimit("in an hour", ({ perHour }) => String(perHour), ["LIM-3", "LIM-4"]),
+  judgedLimit("at once", ({ concurrent }) => String(concurrent), ["LIM-5", "LIM-6"]),
+  judgedLimit("burst", ({ burst }) => (burst === null ? "" : String(burst)), ["LIM-7"]),
   { name: "the minute's window", published: () => "", text: (vendor, tier) => windowOf(vendor, "LIM-15/minute", tier) },
   { name: "the hour's window", published: () => "", text: (vendor, tier) => windowOf(vendor, "LIM-15/hour", tier) },
   { name: "refused requests", published: () => "", text: (vendor, tier) => windowOf(vendor, "LIM-16", tier) },
@@ -90,7 +90,7 @@ const limitHeader = ({ answer }: Exchange): string[] =>
     ? []
     : answer.headers.filter(([name]) => name.toLowerCase() === rateLimitLimit).map(([, value]) => value);
 
-function judged(name: string, published: Limit["published"], clauses: readonly string[]): Limit {
+function judgedLimit(name: string, published: Limit["published"], clauses: readonly string[]): Limit {
   return { name, published, text: ({ document }, tier) => judgedText(document.report.findings, clauses, tier) };
 }
 
@@ -102,10 +102,10 @@ function judgedText(findings: readonly ReportFinding[], clauses: readonly string
   return notJudged;
 }
 
-const fits = "what was seen fits these windows: ";
+const windowsPrefix = "what was seen fits these windows: ";
 
 function windowOf({ document }: VendorWithReport, check: string, tier: string): string {
   const row = document.report.findings.find((each) => each.check === check && each.instance === tier);
   if (row?.outcome !== "observed") return notJudged;
-  return sanitizeLine((row.reason ?? "").replace(fits, ""), 160);
+  return sanitizeLine((row.reason ?? "").replace(windowsPrefix, ""), 160);
 }

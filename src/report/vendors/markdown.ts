@@ -38,7 +38,7 @@ function tableBlocks({ id, title, lead, groups }: VendorTable, names: readonly s
   return [`## ${ownTitle ?? title}`, ...(ownTitle === undefined ? [prose(lead)] : []), table(["", ...names], rows)];
 }
 
-const symbols = {
+const outcomeSymbols = {
   pass: "✅",
   fail: "❌",
   warning: "⚠️",
@@ -51,18 +51,18 @@ const symbols = {
 function cellText(cell: VendorCell): string {
   if (cell.kind === "empty") return cell.text === "–" ? "–" : `– ${prose(cell.text)}`;
   if (cell.kind === "text") return prose(cell.text);
-  return `${symbols[cell.outcome]} ${cell.outcome}${cell.text === "" ? "" : `: ${prose(cell.text)}`}`;
+  return `${outcomeSymbols[cell.outcome]} ${cell.outcome}${cell.text === "" ? "" : `: ${prose(cell.text)}`}`;
 }
 
-type Of<Kind> = (head: Extract<VendorSummary, { kind: Kind }>) => string;
+type TextOfHead<Kind> = (head: Extract<VendorSummary, { kind: Kind }>) => string;
 
 function headRows(vendors: readonly VendorSummary[]): string[][] {
-  const row = (name: string, ofJudged: Of<"judged">, ofOther: Of<"unjudged"> = () => "–"): string[] => [
+  const row = (name: string, ofJudged: TextOfHead<"judged">, ofOther: TextOfHead<"unjudged"> = () => "–"): string[] => [
     name,
     ...vendors.map((head) => prose(head.kind === "judged" ? ofJudged(head) : ofOther(head))),
   ];
   const hasLoad = vendors.some((head) => head.kind === "judged" && head.load !== null);
-  const loadText: Of<"judged"> = ({ load }) =>
+  const loadText: TextOfHead<"judged"> = ({ load }) =>
     load === null ? "–" : `${load.verdict}, ${load.broken} broken in ${load.runs} runs`;
   return [
     row(

@@ -39,7 +39,7 @@ export function renderVendorsPage(all: VendorComparison): string {
           </span>
           <nav aria-label="Tables">${tables.map(({ id, title }) => html`<a href="#${id}">${title}</a>`)}</nav>
         </div>
-        ${tables.map((table) => matrix(table, all.vendors))}
+        ${tables.map((table) => tableHtml(table, all.vendors))}
         <footer>
           Made by agent-hosting-conformance on ${all.made.slice(0, 16).replace("T", " ")} UTC, of
           ${formatCount(all.vendors.length, "deployment")}.
@@ -48,7 +48,7 @@ export function renderVendorsPage(all: VendorComparison): string {
   });
 }
 
-function matrix({ id, title, lead, groups }: VendorTable, vendors: readonly VendorSummary[]): Html {
+function tableHtml({ id, title, lead, groups }: VendorTable, vendors: readonly VendorSummary[]): Html {
   const names = vendors.map(({ name }) => name);
   const hasIds = id === "clauses" || id === "readings" || id === "silence";
   return html`<section id="${id}">
@@ -67,7 +67,7 @@ function matrix({ id, title, lead, groups }: VendorTable, vendors: readonly Vend
   </section>`;
 }
 
-const likeness = (differs: boolean): string => (differs ? "differs" : "same");
+const differenceClass = (differs: boolean): string => (differs ? "differs" : "same");
 
 function groupBody({ title, rows }: RowGroup, columns: number, hasIds: boolean): Html {
   const body = rows.map((row) => rowHtml(row, hasIds));
@@ -75,7 +75,7 @@ function groupBody({ title, rows }: RowGroup, columns: number, hasIds: boolean):
     return html`<tbody>
       ${body}
     </tbody>`;
-  return html`<tbody class="${likeness(rows.some(({ differs }) => differs === true))}">
+  return html`<tbody class="${differenceClass(rows.some(({ differs }) => differs === true))}">
     <tr class="rows-of">
       <th scope="rowgroup" colspan="${columns}">${title}</th>
     </tr>
@@ -94,7 +94,7 @@ function rowHtml({ name, level, detail, cells, differs }: VendorRow, hasId: bool
     ? html`<tr>
         ${content}
       </tr>`
-    : html`<tr data-row class="${likeness(differs)}">
+    : html`<tr data-row class="${differenceClass(differs)}">
         ${content}
       </tr>`;
 }

@@ -62,7 +62,7 @@ const titles: Readonly<Partial<Record<VendorTable["id"], string>>> = {
 };
 
 function tablesOf(all: VendorComparison, part: readonly number[], width: number, paint: Paint): string[] {
-  const pick: Pick = (cells) => part.flatMap((at) => cells.slice(at, at + 1));
+  const pick: ColumnPicker = (cells) => part.flatMap((at) => cells.slice(at, at + 1));
   const heads = pick(all.vendors);
   const table = (title: string, rows: readonly Cells[]): string =>
     rows.length === 0 ? "" : tableText([paint.bold(title), ...heads.map(({ name }) => paint.bold(name))], rows, width);
@@ -84,7 +84,7 @@ function tablesOf(all: VendorComparison, part: readonly number[], width: number,
   ];
 }
 
-type Pick = <T>(cells: readonly T[]) => T[];
+type ColumnPicker = <T>(cells: readonly T[]) => T[];
 
 function headRows(heads: readonly VendorSummary[], paint: Paint): Cells[] {
   const judged = (of: (head: Extract<VendorSummary, { kind: "judged" }>) => string): Cells =>
@@ -112,7 +112,7 @@ function verdictText(verdict: Verdict, paint: Paint): string {
 }
 
 /** Returns a row for each section in which a clause did not pass, and one row for all other sections. */
-function sectionRows({ sections }: VendorComparison, pick: Pick, paint: Paint): Cells[] {
+function sectionRows({ sections }: VendorComparison, pick: ColumnPicker, paint: Paint): Cells[] {
   const isAllPassed = ({ rows }: ClauseSection): boolean =>
     rows.every(({ cells }) => pick(cells).every((cell) => cell?.outcome === "pass"));
   const [fine, others] = [sections.filter(isAllPassed), sections.filter((section) => !isAllPassed(section))];
@@ -133,17 +133,17 @@ function sectionText(cells: readonly (ClauseCell | null)[], paint: Paint): strin
     cells.filter((cell) => cell !== null && outcomes.includes(cell.outcome)).length;
   const parts = [
     `${count("pass")} pass`,
-    ...some(count("fail"), "fail", paint.red),
-    ...some(count("warning", "note"), "other", paint.yellow),
-    ...some(count("skipped", "absent", "error"), "not run", paint.dim),
+    ...countText(count("fail"), "fail", paint.red),
+    ...countText(count("warning", "note"), "other", paint.yellow),
+    ...countText(count("skipped", "absent", "error"), "not run", paint.dim),
   ];
   return parts.join(", ");
 }
 
-const some = (count: number, word: string, painted: (text: string) => string): string[] =>
+const countText = (count: number, word: string, painted: (text: string) => string): string[] =>
   count === 0 ? [] : [painted(`${count} ${word}`)];
 
-const marks = {
+const outcomeMarks = {
   pass: "✓ pass",
   fail: "✗ fail",
   warning: "! warning",
@@ -156,7 +156,7 @@ const marks = {
 function cellText(cell: VendorCell, paint: Paint): string {
   if (cell.kind === "empty") return cell.text === "not in its report" ? "– not in report" : "–";
   if (cell.kind === "text") return cell.text;
-  const mark = marks[cell.outcome];
+  const mark = outcomeMarks[cell.outcome];
   if (cell.outcome === "pass") return paint.green(mark);
   return cell.outcome === "fail" || cell.outcome === "error" ? paint.red(mark) : mark;
 }

@@ -18,16 +18,16 @@ const jsonHead = (...lines: readonly string[]): string => head("content-type: ap
 const streamHead = head("content-type: text/event-stream", "connection: close");
 
 /** Returns a behaviour that sends a complete response with this text. */
-const answering =
+const sendText =
   (text: string | Buffer): Hostility =>
   (socket) =>
     void socket.end(text);
 
-const json = (body: string, ...lines: readonly string[]): Hostility =>
-  answering(jsonHead(`content-length: ${Buffer.byteLength(body)}`, ...lines) + body);
+const sendJson = (body: string, ...lines: readonly string[]): Hostility =>
+  sendText(jsonHead(`content-length: ${Buffer.byteLength(body)}`, ...lines) + body);
 
 /** Returns a behaviour that repeats a text until the client disconnects. It pauses in between, to leave CPU time to other tests. */
-const forever =
+const repeatText =
   (first: string, piece: string | Buffer): Hostility =>
   (socket) => {
     socket.write(first);
@@ -36,7 +36,7 @@ const forever =
   };
 
 /** Returns a behaviour that sends a text byte by byte, with pauses. */
-const dripping =
+const sendByteByByte =
   (text: string): Hostility =>
   (socket) => {
     let at = 0;
@@ -56,36 +56,39 @@ export const hostilities = {
   "never answers": () => {},
   "closes at once": (socket) => void socket.end(),
   "resets the connection": (socket) => void socket.resetAndDestroy(),
-  "sends bytes that are not HTTP": answering(Buffer.from([0, 255, 17, 13, 10, 13, 10, 200, 31])),
-  "sends the status 000": answering("HTTP/1.1 000 Nothing\r\n\r\n"),
-  "sends endless 100 Continue": forever("", "HTTP/1.1 100 Continue\r\n\r\n".repeat(20)),
-  "drips its head": dripping(`HTTP/1.1 200 OK\r\nx-slow: ${"z".repeat(5000)}`),
+  "sends bytes that are not HTTP": sendText(Buffer.from([0, 255, 17, 13, 10, 13, 10, 200, 31])),
+  "sends the status 000": sendText("HTTP/1.1 000 Nothing\r\n\r\n"),
+  "sends endless 100 Continue": repeatText("", "HTTP/1.1 100 Continue\r\n\r\n".repeat(20)),
+  "drips its head": sendByteByByte(`HTTP/1.1 200 OK\r\nx-slow: ${"z".repeat(5000)}`),
   "drips its body": (socket) => {
     socket.write(jsonHead("content-length: 100000"));
-    dripping(" ")(socket);
+    sendByteByByte(" ")(socket);
   },
-  "sends a body without end": forever(jsonHead("connection: close"), spaces),
-  "sends events without end": forever(streamHead, 'event: chunk\ndata: {"content":"more and more"}\n\n'.repeat(20)),
-  "sends large events without end": forever(streamHead, `event: chunk\ndata: {"content":"${"m".repeat(60_000)}"}\n\n`),
-  "sends comments without end": forever(streamHead, ": still here\n\n".repeat(100)),
-  "sends one line of data without end": forever(`${streamHead}data: `, "d".repeat(65_536)),
+  "sends a body without end": repeatText(jsonHead("connection: close"), spaces),
+  "sends events without end": repeatText(streamHead, 'event: chunk\ndata: {"content":"more and more"}\n\n'.repeat(20)),
+  "sends large events without end": repeatText(
+    streamHead,
+    `event: chunk\ndata: {"content":"${"m".repeat(60_000)}"}\n\n`,
+  ),
+  "sends comments without end": repeatText(streamHead, ": still here\n\n".repeat(100)),
+  "sends one line of data without end": repeatText(`${streamHead}data: `, "d".repeat(65_536)),
   "stops in the middle of the body": (socket) => void socket.write(`${jsonHead("content-length: 1000")}{"result":`),
-  "closes in the middle of the body": answering(`${jsonHead("content-length: 1000")}{"result":`),
-  "announces less than it sends": answering(`${jsonHead("content-length: 5")}${answer.repeat(20)}`),
-  "sends 300 MB": forever(jsonHead(`content-length: ${300 * mebibyte}`), spaces),
-  "sends a gzip bomb": answering(
+  "closes in the middle of the body": sendText(`${jsonHead("content-length: 1000")}{"result":`),
+  "announces less than it sends": sendText(`${jsonHead("content-length: 5")}${answer.repeat(20)}`),
+  "sends 300 MB": repeatText(jsonHead(`content-length: ${300 * mebibyte}`), spaces),
+  "sends a gzip bomb": sendText(
     Buffer.concat([
       Buffer.from(jsonHead("content-encoding: gzip", "connection: close")),
       ...Array.from({ length: 300 }, () => millionZeros),
     ]),
   ),
-  "sends broken gzip": json("this is not gzip", "content-encoding: gzip"),
-  "nests JSON 100,000 deep": json(`${'{"result":'.repeat(100_000)}1${"}".repeat(100_000)}`),
-  "nests JSON 4,000 deep": json(`{"result":${"[".repeat(4000)}${"]".repeat(4000)}}`),
-  "nests the JSON of an event": answering(
+  "sends broken gzip": sendJson("this is not gzip", "content-encoding: gzip"),
+  "nests JSON 100,000 deep": sendJson(`${'{"result":'.repeat(100_000)}1${"}".repeat(100_000)}`),
+  "nests JSON 4,000 deep": sendJson(`{"result":${"[".repeat(4000)}${"]".repeat(4000)}}`),
+  "nests the JSON of an event": sendText(
     `${streamHead}event: start\ndata: ${'{"message":'.repeat(20_000)}1${"}".repeat(20_000)}\n\n`,
   ),
-  "sends text that is not UTF-8": answering(
+  "sends text that is not UTF-8": sendText(
     Buffer.concat([
       Buffer.from(jsonHead("content-length: 20")),
       Buffer.from('{"result":"'),
@@ -93,10 +96,10 @@ export const hostilities = {
       Buffer.from('"}'),
     ]),
   ),
-  "sends 100 kB of headers": json(answer, ...largeHeaders(100_000)),
-  "sends 1 MB of headers": json(answer, ...largeHeaders(mebibyte)),
-  "sends a header twice, with two values": json(answer, "x-ratelimit-remaining: 5", "x-ratelimit-remaining: 50"),
-  "sends numbers that are none": json(
+  "sends 100 kB of headers": sendJson(answer, ...largeHeaders(100_000)),
+  "sends 1 MB of headers": sendJson(answer, ...largeHeaders(mebibyte)),
+  "sends a header twice, with two values": sendJson(answer, "x-ratelimit-remaining: 5", "x-ratelimit-remaining: 50"),
+  "sends numbers that are none": sendJson(
     answer,
     "x-ratelimit-limit: 1e400",
     "x-ratelimit-remaining: -0x10",

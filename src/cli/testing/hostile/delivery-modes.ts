@@ -8,7 +8,7 @@ import type { Harm } from "./server.ts";
  * Returns an attack on a webhook receiver: it keeps `atOnce` connections open, and sends the same bytes on each. The attack returns a
  * function that ends it.
  */
-const sending =
+const floodWith =
   (atOnce: number, bytes: (url: URL, key: string) => string | Buffer<ArrayBuffer>, then: "close" | "go on" = "close") =>
   (address: string, key: string): (() => void) => {
     const url = new URL(address);
@@ -55,13 +55,13 @@ const deliver = (harm: Extract<Harm, { kind: "deliver" }>["harm"]): Harm => ({ k
 
 /** Ways to attack the harness's own webhook receiver. */
 export const deliveries: Modes = {
-  "a flood of small deliveries": deliver(sending(20, (url) => post(url, '{"id":"e"}'))),
+  "a flood of small deliveries": deliver(floodWith(20, (url) => post(url, '{"id":"e"}'))),
   "a flood of deliveries of 200 kB": deliver(
-    sending(10, (url) => post(url, JSON.stringify({ id: "m".repeat(200_000) }))),
+    floodWith(10, (url) => post(url, JSON.stringify({ id: "m".repeat(200_000) }))),
   ),
-  "a flood of deliveries of 7 MB": deliver(sending(8, (url) => post(url, "m".repeat(7_000_000)))),
+  "a flood of deliveries of 7 MB": deliver(floodWith(8, (url) => post(url, "m".repeat(7_000_000)))),
   "a delivery without end": deliver(
-    sending(
+    floodWith(
       4,
       ({ pathname }) =>
         `POST ${pathname} HTTP/1.1\r\nhost: a\r\ncontent-length: 999999999999\r\n\r\n`.padEnd(65_536, "a"),
@@ -70,7 +70,7 @@ export const deliveries: Modes = {
   ),
   "a delivery of chunks without end": deliver((address, key) => {
     let isFirst = true;
-    return sending(
+    return floodWith(
       1,
       ({ pathname }) => {
         const head = `POST ${pathname} HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n`;
@@ -82,19 +82,19 @@ export const deliveries: Modes = {
     )(address, key);
   }),
   "deliveries to nowhere": deliver(
-    sending(20, () => "POST /nowhere/at-all HTTP/1.1\r\nhost: a\r\ncontent-length: 9999999\r\n\r\naaaa"),
+    floodWith(20, () => "POST /nowhere/at-all HTTP/1.1\r\nhost: a\r\ncontent-length: 9999999\r\n\r\naaaa"),
   ),
-  "deliveries that are no HTTP": deliver(sending(20, () => Buffer.from([0, 255, 17, 13, 10, 13, 10, 200, 31]))),
+  "deliveries that are no HTTP": deliver(floodWith(20, () => Buffer.from([0, 255, 17, 13, 10, 13, 10, 200, 31]))),
   "connections that say nothing": deliver((address) => {
     const url = new URL(address);
     const sockets = Array.from({ length: 300 }, () => connect(Number(url.port), url.hostname).on("error", () => {}));
     return () => sockets.forEach((socket) => socket.destroy());
   }),
   "deliveries with 60 kB of headers": deliver(
-    sending(10, (url) => post(url, "{}", ...Array.from({ length: 12 }, (_, at) => `x-${at}: ${"a".repeat(4900)}`))),
+    floodWith(10, (url) => post(url, "{}", ...Array.from({ length: 12 }, (_, at) => `x-${at}: ${"a".repeat(4900)}`))),
   ),
   "deliveries with the key in every writing": deliver((address, key) =>
-    sending(2, (url) =>
+    floodWith(2, (url) =>
       post(
         url,
         JSON.stringify(Object.fromEntries(Object.entries(writings).map(([how, write]) => [how, write(key)]))),
@@ -103,9 +103,9 @@ export const deliveries: Modes = {
     )(address, key),
   ),
   "deliveries that are nested deep": deliver(
-    sending(2, (url) => post(url, `${'{"data":'.repeat(20_000)}1${"}".repeat(20_000)}`)),
+    floodWith(2, (url) => post(url, `${'{"data":'.repeat(20_000)}1${"}".repeat(20_000)}`)),
   ),
   "deliveries of half a surrogate": deliver(
-    sending(2, (url) => post(url, '{"id":"\\ud800","type":"\\udc00","agent_id":"__proto__","__proto__":{}}')),
+    floodWith(2, (url) => post(url, '{"id":"\\ud800","type":"\\udc00","agent_id":"__proto__","__proto__":{}}')),
   ),
 };

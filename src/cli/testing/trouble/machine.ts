@@ -8,14 +8,14 @@ import type { CommandName, Trouble } from "./trouble.ts";
 
 // Commands that trouble of the machine is tried on. Such trouble concerns limits, files, clocks, the terminal, signals and other processes.
 
-const all: readonly CommandName[] = ["run", "load autocannon", "load k6", "nightly"];
+const allCommands: readonly CommandName[] = ["run", "load autocannon", "load k6", "nightly"];
 /** Commands that run only Node. k6 is another program, in which the module that causes this trouble cannot be loaded. */
-const ofNode: readonly CommandName[] = ["run", "load autocannon", "nightly"];
+const nodeCommands: readonly CommandName[] = ["run", "load autocannon", "nightly"];
 
 /** For trouble that must not change the exit code. */
-const unimpressed = { codes: [0] } as const;
+const unaffected = { codes: [0] } as const;
 /** For trouble that makes the command lose a file. The command still shows the verdict. */
-const loses = { codes: [2, 4] } as const;
+const losesFile = { codes: [2, 4] } as const;
 
 /** First bytes of connections that never send a whole request: nothing, half a header, or bytes that are not HTTP. */
 const floodTexts = ["", "POST / HTTP/1.1\r\nHost: a\r\nX-Slow: ", "\u0016\u0003\u0001\u0002 garbage"] as const;
@@ -31,7 +31,7 @@ export const fileTroubles: readonly Trouble[] = [
   {
     name: "few open files",
     summary: "`ulimit -n` of 24 to 256.",
-    commands: all,
+    commands: allCommands,
     codes: [0, 4],
     setUp: ({ numbers }) => {
       const limit = oneOf(numbers, [24, 32, 40, 48, 64, 96, 128, 256]);
@@ -42,8 +42,8 @@ export const fileTroubles: readonly Trouble[] = [
     {
       name: `writes that fail with ${code}`,
       summary: `A write of the first twelve fails with ${code}, and half of its data is written; in half of the trials all later ones too.`,
-      commands: ofNode,
-      ...loses,
+      commands: nodeCommands,
+      ...losesFile,
       setUp: ({ numbers, folder }) => ({
         interference: {
           kind: "failing writes",
@@ -59,7 +59,7 @@ export const fileTroubles: readonly Trouble[] = [
   {
     name: "folder read-only from the start",
     summary: "The output folder cannot be written by the user.",
-    commands: all,
+    commands: allCommands,
     codes: [2],
     setUp: ({ folder }) => {
       chmodSync(folder, 0o555);
@@ -69,8 +69,8 @@ export const fileTroubles: readonly Trouble[] = [
   {
     name: "folder read-only later",
     summary: "The output folder cannot be written any more, from a random instant on.",
-    commands: all,
-    ...loses,
+    commands: allCommands,
+    ...losesFile,
     leavesFiles: true,
     setUp: () => ({ asNobody: true }),
     act: ({ folder }) => chmodSync(folder, 0o555),
@@ -78,21 +78,21 @@ export const fileTroubles: readonly Trouble[] = [
   {
     name: "reader that has enough",
     summary: "The reader of standard output goes away after the first data.",
-    commands: all,
-    ...unimpressed,
+    commands: allCommands,
+    ...unaffected,
     setUp: () => ({ stdout: "closed" }),
   },
   {
     name: "standard output is full",
     summary: "Standard output is `/dev/full`.",
-    commands: all,
+    commands: allCommands,
     codes: [4],
     setUp: () => ({ stdout: "/dev/full" }),
   },
   {
     name: "a requested file is full",
     summary: "`--junit /dev/full`; for `nightly`, `--markdown /dev/full`.",
-    commands: all,
+    commands: allCommands,
     codes: [4],
     setUp: ({ command }) => ({
       args: [command.startsWith("nightly") ? "--markdown" : "--junit", "/dev/full"],
@@ -104,7 +104,7 @@ export const processTroubles: readonly Trouble[] = [
   {
     name: "clock that jumps",
     summary: "The wall clock of the harness jumps by up to two hours, forward or back.",
-    commands: ofNode,
+    commands: nodeCommands,
     codes: [0, 3],
     setUp: ({ numbers, atMs }) => {
       const byMs = between(numbers, 5000, 7_200_000) * (numbers() < 0.5 ? -1 : 1);
@@ -114,7 +114,7 @@ export const processTroubles: readonly Trouble[] = [
   {
     name: "machine that slept",
     summary: "All clocks of the harness jump forward by 5 s to two hours.",
-    commands: ofNode,
+    commands: nodeCommands,
     codes: [0, 3],
     setUp: ({ numbers, atMs }) => {
       return {
@@ -125,7 +125,7 @@ export const processTroubles: readonly Trouble[] = [
   {
     name: "harness stopped for a while",
     summary: "The harness gets SIGSTOP, and SIGCONT after 1 to 12 s.",
-    commands: all,
+    commands: allCommands,
     codes: [0, 3],
     act: async ({ signal, numbers }) => {
       signal("SIGSTOP");
@@ -136,7 +136,7 @@ export const processTroubles: readonly Trouble[] = [
   ...(["SIGINT", "SIGTERM"] as const).map((name): Trouble => ({
     name,
     summary: `The harness gets ${name}.`,
-    commands: [...all, "nightly with load"],
+    commands: [...allCommands, "nightly with load"],
     codes: [130],
     deaths: [name],
     maxSeconds: 30,
@@ -145,7 +145,7 @@ export const processTroubles: readonly Trouble[] = [
   {
     name: "two signals",
     summary: "The harness gets SIGINT twice, 0.6 s apart.",
-    commands: all,
+    commands: allCommands,
     codes: [130],
     deaths: ["SIGINT"],
     maxSeconds: 15,
@@ -158,7 +158,7 @@ export const processTroubles: readonly Trouble[] = [
   {
     name: "SIGKILL",
     summary: "The harness gets SIGKILL. The same command follows in the same folder.",
-    commands: [...all, "nightly with load"],
+    commands: [...allCommands, "nightly with load"],
     codes: [],
     deaths: ["SIGKILL"],
     isFollowed: true,
@@ -170,7 +170,7 @@ export const processTroubles: readonly Trouble[] = [
     name: "second process, same folder",
     summary: "The same command starts with the same output folder.",
     commands: ["run", "load autocannon"],
-    ...unimpressed,
+    ...unaffected,
     secondCodes: [2],
     act: ({ startSecond }) => startSecond({ sharesFolder: true }),
   },
@@ -185,7 +185,7 @@ export const processTroubles: readonly Trouble[] = [
     name: "flooded receiver",
     summary: "300 to 800 connections to the receiver: idle, with slow headers, with garbage, or all of them.",
     commands: ["run"],
-    ...unimpressed,
+    ...unaffected,
     act: ({ numbers, receiverPort, onEnd }) => {
       const texts = numbers() < 0.4 ? floodTexts : [oneOf(numbers, floodTexts)];
       const sockets = Array.from({ length: between(numbers, 300, 800) }, (_, at) =>

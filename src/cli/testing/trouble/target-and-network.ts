@@ -6,10 +6,10 @@ import type { LinkMode } from "./link.ts";
 
 // Commands that trouble of the target or of the network is tried on.
 
-const all: readonly CommandName[] = ["run", "load autocannon", "load k6", "nightly"];
+const allCommands: readonly CommandName[] = ["run", "load autocannon", "load k6", "nightly"];
 
 /** For trouble that ends. The exit code is 3 if the results are incomplete, and 0 if the target came back in time. */
-const passing = { codes: [0, 3] } as const;
+const temporary = { codes: [0, 3] } as const;
 
 /** Switches the proxy to a mode for some seconds. */
 async function setFor(stage: Stage, mode: LinkMode, seconds: number): Promise<void> {
@@ -22,7 +22,7 @@ export const targetTroubles: readonly Trouble[] = [
   {
     name: "target killed",
     summary: "The target is killed and stays away.",
-    commands: [...all, "nightly with load"],
+    commands: [...allCommands, "nightly with load"],
     codes: [3],
     maxSeconds: 40,
     act: async ({ target, link }) => {
@@ -33,8 +33,8 @@ export const targetTroubles: readonly Trouble[] = [
   {
     name: "target restarted",
     summary: "The target is killed, and starts again after 0.1 to 2 s with the same keys and webhooks.",
-    commands: all,
-    ...passing,
+    commands: allCommands,
+    ...temporary,
     act: async ({ target, link, numbers }) => {
       target.signal("SIGKILL");
       await link.setMode({ kind: "refusing", cutsOpen: true });
@@ -46,8 +46,8 @@ export const targetTroubles: readonly Trouble[] = [
   {
     name: "target stopped for a while",
     summary: "The target gets SIGSTOP, and SIGCONT after 0.5 to 8 s.",
-    commands: all,
-    ...passing,
+    commands: allCommands,
+    ...temporary,
     act: async ({ target, numbers }) => {
       target.signal("SIGSTOP");
       await sleep(between(numbers, 500, 8000));
@@ -57,8 +57,8 @@ export const targetTroubles: readonly Trouble[] = [
   {
     name: "slow target",
     summary: "The target gets a fifth of its processor time for 2 to 8 s.",
-    commands: all,
-    ...passing,
+    commands: allCommands,
+    ...temporary,
     act: async ({ target, numbers }) => {
       for (const until = performance.now() + between(numbers, 2000, 8000); performance.now() < until;) {
         target.signal("SIGSTOP");
@@ -74,8 +74,8 @@ export const networkTroubles: readonly Trouble[] = [
   {
     name: "gateway without a server",
     summary: "For 0.3 to 6 s, a gateway answers 502, 503 or 504 in the target's place.",
-    commands: all,
-    ...passing,
+    commands: allCommands,
+    ...temporary,
     act: async (stage) => {
       const status = oneOf(stage.numbers, [502, 503, 504] as const);
       await setFor(stage, { kind: "gateway", status }, between(stage.numbers, 0.3, 6));
@@ -84,8 +84,8 @@ export const networkTroubles: readonly Trouble[] = [
   {
     name: "gateway that stays",
     summary: "A gateway answers 502, 503 or 504 in the target's place until the end.",
-    commands: all,
-    ...passing,
+    commands: allCommands,
+    ...temporary,
     act: async ({ numbers, link }) => {
       await link.setMode({ kind: "gateway", status: oneOf(numbers, [502, 503, 504] as const) });
     },
@@ -93,8 +93,8 @@ export const networkTroubles: readonly Trouble[] = [
   {
     name: "connections refused",
     summary: "New connections are refused for 0.2 to 4 s; open ones are cut in half of the trials.",
-    commands: all,
-    ...passing,
+    commands: allCommands,
+    ...temporary,
     act: async (stage) => {
       const cutsOpen = stage.numbers() < 0.5;
       await setFor(stage, { kind: "refusing", cutsOpen }, between(stage.numbers, 0.2, 4));
@@ -103,8 +103,8 @@ export const networkTroubles: readonly Trouble[] = [
   {
     name: "connections reset",
     summary: "For 0.5 to 5 s, 2 to 50 % of all pieces of data reset their connection.",
-    commands: all,
-    ...passing,
+    commands: allCommands,
+    ...temporary,
     act: async (stage) => {
       const share = between(stage.numbers, 0.02, 0.5);
       await setFor(stage, { kind: "resetting", share }, between(stage.numbers, 0.5, 5));
@@ -113,8 +113,8 @@ export const networkTroubles: readonly Trouble[] = [
   {
     name: "connections delayed",
     summary: "For 1 to 6 s, each piece of data comes up to 0.05 to 2 s late.",
-    commands: all,
-    ...passing,
+    commands: allCommands,
+    ...temporary,
     act: async (stage) => {
       const maxMs = between(stage.numbers, 50, 2000);
       await setFor(stage, { kind: "delaying", maxMs }, between(stage.numbers, 1, 6));
@@ -123,8 +123,8 @@ export const networkTroubles: readonly Trouble[] = [
   {
     name: "key revoked",
     summary: "The target does not know one of the used keys any more.",
-    commands: all,
-    ...passing,
+    commands: allCommands,
+    ...temporary,
     act: async ({ numbers, link, keys }) => {
       // Only keys that the target has accepted before. The harness would take any other key for a wrong one.
       const used = keys.filter((key) => link.hasPassed(key));

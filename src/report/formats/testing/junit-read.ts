@@ -24,7 +24,7 @@ interface ReadSuite {
   readonly testcase: readonly ReadCase[];
 }
 
-interface Read {
+interface ParsedJunit {
   readonly testsuites: { readonly tests: string; readonly failures: string; readonly testsuite?: readonly ReadSuite[] };
 }
 
@@ -37,7 +37,7 @@ const parser = new XMLParser({
   isArray: (name) => ["testsuite", "testcase"].includes(name),
 });
 
-export const read = (xml: string): Read => parser.parse(xml) as Read;
+export const read = (xml: string): ParsedJunit => parser.parse(xml) as ParsedJunit;
 export const suitesOf = (xml: string): readonly ReadSuite[] => read(xml).testsuites.testsuite ?? [];
 export const caseOf = (xml: string, name: string): ReadCase | undefined =>
   suitesOf(xml)

@@ -26,7 +26,7 @@ const withEvidence = (findings: readonly ReportFinding[], report: Partial<Report
 const witness = ["1 sent at 0 ms, 200 at 3 ms", "2 sent at 1 ms, 200 at 4 ms"];
 
 /** A sample report of each kind. */
-export const kinds = {
+export const sampleReportsByKind = {
   conformant: withEvidence([passed, sampleFinding({ clause: "SSE-8", reading: "present" })], {}),
   broken: withEvidence(
     [

@@ -72,7 +72,7 @@ export function isConfirmed({ load, count, was, is }: CountChange, { second }: N
   });
 }
 
-const words = {
+const countTexts = {
   failed: "responses failed (neither admitted nor refused)",
   unanswered: "requests got no response",
   admitted: "requests were admitted",
@@ -81,4 +81,4 @@ const words = {
 
 /** Describes the change in a sentence without a full stop. */
 export const formatCountChange = ({ load, count, was, is }: CountChange): string =>
-  `load ${sanitizeLine(trialIdText(load), 80)}: ${is} ${words[count]}, and ${was === 0 ? "none" : was} on every night before`;
+  `load ${sanitizeLine(trialIdText(load), 80)}: ${is} ${countTexts[count]}, and ${was === 0 ? "none" : was} on every night before`;

@@ -82,8 +82,8 @@ export function judgeNight(all: readonly Night[], tonight: Night, rules: Regress
   };
 }
 
-const ranks: readonly Outcome[] = ["fail", "warning", "note"];
-const rankOf = ({ finding }: OpenFailure): number => ranks.indexOf(finding.outcome);
+const outcomesWorstFirst: readonly Outcome[] = ["fail", "warning", "note"];
+const rankOf = ({ finding }: OpenFailure): number => outcomesWorstFirst.indexOf(finding.outcome);
 
 /** Returns the slow-downs in tonight's first runs. The second runs decide which of them are `proven`; the others are `open`. */
 function slowDowns(

@@ -1,7 +1,7 @@
 import { rounded } from "../../../base/numbers.ts";
 import { trialIdText, type Night, type ReportedLatencyShift } from "../night.ts";
 import type { TrialId } from "../../model/trial-id.ts";
-import { type MetricName, metricNames, loadHistories, type Point, pointsOf, valueOf } from "../series.ts";
+import { type MetricName, metricNames, loadHistories, type LatencyPoint, pointsOf, valueOf } from "../series.ts";
 import { clearestChange } from "../../../base/statistics/series.ts";
 import { significantByHolm, rankSumAbove } from "../../../base/statistics/significance.ts";
 import { median, robustDeviation, hodgesLehmannShift } from "../../../base/statistics/quantile.ts";
@@ -23,7 +23,7 @@ export interface LatencyShift {
 interface MetricSeries {
   readonly load: TrialId;
   readonly figure: MetricName;
-  readonly points: readonly Point[];
+  readonly points: readonly LatencyPoint[];
 }
 
 /**

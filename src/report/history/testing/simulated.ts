@@ -9,7 +9,7 @@ import type { TrialId } from "../../model/trial-id.ts";
 import { seededNumbers } from "../../../base/statistics/random.ts";
 
 /** The real changes in a simulated history. All other differences are noise. Night numbers begin with 0. */
-export interface Truth {
+export interface SimulatedChanges {
   readonly nights: number;
   readonly checks: number;
   /** Load of this scenario is slower by `share` from night `from` on; `null` for no slow-down. */
@@ -18,7 +18,7 @@ export interface Truth {
   readonly failing: { readonly from: number; readonly check: string } | null;
 }
 
-export const nothingHappens: Truth = { nights: 60, checks: 60, slower: null, failing: null };
+export const nothingHappens: SimulatedChanges = { nights: 60, checks: 60, slower: null, failing: null };
 
 /** One night of a simulated target. `confirmationRuns` returns the results of second runs on that night. */
 export interface SimulatedNight {
@@ -26,7 +26,7 @@ export interface SimulatedNight {
   readonly confirmationRuns: (names: readonly TrialId[]) => NightLoad[];
 }
 
-const loads: readonly TrialId[] = ["burst", "concurrency"].flatMap((scenario) =>
+const loadTrials: readonly TrialId[] = ["burst", "concurrency"].flatMap((scenario) =>
   tierNames.map((tier) => ({ scenario, tier, engine: "autocannon" })),
 );
 const firstMs = Date.parse("2030-01-01T02:00:00.000Z");
@@ -36,9 +36,9 @@ const firstMs = Date.parse("2030-01-01T02:00:00.000Z");
  * together by 2 %. On one night in twenty, everything is slower by 30 to 100 %, as if the machine did other work. Sometimes an
  * observation differs.
  */
-export function simulateNights(seed: number, truth: Truth): SimulatedNight[] {
+export function simulateNights(seed: number, truth: SimulatedChanges): SimulatedNight[] {
   const numbers = seededNumbers(seed);
-  const levels = loads.map(() => ({
+  const levels = loadTrials.map(() => ({
     p50: 10 + 200 * numbers(),
     p90: 1.2 + numbers(),
     refused: 2 + 40 * numbers(),
@@ -46,12 +46,12 @@ export function simulateNights(seed: number, truth: Truth): SimulatedNight[] {
   }));
   return Array.from({ length: truth.nights }, (_, at): SimulatedNight => {
     const neighbour = numbers() < 0.05 ? 1.3 + 0.7 * numbers() : 1;
-    const machine = neighbour * Math.exp(0.02 * normal(numbers));
+    const machine = neighbour * Math.exp(0.02 * normallyDistributed(numbers));
     const sendAll = (): NightLoad[] =>
-      loads.map((name, place) => {
+      loadTrials.map((name, place) => {
         const level = levels[place] ?? { p50: 1, p90: 1, refused: 1, scatter: 0 };
-        const run = 0.8 * normal(numbers);
-        const noise = (): number => machine * Math.exp(level.scatter * (run + 0.6 * normal(numbers)));
+        const run = 0.8 * normallyDistributed(numbers);
+        const noise = (): number => machine * Math.exp(level.scatter * (run + 0.6 * normallyDistributed(numbers)));
         const { slower } = truth;
         const slow = slower !== null && at >= slower.from && name.scenario === slower.scenario ? 1 + slower.share : 1;
         return loadNight(name, {
@@ -70,7 +70,7 @@ export function simulateNights(seed: number, truth: Truth): SimulatedNight[] {
   });
 }
 
-const normal = (numbers: () => number): number =>
+const normallyDistributed = (numbers: () => number): number =>
   Math.sqrt(-2 * Math.log(1 - numbers())) * Math.cos(2 * Math.PI * numbers());
 
 const loadNight = (
@@ -87,7 +87,7 @@ const loadNight = (
   validity: { invalid: null, counts: null, pace: null },
 });
 
-function findingsOf(at: number, { failing, checks }: Truth, numbers: () => number): NightFinding[] {
+function findingsOf(at: number, { failing, checks }: SimulatedChanges, numbers: () => number): NightFinding[] {
   return Array.from({ length: checks }, (_, place): NightFinding => {
     const check = `INV-${place + 1}`;
     const isGap = place % 5 === 4;

@@ -4,7 +4,7 @@ import { formatLoad, formatMs, formatShare } from "../summary.ts";
 import { latencyGate } from "../gate/latency-shifts.ts";
 import { type Night, trialIdText } from "../night.ts";
 import type { TrialId } from "../../model/trial-id.ts";
-import { loadHistories, type LoadHistory, type Point, pointsOf } from "../series.ts";
+import { loadHistories, type LoadHistory, type LatencyPoint, pointsOf } from "../series.ts";
 import { changePoints } from "../../../base/statistics/series.ts";
 import { median, robustDeviation } from "../../../base/statistics/quantile.ts";
 import { formatNumber } from "../../../base/numbers.ts";
@@ -20,7 +20,7 @@ interface LevelChange {
 }
 
 /** Settings of the search for lasting changes. The seed is fixed, so that a history always gives the same page. */
-const segmentation = { minSegment: 5, maxPValue: 0.001, shuffles: 1999, seed: 20_300_101 } as const;
+const segmentationOptions = { minSegment: 5, maxPValue: 0.001, shuffles: 1999, seed: 20_300_101 } as const;
 /** Minimum change of a latency that the chart marks, as a share. */
 const { minShare } = latencyGate;
 
@@ -36,9 +36,9 @@ export function latencyCharts(nights: readonly Night[]): Html[] {
     .map(({ history, points, changes }) => chartOf(nights, history, points, changes));
 }
 
-function changesOf(points: readonly Point[]): LevelChange[] {
+function changesOf(points: readonly LatencyPoint[]): LevelChange[] {
   const values = points.map(({ value }) => value);
-  const found = changePoints(values, segmentation).map(({ at }) => at);
+  const found = changePoints(values, segmentationOptions).map(({ at }) => at);
   return found.flatMap((at, place) => {
     const [from, to] = [found[place - 1] ?? 0, found[place + 1] ?? values.length];
     const [was, is] = [median(values.slice(from, at)), median(values.slice(at, to))];
@@ -50,7 +50,7 @@ function changesOf(points: readonly Point[]): LevelChange[] {
 function chartOf(
   nights: readonly Night[],
   history: LoadHistory,
-  points: readonly Point[],
+  points: readonly LatencyPoint[],
   changes: readonly LevelChange[],
 ): Html {
   const { load } = history;
@@ -70,7 +70,7 @@ function chartOf(
         : [{ name: "p90", tone: "second", shape: "line", points: slow.map(chartPoint) } as const]),
     ],
     bands: band.length === 0 ? [] : [{ name: "usual noise of the median", tone: "quiet", points: band }],
-    verticalLines: changes.map(momentOf),
+    verticalLines: changes.map(changeLine),
     table: {
       head: ["night", "p50", "p90"],
       rows: points
@@ -84,10 +84,10 @@ function chartOf(
   });
 }
 
-const chartPoint = ({ atMs, value }: Point): ChartPoint => ({ x: dayAt(atMs), y: value });
-const msOrNone = (point: Point | undefined): string => (point === undefined ? "" : formatMs(point.value));
+const chartPoint = ({ atMs, value }: LatencyPoint): ChartPoint => ({ x: dayAt(atMs), y: value });
+const msOrNone = (point: LatencyPoint | undefined): string => (point === undefined ? "" : formatMs(point.value));
 
-const momentOf = ({ atMs, was, is }: LevelChange): VerticalLine => ({
+const changeLine = ({ atMs, was, is }: LevelChange): VerticalLine => ({
   name: formatShare(was, is),
   x: dayAt(atMs),
   tone: is > was ? "bad" : "good",
@@ -110,7 +110,7 @@ function reportedText(nights: readonly Night[], load: TrialId): string {
  * change.
  */
 function bandOf(
-  points: readonly Point[],
+  points: readonly LatencyPoint[],
   changes: readonly LevelChange[],
 ): { readonly x: number; readonly low: number; readonly high: number }[] {
   const logs = points.map(({ value }) => Math.log(Math.max(value, 0.001)));
@@ -219,7 +219,7 @@ const regressionLine = ({ x, night }: { readonly x: number; readonly night: Nigh
 
 const percent = (value: number): string => `${value === 100 ? "100" : value.toFixed(1)} %`;
 
-const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const monthNames = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /** Converts epoch milliseconds to days since 1970 (UTC), the unit of the axis. */
 export const dayAt = (ms: number): number => ms / dayMs;
@@ -227,12 +227,12 @@ export const dayAt = (ms: number): number => ms / dayMs;
 /** Formats an ISO 8601 time as `5 Feb 2030`. */
 export function dateText(iso: string): string {
   const date = new Date(iso);
-  return `${date.getUTCDate()} ${months[date.getUTCMonth()] ?? ""} ${date.getUTCFullYear()}`;
+  return `${date.getUTCDate()} ${monthNames[date.getUTCMonth()] ?? ""} ${date.getUTCFullYear()}`;
 }
 
 function shortDate(day: number): string {
   const date = new Date(day * dayMs);
-  return `${date.getUTCDate()} ${months[date.getUTCMonth()] ?? ""}`;
+  return `${date.getUTCDate()} ${monthNames[date.getUTCMonth()] ?? ""}`;
 }
 
 /** A chart axis for nights, with ticks on whole days or weeks. */

@@ -38,7 +38,7 @@ export function trendEvents(nights: readonly Night[]): TrendEvent[] {
         reported: started,
         since: started,
         says,
-        over: check === null ? null : fixedOn(after, check, instance),
+        over: check === null ? null : nightOfFix(after, check, instance),
       }));
       return [...requirementsChange(started, nights[at - 1]?.suite, suite), ...regressions, ...changes];
     })
@@ -60,7 +60,7 @@ function requirementsChange(
   return [{ kind: "requirements", reported: started, since: started, says, over: null }];
 }
 
-function fixedOn(nights: readonly Night[], check: string, instance: string | null): string | null {
+function nightOfFix(nights: readonly Night[], check: string, instance: string | null): string | null {
   const key = findingKey(instance === null ? { check } : { check, instance });
   const holds = ({ findings }: Night): boolean =>
     findings.some((each) => findingKey(each) === key && isExercised(each) && !isBroken(each));

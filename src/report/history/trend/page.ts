@@ -64,8 +64,8 @@ function bodyOf(nights: readonly Night[], last: Night, linkOf: (night: Night) =>
   const charts = isAlone ? [] : latencyCharts(nights);
   const newest = nights.toReversed();
   const pairs = pairsOfNights(nights);
-  return html`${banner(last, failures)} ${figures(nights, last, failures, flaky.length)}
-  ${section("changed", "What changed", events.length === 0 ? html`<p>${nothingChanged(isAlone)}</p>` : changedPart(events))}
+  return html`${banner(last, failures)} ${figuresOfHistory(nights, last, failures, flaky.length)}
+  ${section("changed", "What changed", events.length === 0 ? html`<p>${nothingChangedText(isAlone)}</p>` : changedPart(events))}
   ${failures.length === 0 ? null : section("broken", "Broken on the last night", failuresTable(failures))}
   ${isAlone ? null : section("rate", "Pass rate", html`<div class="charts">${passRateChart(nights)} ${countsChart(nights)}</div>`)}
   ${
@@ -123,7 +123,7 @@ const cutText = (cut: PairsOfNights["cut"], share: (part: number) => string): st
 /** Maximum number of lines or flags to name that would enable more pairs. */
 const maxCuts = 6;
 
-const nothingChanged = (isAlone: boolean): string =>
+const nothingChangedText = (isAlone: boolean): string =>
   isAlone
     ? "There is only one night, and nothing to compare it with yet. Charts come with the second night."
     : "Nothing became worse or faster in these nights.";
@@ -158,7 +158,12 @@ function bannerText({ started, verdict, stopped }: Night, failures: readonly Ope
   return `${night}: ${formatCount(failures.length, "finding")} broken.`;
 }
 
-function figures(nights: readonly Night[], last: Night, failures: readonly OpenFailure[], flaky: number): Html {
+function figuresOfHistory(
+  nights: readonly Night[],
+  last: Night,
+  failures: readonly OpenFailure[],
+  flaky: number,
+): Html {
   const rate = passPercent(last);
   const conformant = nights.filter(({ verdict }) => verdict === "conformant" || verdict === "partial").length;
   const rows: readonly (readonly [string, string])[] = [

@@ -10,9 +10,9 @@ import type { LimiterSample } from "./limiter-samples.ts";
 /** Formats milliseconds with two significant digits. */
 export const ms = (value: number): string => `${value >= 100 ? Math.round(value) : Number(value.toPrecision(2))} ms`;
 
-const label = "from sending to the head of the response, logarithmic";
+const axisLabel = "from sending to the head of the response, logarithmic";
 
-interface Named {
+interface LatencyGroup {
   readonly name: string;
   readonly tone: Group["tone"];
   /** Latencies in milliseconds, each for an equal share of the responses. */
@@ -22,7 +22,7 @@ interface Named {
   readonly count: number;
 }
 
-function latencyChart(title: string, groups: readonly Named[]): Html | null {
+function latencyChart(title: string, groups: readonly LatencyGroup[]): Html | null {
   const nonEmpty = groups.filter(({ values }) => values.length > 0);
   if (nonEmpty.length === 0) return null;
   return histogram({
@@ -34,7 +34,7 @@ function latencyChart(title: string, groups: readonly Named[]): Html | null {
             `${formatCount(count, "response")} ${name}: half of them within ${ms(within(0.5))}, 99 % within ${ms(within(0.99))}`,
         )
         .join("; ") + ".",
-    label,
+    label: axisLabel,
     format: (value) => (value >= 1000 ? `${value / 1000} s` : `${Number(value.toPrecision(3))} ms`),
     groups: nonEmpty.map(({ name, tone, values }) => ({
       name,
@@ -54,7 +54,7 @@ function latencyChart(title: string, groups: readonly Named[]): Html | null {
 
 /** Charts the latencies of the requests with which a run's probes exhausted the rate limits of a key. */
 export function runLatencyChart(samples: readonly LimiterSample[]): Html | null {
-  const of = (became: LimiterSample["decision"], name: string, tone: Group["tone"]): Named => {
+  const of = (became: LimiterSample["decision"], name: string, tone: Group["tone"]): LatencyGroup => {
     const values = samples
       .filter((each) => each.decision === became && each.latencyMs > 0)
       .map(({ latencyMs }) => latencyMs);
@@ -75,7 +75,7 @@ export function loadLatencyChart({ latency }: LoadEvidence, title: string): Html
   ]);
 }
 
-const slices = 1000;
+const decodedValueCount = 1000;
 
 /** Decodes a histogram to latencies, each for an equal share of the responses. If decoding fails, uses the recorded percentiles instead. */
 function decoded({
@@ -86,12 +86,12 @@ function decoded({
   p99Us,
   p999Us,
   maxUs,
-}: LatencyHistogram): Pick<Named, "values" | "count" | "within"> {
+}: LatencyHistogram): Pick<LatencyGroup, "values" | "count" | "within"> {
   if (count === 0) return { values: [], count, within: () => 0 };
   try {
     const found = decodeFromCompressedBase64(encoded, 32, false);
     if (found.totalCount !== count) throw new Error("the histogram is not whole");
-    const parts = Math.min(slices, count);
+    const parts = Math.min(decodedValueCount, count);
     // The share at which a latency is read: the middle of its part, or for the last part its end, so that the longest latency is included.
     const share = (at: number): number => (at === parts - 1 ? 1 : (at + 0.5) / parts);
     const within = (part: number): number => found.getValueAtPercentile(part * 100) / 1000;

@@ -172,7 +172,7 @@ export function windowsOf(
     const isOfWindow = limit === published && reset !== null && date !== null;
     return isOfWindow && reset >= date - 1 && reset <= date + windowSeconds + 1 ? reset : null;
   };
-  const phase = modeOf(samples.map(resetOf).flatMap((reset) => (reset === null ? [] : [reset % windowSeconds])));
+  const phase = mostFrequent(samples.map(resetOf).flatMap((reset) => (reset === null ? [] : [reset % windowSeconds])));
   let last = -Infinity;
   return (each) => {
     const reset = resetOf(each);
@@ -186,7 +186,7 @@ export function windowsOf(
   };
 }
 
-function modeOf(values: readonly number[]): number {
+function mostFrequent(values: readonly number[]): number {
   const counts = new Map<number, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   return [...counts].toSorted(([, one], [, other]) => other - one)[0]?.[0] ?? 0;

@@ -23,13 +23,13 @@ export function limitCharts({ name, limits, samples }: KeySamples, window: Drawn
 const maxColumns = 280;
 
 /** Returns a function that converts times to seconds since the first sample. */
-const since = (samples: readonly LimiterSample[]): ((atMs: number) => number) => {
+const secondsSinceFirst = (samples: readonly LimiterSample[]): ((atMs: number) => number) => {
   const [first] = samples;
   return (atMs) => (atMs - (first?.atMs ?? 0)) / 1000;
 };
 
 function axisOf(samples: readonly LimiterSample[], window: DrawnWindow): TimeAxisWithBreaks {
-  const at = since(samples);
+  const at = secondsSinceFirst(samples);
   const windowSeconds = secondsOf[window];
   const times = samples.map(({ atMs }) => at(atMs));
   return timeAxisWithBreaks(times, {
@@ -71,11 +71,11 @@ function admittedChart(
   burst: number | null,
 ): Html {
   const count = countInWindow(samples, secondsOf[window], published);
-  const at = since(samples);
+  const at = secondsSinceFirst(samples);
   const axis = axisOf(samples, window);
   const shifted = (points: readonly ChartPoint[]): ChartPoint[] =>
     downsample(points, maxColumns).map(({ x, y }) => ({ x: at(x), y }));
-  const refusals = distinct(
+  const refusals = withoutHiddenCrosses(
     count.refusals.map(({ x, y }) => ({ x: at(x), y })),
     axis,
   );
@@ -112,13 +112,13 @@ function admittedChart(
 }
 
 /** Leaves out crosses that other crosses would cover. */
-function distinct(points: readonly ChartPoint[], { scale }: TimeAxisWithBreaks): ChartPoint[] {
+function withoutHiddenCrosses(points: readonly ChartPoint[], { scale }: TimeAxisWithBreaks): ChartPoint[] {
   const places = new Map(points.map((point) => [`${Math.round(scale.at(point.x) * 140)} ${point.y}`, point]));
   return [...places.values()];
 }
 
 function rowsOf(samples: readonly LimiterSample[], window: DrawnWindow, published: number): (string | number)[][] {
-  const at = since(samples);
+  const at = secondsSinceFirst(samples);
   const windowOf = windowsOf(samples, secondsOf[window], published);
   return [...Map.groupBy(samples, windowOf).values()].map((members) => {
     const left = members.flatMap(({ limit, remaining }) =>
@@ -143,7 +143,7 @@ function rowsOf(samples: readonly LimiterSample[], window: DrawnWindow, publishe
 function remainingChart(name: string, samples: readonly LimiterSample[], window: DrawnWindow): Html | null {
   const reported = samples.filter(({ limit, remaining }) => limit !== null && remaining !== null);
   if (reported.length === 0) return null;
-  const at = since(samples);
+  const at = secondsSinceFirst(samples);
   const axis = axisOf(samples, window);
   const byLimit = [...Map.groupBy(reported, ({ limit }) => limit ?? 0)]
     .toSorted(([one], [other]) => one - other)
@@ -154,7 +154,7 @@ function remainingChart(name: string, samples: readonly LimiterSample[], window:
       name: `of a limit of ${formatNumber(limit)}`,
       tone: tones[index] ?? "quiet",
       shape: "dots",
-      points: distinctDots(points, axis),
+      points: withoutHiddenDots(points, axis),
     };
   });
   const lows = byLimit.map(([limit, members]) => {
@@ -173,7 +173,7 @@ function remainingChart(name: string, samples: readonly LimiterSample[], window:
 }
 
 /** Leaves out dots that are too close to others to be distinguished. */
-function distinctDots(points: readonly ChartPoint[], { scale }: TimeAxisWithBreaks): ChartPoint[] {
+function withoutHiddenDots(points: readonly ChartPoint[], { scale }: TimeAxisWithBreaks): ChartPoint[] {
   const highest = points.reduce((high, { y }) => Math.max(high, y), 1);
   const places = new Map(
     points.map((point) => [`${Math.round(scale.at(point.x) * 200)} ${Math.round((point.y / highest) * 60)}`, point]),

@@ -18,7 +18,7 @@ interface Attempt {
   readonly delivery: Delivery;
 }
 
-interface Retried {
+interface RetriedEvent {
   readonly hook: string;
   readonly attempts: readonly Attempt[];
 }
@@ -27,13 +27,13 @@ const maxAddresses = 7;
 
 /** Charts the retries of failed webhook deliveries, and both readings of the published schedule. `null` if nothing was retried. */
 export function retryChart(deliveries: readonly Delivery[]): Html | null {
-  const all = retriedOf(deliveries);
+  const all = retriedEventsOf(deliveries);
   if (all.length === 0) return null;
   const shown = all.slice(0, maxAddresses);
   const [busiest] = all;
   const rows = [
-    planRow("planned, counted from the previous attempt", fromPrevious),
-    planRow("planned, counted from the first attempt", fromFirst),
+    planRow("planned, counted from the previous attempt", delaysFromPrevious),
+    planRow("planned, counted from the first attempt", delaysFromFirst),
     ...shown.map(rowOf),
   ];
   return timeline({
@@ -56,13 +56,15 @@ export function retryChart(deliveries: readonly Delivery[]): Html | null {
   });
 }
 
-const fromFirst = deliveryPolicy.retryDelaysMs.map((delay) => delay / 1000);
-const fromPrevious = fromFirst.map((_, at) => fromFirst.slice(0, at + 1).reduce((sum, delay) => sum + delay, 0));
+const delaysFromFirst = deliveryPolicy.retryDelaysMs.map((delay) => delay / 1000);
+const delaysFromPrevious = delaysFromFirst.map((_, at) =>
+  delaysFromFirst.slice(0, at + 1).reduce((sum, delay) => sum + delay, 0),
+);
 
 /** Returns the webhook addresses whose first delivery the harness refused, with all attempts to deliver that event. */
-function retriedOf(deliveries: readonly Delivery[]): Retried[] {
+function retriedEventsOf(deliveries: readonly Delivery[]): RetriedEvent[] {
   return [...Map.groupBy(deliveries, ({ hook }) => hook)]
-    .flatMap(([hook, members]): Retried[] => {
+    .flatMap(([hook, members]): RetriedEvent[] => {
       const [first] = members;
       if (first === undefined || wasAccepted(first)) return [];
       const same = members.filter((each) => eventOf(each) === eventOf(first));
@@ -92,7 +94,7 @@ const planRow = (name: string, seconds: readonly number[]): TimelineRow => ({
   marks: seconds.map((each): Mark => ({ from: each, to: each, tone: "quiet", sign: "ring" })),
 });
 
-const rowOf = ({ hook, attempts }: Retried): TimelineRow => ({
+const rowOf = ({ hook, attempts }: RetriedEvent): TimelineRow => ({
   name: `${hook}: ${attempts.length} attempts`,
   line: { from: 0, to: attempts.at(-1)?.to ?? 0 },
   marks: attempts.map(({ from, to, delivery }): Mark =>
@@ -100,13 +102,13 @@ const rowOf = ({ hook, attempts }: Retried): TimelineRow => ({
   ),
 });
 
-const tableRows = ({ hook, attempts }: Retried): (string | number)[][] =>
+const tableRows = ({ hook, attempts }: RetriedEvent): (string | number)[][] =>
   attempts.map(({ from, to, delivery }, at) => [
     hook,
     at + 1,
     to - from > 1 ? `${formatClock(from)} to ${formatClock(to)}` : formatClock(Math.round(to)),
-    at < fromPrevious.length ? formatClock(fromPrevious[at] ?? 0) : "no more",
-    at < fromFirst.length ? formatClock(fromFirst[at] ?? 0) : "no more",
+    at < delaysFromPrevious.length ? formatClock(delaysFromPrevious[at] ?? 0) : "no more",
+    at < delaysFromFirst.length ? formatClock(delaysFromFirst[at] ?? 0) : "no more",
     replyText(delivery),
   ]);
 
@@ -133,5 +135,5 @@ function scaleFor(rows: readonly TimelineRow[]): Scale {
   const last = rows.flatMap(({ marks }) => marks.map(({ to }) => to)).reduce((high, to) => Math.max(high, to), 60);
   const at = (seconds: number): number =>
     Math.log1p(Math.max(0, seconds) / linearSeconds) / Math.log1p(last / linearSeconds);
-  return { at, ticks: fromFirst.filter((tick) => tick <= last) };
+  return { at, ticks: delaysFromFirst.filter((tick) => tick <= last) };
 }

@@ -20,9 +20,9 @@ const maxStreams = 8;
 export function streamChart(exchanges: readonly Exchange[]): Html | null {
   const all = exchanges.flatMap(streamOf);
   if (all.length === 0) return null;
-  const kinds = [...Map.groupBy(all, courseOf).values()].flatMap(([first]) => first ?? []);
+  const kinds = [...Map.groupBy(all, streamKey).values()].flatMap(([first]) => first ?? []);
   const shown = kinds.slice(0, maxStreams);
-  const firsts = all.map(firstAfter);
+  const firsts = all.map(timeToFirstEvent);
   const last = shown.reduce((high, { sentMs, answer }) => Math.max(high, answer.endMs - sentMs), 1);
   return timeline({
     title: "Streams, event by event",
@@ -59,10 +59,10 @@ function streamOf({ id, key, request, sentMs, answer }: Exchange): Stream[] {
 }
 
 /** Returns a key that is equal for streams of one agent that begin and end alike. */
-const courseOf = ({ name, answer }: Stream): string =>
+const streamKey = ({ name, answer }: Stream): string =>
   JSON.stringify([name.replace(/,.*/s, ""), answer.ending.kind, answer.events.at(-1)?.name, answer.events[0]?.name]);
 
-const firstAfter = ({ sentMs, answer }: Stream): number => (answer.events[0]?.atMs ?? sentMs) - sentMs;
+const timeToFirstEvent = ({ sentMs, answer }: Stream): number => (answer.events[0]?.atMs ?? sentMs) - sentMs;
 
 function markStyle(event: string | null): Pick<Mark, "tone" | "sign"> {
   if (event === "start") return { tone: "first", sign: "dot" };
@@ -85,7 +85,7 @@ function tableRow(stream: Stream): (string | number)[] {
   return [
     name,
     answer.events.length,
-    ms(firstAfter(stream)),
+    ms(timeToFirstEvent(stream)),
     ms(longest),
     ms(answer.endMs - sentMs),
     answer.ending.kind,

@@ -10,7 +10,7 @@ import { streamChart } from "../charts/streams.ts";
 
 /** Renders the charts of a run: limits by tier, latencies, retries and streams. Empty if the evidence has data for none of them. */
 export function chartsSection({ evidence, report }: ReportDocument): Html {
-  if (evidence === null) return missing(report.load === undefined && report.findings.length > 0);
+  if (evidence === null) return missingChartsNote(report.load === undefined && report.findings.length > 0);
   const used = evidence.probes.flatMap((probe) => {
     const window = windowOf(probe.probe);
     const stretch = window === null ? null : keySamplesOf(probe);
@@ -40,7 +40,7 @@ export function chartsSection({ evidence, report }: ReportDocument): Html {
   </section>`;
 }
 
-const missing = (isExpected: boolean): Html =>
+const missingChartsNote = (isExpected: boolean): Html =>
   isExpected
     ? html`<section aria-labelledby="limits">
         <h2 id="limits">Limits and times</h2>

@@ -7,7 +7,7 @@ import { prose } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
 import type { PageContext } from "../page-context.ts";
 
-const bounds = { bodyCharacters: 3000, bodyLines: 60, headers: 40, headerCharacters: 400 } as const;
+const messageBounds = { bodyCharacters: 3000, bodyLines: 60, headers: 40, headerCharacters: 400 } as const;
 
 /**
  * Renders the evidence of a finding. Its first delivery or exchange is shown as on the wire, with commands that reproduce it; others are
@@ -22,7 +22,7 @@ export function evidencePart(finding: ReportFinding, context: PageContext): Html
   ];
   if (all.length === 0) return null;
   const isShown = finding.outcome !== "pass" && finding.outcome !== "skipped";
-  const evidence = isShown ? findingEvidence(finding, context, bounds) : null;
+  const evidence = isShown ? findingEvidence(finding, context, messageBounds) : null;
   const shown = evidence === null ? null : wirePart(evidence, context);
   const others = shown === null ? all : all.filter(({ id }) => id !== evidence?.id);
   return html`${shown}${others.length > 0 && namesPart(others, shown !== null)}`;
@@ -56,25 +56,25 @@ const commandPart = (command: string): Html =>
     <pre class="curl" tabindex="0" role="group" aria-label="Command">${sanitize(command)}</pre>
   </div>`;
 
-interface Named {
+interface NamedMessage {
   readonly id: string;
   readonly says: string;
 }
 
-function exchangeName({ id, request, answer }: Exchange): Named {
+function exchangeName({ id, request, answer }: Exchange): NamedMessage {
   const result = answer.kind === "answered" ? String(answer.status) : answer.reason;
   const path = request.url.replace(/^[a-z]+:\/\/[^/]*/i, "");
   return { id, says: `${sanitizeLine(request.method, 20)} ${sanitizeLine(path, 120)} → ${result}` };
 }
 
-const deliveryName = ({ id, hook, attempt }: Delivery): Named => ({
+const deliveryName = ({ id, hook, attempt }: Delivery): NamedMessage => ({
   id,
   says: `delivery ${attempt} to \`${sanitizeLine(hook, 60)}\``,
 });
 
 const maxNames = 4;
 
-function namesPart(names: readonly Named[], isMore: boolean): Html {
+function namesPart(names: readonly NamedMessage[], isMore: boolean): Html {
   const shown = names.slice(0, maxNames);
   const hiddenCount = names.length - shown.length;
   return html`<p class="small muted names">

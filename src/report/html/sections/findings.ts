@@ -32,8 +32,8 @@ function controls({ totals, findings }: Report, suites: readonly string[]): Html
       <label for="search">Search</label
       ><input type="search" id="search" placeholder="clause, text, header, status…" autocomplete="off" />
     </div>
-    ${choice("level", "Level", levels, levels)}
-    ${choice(
+    ${selectField("level", "Level", levels, levels)}
+    ${selectField(
       "section",
       "Section",
       suites.map((each) => sanitizeLine(each, 120)),
@@ -55,7 +55,7 @@ function controls({ totals, findings }: Report, suites: readonly string[]): Html
 
 const outcomeName = (outcome: Outcome): string => (outcome === "error" ? "harness error" : outcome);
 
-function choice(id: string, label: string, values: readonly string[], names: readonly string[]): Html {
+function selectField(id: string, label: string, values: readonly string[], names: readonly string[]): Html {
   return html`<div class="field">
     <label for="${id}">${label}</label
     ><select id="${id}">
@@ -111,7 +111,7 @@ function findingPart(finding: ReportFinding, context: PageContext): Html {
       <span class="row"
         >${badge(outcome)} <span class="clause">${sanitizeLine(clause, 80)}</span>
         <span class="says"
-          >${sentence(finding)}
+          >${clauseText(finding)}
           ${which.map((each) => html`<span class="instance">${sanitizeLine(each, 80)}</span> `)}</span
         ></span
       >
@@ -127,7 +127,7 @@ function findingPart(finding: ReportFinding, context: PageContext): Html {
 }
 
 /** Returns the sentence of the finding's clause. A finding of a load scenario without a clause shows what was expected. */
-const sentence = ({ clause, expected = "", reason = "" }: ReportFinding): Html =>
+const clauseText = ({ clause, expected = "", reason = "" }: ReportFinding): Html =>
   prose(isClauseId(clause) ? clauseOf(clause).says : expected === "" ? reason : expected, 400);
 
 type Fact = readonly [label: string, value: Html | string];

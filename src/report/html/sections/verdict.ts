@@ -11,13 +11,13 @@ import { findingAnchor } from "../anchors.ts";
 import { badge, figureList, textHtml, prose } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
 
-interface Words {
+interface VerdictWords {
   readonly word: string;
   readonly tone: "pass" | "fail" | "warning";
   readonly says: string;
 }
 
-const words: Readonly<Record<Verdict, Words>> = {
+const verdictWords: Readonly<Record<Verdict, VerdictWords>> = {
   conformant: {
     word: "Conformant",
     tone: "pass",
@@ -47,7 +47,7 @@ const words: Readonly<Record<Verdict, Words>> = {
 
 /** Renders the verdict in words, its reasons, and the most important numbers. */
 export function verdictBanner(report: Report): Html {
-  const { word, tone, says } = wordsFor(report);
+  const { word, tone, says } = verdictWordsOf(report);
   return html`<div class="banner ${tone}">
       <p class="word">${word}</p>
       <p>${says}</p>
@@ -61,14 +61,14 @@ export function verdictBanner(report: Report): Html {
  * Returns words for the verdict. If a load scenario's own demand was not met, the words say that the run failed, although no clause is
  * broken.
  */
-function wordsFor({ verdict, totals, load }: Report): Words {
+function verdictWordsOf({ verdict, totals, load }: Report): VerdictWords {
   if (verdict !== "nonconformant" && totals.fail > 0)
     return {
       word: "Fails under load",
       tone: "fail",
       says: "No clause is broken, but what a load scenario demands was not met.",
     };
-  const found = words[verdict];
+  const found = verdictWords[verdict];
   if (load === undefined || verdict === "nonconformant") return found;
   if (verdict === "conformant")
     return {
@@ -140,11 +140,11 @@ function fixItem({ outcome, group }: BrokenClause): Html {
       <strong>${prose(group.says === "" ? "A load scenario demands this." : group.says)}</strong>
     </p>
     <p>${textHtml(breachText(first.finding, 300))}</p>
-    <p class="small muted">${clauseImpact(first.finding)} ${breadth(group)}</p>
+    <p class="small muted">${clauseImpact(first.finding)} ${findingCountText(group)}</p>
   </li>`;
 }
 
-const breadth = ({ findingCount }: BrokenClause["group"]): string =>
+const findingCountText = ({ findingCount }: BrokenClause["group"]): string =>
   findingCount > 1 ? `Found in ${findingCount} places.` : "";
 
 function nothingToFix(sections: readonly Section[]): Html {

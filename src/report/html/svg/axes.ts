@@ -75,7 +75,7 @@ export interface Scale {
   readonly ticks: readonly number[];
 }
 
-const steps = [1, 2, 5, 10] as const;
+const tickSteps = [1, 2, 5, 10] as const;
 
 /** Creates a linear scale for values from `from` to `to`, with about `wanted` round ticks. */
 export function linear(from: number, to: number, wanted: number, units: readonly number[] = []): Scale {
@@ -83,7 +83,9 @@ export function linear(from: number, to: number, wanted: number, units: readonly
   const span = Math.max(to - from, Math.max(Math.abs(from), Math.abs(to)) * 1e-6, 1e-9);
   const step = units.find((unit) => span / unit <= wanted) ?? roundStep(span / wanted);
   const [first, last] = [Math.floor(from / step), Math.ceil(to / step - 1e-9)];
-  const ticks = Array.from({ length: Math.max(1, last - first) + 1 }, (_, at) => tidy((first + at) * step));
+  const ticks = Array.from({ length: Math.max(1, last - first) + 1 }, (_, at) =>
+    withoutRoundingError((first + at) * step),
+  );
   const [low, high] = [ticks[0] ?? from, ticks.at(-1) ?? to];
   return { ticks, at: (value) => (value - low) / Math.max(high - low, Number.EPSILON) };
 }
@@ -112,11 +114,11 @@ export function logarithmic(from: number, to: number): Scale {
 
 function roundStep(rough: number): number {
   const power = 10 ** Math.floor(Math.log10(rough));
-  return (steps.find((step) => step * power >= rough * 0.999) ?? 10) * power;
+  return (tickSteps.find((step) => step * power >= rough * 0.999) ?? 10) * power;
 }
 
 /** Removes floating-point errors from the value of a tick. */
-const tidy = (value: number): number => Number(value.toPrecision(12));
+const withoutRoundingError = (value: number): number => Number(value.toPrecision(12));
 
 /** A time axis that shortens long pauses. */
 export interface TimeAxisWithBreaks {

@@ -25,7 +25,7 @@ const binsPerDecade = 12;
 export function histogram({ title, says, label, format, groups, table }: Histogram): Html {
   const plot = plotOf(300);
   const all = groups.flatMap(({ values }) => values.map(({ value }) => value)).filter((value) => value > 0);
-  const x = logarithmic(extreme(all, Math.min, 1), extreme(all, Math.max, 10));
+  const x = logarithmic(extremeOf(all, Math.min, 1), extremeOf(all, Math.max, 10));
   const binned = groups.map((group) => ({ ...group, bins: binsOf(group) }));
   const highest = Math.max(0.01, ...binned.flatMap(({ bins }) => [...bins.values()]));
   const y = linear(0, highest * 100, 4);
@@ -47,7 +47,7 @@ export function histogram({ title, says, label, format, groups, table }: Histogr
   return renderChart({ title, says, legend, table, width: plot.width, height: plot.height, drawing });
 }
 
-const extreme = (
+const extremeOf = (
   values: readonly number[],
   choose: (one: number, other: number) => number,
   otherwise: number,

@@ -63,7 +63,7 @@ export function lineChart(chart: LineChart): Html {
     (each) => drawReferenceLine(each, place),
   )}${drawVerticalLines(verticalLines, place)}${series.map((each) => seriesOf(each, place))}`;
   const legend: Legend[] = [
-    ...series.map(({ name, tone, shape }) => ({ name, tone, sign: signs[shape] })),
+    ...series.map(({ name, tone, shape }) => ({ name, tone, sign: signsByShape[shape] })),
     ...bands.map(({ name, tone }) => ({ name, tone, sign: "band" as const })),
     ...referenceLines.slice(0, 1).map(({ name }) => ({ name, tone: "quiet" as const, sign: "dashed" as const })),
     ...verticalLines.slice(0, 1).map(({ name, tone }) => ({ name, tone, sign: "tick" as const })),
@@ -71,7 +71,7 @@ export function lineChart(chart: LineChart): Html {
   return renderChart({ title, says, legend, table, width: plot.width, height: plot.height, drawing });
 }
 
-const signs = { line: "line", step: "line", dots: "dot", crosses: "cross" } as const;
+const signsByShape = { line: "line", step: "line", dots: "dot", crosses: "cross" } as const;
 
 interface Place {
   readonly plot: Plot;

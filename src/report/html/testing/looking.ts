@@ -80,17 +80,17 @@ const foreign = `(() => {
 })()`;
 
 /** Flaws of a page in a browser without scripts. */
-interface Plain {
+interface ScriptlessFlaws {
   /** Number of visible controls, which would do nothing without scripts. */
   readonly controls: number;
   /** Texts that stay hidden even when all details are open. */
   readonly hidden: readonly string[];
 }
 
-const readable: Plain = { controls: 0, hidden: [] };
+const noScriptlessFlaws: ScriptlessFlaws = { controls: 0, hidden: [] };
 
 /** Finds the flaws of a page in a browser without scripts. */
-async function plainOf(viewer: Viewer, text: string): Promise<Plain> {
+async function scriptlessFlawsOf(viewer: Viewer, text: string): Promise<ScriptlessFlaws> {
   const { page } = await viewer.view(text, { javaScriptEnabled: false });
   const controls = await page.locator("button:visible, input:visible, select:visible").count();
   await openAll(page);
@@ -117,7 +117,7 @@ export function demandFlawless(viewer: Viewer, pages: readonly (readonly [name: 
 
   describe.each(sampleOf(pages, { of: 2 }))("of %s", (_, text) => {
     it("is complete without scripts, and shows no control that does nothing", async () => {
-      expect(await plainOf(viewer, text)).toEqual(readable);
+      expect(await scriptlessFlawsOf(viewer, text)).toEqual(noScriptlessFlaws);
     });
   });
 }

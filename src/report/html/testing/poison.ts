@@ -1,7 +1,7 @@
 import type { ReportDocument } from "../../model/report.ts";
 
 /** Properties with fixed values. A report with any other value is rejected before it reaches a renderer. */
-const words = new Set([
+const fixedValueProperties = new Set([
   "kind",
   "outcome",
   "level",
@@ -15,7 +15,7 @@ const words = new Set([
 ]);
 
 /** Properties that a page shows as sentences, in which backticks mark code. */
-const sentences = new Set([
+const sentenceProperties = new Set([
   "expected",
   "actual",
   "reason",
@@ -32,7 +32,7 @@ const sentences = new Set([
 
 /** Appends `text` to every sentence of a report, a night or a comparison. */
 export const withSentences = <T>(value: T, text: string): T =>
-  replaced(value, "", text, (member) => sentences.has(member)) as T;
+  replaced(value, "", text, (member) => sentenceProperties.has(member)) as T;
 
 /** Appends `text` to every text of a document that may come from outside. Equal texts stay equal, so that references still match. */
 export const poisoned = (document: ReportDocument, text: string): ReportDocument => ({
@@ -41,7 +41,8 @@ export const poisoned = (document: ReportDocument, text: string): ReportDocument
   load: new Map([...document.load].map(([name, evidence]) => [`${name}${text}`, withText(evidence, text)])),
 });
 
-const withText = <T>(value: T, text: string): T => replaced(value, "", text, (member) => !words.has(member)) as T;
+const withText = <T>(value: T, text: string): T =>
+  replaced(value, "", text, (member) => !fixedValueProperties.has(member)) as T;
 
 function replaced(value: unknown, member: string, text: string, isText: (member: string) => boolean): unknown {
   if (typeof value === "string") return isText(member) ? value + text : value;

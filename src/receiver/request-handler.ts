@@ -35,7 +35,7 @@ export interface RequestHandlerContext {
   readonly ignored: IgnoredCounts;
   readonly keepOpen: KeepOpen;
   readonly connections: Connections;
-  /** Number of deliveries before this start of the receiver. Ids of new ones continue the count. */
+  /** Number of deliveries that an earlier receiver got. Ids of new deliveries continue the count. */
   readonly earlierDeliveries: number;
   readonly hookAt: (token: string, name: string) => OpenHook | null;
   /** Returns the response body for a test of the public URL; `undefined` if the token is not that of the test. */

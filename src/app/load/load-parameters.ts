@@ -6,7 +6,9 @@ import type { TierName } from "../../spec/tiers.ts";
 export interface LoadParameters {
   /** Names of the scenarios to send. If there are none, the default scenarios are sent. */
   readonly scenarios: readonly string[] | "all";
-  /** The engine to send with. `first`: the engine that each scenario prefers. `in turns`: another engine for each next scenario. */
+  /**
+   * The engine to send with. `first`: the engine that each scenario prefers. `in turns`: the engines alternate from scenario to scenario.
+   */
   readonly engine: EngineName | "first" | "in turns";
   /** Number of k6 processes that share the load. */
   readonly segments: number;

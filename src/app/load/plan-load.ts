@@ -37,7 +37,7 @@ export interface LoadPreview {
 /**
  * Plans the trials of a load.
  *
- * @param target `null` stands for the embedded server
+ * @param target `null`: the embedded server
  * @param engines the available engines
  * @throws {UnsendableLoadError} if a scenario or every tier is unknown, or nothing can be sent
  */

@@ -6,7 +6,7 @@ import { machineTimers, type Timers } from "../../run/time/run-clock.ts";
 
 /** How long a failed advance is repeated. While a target is deployed again, a gateway may answer in its place, or connections may break. */
 const retryForMs = 8000;
-const pauseMs = 1000;
+const retryPauseMs = 1000;
 
 /**
  * Wraps a test clock so that a failed advance is repeated for 8 s. If it still fails, {@link TargetDied} ends the load. Use this clock only
@@ -15,7 +15,7 @@ const pauseMs = 1000;
 export const withRepeatedAdvance = (clock: ClockControl, timers: Timers = machineTimers): ClockControl => ({
   ...clock,
   advance: async (ms) => {
-    for (const untilMs = timers.now() + retryForMs; ; await timers.sleep(pauseMs, AbortSignal.any([]))) {
+    for (const untilMs = timers.now() + retryForMs; ; await timers.sleep(retryPauseMs, AbortSignal.any([]))) {
       try {
         return await clock.advance(ms);
       } catch (error) {

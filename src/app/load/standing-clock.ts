@@ -6,7 +6,7 @@ import type { ClockControl, Target, TargetKey } from "../../target/target.ts";
 import { askHealth } from "./ask-health.ts";
 
 /** How long a test clock is observed before it counts as standing still. It has to be seconds, because headers show rounded seconds. */
-const observedMs = 3000;
+const observationMs = 3000;
 /**
  * How far a test clock is advanced for this test. A time in the headers that does not follow comes from another clock, or is a constant.
  */
@@ -34,7 +34,7 @@ interface Observation {
 export async function isStandingClock({ clock, read, timers = machineTimers }: Observation): Promise<boolean> {
   const pause = (ms: number): Promise<void> => timers.sleep(ms, AbortSignal.any([]));
   const first = await read();
-  await pause(observedMs);
+  await pause(observationMs);
   const later = await read();
   const names = (["limits", "date"] as const).filter((name) => hasChanged(first[name], later[name]) === false);
   if (names.length === 0) return false;
@@ -59,7 +59,7 @@ export const readTimes =
   };
 
 /** Interval between two advances of a standing clock. */
-const stepMs = 100;
+const advanceIntervalMs = 100;
 /** Maximum lag of the clock behind real time. The checks of limits allow for this lag. */
 const maxLagMs = 10_000;
 
@@ -69,7 +69,7 @@ export interface ClockInStep {
   readonly lagMs: () => number;
   /** Why the clock did not keep up with real time; `null` if it did. */
   readonly problem: () => string | null;
-  /** Stops advancing the clock, after an advance that is under way. */
+  /** Waits for an advance that is under way, and advances the clock no more. */
   readonly stop: () => Promise<void>;
 }
 
@@ -94,7 +94,7 @@ export function keepInStep(clock: ClockControl, timers: Timers = machineTimers):
   const run = async (): Promise<void> => {
     while (!end.signal.aborted) {
       await step();
-      await timers.sleep(stepMs, end.signal).catch(() => {});
+      await timers.sleep(advanceIntervalMs, end.signal).catch(() => {});
     }
   };
   const running = run();

@@ -3,15 +3,15 @@ import { UsageError } from "../../base/usage-error.ts";
 import { endpointCalled } from "../../spec/endpoints.ts";
 import type { RecordedExchange } from "./recording.ts";
 
-/** An origin and a path up to the segment `/v1`, and how well its exchanges fit the interface. */
+/** A possible base URL of the server to judge. `score`: how well the exchanges below this URL fit the interface. */
 interface Candidate {
   readonly baseUrl: string;
   readonly score: number;
 }
 
 /**
- * Finds the server of the interface among all servers of a recording: the base URL with the most requests that fit it.
- * A response with rate-limit headers counts more, because other services have similar paths.
+ * Finds the server to judge among all servers in a recording: the base URL with the most requests that fit the interface.
+ * A response with rate-limit headers counts more, because other services may have similar paths.
  *
  * @throws {UsageError} if no request fits
  */

@@ -7,7 +7,7 @@ import { isLostWithTarget } from "../../run/send/retry.ts";
 import { type LeftOut, type RecordedExchange, type Recording, tally } from "./recording.ts";
 
 /**
- * Reads JSON lines, each an exchange as `evidence.json` has it.
+ * Reads a file in which each line is an exchange, in the JSON form of `evidence.json`.
  *
  * @throws {UsageError} if a line is not an exchange
  */
@@ -25,7 +25,7 @@ export function readExchangeLines(text: string, file: string): Recording {
   return recordingOf(exchanges, "JSON lines of exchanges");
 }
 
-/** Makes a recording of exchanges in the format of this harness. */
+/** Turns exchanges that this harness recorded into a recording. */
 export function recordingOf(exchanges: readonly Exchange[], format: string): Recording {
   const sorted = exchanges.toSorted((one, other) => one.sentMs - other.sentMs);
   const read = sorted.map(withReason);

@@ -6,13 +6,13 @@ import type { Body, Header } from "../../evidence/exchange.ts";
 import { recordBody } from "../../wire/record.ts";
 import type { Gap } from "./recording.ts";
 
-/** Returns the text at a path; empty if there is none. */
+/** Returns the text at a path of a JSON value. Empty if there is no text. */
 export function textAt(value: unknown, ...path: readonly string[]): string {
   const found = getPath(value, ...path);
   return typeof found === "string" ? found : "";
 }
 
-/** A body in an HTTP archive, and what is missing of it. */
+/** A body from an HTTP archive. `gap` says what of it was not recorded. */
 export interface HarBody {
   readonly body: Body;
   /** The bytes of the body as far as they were recorded. */
@@ -92,12 +92,12 @@ function bytesOf(content: unknown): Buffer | null {
   return Buffer.from(text, isBase64 ? "base64" : "utf8");
 }
 
-/** Whether our own writer, or another, says that it kept only the beginning. */
+/** Whether the program that wrote the archive says that it kept only the beginning of the body. */
 const isMarkedCut = (content: unknown): boolean =>
   /only the beginning|truncated/i.test(textAt(content, "comment")) || getPath(content, "_truncated") === true;
 
 /**
- * Decompresses a body that the recorder kept as it came. Most recorders decompress it themselves and keep the header
+ * Decompresses a body that the recorder stored as it was received. Most recorders decompress it themselves and keep the header
  * `Content-Encoding`. Returns `null` if compressed bytes cannot be read, or were recorded as text.
  */
 function decompressed(raw: Buffer, headers: readonly Header[]): Buffer | null {

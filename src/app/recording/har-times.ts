@@ -7,7 +7,7 @@ export interface HarTimes {
   readonly sentMs: number;
   readonly headMs: number;
   readonly endMs: number;
-  /** Whether the times may leave out how long the request waited for a connection of the browser. */
+  /** Whether the recorder may have left out the time that the request waited in the browser for a connection. */
   readonly mayBeLate: boolean;
 }
 
@@ -21,7 +21,7 @@ export function readHarTimes(entry: unknown, headers: readonly Header[], creator
   if (Number.isNaN(sentMs) || typeof tookMs !== "number" || !(tookMs >= 0)) return null;
   const blocked = getPath(entry, "timings", "blocked");
   const showsWaiting = typeof blocked === "number" && blocked >= 0;
-  const mayBeLate = !showsWaiting && !withoutQueue.has(creator);
+  const mayBeLate = !showsWaiting && !programsWithoutQueue.has(creator);
   if (mayBeLate && dateMs(headers) === null) return null;
   const receive = getPath(entry, "timings", "receive");
   const receiveMs = typeof receive === "number" && receive > 0 ? Math.min(receive, tookMs) : 0;
@@ -29,7 +29,7 @@ export function readHarTimes(entry: unknown, headers: readonly Header[], creator
 }
 
 /** Programs that write the time at which they really sent a request. */
-const withoutQueue: ReadonlySet<string> = new Set(["mitmproxy", "agent-hosting-conformance"]);
+const programsWithoutQueue: ReadonlySet<string> = new Set(["mitmproxy", "agent-hosting-conformance"]);
 
 function dateMs(headers: readonly Header[]): number | null {
   const ms = Date.parse(headerValue(headers, "date") ?? "");
@@ -41,19 +41,19 @@ interface TimedAnswer {
   readonly times: HarTimes | null;
 }
 
-/** A `Date` header has whole seconds: the fraction is cut off. */
-const cutMs = 1000;
+/** A `Date` header may be this much too early, because it shows whole seconds. */
+const dateResolutionMs = 1000;
 
 /**
  * Returns how much later each response may have begun than its entry says. Playwright does not count the time that a
  * request waits for a connection of the browser. The `Date` header shows it, compared with the response whose `Date` is
  * the earliest for its time.
  */
-export function lateHeads(answers: readonly TimedAnswer[]): number[] {
+export function headDelaysMs(answers: readonly TimedAnswer[]): number[] {
   const offsets = answers.map(({ answer, times }) => {
     const date = dateMs(answer.headers);
     return times === null || !times.mayBeLate || date === null ? null : date - times.headMs;
   });
   const minOffset = offsets.reduce<number>((earliest, offset) => Math.min(earliest, offset ?? Infinity), Infinity);
-  return offsets.map((offset) => (offset === null || offset - minOffset <= cutMs ? 0 : offset - minOffset));
+  return offsets.map((offset) => (offset === null || offset - minOffset <= dateResolutionMs ? 0 : offset - minOffset));
 }

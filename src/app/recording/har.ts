@@ -4,7 +4,7 @@ import { isTerminalName } from "../../rules/streams/rules.ts";
 import { isGatewayError } from "../../run/send/retry.ts";
 import { readStream } from "../../wire/stream-reader.ts";
 import { type HarBody, headerValue, receivedBody, sentBody, textAt } from "./har-body.ts";
-import { lateHeads, readHarTimes, type HarTimes } from "./har-times.ts";
+import { headDelaysMs, readHarTimes, type HarTimes } from "./har-times.ts";
 import { type Gap, type LeftOut, type RecordedExchange, type Recording, tally } from "./recording.ts";
 
 /** Whether a parsed file is an HTTP Archive, of any version. */
@@ -19,7 +19,7 @@ export function readHar(json: unknown): Recording {
   const creator = textAt(json, "log", "creator", "name") || "an unknown program";
   const read = entries.map((entry, at) => readEntry(entry, at, creator));
   const kept = read.filter((each) => typeof each !== "string");
-  const laterBy = lateHeads(kept.map(({ exchange: { answer }, times }) => ({ answer, times })));
+  const laterBy = headDelaysMs(kept.map(({ exchange: { answer }, times }) => ({ answer, times })));
   const exchanges = kept.map((each, at) => withLaterHead(each, laterBy[at] ?? 0));
   return {
     format: `HAR ${textAt(json, "log", "version")} by ${creator}`,
@@ -82,7 +82,7 @@ function readEntry(entry: unknown, at: number, creator: string): ReadEntry | Lef
   };
 }
 
-/** An exchange without times may have taken this long, so that no duration contradicts it. */
+/** Assumed duration of an exchange without times: a day. No duration that a response reports can contradict it. */
 const untimedMs = 86_400_000;
 
 /** Reads headers. Leaves out the pseudo-headers of HTTP/2, and splits values that Chromium joins by a line feed. */
@@ -96,7 +96,7 @@ function headersOf(message: unknown): Header[] {
   });
 }
 
-/** Marks of responses that a browser or a proxy took from a cache. */
+/** Fields of an entry that mark a response from the cache of a browser or a proxy. */
 const cacheMarks = ["_fromCache", "_fromDiskCache", "fromDiskCache", "_servedFromCache", "_fetchedViaServiceWorker"];
 
 const isCached = (entry: unknown, status: number, headers: readonly Header[]): boolean =>
@@ -109,7 +109,7 @@ const isCached = (entry: unknown, status: number, headers: readonly Header[]): b
 const isStream = (headers: readonly Header[]): boolean =>
   /^\s*text\/event-stream\b/i.test(headerValue(headers, "content-type") ?? "");
 
-/** Bounds for the events of one stream. */
+/** Limits for reading the events of one stream. */
 const streamBounds = { events: 20_000, eventChars: 512 * 1024 };
 
 /**

@@ -82,7 +82,7 @@ describe("a recording of a wrong server", () => {
   });
 });
 
-/** Invokes with one key, one a second, all of them admitted. */
+/** Creates admitted invokes with one key, one in each second. */
 const invokes = (count: number, token = "ah_test_1f6b0c9d3e") =>
   Array.from({ length: count }, (_, at) =>
     anEntry({

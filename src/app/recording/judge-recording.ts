@@ -24,25 +24,27 @@ import {
 } from "./recording.ts";
 import { withoutSecretPlaces } from "./remove-secrets.ts";
 
-/** How to judge a recording. */
+/** Options of {@link judgeRecording}. */
 export interface JudgeRecordingOptions {
-  /** Name of the recording for people: its file. */
+  /** File name of the recording, for messages and the report. */
   readonly file: string;
-  /** The base URL of the server to judge; `null`: the one whose exchanges fit the interface best. */
+  /** Base URL of the server to judge. `null`: the server whose exchanges fit the interface best. */
   readonly baseUrl: string | null;
-  /** The tier of each key, by the name that the recording gives it; `*` is the tier of all others. */
+  /** The tier of each key, by the key's name in the recording. The name `*` stands for all other keys. */
   readonly tiers: ReadonlyMap<string, string>;
-  /** Whether bodies are kept in the evidence. */
+  /** Whether the evidence keeps request and response bodies. */
   readonly keepsBodies: boolean;
   readonly requirements: RequirementSet;
   readonly messages: Messages;
 }
 
 /** The description of a recording in its report. */
-type Occasion = Pick<ReportedRecording, "file" | "format" | "leftOut" | "gaps"> & { readonly facts: RecordingFacts };
+type RecordingDescription = Pick<ReportedRecording, "file" | "format" | "leftOut" | "gaps"> & {
+  readonly facts: RecordingFacts;
+};
 
 /**
- * Judges recorded traffic by every check that needs no requests of its own. Sends nothing. The result has no key.
+ * Judges recorded traffic by every check that needs no requests of its own. Sends nothing. The result contains no API key.
  *
  * @throws {UsageError} if the recording has no exchange with the server
  */
@@ -70,10 +72,10 @@ export async function judgeRecording(recording: Recording, options: JudgeRecordi
   );
 }
 
-/** Judges exchanges whose keys have names, and makes the report. */
+/** Judges exchanges in which names replace the API keys, and assembles the report. */
 export async function judgeTraffic(
   traffic: RecordedTraffic,
-  occasion: Occasion,
+  occasion: RecordingDescription,
   { requirements, messages, keepsBodies }: Pick<JudgeRecordingOptions, "requirements" | "messages" | "keepsBodies">,
 ): Promise<SavedRun> {
   const { file, format, leftOut, gaps, facts } = occasion;
@@ -100,19 +102,19 @@ export async function judgeTraffic(
     gaps,
     shows: facts,
   };
-  // Clients created the resources of a recording, so no run left them over.
+  // The list of created resources is empty, because the recorded clients created them, and not a run.
   const judged: Report = { ...report, created: [], recording };
   return { report: judged, evidence: keepsBodies ? evidence : withoutBodies(evidence) };
 }
 
-const leftOutRows = (counts: ReadonlyMap<LeftOut, number>): Occasion["leftOut"] =>
+const leftOutRows = (counts: ReadonlyMap<LeftOut, number>): RecordingDescription["leftOut"] =>
   [...counts].map(([reason, exchanges]) => ({ why: leftOutReasons[reason], exchanges }));
 
-const gapRows = (exchanges: readonly RecordedExchange[]): Occasion["gaps"] =>
+const gapRows = (exchanges: readonly RecordedExchange[]): RecordingDescription["gaps"] =>
   [...tally<Gap>(exchanges.flatMap(({ gaps }) => gaps))].map(([gap, count]) => ({ what: gapTexts[gap], count }));
 
 /**
- * Makes the target that stands for the recorded server.
+ * Creates a target for the recorded server.
  *
  * @throws {UsageError} if a tier names a key that the recording does not have
  */
@@ -138,7 +140,7 @@ function targetOf(
   };
 }
 
-/** Moves the times of exchanges, so that the first is sent at 0. */
+/** Shifts the times of exchanges, so that the first one is sent at 0. */
 function trafficOf(
   exchanges: readonly Exchange[],
   target: Target,
@@ -165,7 +167,7 @@ function shiftedBy(exchange: Exchange, startMs: number): Exchange {
   return { ...exchange, sentMs: exchange.sentMs - startMs, answer: shiftedAnswer };
 }
 
-/** Removes every body from the evidence. What the probes collected has bodies too, so it is removed as a whole. */
+/** Removes all bodies from the evidence. Also removes the results of probes, because they contain bodies. */
 function withoutBodies({ exchanges, deliveries, probes }: Evidence): Evidence {
   return {
     deliveries,

@@ -3,10 +3,10 @@ import { type Exchange, type Header, statusOf } from "../../evidence/exchange.ts
 import { defaultKeyTraits, type TargetKey } from "../../target/target.ts";
 import type { RecordedExchange } from "./recording.ts";
 
-/** The name of every key that the recorder hid. Two requests with this name may have had different keys. */
+/** Name for a key that the recorder hid. Requests with this name may have had different keys. */
 export const hiddenKey = "hidden key";
 
-/** Exchanges with the names of their keys, and the keys themselves. */
+/** Exchanges that name their keys, and the keys themselves. */
 export interface NamedExchanges {
   readonly exchanges: readonly RecordedExchange[];
   readonly keys: Readonly<Record<string, TargetKey>>;
@@ -18,7 +18,7 @@ export interface NamedExchanges {
 type ShownKey =
   | { readonly kind: "none" }
   | { readonly kind: "hidden" }
-  /** Another program, such as this harness, replaced the key by a name. */
+  /** The recorder, such as this harness, replaced the key by a name. */
   | { readonly kind: "named"; readonly name: string }
   | { readonly kind: "shown"; readonly value: string };
 
@@ -69,7 +69,7 @@ function namesOf(shown: readonly ShownKey[]): ReadonlyMap<string, string> {
   return names;
 }
 
-/** The key of a target for a name. A key that is no proof of anything counts as expired. */
+/** Creates a key of the target. If requests with it prove nothing, it counts as expired. */
 const keyOf = (name: string, key: string, isUsable: boolean): TargetKey => ({
   ...defaultKeyTraits,
   name,
@@ -102,8 +102,8 @@ function shownKey({ request, key }: Exchange): ShownKey {
   return { kind: "shown", value };
 }
 
-/** Words and signs that recorders write in the place of a secret. */
-const hidden =
+/** Matches what recorders write in place of a secret. */
+const hiddenSecretPattern =
   /redact|remov|hidden|mask|saniti|censor|filtered|secret|omitted|\*{2,}|•|…|\.{3}|^x+$|^<.*>$|^\{.*\}$|^\[.*\]$|^\$/i;
 
-const isHidden = (value: string): boolean => value === "" || hidden.test(value);
+const isHidden = (value: string): boolean => value === "" || hiddenSecretPattern.test(value);

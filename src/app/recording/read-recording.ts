@@ -11,10 +11,10 @@ import { isHar, readHar } from "./har.ts";
 import { textAt } from "./har-body.ts";
 import type { Recording } from "./recording.ts";
 
-/** Maximum size of a file. A text in memory can be about twice as long, and its JSON needs several times as much. */
+/** Maximum size of a recording. Its text in memory can be twice as large, and its parsed JSON several times. */
 export const maxRecordingBytes = 200 * 1024 * 1024;
 
-/** The content of a file: recorded traffic, or evidence of a load, which the judge of loads reads itself. */
+/** The content of a recorded file: traffic, or load evidence, which `judgeSavedLoad` reads by itself. */
 export type RecordedFile = { readonly kind: "traffic"; readonly recording: Recording } | { readonly kind: "load" };
 
 /**
@@ -55,7 +55,7 @@ function evidenceOf(text: string, file: string) {
 function readBounded(file: string): string {
   let handle: number | null = null;
   try {
-    // Without O_NONBLOCK, opening a pipe would wait for a writer.
+    // Without O_NONBLOCK, opening a named pipe would wait until somebody writes to it.
     handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = fstatSync(handle);
     if (!stats.isFile()) throw new UsageError(line`${file} is no file. ${accepted}`);

@@ -13,7 +13,7 @@ export const leftOutReasons = {
 
 export type LeftOut = keyof typeof leftOutReasons;
 
-/** The parts of judged exchanges that a recording may lack. */
+/** Texts for the parts of an exchange that a recording may lack, although the exchange is judged. */
 export const gapTexts = {
   "no body": "bodies that were not recorded",
   "cut body": "bodies of which only a part was recorded",
@@ -24,7 +24,7 @@ export const gapTexts = {
 
 export type Gap = keyof typeof gapTexts;
 
-/** An exchange that a file has, before its key is named and its secrets are removed. */
+/** An exchange as the file contains it. Its secrets, such as the API key, are not removed yet. */
 export interface RecordedExchange {
   /**
    * `sentMs` and the other times are Unix milliseconds if the recording shows its own clock, or else milliseconds since
@@ -36,11 +36,11 @@ export interface RecordedExchange {
 
 /** The content of a file with recorded traffic, with its secrets. */
 export interface Recording {
-  /** The format, and the program that wrote it. */
+  /** The format of the file, and the program that wrote it. */
   readonly format: string;
   readonly exchanges: readonly RecordedExchange[];
   readonly leftOut: ReadonlyMap<LeftOut, number>;
-  /** `keys` is not known yet. */
+  /** Facts about the recording, without `keys`, which is not known yet. */
   readonly facts: Omit<RecordingFacts, "keys">;
 }
 

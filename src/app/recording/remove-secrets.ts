@@ -17,7 +17,7 @@ const secretHeaders: ReadonlySet<string> = new Set([
 const secretParameter = /key|token|secret|signature|password|passwd|auth|session|code/i;
 
 /**
- * Removes what is secret by its place: credentials, cookies, and parameters of the URL that look like keys. The redactor
+ * Removes everything in the usual places of secrets: credentials, cookies, and URL parameters that look like keys. The redactor
  * of the report removes the keys wherever else they occur.
  */
 export function withoutSecretPlaces(exchange: Exchange): Exchange {
@@ -36,7 +36,7 @@ export function withoutSecretPlaces(exchange: Exchange): Exchange {
   return { ...clean, answer: { ...answer, headers, body: cleanBody(answer.body) } };
 }
 
-/** Fields of JSON bodies that hold secrets, such as that of a webhook. */
+/** Matches the names of JSON fields that hold secrets, such as the secret of a webhook. */
 const secretFields =
   /"((?:signing_|webhook_|client_)?secret|api_?key|access_token|refresh_token|password)"(\s*:\s*)"(?:[^"\\]|\\.)+"/gi;
 

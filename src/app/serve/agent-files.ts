@@ -78,19 +78,23 @@ export function hostAgents(
   return loaded.map((agent) => {
     const [problem] = endpointProblems(reference, agent.file, names);
     if (problem !== undefined) throw new UsageError(line`${names.agentFile} ${agent.path}: ${problem}`);
-    const id = idFor(reference, agent, names.agentFile);
+    const id = chooseAgentId(reference, agent, names.agentFile);
     reference.hostAgent(agent.file, id, "start");
     return { ...agent, id };
   });
 }
 
-function idFor(reference: Reference, { file: { agentId, agentName }, path }: LoadedAgent, option: string): string {
-  if (agentId === null) return freeId(reference, generatedId(agentName));
+function chooseAgentId(
+  reference: Reference,
+  { file: { agentId, agentName }, path }: LoadedAgent,
+  option: string,
+): string {
+  if (agentId === null) return unusedId(reference, generatedId(agentName));
   if (!reference.hasAgent(agentId)) return agentId;
   throw new UsageError(line`${option} ${path}: agent_id is "${agentId}", which another agent has; choose another.`);
 }
 
-function freeId(reference: Reference, wanted: string): string {
+function unusedId(reference: Reference, wanted: string): string {
   for (let number = 2, id = wanted; ; number += 1) {
     if (!reference.hasAgent(id)) return id;
     id = `${wanted}-${number}`;

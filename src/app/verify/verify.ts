@@ -128,6 +128,6 @@ function readStatement(file: string): Statement {
  * Whether every field name in a JSON text is unique. Of two fields with the same name, a parser reads one, and a person may read the other.
  */
 const hasNoDuplicateFields = (text: string, raw: unknown): boolean =>
-  withoutBlanks(text) === withoutBlanks(JSON.stringify(raw));
+  withoutWhiteSpace(text) === withoutWhiteSpace(JSON.stringify(raw));
 
-const withoutBlanks = (text: string): string => text.replace(/\s+/g, "");
+const withoutWhiteSpace = (text: string): string => text.replace(/\s+/g, "");

@@ -54,7 +54,7 @@ Examples:
 Exit codes: 0 nothing broken; 1 a must is broken; 2 wrong usage, or a file that cannot be read; 3 nothing could be judged; 4 the harness
 itself failed, or an output could not be written.`;
 
-/** `conformance judge FILE…`: judges what was recorded. */
+/** `conformance judge FILE…`: judges recorded traffic, saved runs and saved load. */
 export function judgeCommand(): Command {
   const command = new Command("judge")
     .argument("<file...>", "recordings, or folders of reports")
@@ -77,8 +77,8 @@ export function judgeCommand(): Command {
   );
 }
 
-/** A file to judge. `folder` is where the report of a recording is written. */
-type Work =
+/** A file to judge. For recorded traffic, `folder` is the folder for its report. */
+type FileToJudge =
   | { readonly kind: "traffic"; readonly file: string; readonly recording: Recording; readonly folder: string }
   | { readonly kind: "saved run"; readonly folder: string; readonly saved: SavedRun }
   | { readonly kind: "load"; readonly path: string };
@@ -99,7 +99,7 @@ function prepare(files: readonly string[], flags: JudgeFlags) {
 
 type Prepared = ReturnType<typeof prepare>;
 
-function workOf(file: string, { out }: JudgeFlags): Work {
+function workOf(file: string, { out }: JudgeFlags): FileToJudge {
   const folder = folderOfReport(file);
   if (folder !== null) {
     const isLoad = existsSync(join(folder, "load"));
@@ -111,7 +111,7 @@ function workOf(file: string, { out }: JudgeFlags): Work {
   return { ...read, file, folder: prepareOwnFolder(out ?? join("reports", name)) };
 }
 
-/** The folder of a report, if a path is one or is its `evidence.json`; otherwise `null`. */
+/** Returns the folder of a report, if `path` is that folder or the `evidence.json` in it; otherwise `null`. */
 function folderOfReport(path: string): string | null {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats?.isDirectory() === true) return path;
@@ -133,7 +133,7 @@ function readTiers(given: readonly string[]): JudgeRecordingOptions["tiers"] {
 }
 
 interface Judged {
-  readonly work: Work;
+  readonly work: FileToJudge;
   readonly document: ReportDocument;
   readonly run: SavedRun | null;
 }
@@ -141,7 +141,7 @@ interface Judged {
 const act = ({ work, options, flags }: Prepared): Promise<Judged[]> =>
   Promise.all(work.map((each) => judgeOne(each, options, flags)));
 
-async function judgeOne(work: Work, options: Prepared["options"], flags: JudgeFlags): Promise<Judged> {
+async function judgeOne(work: FileToJudge, options: Prepared["options"], flags: JudgeFlags): Promise<Judged> {
   const { requirements } = options;
   if (work.kind === "load") return { work, document: judgeSavedLoad([work.path], 250, requirements), run: null };
   if (work.kind === "saved run") {

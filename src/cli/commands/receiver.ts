@@ -76,7 +76,7 @@ export function receiverCommand(): Command {
 }
 
 /** The work that the flags select: judge a receiver, write its deliveries into a folder, or write test vectors. */
-type Work =
+type ReceiverWork =
   | { readonly kind: "vectors"; readonly file: string }
   | { readonly kind: "dry run"; readonly folder: string; readonly settings: DeliverySettings }
   | JudgingWork;
@@ -91,7 +91,7 @@ interface JudgingWork {
   readonly folder: string;
 }
 
-function prepare(url: string | undefined, flags: ReceiverFlags): Work {
+function prepare(url: string | undefined, flags: ReceiverFlags): ReceiverWork {
   if (flags.vectors !== undefined && flags.dryRun !== undefined)
     throw new UsageError(line`Give --dry-run or --vectors, not both.`);
   if (flags.vectors !== undefined) return { kind: "vectors", file: prepareFile(flags.vectors, "--vectors") };
@@ -116,9 +116,11 @@ function prepare(url: string | undefined, flags: ReceiverFlags): Work {
 }
 
 /** The result of the command: a judged receiver, or a line of text that names the written files. */
-type Outcome = { readonly kind: "written"; readonly text: string } | { readonly kind: "judged"; judged: JudgedTarget };
+type ReceiverOutcome =
+  | { readonly kind: "written"; readonly text: string }
+  | { readonly kind: "judged"; judged: JudgedTarget };
 
-async function act(work: Work): Promise<Outcome> {
+async function act(work: ReceiverWork): Promise<ReceiverOutcome> {
   switch (work.kind) {
     case "vectors": {
       const vectors = signatureVectors();
@@ -158,7 +160,7 @@ async function judgeUntilInterrupted({ target, settings, flags }: JudgingWork): 
   }
 }
 
-async function present(outcome: Outcome, work: Work): Promise<number> {
+async function present(outcome: ReceiverOutcome, work: ReceiverWork): Promise<number> {
   if (outcome.kind === "written" || work.kind !== "judge") {
     if (outcome.kind === "written") process.stdout.write(outcome.text);
     return exitCodes.fine;

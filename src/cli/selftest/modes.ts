@@ -69,7 +69,7 @@ function matching<T>(all: readonly T[], only: readonly string[], textsOf: (one: 
   return found;
 }
 
-/** Tests the suites: exactly the clauses that a fault breaks must catch it, and each legal variant must pass. */
+/** Tests the suites: each fault must be caught by exactly the clauses that it breaks, and each legal variant must pass. */
 async function testPatches({ only, full, json = false, verbose = false }: SelftestOptions): Promise<number> {
   const patches = matching(
     [...suiteFaults, ...allVariants],

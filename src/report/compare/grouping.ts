@@ -10,25 +10,25 @@ export interface EntryRow {
 }
 
 /** Checks of one clause that share a result. */
-interface Case {
+interface ChecksWithResult {
   /** The checks, with their instances in brackets: `SSE-5/name (free, pro)`. */
   readonly checks: string;
   readonly rows: readonly EntryRow[];
 }
 
 /** A clause and its findings, with equal results grouped. */
-export interface Entry {
+export interface ClauseEntry {
   readonly clause: string;
   readonly level: string;
   readonly says: string;
-  readonly cases: readonly Case[];
+  readonly cases: readonly ChecksWithResult[];
 }
 
 /** Groups findings by clause, and within a clause by result, so that each result is shown once. */
 export function entriesOf<F extends FindingIdentity>(
   findings: readonly F[],
   rowsOf: (finding: F) => readonly EntryRow[],
-): Entry[] {
+): ClauseEntry[] {
   return [...Map.groupBy(findings, ({ clause }) => clause)].map(([clause, members]) => ({
     clause: sanitizeLine(clause, 60),
     level: members[0]?.level ?? "",

@@ -1,6 +1,6 @@
 import { code, prose, table } from "../formats/markdown-text.ts";
 import type { Comparison } from "./comparison.ts";
-import type { Entry } from "./grouping.ts";
+import type { ClauseEntry } from "./grouping.ts";
 import { loadGroups } from "./load-metrics.ts";
 import { type ComparisonSection, sectionsOf, formatSide, formatSummary } from "./sections.ts";
 
@@ -32,7 +32,7 @@ function sectionText({ title, tone, count, entries, lines }: ComparisonSection):
   return `<details>\n<summary>${title}: ${count}</summary>\n\n${body}\n\n</details>`;
 }
 
-function entryText({ clause, level, says, cases }: Entry): string {
+function entryText({ clause, level, says, cases }: ClauseEntry): string {
   const lines = cases.flatMap(({ checks, rows }) => [
     ...(checks === clause ? [] : [`  - ${code(checks)}`]),
     ...rows.map(({ label, text }) => `${checks === clause ? "  " : "    "}- ${label}: ${code(text)}`),

@@ -3,7 +3,7 @@ import { type Html, html } from "../html/markup.ts";
 import { renderPage } from "../html/page.ts";
 import { baseStyle } from "../html/base-style.ts";
 import type { Comparison, ComparedSide } from "./comparison.ts";
-import type { Entry, EntryRow } from "./grouping.ts";
+import type { ClauseEntry, EntryRow } from "./grouping.ts";
 import { type LoadGroup, loadGroups } from "./load-metrics.ts";
 import { formatCounts, type ComparisonSection, sectionsOf, formatSide, formatRegressionCount } from "./sections.ts";
 
@@ -97,7 +97,7 @@ function sectionPart({ title, tone, count, entries, lines }: ComparisonSection):
   </section>`;
 }
 
-const entryPart = ({ clause, level, says, cases }: Entry): Html =>
+const entryPart = ({ clause, level, says, cases }: ClauseEntry): Html =>
   html`<article class="entry">
     <h3>${clause} <span class="badge">${level}</span></h3>
     ${says === "" ? null : html`<p class="says">${prose(says)}</p>`}

@@ -9,7 +9,7 @@ import {
   type UnpairedFinding,
   type UnpairedReason,
 } from "./comparison.ts";
-import { formatClauses, entriesOf, type Entry, type EntryRow } from "./grouping.ts";
+import { formatClauses, entriesOf, type ClauseEntry, type EntryRow } from "./grouping.ts";
 import { formatSkip } from "./regressions.ts";
 
 /** A section of a comparison, for all formats. Control characters are already escaped; each renderer adds the escapes of its format. */
@@ -19,7 +19,7 @@ export interface ComparisonSection {
   /** Number of findings in the section. */
   readonly count: number;
   /** The clauses whose findings are shown in detail. */
-  readonly entries: readonly Entry[];
+  readonly entries: readonly ClauseEntry[];
   /** Short lines, each for a group of findings. */
   readonly lines: readonly EntryRow[];
 }

@@ -6,7 +6,7 @@ import { formatTrial } from "../model/trial-id.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { joinBlocks, type TerminalSettings } from "../terminal/blocks.ts";
 import type { Comparison } from "./comparison.ts";
-import { formatChecks, type Entry } from "./grouping.ts";
+import { formatChecks, type ClauseEntry } from "./grouping.ts";
 import { type LoadGroup, loadGroups } from "./load-metrics.ts";
 import { formatCounts, type ComparisonSection, sectionsOf, formatSide, formatRegressionCount } from "./sections.ts";
 
@@ -77,7 +77,7 @@ function sectionLines(
   ];
 }
 
-function entryLines({ clause, level, says, cases }: Entry, width: number, paint: Paint): string[] {
+function entryLines({ clause, level, says, cases }: ClauseEntry, width: number, paint: Paint): string[] {
   const head = formatLabelled(`  ${clause}  `, says === "" ? level : `${level} · ${says}`, width, paint.bold);
   return [
     ...head,

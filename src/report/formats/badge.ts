@@ -4,7 +4,7 @@ import type { ReportDocument, Report, Verdict } from "../model/report.ts";
 import { formatCount } from "../../base/text.ts";
 import { clauseOutcomes, unexercisedMusts } from "../model/verdict.ts";
 
-const colours = {
+const verdictColours = {
   conformant: "brightgreen",
   nonconformant: "red",
   partial: "yellow",
@@ -24,7 +24,7 @@ function badgeOf(report: Report): Badge {
   return {
     label: report.load === undefined ? "conformance" : "conformance under load",
     message: `${report.verdict}, ${countsOf(report)}`,
-    color: isUnmet ? colours.nonconformant : colours[report.verdict],
+    color: isUnmet ? verdictColours.nonconformant : verdictColours[report.verdict],
   };
 }
 

@@ -41,8 +41,8 @@ function findingOf({ says, ...row }: z.infer<typeof findingSchema>): Night["find
 }
 
 /**
- * Converts a load run of version 0.1. That version repeated the reason for invalid counts in `times`. Only with valid counts is `times`
- * about the pace.
+ * Converts a load run of version 0.1. That version repeated the reason for invalid counts in `times`. So `times` is about the pace only if
+ * the counts are valid.
  */
 const loadOf = ({ validity: { counts, times }, ...run }: z.infer<typeof loadSchema>): Night["load"][number] => ({
   ...run,

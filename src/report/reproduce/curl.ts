@@ -171,12 +171,12 @@ const evidenceCommand = (id: string, evidenceFile: string): string => {
   return `${commandName} evidence ${shellQuote(folder === "" ? "." : folder)} ${shellQuote(id)}`;
 };
 
-const redacted = /\[redacted ([^\]]+?)(, its last character cut off)?\]/g;
+const redactionMark = /\[redacted ([^\]]+?)(, its last character cut off)?\]/g;
 
 function piecesOf(text: string, shellVariableOf: CurlOptions["shellVariableOf"]): ShellPiece[] {
   const pieces: ShellPiece[] = [];
   let from = 0;
-  for (const found of text.matchAll(redacted)) {
+  for (const found of text.matchAll(redactionMark)) {
     const name = shellVariableOf(found[1] ?? "");
     if (name === undefined || !/^[A-Za-z_]\w*$/.test(name)) continue;
     pieces.push({ kind: "text", text: text.slice(from, found.index) });

@@ -1,4 +1,4 @@
-/** Changes to an entry of an HTTP archive. */
+/** Parts that replace those of the default entry of an HTTP archive. */
 export interface EntryChanges {
   readonly method?: string;
   readonly url?: string;
@@ -7,13 +7,13 @@ export interface EntryChanges {
   readonly body?: string;
   readonly headers?: readonly (readonly [string, string])[];
   readonly content?: Readonly<Record<string, unknown>>;
-  /** Members of the entry itself. */
+  /** Fields at the top level of the entry. */
   readonly entry?: Readonly<Record<string, unknown>>;
 }
 
 const named = (headers: readonly (readonly [string, string])[]) => headers.map(([name, value]) => ({ name, value }));
 
-/** Makes an entry of a request that took 40 ms, with a JSON response. */
+/** Creates an entry of an HTTP archive: a request that took 40 ms, with a JSON response. */
 export const anEntry = ({
   method = "GET",
   url = "http://127.0.0.1:8080/v1/usage",
@@ -38,7 +38,7 @@ export const anEntry = ({
   ...entry,
 });
 
-/** Makes an HTTP archive. Its creator sends each request at once, as mitmproxy does. */
+/** Creates an HTTP archive. By default, its creator is mitmproxy, which records the time at which it really sent a request. */
 export const archive = (entries: readonly object[], creator = "mitmproxy") => ({
   log: { version: "1.2", creator: { name: creator, version: "1" }, entries },
 });

@@ -27,7 +27,7 @@ const pollMs = 100;
  * repeated alone at the end, and only its second result is reported.
  */
 export async function tryAll(modes: Modes, { atOnce, cores, onTried }: TryAllOptions): Promise<void> {
-  const load = startLoad();
+  const load = measureCoreUsage();
   const late: (readonly [string, Harm])[] = [];
   const underway = new Set<Promise<void>>();
   const isFull = (): boolean => underway.size > 0 && (underway.size >= atOnce || load.now() > cores - 0.5);
@@ -45,7 +45,7 @@ export async function tryAll(modes: Modes, { atOnce, cores, onTried }: TryAllOpt
   for (const [name, harm] of late) onTried(await tryOne(name, harm, maxSeconds.alone, load));
 }
 
-async function tryOne(name: string, harm: Harm, seconds: number, load: Load): Promise<TriedMode> {
+async function tryOne(name: string, harm: Harm, seconds: number, load: CoreUsage): Promise<TriedMode> {
   const one = load.open();
   try {
     const tried = await tryMode(harm, { maxSeconds: seconds, onPoll: one.observe });
@@ -59,7 +59,7 @@ const isOnlyLate = ({ problems }: TriedMode): boolean =>
   problems.some(({ kind }) => kind === "time") && problems.every(({ kind }) => kind === "time" || kind === "report");
 
 /** Measures how many processor cores are in use. */
-interface Load {
+interface CoreUsage {
   /** Adds a process to the measurement. It counts as fully busy at first, until observations show less. */
   readonly open: () => { readonly observe: (isBusy: boolean) => void; readonly close: () => void };
   /** Returns the number of cores in use. Includes this process, which runs the hostile targets. */
@@ -67,9 +67,9 @@ interface Load {
 }
 
 /** Weight of a new observation in the moving average of a process. */
-const weight = 0.1;
+const observationWeight = 0.1;
 
-function startLoad(): Load {
+function measureCoreUsage(): CoreUsage {
   const shares = new Map<object, number>();
   let before = performance.eventLoopUtilization();
   let own = 0;
@@ -78,14 +78,15 @@ function startLoad(): Load {
       const one = {};
       shares.set(one, 1);
       return {
-        observe: (isBusy) => void shares.set(one, (shares.get(one) ?? 1) * (1 - weight) + (isBusy ? weight : 0)),
+        observe: (isBusy) =>
+          void shares.set(one, (shares.get(one) ?? 1) * (1 - observationWeight) + (isBusy ? observationWeight : 0)),
         close: () => void shares.delete(one),
       };
     },
     now: () => {
       const since = performance.eventLoopUtilization(before);
       before = performance.eventLoopUtilization();
-      own = own * (1 - weight) + since.utilization * weight;
+      own = own * (1 - observationWeight) + since.utilization * observationWeight;
       return own + [...shares.values()].reduce((sum, each) => sum + each, 0);
     },
   };

@@ -23,10 +23,10 @@ export function readFiles(folder: string): FileTexts {
 }
 
 /** Matches the names of temporary files and locks, which exist only while a process writes. */
-const momentary = /^\.tmp-|^\.conformance-lock\.json$/;
+const temporaryFile = /^\.tmp-|^\.conformance-lock\.json$/;
 
 /** Whether a path is that of a temporary file or a lock. */
-export const isMomentary = (path: string): boolean => momentary.test(basename(path));
+export const isMomentary = (path: string): boolean => temporaryFile.test(basename(path));
 
 /** Temporary files and locks that a process should have removed before its end. */
 export const leftOverFiles = (files: FileTexts): readonly string[] =>

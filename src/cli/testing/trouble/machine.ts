@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { between, oneOf } from "./draw.ts";
+import { numberBetween, randomItem } from "./draw.ts";
 import type { CommandName, Trouble } from "./trouble.ts";
 
 // Commands that trouble of the machine is tried on. Such trouble concerns limits, files, clocks, the terminal, signals and other processes.
@@ -34,7 +34,7 @@ export const fileTroubles: readonly Trouble[] = [
     commands: allCommands,
     codes: [0, 4],
     setUp: ({ numbers }) => {
-      const limit = oneOf(numbers, [24, 32, 40, 48, 64, 96, 128, 256]);
+      const limit = randomItem(numbers, [24, 32, 40, 48, 64, 96, 128, 256]);
       return { prefix: ["sh", "-c", `ulimit -n ${limit} && exec "$0" "$@"`] };
     },
   },
@@ -107,7 +107,7 @@ export const processTroubles: readonly Trouble[] = [
     commands: nodeCommands,
     codes: [0, 3],
     setUp: ({ numbers, atMs }) => {
-      const byMs = between(numbers, 5000, 7_200_000) * (numbers() < 0.5 ? -1 : 1);
+      const byMs = numberBetween(numbers, 5000, 7_200_000) * (numbers() < 0.5 ? -1 : 1);
       return { interference: { kind: "jumping clocks", atMs, byMs, isMonotonicToo: false } };
     },
   },
@@ -118,7 +118,12 @@ export const processTroubles: readonly Trouble[] = [
     codes: [0, 3],
     setUp: ({ numbers, atMs }) => {
       return {
-        interference: { kind: "jumping clocks", atMs, byMs: between(numbers, 5000, 7_200_000), isMonotonicToo: true },
+        interference: {
+          kind: "jumping clocks",
+          atMs,
+          byMs: numberBetween(numbers, 5000, 7_200_000),
+          isMonotonicToo: true,
+        },
       };
     },
   },
@@ -129,7 +134,7 @@ export const processTroubles: readonly Trouble[] = [
     codes: [0, 3],
     act: async ({ signal, numbers }) => {
       signal("SIGSTOP");
-      await sleep(between(numbers, 1000, 12_000));
+      await sleep(numberBetween(numbers, 1000, 12_000));
       signal("SIGCONT");
     },
   },
@@ -187,8 +192,8 @@ export const processTroubles: readonly Trouble[] = [
     commands: ["run"],
     ...unaffected,
     act: ({ numbers, receiverPort, onEnd }) => {
-      const texts = numbers() < 0.4 ? floodTexts : [oneOf(numbers, floodTexts)];
-      const sockets = Array.from({ length: between(numbers, 300, 800) }, (_, at) =>
+      const texts = numbers() < 0.4 ? floodTexts : [randomItem(numbers, floodTexts)];
+      const sockets = Array.from({ length: numberBetween(numbers, 300, 800) }, (_, at) =>
         openIdle(receiverPort, texts[at % texts.length] ?? ""),
       );
       onEnd(() => sockets.forEach((each) => each.destroy()));

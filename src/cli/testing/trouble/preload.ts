@@ -77,7 +77,8 @@ function failWrites({ from, lasts, code, below, log }: Extract<Interference, { k
   for (const name of ["writeFileSync", "appendFileSync", "writeSync"])
     patch(fs, name, (original, args) => {
       if (!failsNow(args[0])) return original(...args);
-      // Writes at a position are not halved. Only locks use them, and a lock fits into one block of the disk.
+      // A write at a position fails as a whole, not after half of its data. Only locks are written so, and a lock fits into one block of
+      // the disk.
       if (name !== "writeSync" || args[2] === undefined) writeHalf(args[0], args[1]);
       return fail(args[0]);
     });

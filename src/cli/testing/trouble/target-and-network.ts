@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { CommandName, Stage, Trouble } from "./trouble.ts";
-import { between, oneOf } from "./draw.ts";
+import { numberBetween, randomItem } from "./draw.ts";
 import type { LinkMode } from "./link.ts";
 
 // Commands that trouble of the target or of the network is tried on.
@@ -12,7 +12,7 @@ const allCommands: readonly CommandName[] = ["run", "load autocannon", "load k6"
 const temporary = { codes: [0, 3] } as const;
 
 /** Switches the proxy to a mode for some seconds. */
-async function setFor(stage: Stage, mode: LinkMode, seconds: number): Promise<void> {
+async function setModeFor(stage: Stage, mode: LinkMode, seconds: number): Promise<void> {
   await stage.link.setMode(mode);
   await sleep(seconds * 1000);
   await stage.link.setMode({ kind: "open" });
@@ -38,7 +38,7 @@ export const targetTroubles: readonly Trouble[] = [
     act: async ({ target, link, numbers }) => {
       target.signal("SIGKILL");
       await link.setMode({ kind: "refusing", cutsOpen: true });
-      await sleep(between(numbers, 100, 2000));
+      await sleep(numberBetween(numbers, 100, 2000));
       await target.restart();
       await link.setMode({ kind: "open" });
     },
@@ -50,7 +50,7 @@ export const targetTroubles: readonly Trouble[] = [
     ...temporary,
     act: async ({ target, numbers }) => {
       target.signal("SIGSTOP");
-      await sleep(between(numbers, 500, 8000));
+      await sleep(numberBetween(numbers, 500, 8000));
       target.signal("SIGCONT");
     },
   },
@@ -60,7 +60,7 @@ export const targetTroubles: readonly Trouble[] = [
     commands: allCommands,
     ...temporary,
     act: async ({ target, numbers }) => {
-      for (const until = performance.now() + between(numbers, 2000, 8000); performance.now() < until;) {
+      for (const until = performance.now() + numberBetween(numbers, 2000, 8000); performance.now() < until;) {
         target.signal("SIGSTOP");
         await sleep(80);
         target.signal("SIGCONT");
@@ -77,8 +77,8 @@ export const networkTroubles: readonly Trouble[] = [
     commands: allCommands,
     ...temporary,
     act: async (stage) => {
-      const status = oneOf(stage.numbers, [502, 503, 504] as const);
-      await setFor(stage, { kind: "gateway", status }, between(stage.numbers, 0.3, 6));
+      const status = randomItem(stage.numbers, [502, 503, 504] as const);
+      await setModeFor(stage, { kind: "gateway", status }, numberBetween(stage.numbers, 0.3, 6));
     },
   },
   {
@@ -87,7 +87,7 @@ export const networkTroubles: readonly Trouble[] = [
     commands: allCommands,
     ...temporary,
     act: async ({ numbers, link }) => {
-      await link.setMode({ kind: "gateway", status: oneOf(numbers, [502, 503, 504] as const) });
+      await link.setMode({ kind: "gateway", status: randomItem(numbers, [502, 503, 504] as const) });
     },
   },
   {
@@ -97,7 +97,7 @@ export const networkTroubles: readonly Trouble[] = [
     ...temporary,
     act: async (stage) => {
       const cutsOpen = stage.numbers() < 0.5;
-      await setFor(stage, { kind: "refusing", cutsOpen }, between(stage.numbers, 0.2, 4));
+      await setModeFor(stage, { kind: "refusing", cutsOpen }, numberBetween(stage.numbers, 0.2, 4));
     },
   },
   {
@@ -106,8 +106,8 @@ export const networkTroubles: readonly Trouble[] = [
     commands: allCommands,
     ...temporary,
     act: async (stage) => {
-      const share = between(stage.numbers, 0.02, 0.5);
-      await setFor(stage, { kind: "resetting", share }, between(stage.numbers, 0.5, 5));
+      const share = numberBetween(stage.numbers, 0.02, 0.5);
+      await setModeFor(stage, { kind: "resetting", share }, numberBetween(stage.numbers, 0.5, 5));
     },
   },
   {
@@ -116,8 +116,8 @@ export const networkTroubles: readonly Trouble[] = [
     commands: allCommands,
     ...temporary,
     act: async (stage) => {
-      const maxMs = between(stage.numbers, 50, 2000);
-      await setFor(stage, { kind: "delaying", maxMs }, between(stage.numbers, 1, 6));
+      const maxMs = numberBetween(stage.numbers, 50, 2000);
+      await setModeFor(stage, { kind: "delaying", maxMs }, numberBetween(stage.numbers, 1, 6));
     },
   },
   {
@@ -128,7 +128,7 @@ export const networkTroubles: readonly Trouble[] = [
     act: async ({ numbers, link, keys }) => {
       // Only keys that the target has accepted before. The harness would take any other key for a wrong one.
       const used = keys.filter((key) => link.hasPassed(key));
-      if (used.length > 0) await link.setMode({ kind: "revoking", key: oneOf(numbers, used) });
+      if (used.length > 0) await link.setMode({ kind: "revoking", key: randomItem(numbers, used) });
     },
   },
 ];

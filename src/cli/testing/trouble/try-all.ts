@@ -5,7 +5,7 @@ import { seededNumbers, shuffled } from "../../../base/statistics/random.ts";
 import { findK6 } from "../../../load/engines/k6/binary.ts";
 import { allFaults } from "../../../reference/catalogue.ts";
 import { problemsOf, type QuietResults, quietResultsOf, type TrialProblem } from "./judge-trial.ts";
-import { between, oneOf } from "./draw.ts";
+import { numberBetween, randomItem } from "./draw.ts";
 import { inFolder, runTrial } from "./trial.ts";
 import type { Trial } from "./trial-environment.ts";
 import type { CommandName, Trouble } from "./trouble.ts";
@@ -82,7 +82,7 @@ const slow: readonly CommandName[] = ["nightly with load"];
 function drawCommand(seed: number, trouble: Trouble, missing: readonly CommandName[]): Drawn | null {
   const numbers = seededNumbers(seed);
   const chosen = trouble.commands.filter((each) => !missing.includes(each));
-  return chosen.length === 0 ? null : { seed, trouble, numbers, command: oneOf(numbers, chosen) };
+  return chosen.length === 0 ? null : { seed, trouble, numbers, command: randomItem(numbers, chosen) };
 }
 
 const hasK6 = (): Promise<boolean> =>
@@ -131,8 +131,8 @@ async function tryOne({ seed, command, trouble, numbers }: Drawn, quiet: Quiet):
     seed,
     command,
     trouble,
-    fault: numbers() < shareOfFaults ? oneOf(numbers, faultsFor(command)) : null,
-    atSeconds: between(numbers, minAtSeconds, quiet.seconds),
+    fault: numbers() < shareOfFaults ? randomItem(numbers, faultsFor(command)) : null,
+    atSeconds: numberBetween(numbers, minAtSeconds, quiet.seconds),
     before: numbers() < 0.5 ? quiet.folder : null,
   };
   return await inFolder(async (root) => {

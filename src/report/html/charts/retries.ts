@@ -42,7 +42,7 @@ export function retryChart(deliveries: readonly Delivery[]): Html | null {
       "addresss",
       "addresses",
     ),
-    x: { label: "after the first attempt, not to scale", format: formatClock, scale: scaleFor(rows) },
+    x: { label: "after the first attempt, not to scale", format: formatClock, scale: logarithmicScaleFor(rows) },
     rows,
     legend: [
       { name: "planned", tone: "quiet", sign: "ring" },
@@ -131,7 +131,7 @@ function replyText({ reply }: Delivery): string {
 const linearSeconds = 20;
 
 /** Returns a logarithmic scale, on which both a minute and two hours can be seen. */
-function scaleFor(rows: readonly TimelineRow[]): Scale {
+function logarithmicScaleFor(rows: readonly TimelineRow[]): Scale {
   const last = rows.flatMap(({ marks }) => marks.map(({ to }) => to)).reduce((high, to) => Math.max(high, to), 60);
   const at = (seconds: number): number =>
     Math.log1p(Math.max(0, seconds) / linearSeconds) / Math.log1p(last / linearSeconds);

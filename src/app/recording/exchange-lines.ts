@@ -49,7 +49,7 @@ function withReason(exchange: Exchange): RecordedExchange | LeftOut {
 }
 
 /**
- * Finds out when the recorder's clock began, in Unix milliseconds. Only the `Date` headers show it. The latest start is
+ * Returns when the clock of the recording began, in Unix milliseconds. Only the `Date` headers show it. The latest start is
  * the best, because a `Date` may lag. Returns `null` if no response has a `Date`.
  */
 function startOf(exchanges: readonly Exchange[]): number | null {

@@ -64,7 +64,7 @@ const missingBody = (bytes: number): HarBody => ({
   gap: "no body",
 });
 
-/** Number of bytes that are kept of a body that is not complete. */
+/** Maximum number of bytes to keep of an incomplete body. */
 const keptBytes = 16 * 1024;
 
 const cutBody = (bytes: Buffer, length: number): HarBody => ({

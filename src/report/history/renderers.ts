@@ -20,7 +20,7 @@ export interface NightTerminalOptions extends TerminalSettings {
   readonly nights: number;
 }
 
-const statusColours: Readonly<Record<NightLine["kind"], keyof Paint>> = {
+const lineColours: Readonly<Record<NightLine["kind"], keyof Paint>> = {
   regression: "red",
   slower: "red",
   known: "yellow",
@@ -54,7 +54,7 @@ export function renderNightTerminal(
     ...broken.slice(0, maxTerminalLines).flatMap((says) => formatLabelled("broken       ", says, textWidth, paint.red)),
     ...(broken.length > maxTerminalLines ? [`and ${broken.length - maxTerminalLines} more broken in --json`] : []),
     ...shown.flatMap(({ kind, says }) =>
-      formatLabelled(kind.padEnd(13), says, textWidth, (label) => paint[statusColours[kind]](label)),
+      formatLabelled(kind.padEnd(13), says, textWidth, (label) => paint[lineColours[kind]](label)),
     ),
     ...(lines.length > shown.length ? [`and ${lines.length - shown.length} more in --json and the trend page`] : []),
     ...(judgement.pairs === null

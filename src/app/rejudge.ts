@@ -15,7 +15,7 @@ import { runEndOf } from "../report/model/verdict.ts";
 import { suitesOfParty } from "../suites/all.ts";
 import { cornersRequested, type PairCoverage } from "../suites/coverage/probe.ts";
 import { recordedSuites } from "../suites/recorded/recorded-suites.ts";
-import { packageVersion } from "./version.ts";
+import { packageVersion } from "../base/package-root.ts";
 
 interface RejudgeOptions {
   /** The requirement set to judge by. Default: the newest. */

@@ -22,6 +22,12 @@ export const packageRoot = once(() => (isSea() ? unpacked() : rootAbove(dirname(
 export const packageText = (path: string): string =>
   isSea() ? getAsset(packageAssets + path, "utf8") : readFileSync(join(packageRoot(), path), "utf8");
 
+/** Returns the version of the installed package. */
+export const packageVersion = once((): string => {
+  const parsed: unknown = JSON.parse(packageText("package.json"));
+  return typeof parsed === "object" && parsed !== null && "version" in parsed ? String(parsed.version) : "unknown";
+});
+
 function rootAbove(folder: string): string {
   if (existsSync(join(folder, "package.json"))) return folder;
   const above = dirname(folder);

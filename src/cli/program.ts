@@ -1,6 +1,6 @@
 import { Command, Help, type HelpConfiguration, type OutputConfiguration } from "commander";
 
-import { packageVersion } from "../app/version.ts";
+import { packageVersion } from "../base/package-root.ts";
 import { formatLabelled, wrap } from "../base/text.ts";
 import { commandTable } from "./command-table.ts";
 import { withInvocation } from "./invocation.ts";

@@ -1,5 +1,5 @@
 import type { RunEvents } from "../app/judge/judge.ts";
-import { packageVersion } from "../app/version.ts";
+import { packageVersion } from "../base/package-root.ts";
 import { duration } from "../base/duration.ts";
 import { sanitizeLine } from "../base/sanitize.ts";
 import { formatCount } from "../base/text.ts";

@@ -31,6 +31,8 @@ export interface EngineOptions {
   readonly network: Network;
   /** File for k6's own HTML report; `null` for none. */
   readonly dashboardFile: string | null;
+  /** The `User-Agent` of every request. */
+  readonly userAgent: string;
 }
 
 /** The parts of a request that make an agent play a role, such as failing. */

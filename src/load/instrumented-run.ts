@@ -56,7 +56,12 @@ export async function runInstrumented(
   options: EngineOptions,
   { receiver, rssBytes, deliveryTimeoutMs }: Instrumentation,
 ): Promise<LoadEvidence> {
-  const wire = openTransport({ now: epochMs, clockOffsetMs: () => 0, network: options.network });
+  const wire = openTransport({
+    now: epochMs,
+    clockOffsetMs: () => 0,
+    network: options.network,
+    senderHeaders: () => [["User-Agent", options.userAgent]],
+  });
   const readsUsage = scenario.claims.some((claim) => usageClaims.includes(claim));
   const memory = watchMemory(rssBytes);
   const refused = (): number => receiver?.refusedConnections() ?? 0;

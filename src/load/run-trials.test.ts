@@ -47,6 +47,7 @@ const answering: Engine = async ({ name }) => evidenceOf([sample(), sample({ sen
 const conduct = (trials: readonly LoadTrial[], options: Partial<RunTrialsOptions> = {}): Promise<TrialResult[]> =>
   runTrials({
     trials,
+    started: new Date(0),
     environment: ground,
     engines: { autocannon: answering, k6: answering },
     missingEngine: () => null,

@@ -1,3 +1,4 @@
+import { userAgent } from "../base/user-agent.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { traceOf } from "../base/errors.ts";
@@ -74,6 +75,8 @@ export type TrialResult =
 
 export interface RunTrialsOptions {
   readonly trials: readonly LoadTrial[];
+  /** Start of the load, as in the report. */
+  readonly started: Date;
   readonly environment: LoadEnvironment;
   readonly engines: Readonly<Record<EngineName, Engine>>;
   /** Why an engine is not available; `null` if it is. */
@@ -227,6 +230,7 @@ async function sendTrial(trial: LoadTrial, options: StoppableOptions): Promise<L
           options.onProgress(progress);
         },
         dashboardFile: options.dashboardOf(trial),
+        userAgent: userAgent(options.started),
       };
       return runInstrumented(options.engines[engine], scenario, engineOptions, setup.instrumentation);
     });

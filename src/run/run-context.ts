@@ -1,11 +1,13 @@
-import type { Exchange } from "../evidence/exchange.ts";
+import type { Exchange, Header } from "../evidence/exchange.ts";
+import { userAgent } from "../base/user-agent.ts";
+import { publishedEndpoints } from "../spec/endpoints.ts";
 import type { HarnessLimit } from "../base/harness-limit.ts";
 import { sampleOf } from "../rules/limits/sample.ts";
 import { isLoopback } from "../target/base-url.ts";
 import type { Target } from "../target/target.ts";
 import { acceptsConnection } from "../wire/accepts-connection.ts";
 import type { Deadlines } from "../wire/deadlines.ts";
-import { openTransport } from "../wire/transport.ts";
+import { openTransport, type OutgoingRequest } from "../wire/transport.ts";
 import { defaultBounds, maxRequestsFor, type RunBounds } from "./plan/bounds.ts";
 import { limitsOf } from "./plan/key-limits.ts";
 import type { ClientContext } from "./send/client.ts";
@@ -21,6 +23,8 @@ export interface SendingOptions extends Partial<RunBounds> {
   /** Stops the run early. The evidence so far is judged. */
   readonly signal: AbortSignal;
   readonly deadlines?: Partial<Deadlines>;
+  /** Start of the run, as in the report. Absent: requests do not name a run. */
+  readonly started?: Date;
   /** Seed of the generated requests. Default 1. */
   readonly coverageSeed?: number;
   /** How long the target may refuse connections before it counts as dead, in milliseconds. Default 8000. */
@@ -62,6 +66,7 @@ export function createContext(options: StoppableSending): ClientContext {
     clockOffsetMs: time.clockOffsetMs,
     network: target.network,
     onHarnessLimit: options.onHarnessLimit,
+    senderHeaders: senderHeadersOf(options),
     onLost: (exchange) => {
       recorder.countLost();
       outages.observeResent(exchange);
@@ -73,6 +78,20 @@ export function createContext(options: StoppableSending): ClientContext {
   const maxRequests = maxRequestsFor(bounds.maxRequests, target);
   return { ...bounds, baseUrl: target.baseUrl, transport, recorder, pacer, time, outages, maxRequests };
 }
+
+type SentRequest = Pick<OutgoingRequest, "method" | "url">;
+
+/** Returns a function that makes the headers which name the run, and each exchange if `requestIds` asks for that. */
+function senderHeadersOf({ started, requestIds }: SendingOptions): (id: string, request: SentRequest) => Header[] {
+  const agent: Header = ["User-Agent", userAgent(started)];
+  const run = started === undefined ? "" : `${started.toISOString()}-`;
+  return (id, request) =>
+    requestIds === true && !mayRunAgent(request) ? [agent, ["X-Request-Id", `${run}${id}`]] : [agent];
+}
+
+const { webhooks, alerts } = publishedEndpoints;
+const mayRunAgent = ({ method, url }: SentRequest): boolean =>
+  method === "POST" && !url.endsWith(webhooks.path) && !url.endsWith(alerts.path);
 
 /**
  * Sends the request of an exchange again, and records the new exchange. During an outage, the exchange is recorded as

@@ -1,3 +1,4 @@
+import { userAgent } from "../base/user-agent.ts";
 import { request } from "undici";
 
 import { messageOf } from "../base/errors.ts";
@@ -67,7 +68,11 @@ export async function send(call: HttpCall, network: Network, seconds: number, fa
     const response = await request(url, {
       dispatcher: dispatchers.of(url),
       method,
-      headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...call.headers },
+      headers: {
+        "user-agent": userAgent(),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...call.headers,
+      },
       body: body === undefined ? null : JSON.stringify(withTime(body, seconds)),
     });
     const text = await response.body.text();

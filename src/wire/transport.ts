@@ -6,6 +6,7 @@ import { type Dispatcher, request } from "undici";
 import type { HarnessLimit } from "../base/harness-limit.ts";
 import { openDispatchers } from "../base/network/dispatchers.ts";
 import { type Network, plainNetwork } from "../base/network/network.ts";
+import { userAgent } from "../base/user-agent.ts";
 import type { Answered, Ending, Exchange, Header, SentRequest, StreamEvent, Unanswered } from "../evidence/exchange.ts";
 import { recordBody, parseRawHeaders } from "./record.ts";
 import {
@@ -77,6 +78,13 @@ export interface TransportOptions {
   readonly deadlines?: Partial<Deadlines>;
   /** Proxy and certificates. Default: a direct connection. */
   readonly network?: Network;
+  /**
+   * Returns headers that say who sends a request. They are added when it is sent, and not recorded. Default: the
+   * harness and its version.
+   *
+   * @param id the exchange's id
+   */
+  readonly senderHeaders?: (id: string, outgoing: OutgoingRequest) => readonly Header[];
   /** Called if this machine has no free port or file descriptor for a connection. */
   readonly onHarnessLimit?: (limit: HarnessLimit) => void;
   /** Called if a request is sent a second time, because the server closed its idle connection. The target may have received it twice. */
@@ -141,7 +149,12 @@ export function openTransport(options: TransportOptions): Transport {
       const deadlines = tighterDeadlines(defaults, outgoing.deadlines ?? {});
       const dispatcher = dispatchers.of(outgoing.url);
       const onLost = (answer: Unanswered): void => reportLost({ ...recorded, answer });
-      const sending = sendFast(dispatcher, { ...outgoing, deadlines, onHead: opened.resolve, onLost }, options.now);
+      const headers = sentHeaders(recorded.id, outgoing, options);
+      const sending = sendFast(
+        dispatcher,
+        { ...outgoing, headers, deadlines, onHead: opened.resolve, onLost },
+        options.now,
+      );
       const finished = sending.then((answer): Exchange => {
         opened.resolve();
         return { ...recorded, answer };
@@ -151,6 +164,20 @@ export function openTransport(options: TransportOptions): Transport {
     close: dispatchers.close,
   };
 }
+
+const defaultSenderHeaders = (): readonly Header[] => [["User-Agent", userAgent()]];
+
+/** Returns the recorded headers of a request, and those that say who sends it. */
+const sentHeaders = (
+  id: string,
+  outgoing: OutgoingRequest,
+  { senderHeaders = defaultSenderHeaders }: TransportOptions,
+): Header[] => [
+  ...outgoing.headers,
+  ...senderHeaders(id, outgoing).filter(([name]) => !outgoing.headers.some((own) => isSameHeader(own[0], name))),
+];
+
+const isSameHeader = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
 /** Knows the limits for the next response: the stricter ones after a response has exceeded the default ones. */
 interface BoundsTracker {
@@ -200,7 +227,7 @@ function openExchange(
     try {
       response = await request(outgoing.url, {
         method: outgoing.method,
-        headers: outgoing.headers.flat(),
+        headers: sentHeaders(id, outgoing, options).flat(),
         body: bodyOf(outgoing),
         dispatcher: counting,
         signal: controller.signal,

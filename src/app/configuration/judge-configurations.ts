@@ -4,7 +4,7 @@ import { type FileFinding, formatPath } from "../../rules/configuration/finding.
 import { judgeConfiguration } from "../../rules/configuration/judge.ts";
 import { latestRequirements } from "../../spec/requirements.ts";
 import { assemble, detailsOf, shortHash } from "../report/assemble.ts";
-import { packageVersion } from "../version.ts";
+import { packageVersion } from "../../base/package-root.ts";
 import type { ConfigurationFile } from "./read-configuration.ts";
 
 /** The first requirement set with checks of configuration files. */

@@ -14,7 +14,7 @@ import type { RunResult } from "../../run/run-result.ts";
 import { redactorOf, secretsInResponses } from "./redactor.ts";
 import { secretsOf } from "./secrets.ts";
 import { describeRoles } from "../../target/target.ts";
-import { packageVersion } from "../version.ts";
+import { packageVersion } from "../../base/package-root.ts";
 
 /** The result of a run after all secrets were redacted. Only this form may be written or shown. */
 export type RedactedRun =
@@ -63,7 +63,7 @@ export async function runAndRedact(
   const { messages, requirements, selection } = options;
   const redact = redactorOf(secretsOf(options.target)).text;
   const started = new Date();
-  const result = await runSuites(withRedactedProgress(options, redact));
+  const result = await runSuites({ ...withRedactedProgress(options, redact), started });
   const occasion = {
     version: packageVersion(),
     requirements,

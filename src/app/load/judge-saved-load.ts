@@ -1,7 +1,7 @@
 import { newestRequirements, type RequirementSet } from "../../spec/requirements.ts";
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import type { ReportDocument } from "../../report/model/report.ts";
-import { packageVersion } from "../version.ts";
+import { packageVersion } from "../../base/package-root.ts";
 import { assembleLoadReport } from "../report/load-report.ts";
 import { runEndFor } from "../../report/model/verdict.ts";
 import { judgeSavedEvidence, type SavedOutcome } from "./saved-evidence.ts";

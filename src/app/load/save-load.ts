@@ -11,7 +11,7 @@ import { redactorOf } from "../judge/redactor.ts";
 import { secretsOf } from "../judge/secrets.ts";
 import { writeFiles } from "../report-folder/write-files.ts";
 import { assembleLoadReport, type LoadReportInput, loadReportTarget } from "../report/load-report.ts";
-import { packageVersion } from "../version.ts";
+import { packageVersion } from "../../base/package-root.ts";
 import { type NotSentReason, describeNotSent } from "./not-sent-reason.ts";
 
 /** The result of a load after all secrets were redacted. Only this form may be written or shown. */

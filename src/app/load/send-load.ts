@@ -177,6 +177,7 @@ async function send(trials: readonly LoadTrial[], writer: LoadWriter, sending: T
   try {
     await runTrials({
       trials,
+      started,
       environment,
       engines: sendingEngines,
       missingEngine: engines.missing,

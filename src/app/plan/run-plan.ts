@@ -42,7 +42,7 @@ export interface RunPlan {
   /** The requirement set that the run would judge by. */
   readonly requirements: RequirementSet;
   /** The bounds of the run, with defaults filled in. `maxRequests` is `null` for an unlimited number. */
-  readonly bounds: Omit<RunBounds, "readOnly"> & { readonly isReadOnly: boolean };
+  readonly bounds: Omit<RunBounds, "readOnly" | "requestIds"> & { readonly isReadOnly: boolean };
 }
 
 export interface ShortOfTime {
@@ -58,7 +58,17 @@ export interface PlanOptions extends RunScope {
 
 /** Plans a run. Returns `null` if the target has no key for ordinary requests. */
 export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
-  const { target: named, suites, messages, readOnly, selection: _, requirements, coverageSeed, ...bounds } = options;
+  const {
+    target: named,
+    suites,
+    messages,
+    readOnly,
+    selection: _,
+    requestIds: _ids,
+    requirements,
+    coverageSeed,
+    ...bounds
+  } = options;
   const { maxWaitMs } = bounds;
   const target = withFoundAgent(named);
   const main = mainKey(target);

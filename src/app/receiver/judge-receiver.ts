@@ -6,7 +6,7 @@ import { suitesOfParty } from "../../suites/all.ts";
 import type { Target } from "../../target/target.ts";
 import { redactRun } from "../judge/redacted-run.ts";
 import type { JudgedTarget, RunEvents } from "../judge/judge.ts";
-import { packageVersion } from "../version.ts";
+import { packageVersion } from "../../base/package-root.ts";
 
 export interface JudgeReceiverOptions extends DeliverySettings {
   readonly target: Target;

@@ -12,7 +12,7 @@ import { formatTrial } from "../../report/model/trial-id.ts";
 import type { FindingTrial } from "../../report/model/load-results.ts";
 import { partyOf, type Report, type ReportFinding } from "../../report/model/report.ts";
 import type { Messages } from "../../run/skip-reason.ts";
-import { packageVersion } from "../version.ts";
+import { packageVersion } from "../../base/package-root.ts";
 import { suitesOfParty } from "../../suites/all.ts";
 import { rejudgeRun } from "../rejudge.ts";
 import { readSavedRun } from "../report-folder/saved-run.ts";

@@ -17,7 +17,7 @@ import {
 } from "../../report/statement/statement.ts";
 import { type Statement, statementSchema } from "../../report/statement/statement-schema.ts";
 import { partyOf, type Report } from "../../report/model/report.ts";
-import { packageVersion } from "../version.ts";
+import { packageVersion } from "../../base/package-root.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { UseCaseError } from "../use-case-error.ts";

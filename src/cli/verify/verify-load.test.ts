@@ -11,7 +11,7 @@ import { serializeReport } from "../../report/model/report-file.ts";
 import type { Report } from "../../report/model/report.ts";
 import { withoutContradiction } from "../../report/testing/without-contradiction.ts";
 import { sha256Of, statementOf, serializeStatement } from "../../report/statement/statement.ts";
-import { packageVersion } from "../../app/version.ts";
+import { packageVersion } from "../../base/package-root.ts";
 import { assembleLoadReport } from "../../app/report/load-report.ts";
 import { evidenceFileOf } from "../../load/trials.ts";
 import { readDocument } from "../../app/report-folder/read-document.ts";

@@ -13,7 +13,7 @@ interface Served {
 /** Returns options with the clock at normal speed, and without a stop, progress and role requests. */
 export const defaultEngineOptions = (): Pick<
   EngineOptions,
-  "roleRequests" | "speed" | "segments" | "signal" | "onProgress" | "network" | "dashboardFile"
+  "roleRequests" | "speed" | "segments" | "signal" | "onProgress" | "network" | "dashboardFile" | "userAgent"
 > => ({
   roleRequests: {},
   speed: 1,
@@ -22,6 +22,7 @@ export const defaultEngineOptions = (): Pick<
   onProgress: () => {},
   network: plainNetwork,
   dashboardFile: null,
+  userAgent: "test",
 });
 
 /** Returns options for a reference server, with a new Pro key and every agent. */

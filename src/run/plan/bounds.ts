@@ -1,7 +1,10 @@
 import { isLoopback } from "../../target/base-url.ts";
 import type { Target } from "../../target/target.ts";
 
-/** Limits of a run. The options of the library have these names, and the command line derives its flags from them. */
+/**
+ * Limits of a run, and how it marks its requests. The options of the library have these names, and the command line
+ * derives its flags from them.
+ */
 export interface RunBounds {
   /** Maximum number of requests. Default: 1000 if the target is not on loopback, otherwise no limit (`null`). */
   readonly maxRequests: number | null;
@@ -21,6 +24,11 @@ export interface RunBounds {
   readonly maxTimeMs: number | null;
   /** Sends only GET requests, and skips checks that need more. Default: `false`. */
   readonly readOnly: boolean;
+  /**
+   * Sends `X-Request-Id` with the start of the run and the id of the exchange, so that a vendor finds each request in a
+   * log. Requests that may run an agent have none: checks judge the `request_id` of their responses. Default: `false`.
+   */
+  readonly requestIds: boolean;
 }
 
 /**
@@ -60,6 +68,10 @@ export const boundTable: Readonly<Record<keyof RunBounds, Bound>> = {
     help: "stop after this time, with a report (default: the maximum wait plus three minutes)",
   },
   readOnly: { kind: "switch", help: "send only GET requests; checks that need more are skipped" },
+  requestIds: {
+    kind: "switch",
+    help: "send X-Request-Id with the run and the exchange, except with requests that may run an agent",
+  },
 };
 
 export const boundNames = Object.keys(boundTable) as (keyof RunBounds)[];
@@ -73,6 +85,7 @@ export const defaultBounds: RunBounds = {
   maxWaitMs: 120_000,
   maxTimeMs: null,
   readOnly: false,
+  requestIds: false,
 };
 
 /**

@@ -147,6 +147,7 @@ async function runTrial(result: LoadFaultTrial, openEnvironment: EnvironmentOpen
 export async function sendLoneTrial(trial: LoadTrial, environment: LoadEnvironment): Promise<TrialResult | undefined> {
   const [result] = await runTrials({
     trials: [trial],
+    started: new Date(),
     environment,
     engines: { k6: runK6, autocannon: runAutocannon },
     missingEngine: () => null,

@@ -8,6 +8,7 @@ const whereAgentIs = (answering: string): RequestTarget => ({
   baseUrl: "http://127.0.0.1:1/v1",
   agents: { answering, streaming: null, slow: null, slowStreaming: null, failing: null },
   roleRequests: {},
+  userAgent: "test",
 });
 
 describe("a call of an agent", () => {

@@ -9,7 +9,7 @@ export interface PreparedRequest {
   readonly body: string | null;
 }
 
-export type RequestTarget = Pick<EngineOptions, "baseUrl" | "agents" | "roleRequests">;
+export type RequestTarget = Pick<EngineOptions, "baseUrl" | "agents" | "roleRequests" | "userAgent">;
 
 /**
  * Builds the request of an operation.
@@ -21,7 +21,7 @@ export function prepareRequest(operation: Operation, key: string, target: Reques
   const get = (urlPath: string): PreparedRequest => ({
     method: "GET",
     url: target.baseUrl + urlPath,
-    headers: { authorization: `Bearer ${key}`, accept: "application/json" },
+    headers: { authorization: `Bearer ${key}`, accept: "application/json", "user-agent": target.userAgent },
     body: null,
   });
   const post = (urlPath: string, accept: string): PreparedRequest => {

@@ -15,8 +15,9 @@ import type { FromSender, SendJob, SendResult, ToSender } from "./send-flows.ts"
 export const runAutocannon: Engine = async (scenario, options) => {
   const flows = scenario.flows(options.limits);
   assertSupported(scenario, flows, options);
-  const { baseUrl, agents, roleRequests, keys, speed, network } = options;
-  const job = { baseUrl, agents, roleRequests, keys, speed, network, flows: flows.map((flow) => atSpeed(flow, speed)) };
+  const { baseUrl, agents, roleRequests, keys, speed, network, userAgent } = options;
+  const sent = flows.map((flow) => atSpeed(flow, speed));
+  const job = { baseUrl, agents, roleRequests, keys, speed, network, userAgent, flows: sent };
   const expectedMs = (scenario.seconds(options.limits) / speed) * 1000;
   const result = await runSender(startSender(), job, options, expectedMs);
   return evidenceOf(scenario, flows, options, result);

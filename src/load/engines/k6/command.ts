@@ -89,6 +89,7 @@ function scriptEnvironment(options: EngineOptions): Record<string, string> {
     LIMITS: JSON.stringify(options.limits),
     SPEED: String(options.speed),
     RECORD: "true",
+    K6_USER_AGENT: options.userAgent,
     // Without this variable, k6 looks for hosts that a machine without Internet cannot reach.
     K6_AUTO_EXTENSION_RESOLUTION: "false",
   };

@@ -44,7 +44,7 @@ const needsOf = (pairs: FormattedPlan["pairs"]): string[] | undefined => pairs?.
 
 describe("plan", () => {
   it("shows the limits of the run", async () => {
-    const { readOnly: _, ...bounds } = defaultBounds;
+    const { readOnly: _, requestIds: _ids, ...bounds } = defaultBounds;
     const named = await planned(["--only", "HLT-1", "--max-requests", "9", "--max-wait", "5s", "--read-only"]);
     expect(named.bounds).toEqual({
       ...bounds,

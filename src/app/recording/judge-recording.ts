@@ -10,7 +10,7 @@ import { recordedSuites, type RecordingFacts } from "../../suites/recorded/recor
 import { defaultTargetTraits, type Target, type TargetKey } from "../../target/target.ts";
 import { redactRun } from "../judge/redacted-run.ts";
 import type { SavedRun } from "../report-folder/saved-run.ts";
-import { packageVersion } from "../version.ts";
+import { packageVersion } from "../../base/package-root.ts";
 import { chooseBaseUrl, isBelow } from "./choose-server.ts";
 import { nameKeys } from "./keys.ts";
 import {

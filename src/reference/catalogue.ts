@@ -21,6 +21,7 @@ import {
   responseFaults,
   severalFaults,
 } from "./faults/relations.ts";
+import { rareRequestFaults } from "./faults/rare-requests.ts";
 import { requestFaults, serviceFaults } from "./faults/requests.ts";
 import { eventFaults, sequenceFaults, streamFaults } from "./faults/stream.ts";
 import type { Patch } from "./patch.ts";
@@ -37,6 +38,7 @@ import { wireVariants } from "./variants/wire.ts";
 export const allFaults: readonly Patch[] = [
   ...serviceFaults,
   ...requestFaults,
+  ...rareRequestFaults,
   ...invokeFaults,
   ...streamFaults,
   ...sequenceFaults,

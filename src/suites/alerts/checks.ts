@@ -5,6 +5,7 @@ import { headerNames } from "../../spec/headers.ts";
 import { check, observe, suite } from "../../run/judge/check.ts";
 import { breach, follows, holds, observed, unproven } from "../../run/judge/finding.ts";
 import { moreTime, need, type SkipCause } from "../../run/skip-reason.ts";
+import { fractionCheck } from "./fraction.ts";
 import { type AlertCrossed, alertCrossed, alertIdOf, oddAlertsCreated } from "./probes.ts";
 import { rejectedReceiverAddress } from "../shared/rejection.ts";
 import {
@@ -35,6 +36,7 @@ export const alerts = suite("Usage alerts", [
     if (isSuccess(created)) return follows("answers-2xx");
     return rejectedReceiverAddress(created, unreached === null) ?? breach("a success", outcomeOf(created), created);
   }),
+  fractionCheck,
   observe("ALR-2", alertCrossed, ({ created }) =>
     isSuccess(created)
       ? observed(`${describeResponse(created)}; ${describeId(created)}`)

@@ -68,6 +68,24 @@ const signedUnusually = probe(
   },
 );
 
+/** JSON with empty lines between its fields, and two line feeds in the query. */
+const jsonOfLines = `{
+
+"query": "Hello.\\n\\nPlease answer in a few words."
+
+}
+`;
+
+const signedLines = probe(
+  "a signed request is sent with empty lines in its body",
+  { needs: ["signing"], requests: 1, since: "1.2", stage: "exclusive" },
+  async (context): Promise<SignedInvoke> => {
+    const agent = context.target.agents.answering;
+    if (agent === undefined) return { posted: null, postedPlainly: null };
+    return postSigned(context, agentPath(agent, "invoke"), jsonOfLines);
+  },
+);
+
 /** Sends a signed POST, and sends it again without a signature if it did not succeed. */
 async function postSigned(context: ProbeContext<"signing">, path: string, body: string) {
   const posted = await createSigner(context)("POST", path, { body });
@@ -227,6 +245,7 @@ export const signingChecks = [
     as: "white space and escapes",
     since: "1.1",
   }),
+  check("AUTH-10", signedLines, judgePost("empty lines in its body"), { as: "line feeds", since: "1.2" }),
   observe("AUTH-11", signedBadly, ({ control, asked, unsigned }) => {
     if (!isSuccess(control))
       return unproven(`the same request without a signature did not succeed (${outcomeOf(control)})`);

@@ -18,6 +18,7 @@ import { judgeAgentNamed, judgeCreatedTime, uniqueIdsCheck } from "./event-conte
 import { missingDeliveryExcuse, droppedByReceiver, unpublishedTypeExcuse } from "./missing-deliveries.ts";
 import { deploymentChecks, isOfDeployment } from "./deployment-events.ts";
 import { oddWebhookChecks } from "./odd-webhooks.ts";
+import { unusualEndChecks } from "./unusual-ends.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { getPath, isObject } from "../../base/json.ts";
@@ -275,6 +276,7 @@ export const deliveries = suite("Webhook deliveries", [
     return observed(values.length === 0 ? `no \`${signatureHeader}\`` : `still a \`${signatureHeader}\``);
   }),
   ...oddWebhookChecks,
+  ...unusualEndChecks,
   ...deploymentChecks,
   check(
     "HOOK-16",

@@ -29,6 +29,7 @@ import {
   receiverScripts,
   scriptsFailingFirst,
 } from "./retry-probe.ts";
+import { failingBatchSubmitted, streamsTimedOut } from "./unusual-ends.ts";
 import { firstRetryWithinMs, laterRetriesWithinMs } from "./retry-schedule.ts";
 
 /** Evidence of an execution that failed or timed out, with webhooks for that event. */
@@ -106,7 +107,13 @@ async function failInStream({ client, given: { receiver }, target, time }: Failu
 
 export const failingWithWebhooks = probe(
   "a failing agent that has webhooks is invoked",
-  { needs: ["receiver", "agents.failing"], requests: 5, stage: "exclusive", creates: { webhooks: 3 } },
+  {
+    needs: ["receiver", "agents.failing"],
+    requests: 5,
+    stage: "exclusive",
+    after: [failingBatchSubmitted],
+    creates: { webhooks: 3 },
+  },
   async (context) => {
     const assignment = context.given["agents.failing"];
     await failInStream(context);
@@ -127,6 +134,7 @@ export const timingOutWithWebhooks = probe(
     requests: 3,
     waits: { mode: "reserved", seconds: maxTimeoutMs / 1000 },
     stage: "exclusive",
+    after: [streamsTimedOut],
     creates: { webhooks: 2 },
   },
   (context) => {

@@ -1,3 +1,4 @@
+import { invokedLinesCheck } from "../stream/late-parameters.ts";
 import { invokeCornerChecks } from "../coverage/checks.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { z } from "zod";
@@ -126,6 +127,7 @@ export const invoke = suite("Invoke", [
   }),
   check("INV-1", atMin, judgeTogether, { as: "with several parameters" }),
   check("INV-1", atMax, judgeTogether, { as: "with temperature and max_tokens" }),
+  invokedLinesCheck,
   checkEverySuccess("INV-1", "invoke", isOpenExecution),
   ...(["INV-2", "INV-3", "INV-4", "INV-5", "INV-6"] as const).map(checkField),
   checkEvery(

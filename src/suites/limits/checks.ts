@@ -36,6 +36,7 @@ import { minuteExhausted, type MinuteExhausted } from "./minute-probe.ts";
 import { passiveCountingChecks } from "./passive-counting.ts";
 import { quotaChecks } from "./quota.ts";
 import { judgeSibling } from "./sibling-key.ts";
+import { timedOutSlotsCheck } from "../deliveries/unusual-ends.ts";
 import { slotChecks } from "./slot-checks.ts";
 import { spareKeyChecks } from "./spare-key-checks.ts";
 import type { TimedRetry } from "./timed-retry.ts";
@@ -323,6 +324,7 @@ export const limits = suite("Limits", [
   ...ledgerChecks,
   ...passiveCountingChecks,
   ...slotChecks,
+  timedOutSlotsCheck,
   ...spareKeyChecks,
   ...quotaChecks,
 ]);

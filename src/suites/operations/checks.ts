@@ -1,4 +1,3 @@
-import { encodedSegment } from "../../base/path-segment.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { type Check, check, observe, suite } from "../../run/judge/check.ts";
 import { breach, holds, observed, type Unproven, unproven } from "../../run/judge/finding.ts";
@@ -7,7 +6,16 @@ import { need } from "../../run/skip-reason.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";
 import { responseCases } from "../shared/cases.ts";
 import { endpointOf, allExchanges } from "../shared/all-exchanges.ts";
-import { batchSubmitted, type BatchSubmitted, type Handle, handleOf, longBatchSubmitted, stateOf } from "./probes.ts";
+import { longBatchChecks } from "./long-batch.ts";
+import {
+  batchSubmitted,
+  type BatchSubmitted,
+  checkUrlsOf,
+  type Handle,
+  handleOf,
+  longBatchSubmitted,
+  stateOf,
+} from "./probes.ts";
 import {
   describeResponse,
   describeStatus,
@@ -41,15 +49,6 @@ function withoutHandle(evidence: BatchSubmitted): Unproven | null {
     return unproven("the batch was processed at once: no long-running operation was observed", need("paths.start"));
   const what = refused === evidence.submitted ? "the batch" : "the start of an operation";
   return unproven(`${what} was not accepted (${outcomeOf(refused)})`);
-}
-
-/** Accepted values of `check_url`, with and without the path prefix of the target's base URL. */
-function checkUrlsOf({ request: { url } }: Exchange, operationId: string): string[] {
-  const prefix = new URL(url).pathname.replace(/\/v1\/.*$/, "");
-  return [operationId, encodedSegment(operationId)].flatMap((id) => [
-    `/v1/operations/${id}`,
-    `${prefix}/v1/operations/${id}`,
-  ]);
 }
 
 /** Checks every operation handle of the run. */
@@ -99,6 +98,7 @@ export const operations = suite("Operations and batch", [
       ? null
       : { expected: `\`check_url\` is ${formatValue(`/v1/operations/${operationId}`)}`, actual: formatValue(checkUrl) };
   }),
+  ...longBatchChecks,
   observe("OPS-4", batchSubmitted, ({ polls }) => {
     const [first] = polls;
     return first === undefined

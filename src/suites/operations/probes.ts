@@ -93,7 +93,7 @@ export const longBatchSubmitted = probe(
 );
 
 /** The id of a started operation; `null` if there is none or it cannot be part of a path. */
-function startedId(exchange: Exchange | null): string | null {
+export function startedId(exchange: Exchange | null): string | null {
   const id = exchange !== null && isSuccess(exchange) ? handleOf(exchange).operationId : undefined;
   return typeof id === "string" && isSegment(id) ? id : null;
 }
@@ -103,7 +103,7 @@ export const fillAgentId = (path: string, agent: string): string =>
   path.replaceAll("{agent_id}", encodedSegment(agent));
 
 /** Polls the operation a few times, until it has ended. */
-async function followToEnd(client: Client, id: string, time: RunClock): Promise<Exchange[]> {
+export async function followToEnd(client: Client, id: string, time: RunClock): Promise<Exchange[]> {
   const polls: Exchange[] = [];
   for (const ms of time.canAdvance ? pollWaitsMs.advanced : pollWaitsMs.real) {
     if (!(await waitIfAllowed(time, ms, "the operation is pending"))) break;
@@ -138,4 +138,13 @@ export function handleOf(exchange: Exchange): Handle {
     status: getPath(fields, "status"),
     checkUrl: getPath(fields, "check_url"),
   };
+}
+
+/** Accepted values of `check_url`, with and without the path prefix of the target's base URL. */
+export function checkUrlsOf({ request: { url } }: Exchange, operationId: string): string[] {
+  const prefix = new URL(url).pathname.replace(/\/v1\/.*$/, "");
+  return [operationId, encodedSegment(operationId)].flatMap((id) => [
+    `/v1/operations/${id}`,
+    `${prefix}/v1/operations/${id}`,
+  ]);
 }

@@ -26,6 +26,7 @@ import {
   sequenceText,
   textOf,
 } from "./events.ts";
+import { lateParameterChecks } from "./late-parameters.ts";
 import { failureChecks, missingStream } from "./failures.ts";
 import {
   everyStream,
@@ -151,6 +152,7 @@ export const stream = suite("Stream", [
   check("SSE-22", together, accepts("delay"), { as: "stream_delay_ms" }),
   check("SSE-22", together, accepts("size"), { as: "chunk_size" }),
   check("SSE-22", together, accepts("unknownKeys"), { as: "unknown keys" }),
+  ...lateParameterChecks,
   observe("SSE-23", { plain: streamed, other: streamedFromTwo }, ({ plain, other }) =>
     compareStreams(
       plain,

@@ -9,6 +9,7 @@ import { check, observe, suite } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
 import { anyOf, need } from "../../run/skip-reason.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
+import { batchTokensCheck } from "../operations/long-batch.ts";
 import { usageLedger } from "../limits/ledger-checks.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
 import { bodyCases } from "../shared/cases.ts";
@@ -149,6 +150,7 @@ export const usage = suite("Read usage", [
       allAlong === null ? inapplicable("the target's clock was advanced between the reads") : judgeTokens(allAlong),
     { as: "all along" },
   ),
+  batchTokensCheck,
   observe("USE-9", usageRead, ({ usage: report, limits }) => {
     const requests = usageCountOf(report, "requests");
     if (requests === null) return unproven("the report has no complete `requests`");

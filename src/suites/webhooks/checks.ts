@@ -16,6 +16,7 @@ import { responseCell } from "../shared/cases.ts";
 import { rejectedReceiverAddress } from "../shared/rejection.ts";
 import { describeFields, describeStatus, hasStatus, isSuccess, outcomeOf, schemaMismatch } from "../shared/response.ts";
 import { deliveriesTo } from "./await-deliveries.ts";
+import { bareWebhookObservation } from "./bare-webhook.ts";
 import { webhookIdOf } from "./create-webhook.ts";
 import { invokedWithWebhooks, type InvokedWithWebhooks, malformedWebhooks } from "./probes.ts";
 
@@ -195,6 +196,7 @@ export const webhooks = suite("Webhooks", [
       ? fewRequests()
       : observed(`without url: ${describeStatus(withoutUrl)}; unknown event type: ${describeStatus(unknownEvent)}`),
   ),
+  bareWebhookObservation,
   observe("WHK-6", malformedWebhooks, ({ withoutUrl, withoutAgent, withoutSecret }) =>
     withoutUrl === null || withoutAgent === null || withoutSecret === null
       ? fewRequests()

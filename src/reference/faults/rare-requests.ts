@@ -1,0 +1,150 @@
+import { getPath, isObject } from "../../base/json.ts";
+import { apiError, fieldError } from "../api-error.ts";
+import { editField, fieldsOf, removeField } from "../json-edit.ts";
+import { overrideJson } from "../overrides.ts";
+import { fault, faults, type Override } from "../patch.ts";
+
+// Faults that show only in requests that few clients send: a threshold with a fraction, empty lines, a batch of eleven,
+// a stream that resumes after its end, or one that runs into a timeout.
+
+const bothMissing = "Fields url and events: missing.";
+
+const withoutVersion = (path: unknown): string => String(path).replace("/v1/", "/");
+
+const hasEmptyLine = (text: unknown): boolean => typeof text === "string" && text.includes("\n\n");
+
+/** Leaves out the timeouts of streams, for webhooks with events that `isDeaf` selects. */
+const withoutStreamTimeouts =
+  (isDeaf: (events: readonly string[]) => boolean): Override =>
+  (base) => {
+    let isOfStream = false;
+    return {
+      executionEventData: (input) => {
+        isOfStream = input.operation === "stream" && input.stage.kind === "timeout";
+        return base.executionEventData(input);
+      },
+      selectsType: (events, type) =>
+        !(type === "agent.timeout" && isOfStream && isDeaf(events)) && base.selectsType(events, type),
+    };
+  };
+
+export const rareRequestFaults = faults("Endpoints / Common request rules 2", {
+  "alert-fraction-refused": fault("ALR-1", "A `threshold` that is no whole number is refused.").by((base) => ({
+    validateAlert: (body, addressRefusal) => {
+      const threshold = getPath(body, "threshold");
+      return typeof threshold === "number" && !Number.isInteger(threshold)
+        ? fieldError("invalid-input", "threshold", "must be a whole number")
+        : base.validateAlert(body, addressRefusal);
+    },
+  })),
+  "details-array-for-two-fields": fault("ERR-7", "An error about two fields has an array as its `details`.").by(
+    (base) => ({
+      validateWebhook: (body, addressRefusal) =>
+        isObject(body) && body["url"] === undefined && body["events"] === undefined
+          ? apiError("missing-field", bothMissing)
+          : base.validateWebhook(body, addressRefusal),
+      errorBody: (input) =>
+        input.message === bothMissing
+          ? {
+              status: "error",
+              error: {
+                code: input.code,
+                message: input.message,
+                details: ["url", "events"].map((field) => ({ field, reason: "missing" })),
+              },
+            }
+          : base.errorBody(input),
+    }),
+  ),
+  "check-url-without-version-of-eleven": fault(
+    "OPS-3",
+    "`check_url` lacks the version for a batch of more than ten.",
+  ).by((base) => ({
+    handleBody: (operation) => {
+      const body = base.handleBody(operation);
+      return operation.total <= 10 ? body : editField(body, "check_url", withoutVersion);
+    },
+  })),
+  "tokens-of-batches-halved": fault("USE-8", "`tokens.used` grows by half of the tokens of a batch.").by((base) => ({
+    chargeTokens: (account, count, nowMs, operation) =>
+      base.chargeTokens(account, operation === "batch" ? Math.floor(count / 2) : count, nowMs, operation),
+  })),
+  "failed-batch-without-input": fault("HOOK-18", "`agent.failed` has no `input` after a batch.").by(
+    overrideJson("executionEventData")
+      .when(({ stage, operation }) => stage.kind === "failed" && operation === "batch")
+      .remove("input"),
+  ),
+  "empty-lines-refused": fault(["INV-1", "SSE-1"], "A query with an empty line is refused.").by((base) => ({
+    validateBody: (body, violations, operation) =>
+      hasEmptyLine(getPath(body, "query"))
+        ? fieldError("invalid-input", "query", "must not have an empty line")
+        : base.validateBody(body, violations, operation),
+  })),
+  "request-signature-without-empty-lines": fault(
+    "AUTH-10",
+    "The signature is expected over the body without its empty lines.",
+  ).by((base) => ({
+    signedBytes: (request) =>
+      base.signedBytes({
+        ...request,
+        body: Buffer.from(
+          Buffer.from(request.body)
+            .toString()
+            .replaceAll(/\n{2,}/g, "\n"),
+        ),
+      }),
+  })),
+  "streams-from-two-count-twice": fault("LIM-11", "A stream that resumes at index 2 counts as two requests.").by(
+    (base) => {
+      let isResumed = false;
+      return {
+        validateBody: (body, ...rest) => {
+          isResumed = fieldsOf(fieldsOf(body)["parameters"])["resume_from_index"] === 2;
+          return base.validateBody(body, ...rest);
+        },
+        requestsPerChunk: () => {
+          const more = Number(isResumed);
+          isResumed = false;
+          return more;
+        },
+      };
+    },
+    ["HDR-12"],
+  ),
+  "done-without-tokens-past-the-end": fault(
+    "SSE-13",
+    "`done` has no `total_tokens` if a stream resumes after its last chunk.",
+  ).by((base) => {
+    let isPast = false;
+    return {
+      plan: (input) => {
+        isPast = input.chunks.length === 0;
+        return base.plan(input);
+      },
+      doneData: (usage, elapsedMs) => {
+        const data = base.doneData(usage, elapsedMs);
+        return isPast ? removeField(data, "usage.total_tokens") : data;
+      },
+    };
+  }),
+  "slot-lost-to-timed-out-streams": fault("LIM-17", "A stream that runs into a timeout keeps its slot.").by((base) => {
+    let timedOut = 0;
+    return {
+      streamErrorData: (ending) => {
+        if (ending.cause === "timeout") timedOut += 1;
+        return base.streamErrorData(ending);
+      },
+      releasesSlot: (event, head) => {
+        const isKept = event === "end" && head.operation === "stream" && timedOut > 0;
+        if (isKept) timedOut -= 1;
+        return !isKept && base.releasesSlot(event, head);
+      },
+    };
+  }),
+  "stream-timeout-not-to-wildcards": fault("HOOK-16", "`agent.*` does not select the `agent.timeout` of a stream.").by(
+    withoutStreamTimeouts((events) => events.includes("agent.*")),
+  ),
+  "stream-timeout-not-sent": fault("HOOK-10", "`agent.timeout` is not sent after a stream.").by(
+    withoutStreamTimeouts(() => true),
+  ),
+});

@@ -1,0 +1,227 @@
+import { randomUUID } from "node:crypto";
+
+import type { Delivery } from "../../evidence/delivery.ts";
+import { deliveryJson } from "../../evidence/delivery.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { fieldMismatch } from "../../rules/bodies/fields.ts";
+import { sampleOf } from "../../rules/limits/sample.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
+import { hasFewRequests, tiersUnderTest } from "../../run/plan/needs.ts";
+import { probe } from "../../run/probe.ts";
+import type { Target, TargetKey } from "../../target/target.ts";
+import { fillAgentId } from "../operations/probes.ts";
+import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
+import { eventsOf, isEventStream, sequenceText } from "../stream/events.ts";
+import { awaitCondition, awaitUnexpected } from "../webhooks/await-deliveries.ts";
+import {
+  createWebhook,
+  type OpenedWebhook,
+  provenReachOf,
+  type RequestedWebhook,
+  requestedWebhookOf,
+  withHooksSince,
+} from "../webhooks/create-webhook.ts";
+import { eventsOfType, eventTypeOf } from "./events.ts";
+
+// Executions that end in a way that few requests cause: a batch of a failing agent, and streams that run into the
+// agent's timeout. Their probes run before the webhooks of earlier sets exist, so that these get no further events.
+
+const since = "1.2";
+const maxTimeoutMs = 60_000;
+const timeoutStepMs = 5000;
+
+/** A batch of an agent that fails, and the deliveries to a webhook of that agent. */
+interface FailedBatch {
+  readonly submitted: Exchange;
+  readonly deliveries: readonly Delivery[];
+}
+
+export const failingBatchSubmitted = probe(
+  "a failing agent that has a webhook gets a batch",
+  {
+    needs: ["receiver", "paths.batch", "agents.failing"],
+    requests: (target) => (hasFewRequests(target) ? 0 : 2),
+    executions: (target) => (hasFewRequests(target) ? 0 : 1),
+    stage: "exclusive",
+    creates: { webhooks: 1, operations: 1 },
+    createsFew: {},
+    since,
+  },
+  async ({ client, given, target, time }): Promise<FailedBatch | null> => {
+    const { agent, body, path } = given["agents.failing"];
+    if (hasFewRequests(target) || path !== null) return null;
+    await provenReachOf(given.receiver, target);
+    const options = { name: "failed-batch", events: ["agent.failed"], agent, isSigned: true };
+    const { address } = await createWebhook(client, withHooksSince(given.receiver, since), options);
+    const batch = [{ ...body, query: `Hello. ${randomUUID()}` }];
+    const submitted = await client.send("POST", fillAgentId(given["paths.batch"], agent), { json: { batch } });
+    if (isSuccess(submitted)) await awaitCondition(() => address.deliveries().length > 0, time);
+    return { submitted, deliveries: [...address.deliveries()] };
+  },
+);
+
+function judgeFailedBatch(failed: FailedBatch | null): Finding<never> {
+  if (failed === null) return inapplicable("no batch was sent to a failing agent");
+  const told = eventsOfType(failed.deliveries, "agent.failed");
+  if (told.length === 0)
+    return inapplicable(`no \`agent.failed\` came after the batch (${outcomeOf(failed.submitted)})`);
+  for (const delivery of told) {
+    const mismatch = fieldMismatch("failed", "HOOK-18", deliveryJson(delivery));
+    if (mismatch !== null && mismatch !== undefined)
+      return breach(mismatch.expected, `${mismatch.actual} after a batch`, delivery, failed.submitted);
+  }
+  return holds();
+}
+
+/** Streams of an agent that times out, as many as the key has slots, and what came of them. */
+interface TimedOutStreams {
+  readonly named: RequestedWebhook;
+  readonly wildcard: RequestedWebhook;
+  readonly streams: readonly Exchange[];
+  /** An invoke with the same key, after all streams have ended. */
+  readonly after: Exchange;
+  /** The same invoke some time later, if the first was refused; else `null`. */
+  readonly later: Exchange | null;
+  readonly byName: readonly Delivery[];
+  readonly byWildcard: readonly Delivery[];
+}
+
+/** Maximum number of slots for which as many streams are sent. */
+const maxSlots = 4;
+
+/** The key with the fewest slots; `null` without a test clock, where the timeouts take too long. */
+function smallestKey(target: Target): { readonly key: TargetKey; readonly slots: number } | null {
+  if (target.clock === null) return null;
+  const tiers = tiersUnderTest(target).toSorted((one, other) => one.limits.concurrent - other.limits.concurrent);
+  const [smallest] = tiers;
+  return smallest === undefined || smallest.limits.concurrent > maxSlots
+    ? null
+    : { key: smallest.key, slots: smallest.limits.concurrent };
+}
+
+export const streamsTimedOut = probe(
+  "streams of an agent with webhooks run into its timeout, and the key is used again",
+  {
+    needs: ["receiver", "agents.timingOut", "agents.answering"],
+    requests: (target) => (smallestKey(target) === null ? 0 : 2),
+    executions: (target) => (smallestKey(target)?.slots ?? -1) + 1,
+    waits: { mode: "reserved", seconds: 0 },
+    keys: (target) => [smallestKey(target)?.key ?? []].flat(),
+    stage: "exclusive",
+    creates: { webhooks: 2 },
+    createsFew: {},
+    since,
+  },
+  async ({ client, given, target, time }): Promise<TimedOutStreams | null> => {
+    const smallest = smallestKey(target);
+    if (smallest === null) return null;
+    await provenReachOf(given.receiver, target);
+    const assignment = given["agents.timingOut"];
+    const open = (name: string, events: readonly string[]): Promise<OpenedWebhook> =>
+      createWebhook(client, withHooksSince(given.receiver, since), {
+        name: `timed-out-stream-${name}`,
+        events,
+        agent: assignment.agent,
+        isSigned: true,
+      });
+    const [named, any] = [await open("named", ["agent.timeout"]), await open("any", ["agent.*"])];
+    const own = client.as(smallest.key);
+    const opened = Array.from({ length: smallest.slots }, () =>
+      own.stream(assignment, { query: `Hello. ${randomUUID()}` }, { noRetry: true }),
+    );
+    const streams = await time.passUntil(Promise.all(opened), maxTimeoutMs, timeoutStepMs);
+    const ask = (): Promise<Exchange> => own.invoke(given["agents.answering"], { query: "Hello." }, { noRetry: true });
+    const after = await ask();
+    let later: Exchange | null = null;
+    if (hasStatus(after, 429)) {
+      await time.passTime(laterMs, "a slot may be given back a little later");
+      later = await ask();
+    }
+    const heard = ({ address }: OpenedWebhook): boolean =>
+      address.deliveries().some((each) => eventTypeOf(each) === "agent.timeout");
+    if (isSuccess(named.exchange)) await awaitCondition(() => heard(named), time);
+    await awaitUnexpected(time);
+    return {
+      named: requestedWebhookOf(named),
+      wildcard: requestedWebhookOf(any),
+      streams,
+      after,
+      later,
+      byName: [...named.address.deliveries()],
+      byWildcard: [...any.address.deliveries()],
+    };
+  },
+);
+
+/** Time in which a slot is given back at the latest, by the target's clock. */
+const laterMs = 5000;
+
+const notSent = inapplicable("no key of few slots, or no test clock");
+
+const hasTimedOut = (stream: Exchange): boolean =>
+  isEventStream(stream) && eventsOf(stream).at(-1)?.name === "error" && !hasStatus(stream, 429);
+
+/** Judges that a stream that timed out gives its slot back. */
+function judgeSlots(timedOut: TimedOutStreams | null): Finding<never> {
+  if (timedOut === null) return notSent;
+  const { streams, after, later } = timedOut;
+  const cut = streams.find((each) => !hasTimedOut(each));
+  if (cut !== undefined)
+    return unproven(
+      `not every stream ran into the timeout (${isEventStream(cut) ? sequenceText(cut) : outcomeOf(cut)})`,
+    );
+  if (isSuccess(after) || (later !== null && isSuccess(later))) return holds();
+  const refused = later ?? after;
+  if (!hasStatus(refused, 429)) return unproven(`a request afterwards got ${outcomeOf(refused)}`);
+  if (sampleOf(refused).remaining === 0) return unproven("the key's allowance was used up as well");
+  return breach(
+    "a slot is free again once a stream has run into the timeout",
+    `${outcomeOf(refused)} after ${streams.length} such streams had ended`,
+    refused,
+    ...streams,
+  );
+}
+
+/** Judges that a webhook of `agent.*` gets the timeout of a stream. */
+function judgeWildcard(timedOut: TimedOutStreams | null): Finding<never> {
+  if (timedOut === null) return notSent;
+  const { named, wildcard, byName, byWildcard } = timedOut;
+  if (!isSuccess(named.exchange) || !isSuccess(wildcard.exchange))
+    return unproven(`no webhook was created (${outcomeOf(named.exchange)}, ${outcomeOf(wildcard.exchange)})`);
+  const [known] = eventsOfType(byName, "agent.timeout");
+  if (known === undefined) return inapplicable("the webhook that names `agent.timeout` got none after a stream");
+  return eventsOfType(byWildcard, "agent.timeout").length > 0
+    ? holds()
+    : breach(
+        "`agent.timeout` of a stream also to the webhook of `agent.*`",
+        "only to the webhook that names it",
+        known,
+      );
+}
+
+/** Judges that the timeout of a stream is reported at all: as a timeout, or as a failure. */
+function judgeReported(timedOut: TimedOutStreams | null): Finding<never> {
+  if (timedOut === null) return notSent;
+  const { streams, wildcard, byName, byWildcard } = timedOut;
+  const [stream] = streams.filter(hasTimedOut);
+  if (stream === undefined || !isSuccess(wildcard.exchange)) return unproven("no stream ran into the timeout");
+  const all = [...byName, ...byWildcard];
+  if (["agent.timeout", "agent.failed"].some((type) => eventsOfType(all, type).length > 0)) return holds();
+  return eventsOfType(all, "agent.invoked").length > 0
+    ? breach("`agent.timeout` after a stream that ran into the timeout", "only `agent.invoked`", stream)
+    : inapplicable("no event of a stream came");
+}
+
+/** Checks of executions that end in an unusual way. */
+export const unusualEndChecks: readonly Check[] = [
+  check("HOOK-18", failingBatchSubmitted, judgeFailedBatch, { as: "batch", since }),
+  check("HOOK-10", streamsTimedOut, judgeReported, { as: "stream", since }),
+  check("HOOK-16", streamsTimedOut, judgeWildcard, { as: "agent.timeout of a stream", since }),
+];
+
+/** For the suite `limits`. */
+export const timedOutSlotsCheck = check("LIM-17", streamsTimedOut, judgeSlots, {
+  as: "streams that time out",
+  since,
+});

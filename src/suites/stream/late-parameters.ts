@@ -1,0 +1,118 @@
+import type { Exchange } from "../../evidence/exchange.ts";
+import { type Check, check, observe } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
+import { hasFewRequests } from "../../run/plan/needs.ts";
+import { probe } from "../../run/probe.ts";
+import { invoked } from "../invoke/probes.ts";
+import { describeStatus, hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
+import { isEventStream, readEvents, sequenceText } from "./events.ts";
+import { streamed } from "./probes.ts";
+
+const since = "1.2";
+
+/** A query with two line feeds in a row. A server that takes its text for lines may stop at them. */
+const queryOfLines = "Hello.\n\nPlease answer in a few words.";
+
+interface LinesSent {
+  readonly invoked: Exchange;
+  readonly streamed: Exchange;
+}
+
+export const linesSent = probe(
+  "an agent is invoked, and streams, with two line feeds in the query",
+  {
+    needs: ["agents.answering", "agents.streaming"],
+    requests: (target) => (hasFewRequests(target) ? 0 : 2),
+    executions: (target) => (hasFewRequests(target) ? 0 : 2),
+    since,
+  },
+  async ({ client, given, target }): Promise<LinesSent | null> =>
+    hasFewRequests(target)
+      ? null
+      : {
+          invoked: await client.invoke(given["agents.answering"], { query: queryOfLines }),
+          streamed: await client.stream(given["agents.streaming"], { query: queryOfLines }),
+        },
+);
+
+/** How many times the stream that resumes is sent. Two wrong costs are needed to prove one. */
+const resumedTimes = 2;
+/** GET requests before the streams, between them and after them. They show the usual cost of a request. */
+const readsAfter = 4;
+const lastIndex = 100_000;
+
+/** A stream that resumes after its last chunk, and the costs of streams that resume at index 2. */
+interface Resumed {
+  readonly pastTheEnd: Exchange;
+}
+
+export const resumedLate = probe(
+  "streams resume at index 2, between readings of usage, and after their last chunk",
+  {
+    needs: ["agents.streaming"],
+    requests: (target) => (hasFewRequests(target) ? 0 : resumedTimes * 2 + readsAfter + 1),
+    executions: (target) => (hasFewRequests(target) ? 0 : resumedTimes + 1),
+    stage: "coverage",
+    since,
+  },
+  async ({ client, given, target }): Promise<Resumed | null> => {
+    if (hasFewRequests(target)) return null;
+    const resume = (index: number): Promise<Exchange> =>
+      client.stream(given["agents.streaming"], {
+        query: "Please count: one two three four five six",
+        parameters: { resume_from_index: index },
+      });
+    for (let sent = 0; sent < resumedTimes; sent += 1) {
+      await client.send("GET", "/usage");
+      await resume(2);
+    }
+    for (let sent = 0; sent < readsAfter; sent += 1) await client.send("GET", "/usage");
+    return { pastTheEnd: await resume(lastIndex) };
+  },
+);
+
+const few = inapplicable("the key has few requests a minute");
+
+/** Judges that a query with line feeds is accepted, as another query is. */
+const acceptsLines = (name: keyof LinesSent, control: (plain: Exchange) => boolean) =>
+  function judge({ lines, plain }: { readonly lines: LinesSent | null; readonly plain: Exchange }): Finding<never> {
+    if (lines === null) return few;
+    if (!control(plain)) return unproven(`the same request without line feeds did not succeed (${outcomeOf(plain)})`);
+    const exchange = lines[name];
+    if (control(exchange)) return holds();
+    return hasStatus(exchange, 400, 422)
+      ? breach("a query with two line feeds is accepted", describeStatus(exchange), exchange, plain)
+      : unproven(`the request got ${outcomeOf(exchange)}`);
+  };
+
+const judgeInvoked = acceptsLines("invoked", isSuccess);
+const judgeStreamed = acceptsLines("streamed", isEventStream);
+
+/** For the suite `invoke`. */
+export const invokedLinesCheck: Check = check(
+  "INV-1",
+  { lines: linesSent, control: invoked },
+  ({ lines, control }) => judgeInvoked({ lines, plain: control.exchange }),
+  { as: "line feeds", since },
+);
+
+export const lateParameterChecks: readonly Check[] = [
+  check(
+    "SSE-1",
+    { lines: linesSent, control: streamed },
+    ({ lines, control }) => judgeStreamed({ lines, plain: control.exchange }),
+    { as: "line feeds", since },
+  ),
+  observe(
+    "SSE-23",
+    resumedLate,
+    (resumed) => {
+      if (resumed === null) return unproven("the key has few requests a minute");
+      const { pastTheEnd } = resumed;
+      if (!isEventStream(pastTheEnd)) return observed(`after the last chunk: ${describeStatus(pastTheEnd)}`);
+      const count = readEvents(pastTheEnd, "chunk").length;
+      return observed(`after the last chunk: ${count} chunks (${sequenceText(pastTheEnd)})`);
+    },
+    { as: "past the end", since },
+  ),
+];

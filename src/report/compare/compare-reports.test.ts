@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import { newestRequirements } from "../../spec/requirements.ts";
 import type { LoadRun } from "../model/load-results.ts";
 import type { Report, ReportFinding } from "../model/report.ts";
 import { sampleFinding, sampleLoadRun, sampleReport } from "../testing/sample.ts";
@@ -71,7 +72,12 @@ describe("a finding that only one report has", () => {
   it.each<[string, Report, string, string[]]>([
     ["unselected", one({}, { unselected: ["SSE-6"] }), "unselected", []],
     ["unreached", one({}, { stopped: "interrupted", verdict: "incomplete" }), "unreached", ["skipped-must"]],
-    ["not of the suite", one({}, { suite: { version: "0.2.0", clauses: "ffff", requirements: "1.1" } }), "check", []],
+    [
+      "not of the suite",
+      one({}, { suite: { version: "0.2.0", clauses: "ffff", requirements: newestRequirements } }),
+      "check",
+      [],
+    ],
     ["passed over in silence", one({}), "silent", ["skipped-must"]],
     [
       "of another tier",
@@ -102,7 +108,10 @@ describe("a finding that only one report has", () => {
   });
 
   it("shows new and removed checks as a change of the suite", () => {
-    const other = one({}, { suite: { version: "0.2.0", clauses: "0123456789abcdef", requirements: "1.1" } });
+    const other = one(
+      {},
+      { suite: { version: "0.2.0", clauses: "0123456789abcdef", requirements: newestRequirements } },
+    );
     expect(gone(other).changedSuite).toEqual({
       version: { was: "0.1.0", is: "0.2.0" },
       clauses: null,
@@ -137,7 +146,7 @@ describe("notes", () => {
     ["another server", one({}, { target: { ...target, fingerprint: "beef" } }), /fingerprint f00d → beef/],
     [
       "another suite",
-      one({}, { suite: { version: "0.1.0", clauses: "ffff", requirements: "1.1" } }),
+      one({}, { suite: { version: "0.1.0", clauses: "ffff", requirements: newestRequirements } }),
       /suites are different \(clauses 0123456789abcdef → ffff\)/,
     ],
     [

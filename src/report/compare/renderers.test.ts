@@ -2,6 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 
 import { describe, expect, it } from "vitest";
 
+import { newestRequirements } from "../../spec/requirements.ts";
 import type { Report, ReportFinding } from "../model/report.ts";
 import { sampleFinding, sampleLoadRun, sampleReport } from "../testing/sample.ts";
 import { compareReports } from "./compare-reports.ts";
@@ -45,9 +46,9 @@ describe("a comparison for the terminal", () => {
   it("lists changes by kind, equal findings of several tiers once, and ends with the summary", () => {
     expect(terminal(usual)).toBe(
       `old  Acme at http://127.0.0.1:8080/v1, 2030-01-01 00:00 UTC, conformant, suite 0.1.0, requirement
-     set 1.1
+     set ${newestRequirements}
 new  Acme at http://127.0.0.1:8080/v1, 2030-01-01 00:00 UTC, conformant, suite 0.1.0, requirement
-     set 1.1
+     set ${newestRequirements}
 
 Newly failing: 3
   LIM-1  must · Not more requests are admitted in a minute than the key's tier publishes.

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import { newestRequirements } from "../../spec/requirements.ts";
 import { sampleExchange, sampleFinding, sampleLoadRun, sampleReport } from "../testing/sample.ts";
 import { compareVendors } from "./comparison.ts";
 import { anObservation, anUnjudged, aVendor } from "./testing/vendors.ts";
@@ -146,7 +147,7 @@ describe("the summary above the tables", () => {
     const { report } = acme.document;
     const older = {
       ...report,
-      suite: { version: "0.0.1", clauses: "x", requirements: "1.1" },
+      suite: { version: "0.0.1", clauses: "x", requirements: newestRequirements },
       target: other.document.report.target,
     };
     const all = compareVendors(

@@ -37,6 +37,10 @@ export const commandTable: Readonly<Record<string, TableRow>> = {
     says: "Judge a webhook receiver by the deliveries that the service would send.",
     load: async () => (await import("./commands/receiver.ts")).receiverCommand(),
   },
+  client: {
+    says: "Judge a client, or its tests, by what it sends to the reference server, with trouble and without.",
+    load: async () => (await import("./commands/client.ts")).clientCommand(),
+  },
   serve: {
     says: "Serve the reference implementation of the interface, for people who write clients.",
     load: async () => (await import("./commands/serve.ts")).serveCommand(),

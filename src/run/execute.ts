@@ -36,6 +36,8 @@ export interface StageContext {
   readonly hasFewRequests: boolean;
   /** Number of requests that the main key can send now. */
   readonly availableRequests: () => number;
+  /** Real time that one probe may take, not counting waits. Default: three minutes. */
+  readonly probeDeadlineMs?: number;
   /** Runs one probe. Rejects if the probe throws. */
   readonly perform: (planned: PlannedProbe, time: RunClock) => Promise<unknown>;
 }
@@ -51,7 +53,7 @@ interface ExecutionContext
 /** Maximum number of concurrent probes. The number of requests is limited separately, by the pacer. */
 const maxConcurrentProbes = 16;
 /** Real time that one probe may take, not counting waits. */
-const probeDeadlineMs = 180_000;
+const defaultProbeDeadlineMs = 180_000;
 
 /** Runs the planned probes stage by stage. Never throws because of a target's behaviour. */
 export function executeProbes(planned: readonly PlannedProbe[], context: ExecutionContext): Promise<ExecutionResult> {
@@ -84,7 +86,7 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
   let stopped: string | null = null;
   let budgetError: RequestBudgetExhausted | null = null;
   let reservedMs = 0;
-  const ownTime = { time: context.time, deadlineMs: probeDeadlineMs };
+  const ownTime = { time: context.time, deadlineMs: context.probeDeadlineMs ?? defaultProbeDeadlineMs };
 
   const runOne = async (
     each: PlannedProbe,
@@ -165,7 +167,7 @@ function runOnSharedClock(
   return runByKey(probes, async (each) => {
     const { time: own, leave } = join();
     try {
-      await run(each, { time: own, deadlineMs: probeDeadlineMs * probes.length });
+      await run(each, { time: own, deadlineMs: defaultProbeDeadlineMs * probes.length });
     } finally {
       leave();
     }

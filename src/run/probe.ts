@@ -1,5 +1,6 @@
 import type { Exchange } from "../evidence/exchange.ts";
 import type { Receiver } from "../receiver/receiver.ts";
+import type { ClientSession } from "./send/client-session.ts";
 import type { DeliverySender } from "./send/delivery-sender.ts";
 import type { Client } from "./send/client.ts";
 import type { OutageMonitor } from "./send/outages.ts";
@@ -207,6 +208,8 @@ interface ProbeBase {
   readonly narrow?: (evidence: never, requirements: RequirementSet) => unknown;
   /** Sends deliveries. Only probes that judge a webhook receiver have this function, and no probe of a server does. */
   readonly deliver?: (sender: DeliverySender) => Promise<unknown>;
+  /** Runs the command of a client. Only probes that judge a client have this function. */
+  readonly observe?: (session: ClientSession) => Promise<unknown>;
 }
 
 /** Does one thing to a target, and returns evidence as plain JSON. */
@@ -265,6 +268,14 @@ export const deliveryProbe = <E>(name: string, deliver: (sender: DeliverySender)
     Promise.reject(new Error(`the probe "${name}" judges a receiver, not a server`)),
   ),
   deliver,
+});
+
+/** Creates a probe that runs the command of a client. Such probes run one at a time, in their order. */
+export const clientProbe = <E>(name: string, observe: (session: ClientSession) => Promise<E>): Probe<E> => ({
+  ...probe<E>(name, { requests: 0, stage: "opening", since: "1.2" }, () =>
+    Promise.reject(new Error(`the probe "${name}" judges a client, not a server`)),
+  ),
+  observe,
 });
 
 /** Number of requests of a probe that count toward the limits of its key. */

@@ -3,6 +3,7 @@ import { alertClauses, keyClauses, usageClauses, webhookClauses } from "./clause
 import { authenticationClauses } from "./clauses/authentication.ts";
 import { configurationClauses, serviceClauses, requestClauses, versioningClauses } from "./clauses/service.ts";
 import { deliveryClauses } from "./clauses/deliveries.ts";
+import { callingClauses } from "./clauses/calling.ts";
 import { receivingClauses } from "./clauses/receiving.ts";
 import { errorClauses } from "./clauses/errors.ts";
 import { healthClauses, invokeClauses, listingClauses, operationClauses } from "./clauses/agents.ts";
@@ -23,6 +24,7 @@ export const clauses = {
   ...webhookClauses,
   ...deliveryClauses,
   ...receivingClauses,
+  ...callingClauses,
   ...alertClauses,
   ...keyClauses,
   ...operationClauses,

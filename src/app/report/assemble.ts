@@ -124,6 +124,8 @@ export function detailsOf(finding: WordedFinding, level: RowLevel): RowDetails {
       return { outcome: "pass", reading: finding.reading };
     case "breach":
       return { outcome: breachOutcomes[level], expected: finding.expected, actual: finding.actual };
+    case "noted":
+      return { outcome: "note", expected: finding.expected, actual: finding.actual };
     case "observed":
       return { outcome: "observed", reason: finding.text };
     case "error":

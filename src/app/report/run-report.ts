@@ -65,7 +65,7 @@ export function assembleReport(
     finished,
     durationMs,
     requests,
-    ...(party === "receiver" ? {} : { executions }),
+    ...(party === undefined || party === "server" ? { executions } : {}),
     lost,
     ...(away === null ? {} : { away }),
     waitedMs,
@@ -74,7 +74,7 @@ export function assembleReport(
       unseen,
     ),
     ...(coverage === null ? {} : { pairs: pairsOf(coverage, unseen, messages) }),
-    created: party === "receiver" ? [] : createdResources(exchanges, started),
+    created: party === undefined || party === "server" ? createdResources(exchanges, started) : [],
     ...(selection && { selection }),
   });
 }

@@ -37,8 +37,9 @@ export interface DeliveryProgress {
   readonly status: number | null;
 }
 
-/** Counts of a webhook's deliveries at the time of a new event. */
+/** The receiver of a webhook, and counts of its deliveries at the time of a new event. */
 export interface WebhookBacklog {
+  readonly url: string;
   /** Deliveries that are in progress or will be retried. */
   readonly pending: number;
   /** Deliveries that were marked failed. */

@@ -76,7 +76,7 @@ export function webhookRegistry(
         ({ webhook, pendingCount: pending, totals }) =>
           behaviour.selectsType(webhook.events, type) &&
           behaviour.selectsAgent(webhook.agentId, agentId) &&
-          behaviour.acceptsEvent({ pending, failed: totals.failed }),
+          behaviour.acceptsEvent({ url: webhook.url, pending, failed: totals.failed }),
       ),
   };
 }

@@ -14,6 +14,8 @@ type Judged<R extends string> =
   | { readonly kind: "holds" }
   | { readonly kind: "follows"; readonly reading: R }
   | { readonly kind: "breach"; readonly expected: string; readonly actual: string; readonly at: readonly Proof[] }
+  /** A deviation that may be meant, so it is a note, whatever the level of its clause. */
+  | { readonly kind: "noted"; readonly expected: string; readonly actual: string; readonly at: readonly Proof[] }
   /** The clause cannot be judged here, for example because the tier has no published number. */
   | { readonly kind: "inapplicable"; readonly reason: string }
   /**
@@ -42,6 +44,14 @@ export const follows = <const R extends string>(reading: R): { readonly kind: "f
  */
 export const breach = (expected: string, actual: string, ...at: readonly Proof[]): Breach => ({
   kind: "breach",
+  expected,
+  actual,
+  at,
+});
+
+/** Turns a breach into a note, because the deviation may be meant. */
+export const noted = ({ expected, actual, at }: Breach): Extract<Finding, { kind: "noted" }> => ({
+  kind: "noted",
   expected,
   actual,
   at,

@@ -177,8 +177,15 @@ function resultFor(probe: Probe, instance: string | null, results: ProbeResults)
 const maxListed = 5;
 
 function exchangesOf(finding: Finding | Observation, evidence: unknown): string[] {
-  if (finding.kind === "breach" && finding.at.length > 0) return finding.at.map(({ id }) => id);
-  if (finding.kind !== "breach" && finding.kind !== "observed" && finding.kind !== "follows") return [];
+  if ((finding.kind === "breach" || finding.kind === "noted") && finding.at.length > 0)
+    return finding.at.map(({ id }) => id);
+  if (
+    finding.kind !== "breach" &&
+    finding.kind !== "noted" &&
+    finding.kind !== "observed" &&
+    finding.kind !== "follows"
+  )
+    return [];
   const found: string[] = [];
   collect(evidence, found);
   return found;

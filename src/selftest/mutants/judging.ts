@@ -64,6 +64,7 @@ const nameOf = ({ check, instance }: Judgement): string => `${check.id} ${instan
 function outcomeOf({ check, finding: { kind } }: Judgement): Outcome {
   if (kind === "holds" || kind === "follows") return "pass";
   if (kind === "unproven") return "skipped";
+  if (kind === "noted") return "note";
   return kind === "breach" ? breachOutcomeByLevel[clauseOf(check.clause).level] : kind;
 }
 

@@ -41,7 +41,8 @@ export const errorClauses = {
   "ERR-13": must(statuses, "An agent that fails is answered with a 5xx status and an error body."),
   "ERR-14": policy(codes, "Clients should retry 5xx answers with backoff, and wait the stated `retry_after` on 429.", {
     party: "client",
-    untestable: "A rule for clients. The harness keeps it towards a 429; it never retries a 5xx, which is evidence.",
+    untestable:
+      "A rule for clients, which CLI-12 to CLI-15 judge. The harness keeps it towards a 429; it never retries a 5xx, which is evidence.",
   }),
   "ERR-15": should(
     codes,

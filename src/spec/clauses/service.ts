@@ -9,7 +9,7 @@ export const serviceClauses = {
   "SVC-4": policy(`${service} 2`, "A client must not send the version segment twice.", {
     party: "client",
     untestable:
-      "A rule for clients. The harness keeps it: a base address works with and without `/v1` and a trailing slash.",
+      "A rule for clients, which CLI-1 judges. The harness keeps it: a base address works with and without `/v1` and a trailing slash.",
   }),
   "SVC-5": policy(`${service} 2`, "A local development server is reachable at a local address.", {
     untestable: "The document leaves the address out; the harness judges whichever address it is given.",

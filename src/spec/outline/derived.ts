@@ -18,6 +18,14 @@ const delivery = "States and transitions / Webhook delivery";
 
 /** Every `must` or `should` clause that no single sentence states, but that follows from sentences of the document. */
 export const derivations: Readonly<Partial<Record<ClauseId, Derivation>>> = {
+  "CLI-15": {
+    from: [codes],
+    because: "Backoff relieves a server that fails; retries without an end, and without longer waits, do not.",
+  },
+  "CLI-14": {
+    from: [codes],
+    because: "Backoff means that a client waits longer each time that the server fails again.",
+  },
   "RCV-1": {
     from: [`${policy} 1`, `${policy} 3`],
     because: "A receiver refuses on mismatch, and should answer with 2xx otherwise; a refusal makes the sender retry.",

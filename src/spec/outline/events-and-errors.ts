@@ -6,7 +6,7 @@ export const eventSections: readonly Section[] = [
   {
     heading: "Events / Stream events (SSE)",
     items: [
-      stated("text", "an `event:` name and JSON in `data:`", "SSE-2", "SSE-3"),
+      stated("text", "an `event:` name and JSON in `data:`", "SSE-2", "SSE-3", "CLI-20"),
       stated("start", "`message`", "SSE-7"),
       stated("start", "`session_id`", "SSE-8", "SSE-35"),
       stated("start", "emitted when streaming begins", "SSE-4"),
@@ -14,7 +14,7 @@ export const eventSections: readonly Section[] = [
       stated("chunk", "`index`", "SSE-10", "SSE-11"),
       stated("chunk", "emitted for each generated piece", "SSE-6", "SSE-29"),
       stated("error", "`error` and `code`", "SSE-15"),
-      stated("error", "`retry_after` in seconds", "SSE-16"),
+      stated("error", "`retry_after` in seconds", "SSE-16", "CLI-17"),
       stated("error", "emitted on failure during streaming", "SSE-17"),
       stated("done", "`message`", "SSE-12"),
       stated("done", "`usage` with `total_tokens`", "SSE-13"),
@@ -109,7 +109,18 @@ export const errorSections: readonly Section[] = [
       stated("CAPACITY_ERROR", "overloaded, with `retry_after`", "SSE-19"),
       stated("EXECUTION_ERROR", "the agent failed, in a webhook", "HOOK-20"),
       stated("text", "not shown: the complete list; codes of 500", "ERR-11"),
-      stated("text", "clients retry 5xx, and wait on 429", "ERR-14", "LIM-13"),
+      stated(
+        "text",
+        "clients retry 5xx, and wait on 429",
+        "ERR-14",
+        "LIM-13",
+        "CLI-12",
+        "CLI-13",
+        "CLI-14",
+        "CLI-15",
+        "CLI-16",
+        "CLI-21",
+      ),
     ],
   },
 ];

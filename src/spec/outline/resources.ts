@@ -10,11 +10,11 @@ export const serviceSections: readonly Section[] = [
     items: [
       stated("1", "agents are deployed", "SVC-9"),
       stated("1", "clients call agents over HTTPS", "REQ-1"),
-      stated("1", "bodies are JSON", "SVC-1", "INV-22"),
+      stated("1", "bodies are JSON", "SVC-1", "INV-22", "CLI-5"),
       stated("1", "streaming is Server-Sent Events", "SVC-2", "SSE-30"),
       withoutClause("2", "the cloud address", "A placeholder: the document leaves the address out."),
       stated("2", "every path starts with `/v1`", "SVC-3", "VER-1"),
-      stated("2", "the base address ends in `/v1`; a client sends it once", "SVC-3", "SVC-4"),
+      stated("2", "the base address ends in `/v1`; a client sends it once", "SVC-3", "SVC-4", "CLI-1"),
       stated("2", "a local development server", "SVC-5", "REQ-1"),
       stated("3", "all capabilities", "SVC-6"),
       stated("3", "synchronous invocation", "INV-1"),
@@ -172,7 +172,7 @@ export const stateSections: readonly Section[] = [
       stated("start", "`chunk` is sent, and again", "SSE-6", "SSE-29"),
       stated("chunk", "`done` ends it", "SSE-5", "SSE-28"),
       stated("chunk", "`done` carries usage and execution time", "SSE-13", "SSE-14"),
-      stated("start or chunk", "a failure sends `error`", "SSE-17", "SSE-5"),
+      stated("start or chunk", "a failure sends `error`", "SSE-17", "SSE-5", "CLI-22"),
     ],
   },
   {

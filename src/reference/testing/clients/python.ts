@@ -4,7 +4,8 @@ import { fileURLToPath } from "node:url";
 
 const folder = fileURLToPath(new URL(".", import.meta.url));
 const environment = new URL("../../../../.cache/python-clients/", import.meta.url);
-const interpreter = fileURLToPath(
+/** Path of the Python in which the clients are installed. */
+export const pythonInterpreter = fileURLToPath(
   new URL(process.platform === "win32" ? "Scripts/python.exe" : "bin/python", environment),
 );
 const isInstalled = existsSync(new URL(".installed-from", environment));
@@ -35,7 +36,7 @@ export function python(
   }
   return new Promise((resolve) => {
     const options = { cwd, env: { ...process.env, ...pythonEnvironment, ...env }, maxBuffer: 64 * 1024 * 1024 };
-    const child = execFile(interpreter, args, options, (error, stdout, stderr) => {
+    const child = execFile(pythonInterpreter, args, options, (error, stdout, stderr) => {
       resolve({ code: child.exitCode ?? 1, stdout, stderr: error === null ? stderr : `${error.message}\n${stderr}` });
     });
   });

@@ -1,0 +1,136 @@
+import { spawn } from "node:child_process";
+import { accessSync, constants, statSync } from "node:fs";
+import { join } from "node:path";
+
+import { errorCodeOrText } from "../../base/errors.ts";
+import { line } from "../../base/line.ts";
+import { UsageError } from "../../base/usage-error.ts";
+import type { CommandEnd } from "../../evidence/client-call.ts";
+
+/** A command to run: a program, and its arguments. */
+export type CommandLine = readonly [program: string, ...args: string[]];
+
+export interface CommandOptions {
+  readonly command: CommandLine;
+  /** Environment variables in addition to those of this process. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  /** Ends the command early. */
+  readonly signal: AbortSignal;
+  /** Whether the command prints to standard error. Otherwise its output is kept, and only its end. */
+  readonly showsOutput: boolean;
+}
+
+export interface EndedCommand {
+  readonly end: CommandEnd;
+  readonly durationMs: number;
+  /** The last part of the output; empty if the output was shown. */
+  readonly output: string;
+}
+
+/**
+ * Checks that a command can be started, before anything else is.
+ *
+ * @throws {UsageError}
+ */
+export function assertCommand([program]: CommandLine): void {
+  // Windows finds programs by other rules: there the start itself shows the problem.
+  if (process.platform === "win32") return;
+  const folders = program.includes("/") ? [""] : (process.env["PATH"] ?? "").split(":");
+  const files = folders.map((folder) => (folder === "" ? program : join(folder, program))).filter(isFile);
+  if (files.length === 0) throw new UsageError(unstartable(program, "ENOENT"));
+  if (!files.some(isExecutable)) throw new UsageError(unstartable(program, "EACCES"));
+}
+
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Number of characters of the output that are kept. */
+const maxOutputChars = 4000;
+/** How long a command may take to end after SIGTERM. */
+const graceMs = 1000;
+
+/**
+ * Runs a command until it ends, and ends what it started. A command that takes too long is ended.
+ *
+ * @throws {UsageError} if there is no such program, or it cannot be started
+ */
+export async function runCommand(options: CommandOptions): Promise<EndedCommand> {
+  const { command, environment, timeoutMs, signal, showsOutput } = options;
+  const [program, ...args] = command;
+  const startMs = performance.now();
+  // A process group of its own, so that what the command started can be ended with it.
+  const child = spawn(program, args, {
+    detached: process.platform !== "win32",
+    env: { ...process.env, ...environment },
+    stdio: showsOutput ? ["ignore", 2, 2] : ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  const keep = (bytes: Buffer): void => void (output = (output + bytes.toString("utf8")).slice(-maxOutputChars));
+  child.stdout?.on("data", keep);
+  child.stderr?.on("data", keep);
+  let isOverdue = false;
+  const kill = (name: NodeJS.Signals): void => killGroup(child.pid, name);
+  const endEarly = (): void => {
+    kill("SIGTERM");
+    setTimeout(() => kill("SIGKILL"), graceMs).unref();
+  };
+  const timer = setTimeout(() => {
+    isOverdue = true;
+    endEarly();
+  }, timeoutMs);
+  const killAtExit = (): void => kill("SIGKILL");
+  process.once("exit", killAtExit);
+  signal.addEventListener("abort", endEarly, { once: true });
+  if (signal.aborted) endEarly();
+  try {
+    const [code, name] = await ended(child, program);
+    const durationMs = performance.now() - startMs;
+    const end: CommandEnd = isOverdue
+      ? { kind: "timed out", afterMs: timeoutMs }
+      : code === null
+        ? { kind: "killed", signal: name ?? "a signal" }
+        : { kind: "exited", code };
+    return { end, durationMs, output };
+  } finally {
+    clearTimeout(timer);
+    kill("SIGKILL");
+    process.off("exit", killAtExit);
+    signal.removeEventListener("abort", endEarly);
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+  }
+}
+
+/** Waits for the end of the process itself: what it started may keep its output open. */
+const ended = (
+  child: ReturnType<typeof spawn>,
+  program: string,
+): Promise<[code: number | null, signal: string | null]> =>
+  new Promise((resolve, reject) => {
+    child.once("exit", (code, name) => resolve([code, name]));
+    child.once("error", (error) => reject(new UsageError(unstartable(program, errorCodeOrText(error)))));
+  });
+
+const unstartable = (program: string, code: string) =>
+  code === "ENOENT"
+    ? line`The command was not found: ${program}. Give a program on PATH, or a path, after --.`
+    : line`The command cannot be started: ${program} (${code}).`;
+
+/** Sends a signal to a command and to all that it started. Does nothing if they have ended. */
+function killGroup(pid: number | undefined, name: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(process.platform === "win32" ? pid : -pid, name);
+  } catch {
+    // The process group has ended.
+  }
+}

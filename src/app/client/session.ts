@@ -1,0 +1,125 @@
+import { duration } from "../../base/duration.ts";
+import { UsageError } from "../../base/usage-error.ts";
+import type { ClientCall, CommandEnd, CommandRun, RunStage } from "../../evidence/client-call.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import type { ChooseTrouble, Gateway } from "../../gateway/gateway.ts";
+import type { TroubleName } from "../../gateway/trouble.ts";
+import { planTrouble } from "../../gateway/trouble-plan.ts";
+import type { ClientSession } from "../../run/send/client-session.ts";
+import { SkipError, TargetUnavailable } from "../../run/skip-reason.ts";
+import { type CommandLine, type CommandOptions, type EndedCommand, runCommand } from "./command.ts";
+
+/** How a client is run and troubled. */
+export interface ClientSettings {
+  readonly command: CommandLine;
+  /** Names of the environment variables that the client reads, with their values. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** The troubles to make; none for a run without trouble only. */
+  readonly troubles: readonly TroubleName[];
+  readonly seed: number;
+  readonly isStrict: boolean;
+  /** Longest time of one run of the command. */
+  readonly timeoutMs: number;
+  readonly showsOutput: boolean;
+  /** Longest `retry_after` that the trouble states, in seconds. Default: 3. */
+  readonly maxRetryAfterSeconds?: number;
+}
+
+interface SessionTools {
+  readonly gateway: Gateway;
+  readonly signingSecret: string;
+  readonly record: (exchange: Exchange) => void;
+  readonly signal: AbortSignal;
+  /** Called before each run of the command. */
+  readonly onRun: (stage: RunStage, number: number) => void;
+  /** Called with the end of the output if the command fails without trouble. */
+  readonly onFailure: (output: string) => void;
+  /** Called if the command cannot be started. */
+  readonly onUnstartable: (error: UsageError) => void;
+}
+
+/** Maximum number of runs under trouble. */
+const maxRuns = 40;
+/** No run starts later than this after the first one under trouble, or than this many times the plain run. */
+const maxTroubledMs = 5 * 60_000;
+const maxTroubledShare = 6;
+
+/** Opens a session: runs the command against the gateway, plainly and under trouble. */
+export function openSession(settings: ClientSettings, tools: SessionTools): ClientSession {
+  let plain: { readonly calls: readonly ClientCall[]; readonly durationMs: number } = { calls: [], durationMs: 0 };
+
+  const runPlainly: ClientSession["runPlainly"] = async () => {
+    const { run, command } = await runOnce("plain", () => null, settings, tools);
+    if (tools.signal.aborted) throw new SkipError("the run was stopped");
+    const problem = problemOf(run.end);
+    if (problem !== null) {
+      tools.onFailure(command.output);
+      throw new TargetUnavailable(`The command ${problem} without trouble, so nothing can be judged`);
+    }
+    if (run.calls.length === 0)
+      throw new TargetUnavailable(
+        `The command sent no request to the address in its environment (${Object.keys(settings.environment).join(", ")})`,
+      );
+    plain = { calls: run.calls, durationMs: command.durationMs };
+    return run;
+  };
+
+  const runTroubled: ClientSession["runTroubled"] = async () => {
+    const { troubles: names, seed, maxRetryAfterSeconds } = settings;
+    if (names.length === 0) throw new SkipError("trouble is switched off");
+    const plan = planTrouble({
+      names,
+      seed,
+      plain: plain.calls,
+      ...(maxRetryAfterSeconds && { maxRetryAfterSeconds }),
+    });
+    const runs: CommandRun[] = [];
+    const untilMs = performance.now() + Math.max(maxTroubledMs, plain.durationMs * maxTroubledShare);
+    while (runs.length < maxRuns && performance.now() < untilMs && !tools.signal.aborted) {
+      const stage = plan.begin();
+      if (stage === null) break;
+      tools.onRun(stage, runs.length + 1);
+      runs.push((await runOnce(stage, plan.choose, settings, tools)).run);
+    }
+    return runs;
+  };
+  return { signingSecret: tools.signingSecret, isStrict: settings.isStrict, runPlainly, runTroubled };
+}
+
+async function runOnce(
+  stage: RunStage,
+  choose: ChooseTrouble,
+  { command, environment, timeoutMs, showsOutput }: ClientSettings,
+  { gateway, record, signal, onUnstartable }: SessionTools,
+): Promise<{ readonly run: CommandRun; readonly command: EndedCommand }> {
+  gateway.begin(choose);
+  const ended = await startedOrReported({ command, environment, timeoutMs, signal, showsOutput }, onUnstartable);
+  const calls = await gateway.finish();
+  for (const { exchange } of calls) record(exchange);
+  return { run: { stage, calls, end: ended.end }, command: ended };
+}
+
+async function startedOrReported(
+  options: CommandOptions,
+  onUnstartable: SessionTools["onUnstartable"],
+): Promise<EndedCommand> {
+  try {
+    return await runCommand(options);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    onUnstartable(error);
+    throw new TargetUnavailable(error.message);
+  }
+}
+
+/** Returns how a command failed, as part of a sentence; `null` if it succeeded. */
+function problemOf(end: CommandEnd): string | null {
+  switch (end.kind) {
+    case "exited":
+      return end.code === 0 ? null : `ended with exit code ${end.code}`;
+    case "killed":
+      return `was ended by ${end.signal}`;
+    case "timed out":
+      return `was not over after ${duration(end.afterMs)}`;
+  }
+}

@@ -1,0 +1,52 @@
+import { createHash } from "node:crypto";
+
+import type { Exchange, Header, SentRequest } from "./exchange.ts";
+
+/** A request of a client under test, and the response that it got. Times are milliseconds since the start of the run. */
+export interface ClientCall {
+  /**
+   * The request as it arrived, and the response as it was sent. `sentMs` is when the head of the request had arrived.
+   * `endMs` is just before the last byte of the response was handed to the system, so the client got it later.
+   */
+  readonly exchange: Exchange;
+  /** The trouble that the harness made of the response, such as `429`. `null` if it made none. */
+  readonly trouble: string | null;
+  /** When the client closed the connection before the end of the response; `null` if it did not. */
+  readonly leftMs: number | null;
+  /** When the request arrived, in Unix milliseconds. */
+  readonly receivedUnixMs: number;
+}
+
+/** How a run of a command ended. */
+export type CommandEnd =
+  | { readonly kind: "exited"; readonly code: number }
+  | { readonly kind: "killed"; readonly signal: string }
+  /** The command took too long, and was ended. */
+  | { readonly kind: "timed out"; readonly afterMs: number };
+
+/** The kinds of runs: without trouble, with legal but unusual responses, and with failures. */
+export type RunStage = "plain" | "legal" | "failing";
+
+/** One run of a client's command. */
+export interface CommandRun {
+  readonly stage: RunStage;
+  readonly calls: readonly ClientCall[];
+  readonly end: CommandEnd;
+}
+
+/** Returns the values of all request headers with a name, in order. Ignores letter case. */
+export function requestHeaders({ headers }: Pick<SentRequest, "headers">, name: string): string[] {
+  const wanted = name.toLowerCase();
+  return headers.filter(([each]: Header) => each.toLowerCase() === wanted).map(([, value]) => value);
+}
+
+/** Returns the path and query of a request, exactly as the client sent them. */
+export const targetOf = ({ url }: Pick<SentRequest, "url">): string => url.replace(/^[a-z]+:\/\/[^/?#]*/i, "");
+
+/** Returns a text that is equal for two requests if method, path, query and body are. */
+export function identityOf(request: SentRequest): string {
+  const { method, body } = request;
+  const content = body.kind === "text" ? body.text : body.kind === "base64" ? body.base64 : "";
+  const hash = body.kind === "cut" ? body.sha256 : createHash("sha256").update(content).digest("hex");
+  return `${method} ${targetOf(request)} ${hash}`;
+}

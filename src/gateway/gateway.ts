@@ -1,0 +1,200 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import type { AddressInfo } from "node:net";
+
+import type { ClientCall } from "../evidence/client-call.ts";
+import type { Header, SentRequest } from "../evidence/exchange.ts";
+import { headerNames } from "../spec/headers.ts";
+import { recordBody } from "../wire/record.ts";
+import { openResponse, type OutgoingResponse } from "./outgoing-response.ts";
+import { openRelay, type Relay, type RelayedRequest } from "./relay.ts";
+import type { Trouble } from "./trouble.ts";
+
+export interface GatewayOptions {
+  /** Base URL of the reference server, which serves the requests. */
+  readonly upstream: string;
+  /** Certificate chain and key for HTTPS, both PEM. `null`: the gateway speaks HTTP. */
+  readonly tls: { readonly cert: string; readonly key: string } | null;
+  /** Name of the host in the address that the client gets. It leads to this machine. */
+  readonly host: string;
+  /** The key that the client was given. */
+  readonly key: { readonly name: string; readonly text: string };
+  /** Milliseconds since the start of the run. */
+  readonly now: () => number;
+}
+
+/** Decides what is done to the response of a request. `isOwnKey`: the request carries the key that the client was given. */
+export type ChooseTrouble = (request: SentRequest, isOwnKey: boolean) => Trouble | null;
+
+/** A server between a client and the reference server. It records every request, and makes trouble. */
+export interface Gateway {
+  /** The base URL for the client. It ends in `/v1`. */
+  readonly baseUrl: string;
+  /** Starts to record a run of the client. */
+  readonly begin: (choose: ChooseTrouble) => void;
+  /** Waits until no request is open, and returns the calls since `begin`, in the order of their arrival. */
+  readonly finish: () => Promise<readonly ClientCall[]>;
+  readonly close: () => Promise<void>;
+}
+
+/** Maximum size of a request body. The connection of a larger one is closed. */
+const maxBodyBytes = 64 * 1024 * 1024;
+/** How long a response may stay open after the client has ended. */
+const finishMs = 2000;
+
+/** Starts a gateway on a free port of loopback. */
+export async function openGateway(options: GatewayOptions): Promise<Gateway> {
+  const { tls, host, now, upstream } = options;
+  const relay = openRelay(new URL(upstream).origin);
+  let calls: ClientCall[] = [];
+  let choose: ChooseTrouble = () => null;
+  let count = 0;
+  const open = new Set<Promise<void>>();
+  const listener = (incoming: IncomingMessage, raw: ServerResponse): void => {
+    count += 1;
+    const handling = handle(`x${count}`, incoming, raw);
+    open.add(handling);
+    void handling.finally(() => open.delete(handling));
+  };
+  const serverOptions = { requireHostHeader: false, keepAliveTimeout: 72_000, requestTimeout: 0 };
+  const server =
+    tls === null ? createServer(serverOptions, listener) : createSecureServer({ ...serverOptions, ...tls }, listener);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const origin = `${tls === null ? "http" : "https"}://${host}:${(server.address() as AddressInfo).port}`;
+
+  async function handle(id: string, incoming: IncomingMessage, raw: ServerResponse): Promise<void> {
+    const [sentMs, receivedUnixMs] = [now(), Date.now()];
+    const response = openResponse(raw, now);
+    const received = await readRequest(incoming, origin);
+    const isOwnKey = incoming.headers.authorization?.replace(/^bearer /i, "") === options.key.text;
+    const trouble = received.isComplete ? choose(received.request, isOwnKey) : null;
+    if (received.isComplete) await respond(received.relayed, response, trouble, relay);
+    if (!response.closed.aborted) await once(response.closed, "abort");
+    const { answer, leftMs } = response.recorded();
+    const exchange = { id, key: isOwnKey ? options.key.name : null, request: received.request, sentMs, clockMs: 0 };
+    calls.push({
+      exchange: { ...exchange, answer, since: "1.2" },
+      trouble: trouble?.name ?? null,
+      leftMs,
+      receivedUnixMs,
+    });
+  }
+
+  const finish = async (): Promise<readonly ClientCall[]> => {
+    const timer = setTimeout(() => server.closeAllConnections(), finishMs);
+    while (open.size > 0) await Promise.all(open);
+    clearTimeout(timer);
+    return calls.toSorted((one, other) => one.exchange.sentMs - other.exchange.sentMs);
+  };
+  return {
+    baseUrl: `${origin}/v1`,
+    begin: (chooser) => {
+      calls = [];
+      choose = chooser;
+    },
+    finish,
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await relay.close();
+    },
+  };
+}
+
+interface ReceivedRequest {
+  readonly request: SentRequest;
+  readonly relayed: RelayedRequest;
+  /** Whether the whole body arrived. */
+  readonly isComplete: boolean;
+}
+
+async function readRequest(incoming: IncomingMessage, origin: string): Promise<ReceivedRequest> {
+  const { method = "GET", url: path = "/" } = incoming;
+  const headers = headersOf(incoming);
+  const body = recordBody();
+  const pieces: Buffer[] = [];
+  const received = (isComplete: boolean): ReceivedRequest => ({
+    request: { method, url: `${origin}${path}`, headers, body: body.body() },
+    relayed: { method, path, headers, body: Buffer.concat(pieces) },
+    isComplete,
+  });
+  try {
+    for await (const piece of incoming) {
+      body.add(piece as Buffer);
+      pieces.push(piece as Buffer);
+      if (body.bytes() > maxBodyBytes) incoming.destroy();
+    }
+    return received(true);
+  } catch {
+    return received(false);
+  }
+}
+
+const headersOf = ({ rawHeaders }: IncomingMessage): Header[] =>
+  rawHeaders.flatMap((name, at): Header[] => (at % 2 === 0 ? [[name, rawHeaders[at + 1] ?? ""]] : []));
+
+async function respond(
+  request: RelayedRequest,
+  response: OutgoingResponse,
+  trouble: Trouble | null,
+  relay: Relay,
+): Promise<void> {
+  try {
+    await respondWith(request, response, trouble, relay);
+  } catch {
+    // The client has left, or its request cannot be passed on: its path is no URL, for example.
+    if (response.closed.aborted) return;
+    refuse(response, unreadable);
+  }
+}
+
+async function respondWith(
+  request: RelayedRequest,
+  response: OutgoingResponse,
+  trouble: Trouble | null,
+  relay: Relay,
+): Promise<void> {
+  switch (trouble?.kind) {
+    case undefined:
+      return relay.pass(request, response);
+    case "refuse":
+      return refuse(response, trouble);
+    case "reset":
+      await relay.run(request, response.closed);
+      return response.reset();
+    case "edit":
+      return relay.edit(request, response, trouble.edit);
+    case "stream":
+      return relay.reshape(request, response, trouble.shape);
+    case "pages":
+      return relay.pass(withLimit(request, trouble.limit), response);
+  }
+}
+
+const unreadable: Trouble = {
+  name: "500",
+  kind: "refuse",
+  status: 400,
+  headers: [["Content-Type", "application/json"]],
+  body: JSON.stringify({ error: { code: "INVALID_INPUT", message: "The path cannot be read.", status: 400 } }),
+};
+
+function refuse(response: OutgoingResponse, trouble: Trouble): void {
+  if (trouble.kind !== "refuse") return;
+  const { status, headers, body } = trouble;
+  response.head(status, [...headers, ["Content-Length", String(Buffer.byteLength(body))]]);
+  response.write(body);
+  response.end();
+}
+
+/** Replaces `limit` in the query of a request, or adds it. Removes the signature, which is of another path then. */
+function withLimit(request: RelayedRequest, limit: number): RelayedRequest {
+  const [before = "", query = ""] = request.path.split("?", 2);
+  const parameters = new URLSearchParams(query);
+  parameters.set("limit", String(limit));
+  const ofSignature = [headerNames.signature, headerNames.timestamp].map((name) => name.toLowerCase());
+  const headers = request.headers.filter(([name]) => !ofSignature.includes(name.toLowerCase()));
+  return { ...request, headers, path: `${before}?${parameters.toString()}` };
+}

@@ -1,0 +1,81 @@
+import type { ServerResponse } from "node:http";
+import { TLSSocket } from "node:tls";
+
+import type { Exchange, Header } from "../evidence/exchange.ts";
+import { recordBody } from "../wire/record.ts";
+import { readStream } from "../wire/stream-reader.ts";
+
+/** A response that is being sent to a client, and recorded. */
+export interface OutgoingResponse {
+  readonly head: (status: number, headers: readonly Header[]) => void;
+  readonly write: (bytes: Uint8Array | string) => void;
+  readonly end: () => void;
+  /** Resets the connection without another byte. */
+  readonly reset: () => void;
+  /** Aborts once the client has left, or the response has ended. */
+  readonly closed: AbortSignal;
+  /** Returns the response as it was sent so far, and when the client left. */
+  readonly recorded: () => { readonly answer: Exchange["answer"]; readonly leftMs: number | null };
+}
+
+/** Streams up to these bounds are recorded event by event. */
+const streamBounds = { events: 20_000, eventChars: 4 * 1024 * 1024 };
+
+const byHarness = "the harness reset the connection";
+
+/** Opens the response to a request. `now` returns milliseconds since the start of the run. */
+export function openResponse(response: ServerResponse, now: () => number): OutgoingResponse {
+  const closing = new AbortController();
+  const body = recordBody();
+  let sentHead: { readonly status: number; readonly headers: readonly Header[]; readonly headMs: number } | null = null;
+  let events: ReturnType<typeof readStream> | null = null;
+  let endMs: number | null = null;
+  let leftMs: number | null = null;
+  let resetMs: number | null = null;
+  response.on("error", () => {});
+  response.once("close", () => {
+    if (endMs === null && resetMs === null) leftMs = now();
+    closing.abort();
+  });
+
+  const head = (status: number, headers: readonly Header[]): void => {
+    sentHead = { status, headers, headMs: now() };
+    if (headers.some(([name, value]) => /^content-type$/i.test(name) && /^text\/event-stream/i.test(value)))
+      events = readStream(streamBounds, () => {});
+    response.writeHead(status, headers.flat());
+    response.flushHeaders();
+  };
+  const write = (bytes: Uint8Array | string): void => {
+    if (closing.signal.aborted) return;
+    const raw = typeof bytes === "string" ? Buffer.from(bytes) : bytes;
+    body.add(raw);
+    events?.add(raw, now());
+    response.write(raw);
+  };
+  const end = (): void => {
+    endMs ??= now();
+    events?.end(endMs);
+    response.end();
+  };
+  const reset = (): void => {
+    resetMs = now();
+    const { socket } = response;
+    if (socket === null || socket instanceof TLSSocket) response.destroy();
+    else socket.resetAndDestroy();
+  };
+
+  const recorded = (): ReturnType<OutgoingResponse["recorded"]> => {
+    const lastMs = endMs ?? leftMs ?? resetMs ?? now();
+    if (sentHead === null) {
+      const detail = resetMs === null ? "the client left before the response" : byHarness;
+      return { answer: { kind: "unanswered", reason: "broken", detail, endMs: lastMs }, leftMs };
+    }
+    const ending =
+      endMs === null
+        ? { kind: "broken" as const, detail: resetMs === null ? "the client left" : byHarness }
+        : { kind: "complete" as const };
+    const answer = { kind: "answered" as const, ...sentHead, endMs: lastMs, body: body.body(), ending };
+    return { answer: { ...answer, events: events?.events ?? [] }, leftMs };
+  };
+  return { head, write, end, reset, closed: closing.signal, recorded };
+}

@@ -1,0 +1,135 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { createParser } from "eventsource-parser";
+import { Pool } from "undici";
+
+import { tryParseJson } from "../base/json.ts";
+import type { Header } from "../evidence/exchange.ts";
+import { parseRawHeaders } from "../wire/record.ts";
+import type { OutgoingResponse } from "./outgoing-response.ts";
+import type { StreamShape } from "./trouble.ts";
+
+/** A request to pass on to the reference server. */
+export interface RelayedRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly headers: readonly Header[];
+  readonly body: Uint8Array;
+}
+
+/** The connection to the reference server. */
+export interface Relay {
+  /** Passes a request on, and its response back, unchanged. */
+  readonly pass: (request: RelayedRequest, response: OutgoingResponse) => Promise<void>;
+  /** Passes a request on, and a changed JSON response back. */
+  readonly edit: (
+    request: RelayedRequest,
+    response: OutgoingResponse,
+    edit: (value: unknown) => unknown,
+  ) => Promise<void>;
+  /** Passes a request on, and its stream back in another shape. */
+  readonly reshape: (request: RelayedRequest, response: OutgoingResponse, shape: StreamShape) => Promise<void>;
+  /** Lets the reference server handle a request, and drops the response. */
+  readonly run: (request: RelayedRequest, closed: AbortSignal) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** Headers that belong to one connection. Source: RFC 9110, section 7.6.1. */
+const connectionHeaders =
+  /^(host|connection|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade|content-length|expect)$/i;
+
+/** Opens the connection to the reference server. `origin` has no path. */
+export function openRelay(origin: string): Relay {
+  const pool = new Pool(origin, { bodyTimeout: 0, headersTimeout: 0, pipelining: 1 });
+
+  const send = ({ method, path, headers, body }: RelayedRequest, signal: AbortSignal) =>
+    pool.request({
+      method,
+      path,
+      // The harness changes bodies, so it must get them without compression.
+      headers: headers.filter(([name]) => !connectionHeaders.test(name) && !/^accept-encoding$/i.test(name)).flat(),
+      ...(body.byteLength === 0 ? {} : { body }),
+      responseHeaders: "raw",
+      signal,
+    });
+
+  const pass: Relay["pass"] = async (request, response) => {
+    const { statusCode, headers, body } = await send(request, response.closed);
+    response.head(statusCode, passedHeaders(headers, request.method === "HEAD"));
+    for await (const bytes of body) response.write(bytes as Uint8Array);
+    response.end();
+  };
+
+  const edit: Relay["edit"] = async (request, response, change) => {
+    const { statusCode, headers, body } = await send(request, response.closed);
+    const text = await body.text();
+    const value = tryParseJson(text);
+    const isEdited = statusCode >= 200 && statusCode < 300 && value !== undefined;
+    const bytes = Buffer.from(isEdited ? JSON.stringify(change(value)) : text);
+    response.head(statusCode, [...passedHeaders(headers), ["Content-Length", String(bytes.byteLength)]]);
+    response.write(bytes);
+    response.end();
+  };
+
+  const reshape: Relay["reshape"] = async (request, response, shape) => {
+    const { statusCode, headers, body } = await send(request, response.closed);
+    response.head(statusCode, passedHeaders(headers));
+    if (statusCode !== 200) {
+      for await (const bytes of body) response.write(bytes as Uint8Array);
+      return response.end();
+    }
+    await writeShaped(readEvents(body), response, shape);
+    body.destroy();
+    response.end();
+  };
+
+  const run: Relay["run"] = async (request, closed) => {
+    const { body } = await send(request, closed);
+    await body.dump();
+  };
+  return { pass, edit, reshape, run, close: () => pool.destroy() };
+}
+
+/** The headers to send to the client. Keeps the length only if the body has none of its own, as for HEAD. */
+const passedHeaders = (raw: unknown, isHead = false): Header[] =>
+  parseRawHeaders(raw).filter(
+    ([name]) => !connectionHeaders.test(name) || (isHead && name.toLowerCase() === "content-length"),
+  );
+
+interface StreamedEvent {
+  readonly name: string;
+  readonly data: string;
+}
+
+async function* readEvents(body: AsyncIterable<unknown>): AsyncGenerator<StreamedEvent> {
+  const found: StreamedEvent[] = [];
+  const decoder = new TextDecoder();
+  const parser = createParser({ onEvent: ({ event = "message", data }) => found.push({ name: event, data }) });
+  for await (const bytes of body) {
+    parser.feed(decoder.decode(bytes as Uint8Array, { stream: true }));
+    yield* found.splice(0);
+  }
+}
+
+/** At most so many pauses are made, so that a long stream ends in time. */
+const maxPauses = 6;
+
+async function writeShaped(
+  events: AsyncIterable<StreamedEvent>,
+  response: OutgoingResponse,
+  { frame, pauseMs, ending }: StreamShape,
+): Promise<void> {
+  let number = 0;
+  for await (const { name, data } of events) {
+    if ("after" in ending && number >= ending.after) break;
+    if (pauseMs > 0 && number < maxPauses) await pause(pauseMs, response.closed);
+    response.write(frame(name, data, number));
+    number += 1;
+  }
+  if (ending.kind === "error") response.write(frame("error", JSON.stringify(ending.data), number));
+  if (ending.kind === "open") await pause(ending.holdMs, response.closed);
+}
+
+/** Waits, or until the client leaves. */
+const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {});

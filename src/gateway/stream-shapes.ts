@@ -1,0 +1,75 @@
+import { isObject } from "../base/json.ts";
+import type { StreamShape, Trouble } from "./trouble.ts";
+
+const plainFrame = (name: string, data: string): string => `event: ${name}\ndata: ${data}\n\n`;
+
+const plainShape: StreamShape = { frame: plainFrame, pauseMs: 0, ending: { kind: "all" } };
+
+/** Changes the JSON of an event. Text that is not JSON stays as it is. */
+const withData =
+  (edit: (name: string, data: Readonly<Record<string, unknown>>) => object): StreamShape["frame"] =>
+  (name, text) => {
+    const data: unknown = JSON.parse(text);
+    return plainFrame(name, isObject(data) ? JSON.stringify(edit(name, data)) : text);
+  };
+
+/** Sends two unknown events before each event, one of them without data. */
+const amongUnknown: StreamShape["frame"] = (name, data, number) =>
+  `event: progress\ndata: {"percent":${number}}\n\nevent: keep-alive\n\n${plainFrame(name, data)}`;
+
+const nullFieldsOf = (name: string, data: Readonly<Record<string, unknown>>): object =>
+  name === "start" ? { ...data, session_id: null } : name === "chunk" ? { ...data, index: null } : data;
+
+const unknownField = { x_conformance: { list: [1, null], text: "a field that the document does not list" } };
+
+const holdMs = 3000;
+const pauseMs = 400;
+
+/** The troubles that change a stream. */
+export const streamTroubles = {
+  "slow-stream": { ...plainShape, pauseMs },
+  "stream-error": {
+    ...plainShape,
+    ending: { kind: "error", after: 2, data: { error: "The agent failed.", code: "STREAM_ERROR" } },
+  },
+  "stream-cut": { ...plainShape, ending: { kind: "cut", after: 2 } },
+  "stream-open": { ...plainShape, ending: { kind: "open", holdMs } },
+  crlf: { ...plainShape, frame: (name, data) => `event: ${name}\r\ndata: ${data}\r\n\r\n` },
+  comments: {
+    ...plainShape,
+    frame: (name, data, number) =>
+      `: keep-alive\n\n:\nid: ${number}\nretry: 3000\nevent: ${name}\ndata: ${data}\n\n: end of an event\n\n`,
+  },
+  "multi-line": {
+    ...plainShape,
+    frame: (name, data) => `event: ${name}\n${JSON.stringify(JSON.parse(data), null, 1).replace(/^/gm, "data: ")}\n\n`,
+  },
+  "unknown-fields": { ...plainShape, frame: withData((_, data) => ({ ...unknownField, ...data })) },
+  "unknown-events": { ...plainShape, frame: amongUnknown },
+  "null-fields": { ...plainShape, frame: withData(nullFieldsOf) },
+} as const satisfies Readonly<Record<string, StreamShape>>;
+
+/** A stream that ends in an `error` event with `retry_after`. */
+export const overloadedStream = (retryAfterSeconds: number): Trouble => ({
+  name: "stream-overload",
+  kind: "stream",
+  shape: {
+    ...plainShape,
+    ending: {
+      kind: "error",
+      after: 1,
+      data: { error: "The model is overloaded.", code: "CAPACITY_ERROR", retry_after: retryAfterSeconds },
+    },
+  },
+});
+
+const optionalFields = ["usage", "metadata", "version", "uptime", "last_request"] as const;
+
+/** Changes of a JSON response. */
+export const jsonEdits = {
+  "unknown-fields": (value: unknown): unknown => (isObject(value) ? { ...unknownField, ...value } : value),
+  "null-fields": (value: unknown): unknown =>
+    isObject(value)
+      ? { ...value, ...Object.fromEntries(optionalFields.filter((name) => name in value).map((name) => [name, null])) }
+      : value,
+} as const;

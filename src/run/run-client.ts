@@ -1,0 +1,84 @@
+import type { Exchange } from "../evidence/exchange.ts";
+import { sampleOf } from "../rules/limits/sample.ts";
+import type { Target } from "../target/target.ts";
+import { executeStages } from "./execute.ts";
+import type { Suite } from "./judge/check.ts";
+import { type PlannedProbe, planProbes } from "./plan/plan.ts";
+import type { ProbeRun } from "./probe-run.ts";
+import { createContext } from "./run-context.ts";
+import { brokenRun, recordOf, type RunResult, stoppedBecause, unjudgedRun } from "./run-result.ts";
+import type { ClientContext } from "./send/client.ts";
+import type { ClientSession } from "./send/client-session.ts";
+import { startStopSignal } from "./time/stop-signal.ts";
+
+/** Options of a run against a client. */
+export interface ClientRunOptions {
+  /** Stands for the client: its name, the address that it gets, and the key. */
+  readonly target: Target;
+  readonly suites: readonly Suite[];
+  /** Opens the session. `record` keeps an exchange; `signal` ends the command. */
+  readonly open: (tools: {
+    readonly record: (exchange: Exchange) => void;
+    readonly signal: AbortSignal;
+  }) => ClientSession;
+  /** Stops the run early. The evidence so far is judged. */
+  readonly signal: AbortSignal;
+  readonly onPlan?: (probes: number) => void;
+  readonly onProbe?: (run: ProbeRun) => void;
+}
+
+/** Runs the command of a client, and judges what it sent. Never rejects because of a client. */
+export async function runClient(options: ClientRunOptions): Promise<RunResult> {
+  const { signal, stop, release, end } = startStopSignal(options.signal, Infinity);
+  const context = createContext({ target: options.target, signal, onHarnessLimit: stop });
+  const done: ProbeRun[] = [];
+  try {
+    return await observeAll(options, context, (run) => {
+      done.push(run);
+      options.onProbe?.(run);
+    });
+  } catch (error) {
+    return brokenRun(options, context, done, error);
+  } finally {
+    end();
+    release();
+    context.outages.close();
+    await context.transport.close();
+  }
+}
+
+/** The session limits every run of the command itself. */
+const probeDeadlineMs = 2 ** 31 - 1;
+
+async function observeAll(
+  options: ClientRunOptions,
+  context: ClientContext,
+  onProbe: (run: ProbeRun) => void,
+): Promise<RunResult> {
+  const { target, suites, open } = options;
+  const planned = planProbes(suites, target);
+  options.onPlan?.(planned.length);
+  const { time, signal, outages, maxWaitMs, recorder } = context;
+  const session = open({ record: (exchange) => recorder.record(exchange, sampleOf(exchange, 0, 0)), signal });
+  const { runs, stopped } = await executeStages(planned, {
+    time,
+    signal,
+    outages,
+    maxWaitMs,
+    onProbe,
+    pendingRequests: Promise.resolve(),
+    hasWebhookAgent: false,
+    hasFewRequests: false,
+    availableRequests: () => Infinity,
+    probeDeadlineMs,
+    perform: (each) => performProbe(each, session),
+  });
+  const hasRun = runs.some(({ result }) => result.kind !== "skipped");
+  if (stopped !== null && !hasRun) return unjudgedRun(options, context, stoppedBecause(stopped));
+  return { kind: "judged", stopped, ...recordOf(options, context, { target, runs }) };
+}
+
+function performProbe({ probe }: PlannedProbe, session: ClientSession): Promise<unknown> {
+  if (probe.observe === undefined) throw new Error(`the probe "${probe.name}" judges no client`);
+  return probe.observe(session);
+}

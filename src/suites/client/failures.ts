@@ -1,0 +1,47 @@
+import { getPath, tryParseJson } from "../../base/json.ts";
+import { bodyJson, type StreamEvent } from "../../evidence/exchange.ts";
+import { retryAfterOf } from "../../rules/limits/rate-limit-info.ts";
+import type { JudgedCall } from "./probes.ts";
+
+/**
+ * How a response failed. `waitMs` is the wait that the response asks for.
+ *
+ * - `lost`: the connection broke before the end of the response.
+ * - `stream error`: an `error` event without `retry_after`; `overload`: one with it.
+ * - `stream cut`: the stream ended without `done` or `error`.
+ */
+export interface Failure {
+  readonly kind: "429" | "5xx" | "lost" | "stream error" | "overload" | "stream cut";
+  readonly waitMs: number;
+}
+
+/** Returns the failure of a response; `null` if it succeeded, was refused for another reason, or the client left. */
+export function failureOf(call: JudgedCall): Failure | null {
+  const { answer } = call.exchange;
+  if (call.leftMs !== null) return null;
+  if (answer.kind === "unanswered" || answer.ending.kind !== "complete") return { kind: "lost", waitMs: 0 };
+  if (answer.status === 429) return { kind: "429", waitMs: (retryAfterOf(bodyJson(call.exchange)) ?? 0) * 1000 };
+  if (answer.status >= 500) return { kind: "5xx", waitMs: 0 };
+  return isStream(call) ? streamFailureOf(answer.events) : null;
+}
+
+/** Whether a response is an event stream that was accepted. */
+export const isStream = ({ exchange: { answer } }: JudgedCall): boolean =>
+  answer.kind === "answered" &&
+  answer.status === 200 &&
+  answer.headers.some(([name, value]) => /^content-type$/i.test(name) && /^text\/event-stream/i.test(value));
+
+export const isEnd = ({ name }: StreamEvent): boolean => name === "done" || name === "error";
+
+function streamFailureOf(events: readonly StreamEvent[]): Failure | null {
+  const end = events.findLast(isEnd);
+  if (end === undefined) return { kind: "stream cut", waitMs: 0 };
+  if (end.name === "done") return null;
+  const seconds = getPath(tryParseJson(end.data), "retry_after");
+  return typeof seconds === "number"
+    ? { kind: "overload", waitMs: seconds * 1000 }
+    : { kind: "stream error", waitMs: 0 };
+}
+
+/** When a response had ended, in milliseconds since the start of the run: the client got its end no earlier. */
+export const endOf = ({ exchange: { answer } }: JudgedCall): number => answer.endMs;

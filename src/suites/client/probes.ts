@@ -1,0 +1,50 @@
+import { type ClientCall, type CommandRun, requestHeaders, targetOf } from "../../evidence/client-call.ts";
+import { clientProbe } from "../../run/probe.ts";
+import type { ClientSession } from "../../run/send/client-session.ts";
+import { headerNames } from "../../spec/headers.ts";
+import { requestSignature } from "../authentication/signing.ts";
+
+/** A call, and the signatures that its request may carry: of its path with the query, and without. */
+export interface JudgedCall extends ClientCall {
+  /** Empty for a request without `X-Timestamp`, or with a body that was too long to record. */
+  readonly computedSignatures: readonly string[];
+}
+
+export interface JudgedRun extends CommandRun {
+  readonly calls: readonly JudgedCall[];
+}
+
+/** The runs of the command, and whether a single wrong request breaks its clause. */
+export interface Observed {
+  readonly isStrict: boolean;
+  readonly runs: readonly JudgedRun[];
+}
+
+/** The positive control: the command succeeds without trouble. */
+export const ranPlainly = clientProbe("the command runs without trouble", async (session): Promise<Observed> =>
+  observedIn([await session.runPlainly()], session),
+);
+
+export const ranTroubled = clientProbe("the command runs under trouble", async (session): Promise<Observed> =>
+  observedIn(await session.runTroubled(), session),
+);
+
+// The evidence must not hold the secret, so that the signatures are computed here and not by a check.
+const observedIn = (runs: readonly CommandRun[], { isStrict, signingSecret }: ClientSession): Observed => ({
+  isStrict,
+  runs: runs.map((run) => ({
+    ...run,
+    calls: run.calls.map((call) => ({ ...call, computedSignatures: signaturesOf(call, signingSecret) })),
+  })),
+});
+
+function signaturesOf({ exchange: { request } }: ClientCall, secret: string): string[] {
+  const [timestamp] = requestHeaders(request, headerNames.timestamp);
+  const { method, body } = request;
+  if (timestamp === undefined || (body.kind !== "text" && body.kind !== "none")) return [];
+  const path = targetOf(request);
+  const text = body.kind === "text" ? body.text : "";
+  return [...new Set([path, path.replace(/[?].*/s, "")])].map((each) =>
+    requestSignature({ method, path: each, timestamp, body: text }, secret),
+  );
+}

@@ -1,0 +1,208 @@
+import { isObject, tryParseJson } from "../../base/json.ts";
+import { requestHeaders, targetOf } from "../../evidence/client-call.ts";
+import { endpointCalled, type EndpointName } from "../../spec/endpoints.ts";
+import { headerNames } from "../../spec/headers.ts";
+import { problemOfAlert, problemOfExecution, problemOfParameters, problemOfWebhook } from "./body-rules.ts";
+import type { JudgedCall } from "./probes.ts";
+
+/** A rule about single requests. */
+export interface RequestRule {
+  readonly expected: string;
+  /** Part of a sentence, for a client that sent no such request. */
+  readonly none: string;
+  /** Whether tests of a client may break the rule on purpose. */
+  readonly mayBeMeant: boolean;
+  /** Returns the problem of a request, `null` if it has none, or `undefined` if the rule does not concern it. */
+  readonly problemOf: (call: JudgedCall) => string | null | undefined;
+}
+
+const onPurpose = { mayBeMeant: true } as const;
+
+const valuesOf = ({ exchange }: JudgedCall, name: string): string[] => requestHeaders(exchange.request, name);
+
+const endpointOf = ({ exchange: { request } }: JudgedCall): EndpointName | null =>
+  endpointCalled(request.method, request.url)?.endpoint ?? null;
+
+/** The media types that a header lists, in lower case, without parameters. */
+const mediaTypes = (values: readonly string[]): string[] =>
+  values.flatMap((value) => value.split(",")).map((each) => (each.split(";")[0] ?? "").trim().toLowerCase());
+
+const quote = (text: string): string => JSON.stringify(text.slice(0, 60));
+
+export const segmentOnce: RequestRule = {
+  expected: "a path with the segment `/v1` once",
+  none: "the client sent no request",
+  mayBeMeant: false,
+  problemOf: ({ exchange: { request } }) =>
+    /^\/+v1\/+v1(?:[/?]|$)/.test(targetOf(request)) ? `the path ${quote(targetOf(request))}` : null,
+};
+
+export const authorized: RequestRule = {
+  expected: "`Authorization: Bearer <API_KEY>` with the key that the client was given",
+  none: "the client sent no request",
+  ...onPurpose,
+  problemOf: (call) => {
+    // A browser sends a preflight request by itself, and never with a key. Source: Fetch standard, CORS preflight.
+    if (call.exchange.request.method === "OPTIONS") return undefined;
+    const values = valuesOf(call, "authorization");
+    if (values.length !== 1) return values.length === 0 ? "no `Authorization`" : `${values.length} \`Authorization\`s`;
+    if (!/^Bearer \S/i.test(values[0] ?? "")) return "an `Authorization` that is not `Bearer <API_KEY>`";
+    return call.exchange.key === null ? "another key" : null;
+  },
+};
+
+export const typedBody: RequestRule = {
+  expected: "`Content-Type: application/json` on a request with a body",
+  none: "the client sent no body",
+  ...onPurpose,
+  problemOf: (call) => {
+    if (call.exchange.request.body.kind === "none") return undefined;
+    const types = mediaTypes(valuesOf(call, "content-type"));
+    if (types.length === 1 && types[0] === "application/json") return null;
+    return types.length === 0 ? "no `Content-Type`" : `\`Content-Type\` ${quote(types.join(", "))}`;
+  },
+};
+
+export const acceptNamed: RequestRule = {
+  expected: "`Accept` names `application/json`, and `text/event-stream` for a stream",
+  none: "the client called no endpoint of the document",
+  ...onPurpose,
+  problemOf: (call) => {
+    const endpoint = endpointOf(call);
+    if (endpoint === null) return undefined;
+    const values = valuesOf(call, "accept");
+    const wanted = endpoint === "stream" ? "text/event-stream" : "application/json";
+    if (mediaTypes(values).includes(wanted)) return null;
+    return values.length === 0 ? "no `Accept`" : `\`Accept: ${values.join(", ").slice(0, 60)}\` on ${endpoint}`;
+  },
+};
+
+/** The JSON of a body; `undefined` if there is no body, it is no JSON, or it was too long to record. */
+const bodyOf = ({ exchange: { request } }: JudgedCall): unknown =>
+  request.body.kind === "text" ? tryParseJson(request.body.text) : undefined;
+
+export const jsonBody: RequestRule = {
+  expected: "a body that is JSON",
+  none: "the client sent no body",
+  ...onPurpose,
+  problemOf: ({ exchange: { request } }) => {
+    if (request.body.kind === "none" || request.body.kind === "cut") return undefined;
+    const isJson = request.body.kind === "text" && tryParseJson(request.body.text) !== undefined;
+    return isJson ? null : "a body that is not JSON";
+  },
+};
+
+/** The objects of a request that run an agent: the body of an invoke or stream, or the items of a batch. */
+function executionsIn(call: JudgedCall): readonly unknown[] {
+  const endpoint = endpointOf(call);
+  const body = bodyOf(call);
+  if (endpoint === "invoke" || endpoint === "stream") {
+    const { kind } = call.exchange.request.body;
+    return body === undefined && kind !== "none" ? [] : [body];
+  }
+  const batch = isObject(body) && call.exchange.request.method === "POST" ? body["batch"] : undefined;
+  return Array.isArray(batch) ? (batch as readonly unknown[]) : [];
+}
+
+const ofExecutions =
+  (problemIn: (body: unknown) => string | null): RequestRule["problemOf"] =>
+  (call) => {
+    const executions = executionsIn(call);
+    if (executions.length === 0) return undefined;
+    return executions.map(problemIn).find((problem) => problem !== null) ?? null;
+  };
+
+export const queried: RequestRule = {
+  expected: "the string `query` in the body of an invoke, a stream or a batch item",
+  none: "the client sent no invoke, stream or batch",
+  ...onPurpose,
+  problemOf: ofExecutions(problemOfExecution),
+};
+
+export const parametersInRange: RequestRule = {
+  expected: "`session_id` and `parameters` of their types, `temperature` from 0.0 to 2.0",
+  none: "the client sent no invoke, stream or batch",
+  ...onPurpose,
+  problemOf: ofExecutions(problemOfParameters),
+};
+
+const pageParameters = ["page", "limit"] as const;
+
+const queryOf = ({ exchange: { request } }: JudgedCall): URLSearchParams =>
+  new URLSearchParams(targetOf(request).split("?").slice(1).join("?"));
+
+export const wholePages: RequestRule = {
+  expected: "`page` and `limit` are integers",
+  none: "the client sent no list request with `page` or `limit`",
+  ...onPurpose,
+  problemOf: (call) => {
+    if (endpointOf(call) !== "list") return undefined;
+    const given = pageParameters.flatMap((name) =>
+      queryOf(call)
+        .getAll(name)
+        .map((value) => ({ name, value })),
+    );
+    if (given.length === 0) return undefined;
+    const wrong = given.find(({ value }) => !/^-?\d+$/.test(value));
+    return wrong === undefined ? null : `\`${wrong.name}\` is ${quote(wrong.value)}`;
+  },
+};
+
+export const pagesNamed: RequestRule = {
+  expected: "`page` and `limit` on a list request",
+  none: "the client sent no list request",
+  ...onPurpose,
+  problemOf: (call) => {
+    if (endpointOf(call) !== "list") return undefined;
+    const absent = pageParameters.filter((name) => !queryOf(call).has(name));
+    return absent.length === 0 ? null : `no ${absent.map((name) => `\`${name}\``).join(" and no ")}`;
+  },
+};
+
+const isSigned = (call: JudgedCall): boolean =>
+  valuesOf(call, headerNames.signature).length + valuesOf(call, headerNames.timestamp).length > 0;
+
+export const rightlySigned: RequestRule = {
+  expected: "`X-Signature` is the signature of method, path, timestamp and body",
+  none: "the client signed no request",
+  ...onPurpose,
+  problemOf: (call) => {
+    if (!isSigned(call) || call.exchange.request.body.kind === "cut") return undefined;
+    const [signatures, timestamps] = [headerNames.signature, headerNames.timestamp].map((name) => valuesOf(call, name));
+    if (timestamps?.length !== 1) return "no single `X-Timestamp`";
+    const [signature] = signatures ?? [];
+    if (signature === undefined || signatures?.length !== 1) return "no single `X-Signature`";
+    if (call.computedSignatures.includes(signature)) return null;
+    const isUpper = call.computedSignatures.includes(signature.toLowerCase());
+    return isUpper ? "a signature in upper case" : "a signature that does not match what was sent";
+  },
+};
+
+/** How far a timestamp may be from the arrival of its request: a request may wait in the client. */
+const maxSkewSeconds = 120;
+
+export const currentTimestamp: RequestRule = {
+  expected: "`X-Timestamp` is the current Unix time in seconds",
+  none: "the client signed no request",
+  ...onPurpose,
+  problemOf: (call) => {
+    const [timestamp] = valuesOf(call, headerNames.timestamp);
+    if (timestamp === undefined) return undefined;
+    if (!/^\d+$/.test(timestamp)) return `\`X-Timestamp\` is ${quote(timestamp)}`;
+    const skewSeconds = Math.round(Number(timestamp) - call.receivedUnixMs / 1000);
+    if (Math.abs(skewSeconds) <= maxSkewSeconds) return null;
+    return `\`X-Timestamp\` is ${Math.abs(skewSeconds)} s ${skewSeconds > 0 ? "ahead" : "late"}`;
+  },
+};
+
+export const typedCreations: RequestRule = {
+  expected: "the fields of a webhook or an alert have the types of the tables",
+  none: "the client created no webhook and no alert",
+  ...onPurpose,
+  problemOf: (call) => {
+    const [endpoint, body] = [endpointOf(call), bodyOf(call)];
+    if (body === undefined) return undefined;
+    if (endpoint === "webhooks") return problemOfWebhook(body);
+    return endpoint === "alerts" ? problemOfAlert(body) : undefined;
+  },
+};

@@ -14,6 +14,7 @@ export type UseCaseProblem =
   /** A key is missing. `variable` names the environment variable that can hold it. */
   | { readonly kind: "no key"; readonly name: string; readonly variable: string | null }
   | { readonly kind: "two addresses"; readonly ofReport: string; readonly ofTarget: string }
+  | { readonly kind: "report on a client" }
   | { readonly kind: "report of load"; readonly folder: string }
   /** The folder cannot be watched, because `file` is missing in it. A run with `--watch` writes that file. */
   | { readonly kind: "nothing to watch"; readonly folder: string; readonly file: string }

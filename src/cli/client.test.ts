@@ -67,6 +67,21 @@ describe("conformance client", () => {
     expect(again).toMatchObject({ code: 0, out: expect.stringMatching(/\npartial: nothing broken/) });
   });
 
+  it("is compared with another run of the same client, at another address", async () => {
+    await client("--no-trouble", "--out", "again", "--", node, right);
+    const { code, out } = await conformance(["compare", "again", "right"]);
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.not.stringContaining("may not be the same target") });
+  });
+
+  it("shows no command for a request that only the client can send, and replays none", async () => {
+    const { out } = await client("--no-trouble", "--out", "doubled", "--statement", "s.json", "--", node, doubled);
+    expect(out).toMatch(/FAIL {2}CLI-1[^]*> GET .*\/v1\/v1\/usage/);
+    expect(out).not.toContain("curl");
+    expect(await conformance(["verify", "s.json", "doubled"])).toMatchObject({ code: 0 });
+    const replayed = await conformance(["replay", "doubled", "CLI-1"]);
+    expect(replayed).toMatchObject({ code: 2, err: expect.stringContaining("Run `conformance client` again.") });
+  });
+
   it("makes a wrong key a note, and writes it nowhere", async () => {
     const { code, out } = await client("--no-trouble", "--out", "other", "--", node, other);
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringMatching(/note {2,}CLI-2[^]*got another\s+key/) });

@@ -12,6 +12,8 @@ function problemText(problem: UseCaseProblem): Line {
   switch (problem.kind) {
     case "run again":
       return line`${problem.check} rests on ${problem.what} \`conformance run --only ${problem.check}\` ${problem.does}.`;
+    case "report on a client":
+      return line`The requests of this report are those of a client, and only its command sends them. Run \`conformance client\` again.`;
     case "several instances":
       return line`${problem.check} has several instances: choose one with --instance. ${problem.names}.`;
     case "one key of several":

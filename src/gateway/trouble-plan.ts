@@ -83,10 +83,10 @@ const legalStreams = ["slow-stream", "crlf", "comments", "multi-line", "unknown-
  * Prefers GET for some failures, because many clients retry nothing else. `min` is the number of different GET requests
  * that the client must have sent.
  */
-function getIfAny(known: readonly SentRequest[], min: number): Item["fits"] {
-  const isGet: Item["fits"] = ({ method }) => method === "GET";
+function getIfAny(known: readonly SentRequest[], min: number, fits: Item["fits"] = anywhere): Item["fits"] {
+  const isGet: Item["fits"] = (request, endpoint) => request.method === "GET" && fits(request, endpoint);
   const gets = known.filter((each) => fitsTo(isGet, each)).map(identityOf);
-  return new Set(gets).size >= min ? isGet : anywhere;
+  return new Set(gets).size >= min ? isGet : fits;
 }
 
 function itemsOf(
@@ -106,7 +106,7 @@ function itemsOf(
     ...(["a", "b"] as const).map((form): Item => ({
       name: "429",
       stage: "failing",
-      fits: isLimited,
+      fits: form === "a" ? getIfAny(known, 1, isLimited) : isLimited,
       steps: () => [rateLimited(form, seconds())],
     })),
     ...failures.map((name, at) => chain(name, names, at === 0 ? getIfAny(known, 1) : anywhere)),

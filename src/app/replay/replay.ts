@@ -2,7 +2,7 @@ import type { Network } from "../../base/network/network.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Secret } from "../../evidence/redaction.ts";
-import type { Report } from "../../report/model/report.ts";
+import { partyOf, type Report } from "../../report/model/report.ts";
 import { readBaseUrl, isLoopback } from "../../target/base-url.ts";
 import { secretsOfNetwork } from "../../target/network.ts";
 import type { Target } from "../../target/target.ts";
@@ -62,6 +62,7 @@ export interface Replayed {
 export function prepareReplay(options: ReplayOptions): PreparedReplay {
   const { kept, check, instance, target } = options;
   const { report, evidence } = kept;
+  if (partyOf(report) === "client") throw new UseCaseError({ kind: "report on a client" });
   const chosen = selectExchanges(report, evidence, check, instance);
   const baseUrl = chooseAddress(report.target.baseUrl, options.baseUrl, target);
   const keys = findKeys(chosen.exchanges, evidence.exchanges, {

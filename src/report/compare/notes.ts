@@ -2,7 +2,7 @@ import { narrowReport, requirementsOf } from "../model/requirements.ts";
 import { countsIn } from "../../spec/requirements.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount, joinFirst } from "../../base/text.ts";
-import type { Report } from "../model/report.ts";
+import { partyOf, type Report } from "../model/report.ts";
 import type { UnpairedReason, FindingChanges, UnpairedFinding, SuiteChange } from "./comparison.ts";
 import type { LoadMetric } from "./comparison.ts";
 
@@ -18,7 +18,7 @@ export function notesOf(
   { appeared, gone, changedSuite, loadFigures }: ComparedParts,
 ): string[] {
   return [
-    ...targetNotes(older.target, newer.target),
+    ...targetNotes(older, newer),
     ...requirementNotes(older, newer),
     ...suiteNotes(changedSuite),
     ...orderNotes(older, newer),
@@ -33,8 +33,11 @@ export function notesOf(
   ];
 }
 
-function targetNotes(was: Report["target"], is: Report["target"]): string[] {
-  const differ = (["name", "baseUrl", "fingerprint"] as const).filter((part) => was[part] !== is[part]);
+function targetNotes(older: Report, newer: Report): string[] {
+  const [was, is] = [older.target, newer.target];
+  // Each run of a client has an address of its own.
+  const parts = partyOf(newer) === "client" ? (["name"] as const) : (["name", "baseUrl", "fingerprint"] as const);
+  const differ = parts.filter((part) => was[part] !== is[part]);
   if (differ.length === 0) return [];
   const words = { name: "name", baseUrl: "base URL", fingerprint: "fingerprint" } as const;
   const isSameName = was.name === is.name;

@@ -6,7 +6,7 @@ import { type Delivery, hasValidSignature } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { FindingTrial } from "../model/load-results.ts";
 import { deliveryLines, exchangeLines, type MessageBounds } from "../model/exchange-text.ts";
-import type { ReportDocument, ReportFinding } from "../model/report.ts";
+import { partyOf, type ReportDocument, type ReportFinding } from "../model/report.ts";
 import { headerNames } from "../../spec/headers.ts";
 import {
   type CurlOptions,
@@ -26,6 +26,8 @@ export interface EvidenceContext extends CurlOptions {
   readonly pathOf: (file: string) => string;
   /** Returns commands that send the load of a finding again. */
   readonly loadCommands: (load: FindingTrial) => readonly string[];
+  /** Whether a request can be sent again. Those of a client went to a server that has ended. */
+  readonly canSend: boolean;
 }
 
 export interface EvidenceOptions {
@@ -52,6 +54,7 @@ export function evidenceContextOf(
     })),
     shellVariableOf,
     loadCommands,
+    canSend: partyOf(report) !== "client",
     pathOf,
     evidenceFile: pathOf("evidence.json"),
     connection: report.target.way,
@@ -107,7 +110,7 @@ export function findingEvidence(
     kind: "exchange",
     id: exchange.id,
     lines: exchangeLines(exchange, bounds),
-    commands: [curlCommand(exchange, context)],
+    commands: context.canSend ? [curlCommand(exchange, context)] : [],
   };
 }
 

@@ -1,4 +1,3 @@
-import { duration } from "../../base/duration.ts";
 import { check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
 import { endOf, type Failure, failureOf } from "./failures.ts";
@@ -23,12 +22,15 @@ const hasFailure =
       return failure !== null && kinds.includes(failure.kind);
     });
 
+/** A time in seconds, to the millisecond. */
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(3)} s`;
+
 /** Judges whether repeats after a kind of failure wait as long as the failure asks for. */
 const waitsAfter =
   (kind: "429" | "overload", name: string) =>
   (evidence: Both): Finding<never> => {
     const groups = groupsIn(evidence).filter(hasFailure(kind));
-    if (groups.length === 0) return unproven(`the client got no ${name}`);
+    if (groups.length === 0) return unproven(`no request of the client got ${name}`);
     const repeated = groups.filter(({ repeats }) => repeats > 0);
     if (repeated.length === 0) return unproven(`the client sent no request again after ${name}`);
     const early = repeated
@@ -45,8 +47,8 @@ const waitsAfter =
     if (first === undefined) return holds();
     const waitedMs = first.call.exchange.sentMs - endOf(first.failed.call);
     return breach(
-      `the request is sent again ${duration(first.failed.failure.waitMs)} after ${name} or later, as its \`retry_after\` says`,
-      `sent again after ${duration(Math.round(waitedMs))}`,
+      `the request is sent again ${seconds(first.failed.failure.waitMs)} after ${name} or later, as its \`retry_after\` says`,
+      `sent again after ${seconds(waitedMs)}`,
       ...early.flatMap(({ failed, call }) => [failed.call.exchange, call.exchange]),
     );
   };
@@ -99,7 +101,7 @@ function waitsGrow(evidence: Both): Finding<never> {
 const growthBreach = (chains: readonly (readonly number[])[], groups: readonly Group[]): Finding<never> =>
   breach(
     "each wait before a retry of a 5xx is longer than the one before",
-    `waits of ${chains.map((waits) => waits.map((ms) => duration(Math.round(ms))).join(", ")).join("; ")}`,
+    `waits of ${chains.map((waits) => waits.map(seconds).join(", ")).join("; ")}`,
     ...groups.slice(0, 2).flatMap(({ calls }) => calls.slice(0, 5).map(({ exchange }) => exchange)),
   );
 

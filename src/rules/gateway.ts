@@ -3,7 +3,7 @@
 
 /** Counts of one response, or of the responses of one second. Times are in milliseconds, by any clock. */
 export interface ResponseCounts {
-  /** When the first of the requests was sent. */
+  /** When the first of these requests was sent. */
   readonly sentMs: number;
   /** When the first response head arrived, at the earliest. */
   readonly fromMs: number;
@@ -31,7 +31,7 @@ const maxOthersBetween = 20;
  * them.
  */
 const maxSingles = 3;
-/** A rolling deployment takes at most this long. */
+/** Assumed maximum duration of a rolling deployment. */
 const maxDeploymentMs = 30_000;
 /**
  * Gateway-like responses may be mixed with other responses. If such a period takes at least this share of the whole
@@ -62,7 +62,7 @@ function spellsIn(sorted: readonly ResponseCounts[]): GatewaySpell[] {
   for (const each of sorted) {
     const last = spells.at(-1);
     if (each.gatewayLike === 0) {
-      // Does not count requests that were sent earlier: they may have reached the target before it became unavailable.
+      // Leaves out requests that were sent earlier: they may have reached the target before it became unavailable.
       if (last !== undefined && each.sentMs >= last.toMs) othersSince += each.others;
       continue;
     }

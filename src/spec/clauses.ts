@@ -56,7 +56,6 @@ export const clauseIds = Object.keys(clauses) as ClauseId[];
 
 export const isClauseId = (id: string): id is ClauseId => Object.hasOwn(clauses, id);
 
-/** Returns a clause by its id. */
 export const clauseOf = (id: ClauseId): Clause => clauses[id];
 
 /** The clauses that bind a party, in the order of the document. */

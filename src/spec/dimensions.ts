@@ -18,9 +18,9 @@ const rejectedKeys = [
 const exhaustedStates = ["minute used up", "hour used up", "tokens spent", "slots held"] as const;
 
 /**
- * The dimensions of a request with their values, in the order in which a server checks them. After a value in
- * `refused`, a server ignores the later dimensions. `absent`: the request could have the property, but does not.
- * `none`: the request cannot have the property.
+ * The dimensions (properties) of a request with their possible values, in the order in which a server checks them.
+ * After a value in `refused`, a server ignores the later dimensions. `absent`: the request could have the property, but
+ * does not. `none`: the request cannot have the property.
  */
 export const dimensions = {
   endpoint: { values: endpointNames, refused: [] },
@@ -203,5 +203,5 @@ export const exclusions: readonly Exclusion[] = [
   },
 ];
 
-/** Dimensions that depend on earlier requests. Each forms pairs only with the dimensions listed here. */
+/** Dimensions that depend on earlier requests, each with the dimensions with whose values it forms pairs. */
 export const pairedOnly: Readonly<Partial<Record<Dimension, readonly Dimension[]>>> = { age: ["endpoint", "key"] };

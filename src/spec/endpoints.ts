@@ -85,18 +85,18 @@ const noOwnPaths: ConfiguredPaths = { batch: null };
 const segmentsOf = (path: string): readonly string[] => path.replace(/^\//, "").split("/");
 
 /** A segment of a path template: a fixed text, or the name of a parameter. */
-type Wanted = { readonly text: string } | { readonly name: string };
+type TemplateSegment = { readonly text: string } | { readonly name: string };
 
-const wantedIn = (path: string): readonly Wanted[] =>
+const segmentsOfTemplate = (path: string): readonly TemplateSegment[] =>
   segmentsOf(path).map((text) => (/^\{.+\}$/.test(text) ? { name: text.slice(1, -1) } : { text }));
 
 /**
  * The published paths, split into segments. They are split only once, because every check of a run matches URLs against
  * them.
  */
-const templates: ReadonlyMap<string, readonly Wanted[]> = new Map(
+const templates: ReadonlyMap<string, readonly TemplateSegment[]> = new Map(
   Object.entries<PublishedEndpoint>(publishedEndpoints).flatMap(([name, { path }]) =>
-    path === null ? [] : [[name, wantedIn(path)]],
+    path === null ? [] : [[name, segmentsOfTemplate(path)]],
   ),
 );
 
@@ -108,7 +108,7 @@ export function endpointsAtPath(url: string, ownPaths: ConfiguredPaths = noOwnPa
   const path = segmentsOf(/^(?:[^:/?#]+:\/\/[^/?#]*)?([^?#]*)/.exec(url)?.[1] ?? "");
   return endpointNames.flatMap((endpoint) => {
     const own = ownPaths[endpoint as keyof ConfiguredPaths] ?? null;
-    const template = templates.get(endpoint) ?? (own === null ? null : wantedIn(own));
+    const template = templates.get(endpoint) ?? (own === null ? null : segmentsOfTemplate(own));
     const parameters = template === null ? null : parametersIn(path, template);
     return parameters === null ? [] : [{ endpoint, parameters }];
   });
@@ -119,12 +119,15 @@ export const endpointCalled = (method: string, url: string, own: ConfiguredPaths
   endpointsAtPath(url, own).find(({ endpoint }) => publishedEndpoints[endpoint].method === method) ?? null;
 
 /** Returns the parameters of a path, or `null` if it does not match the template. */
-function parametersIn(given: readonly string[], wanted: readonly Wanted[]): Readonly<Record<string, string>> | null {
-  const from = given.length - wanted.length;
+function parametersIn(
+  given: readonly string[],
+  template: readonly TemplateSegment[],
+): Readonly<Record<string, string>> | null {
+  const from = given.length - template.length;
   // The path of an endpoint follows the segment `v1`. There may be other segments before `v1`.
   if (from < 1 || given[from - 1] !== "v1") return null;
   const parameters: Record<string, string> = {};
-  for (const [at, want] of wanted.entries()) {
+  for (const [at, want] of template.entries()) {
     const value = given[from + at] ?? "";
     if ("text" in want ? value !== want.text : value === "") return null;
     if ("name" in want) parameters[want.name] = value;

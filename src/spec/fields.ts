@@ -293,7 +293,6 @@ export type FieldTableName = keyof typeof fieldTables;
 
 export const fieldTableNames = Object.keys(fieldTables) as readonly FieldTableName[];
 
-/** Returns a table by its name. The type of the result is that of any table. */
 export const fieldTableOf = (name: FieldTableName): FieldTable => fieldTables[name];
 
 /** Returns the rows of a table that one clause states. */

@@ -19,7 +19,7 @@ export const outline: readonly Section[] = [
   ...versioningSections,
 ];
 
-/** Returns the clauses that state an item; none if the item has no clause. */
+/** Returns the clauses that state an item of the document; none if the item has no clause. */
 export const clausesOf = (item: Item): readonly ClauseId[] => (item.kind === "stated" ? item.clauses : []);
 
 /**
@@ -34,5 +34,5 @@ export function placesCiting(id: ClauseId): string[] {
   return [...new Set(places)];
 }
 
-/** Whether an item is identified by a number and not by a name. */
+/** Whether an item of the document is identified by a number, and not by a name. */
 export const isItemNumber = (at: string): boolean => /^\d+$/.test(at);

@@ -13,10 +13,10 @@ export type RequirementSet = (typeof requirementSets)[number];
  */
 export const newestRequirements: RequirementSet = "1.2";
 
-/** The last of all sets. It judges clients, receivers and files, which earlier sets did not judge. */
+/** The newest set of all parties. It judges clients, receivers and files as well, which the earlier sets did not. */
 export const latestRequirements: RequirementSet = "1.2";
 
-/** The set of saved files that name none: when they were written, there was only one set. */
+/** The set of saved files that name no set: they were written when there was only one. */
 export const firstRequirements: RequirementSet = "1.0";
 
 export const isRequirementSet = (name: string): name is RequirementSet => requirementSets.some((each) => each === name);

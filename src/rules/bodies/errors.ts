@@ -5,16 +5,16 @@ import { errorCodes, rateLimitCodes } from "../../spec/errors.ts";
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
-/** A response's status and the JSON value of its body: `undefined` if the body is not JSON. */
+/** The status of a response, and the JSON value of its body (`undefined` if the body is not JSON). */
 export interface ErrorResponse {
   readonly status: number | null;
   readonly json: unknown;
 }
 
-/** The form of an error body. `both`: the body has the fields of both forms. */
+/** Which of the document's two error forms (A or B) a body has. `both`: it has the fields of both. */
 export type ErrorForm = "form-a" | "form-b" | "both";
 
-/** Returns the `error` object of an error body, which both forms have. */
+/** Returns the `error` object of an error body, in either form; `null` if there is none. */
 export function errorIn({ json }: Pick<ErrorResponse, "json">): Readonly<Record<string, unknown>> | null {
   const error = isObject(json) ? json["error"] : null;
   return isObject(error) ? error : null;
@@ -40,7 +40,7 @@ export function formIn(answer: ErrorResponse): ErrorForm | null {
 
 const forms = '`{error: {code, message, status}}` or `{status: "error", error: {code, message, details}}`';
 
-/** ERR-2, ERR-3, ERR-4: the body has one of the two forms. */
+/** Judges ERR-2, ERR-3 and ERR-4: an error body has form A or form B. */
 export const formMismatch = (answer: ErrorResponse): Mismatch | null =>
   formIn(answer) === null
     ? {
@@ -49,7 +49,7 @@ export const formMismatch = (answer: ErrorResponse): Mismatch | null =>
       }
     : null;
 
-/** ERR-5: the error has a code and a message. */
+/** Judges ERR-5: an error has a code and a message. */
 export function textMismatch(answer: ErrorResponse): Mismatch | null {
   const error = errorIn(answer);
   for (const name of ["code", "message"] as const) {
@@ -60,7 +60,7 @@ export function textMismatch(answer: ErrorResponse): Mismatch | null {
   return null;
 }
 
-/** ERR-6: `error.status` of form A is the HTTP status. */
+/** Judges ERR-6: in form A, `error.status` is the HTTP status. */
 export function statusMismatch(answer: ErrorResponse): Mismatch | null {
   const status = errorIn(answer)?.["status"];
   return status === answer.status
@@ -68,7 +68,7 @@ export function statusMismatch(answer: ErrorResponse): Mismatch | null {
     : { expected: `\`error.status\` is ${answer.status}, the HTTP status`, actual: formatValue(status) };
 }
 
-/** ERR-7: `error.details` of form B, if present, is an object. */
+/** Judges ERR-7: in form B, `error.details` is an object, if it is present. */
 export function detailsMismatch(answer: ErrorResponse): Mismatch | null {
   const details = errorIn(answer)?.["details"];
   return details === undefined || details === null || isObject(details)
@@ -88,7 +88,7 @@ const limitDetails = {
 } as const;
 const limitDetailNames = Object.keys(limitDetails) as readonly (keyof typeof limitDetails)[];
 
-/** ERR-8: a 429 says when to try again, in the fields of form A or form B, whichever the body has. */
+/** Judges ERR-8: a 429 says when to try again, in the fields of form A or form B, whichever the body has. */
 export function retryAfterMismatch(answer: ErrorResponse): Mismatch | null {
   const form = formIn(answer);
   const inError = errorIn(answer)?.["retry_after"];
@@ -105,7 +105,7 @@ export function retryAfterMismatch(answer: ErrorResponse): Mismatch | null {
   };
 }
 
-/** ERR-9: a 429 has one of the two rate-limit codes. Returns `undefined` if it has no code. */
+/** Judges ERR-9: a 429 has one of the two rate-limit codes. Returns `undefined` if the body has no code. */
 export function limitCodeMismatch(answer: ErrorResponse): Mismatch | null | undefined {
   const code = codeIn(answer);
   if (code === null) return undefined;
@@ -125,8 +125,8 @@ export function documentedStatus(code: string | null): number | null {
 }
 
 /**
- * ERR-10: the status of the response is the one that the table gives to its error code. Returns `undefined` if the
- * table gives that code no status.
+ * Judges ERR-10: a response has the status that the document's table gives to its error code. Returns `undefined` if
+ * the table gives that code no status.
  */
 export function codeStatusMismatch(answer: ErrorResponse): Mismatch | null | undefined {
   const code = codeIn(answer);

@@ -17,7 +17,7 @@ import { hasZone, isTimestamp } from "./timestamps.ts";
 const isString = (value: unknown): value is string => typeof value === "string";
 const utc = /(?:Z|[+-]00(?::?00)?)$/i;
 
-/** For each type of a field: its name in messages, and a test for values of that type. */
+/** The types of fields. Each has a name for messages, and a test of values. */
 const types: Readonly<Record<FieldType, readonly [called: string, has: (value: unknown) => boolean]>> = {
   string: ["a string", isString],
   integer: ["a whole number", (value) => Number.isInteger(value)],
@@ -38,7 +38,10 @@ export interface FoundValue {
   readonly value: unknown;
 }
 
-/** Finds the values at the path of a table row. Finds none if a parent object is absent or has another type. */
+/**
+ * Finds the values at a path, such as `checks.agent.status`. Finds none if a parent object is absent or has another
+ * type.
+ */
 export function valuesAt(root: unknown, path: string): FoundValue[] {
   let found: FoundValue[] = [{ name: "", value: root }];
   for (const step of stepsOfPath(path)) found = found.flatMap((each) => within(each, step));
@@ -55,10 +58,10 @@ function within({ name, value }: FoundValue, step: string): FoundValue[] {
 }
 
 /**
- * Whether a parent object on the row's path has another type. Another clause judges the parent, so the row does not
- * apply.
+ * Whether some parent of the row's field is not an object or array, as it should be. Another clause judges the parent,
+ * so the row does not apply.
  */
-function isElsewhere(root: unknown, path: string): boolean {
+function hasWrongParent(root: unknown, path: string): boolean {
   let value = root;
   for (const step of stepsOfPath(path)) {
     if (value === undefined || value === null) return false;
@@ -70,10 +73,10 @@ function isElsewhere(root: unknown, path: string): boolean {
   return false;
 }
 
-/** Judges an object by one row of a table. Returns `undefined` if the row does not apply. */
+/** Judges an object by one row of a field table. Returns `undefined` if the row does not apply. */
 function judgeRow(row: FieldRow, root: unknown): Mismatch | null | undefined {
   const found = valuesAt(root, row.path);
-  if (found.length === 0) return row.isRequired || isElsewhere(root, row.path) ? undefined : null;
+  if (found.length === 0) return row.isRequired || hasWrongParent(root, row.path) ? undefined : null;
   const [called, has] = types[row.type];
   for (const { name, value } of found) {
     const isLeftOut = !row.isRequired && (value === undefined || value === null);
@@ -86,8 +89,8 @@ function judgeRow(row: FieldRow, root: unknown): Mismatch | null | undefined {
 }
 
 /**
- * Returns a quick test of one table row. The test allocates nothing, because every response under load is tested. If
- * the test returns false, {@link fieldMismatch} finds out why, or that the row does not apply.
+ * Creates a quick test of one row of a field table. The test allocates nothing, because every response under load is
+ * tested. If it returns false, {@link fieldMismatch} finds the mismatch, or that the row does not apply.
  */
 export function compileFieldTest({ path, type, isRequired, oneOf }: FieldRow): (root: unknown) => boolean {
   const steps = stepsOfPath(path);
@@ -119,7 +122,7 @@ export function fieldMismatch(table: FieldTableName, clause: ClauseId, root: unk
   return results.length === 0 ? undefined : (results.find((each) => each !== null) ?? null);
 }
 
-/** Like {@link fieldMismatch}, but every field is optional. A field that is present must still have its type. */
+/** Like {@link fieldMismatch}, but treats every field as optional. A field that is present must still have its type. */
 export function optionalFieldMismatch(table: FieldTableName, clause: ClauseId, root: unknown): Mismatch | null {
   const results = rowsOf(table, clause).map((row) => judgeRow({ ...row, isRequired: false }, root));
   return results.find((each) => each !== null && each !== undefined) ?? null;

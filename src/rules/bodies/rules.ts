@@ -33,7 +33,7 @@ export interface ResponseBody extends ErrorResponse {
   readonly contentType: string | null;
 }
 
-/** A rule that each response must follow, whatever other responses contain. */
+/** A rule that each response must follow on its own. */
 export interface BodyRule {
   readonly clause: ClauseId;
   /** Whether the clause covers responses of this endpoint with this status. */
@@ -44,13 +44,13 @@ export interface BodyRule {
 
 const isError = (status: number): boolean => errorStatuses.includes(status);
 
-/** A successful stream has no body to judge: other rules judge its events one by one. */
+/** Whether a response has a body to judge. A successful stream has none: other rules judge its events one by one. */
 const isBody = (endpoint: LoadedEndpoint, status: number): boolean =>
   (status === 200 && endpoint !== "stream") || isError(status);
 
 const jsonType = /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
-/** Whether a `Content-Type` permits a JSON body. An absent header does. */
+/** Whether a `Content-Type` permits a JSON body. An absent `Content-Type` permits it, too. */
 export const mayBeJson = (contentType: string | null): boolean => contentType === null || jsonType.test(contentType);
 
 const isJson: BodyRule = {
@@ -86,12 +86,12 @@ const ofErrors = (
 ): BodyRule => ({
   clause,
   appliesTo: (endpoint, status) => isError(status) && speaksOf(endpoint, status),
-  // SVC-1 demands JSON. A body that is not JSON breaks that clause, so it must not break this one, too.
+  // A body that is not JSON breaks SVC-1 (bodies are JSON), and is not reported a second time here.
   judge: (answer) =>
     isReport(answer) || (answer.json === undefined && answer.text !== "") ? undefined : judge(answer),
 });
 
-/** Skips an error body without the field `error`: ERR-2, ERR-3 or ERR-4 already reports such a body. */
+/** Makes a rule skip error bodies without the field `error`: ERR-2, ERR-3 or ERR-4 already reports such a body. */
 const inError =
   (judge: BodyRule["judge"]): BodyRule["judge"] =>
   (answer) =>
@@ -116,7 +116,7 @@ function isOf(answer: ResponseBody, form: "form-a" | "form-b"): boolean {
   return found === form || found === "both";
 }
 
-/** Judges 200 responses by the table rows of one clause. */
+/** Creates the rule that a response with status 200 has the fields that one clause requires. */
 function fieldsOf(table: FieldTableName & LoadedEndpoint, clause: ClauseId): BodyRule {
   const tests = rowsOf(table, clause).map(compileFieldTest);
   return {
@@ -157,10 +157,10 @@ export interface BodyMismatch extends Mismatch {
 }
 
 /** The rules that apply to each endpoint and status, computed when first needed. */
-const known: Partial<Record<LoadedEndpoint, Map<number, readonly BodyRule[]>>> = {};
+const rulesByEndpoint: Partial<Record<LoadedEndpoint, Map<number, readonly BodyRule[]>>> = {};
 
 function rulesFor(endpoint: LoadedEndpoint, status: number): readonly BodyRule[] {
-  const ofEndpoint = (known[endpoint] ??= new Map<number, readonly BodyRule[]>());
+  const ofEndpoint = (rulesByEndpoint[endpoint] ??= new Map<number, readonly BodyRule[]>());
   const found = ofEndpoint.get(status) ?? bodyRules.filter(({ appliesTo }) => appliesTo(endpoint, status));
   ofEndpoint.set(status, found);
   return found;
@@ -169,7 +169,7 @@ function rulesFor(endpoint: LoadedEndpoint, status: number): readonly BodyRule[]
 const noMismatches: readonly BodyMismatch[] = [];
 
 /**
- * The response that was judged last, and its mismatches. Thousands of refusals have the same body, which then is judged
+ * The response that was judged last, and its mismatches. Thousands of refusals have the same body, which is then judged
  * only once.
  */
 let last: { readonly answer: ResponseBody; readonly flaws: readonly BodyMismatch[] } | null = null;
@@ -180,7 +180,7 @@ const isAlike = (one: ResponseBody, other: ResponseBody): boolean =>
   one.endpoint === other.endpoint &&
   one.contentType === other.contentType;
 
-/** Returns every mismatch of a response, without regard to other responses. */
+/** Returns every mismatch of one response. */
 export function bodyMismatches(answer: ResponseBody): readonly BodyMismatch[] {
   if (last !== null && isAlike(last.answer, answer)) return last.flaws;
   let flaws = noMismatches;

@@ -5,8 +5,8 @@ import type { ValuePath } from "../../base/source/source.ts";
 export type FileClause = Extract<ClauseId, `CFG-${number}`>;
 
 /**
- * The clause that the value at each path must follow, the more specific paths first. A `#` stands for an index or for
- * any name. A value belongs to the first path that it begins with.
+ * For each path in the file, the clause that the value there must follow. More specific paths come first, and the first
+ * match counts. A `#` stands for an index or for any name.
  */
 const clauseByPath: readonly (readonly [string, FileClause])[] = [
   ["agent_architecture.entrypoints.#.file", "CFG-11"],
@@ -27,7 +27,9 @@ const clauseByPath: readonly (readonly [string, FileClause])[] = [
   ["webhooks", "CFG-10"],
 ];
 
-/** Returns the clause that a value of the file must follow. Paths without a row belong to CFG-1, the fields of the file itself. */
+/**
+ * Returns the clause that a value of the file must follow. Other paths belong to CFG-1 (the fields of the file itself).
+ */
 export function clauseAt(path: ValuePath): FileClause {
   const found = clauseByPath.find(([pattern]) => startsWith(path, pattern.split(".")));
   return found === undefined ? "CFG-1" : found[1];
@@ -37,8 +39,8 @@ const startsWith = (path: ValuePath, pattern: readonly string[]): boolean =>
   path.length >= pattern.length && pattern.every((step, at) => step === "#" || step === String(path[at]));
 
 /**
- * The path whose value must be right before a clause can be judged: an entrypoint has no tag if the file has no
- * entrypoints. Clauses that are not here can be judged in every file that holds an object.
+ * For each clause, the path whose value must be right before the clause can be judged. Example: without entrypoints, no
+ * tag can be judged. A clause without a row can be judged in every file that holds an object.
  */
 const containers: Partial<Readonly<Record<FileClause, ValuePath>>> = {
   "CFG-2": ["agent_architecture"],

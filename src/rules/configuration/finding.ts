@@ -12,7 +12,7 @@ export type FileFinding = {
   | { readonly kind: "breach"; readonly path: ValuePath; readonly expected: string; readonly actual: string }
 );
 
-/** A breach of a clause, at a path of the file. */
+/** A value of the file that breaks a clause. */
 export interface Breach {
   readonly path: ValuePath;
   readonly expected: string;

@@ -6,7 +6,7 @@ import { type Breach, type FileFinding, formatPath, preview, typeName } from "./
 import { notesOn } from "./notes.ts";
 import { agentConfigurationSchema } from "./schema.ts";
 
-/** Clauses that the document states, and that a file alone can show. */
+/** Clauses of the document that can be judged from a configuration file alone. */
 const judgedClauses = [
   "CFG-1",
   "CFG-2",
@@ -23,7 +23,7 @@ const judgedClauses = [
   "CFG-14",
 ] as const satisfies readonly FileClause[];
 
-/** Judges an agent configuration file by each clause. Every defect breaks one clause. */
+/** Judges an agent configuration file by each clause. Each defect of the file breaks exactly one clause. */
 export function judgeConfiguration(source: Pick<Source, "value">): FileFinding[] {
   const parsed = agentConfigurationSchema.safeParse(source.value, { reportInput: true });
   const breaches = (parsed.error?.issues ?? []).map(breachOf);
@@ -44,7 +44,7 @@ const isSame = (one: ValuePath, other: ValuePath): boolean =>
   one.length === other.length && one.every((step, at) => step === other[at]);
 
 function breachOf(issue: z.core.$ZodIssue): Breach {
-  // For an invalid name in an object, the real issue is nested in the one that zod reports.
+  // For an invalid name in an object, zod nests the real issue in the one that it reports.
   const [inner = issue] = issue.code === "invalid_key" ? issue.issues : [];
   const actual = issue.code === "invalid_key" ? preview(issue.path.at(-1)) : shown(issue);
   return { path: issue.path, expected: `${formatPath(issue.path)}: ${inner.message}`, actual };

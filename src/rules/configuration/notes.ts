@@ -4,10 +4,13 @@ import type { FileClause } from "./clauses.ts";
 import { type Breach, type FileFinding, formatPath, preview } from "./finding.ts";
 import type { agentConfigurationSchema } from "./schema.ts";
 
-/** A file that breaks no sentence of the document. */
+/** A configuration file that breaks no sentence of the document. */
 type AgentConfiguration = z.output<typeof agentConfigurationSchema>;
 
-/** A check of what the document does not state, but the plain meaning of a field makes surprising. */
+/**
+ * An advisory check: it finds values that the document does not forbid, but that contradict the plain meaning of their
+ * field.
+ */
 interface NoteCheck {
   readonly check: string;
   readonly clause: FileClause;
@@ -22,7 +25,7 @@ const noteChecks: readonly NoteCheck[] = [
   { check: "CFG-13/events", clause: "CFG-13", find: endpointsWithoutEvents },
 ];
 
-/** Returns the findings of all advisory checks of a file; `null`: a file that breaks a sentence of the document. */
+/** Returns the findings of all advisory checks. `file` is `null` if it breaks a sentence of the document. */
 export const notesOn = (file: AgentConfiguration | null): FileFinding[] =>
   noteChecks.flatMap(({ check, clause, find }): FileFinding[] => {
     const head = { check, clause, level: "advisory" } as const;
@@ -35,7 +38,7 @@ export const notesOn = (file: AgentConfiguration | null): FileFinding[] =>
 
 const entrypointPath = ["agent_architecture", "entrypoints"] as const;
 
-/** Returns a breach. The expectation names the path, so that a reader knows which of several values is meant. */
+/** Creates a breach. Its expectation names the path, because a file may have several such values. */
 const breach = (path: Breach["path"], expected: string, actual: unknown): Breach => ({
   path,
   expected: `${formatPath(path)}: ${expected}`,
@@ -66,12 +69,12 @@ function repeatedTags({ agent_architecture }: AgentConfiguration): readonly Brea
   );
 }
 
-/** A word for streaming at the end of a name, in any case and after any separator. */
+/** Matches a name that ends in a word for streaming, such as `chat-Stream` or `chat_streaming`. */
 const nearStream = /(^|[^a-z])stream(ing|ed)?$/i;
 
 /**
- * Finds entrypoints whose tag seems to be meant as `_stream`, and is not: only `_stream` marks an entrypoint as
- * streaming. Their function may also say so.
+ * Finds entrypoints that seem to stream, by their tag or by the name of their function, although their tag does not end
+ * in `_stream`.
  */
 function tagsNearStream({ agent_architecture }: AgentConfiguration): readonly Breach[] {
   return agent_architecture.entrypoints.flatMap(({ tag, module }, index) => {

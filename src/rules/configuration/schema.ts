@@ -3,7 +3,7 @@ import { z } from "zod";
 import { webhookEvents } from "../../spec/events.ts";
 import { hasZone, isTimestamp } from "../bodies/timestamps.ts";
 
-// An error message of this schema continues the sentence "expected", such as "a string".
+// Each error message of this schema completes the sentence "expected …", as "a string" does.
 
 const text = z.string("a string");
 const object = "an object";
@@ -14,7 +14,7 @@ const createdAt = z
   .regex(/^[\d-]{8,10}([Tt ][\d:.,]+)?$/, { error: localTime, abort: true })
   .refine((written) => isTimestamp(written) && !hasZone(written), localTime);
 
-// The document gives the unit and no type, so a number in a string is right as well.
+// The document gives the unit of this field but no type, so a number in a string is accepted, too.
 const seconds = z.union([z.number(), z.string().regex(/^\d+(\.\d+)?$/)], "a number of seconds");
 
 const memory = z
@@ -43,7 +43,7 @@ const event = z
 
 /** The name of a header is a token of RFC 9110, section 5.6.2. */
 const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "the name of a header");
-/** A header field cannot carry a line break, nor another control character. */
+/** A header value cannot contain a line break or another control character. */
 const headerValue = z.string("a string").regex(/^[\t\x20-\x7e\x80-\uffff]*$/, "a string without line breaks");
 
 const endpoint = z.looseObject(

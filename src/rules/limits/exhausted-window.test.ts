@@ -20,7 +20,7 @@ const passed = (from: RequestSample, to: RequestSample): Elapsed => ({
 const verdictOn = (answers: readonly RequestSample[], limits: TierLimits, isFresh: boolean): string =>
   judgeExhausted({ samples: answers, limits, isFresh, elapsed: passed }).kind;
 
-/** The requests that a window has left, and the reset that its limiter reports. */
+/** The values that a simulated limiter reports: the requests that are left, and the reset of the window. */
 interface Reading {
   readonly left: number;
   readonly resetMs: number;

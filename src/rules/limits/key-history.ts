@@ -15,8 +15,7 @@ export interface KeyHistory<S extends RequestSample, L extends TierLimits | null
   readonly isFresh: boolean;
 }
 
-// The rules below serve two kinds of tests: suites, which send requests in sequence, and load, which sends them
-// concurrently.
+// Suites send requests in sequence, and load sends them concurrently. The rules below serve both.
 
 /**
  * How far a server's clock may be off, in ms of the target's time. Servers keep windows in whole seconds, by timers, or

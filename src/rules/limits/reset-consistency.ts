@@ -77,7 +77,7 @@ export function resetMismatchInRun(run: ResetContext, sample: Sample): string | 
 const maxLagSeconds = 7;
 
 /**
- * Whether the target's test clock is shortly ahead of its `Date` header, which may lag. The client's clock cannot
+ * Whether the target's test clock is slightly ahead of its `Date` header, which may lag. The client's clock cannot
  * decide here, because it differs from the test clock.
  */
 function isBehind(sample: Sample, { startedUnixMs }: ResetContext): boolean {

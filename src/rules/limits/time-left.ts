@@ -28,15 +28,15 @@ const minSeconds = 3;
 /** Tolerance for the difference of two values that were both rounded to whole seconds. */
 const roundingSeconds = 2.5;
 
-/** The first and the last answer of a window. */
+/** The first and the last response of a window. */
 export interface WindowEnds<A> {
   readonly first: A;
   readonly last: A;
 }
 
 /**
- * The first and the last response of a window. `mismatch`: how their `Reset-After` values differ from the time that
- * passed; `null` if they agree.
+ * The verdict on one window. `mismatch`: how its `Reset-After` values differ from the time that passed; `null` if they
+ * agree.
  */
 export type JudgedTimeLeft<A> = WindowEnds<A> & {
   readonly mismatch: { readonly expected: string; readonly actual: string } | null;

@@ -68,5 +68,5 @@ export function tokensUsedBy(calls: readonly AgentCall[]): GrowthBounds {
   };
 }
 
-/** A 4xx means that the request did not reach an agent. */
+/** A request that was refused with a 4xx did not reach an agent. */
 const isRefusedWith = (status: number | null): boolean => status !== null && status >= 400 && status < 500;

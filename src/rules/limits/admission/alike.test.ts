@@ -40,7 +40,7 @@ const times = ({ perHour, perMinute, concurrent, burst, ...rest }: TierLimits, f
   };
 };
 
-/** If the witness has several refusals that are alike, its text mentions only one. */
+/** Removes repeated parts of the text: of several equal refusals, the text of a grouped history mentions only one. */
 const withDistinctParts = (judgement: HistoryJudgement): HistoryJudgement =>
   judgement.kind === "explained"
     ? judgement

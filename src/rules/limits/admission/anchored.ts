@@ -3,18 +3,18 @@ import type { Span } from "./history.ts";
 import type { Phases } from "./phases.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
 import { countBelow } from "../../../base/sorted.ts";
-import { below, upTo } from "./tally.ts";
+import { requestsBefore, requestsUpTo } from "./tally.ts";
 import type { TimedRefusal, AdmissionTimeline } from "./timeline.ts";
 
-/** When the n-th window opened (between `fromMs` and `toMs`), and when it ended at the latest. */
+/**
+ * The possible times of one window: it opened between `fromMs` and `toMs`, and closed at `closesAtLatestMs` at the
+ * latest.
+ */
 interface Opening {
   readonly fromMs: number;
   readonly toMs: number;
   readonly closesAtLatestMs: number;
-  /**
-   * Every counted request from this instant on lies in this window or a later one: if no window is open, the request
-   * opens one.
-   */
+  /** Every counted request from this instant on lies in this window or a later one. */
   readonly certainFromMs: number;
 }
 
@@ -25,11 +25,11 @@ interface Opening {
 export interface Openers {
   /** Latest instants of the requests that may count, in ascending order. */
   readonly latest: Float64Array;
-  /** For each index of `latest`: the smallest earliest instant among the requests at that index and after it. */
+  /** For each index of `latest`: the minimum of the earliest instants of the requests from that index on. */
   readonly earliestStartFrom: Float64Array;
   /** Earliest instants of the admitted requests, in ascending order. */
   readonly starts: Float64Array;
-  /** For each index of `starts`: the smallest latest instant among the requests at that index and after it. */
+  /** For each index of `starts`: the minimum of the latest instants of the requests from that index on. */
   readonly earliestEndFrom: Float64Array;
   /** Refusals that may restart the time of the window in which they fall, sorted by earliest instant. */
   readonly pushers: readonly Span[];
@@ -37,7 +37,7 @@ export interface Openers {
 
 export interface AnchoredWindow extends Window {
   /**
-   * The lowest capacity with which the requests can have been admitted, whenever the windows opened. Source: {@link
+   * The smallest limit with which the requests can have been admitted, whenever the windows opened. Source: {@link
    * minCapacity}.
    */
   readonly minCapacity: number;
@@ -154,8 +154,12 @@ interface CountedWindow extends Opening {
 }
 
 function countWindow(timeline: AdmissionTimeline, opening: Opening): CountedWindow {
-  const maxCountedBeforeEnd = upTo(timeline.counted.earliest, opening.closesAtLatestMs);
-  return { ...opening, maxCountedBeforeEnd, countedBeforeStart: below(timeline.counted.latest, opening.fromMs) };
+  const maxCountedBeforeEnd = requestsUpTo(timeline.counted.earliest, opening.closesAtLatestMs);
+  return {
+    ...opening,
+    maxCountedBeforeEnd,
+    countedBeforeStart: requestsBefore(timeline.counted.latest, opening.fromMs),
+  };
 }
 
 function isExplained(

@@ -38,7 +38,7 @@ export function announcedEnd(all: readonly Announcement[], windowMs: number, unk
   let earliest = 0;
   let latest = 0;
   for (const { resetMs } of all) {
-    const apart = around(resetMs - first.resetMs, windowMs);
+    const apart = reduceByWindows(resetMs - first.resetMs, windowMs);
     earliest = Math.min(earliest, apart);
     latest = Math.max(latest, apart);
     if (latest - earliest > maxApartMs) return null;
@@ -54,8 +54,8 @@ function isConclusive(usable: readonly Announcement[]): boolean {
   return max - min >= minSeconds;
 }
 
-/** Removes whole windows from a difference. The result lies between minus and plus half a window. */
-function around(ms: number, windowMs: number): number {
+/** Reduces a difference of times by whole windows. The result lies between minus half a window and half a window. */
+function reduceByWindows(ms: number, windowMs: number): number {
   return ms - Math.round(ms / windowMs) * windowMs;
 }
 

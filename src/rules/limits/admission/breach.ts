@@ -3,7 +3,7 @@ import type { TierLimits } from "../../../spec/tiers.ts";
 import { type AdmissionOptions, type Decision, type History, requestsIn } from "./history.ts";
 import type { LimitName } from "./models.ts";
 import { maxHeld } from "./slots.ts";
-import { below } from "./tally.ts";
+import { requestsBefore } from "./tally.ts";
 import { timelineOf } from "./timeline.ts";
 
 /**
@@ -75,7 +75,7 @@ function roomAt(refusal: Decision, history: History, options: AdmissionOptions):
   const timeline = timelineOf(history, options, [refusal], new Set());
   const before = timeline.refusals[0]?.countedBefore ?? 0;
   const since = (windowMs: number) =>
-    before - below(timeline.counted.latest, (timeline.refusals[0]?.fromMs ?? 0) - windowMs);
+    before - requestsBefore(timeline.counted.latest, (timeline.refusals[0]?.fromMs ?? 0) - windowMs);
   return (
     `request ${refusal.id} was refused when at most ${since(minuteMs)} others can have counted in the minute ` +
     `and ${since(hourMs)} in the hour before it`

@@ -1,12 +1,12 @@
 import { capacityFor, type Bucket, type Fit } from "./models.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
 import { countBelow } from "../../../base/sorted.ts";
-import { inFirst, type Tally } from "./tally.ts";
+import { requestsInFirst, type Tally } from "./tally.ts";
 import type { Instants, TimedRefusal, AdmissionTimeline } from "./timeline.ts";
 
 /** Tolerance for the rounding errors that add up over many refills. */
 const roundingTokens = 1e-6;
-/** Maximum excess of a reported wait over the true wait: servers round it up, or add a reserve. */
+/** Maximum excess of a reported wait over the true wait: servers round it up, or add some seconds. */
 const reserveMs = 4000;
 
 /**
@@ -35,9 +35,9 @@ function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): numb
   let max = 0;
   let begun = 0;
   latest.values.forEach((endMs, index) => {
-    const ended = inFirst(latest, index + 1);
-    for (; begun < earliest.values.length && inFirst(earliest, begun) < ended; begun += 1)
-      minBefore = Math.min(minBefore, inFirst(earliest, begun) - refillPerMs * (earliest.values[begun] ?? 0));
+    const ended = requestsInFirst(latest, index + 1);
+    for (; begun < earliest.values.length && requestsInFirst(earliest, begun) < ended; begun += 1)
+      minBefore = Math.min(minBefore, requestsInFirst(earliest, begun) - refillPerMs * (earliest.values[begun] ?? 0));
     max = Math.max(max, ended - refillPerMs * endMs - minBefore);
   });
   return max;
@@ -53,7 +53,7 @@ function unspentRefills(timeline: AdmissionTimeline, refillPerMs: number): Unspe
   const begins = timeline.counted.latest;
   let max = -Infinity;
   const maxUpTo = begins.values.map((ms, index) => {
-    if (Number.isFinite(ms)) max = Math.max(max, refillPerMs * ms - inFirst(begins, index));
+    if (Number.isFinite(ms)) max = Math.max(max, refillPerMs * ms - requestsInFirst(begins, index));
     return max;
   });
   return { begins, maxUpTo };
@@ -68,9 +68,9 @@ function isExplained(
 ): boolean {
   if (reportsLongerWait(refusal, refillPerMs)) return false;
   const closed = countBelow(unspent.begins.values, refusal.fromMs);
-  const atOnce = refusal.countedBefore - inFirst(unspent.begins, closed);
+  const atOnce = refusal.countedBefore - requestsInFirst(unspent.begins, closed);
   const before = refusal.countedBefore - refillPerMs * refusal.fromMs + (unspent.maxUpTo[closed - 1] ?? -Infinity);
-  // At one instant no token is refilled and no rounding occurs, so a full bucket gives all its tokens.
+  // At a single instant nothing is refilled and nothing is rounded, so a full bucket gives all its tokens.
   if (atOnce > tokens - 1 || before > tokens - 1 - roundingTokens) return true;
   const refilled = refillPerMs * Math.max(0, refusal.fromMs - timeline.unknownUseUntilMs);
   return refusal.countedBefore > refilled - 1 - roundingTokens;

@@ -6,7 +6,7 @@ import type { Decision, History, AdmissionOptions } from "./history.ts";
 import { hasRefusal } from "./refusals.ts";
 import { slotsExplain } from "./slots.ts";
 import { countUpTo } from "../../../base/sorted.ts";
-import { below } from "./tally.ts";
+import { requestsBefore } from "./tally.ts";
 import { timelineOf, type TimedRefusal, type AdmissionTimeline } from "./timeline.ts";
 
 export interface RefusalReasons {
@@ -86,7 +86,7 @@ function mayBeFull(timeline: AdmissionTimeline, windowMs: number, capacity: numb
   return (refusal: TimedRefusal): boolean => {
     const opensMs = Math.min(refusal.fromMs - 2 * windowMs, chains.firstOf(refusal) - windowMs);
     if (opensMs <= timeline.unknownUseUntilMs) return true;
-    return refusal.countedBefore - below(timeline.counted.latest, opensMs) >= capacity;
+    return refusal.countedBefore - requestsBefore(timeline.counted.latest, opensMs) >= capacity;
   };
 }
 

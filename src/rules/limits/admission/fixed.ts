@@ -1,7 +1,7 @@
 import { capacityFor, type Capacity, type Fit, type Window } from "./models.ts";
 import type { Phases } from "./phases.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
-import { below, upTo } from "./tally.ts";
+import { requestsBefore, requestsUpTo } from "./tally.ts";
 import type { TimedRefusal, AdmissionTimeline } from "./timeline.ts";
 
 /** Fixed windows with their counts. Window 0 is the one before the first instant, so that no number is negative. */
@@ -76,8 +76,8 @@ function gridOf(timeline: AdmissionTimeline, windowMs: number, phases: Phases, w
   const begunBefore = new Float64Array(windows);
   for (let index = 0; index < windows; index += 1) {
     const opensMs = timeline.startMs + phases.fromMs + (index - 1) * windowMs;
-    closedBefore[index] = below(timeline.counted.latest, opensMs);
-    begunBefore[index] = upTo(timeline.counted.earliest, timeline.startMs + phases.toMs + index * windowMs);
+    closedBefore[index] = requestsBefore(timeline.counted.latest, opensMs);
+    begunBefore[index] = requestsUpTo(timeline.counted.earliest, timeline.startMs + phases.toMs + index * windowMs);
   }
   return { timeline, windowMs, phases, windows, closedBefore, begunBefore };
 }

@@ -73,8 +73,8 @@ export type AnnouncedEnds = Readonly<Partial<Record<"hour" | "minute", Span>>>;
 export interface History {
   readonly priorUse: PriorUse;
   /**
-   * Instants until which earlier requests, which no longer count, may each hold a slot. They are on the client's clock.
-   * Default: none.
+   * For each earlier request that no longer counts but may still hold a slot: until when it may hold the slot, on the
+   * client's clock. Default: none.
    */
   readonly lingeringUntilMs?: readonly number[];
   /** When windows end according to the target's headers. Default: not known. */
@@ -112,7 +112,7 @@ export interface ObservedRequest {
   readonly maxTransitMs?: number;
 }
 
-/** Number of requests for which the decisions stand. */
+/** Number of requests that these decisions stand for. */
 export const requestsIn = (decisions: readonly Decision[]): number =>
   decisions.reduce((sum, { count }) => sum + count, 0);
 

@@ -16,14 +16,14 @@ export interface LimiterReading {
 }
 
 /**
- * `readings` is never empty. Readings in which refused requests count are listed only if no other reading explains the
- * history, or if the caller asks for every reading.
+ * The verdict on a history. `readings` is never empty. Readings in which refused requests count are listed only if no
+ * other reading explains the history, or if the caller asks for every reading.
  */
 export type HistoryJudgement =
   | { readonly kind: "explained"; readonly readings: readonly LimiterReading[] }
   | LimitBreach;
 
-/** The verdict alone, without sentences and without the requests that prove it. */
+/** The verdict alone: without its description, and without the requests that prove it. */
 export type HistoryVerdict =
   | { readonly kind: "explained"; readonly readings: readonly LimiterReading[] }
   | { readonly kind: "breach"; readonly breach: BreachKind; readonly limit: LimitBreach["limit"] };
@@ -121,9 +121,9 @@ function blame(trials: readonly ModelFits[]): HistoryVerdict {
 export interface PossibleShapes {
   readonly hour: readonly LimiterShape[];
   readonly minute: readonly LimiterShape[];
-  /** The answers that remain possible to this question: does the burst allowance come on top of the minute's number? */
+  /** The possible answers to this question: does the burst allowance come on top of the minute's number? */
   readonly burstAdds: readonly boolean[];
-  /** The answers that remain possible to this question: do refused requests count? */
+  /** The possible answers to this question: do refused requests count? */
   readonly refusalsCount: readonly boolean[];
 }
 

@@ -1,7 +1,7 @@
 import { countBelow, countUpTo } from "../../../base/sorted.ts";
 import type { Span } from "./history.ts";
 import { maxInHalfOpenWindow } from "./rolling.ts";
-import { inFirst, tallyOf, walkAlong } from "./tally.ts";
+import { requestsInFirst, tallyOf, createRankLookup } from "./tally.ts";
 import type { AdmissionTimeline, Instants } from "./timeline.ts";
 
 /** Maximum number of windows in a span over which admitted requests are counted. */
@@ -38,7 +38,7 @@ function minByCause({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline,
   for (const gap of gapsIn(counted, unknownUseUntilMs)) {
     const first = countUpTo(starts.values, gap.fromMs + windowMs);
     const end = countBelow(starts.values, gap.toMs + windowMs);
-    if (inFirst(starts, end) - inFirst(starts, first) <= min) continue;
+    if (requestsInFirst(starts, end) - requestsInFirst(starts, first) <= min) continue;
     const inside = admitted.slice(first, end).filter(({ toMs }) => toMs < gap.toMs + windowMs);
     min = Math.max(min, maxInHalfOpenWindow(inside, windowMs));
   }
@@ -51,9 +51,9 @@ function minByCause({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline,
  */
 function gapsIn({ earliest, latest }: Instants, unseenUntilMs: number): Span[] {
   const gap: Span[] = [];
-  const latestAt = walkAlong(latest);
+  const latestAt = createRankLookup(latest);
   for (let at = 0; at <= earliest.values.length; at += 1) {
-    const endedMs = at === 0 ? -Infinity : (latest.values[latestAt(inFirst(earliest, at) - 1)] ?? -Infinity);
+    const endedMs = at === 0 ? -Infinity : (latest.values[latestAt(requestsInFirst(earliest, at) - 1)] ?? -Infinity);
     const fromMs = Math.max(unseenUntilMs, endedMs);
     const toMs = earliest.values[at] ?? Infinity;
     if (fromMs < toMs) gap.push({ fromMs, toMs });

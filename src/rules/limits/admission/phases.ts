@@ -10,7 +10,7 @@ export interface Phases {
   readonly toMs: number;
 }
 
-/** Fits a range of phases. The result must allow everything that any phase in the range allows. */
+/** Fits the limiters of a range of phases. The result must allow everything that any phase in the range allows. */
 export type FitPhases = (phases: Phases) => Fit | null;
 
 /**

@@ -32,7 +32,7 @@ export function isWithin(part: RefusalSet, whole: RefusalSet): boolean {
   return part.every((word, index) => (word & ~(whole[index] ?? 0)) === 0);
 }
 
-/** Maximum number of sets to keep for one model, to bound the work. */
+/** Maximum number of sets to keep for one model. It bounds the work. */
 const keptSets = 48;
 
 /**

@@ -1,7 +1,7 @@
 import { capacityFor, type Fit, type Window } from "./models.ts";
 import type { CountedSpan } from "./history.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
-import { below, inFirst, tallyOf, walkAlong } from "./tally.ts";
+import { requestsBefore, requestsInFirst, tallyOf, createRankLookup } from "./tally.ts";
 import type { Instants, AdmissionTimeline } from "./timeline.ts";
 
 /**
@@ -18,7 +18,7 @@ export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: 
   const unexplained = noRefusals(timeline.refusals.length);
   timeline.refusals.forEach((refusal, index) => {
     const opensMs = refusal.fromMs - windowMs;
-    const counted = refusal.countedBefore - below(timeline.counted.latest, opensMs);
+    const counted = refusal.countedBefore - requestsBefore(timeline.counted.latest, opensMs);
     if (opensMs > timeline.unknownUseUntilMs && counted < limit) addRefusal(unexplained, index);
   });
   return { unexplained };
@@ -33,8 +33,8 @@ function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: nu
   // `upToRank[n - 1]` (or 0) to just below rank `upToRank[n]`.
   const chosen: number[] = [];
   const upToRank: number[] = [];
-  const [earliestAt, latestAt] = [walkAlong(earliest), walkAlong(latest)];
-  const all = inFirst(earliest, earliest.values.length);
+  const [earliestAt, latestAt] = [createRankLookup(earliest), createRankLookup(latest)];
+  const all = requestsInFirst(earliest, earliest.values.length);
   let spacing = 0;
   for (let rank = 0; rank < all;) {
     const own = earliestAt(rank);
@@ -42,7 +42,7 @@ function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: nu
     const spacedMs = rank < limit ? -Infinity : (chosen[spacing] ?? 0) + windowMs;
     const chosenMs = Math.max(earliest.values[own] ?? 0, spacedMs);
     if (chosenMs > (latest.values[latestAt(rank)] ?? 0)) return false;
-    rank = Math.min(inFirst(earliest, own + 1), limit + (rank < limit ? 0 : (upToRank[spacing] ?? Infinity)));
+    rank = Math.min(requestsInFirst(earliest, own + 1), limit + (rank < limit ? 0 : (upToRank[spacing] ?? Infinity)));
     chosen.push(chosenMs);
     upToRank.push(rank);
   }
@@ -63,7 +63,7 @@ export function maxInHalfOpenWindow(admitted: readonly CountedSpan[], windowMs: 
   let ended = 0;
   for (const { fromMs, count } of sharp) {
     while ((latest.values[ended] ?? Infinity) < fromMs + windowMs) ended += 1;
-    max = Math.max(max, inFirst(latest, ended) - begun);
+    max = Math.max(max, requestsInFirst(latest, ended) - begun);
     begun += count;
   }
   return max;

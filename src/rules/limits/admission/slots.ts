@@ -1,6 +1,6 @@
 import type { AdmissionOptions, CountedSpan, Decision, History } from "./history.ts";
 import { countUpTo } from "../../../base/sorted.ts";
-import { below, inFirst, tallyOf, upTo } from "./tally.ts";
+import { requestsBefore, requestsInFirst, tallyOf, requestsUpTo } from "./tally.ts";
 
 /** Returns the maximum number of concurrency slots that were certainly held at one instant, and that instant. */
 export function maxHeld(decisions: readonly Decision[]): { readonly count: number; readonly atMs: number } {
@@ -11,7 +11,7 @@ export function maxHeld(decisions: readonly Decision[]): { readonly count: numbe
   let max = { count: 0, atMs: 0 };
   starts.values.forEach((startMs, index) => {
     while ((ends.values[ended] ?? Infinity) <= startMs) ended += 1;
-    const count = inFirst(starts, index + 1) - inFirst(ends, ended);
+    const count = requestsInFirst(starts, index + 1) - requestsInFirst(ends, ended);
     if (count > max.count) max = { count, atMs: startMs };
   });
   return max;
@@ -43,14 +43,14 @@ export function slotsExplain(
   let ended = 0;
   const heldAt = starts.values.map((startMs, index) => {
     while ((ends.values[ended] ?? Infinity) < startMs) ended += 1;
-    return inFirst(starts, index + 1) - inFirst(ends, ended);
+    return requestsInFirst(starts, index + 1) - requestsInFirst(ends, ended);
   });
   const blocks = blockMaxima(heldAt);
   return (refusal) => {
     const { fromMs, toMs } = refusal.inFlight;
     const first = countUpTo(starts.values, fromMs);
     const end = countUpTo(starts.values, toMs);
-    const heldAtSending = upTo(starts, fromMs) - below(ends, fromMs);
+    const heldAtSending = requestsUpTo(starts, fromMs) - requestsBefore(ends, fromMs);
     const others = Math.max(heldAtSending, maxBetween(heldAt, blocks, first, end)) - (mayHold.has(refusal) ? 1 : 0);
     return others >= concurrent;
   };

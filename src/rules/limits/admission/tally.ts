@@ -1,7 +1,7 @@
 import { countBelow, countUpTo, sortedBy } from "../../../base/sorted.ts";
 import type { Counted } from "./history.ts";
 
-/** Instants in ascending order. Each stands for one or more requests. */
+/** Instants in ascending order, each with a number of requests. */
 export interface Tally {
   readonly values: Float64Array;
   /** For each of `values`: the number of requests at earlier instants. The last entry is the number of all requests. */
@@ -9,32 +9,32 @@ export interface Tally {
 }
 
 export function tallyOf<T extends Counted>(items: readonly T[], key: (item: T) => number): Tally {
-  // If each item stands for one request, a plain sort of numbers is much faster.
+  // If each item stands for one request, a plain sort of numbers suffices, and is much faster.
   const ordered = items.every(({ count }) => count === 1)
     ? items
-    : items.toSorted((one, other) => compared(key(one), key(other)));
+    : items.toSorted((one, other) => compareInstants(key(one), key(other)));
   const before = new Float64Array(items.length + 1);
   ordered.forEach(({ count }, index) => (before[index + 1] = (before[index] ?? 0) + count));
   return { values: sortedBy(ordered, key), before };
 }
 
 /** Compares without a subtraction, because the difference of two infinite instants is `NaN`. */
-const compared = (one: number, other: number): number => (one < other ? -1 : Number(one > other));
+const compareInstants = (one: number, other: number): number => (one < other ? -1 : Number(one > other));
 
-/** Number of requests at instants before `bound`. */
-export const below = ({ values, before }: Tally, bound: number): number => before[countBelow(values, bound)] ?? 0;
+export const requestsBefore = ({ values, before }: Tally, bound: number): number =>
+  before[countBelow(values, bound)] ?? 0;
 
-/** Number of requests at instants up to and including `bound`. */
-export const upTo = ({ values, before }: Tally, bound: number): number => before[countUpTo(values, bound)] ?? 0;
+/** Number of requests at instants up to `bound`, which is included. */
+export const requestsUpTo = ({ values, before }: Tally, bound: number): number => before[countUpTo(values, bound)] ?? 0;
 
 /** Number of requests for which the first `values` instants stand. */
-export const inFirst = ({ before }: Tally, values: number): number => before[values] ?? 0;
+export const requestsInFirst = ({ before }: Tally, values: number): number => before[values] ?? 0;
 
 /**
  * Returns a function that finds the index in `values` of the request with a given rank, counted from 0. The caller must
  * pass ranks in ascending order.
  */
-export function walkAlong({ before }: Tally): (rank: number) => number {
+export function createRankLookup({ before }: Tally): (rank: number) => number {
   let at = 0;
   return (rank) => {
     while ((before[at + 1] ?? Infinity) <= rank) at += 1;

@@ -1,5 +1,5 @@
 import type { AdmissionOptions, CountedSpan, Decision, History } from "./history.ts";
-import { type Tally, tallyOf, upTo } from "./tally.ts";
+import { type Tally, tallyOf, requestsUpTo } from "./tally.ts";
 
 /**
  * Earliest and latest possible instants of requests. Each list is sorted by itself, so equal indexes may belong to
@@ -26,7 +26,7 @@ export interface TimedRefusal {
  * are the requests that may count: all except refusals, and the refusals in `mayCount`.
  */
 export interface AdmissionTimeline {
-  /** Admitted requests, by their earliest instant. */
+  /** Admitted requests, sorted by their earliest instant. */
   readonly admitted: readonly CountedSpan[];
   /** Subsets of the admitted requests. The first has all of them, the others only requests with ever shorter spans. */
   readonly layers: readonly Instants[];
@@ -67,9 +67,9 @@ export function timelineOf(
       fromMs: from(decision),
       toMs: to(decision),
       countedBefore:
-        Math.min(upTo(counted.earliest, to(decision)), upTo(sent, decision.inFlight.toMs)) -
+        Math.min(requestsUpTo(counted.earliest, to(decision)), requestsUpTo(sent, decision.inFlight.toMs)) -
         (mayCount.has(decision) ? 1 : 0),
-      refusedBefore: upTo(refused, to(decision)) - (mayCount.has(decision) ? 1 : 0),
+      refusedBefore: requestsUpTo(refused, to(decision)) - (mayCount.has(decision) ? 1 : 0),
     })),
     startMs: instants.reduce((min, instant) => Math.min(min, instant), Infinity),
     endMs: instants.reduce((max, instant) => Math.max(max, instant), -Infinity),

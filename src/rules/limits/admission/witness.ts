@@ -9,7 +9,7 @@ export interface Witness {
 
 export type IsBreach = (history: History) => boolean;
 
-/** A subset of the requests: for each decision, how many of its requests belong to it. */
+/** A subset of the requests: for each decision, how many of its requests are in the subset. */
 type Part = ReadonlyMap<Decision, number>;
 
 /** Maximum number of requests that all trials together may examine, about a second's work. */
@@ -22,16 +22,16 @@ const budget = 60_000;
 export function smallestWitness(history: History, isBreach: IsBreach): Witness {
   const ordered = history.decisions.toSorted((left, right) => left.inFlight.toMs - right.inFlight.toMs);
   const all = requestsIn(ordered);
-  const provenBy = (known: Part) => isBreach(knowingOnly(history, known));
-  const end = smallestCount(all, (count) => provenBy(between(ordered, 0, count)));
-  const start = end - smallestCount(end, (count) => provenBy(between(ordered, end - count, end)));
-  const known = dropChunks(between(ordered, start, end), Math.floor(budget / (all + 20)), provenBy);
+  const provenBy = (known: Part) => isBreach(withOnlyKnownOutcomes(history, known));
+  const end = smallestCount(all, (count) => provenBy(requestsInRange(ordered, 0, count)));
+  const start = end - smallestCount(end, (count) => provenBy(requestsInRange(ordered, end - count, end)));
+  const known = dropChunks(requestsInRange(ordered, start, end), Math.floor(budget / (all + 20)), provenBy);
   return {
     known: known
       .entries()
       .map(([decision, count]) => ({ ...decision, count }))
       .toArray(),
-    history: knowingOnly(history, known),
+    history: withOnlyKnownOutcomes(history, known),
   };
 }
 
@@ -39,7 +39,7 @@ export function smallestWitness(history: History, isBreach: IsBreach): Witness {
  * Returns the requests from index `from` to just before `end`. A decision may stand for several requests, of which some
  * may be outside.
  */
-function between(ordered: readonly Decision[], from: number, end: number): Part {
+function requestsInRange(ordered: readonly Decision[], from: number, end: number): Part {
   const part = new Map<Decision, number>();
   let before = 0;
   for (const decision of ordered) {
@@ -54,7 +54,7 @@ function between(ordered: readonly Decision[], from: number, end: number): Part 
  * Makes the outcome of all requests unknown, except those in `known`. Drops requests that were sent after the last
  * response to a request in `known`.
  */
-function knowingOnly(history: History, known: Part): History {
+function withOnlyKnownOutcomes(history: History, known: Part): History {
   const lastMs = known.keys().reduce((max, decision) => Math.max(max, decision.inFlight.toMs), -Infinity);
   const decisions = history.decisions
     .filter((decision) => decision.inFlight.fromMs <= lastMs)

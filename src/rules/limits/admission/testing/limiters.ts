@@ -1,6 +1,6 @@
 import type { Random } from "./random.ts";
 
-/** A rate limit as a server may enforce it. Times are on the limiter's clock, in ms, and may go back a little. */
+/** A rate limit of a simulated server. Times are on the limiter's clock, in ms, and may go back a little. */
 export interface Limiter {
   readonly isFull: (nowMs: number) => boolean;
   readonly count: (nowMs: number) => void;

@@ -1,6 +1,6 @@
 import { decisionOf, type Decision, type DecisionOutcome, type History } from "../history.ts";
 
-/** Several requests at intervals of `everyMs`. Each is decided within 5 ms after it was sent. */
+/** Several requests at intervals of `everyMs`, each decided within 5 ms. */
 export interface Step {
   readonly fromMs: number;
   readonly everyMs: number;

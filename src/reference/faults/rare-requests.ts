@@ -1,6 +1,6 @@
 import { getPath, isObject } from "../../base/json.ts";
 import { apiError, fieldError } from "../api-error.ts";
-import { editField, fieldsOf, removeField } from "../json-edit.ts";
+import { editField, fieldsOf, removeField, setField } from "../json-edit.ts";
 import { overrideJson } from "../overrides.ts";
 import { fault, faults, type Override } from "../patch.ts";
 
@@ -94,6 +94,24 @@ export const rareRequestFaults = faults("Endpoints / Common request rules 2", {
         ),
       }),
   })),
+  "health-cached-after-a-change": fault("HOOK-14", "The status of an agent is cached for five minutes.").by((base) => {
+    const known = new Map<string, unknown>();
+    return {
+      healthBody: (input) => {
+        const body = base.healthBody(input);
+        const first = known.get(input.agent.id) ?? body;
+        known.set(input.agent.id, first);
+        if (getPath(first, "status") === getPath(body, "status")) return body;
+        const cached = setField(removeField(body, "warnings"), "status", getPath(first, "status"));
+        return setField(cached, "checks", getPath(first, "checks"));
+      },
+    };
+  }),
+  "warnings-missing-after-a-change": fault("HLT-14", "An agent that becomes degraded has no `warnings`.").by(
+    overrideJson("healthBody")
+      .when(({ agent }) => agent.warnings.includes("its health was changed"))
+      .remove("warnings"),
+  ),
   "streams-from-two-count-twice": fault("LIM-11", "A stream that resumes at index 2 counts as two requests.").by(
     (base) => {
       let isResumed = false;

@@ -68,6 +68,18 @@ export const isTierKey = (key: string | undefined): boolean => tierNames.some((t
 export const hasNoTierKey = ({ key, state }: Values): boolean =>
   (key !== undefined && !isTierKey(key)) || state === "tokens spent";
 
+/** Whether a limit of the key is used up in every request with these values. */
+export const isUsedUp = ({ state }: Values): boolean => state !== undefined && state !== "fresh";
+
+/** Whether every request with these values lacks a permission, to which the reference server answers 403. */
+export const isForbidden = ({ key, endpoint, agent }: Values): boolean =>
+  key === "other address" ||
+  (key === "read-only" && isPost(endpoint)) ||
+  (key === "one agent" && agent !== undefined && agent !== "answering");
+
+const isPost = (endpoint: string | undefined): boolean =>
+  Object.entries(publishedEndpoints).some(([name, { method }]) => name === endpoint && method === "POST");
+
 export const isRefusedKey = ({ key }: Values): boolean => dimensions.key.refused.some((each) => each === key);
 
 /** The response that the document prescribes for a request. `open`: it prescribes none, or allows several. */
@@ -90,9 +102,9 @@ export function outcomeOf(endpoint: EndpointName, { key, agent, body, state, pag
     return endpoint === "webhooks" || endpoint === "alerts" ? "no success" : "open";
   if (key === "one agent" && agent !== "answering") return "no success";
   const isMalformed = body !== undefined && body !== "valid" && body !== "spelled otherwise";
-  const isUsedUp = state !== undefined && state !== "fresh" && endpoint !== "health";
+  const isLimited = isUsedUp({ state: state ?? "fresh" }) && endpoint !== "health";
   const refusals: Outcome[] = [
-    ...(isUsedUp ? (["429"] as const) : []),
+    ...(isLimited ? (["429"] as const) : []),
     ...(isUnknown ? (["404"] as const) : []),
     ...(isMalformed ? (["400"] as const) : []),
     ...(endpoint === "invoke" && failingInvokes.includes(agent ?? "") ? (["5xx"] as const) : []),

@@ -2,16 +2,17 @@ import { messageOf } from "../../base/errors.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { getPath } from "../../base/json.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
+import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import type { Receiver } from "../../receiver/receiver.ts";
 import { defaultQuery } from "../../run/discovery/answering-agent.ts";
 import { type Check, check, type EvidenceOf } from "../../run/judge/check.ts";
-import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
+import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { type Probe, probe } from "../../run/probe.ts";
 import { type Client, isSegment } from "../../run/send/client.ts";
 import type { Recorder } from "../../run/send/recorder.ts";
 import { SkipError } from "../../run/skip-reason.ts";
-import { deploymentEvents } from "../../spec/events.ts";
+import { deploymentEvents, healthStatuses } from "../../spec/events.ts";
 import type { Target } from "../../target/target.ts";
 import { isSuccess, outcomeOf } from "../shared/response.ts";
 import {
@@ -39,6 +40,11 @@ interface TriggeredEvent {
    * A webhook of `agent.*` for the agent that the event names; `null` if none was created. Absent in older evidence.
    */
   readonly sameAgent?: RequestedWebhook | null;
+  /**
+   * Health reports right before and right after the trigger, of the agent that the event names; `null` if another
+   * agent was asked before. Absent in older evidence.
+   */
+  readonly health?: { readonly before: Exchange; readonly after: Exchange } | null;
 }
 
 interface TriggerOptions {
@@ -49,6 +55,8 @@ interface TriggerOptions {
    * sent to this webhook.
    */
   readonly isHeard?: boolean;
+  /** Whether to read the health of the agent with webhooks right before and right after the trigger. */
+  readonly readsHealth?: boolean;
   /** Triggers that must come before this one: without them, there may be nothing to change. */
   readonly after?: readonly Probe[];
 }
@@ -57,7 +65,7 @@ interface TriggerOptions {
 const triggered = (
   event: TriggeredEvent["event"],
   what: string,
-  { isFollowed, isHeard, after = [] }: TriggerOptions = {},
+  { isFollowed, isHeard, readsHealth, after = [] }: TriggerOptions = {},
 ) => {
   const trigger = `triggers.${event}` as const;
   return probe(
@@ -74,11 +82,18 @@ const triggered = (
       if (outages.count() > 0 && !hasWebhooks(recorder))
         throw new SkipError("the target was away after the webhooks of deployment events were created");
       const before = given.receiver.deliveries().length;
+      const agentBefore = readsHealth ? agentIdOf({ target }) : null;
+      const later = client.since("1.2");
+      const healthBefore = agentBefore === null ? null : await later.health(agentBefore);
       const failure = await failureOf(given[trigger]);
       const arrived = (): Delivery[] => given.receiver.deliveries().slice(before).filter(isToWebhook);
       if (failure === null) await awaitCondition(() => arrived().some((each) => eventTypeOf(each) === event), time);
       await awaitUnexpected(time);
       const named = failure === null ? agentOfEvent(arrived(), event) : null;
+      const health =
+        healthBefore === null || named === null || named !== agentBefore
+          ? null
+          : { before: healthBefore, after: await later.health(named) };
       const agent = isFollowed ? named : null;
       const isMain = agent === agentIdOf({ target });
       // On a real clock, the target is still retrying failed deliveries of the main agent. Another invoke would disturb
@@ -98,7 +113,7 @@ const triggered = (
         isHeard && named !== null && named !== agentIdOf({ target }) && !hasFewRequests(target)
           ? await createWebhookOfSameAgent(client, given.receiver, named)
           : null;
-      return { event, failure, deliveries, sameAgent };
+      return { event, failure, deliveries, sameAgent, health };
     },
   );
 };
@@ -180,7 +195,7 @@ function judgeDelivered(evidence: DeploymentEvidence): Finding<never> {
 
 const created = triggered("deployment.created", "is created", { isHeard: true });
 const updated = triggered("deployment.updated", "is updated", { isFollowed: true });
-const healthChanged = triggered("deployment.health_changed", "changes its health");
+const healthChanged = triggered("deployment.health_changed", "changes its health", { readsHealth: true });
 /** Comes after `created`: a target may be able to remove only the deployment that the first trigger created. */
 const deleted = triggered("deployment.deleted", "is removed", { after: [created] });
 
@@ -215,6 +230,26 @@ function judgeSameAgent({ created: { sameAgent }, all }: EvidenceOf<typeof sameA
 }
 
 /**
+ * Judges that a health report shows a change of which an event tells. It does not if the status before and after the
+ * event is the same, and the event names another one.
+ */
+function judgeHealthAfterChange({ event, deliveries, health }: TriggeredEvent): Finding<never> {
+  const [told] = eventsOfType(deliveries, event);
+  if (health === undefined || health === null || told === undefined)
+    return inapplicable("no event told of a change of the agent whose health was read");
+  const [before, after] = [health.before, health.after].map((each) => getPath(bodyJson(each), "status"));
+  const named = getPath(deliveryJson(told), "data", "status");
+  if (!isHealthStatus(before) || !isHealthStatus(after) || !isHealthStatus(named))
+    return inapplicable("the event or a health report has no status of the document");
+  return before !== after || named === after
+    ? holds()
+    : breach(`\`status\` ${named} right after \`${event}\``, `still ${after}`, health.after, health.before, told);
+}
+
+const isHealthStatus = (value: unknown): value is (typeof healthStatuses)[number] =>
+  healthStatuses.some((each) => each === value);
+
+/**
  * Checks of the deployment events in the order of their triggers. HOOK-13 (`deployment.deleted`) comes last, because
  * its trigger removes the deployment.
  */
@@ -223,5 +258,6 @@ export const deploymentChecks = [
   check("HOOK-16", sameAgentProbes, judgeSameAgent, { as: "no deployment event, same agent", since: "1.1" }),
   deploymentCheck("HOOK-12", updated),
   deploymentCheck("HOOK-14", healthChanged),
+  check("HOOK-14", healthChanged, judgeHealthAfterChange, { as: "health follows", since: "1.2" }),
   deploymentCheck("HOOK-13", deleted),
 ] as const;

@@ -1,7 +1,7 @@
 import type { ClauseId } from "../../../spec/clauses.ts";
 import { endpointNames } from "../../../spec/endpoints.ts";
 import { headerNames, rateHeaders, rateLimitHeaders } from "../../../spec/headers.ts";
-import { hasNoTierKey, hasValues, isRefusedKey } from "../dimensions.ts";
+import { hasNoTierKey, hasValues, isForbidden, isRefusedKey } from "../dimensions.ts";
 import { headerIn, type RequestTraits, type WireHead, withMoreHeader, withWireHeader } from "../message.ts";
 import { type Operation, operation } from "./operation.ts";
 
@@ -169,7 +169,7 @@ const withHeaderNames =
 
 /** Operations that change headers. */
 export const headerOperations: readonly Operation[] = [
-  ...formats.map((row) => illegal(row, { fits: isDescribed, excludes: ({ key }) => key === "other address" })),
+  ...formats.map((row) => illegal(row, { fits: isDescribed, excludes: isForbidden })),
   ...values.map((row) => illegal(row, { fits: hasTierKey, excludes: hasNoTierKey })),
   swap(rateLimit, rateRemaining, ["HDR-11"]),
   swap(rateReset, rateResetAfter, ["HDR-14"]),
@@ -178,7 +178,7 @@ export const headerOperations: readonly Operation[] = [
     description: "JSON declared as HTML",
     endpoints: endpointNames,
     breaks: ["REQ-4"],
-    excludes: isRefusedKey,
+    excludes: (given) => isRefusedKey(given) || isForbidden(given),
     fits: (traits) => isDescribed(traits) && !hasValues(traits, { key: "missing" }) && traits.status !== 401,
     change: {
       kind: "head",

@@ -2,7 +2,7 @@ import { isObject } from "../../../base/json.ts";
 import { dimensions } from "../../../spec/dimensions.ts";
 import { type EndpointName, endpointNames } from "../../../spec/endpoints.ts";
 import { rateLimitHeaders } from "../../../spec/headers.ts";
-import { hasNoTierKey, hasValues, keysWith401 } from "../dimensions.ts";
+import { hasNoTierKey, hasValues, isUsedUp, keysWith401 } from "../dimensions.ts";
 import { headerIn, type RequestTraits, type WireResponse } from "../message.ts";
 import { jsonOf, withJsonBody } from "./bodies.ts";
 import { isSuccess, type Operation, operation } from "./operation.ts";
@@ -103,10 +103,9 @@ const charge = (description: string, endpoints: readonly EndpointName[], breaks:
     endpoints,
     outcome: "success",
     breaks,
-    // While all concurrency slots are held, the second request that the operation sends would be refused.
+    // While a limit of the key is used up, the second request that the operation sends would be refused.
     // A key has one first and one second request. If only one request is charged twice, another client may be the reason.
-    excludes: (values) =>
-      values.state === "slots held" || values.age === "first" || values.age === "second" || hasNoTierKey(values),
+    excludes: (values) => isUsedUp(values) || values.age === "first" || values.age === "second" || hasNoTierKey(values),
     fits: (traits) => hasTierKey(traits) && isSuccess(traits),
     change: {
       kind: "besides",

@@ -19,6 +19,7 @@ export const entries = [
   "src/cli/main.ts",
   "src/reference/embedded/process/child.ts",
   "src/load/engines/autocannon/sender.ts",
+  "src/app/proxy/judge-worker.ts",
   "src/selftest/trial-worker.ts",
   "src/selftest/mutants/mutants-worker.ts",
   "src/selftest/wire/wire-worker.ts",

@@ -53,6 +53,10 @@ export const commandTable: Readonly<Record<string, TableRow>> = {
     says: "Judge what was recorded: a HAR, saved evidence, or JSON lines of exchanges. Nothing is sent.",
     load: async () => (await import("./commands/judge.ts")).judgeCommand(),
   },
+  proxy: {
+    says: "Stand between clients and a server, pass everything on, and judge the traffic while it goes on.",
+    load: async () => (await import("./commands/proxy.ts")).proxyCommand(),
+  },
   rejudge: {
     says: "Judge the evidence of a saved report again, by the suites of this version. Nothing is sent.",
     load: async () => (await import("./commands/rejudge.ts")).rejudgeCommand(),

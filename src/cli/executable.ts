@@ -7,6 +7,7 @@ import { collectGarbageOften } from "./runtime.ts";
 /** Modules that run in a worker thread or child process, by name. */
 const modulesByName: Readonly<Record<string, () => Promise<unknown>>> = {
   child: () => import("../reference/embedded/process/child.ts"),
+  "judge-worker": () => import("../app/proxy/judge-worker.ts"),
   "mutants-worker": () => import("../selftest/mutants/mutants-worker.ts"),
   sender: () => import("../load/engines/autocannon/sender.ts"),
   "trial-worker": () => import("../selftest/trial-worker.ts"),

@@ -100,7 +100,7 @@ const isMarkedCut = (content: unknown): boolean =>
  * Decompresses a body that the recorder stored as it was received. Most recorders decompress it themselves and keep the header
  * `Content-Encoding`. Returns `null` if compressed bytes cannot be read, or were recorded as text.
  */
-function decompressed(raw: Buffer, headers: readonly Header[]): Buffer | null {
+export function decompressed(raw: Buffer, headers: readonly Header[]): Buffer | null {
   const encoding = (headerValue(headers, "content-encoding") ?? "identity").trim().toLowerCase();
   if (encoding === "identity" || isText(raw)) return raw;
   try {

@@ -4,6 +4,7 @@ import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { Report, ReportedRecording } from "../../report/model/report.ts";
 import { type RecordedTraffic, reviewRecording } from "../../run/review-recording.ts";
+import type { Judgement } from "../../run/judge/judge.ts";
 import type { Messages } from "../../run/skip-reason.ts";
 import type { RequirementSet } from "../../spec/requirements.ts";
 import { recordedSuites, type RecordingFacts } from "../../suites/recorded/recorded-suites.ts";
@@ -39,9 +40,13 @@ export interface JudgeRecordingOptions {
 }
 
 /** The description of a recording in its report. */
-type RecordingDescription = Pick<ReportedRecording, "file" | "format" | "leftOut" | "gaps"> & {
+interface RecordingDescription extends Pick<ReportedRecording, "file" | "format" | "leftOut" | "gaps"> {
   readonly facts: RecordingFacts;
-};
+  /** Number of exchanges that were judged before, and not kept. */
+  readonly counted?: number;
+  /** Breaches that were found before, by the id of the check. They count even if the kept exchanges do not show them. */
+  readonly broken?: ReadonlyMap<string, Judgement>;
+}
 
 /**
  * Judges recorded traffic by every check that needs no requests of its own. Sends nothing. The result contains no API key.
@@ -78,8 +83,14 @@ export async function judgeTraffic(
   occasion: RecordingDescription,
   { requirements, messages, keepsBodies }: Pick<JudgeRecordingOptions, "requirements" | "messages" | "keepsBodies">,
 ): Promise<SavedRun> {
-  const { file, format, leftOut, gaps, facts } = occasion;
-  const result = await reviewRecording(traffic, recordedSuites(facts));
+  const { file, format, leftOut, gaps, facts, counted = 0, broken } = occasion;
+  const reviewed = await reviewRecording(traffic, recordedSuites(facts));
+  const result = {
+    ...reviewed,
+    judgements: reviewed.judgements.map((each) =>
+      each.finding.kind === "breach" ? each : (broken?.get(each.check.id) ?? each),
+    ),
+  };
   const started = new Date(traffic.startedUnixMs);
   const { report, evidence } = redactRun(
     result,
@@ -97,6 +108,7 @@ export async function judgeTraffic(
     file,
     format,
     exchanges: traffic.exchanges.length,
+    ...(counted === 0 ? {} : { counted }),
     keys: Object.keys(traffic.target.keys).length,
     leftOut,
     gaps,
@@ -107,7 +119,7 @@ export async function judgeTraffic(
   return { report: judged, evidence: keepsBodies ? evidence : withoutBodies(evidence) };
 }
 
-const leftOutRows = (counts: ReadonlyMap<LeftOut, number>): RecordingDescription["leftOut"] =>
+export const leftOutRows = (counts: ReadonlyMap<LeftOut, number>): RecordingDescription["leftOut"] =>
   [...counts].map(([reason, exchanges]) => ({ why: leftOutReasons[reason], exchanges }));
 
 const gapRows = (exchanges: readonly RecordedExchange[]): RecordingDescription["gaps"] =>
@@ -118,7 +130,7 @@ const gapRows = (exchanges: readonly RecordedExchange[]): RecordingDescription["
  *
  * @throws {UsageError} if a tier names a key that the recording does not have
  */
-function targetOf(
+export function targetOf(
   baseUrl: string,
   keys: Readonly<Record<string, TargetKey>>,
   { tiers }: Pick<JudgeRecordingOptions, "tiers">,

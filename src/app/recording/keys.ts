@@ -78,6 +78,39 @@ const keyOf = (name: string, key: string, isUsable: boolean): TargetKey => ({
   expired: !isUsable,
 });
 
+/** Maximum number of keys that get a name. */
+const maxKeys = 5000;
+
+/** Names the keys of exchanges as they come. A request without a key is known to have none. */
+export function keyNamer() {
+  const known = new Map<
+    string,
+    { readonly name: string; readonly value: string; isAccepted: boolean; isRefused: boolean }
+  >();
+  return {
+    /** Returns an exchange with the name of its key. */
+    named: (exchange: Exchange): Exchange => {
+      const key = shownKey(exchange);
+      if (key.kind !== "shown") return { ...exchange, key: key.kind === "none" ? null : hiddenKey };
+      const found = known.get(key.value);
+      if (found === undefined && known.size >= maxKeys) return { ...exchange, key: hiddenKey };
+      const entry = found ?? { name: `key-${known.size + 1}`, value: key.value, isAccepted: false, isRefused: false };
+      known.set(key.value, entry);
+      const status = statusOf(exchange) ?? 0;
+      entry.isAccepted ||= is2xx(status);
+      entry.isRefused ||= status === 401 || status === 403;
+      return { ...exchange, key: entry.name };
+    },
+    keys: (): Readonly<Record<string, TargetKey>> =>
+      Object.fromEntries(
+        [...known.values()].map(({ name, value, isAccepted, isRefused }) => [
+          name,
+          keyOf(name, value, isAccepted && !isRefused),
+        ]),
+      ),
+  };
+}
+
 /** Names of the keys that some response accepted and none refused. */
 function usableNames(exchanges: readonly Exchange[]): ReadonlySet<string> {
   const statuses = Map.groupBy(exchanges, ({ key }) => key ?? "");

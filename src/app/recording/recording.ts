@@ -9,6 +9,7 @@ export const leftOutReasons = {
   unanswered: "without a response, such as those that the client aborted",
   gateway: "answered by a gateway or a proxy, not by the server",
   unreadable: "entries that cannot be read",
+  "own response": "answered by the proxy itself, because the server gave no response",
 } as const;
 
 export type LeftOut = keyof typeof leftOutReasons;

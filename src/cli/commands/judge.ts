@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { Command } from "commander";
 
 import { judgeSavedLoad } from "../../app/load/judge-saved-load.ts";
-import { judgeRecording, type JudgeRecordingOptions } from "../../app/recording/judge-recording.ts";
+import { judgeRecording } from "../../app/recording/judge-recording.ts";
 import { readRecordedFile } from "../../app/recording/read-recording.ts";
 import type { Recording } from "../../app/recording/recording.ts";
 import { rejudgeRun } from "../../app/rejudge.ts";
@@ -14,13 +14,12 @@ import { slug, timeInName } from "../../base/file-names.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { ReportDocument } from "../../report/model/report.ts";
-import { publishedTierNames } from "../../spec/tiers.ts";
 import { readBaseUrl } from "../../target/base-url.ts";
 import { withSteps } from "../command.ts";
 import { decisiveExitCode } from "../exit-codes.ts";
 import { cliMessages } from "../messages.ts";
-import { collect } from "../option-parsers.ts";
 import { displayPath, prepareOwnFolder } from "../output-files.ts";
+import { readTiers, tiersOption } from "../key-tiers.ts";
 import { readRequirements, requirementsOption, type RequirementsFlag } from "../requirements-flag.ts";
 import {
   type FailureFlags,
@@ -59,12 +58,7 @@ export function judgeCommand(): Command {
   const command = new Command("judge")
     .argument("<file...>", "recordings, or folders of reports")
     .option("--base-url <url>", "the server to judge (default: the one whose exchanges fit the interface best)")
-    .option(
-      "--tier <tier>",
-      `tier of all keys: ${publishedTierNames.join(", ")}; or of one, such as key-1=free (repeatable)`,
-      collect,
-      [],
-    )
+    .option(...tiersOption)
     .option("--no-bodies", "write no bodies into evidence.json")
     .option(...requirementsOption)
     .option("--complete", "a must clause that was not exercised fails as well")
@@ -117,19 +111,6 @@ function folderOfReport(path: string): string | null {
   if (stats?.isDirectory() === true) return path;
   const isEvidence = basename(path) === "evidence.json" && existsSync(join(dirname(path), "report.json"));
   return isEvidence ? dirname(path) : null;
-}
-
-function readTiers(given: readonly string[]): JudgeRecordingOptions["tiers"] {
-  return new Map(
-    given.map((text) => {
-      const [, name = "*", tier = ""] = /^(?:(.+)=)?(.*)$/.exec(text) ?? [];
-      if (!publishedTierNames.some((each) => each === tier))
-        throw new UsageError(
-          line`--tier is ${JSON.stringify(text)}; give ${publishedTierNames.join(", ")}, or KEY=TIER.`,
-        );
-      return [name, tier];
-    }),
-  );
 }
 
 interface Judged {

@@ -62,6 +62,16 @@ function recordingSection({ recording }: Report): Section {
             label: own("Judged"),
             value: own(`${formatCount(recording.exchanges, "exchange")}, ${formatCount(recording.keys, "key")}`),
           },
+          ...(recording.counted === undefined
+            ? []
+            : [
+                {
+                  label: own("Counted"),
+                  value: own(
+                    `${formatCount(recording.counted, "exchange")} more, judged and not kept: they are like those that were`,
+                  ),
+                },
+              ]),
           ...recording.leftOut.map(({ why, exchanges }): Fact => ({
             label: own("Left out"),
             value: text`${own(formatCount(exchanges, "exchange"))} ${outsideProse(why)}`,

@@ -157,6 +157,9 @@ const recordingSchema = z
     file: z.string(),
     format: z.string().describe("The format, and the program that wrote the recording."),
     exchanges: count.describe("Exchanges that were judged."),
+    counted: count
+      .describe("Exchanges that were judged while they passed a proxy, and of which only the number was kept.")
+      .exactOptional(),
     keys: count.describe("Distinct keys that the recording shows."),
     leftOut: z
       .array(z.object({ why: z.string(), exchanges: count }))

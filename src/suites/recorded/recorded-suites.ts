@@ -17,6 +17,9 @@ export interface RecordingFacts {
   readonly clock: boolean;
 }
 
+/** The facts of a recording that shows everything that can be seen of traffic. */
+export const allFacts: RecordingFacts = { times: true, eventTimes: true, keys: true, clock: true };
+
 /** The reason to skip every check that needs requests of its own. */
 export const notInRecordings = "a recording of other traffic does not show this";
 

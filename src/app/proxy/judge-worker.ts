@@ -1,0 +1,72 @@
+import { parentPort, workerData } from "node:worker_threads";
+
+import type { SavedRun } from "../report-folder/saved-run.ts";
+import type { Messages } from "../../run/skip-reason.ts";
+import { isRequirementSet, newestRequirements } from "../../spec/requirements.ts";
+import type { ForwardedExchange } from "../../wire/forward/forwarded-exchange.ts";
+import { startTrafficJudge } from "./traffic-judge.ts";
+
+/** Settings of the thread: plain data. */
+export interface JudgeWorkerData {
+  readonly baseUrl: string;
+  readonly startedUnixMs: number;
+  readonly tiers: readonly (readonly [key: string, tier: string])[];
+  readonly keepsBodies: boolean;
+  readonly requirements: string;
+  /** How messages name the setting of a tier, such as `--tier`. */
+  readonly tierName: string;
+}
+
+/** A message to the thread. */
+export type ToJudge =
+  | { readonly kind: "exchanges"; readonly exchanges: readonly ForwardedExchange[] }
+  | { readonly kind: "finish"; readonly skipped: number };
+
+/** A message of the thread. `taken` acknowledges exchanges. */
+export type FromJudge =
+  | { readonly kind: "taken"; readonly count: number }
+  | { readonly kind: "breach"; readonly check: string; readonly actual: string }
+  | { readonly kind: "finished"; readonly run: SavedRun };
+
+const port = parentPort;
+if (port === null) throw new Error("this thread is started by the proxy only");
+const tell = (message: FromJudge): void => port.postMessage(message);
+
+const { baseUrl, startedUnixMs, tiers, keepsBodies, requirements, tierName } = workerData as JudgeWorkerData;
+
+/** Only one setting can add to what a proxy shows, so the messages need no other names. */
+const messages: Messages = {
+  reason: (reason) => (typeof reason === "string" ? reason : reason.why),
+  needs: () => `\`${tierName}\``,
+};
+
+const judge = startTrafficJudge({
+  baseUrl,
+  startedUnixMs,
+  tiers: new Map(tiers),
+  keepsBodies,
+  requirements: isRequirementSet(requirements) ? requirements : newestRequirements,
+  messages,
+  onBreach: (check, actual) => tell({ kind: "breach", check, actual }),
+});
+
+const judgingIntervalMs = 5000;
+
+let work = Promise.resolve();
+port.on("message", (message: ToJudge) => {
+  work = work.then(() => handle(message));
+});
+/** Judges what has come, so that breaches show soon after they happened even if there is little traffic. */
+const timer = setInterval(() => {
+  work = work.then(judge.judge);
+}, judgingIntervalMs);
+
+async function handle(message: ToJudge): Promise<void> {
+  if (message.kind === "exchanges") {
+    await judge.add(message.exchanges);
+    return tell({ kind: "taken", count: message.exchanges.length });
+  }
+  clearInterval(timer);
+  tell({ kind: "finished", run: await judge.finish(message.skipped) });
+  port?.close();
+}

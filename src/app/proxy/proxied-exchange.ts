@@ -1,0 +1,91 @@
+import type { Answered, Ending, Exchange, Header } from "../../evidence/exchange.ts";
+import { isGatewayError } from "../../run/send/retry.ts";
+import type { ForwardedEnd, ForwardedExchange, KeptBody } from "../../wire/forward/forwarded-exchange.ts";
+import { recordWholeBody } from "../../wire/record.ts";
+import { readStream } from "../../wire/stream-reader.ts";
+import { decompressed, headerValue } from "../recording/har-body.ts";
+import type { LeftOut } from "../recording/recording.ts";
+
+/** Makes an exchange of what passed the proxy, or says why it is not judged. */
+export function exchangeOf(forwarded: ForwardedExchange, id: string): Exchange | LeftOut {
+  const { method, url, requestHeaders, requestBody, sentMs, head, end, endMs } = forwarded;
+  if (end.kind === "no response") return "own response";
+  if (method === "OPTIONS") return "options";
+  if (head === null) return "unanswered";
+  const headers = pairsOf(head.headers);
+  if (head.status === 304 || Number(headerValue(headers, "age") ?? 0) > 0) return "cache";
+  const bytes = bytesOf(forwarded.responseBody);
+  const whole = bytes === null ? null : decompressed(bytes, headers);
+  const answer: Answered = {
+    kind: "answered",
+    status: head.status,
+    headers,
+    headMs: head.headMs,
+    endMs,
+    body: whole === null ? cut(forwarded.responseBody) : recordWholeBody(whole),
+    ending: endingOf(end, bytes === null),
+    events: isStream(headers) ? eventsOf(forwarded.responseBody, whole, bytes, endMs) : [],
+  };
+  if (isGatewayError(answer)) return "gateway";
+  const sent = bytesOf(requestBody);
+  return {
+    id,
+    key: null,
+    request: {
+      method,
+      url,
+      headers: pairsOf(requestHeaders),
+      body: sent === null ? cut(requestBody) : recordWholeBody(sent),
+    },
+    sentMs,
+    clockMs: 0,
+    answer,
+  };
+}
+
+const isStream = (headers: readonly Header[]): boolean =>
+  /^\s*text\/event-stream\b/i.test(headerValue(headers, "content-type") ?? "");
+
+/** Pairs names with values. Values become UTF-8 again, as the evidence of runs has them. */
+function pairsOf(raw: readonly string[]): Header[] {
+  const pairs: Header[] = [];
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const value = raw[at + 1] ?? "";
+    // oxlint-disable-next-line no-control-regex
+    pairs.push([
+      raw[at] ?? "",
+      /^[\u0000-\u007f]*$/.test(value) ? value : Buffer.from(value, "latin1").toString("utf8"),
+    ]);
+  }
+  return pairs;
+}
+
+/** All bytes of a body; `null` if only its beginning was kept. */
+function bytesOf({ pieces, length }: KeptBody): Buffer | null {
+  const bytes = Buffer.concat(pieces.map((piece) => piece.bytes));
+  return bytes.length === length ? bytes : null;
+}
+
+const cut = ({ length }: KeptBody): Answered["body"] => ({
+  kind: "cut",
+  head: "",
+  tail: "",
+  bytes: length,
+  sha256: "",
+});
+
+function endingOf(end: ForwardedEnd, isCut: boolean): Ending {
+  if (end.kind === "broken") return { kind: "broken", detail: end.detail };
+  return { kind: end.kind === "complete" && !isCut ? "complete" : "closed by us" };
+}
+
+const streamBounds = { events: 20_000, eventChars: 512 * 1024 };
+
+/** The events of a stream, each with the time of its last piece. A compressed stream shows only its end. */
+function eventsOf({ pieces }: KeptBody, whole: Buffer | null, bytes: Buffer | null, endMs: number): Answered["events"] {
+  const stream = readStream(streamBounds, () => {});
+  if (whole === null || whole === bytes) for (const piece of pieces) stream.add(piece.bytes, piece.atMs);
+  else stream.add(whole, endMs);
+  stream.end(endMs);
+  return stream.events;
+}

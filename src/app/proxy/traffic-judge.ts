@@ -1,0 +1,125 @@
+import type { Exchange } from "../../evidence/exchange.ts";
+import { type Sample, sampleOf } from "../../rules/limits/sample.ts";
+import { type Judgement } from "../../run/judge/judge.ts";
+import { reviewRecording } from "../../run/review-recording.ts";
+import { allFacts, recordedSuites } from "../../suites/recorded/recorded-suites.ts";
+import type { ForwardedExchange } from "../../wire/forward/forwarded-exchange.ts";
+import { judgeTraffic, type JudgeRecordingOptions, leftOutRows, targetOf } from "../recording/judge-recording.ts";
+import { keyNamer } from "../recording/keys.ts";
+import type { LeftOut } from "../recording/recording.ts";
+import { withoutSecretPlaces } from "../recording/remove-secrets.ts";
+import type { SavedRun } from "../report-folder/saved-run.ts";
+import { keepTraffic } from "./kept-traffic.ts";
+import { exchangeOf } from "./proxied-exchange.ts";
+
+/** How to judge the traffic of a proxy. */
+export interface TrafficJudgeOptions extends Omit<JudgeRecordingOptions, "file" | "baseUrl"> {
+  readonly baseUrl: string;
+  /** When the proxy's clock was 0, in Unix milliseconds. */
+  readonly startedUnixMs: number;
+  /** Called when a clause is broken for the first time, with the check and what was seen. */
+  readonly onBreach: (check: string, actual: string) => void;
+}
+
+/** Number of exchanges that are judged at once. */
+const batchSize = 2000;
+/** Maximum number of rate-limit samples that are kept of each key. */
+const maxSamples = 20_000;
+
+/**
+ * Judges traffic while it goes on: batch by batch, each together with the exchanges that are kept. The report is made of
+ * the kept exchanges alone, so that its evidence shows every finding again.
+ */
+export function startTrafficJudge(options: TrafficJudgeOptions) {
+  const { baseUrl, startedUnixMs, onBreach } = options;
+  const suites = recordedSuites(allFacts);
+  const [namer, kept] = [keyNamer(), keepTraffic()];
+  const leftOut = new Map<LeftOut, number>();
+  const samples = new Map<string, Sample[]>();
+  const broken = new Map<string, Judgement>();
+  let batch: Exchange[] = [];
+  let [count, judged, endMs] = [0, 0, 0];
+
+  const traffic = (exchanges: readonly Exchange[]) => {
+    const ids = new Set(exchanges.map(({ id }) => id));
+    const others = [...samples].flatMap(([key, all]) =>
+      all.flatMap((sample) => (ids.has(sample.id) ? [] : [{ key, sample }])),
+    );
+    return {
+      target: targetOf(baseUrl, namer.keys(), { tiers: knownTiers(options.tiers, namer.keys()) }),
+      exchanges,
+      samples: others,
+      startedUnixMs,
+      durationMs: endMs,
+      stopped: null,
+    };
+  };
+  const judgeBatch = async (): Promise<void> => {
+    const now = batch;
+    batch = [];
+    if (now.length === 0) return;
+    judged += now.length;
+    now.forEach(kept.offer);
+    const fresh = now.filter(({ id }) => !kept.has(id));
+    const { judgements } = await reviewRecording(traffic([...kept.all(), ...fresh]), suites);
+    const byId = new Map([...kept.all(), ...fresh].map((each) => [each.id, each]));
+    for (const each of judgements) {
+      if (each.finding.kind !== "breach") continue;
+      kept.keepProof(
+        each.check.id,
+        each.exchanges.flatMap((id) => byId.get(id) ?? []),
+      );
+      if (broken.has(each.check.id)) continue;
+      broken.set(each.check.id, each);
+      onBreach(each.check.id, each.finding.actual);
+    }
+  };
+  const add = (forwarded: ForwardedExchange): void => {
+    count += 1;
+    endMs = Math.max(endMs, forwarded.endMs);
+    const exchange = exchangeOf(forwarded, `x${count}`);
+    if (typeof exchange === "string") return void leftOut.set(exchange, (leftOut.get(exchange) ?? 0) + 1);
+    const named = withoutSecretPlaces(namer.named(exchange));
+    batch.push(named);
+    if (options.tiers.size === 0 || named.key === null) return;
+    const own = samples.get(named.key) ?? [];
+    samples.set(named.key, own);
+    own.push(sampleOf(named));
+    if (own.length > maxSamples) own.splice(0, maxSamples / 2);
+  };
+  return {
+    /** Adds exchanges, and judges them if there are enough. */
+    add: async (all: readonly ForwardedExchange[]): Promise<void> => {
+      all.forEach(add);
+      if (batch.length >= batchSize) await judgeBatch();
+    },
+    /** Judges the exchanges so far. */
+    judge: judgeBatch,
+    /** Judges the rest, and makes the report. */
+    finish: async (skipped: number): Promise<SavedRun> => {
+      await judgeBatch();
+      const unjudged =
+        skipped === 0 ? [] : [{ what: "exchanges that came faster than they could be judged", count: skipped }];
+      const all = kept.all();
+      return judgeTraffic(
+        traffic(all),
+        {
+          file: "the proxy",
+          format: "traffic through conformance proxy",
+          leftOut: leftOutRows(leftOut),
+          gaps: unjudged,
+          facts: allFacts,
+          counted: judged - all.length,
+          broken,
+        },
+        options,
+      );
+    },
+  };
+}
+
+/** The tiers of keys that have come so far. A key that is named by `--tier` may come later. */
+const knownTiers = (
+  tiers: ReadonlyMap<string, string>,
+  keys: Readonly<Record<string, unknown>>,
+): ReadonlyMap<string, string> => new Map([...tiers].filter(([name]) => name === "*" || keys[name] !== undefined));

@@ -1,0 +1,215 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { once } from "node:events";
+
+import type { Dispatcher } from "undici";
+
+import { messageOf } from "../../base/errors.ts";
+import { openDispatchers } from "../../base/network/dispatchers.ts";
+import { type Network, plainNetwork } from "../../base/network/network.ts";
+import { collectBody, type ForwardedEnd, type ForwardedExchange } from "./forwarded-exchange.ts";
+import { endToEndHeaders } from "./hop-by-hop.ts";
+import { takeBody } from "./request-body.ts";
+
+/** Header of a response that the forwarder made itself, because the upstream gave none. */
+export const ownResponseHeader = "X-Conformance-Proxy";
+
+/** Options of a forwarder. */
+export interface ForwarderOptions {
+  /** Origin of the upstream, such as `https://api.example.com`. */
+  readonly upstream: string;
+  readonly network?: Network;
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  /** Certificate and key in PEM, to serve HTTPS; `null` for HTTP. */
+  readonly tls: { readonly cert: string; readonly key: string } | null;
+  readonly now: () => number;
+  /** Called after each exchange. Must be fast, because clients wait meanwhile. */
+  readonly onExchange: (exchange: ForwardedExchange) => void;
+}
+
+/** A running forwarder. */
+export interface Forwarder {
+  /** Its origin, such as `http://127.0.0.1:8788`. */
+  readonly origin: string;
+  /** Ends at once. Exchanges that are under way end as if their clients had left. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Starts a reverse proxy. It passes requests and responses on unchanged and at once, except headers of the connection,
+ * `Host` and `Expect`, which belong to the proxy's own connections.
+ *
+ * @throws {Error} Node's own, with its `code`, if it cannot listen
+ */
+export async function startForwarder(options: ForwarderOptions): Promise<Forwarder> {
+  const { network = plainNetwork, host, port, upstream } = options;
+  const dispatchers = openDispatchers(network, {
+    connectMs: connectTimeoutMs,
+    idleTimeoutMs: 0,
+    maxHeaderSize,
+    keepAliveMs: 2000,
+  });
+  const context = { ...options, dispatcher: dispatchers.of(upstream), upstreamHost: new URL(upstream).host };
+  const server = listenerFor(options, (incoming, response) => forward(incoming, response, context));
+  server.listen(port, host);
+  await once(server, "listening");
+  const { port: taken } = server.address() as AddressInfo;
+  const name = host.includes(":") ? `[${host}]` : host;
+  return {
+    origin: `${options.tls === null ? "http" : "https"}://${name}:${taken}`,
+    close: async () => {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await Promise.all([closed, dispatchers.close()]);
+    },
+  };
+}
+
+const connectTimeoutMs = 10_000;
+const maxHeaderSize = 128 * 1024;
+/** Time that an idle connection of a client stays open. Longer than clients keep one, so that none is cut. */
+const keepAliveMs = 72_000;
+
+function listenerFor({ tls }: ForwarderOptions, listener: RequestListener): Server {
+  const options = { maxHeaderSize, requireHostHeader: false, keepAliveTimeout: keepAliveMs, requestTimeout: 0 };
+  return tls === null ? createServer(options, listener) : createSecureServer({ ...options, ...tls }, listener);
+}
+
+interface ForwardContext extends ForwarderOptions {
+  readonly dispatcher: Dispatcher;
+  readonly upstreamHost: string;
+}
+
+/** Passes one request on, and its response back. */
+function forward(incoming: IncomingMessage, response: ServerResponse, context: ForwardContext): void {
+  const { upstream, dispatcher, now } = context;
+  const [method, path] = [incoming.method ?? "GET", pathOf(incoming.url ?? "/")];
+  const requestBody = collectBody(now);
+  const exchange = openExchange(incoming, response, { ...context, url: upstream + path, requestBody });
+  takeBody(incoming, requestBody.add, (body) => {
+    const headers = ["Host", context.upstreamHost, ...endToEndHeaders(incoming.rawHeaders, ["host", "expect"])];
+    exchange.sent();
+    try {
+      dispatcher.dispatch({ origin: upstream, path, method: method as Dispatcher.HttpMethod, headers, body }, exchange);
+    } catch (error) {
+      exchange.fail(messageOf(error));
+    }
+  });
+}
+
+/** The path and query of a request. A client that takes the forwarder for a forward proxy sends a whole URL. */
+function pathOf(target: string): string {
+  if (target.startsWith("/")) return target;
+  return URL.canParse(target) ? new URL(target).pathname + new URL(target).search : "/";
+}
+
+interface ExchangeContext extends ForwardContext {
+  readonly url: string;
+  readonly requestBody: ReturnType<typeof collectBody>;
+}
+
+/** Creates the handler of one exchange for undici. It writes the response, and reports the exchange once. */
+function openExchange(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  { now, url, requestBody, onExchange }: ExchangeContext,
+) {
+  const responseBody = collectBody(now);
+  let controller: Dispatcher.DispatchController | null = null;
+  let head: ForwardedExchange["head"] = null;
+  let sentMs = now();
+  let isOver = false;
+  let hasData = false;
+
+  const end = (how: ForwardedEnd): void => {
+    if (isOver) return;
+    isOver = true;
+    onExchange({
+      method: incoming.method ?? "GET",
+      url,
+      requestHeaders: incoming.rawHeaders,
+      requestBody: requestBody.body(),
+      sentMs,
+      head,
+      responseBody: responseBody.body(),
+      endMs: now(),
+      end: how,
+    });
+  };
+  const fail = (detail: string): void => {
+    end({ kind: "no response", detail });
+    answerOurselves(response, detail);
+  };
+  response.on("close", () => {
+    if (isOver) return;
+    end({ kind: "client left" });
+    controller?.abort(new Error("the client left"));
+  });
+
+  return {
+    sent: (): void => void (sentMs = now()),
+    fail,
+    onRequestStart: (started: Dispatcher.DispatchController): void => {
+      controller = started;
+      if (isOver) controller.abort(new Error("the client left"));
+    },
+    onResponseStart: (
+      { rawHeaders }: Dispatcher.DispatchController,
+      status: number,
+      _: unknown,
+      reason?: string,
+    ): void => {
+      if (status < 200 || isOver) return;
+      const headers = textsOf(rawHeaders);
+      head = { status, headers, headMs: now() };
+      response.sendDate = false;
+      response.writeHead(status, reason ?? "", endToEndHeaders(headers));
+      // The head is sent together with the first piece of the body if that comes in the same turn, or else alone.
+      setImmediate(() => {
+        if (!hasData && !response.writableEnded && !response.destroyed) response.flushHeaders();
+      });
+    },
+    onResponseData: (source: Dispatcher.DispatchController, piece: Buffer): void => {
+      if (isOver) return;
+      hasData = true;
+      responseBody.add(piece);
+      if (response.write(piece)) return;
+      source.pause();
+      response.once("drain", () => source.resume());
+    },
+    onResponseEnd: (_: Dispatcher.DispatchController, trailers: Record<string, string | string[]>): void => {
+      if (isOver) return;
+      if (Object.keys(trailers).length > 0) response.addTrailers(trailers as Record<string, string>);
+      response.end();
+      end({ kind: "complete" });
+    },
+    onResponseError: (_: Dispatcher.DispatchController, error: Error): void => {
+      if (isOver) return;
+      if (head === null) return fail(messageOf(error));
+      end({ kind: "broken", detail: messageOf(error) });
+      response.destroy();
+    },
+  };
+}
+
+/** The raw headers of undici as text. HTTP allows any byte above 127 in a value, and Latin-1 keeps each of them. */
+function textsOf(raw: unknown): string[] {
+  if (!Array.isArray(raw)) return [];
+  return raw.map((part: unknown) => (Buffer.isBuffer(part) ? part.toString("latin1") : String(part)));
+}
+
+/** Answers 502 in the place of the upstream. */
+function answerOurselves(response: ServerResponse, detail: string): void {
+  if (response.headersSent || response.destroyed) return void response.destroy();
+  const text = `The upstream gave no response: ${detail}\n`;
+  response.writeHead(502, {
+    "Content-Type": "text/plain; charset=utf-8",
+    "Content-Length": Buffer.byteLength(text),
+    [ownResponseHeader]: "no response from the upstream",
+  });
+  response.end(text);
+}

@@ -1,0 +1,48 @@
+import type { IncomingMessage } from "node:http";
+import { PassThrough } from "node:stream";
+
+/** The body of a request to pass on: nothing, all of its bytes, or a stream of those that are still to come. */
+export type OutgoingBody = Buffer | PassThrough | null;
+
+/**
+ * Takes the body of a request. Most bodies arrive together with the head, and are passed on as one buffer. The rest of a
+ * slower body is passed on piece by piece.
+ *
+ * @param onPiece called with each piece
+ * @param onReady called once, in the next turn of the event loop at the latest
+ */
+export function takeBody(
+  incoming: IncomingMessage,
+  onPiece: (piece: Uint8Array) => void,
+  onReady: (body: OutgoingBody) => void,
+): void {
+  if (incoming.headers["content-length"] === undefined && incoming.headers["transfer-encoding"] === undefined)
+    return onReady(null);
+  const first: Buffer[] = [];
+  let stream: PassThrough | null = null;
+  let isReady = false;
+  incoming.on("data", (piece: Buffer) => {
+    onPiece(piece);
+    if (stream === null) first.push(piece);
+    else if (!stream.write(piece)) {
+      incoming.pause();
+      stream.once("drain", () => incoming.resume());
+    }
+  });
+  incoming.on("end", () => {
+    if (stream !== null) return void stream.end();
+    isReady = true;
+    onReady(Buffer.concat(first));
+  });
+  incoming.on("close", () => {
+    if (!incoming.complete) stream?.destroy(new Error("the client left while it sent its request"));
+  });
+  setImmediate(() => {
+    if (isReady) return;
+    stream = new PassThrough();
+    // Whoever reads the stream also gets the error. Without a listener, a client that leaves early would end the process.
+    stream.on("error", () => {});
+    for (const piece of first) stream.write(piece);
+    onReady(stream);
+  });
+}

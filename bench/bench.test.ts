@@ -120,6 +120,7 @@ describe("the rows of the bench", () => {
       "limiter",
       "load",
       "page",
+      "proxy",
       "reference",
       "run",
       "start",

@@ -4,6 +4,7 @@ import { keptRows } from "./kept.ts";
 import { limiterRows } from "./limiter.ts";
 import { loadAllRow } from "./load-all.ts";
 import { loadRows } from "./load.ts";
+import { proxyRows } from "./proxy.ts";
 import { referenceRows } from "./reference.ts";
 import { runRows } from "./run.ts";
 import { startRows } from "./start.ts";
@@ -18,6 +19,7 @@ export const rows: readonly Row[] = [
   ...streamRows,
   ...limiterRows,
   ...loadRows,
+  ...proxyRows,
   ...judgeRows,
   ...keptRows,
   loadAllRow,

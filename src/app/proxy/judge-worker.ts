@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 
 import type { SavedRun } from "../report-folder/saved-run.ts";
@@ -30,7 +31,7 @@ export type FromJudge =
 
 const port = parentPort;
 if (port === null) throw new Error("this thread is started by the proxy only");
-const tell = (message: FromJudge): void => port.postMessage(message);
+const post = (message: FromJudge): void => port.postMessage(message);
 
 const { baseUrl, startedUnixMs, tiers, keepsBodies, requirements, tierName } = workerData as JudgeWorkerData;
 
@@ -47,13 +48,18 @@ const judge = startTrafficJudge({
   keepsBodies,
   requirements: isRequirementSet(requirements) ? requirements : newestRequirements,
   messages,
-  onBreach: (check, actual) => tell({ kind: "breach", check, actual }),
+  onBreach: (check, actual) => post({ kind: "breach", check, actual }),
 });
 
 const judgingIntervalMs = 5000;
+/** Shorter work needs no rest. */
+const minRestedMs = 20;
+/** Ends every rest, once the report is asked for. */
+const rest = new AbortController();
 
 let work = Promise.resolve();
 port.on("message", (message: ToJudge) => {
+  if (message.kind === "finish") rest.abort();
   work = work.then(() => handle(message));
 });
 /** Judges what has come, so that breaches show soon after they happened even if there is little traffic. */
@@ -61,12 +67,18 @@ const timer = setInterval(() => {
   work = work.then(judge.judge);
 }, judgingIntervalMs);
 
+/** Rest after each judgement, as a multiple of its time: judging must leave the processor to the traffic. */
+const restShare = 2;
+
 async function handle(message: ToJudge): Promise<void> {
   if (message.kind === "exchanges") {
+    const startedMs = performance.now();
     await judge.add(message.exchanges);
-    return tell({ kind: "taken", count: message.exchanges.length });
+    const tookMs = performance.now() - startedMs;
+    if (tookMs > minRestedMs) await sleep(tookMs * restShare, undefined, { signal: rest.signal }).catch(() => {});
+    return post({ kind: "taken", count: message.exchanges.length });
   }
   clearInterval(timer);
-  tell({ kind: "finished", run: await judge.finish(message.skipped) });
+  post({ kind: "finished", run: await judge.finish(message.skipped) });
   port?.close();
 }

@@ -51,11 +51,7 @@ function pairsOf(raw: readonly string[]): Header[] {
   const pairs: Header[] = [];
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const value = raw[at + 1] ?? "";
-    // oxlint-disable-next-line no-control-regex
-    pairs.push([
-      raw[at] ?? "",
-      /^[\u0000-\u007f]*$/.test(value) ? value : Buffer.from(value, "latin1").toString("utf8"),
-    ]);
+    pairs.push([raw[at] ?? "", /^\p{ASCII}*$/u.test(value) ? value : Buffer.from(value, "latin1").toString("utf8")]);
   }
   return pairs;
 }

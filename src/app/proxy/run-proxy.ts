@@ -93,11 +93,11 @@ function openJudge(options: ProxyOptions & { readonly startedUnixMs: number }) {
   let [waiting, waitingBytes, skipped] = [0, 0, 0];
   const sizes: number[] = [];
 
-  const tell = (message: ToJudge): void => worker.postMessage(message);
+  const post = (message: ToJudge): void => worker.postMessage(message);
   const flush = (): void => {
     if (timer !== null) clearTimeout(timer);
     timer = null;
-    if (group.length > 0) tell({ kind: "exchanges", exchanges: group });
+    if (group.length > 0) post({ kind: "exchanges", exchanges: group });
     group = [];
   };
   worker.on("message", (message: FromJudge) => {
@@ -109,7 +109,7 @@ function openJudge(options: ProxyOptions & { readonly startedUnixMs: number }) {
     }
   });
   worker.on("error", finished.reject);
-  // Whoever calls `finish` gets the error.
+  // The caller of `finish` gets the error.
   finished.promise.catch(() => {});
   return {
     add: (exchange: ForwardedExchange): void => {
@@ -124,7 +124,7 @@ function openJudge(options: ProxyOptions & { readonly startedUnixMs: number }) {
     },
     finish: async (): Promise<SavedRun> => {
       flush();
-      tell({ kind: "finish", skipped });
+      post({ kind: "finish", skipped });
       return finished.promise;
     },
     close: async (): Promise<void> => void (await worker.terminate()),

@@ -9,6 +9,7 @@ import { keyNamer } from "../recording/keys.ts";
 import type { LeftOut } from "../recording/recording.ts";
 import { withoutSecretPlaces } from "../recording/remove-secrets.ts";
 import type { SavedRun } from "../report-folder/saved-run.ts";
+import { followClock } from "./clock-jumps.ts";
 import { keepTraffic } from "./kept-traffic.ts";
 import { exchangeOf } from "./proxied-exchange.ts";
 
@@ -32,8 +33,9 @@ const maxSamples = 20_000;
  */
 export function startTrafficJudge(options: TrafficJudgeOptions) {
   const { baseUrl, startedUnixMs, onBreach } = options;
-  const suites = recordedSuites(allFacts);
-  const [namer, kept] = [keyNamer(), keepTraffic()];
+  const [namer, kept, clock] = [keyNamer(), keepTraffic(), followClock()];
+  // If the server's clock was advanced, times of the proxy say nothing about the server's windows.
+  const facts = () => ({ ...allFacts, times: clock.count() === 0, clock: clock.count() === 0 });
   const leftOut = new Map<LeftOut, number>();
   const samples = new Map<string, Sample[]>();
   const broken = new Map<string, Judgement>();
@@ -61,7 +63,7 @@ export function startTrafficJudge(options: TrafficJudgeOptions) {
     judged += now.length;
     now.forEach(kept.offer);
     const fresh = now.filter(({ id }) => !kept.has(id));
-    const { judgements } = await reviewRecording(traffic([...kept.all(), ...fresh]), suites);
+    const { judgements } = await reviewRecording(traffic([...kept.all(), ...fresh]), recordedSuites(facts()));
     const byId = new Map([...kept.all(), ...fresh].map((each) => [each.id, each]));
     for (const each of judgements) {
       if (each.finding.kind !== "breach") continue;
@@ -79,7 +81,7 @@ export function startTrafficJudge(options: TrafficJudgeOptions) {
     endMs = Math.max(endMs, forwarded.endMs);
     const exchange = exchangeOf(forwarded, `x${count}`);
     if (typeof exchange === "string") return void leftOut.set(exchange, (leftOut.get(exchange) ?? 0) + 1);
-    const named = withoutSecretPlaces(namer.named(exchange));
+    const named = withoutSecretPlaces(namer.named(clock.withClock(exchange)));
     batch.push(named);
     if (options.tiers.size === 0 || named.key === null) return;
     const own = samples.get(named.key) ?? [];
@@ -98,17 +100,19 @@ export function startTrafficJudge(options: TrafficJudgeOptions) {
     /** Judges the rest, and makes the report. */
     finish: async (skipped: number): Promise<SavedRun> => {
       await judgeBatch();
-      const unjudged =
-        skipped === 0 ? [] : [{ what: "exchanges that came faster than they could be judged", count: skipped }];
+      const gaps = [
+        { what: "exchanges that came faster than they could be judged", count: skipped },
+        { what: "advances of the server's clock, so that nothing about times was judged", count: clock.count() },
+      ].filter((gap) => gap.count > 0);
       const all = kept.all();
       return judgeTraffic(
         traffic(all),
         {
-          file: "the proxy",
-          format: "traffic through conformance proxy",
+          file: "proxy",
+          format: "traffic through a proxy of this harness",
           leftOut: leftOutRows(leftOut),
-          gaps: unjudged,
-          facts: allFacts,
+          gaps,
+          facts: facts(),
           counted: judged - all.length,
           broken,
         },

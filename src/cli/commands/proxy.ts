@@ -13,6 +13,7 @@ import { formatCount } from "../../base/text.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { readBaseUrl } from "../../target/base-url.ts";
 import { withSteps } from "../command.ts";
+import { exitCodes } from "../exit-codes.ts";
 import { readTiers, tiersOption } from "../key-tiers.ts";
 import { readDuration } from "../option-parsers.ts";
 import { displayPath, prepareOwnFolder } from "../output-files.ts";
@@ -140,5 +141,7 @@ async function present({ report, evidence }: SavedRun, { flags, formats, rules, 
     rules,
     reportsToCi: true,
   });
+  // Observations of gaps need no exchange, so they do not count as something that was exercised.
+  if (report.recording?.exchanges === 0) return exitCodes.nothingExercised;
   return reportExitCode(report, rules, flags.complete === true);
 }

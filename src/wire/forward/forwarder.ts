@@ -94,7 +94,7 @@ function forward(incoming: IncomingMessage, response: ServerResponse, context: F
     const headers = ["Host", context.upstreamHost, ...endToEndHeaders(incoming.rawHeaders, ["host", "expect"])];
     exchange.sent();
     try {
-      dispatcher.dispatch({ origin: upstream, path, method: method as Dispatcher.HttpMethod, headers, body }, exchange);
+      dispatcher.dispatch({ origin: upstream, path, method, headers, body }, exchange);
     } catch (error) {
       exchange.fail(messageOf(error));
     }
@@ -183,7 +183,7 @@ function openExchange(
     },
     onResponseEnd: (_: Dispatcher.DispatchController, trailers: Record<string, string | string[]>): void => {
       if (isOver) return;
-      if (Object.keys(trailers).length > 0) response.addTrailers(trailers as Record<string, string>);
+      if (Object.keys(trailers).length > 0) response.addTrailers(trailers);
       response.end();
       end({ kind: "complete" });
     },

@@ -40,7 +40,7 @@ export function takeBody(
   setImmediate(() => {
     if (isReady) return;
     stream = new PassThrough();
-    // Whoever reads the stream also gets the error. Without a listener, a client that leaves early would end the process.
+    // The reader of the stream gets the error, too. Without a listener, a client that leaves early would end the process.
     stream.on("error", () => {});
     for (const piece of first) stream.write(piece);
     onReady(stream);

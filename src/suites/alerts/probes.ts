@@ -41,8 +41,7 @@ export interface AlertCrossed {
 }
 
 /**
- * Maximum number of requests for crossing a threshold. The first number is for a real clock, the second for a test
- * clock.
+ * Maximum number of requests to cross a threshold: `maxRequests` on a real clock, `maxOnTestClock` with a test clock.
  */
 const maxRequests = 60;
 const maxOnTestClock = 150;
@@ -70,8 +69,8 @@ export const alertCrossed = probe(
     const client = context.client.as(alertKey(context));
     // If the limit per minute is small, the probe spends no request on crossing a threshold.
     const hasFew = hasFewRequests(context.target);
-    if (!hasFew) await idle(client, context);
-    const start = hasFew ? [] : await measure(client, context);
+    if (!hasFew) await waitUntilIdle(client, context);
+    const start = hasFew ? [] : await measureUsage(client, context);
     const above = thresholdAbove(start);
     const threshold = Math.min(above ?? 99, 99);
     const created = await client.send("POST", "/alerts", {
@@ -114,7 +113,7 @@ const notCrossed = (reason: string): Crossing => ({ kind: "not crossed", reason 
  * Waits until the key's recent requests no longer count against the limit per minute. If the run may not wait that
  * long, the measured usage includes these requests.
  */
-async function idle(client: Client, { recorder, time }: ProbeContext): Promise<void> {
+async function waitUntilIdle(client: Client, { recorder, time }: ProbeContext): Promise<void> {
   const last = countedOn(client, recorder).at(-1);
   if (last === undefined) return;
   // With a test clock, real time is not subtracted: that clock may stand still between two advances.
@@ -122,7 +121,7 @@ async function idle(client: Client, { recorder, time }: ProbeContext): Promise<v
   await waitIfAllowed(time, ms, "the minute of the alert's key must pass");
 }
 
-/** Returns the key whose threshold can be crossed with the fewest waits, and then with the fewest requests. */
+/** Returns the key whose threshold takes the fewest waits to cross, and among such keys the fewest requests. */
 function alertKey({ client, target, recorder, time }: ProbeContext): TargetKey {
   // On a real clock, recent use is ignored: other probes may be using the other keys at the same time. The result is
   // then the key that the probe declares in `keys`.
@@ -134,8 +133,8 @@ function cheapestFirst(target: Target, isInUse: (key: TargetKey) => boolean): Ta
   const costOf = (key: TargetKey): Cost => {
     const limits = limitsOf(key, target);
     if (limits === null) return { waits: 1, requests: maxRequests };
-    // Before the crossing, a read of usage and the creation of the alert use 200 / perMinute percent of the limit per
-    // minute. The threshold is the next whole percent. One percent of the limit per hour is perHour / 100 requests.
+    // The read of usage and the creation of the alert are two requests: 200 / perMinute percent of the minute's limit.
+    // The threshold is the next whole percent. One percent of the hour's limit is perHour / 100 requests.
     const requests = (limits.perHour / 100) * (Math.floor(200 / limits.perMinute) + 1);
     return { waits: Math.floor(requests / limits.perMinute) + Number(isInUse(key)), requests };
   };
@@ -174,7 +173,7 @@ export interface Used {
  * may count. The minimum is the successful requests since the alert was created.
  * @param sinceMs when the alert was created, by the run's real clock
  */
-async function measure(
+async function measureUsage(
   client: Client,
   { recorder, target, time, discovery }: ProbeContext,
   sinceMs = Infinity,
@@ -267,7 +266,7 @@ async function measureWithin(
 ): Promise<Used[] | null> {
   try {
     if (typeof agent === "string") await client.invoke(agent, { query: "Hello." });
-    return await measure(client, context, sinceMs);
+    return await measureUsage(client, context, sinceMs);
   } catch (error) {
     if (error instanceof WaitRefused) return null;
     throw error;
@@ -279,8 +278,8 @@ const percentOf = (windows: readonly Used[]): number =>
   Math.max(...windows.map(({ min, limit }) => (min / limit) * 100));
 
 /**
- * Real time to wait for a message. The first number is for a real clock. The second is for a test clock, where most of
- * the wait is an advance of that clock.
+ * Real time to wait for a message: `realWaitMs` on a real clock, `advancedWaitMs` with a test clock, where most of the
+ * wait is an advance of that clock.
  */
 const realWaitMs = 10_000;
 const advancedWaitMs = 1000;

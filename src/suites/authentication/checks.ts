@@ -31,11 +31,11 @@ export const keyCheckProbes = { unauthenticated: unauthenticatedSent, all: allEx
 type KeyEvidence = EvidenceOf<typeof keyCheckProbes>;
 
 /**
- * Adds probes that send a request with a valid key to each endpoint that every target has. A rejection of another key
- * proves something only if such a request succeeds.
+ * Probes that send a valid key to each endpoint that every target has. A rejection of another key proves something only
+ * if such a request succeeds.
  */
 const withCoreControls = { ...keyCheckProbes, invoked, streamed, read: keyUsageRead } as const;
-/** Adds probes that send a request with a valid key to every endpoint that this target has. */
+/** Probes that send a valid key to every endpoint that this target has, added to a check as controls. */
 export const positiveControls = {
   also: [invoked, streamed, keyUsageRead, webhookCreated, alertCrossed, batchSubmitted],
 } as const;
@@ -117,8 +117,8 @@ function judgeOtherCase(evidence: KeyEvidence): Finding<ReadingOf<"AUTH-17">> {
 }
 
 /**
- * Returns `unproven` if some endpoint has no correct trial, else `null`. The endpoints are those that every target has,
- * and those that a trial was sent to.
+ * Returns `unproven` if some endpoint has no correct trial (a request with an invalid key that was rightly rejected),
+ * else `null`. The endpoints are those that every target has, and those that a trial was sent to.
  */
 function unprovenOnSomeEndpoint(trials: readonly KeyTrial[], correct: readonly KeyTrial[]): Unproven | null {
   const proven = new Set(correct.map(({ endpoint }) => endpoint));
@@ -134,7 +134,8 @@ function unprovenOnSomeEndpoint(trials: readonly KeyTrial[], correct: readonly K
 type InvalidKey = "a wrong key" | "no key";
 
 /**
- * Judges the trials of one kind of invalid key.
+ * Judges the trials (requests) with one kind of invalid key.
+ *
  * @param afterRejection gives the verdict of a wrongly accepted trial, if the first conclusive trial got 401
  */
 function judgeInvalidKey(
@@ -178,7 +179,7 @@ const rejectedEverywhere = (kind: InvalidKey, as: string): Check =>
       isFirstRejected(evidence, kind) ? null : unproven(`${kind} does not get a 401 at all (AUTH-2, AUTH-3)`),
   });
 
-/** Judges REQ-2 (a key is required on every request) by the same requests. */
+/** Judges REQ-2 (a key is required on every request) by the requests without a key. */
 export const keyRequired: Check = checkKeys("REQ-2", withCoreControls, {
   ...positiveControls,
   kinds: ["no key"],
@@ -204,13 +205,13 @@ export const authentication = suite("Authentication", [
   checkKeys("AUTH-2", keyCheckProbes, {
     kinds: keyKindsOf("AUTH-2"),
     expected: () => "401",
-    // Violations on other endpoints are left out, because AUTH-8 (every endpoint) judges them.
+    // A success on a later endpoint proves nothing here, because AUTH-8 (every endpoint) judges it.
     judged: (evidence) => judgeInvalidKey(evidence, "no key", () => "inconclusive"),
   }),
   checkKeys("AUTH-3", keyCheckProbes, {
     kinds: keyKindsOf("AUTH-3"),
     expected: () => "401 with the code `INVALID_API_KEY`",
-    // Other statuses on other endpoints are left out, because AUTH-8 (every endpoint) judges them.
+    // A status other than 401 on a later endpoint proves nothing here, because AUTH-8 (every endpoint) judges it.
     judged: (evidence) =>
       judgeInvalidKey(evidence, "a wrong key", (trial) => (got401(trial) ? "violation" : "inconclusive")),
     whenEmpty: (evidence) =>

@@ -23,7 +23,7 @@ import {
 } from "../shared/key-trials/send-trials.ts";
 import { isSuccess } from "../shared/response.ts";
 
-/** Runs late, so that webhooks and operations exist for its requests. */
+/** Sends an expired key to every endpoint. Runs late, so that webhooks and operations exist for these requests. */
 export const expiredKeySent = probe(
   "an expired key is used on every endpoint, and on the second page of the list",
   { needs: ["keys.expired"], requests: 0, reads: true, stage: "limits" },
@@ -85,7 +85,10 @@ const endpointsIfFewRequests: Readonly<Partial<Record<RejectedKeyKind, readonly 
 /** On a real clock, every endpoint is tried only if the main key's limit per minute is at least this. */
 const manyPerMinute = 100;
 
-/** Runs late, so that webhooks and operations exist for its requests. */
+/**
+ * Sends requests to every endpoint without a valid key. Runs late, so that webhooks and operations exist for these
+ * requests.
+ */
 export const unauthenticatedSent = probe(
   "every endpoint is asked without a key, with a wrong one, and with what comes close to a good one",
   { requests: 1, reads: true, stage: "limits", mayDropRequests: true },

@@ -11,7 +11,7 @@ import type { Target } from "../../target/target.ts";
 import { allPairs, type CutPairs, mergeCuts, type Reach } from "./plan.ts";
 import { missingFor } from "./reach.ts";
 
-/** Which pairs occurred in some request, as a bitmap. Bitmaps of several runs can be added up. */
+/** A bitmap of the pairs of values that occurred in some request. Bitmaps of several runs can be added up. */
 export interface PairBitmap {
   /** A hash of all pairs in order. Only bitmaps of the same hash can be added up. */
   readonly of: string;
@@ -29,20 +29,22 @@ export interface TripleCounts {
 
 /** How many pairs and triples of values the requests of a run covered, and why the others are missing. */
 export interface PairCounts {
-  /** Pairs that some request of the run covered. */
+  /** Number of pairs that some request of the run covered. */
   readonly coveredCount: number;
   /** Pairs that the run should have covered and did not. Neither the target nor a bound of the run explains why. */
   readonly uncovered: readonly string[];
   readonly total: number;
   /** Pairs that the run could not cover because of the target, the selection or its own bounds. */
   readonly cut: readonly CutPairs[];
-  /** Absent in the evidence of earlier versions. */
+  /** Counts of triples. Absent in the evidence of earlier versions. */
   readonly triples?: TripleCounts;
-  /** Absent in the evidence of earlier versions. */
+  /** The covered pairs. Absent in the evidence of earlier versions. */
   readonly seen?: PairBitmap;
 }
 
-/** The requests of a run, with or without a response. Generated requests that were not sent have none. */
+/**
+ * The requests of a run as rows: one value for each dimension. A generated request that was not sent is `unanswered`.
+ */
 interface SentRows {
   readonly target: Target;
   readonly readOnly: boolean;

@@ -36,7 +36,7 @@ interface CornerRule {
   readonly isCovered: (row: Row, evidence: CornerEvidence) => boolean;
   readonly expected: string;
   readonly isKept: (exchange: Exchange, row: Row) => boolean;
-  /** Default: the set in which generated requests began. */
+  /** The requirement set that added the check. Default: the set that added generated requests. */
   readonly since?: RequirementSet;
 }
 
@@ -81,7 +81,7 @@ const memberOf = (request: GeneratedRequest): Member<GeneratedRequest> => ({
 
 const plainValues: readonly string[] = ["none", "absent", "documented", "fresh"];
 
-/** Lists the values of a generated request that differ from the plainest request. */
+/** Lists the values of a generated request that differ from those of a plain request. */
 const describeRow = (row: Row): string =>
   Object.entries(row)
     .filter(([, value]) => !plainValues.includes(value))
@@ -198,7 +198,7 @@ export const bodyCornerChecks: readonly Check[] = [
           all.exchanges.filter((each) => hasNoObject(each, all)),
           all,
         ),
-      // These statuses are legal: a server may check the key, a limit, the agent or `Accept` before the body, and a
+      // Statuses that prove nothing: a server may check the key, a limit, the agent or `Accept` before the body, and a
       // gateway may have no free server.
       judge: (exchange) => {
         if (isInconclusive(exchange) || hasStatus(exchange, 401, 403, 404, 406, 502, 503, 504)) return undefined;
@@ -211,8 +211,8 @@ export const bodyCornerChecks: readonly Check[] = [
 ];
 
 /**
- * Dimensions whose values have their own clauses. If a target refuses one of their values in every request, that clause
- * fails, not the one about combinations.
+ * Dimensions whose values have clauses of their own. A value that the target refuses in every request breaks that
+ * clause, and not the clause about combinations.
  */
 const fieldDimensions = [
   "temperature",

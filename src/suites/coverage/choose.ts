@@ -3,7 +3,7 @@ import { hasFewRequests } from "../../run/plan/needs.ts";
 import type { Target } from "../../target/target.ts";
 import { neededRows, type Reach } from "./plan.ts";
 import { isRefusedKey } from "./reach.ts";
-import { begunRows } from "./triples.ts";
+import { rowsOfGroups } from "./triples.ts";
 
 /**
  * Maximum number of requests with an invalid key on a real clock. `few` applies if the main key has a small limit per
@@ -28,7 +28,7 @@ const costOf = (row: Row): number => (runsAgent(row) ? executionCost : 1);
 
 export const isFresh = ({ state }: Row): boolean => state === "fresh";
 
-/** The rows of earlier requests, and the seed of the rows to add. */
+/** The input of the choice: the target, what earlier requests cover, and a seed. */
 interface Choice {
   readonly target: Target;
   readonly reach: Reach;
@@ -51,7 +51,10 @@ export function chooseRows({ target, reach, covered, known, seed }: Choice): Cho
   const all = covering.cover({ covered: new Set(covered), seed, costOf, needed: neededRows(target) });
   const rows = all.filter(isFresh);
   if (target.clock === null) return { all, sent: affordable(rows, covering.pairsIn, covered, target) };
-  return { all, sent: [...rows, ...covering.extend({ known: [...known, ...rows], begun: begunRows(target), seed })] };
+  return {
+    all,
+    sent: [...rows, ...covering.extend({ known: [...known, ...rows], begun: rowsOfGroups(target), seed })],
+  };
 }
 
 /**

@@ -6,7 +6,7 @@ import { countPairs, neededForLimit, noAnswer, type PairCounts } from "./account
 import { chooseRows, isFresh, runsAgent } from "./choose.ts";
 import { reachOf, rowsInState } from "./plan.ts";
 
-/** A planned run, as far as it decides on the generated requests. */
+/** The facts of a planned run that decide which generated requests it sends. */
 export interface PlannedRun {
   readonly target: Target;
   readonly readOnly: boolean;
@@ -33,7 +33,8 @@ export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedR
     .filter((row) => !sent.includes(row))
     .map((row) => [row, isFresh(row) ? need("clock") : neededForLimit(row, target, tested)] as const)
     .map(([row, needs]) => [row, needs === noAnswer ? bound : needs] as const);
-  // The last row with a pair gives its cause, so rows without a setting that would bring them come first.
+  // If several rows have a pair, the last row decides the reason why the pair is missing. So rows that a setting would
+  // enable come last.
   const bySetting = leftOut.toSorted(([, one], [, other]) => Number(one !== noAnswer) - Number(other !== noAnswer));
   const unanswered = new Map<Row, Enabler | null>([...bySetting, ...dropped]);
   for (const row of answered) for (const name of reach.covering.pairsIn(row)) covered.add(name);

@@ -12,8 +12,8 @@ import {
 } from "../../spec/dimensions.ts";
 import { endpointNames, publishedEndpoints } from "../../spec/endpoints.ts";
 import { type Target, usableKeys } from "../../target/target.ts";
-import { letInKinds, missingFor } from "./reach.ts";
-import { begunInStates } from "./triples.ts";
+import { validKeyKinds, missingFor } from "./reach.ts";
+import { rowsInUsedUpStates } from "./triples.ts";
 
 /**
  * The dimensions whose value the harness can choose for a request. It cannot choose the age of a request, which follows
@@ -178,7 +178,7 @@ function rowsOfAges(target: Target): readonly Row[] {
     (name) => missingFor("endpoint", name, target) === null && (hasAgent || !ofAnAgent.includes(name)),
   );
   return endpoints.flatMap((endpoint) =>
-    letInKinds(target).map((key) => ({
+    validKeyKinds(target).map((key) => ({
       endpoint,
       method: "documented",
       key,
@@ -208,7 +208,7 @@ const rowsInStates = memoizeByPair((target: Target, seed: number): readonly Row[
   );
   const isWanted = (pair: string): boolean => dimensions.state.refused.some((state) => pair.includes(`state=${state}`));
   const rows = covering.cover({ covered: new Set(), seed, costOf: () => 1, needed, isWanted });
-  return [...rows, ...covering.extend({ known: rows, begun: begunInStates(kinds, states), seed })];
+  return [...rows, ...covering.extend({ known: rows, begun: rowsInUsedUpStates(kinds, states), seed })];
 });
 
 /**

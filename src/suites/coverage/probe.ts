@@ -40,16 +40,16 @@ export interface PairCoverage extends PairCounts {
   readonly seed?: number;
 }
 
-/** Approximate number of requests and executions with a test clock. */
-const withClock = { requests: 290, executions: 55 } as const;
+/** Approximate number of generated requests, and of agent executions among them, with a test clock. */
+const costWithTestClock = { requests: 290, executions: 55 } as const;
 /**
- * Maximum number of 429s to invalid keys. After these, the run sends no more invalid keys, because the target may be
- * limiting the client's address.
+ * Maximum number of 429s in response to invalid keys. After these, the run sends no more invalid keys, because the
+ * target may be limiting the client's address.
  */
 const maxLimited = 2;
 /**
- * If an agent ran this often on one endpoint despite the same invalid key or body, the run stops sending that
- * combination.
+ * Maximum number of agent executions on one endpoint despite the same invalid key or body. After these, the run stops
+ * sending that combination.
  */
 const maxForbiddenRuns = 2;
 const maxAgentMs = 60_000;
@@ -61,9 +61,10 @@ const maxAgentMs = 60_000;
 export const cornersRequested = probe(
   "requests are sent for the pairs of properties that no other request has",
   {
-    requests: (target) => (target.clock === null ? (hasFewRequests(target) ? 0 : maxValid) : withClock.requests),
+    requests: (target) =>
+      target.clock === null ? (hasFewRequests(target) ? 0 : maxValid) : costWithTestClock.requests,
     executions: (target) =>
-      target.clock === null ? (hasFewRequests(target) ? 0 : maxExecutions) : withClock.executions,
+      target.clock === null ? (hasFewRequests(target) ? 0 : maxExecutions) : costWithTestClock.executions,
     reads: true,
     stage: "coverage",
     since: "1.1",
@@ -182,7 +183,7 @@ async function sendRows(
     }
     await passBefore(row);
     if (isRefusedKey(row["key"] ?? "") && limited >= maxLimited) {
-      if (!(await waitIfClock(context.time))) {
+      if (!(await passMinuteIfClock(context.time))) {
         leaveOut(row, need("clock"));
         continue;
       }
@@ -225,7 +226,7 @@ const inOrderOfKeys = (rows: readonly Row[]): Row[] => {
  * Passes a minute if there is a test clock, so that a limit on the client's address admits requests again. Returns
  * whether the minute passed.
  */
-async function waitIfClock(time: ProbeContext["time"]): Promise<boolean> {
+async function passMinuteIfClock(time: ProbeContext["time"]): Promise<boolean> {
   if (time.canAdvance) await time.passTime(minuteOverMs, "the client's address is limited");
   return time.canAdvance;
 }
@@ -254,7 +255,7 @@ function clientOf(kind: string, client: Client, target: Target): Client | null {
   return key === null ? null : client.as(key);
 }
 
-/** A key, with the name of its limit that the run has used up. */
+/** A key, and the name of the limit of the key that the run has used up. */
 interface UsedKey {
   readonly key: TargetKey;
   /** The key's value in the dimension `key`. */
@@ -263,8 +264,8 @@ interface UsedKey {
 }
 
 /**
- * Builds a request to every endpoint, to be sent while a limit of a key is used up. Each returned function sends one.
- * Only checks of requirement set 1.1 judge them.
+ * Builds a request to every endpoint, for a key of which one limit is used up. Each returned function sends one
+ * request. Only checks of requirement set 1.1 judge them.
  */
 export function requestsInState(context: ProbeContext, { key, kind, state }: UsedKey): (() => PendingExchange)[] {
   const own = context.client.as(key).since("1.1");

@@ -51,8 +51,7 @@ export const derivedKinds: readonly string[] = [
 /** Whether the target must reject requests with this kind of key. */
 export const isRefusedKey = (kind: string): boolean => dimensions.key.refused.some((each) => each === kind);
 
-/** Returns the kinds of valid keys that the target has. */
-export const letInKinds = (target: Target): string[] => {
+export const validKeyKinds = (target: Target): string[] => {
   const tiers = usableKeys(target).flatMap(({ tier }) => tier ?? []);
   return [...new Set([...tiers, "read-only", "one agent"])].filter((kind) => missingFor("key", kind, target) === null);
 };

@@ -2,13 +2,13 @@ import type { Row } from "../../base/covering-array.ts";
 import { dimensions } from "../../spec/dimensions.ts";
 import { endpointNames } from "../../spec/endpoints.ts";
 import type { Target } from "../../target/target.ts";
-import { letInKinds, missingFor } from "./reach.ts";
+import { validKeyKinds, missingFor } from "./reach.ts";
 
 /**
- * A group of generated requests that share some values, to cover triples of values. Each request takes the next kind of
- * key and the next of the alternatives.
+ * A group of generated requests that share some values, so that triples of values are covered. Each request of the
+ * group takes the next kind of key and the next of the alternatives.
  */
-interface Beginning {
+interface RowGroup {
   readonly endpoints: readonly string[];
   readonly keys: "valid" | "refused";
   /** Alternatives for the remaining values. The requests take them in turn. */
@@ -30,7 +30,7 @@ const others = endpointNames.filter(
 );
 
 /** Groups of requests that cover triples of values. If the server is legal, only the last three groups run agents. */
-const beginnings: readonly Beginning[] = [
+const rowGroups: readonly RowGroup[] = [
   {
     endpoints: ofQueries,
     keys: "refused",
@@ -66,11 +66,14 @@ const beginnings: readonly Beginning[] = [
   { endpoints: ofQueries, keys: "valid", values: [{ agent: "slow", body: "valid" }], count: 3 },
 ];
 
-/** Builds the shared values of these requests. The covering array (`covering-array.ts`) chooses the others. */
-export function begunRows(target: Target): readonly Row[] {
+/**
+ * Returns the shared values of the requests of all groups. The covering array (`covering-array.ts`) chooses the other
+ * values.
+ */
+export function rowsOfGroups(target: Target): readonly Row[] {
   const refused = dimensions.key.refused.filter((kind) => missingFor("key", kind, target) === null);
-  const kinds = { valid: letInKinds(target), refused };
-  return beginnings.flatMap(({ endpoints, keys, values, count }) =>
+  const kinds = { valid: validKeyKinds(target), refused };
+  return rowGroups.flatMap(({ endpoints, keys, values, count }) =>
     endpoints
       .filter((endpoint) => missingFor("endpoint", endpoint, target) === null)
       .flatMap((endpoint) =>
@@ -92,8 +95,11 @@ const inEachState = [
   { endpoint: "list" },
 ] as const satisfies readonly Row[];
 
-/** Builds the first values of requests that are sent while a limit of a key is used up. */
-export const begunInStates = (keys: readonly string[], states: readonly string[]): readonly Row[] =>
+/**
+ * Returns the given values of requests that are sent while a limit of a key is used up. The covering array chooses the
+ * others.
+ */
+export const rowsInUsedUpStates = (keys: readonly string[], states: readonly string[]): readonly Row[] =>
   states
     .filter((state) => state === "minute used up" || state === "hour used up")
     .flatMap((state) =>

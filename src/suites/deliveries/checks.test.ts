@@ -39,12 +39,12 @@ function evidenceOf(
   return { sent, all: { deliveries: arrived, untilMs: 5000, clockMs: 0, canMove: true, unkept: {} } };
 }
 
-/** The same evidence, but the receiver dropped deliveries to one webhook. */
+/** The same evidence, except that the receiver dropped deliveries to one webhook. */
 const withDropped = ({ sent, all }: ReturnType<typeof evidenceOf>, hook: string): ReturnType<typeof evidenceOf> => ({
   sent,
   all: { ...all, unkept: { [`webhook-${hook}`]: 3 } },
 });
-/** The same evidence, but the receiver closed a connection that may have brought a delivery. */
+/** The same evidence, except that the receiver closed a connection that may have brought a delivery. */
 const withRefused = ({ sent, all }: ReturnType<typeof evidenceOf>): ReturnType<typeof evidenceOf> => ({
   sent,
   all: { ...all, refusedConnections: 1 },
@@ -53,7 +53,7 @@ const withEvent = (event: Readonly<Record<string, unknown>>) => evidenceOf([deli
 const signed = (...values: readonly string[]) =>
   evidenceOf([delivery({ headers: values.map((value) => ["X-Service-Signature", value] as const) })]);
 const to = (hook: string, type: string) => delivery({ hook: `webhook-${hook}`, event: { type } });
-/** A valid event, and a copy with these fields changed. */
+/** The evidence of a valid event, and of a copy in which these fields differ. */
 const twice = (event: Readonly<Record<string, unknown>>) => evidenceOf([delivery(), delivery({ event })]);
 const reach = { baseUrl: "http://127.0.0.1:1", unreachable: null, isNamed: false };
 

@@ -76,7 +76,7 @@ const completedData = checkEvery(
 
 const rootAndTime = memoizeByPair((delivery: Delivery, tookMs: number) => ({ root: deliveryJson(delivery), tookMs }));
 
-/** Returns a judge of whether the webhooks of an invoked agent got an event for each invoke. */
+/** Creates a judge: did the webhooks of an invoked agent get an event for each invoke? */
 const sentForEachInvoke =
   (event: "agent.invoked" | "agent.completed") =>
   ({ sent, all }: WebhookEvidence): Finding<never> => {

@@ -48,7 +48,7 @@ interface TriggeredEvent {
 }
 
 interface TriggerOptions {
-  /** Whether to invoke the agent that the event names, and to create a webhook for later events of that agent. */
+  /** Whether to invoke the agent that the event names, and then create a webhook for later events of that agent. */
   readonly isFollowed?: boolean;
   /**
    * Whether to create a webhook of `agent.*` for the agent that the event names. Later deployment events must not be
@@ -62,7 +62,7 @@ interface TriggerOptions {
 }
 
 /** Triggers a deployment event, and waits until a webhook that an earlier probe created gets the event. */
-const triggered = (
+const triggerProbe = (
   event: TriggeredEvent["event"],
   what: string,
   { isFollowed, isHeard, readsHealth, after = [] }: TriggerOptions = {},
@@ -104,7 +104,7 @@ const triggered = (
         await client.health(agent);
       }
       const deliveries = arrived();
-      // The main agent already has a webhook of `agent.*`.
+      // The main agent already has a webhook of `agent.*`, so it gets no second one.
       if (agent !== null && !isMain && !hasFewRequests(target)) {
         const name = "deployed-wildcard";
         await createWebhook(client, given.receiver, { name, events: ["agent.*"], agent, isSigned: true });
@@ -193,18 +193,18 @@ function judgeDelivered(evidence: DeploymentEvidence): Finding<never> {
   return breach(`\`${event}\``, types.length === 0 ? "no delivery came" : `only ${types.join(", ")}`);
 }
 
-const created = triggered("deployment.created", "is created", { isHeard: true });
-const updated = triggered("deployment.updated", "is updated", { isFollowed: true });
-const healthChanged = triggered("deployment.health_changed", "changes its health", { readsHealth: true });
+const created = triggerProbe("deployment.created", "is created", { isHeard: true });
+const updated = triggerProbe("deployment.updated", "is updated", { isFollowed: true });
+const healthChanged = triggerProbe("deployment.health_changed", "changes its health", { readsHealth: true });
 /** Comes after `created`: a target may be able to remove only the deployment that the first trigger created. */
-const deleted = triggered("deployment.deleted", "is removed", { after: [created] });
+const deleted = triggerProbe("deployment.deleted", "is removed", { after: [created] });
 
 /** Every trigger, and the probes that create the webhooks for its event. */
 export const deploymentTriggers = [...Object.values(webhookProbes), created, updated, healthChanged, deleted];
 
 const deploymentCheck = (
   clause: "HOOK-11" | "HOOK-12" | "HOOK-13" | "HOOK-14",
-  trigger: ReturnType<typeof triggered>,
+  trigger: ReturnType<typeof triggerProbe>,
 ): Check => check(clause, { ...webhookProbes, triggered: trigger, all: allDeliveries }, judgeDelivered);
 
 export const isOfDeployment = (delivery: Delivery): boolean =>

@@ -16,7 +16,7 @@ type Verdicts = Readonly<Record<string, string>>;
 const judge = async (habits: Partial<Habits>, maxWaitMs: number | null = null): Promise<Verdicts> =>
   (await judgeWithDeliveries(habits, maxWaitMs)).verdicts;
 
-/** Also returns how many deliveries the service gave up because no reply came. */
+/** Like `judge`, but also returns how many deliveries the service gave up because it got no reply. */
 async function judgeWithDeliveries(
   habits: Partial<Habits>,
   maxWaitMs: number | null = null,
@@ -53,7 +53,7 @@ describe.concurrent("a third-party hosting service", () => {
     ["an immediate retry", { pauses: [0, 60, 300, 1800, 7200] }, { "HOOK-28": "six-attempts" }],
     ["five attempts with an immediate one", { pauses: [0, 60, 300, 1800] }, { "HOOK-28": "four-retries" }],
     ["a queue that is polled", { pollSeconds: 5 }, { "HOOK-28": "five-attempts" }],
-    ["a queue that is polled in real time", { looksEveryMs: 60 }, { "HOOK-27": "from-previous" }],
+    ["a queue that is polled in real time", { pollEveryRealMs: 60 }, { "HOOK-27": "from-previous" }],
     ["redirects that count as failed", {}, { "HOOK-26/302": "retried" }],
     ["redirects that it follows", { followsRedirects: true }, { "HOOK-26/302": "followed" }],
     ["duplicates", { duplicates: 1 }, { "HOOK-25": "holds" }],
@@ -109,7 +109,7 @@ describe.concurrent("a third-party hosting service", () => {
 
   // A busy machine delays the queue, which may leave the times of retries unproven.
   it("fails if it polls its queue in real time and retries too early", { retry: 4 }, async () => {
-    expect(broken(await judge({ looksEveryMs: 60, pauses: [60, 300, 600, 7200] }))).toEqual(["HOOK-27"]);
+    expect(broken(await judge({ pollEveryRealMs: 60, pauses: [60, 300, 600, 7200] }))).toEqual(["HOOK-27"]);
   });
 });
 

@@ -51,7 +51,7 @@ const maxSenderTimeoutMs = 600_000;
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
 
 /**
- * Makes a judge of the attempts to deliver one event to a receiver. The finding is `unproven` if there were no
+ * Creates a judge of the attempts to deliver one event to a receiver. The finding is `unproven` if there were no
  * attempts, or they prove nothing.
  */
 const judgeAttemptsTo =
@@ -63,7 +63,7 @@ const judgeAttemptsTo =
     return first === undefined ? noDelivery : judge(evidence, first, retries);
   };
 
-/** Judges that an event was sent again after the receiver's first reply, which meant failure. */
+/** Creates a judge of whether an event was sent again after the receiver's first reply, which reported a failure. */
 const retriedAfter = (script: ReceiverScript, failure: string) =>
   judgeAttemptsTo(script, (evidence, first, retries): Finding<never> => {
     if (retries.length > 0) return holds();
@@ -218,7 +218,7 @@ interface FailedAttempts {
   readonly explanations: readonly Explanation[];
 }
 
-/** Wraps a judge of the attempts to deliver an event to the receiver that always fails. */
+/** Creates a judge of the attempts to deliver an event to the receiver that always fails. */
 const judgeFailing = <R extends string>(judge: (evidence: RetryEvidence, failed: FailedAttempts) => Finding<R>) =>
   judgeAttemptsTo("failing", (evidence, first, retries) => {
     const attempts = withoutDuplicates([first, ...retries], evidence);

@@ -97,7 +97,7 @@ const blockedTimes = memoizeByObject((deliveries: readonly Delivery[]): readonly
     deliveries.some(({ receivedMs }) => receivedMs > fromMs && receivedMs < toMs),
   );
   if (isConcurrent) return [];
-  // Joins two waits if the second follows the first at once.
+  // A wait that begins as soon as another ends continues the same blocked period.
   const blocked: BlockedTime[] = [];
   for (const wait of waits) {
     const last = blocked.at(-1);

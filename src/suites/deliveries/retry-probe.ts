@@ -63,7 +63,7 @@ const scripts = {
 export type ReceiverScript = keyof typeof scripts;
 export const receiverScripts = Object.keys(scripts) as ReceiverScript[];
 
-/** Scripts of receivers that only checks of later requirement sets judge. */
+/** Receivers that only checks of later requirement sets judge. */
 const laterScripts: readonly ReceiverScript[] = ["gone", "unnamedSuccess", "ownHeaders"];
 
 /** Scripts whose first reply reports a failure, so that the sender must retry. */
@@ -98,7 +98,7 @@ export interface FailingReceivers {
   readonly unwatched: readonly TimeSpan[];
 }
 
-/** Scripts for a main key with a small limit per minute: a failure and a rejected signature. */
+/** Receivers for a main key with a small limit per minute: one that fails, and one that rejects the signature. */
 const scriptsForFewRequests = ["failing", "mismatched"] as const satisfies readonly ReceiverScript[];
 
 export const failingReceivers = probe(

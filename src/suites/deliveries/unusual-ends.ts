@@ -24,8 +24,8 @@ import {
 } from "../webhooks/create-webhook.ts";
 import { eventsOfType, eventTypeOf } from "./events.ts";
 
-// Executions that end in a way that few requests cause: a batch of a failing agent, and streams that run into the
-// agent's timeout. Their probes run before the webhooks of earlier sets exist, so that these get no further events.
+// This file tests executions that end in a rare way: a batch of a failing agent, and streams that run into the agent's
+// timeout. The probes run before the webhooks of other probes exist, so that those webhooks get no further events.
 
 const since = "1.2";
 const maxTimeoutMs = 60_000;
@@ -74,20 +74,20 @@ function judgeFailedBatch(failed: FailedBatch | null): Finding<never> {
   return holds();
 }
 
-/** Streams of an agent that times out, as many as the key has slots, and what came of them. */
+/** Streams of an agent that times out, one for each slot of the key, and what the target did afterwards. */
 interface TimedOutStreams {
   readonly named: RequestedWebhook;
   readonly wildcard: RequestedWebhook;
   readonly streams: readonly Exchange[];
   /** An invoke with the same key, after all streams have ended. */
   readonly after: Exchange;
-  /** The same invoke some time later, if the first was refused; else `null`. */
+  /** The same invoke some time later; `null` unless the first was refused. */
   readonly later: Exchange | null;
   readonly byName: readonly Delivery[];
   readonly byWildcard: readonly Delivery[];
 }
 
-/** Maximum number of slots for which as many streams are sent. */
+/** Maximum number of slots of the key. Each of them needs a stream. */
 const maxSlots = 4;
 
 /** The key with the fewest slots; `null` without a test clock, where the timeouts take too long. */
@@ -135,7 +135,7 @@ export const streamsTimedOut = probe(
     const after = await ask();
     let later: Exchange | null = null;
     if (hasStatus(after, 429)) {
-      await time.passTime(laterMs, "a slot may be given back a little later");
+      await time.passTime(slotReleaseMs, "a slot may be given back a little later");
       later = await ask();
     }
     const heard = ({ address }: OpenedWebhook): boolean =>
@@ -154,8 +154,8 @@ export const streamsTimedOut = probe(
   },
 );
 
-/** Time in which a slot is given back at the latest, by the target's clock. */
-const laterMs = 5000;
+/** Time after which the slots must be free again, by the target's clock. */
+const slotReleaseMs = 5000;
 
 const notSent = inapplicable("no key of few slots, or no test clock");
 
@@ -200,7 +200,7 @@ function judgeWildcard(timedOut: TimedOutStreams | null): Finding<never> {
       );
 }
 
-/** Judges that the timeout of a stream is reported at all: as a timeout, or as a failure. */
+/** Judges that the target reports the timeout of a stream at all, as a timeout or as a failure. */
 function judgeReported(timedOut: TimedOutStreams | null): Finding<never> {
   if (timedOut === null) return notSent;
   const { streams, wildcard, byName, byWildcard } = timedOut;
@@ -220,7 +220,7 @@ export const unusualEndChecks: readonly Check[] = [
   check("HOOK-16", streamsTimedOut, judgeWildcard, { as: "agent.timeout of a stream", since }),
 ];
 
-/** For the suite `limits`. */
+/** This check belongs to the suite `limits`. */
 export const timedOutSlotsCheck = check("LIM-17", streamsTimedOut, judgeSlots, {
   as: "streams that time out",
   since,

@@ -24,7 +24,7 @@ export interface WatchedDeliveries {
 /** The retries that are still to come. Times are milliseconds since the start of the run. */
 export type RemainingRetries =
   | { readonly kind: "nothing"; readonly reason: string }
-  /** By some reading of the schedule, another attempt is due. */
+  /** Another attempt is due by some reading of the schedule. */
   | {
       readonly kind: "awaited";
       readonly attempts: number;

@@ -66,7 +66,7 @@ interface ErrorCheckOptions<R extends string> {
   readonly isCovered?: (exchange: Exchange, all: AllExchanges) => boolean;
   readonly judge: (exchange: Exchange) => Mismatch | null | undefined;
   readonly whenEmpty?: Unproven;
-  /** Returns the reading of the clause that all errors together follow. */
+  /** Finds the reading of the clause that all errors together follow. */
   readonly judgeAcross?: (errors: readonly Exchange[]) => Finding<R>;
 }
 
@@ -90,7 +90,7 @@ const everyError = <const K extends JudgedId>(
     },
   );
 
-/** Makes a rule for error bodies applicable to an exchange. */
+/** Turns a rule for error bodies into a judge of an exchange. */
 const byRule =
   <M>(rule: (error: ErrorResponse) => M) =>
   (exchange: Exchange): M =>
@@ -121,7 +121,7 @@ const haveForm = (clause: "ERR-2" | "ERR-3" | "ERR-4", endpoints: readonly Endpo
   });
 
 /**
- * Creates a check of a rule for one of the two error forms. Its reading is `absent` if the run has errors, but none of
+ * Creates a check of a rule for one of the two error forms. Its reading is `absent` if the run has errors, but none in
  * that form.
  */
 const inForm = (
@@ -202,7 +202,8 @@ const codesOf = (exchanges: readonly Exchange[]): string[] =>
 const toleranceSeconds = 3;
 const longestWindowSeconds = 3600;
 /**
- * If `retry_after` ends later than this after `reset_at`, the two do not fit: `retry_after` must be in another unit.
+ * Maximum time from `reset_at` to the end of `retry_after`. Beyond it, the two do not fit, so `retry_after` must be in
+ * another unit.
  */
 const maxPastResetSeconds = 60;
 

@@ -52,7 +52,7 @@ interface Evidence {
 const byId = memoizeByObject(({ exchanges }: AllExchanges) => new Map(exchanges.map((each) => [each.id, each])));
 
 /**
- * Makes a case to judge from each sample whose key was accepted. Its `proof` is `null` if the run kept no exchange:
+ * Turns each sample whose key was accepted into a case to judge. Its `proof` is `null` if the run kept no exchange:
  * bursts keep only samples.
  */
 const sampleCases = ({ samples, all }: Evidence): readonly Member<AcceptedSample>[] => casesIn(all)(samples);
@@ -72,7 +72,9 @@ interface SampleCheckOptions<T, R extends string> {
   readonly as?: string;
   readonly expected: string;
   readonly members: (evidence: Evidence) => readonly Member<T>[];
-  /** Describes the mismatch. `null`: no mismatch. `undefined`: the clause does not apply to this response. */
+  /**
+   * Returns how the response breaks the clause; `null` if it does not, `undefined` if the clause does not apply to it.
+   */
   readonly judge: (subject: T) => string | null | undefined;
   readonly whenEmpty?: Unproven;
   readonly judgeAcross?: (subjects: readonly T[], evidence: Evidence) => Finding<R>;
@@ -150,7 +152,7 @@ const withLongerWay = (sample: Sample): Sample => ({
   headMs: sample.headMs + monthMs,
 });
 
-/** Checks of the header rules that need no special options. */
+/** The checks of the header rules that need no special options. */
 const byRuleAlone = headerRules
   .filter((rule) => rule !== notNegative && rule !== limitPublished)
   .map((rule) => {

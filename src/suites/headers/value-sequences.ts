@@ -212,7 +212,7 @@ export function judgeRemainingAfterReads({ keys, keylessMs }: AllSamples, all: A
       if (fall === null) continue;
       judged += 1;
       const own = batches.filter((each) => each.key === key.key && isSuccess(each));
-      if (fall.fell > maxFallAfterRead + entriesBy(own, next.sentMs))
+      if (fall.fell > maxFallAfterRead + pendingEntries(own, next.sentMs))
         return breach(
           "`Remaining` falls by 1 with each request",
           `from ${read.remaining} to ${next.remaining} with one request after a read (key ${key.key})`,
@@ -223,7 +223,7 @@ export function judgeRemainingAfterReads({ keys, keylessMs }: AllSamples, all: A
 }
 
 /** Number of batch entries that the target may still be counting at `atMs`. */
-const entriesBy = (batches: readonly Exchange[], atMs: number): number =>
+const pendingEntries = (batches: readonly Exchange[], atMs: number): number =>
   batches
     .filter(({ sentMs }) => sentMs <= atMs && sentMs > atMs - batchMs)
     .reduce(

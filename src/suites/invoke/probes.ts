@@ -54,7 +54,7 @@ export const slowAgentInvoked = probe(
   },
 );
 
-/** Parts of a request body, with values at the minimum of their range. */
+/** Parts of a request body, each at the lower end of its range. */
 const minFeatures = {
   temperature: { parameters: { temperature: 0 } },
   context: { parameters: { context: { user: { name: "Ada", tags: ["a", "b"] }, depth: 1 } } },
@@ -63,7 +63,7 @@ const minFeatures = {
   scripts: { query: unicodeText },
 } as const;
 
-/** Parts of another request body, with values at the maximum of their range. */
+/** Parts of another request body, each at the upper end of its range. */
 const maxFeatures = {
   temperature: { parameters: { temperature: 2 } },
   maxTokens: { parameters: { max_tokens: fewTokens } },

@@ -64,7 +64,8 @@ export const sessionChecks: readonly Check[] = [
       const failed = [invokedBefore, stream, invokedAfter, elsewhere].find((each) => !isSuccess(each));
       if (failed !== undefined) return unproven(`a call of the session did not succeed (${outcomeOf(failed)})`);
       if (repeats(elsewhere, word)) return unproven(repeatedElsewhere);
-      // If the agent forgets the session even without a stream, the check above reports that.
+      // An agent that forgets the session even without streams breaks the check of invokes, and is not reported again
+      // here.
       if (!repeats(invokedBefore, ...said.slice(0, 3)))
         return unproven("the session's fourth invoke repeats no word of it");
       return repeats(invokedAfter, ...said)

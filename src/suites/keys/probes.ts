@@ -104,7 +104,7 @@ export const temporaryKeyExpired = probe(
   async (context) => (context.time.canAdvance ? requestAfterExpiry(context, "of-temporary-key", endpointNames) : null),
 );
 
-/** Endpoints that could not be requested yet when the clock was advanced. */
+/** Endpoints that had no resource to request when the clock was advanced. */
 const laterEndpoints = ["operations"] as const satisfies readonly EndpointName[];
 
 /** Waits for the expiry on a real clock. Runs late, so that other probes use the time and every endpoint has a resource to request. */
@@ -221,7 +221,7 @@ export const otherAddressKeyTried = probe(
     const second = "a key of another address, for the second time";
     const again = await sendTrials(asking, second, keyExpectations[second].on);
     const cells = [...first, ...again];
-    // Anyone can send this header, so a server may trust it only from a known proxy.
+    // Anyone can send `X-Forwarded-For`, so a server may trust it only from a known proxy.
     const claimed = cells.some(({ exchange }) => isSuccess(exchange))
       ? null
       : await restricted.send("GET", "/usage", { headers: [["X-Forwarded-For", there]] });

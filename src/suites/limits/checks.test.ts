@@ -15,7 +15,7 @@ import { sample } from "../testing/sample.ts";
 
 const free = publishedTiers.free;
 
-/** Consecutive requests at one time of the target's clock, in seconds. */
+/** Samples of consecutive requests at one time of the target's clock, in seconds. */
 const sent = (many: number, clockSeconds: number, status: number, realMs: number): Sample[] =>
   Array.from({ length: many }, (_, index) =>
     sample({ sentMs: realMs + index, sentClockMs: clockSeconds * 1000, status }),
@@ -56,7 +56,7 @@ const minute = (more: Partial<MinuteExhausted> = {}): MinuteExhausted => ({
   ...more,
 });
 
-/** Nine requests are admitted, then all are refused for some seconds. */
+/** The evidence of nine admitted requests, after which all are refused for some seconds. */
 const nine = minute({
   samples: [...sent(9, 0, 200, 0), ...sent(1, 0, 429, 2000), ...sent(1, 61, 200, 2010)],
   first: { admitted: 9, failed: 0, invoked: 9, end: "refused", hiccups: 0 },
@@ -132,7 +132,7 @@ const ofLaterHour = (status: number): Exchange => ofHour(status, undefined, 3000
 const slipped = (more: Partial<HourExhausted> = {}): HourExhausted =>
   hour(100, { refused: [ofHour(429)], stream: ofHour(200), afterStream: ofHour(429), ...more });
 
-/** Ten requests a minute, more than two minutes apart, then a refusal, then one request two hours later. */
+/** The evidence of ten requests every two minutes or more, then a refusal, and one more request two hours later. */
 function hour(admitted: number, more: Partial<HourExhausted> = {}): HourExhausted {
   const samples = Array.from({ length: admitted }, (_, index) =>
     sample({ sentMs: index, sentClockMs: Math.floor(index / 10) * 123_000 }),
@@ -160,7 +160,8 @@ function hour(admitted: number, more: Partial<HourExhausted> = {}): HourExhauste
 }
 
 /**
- * A key of the same tier, used once while the first key is exhausted.
+ * The evidence of a key of the same tier that was used once while the first key was exhausted.
+ *
  * @param told the `Remaining` of its earlier response
  */
 function twin(after: Exchange, isFresh: boolean, told: readonly Header[] | null = null): SiblingKeyResult {

@@ -59,11 +59,11 @@ const describeBreach = ({ expected, actual, witness }: LimitBreach): Finding<nev
   return breach(expected, `${actual} (${witness.length} requests prove it: ${ids})`);
 };
 
-const failing = (where: string): Finding<never> =>
+const unprovenByFailures = (where: string): Finding<never> =>
   unproven(`requests ${where} the limit got neither a success nor a 429`);
 
 /**
- * Whether invoke seems to have no limit: more requests than the minute's limit were admitted, and `Remaining` never
+ * Whether the target seems to limit no invokes: it admitted more than the minute's limit, and `Remaining` never
  * changed.
  */
 function isUnlimited({ first, samples, limits }: MinuteExhausted): boolean {
@@ -169,7 +169,7 @@ export const limits = suite("Limits", [
     if (isUnlimited(use)) return unproven("invoke is not limited at all (LIM-10)");
     const found = minuteBreach(use);
     if (found?.side === "over") return describeBreach(found.judged);
-    if (use.first.end === "failing") return failing("beyond");
+    if (use.first.end === "failing") return unprovenByFailures("beyond");
     const { burst, perMinute } = use.limits;
     // If the tier's burst is not documented, it may be large enough to explain the extra requests.
     if (burst === null && use.first.admitted > perMinute)
@@ -183,14 +183,14 @@ export const limits = suite("Limits", [
     const found = minuteBreach(use);
     if (found?.side === "under") return describeBreach(found.judged);
     if (minuteReached(use)) return holds();
-    if (use.first.end === "failing") return failing("below");
+    if (use.first.end === "failing") return unprovenByFailures("below");
     if (use.first.end === "refused") return unproven("earlier use of the key may explain the refusals");
     return unproven("the agent responds too slowly to exhaust a minute");
   }),
   check("LIM-3", hourExhausted, (use) => {
     const found = hourBreach(use);
     if (found?.side === "over" && found.judged.limit !== "minute") return describeBreach(found.judged);
-    if (use.end === "failing") return failing("beyond");
+    if (use.end === "failing") return unprovenByFailures("beyond");
     return use.end === "refused" ? holds() : unproven(`no refusal after ${use.admitted} requests`);
   }),
   check("LIM-3", hourExhausted, (use) => judgeStreamBeyondHour(use, hourBreach(use)?.side === "over"), {
@@ -201,7 +201,7 @@ export const limits = suite("Limits", [
     const found = hourBreach(hour);
     if (found?.side === "under") return describeBreach(found.judged);
     if (maxAdmittedWithin(hour.samples, hourMs) >= hour.limits.perHour) return holds();
-    if (hour.end === "failing") return failing("below");
+    if (hour.end === "failing") return unprovenByFailures("below");
     return unproven("earlier use of the key, or the month's tokens, may explain the refusals");
   }),
   check("LIM-7", minuteExhausted, (use) => {
@@ -215,7 +215,7 @@ export const limits = suite("Limits", [
     const saidSeconds = refusal === undefined ? null : retryAfterSeconds(refusal);
     // A burst limit never requires a longer wait, so the minute's limit refused the request.
     if (saidSeconds === null || saidSeconds > maxBurstSeconds) return unproven("the minute admits too few (LIM-2)");
-    if (use.first.end !== "refused") return failing("below");
+    if (use.first.end !== "refused") return unprovenByFailures("below");
     return breach(`a burst of ${burst} is admitted`, `refused after ${use.first.admitted}`, ...use.refused);
   }),
   observe("LIM-8", minuteExhausted, ({ first, limits: { perMinute, burst } }) =>
@@ -247,7 +247,7 @@ export const limits = suite("Limits", [
     const [refusal] = refused;
     if (refusal === undefined) return unproven(`no refusal after ${first.admitted} requests`);
     if (isSuccess(refusal)) return unproven("the request beyond the limit was admitted");
-    if (first.admitted === 0 && !hasStatus(refusal, 429)) return failing("below");
+    if (first.admitted === 0 && !hasStatus(refusal, 429)) return unprovenByFailures("below");
     if (!hasStatus(refusal, 429)) {
       if (!minuteReached(use)) return unproven(`an invoke got ${outcomeOf(refusal)} before the limit was reached`);
       return breach("429 with the error body", outcomeOf(refusal), refusal);

@@ -11,10 +11,10 @@ import { coverageProbe } from "../shared/coverage-probe.ts";
 import { ensureAllowance, unpaced } from "./exhaust.ts";
 import { countedReadOf } from "./key-history.ts";
 
-/** How often each request is sent in a row. The second and the third show its cost. */
-const times = 3;
+/** How often each request is sent in a row. The second and the third response show its cost. */
+const repeatCount = 3;
 /** Endpoints and statuses that this probe skips, because other probes repeat them anyway. */
-const isKnown: ReadonlySet<string> = new Set(["usage 200", "health 200"]);
+const skippedKinds: ReadonlySet<string> = new Set(["usage 200", "health 200"]);
 /**
  * Maximum number of pairs of endpoint and status to repeat. The number is smaller on a real clock, where each request
  * may have to wait for a window.
@@ -36,7 +36,7 @@ export const costsMeasured = probe(
   "requests of each kind are repeated, for what they cost",
   {
     since: "1.1",
-    requests: (target) => kindsAtMost(target) * (times + 1),
+    requests: (target) => kindsAtMost(target) * (repeatCount + 1),
     executions: 0,
     stage: "coverage",
     after: [coverageProbe],
@@ -47,10 +47,10 @@ export const costsMeasured = probe(
     const chosen = repeatable(context).slice(0, kindsAtMost(target));
     const perMinute = limitsOf(client.key, target)?.perMinute ?? 0;
     if (chosen.length > 0)
-      await ensureAllowance(client, 1 + chosen.length * (times + 1), { time, recorder, perMinute });
+      await ensureAllowance(client, 1 + chosen.length * (repeatCount + 1), { time, recorder, perMinute });
     if (chosen.length > 0) await client.send("GET", "/usage");
     for (const exchange of chosen) {
-      for (let sent = 0; sent < times; sent += 1) await repeat(exchange, context);
+      for (let sent = 0; sent < repeatCount; sent += 1) await repeat(exchange, context);
       await client.send("GET", "/usage");
     }
     return { kinds: chosen.length };
@@ -80,7 +80,7 @@ function repeatable({ recorder, target, client, readOnly }: ProbeContext): Excha
     const isGet = request.method === "GET" && (status === 200 || status === 404);
     const isRejected = request.method === "POST" && (status === 400 || status === 404) && !readOnly;
     const name = `${endpoint} ${status}`;
-    if (isOurs && endpoint !== null && !isKnown.has(name) && (isGet || isRejected)) found.set(name, exchange);
+    if (isOurs && endpoint !== null && !skippedKinds.has(name) && (isGet || isRejected)) found.set(name, exchange);
   }
   const isRead = ({ request }: Exchange): boolean => request.method === "GET";
   const all = [...found.values()];
@@ -99,9 +99,7 @@ const isJsonType = (name: string, value: string): boolean =>
 const maxKeys = 5;
 /** Smallest limit per minute of a key to measure with. */
 const minPerMinute = 20;
-/**
- * Number of GET requests before the two health requests, and after them. Together they show the usual cost three times.
- */
+/** Number of GET requests before and after the health requests. Together they show the usual cost three times. */
 const readings = { before: 2, after: 3 } as const;
 const healthTimes = 2;
 

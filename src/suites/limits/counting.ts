@@ -18,12 +18,11 @@ const smallestPerMinute = 10;
 /** Responses that show how different kinds of requests change `Remaining` of one key. */
 export interface CountingResponses {
   /**
-   * An invoke, directly followed by the invoke `before`. The fall of `Remaining` between these two shows the cost of
-   * one invoke.
+   * An invoke right before the invoke `before`. The fall of `Remaining` between the two shows the cost of one invoke.
    */
   readonly first: Exchange;
   readonly before: Exchange;
-  /** Consecutive streams; empty if no agent is known to stream. */
+  /** Streams that were sent in a row; empty if no agent is known to stream. */
   readonly streams: readonly Exchange[];
   readonly afterStreams: Exchange;
   readonly health: readonly Exchange[];
@@ -102,7 +101,7 @@ export const allowanceWatched = probe(
   },
 );
 
-/** Requests with the same key, sent at or after the given one, that got no response. */
+/** Returns the requests with the same key that were sent with the given one or later, and got no response. */
 const unansweredSince = ({ key, sentMs }: Exchange, recorder: Recorder): Exchange[] =>
   recorder.exchanges().filter((each) => each.key === key && each.sentMs >= sentMs && each.answer.kind === "unanswered");
 

@@ -22,7 +22,7 @@ interface Window {
 
 let beganMs = 0;
 
-/** The requests to several endpoints while a limit of a key is used up. */
+/** The evidence of requests to several endpoints while a limit of a key is used up. */
 function late({
   key,
   state = "minute used up",

@@ -21,7 +21,7 @@ interface LateRequest {
   readonly sample: Sample;
 }
 
-/** An admitted late request, and the refused requests before and after it. */
+/** A late request that was admitted, and the refused requests before and after it. */
 interface AdmittedLate {
   readonly window: readonly LateRequest[];
   readonly admitted: LateRequest;
@@ -40,7 +40,7 @@ const minRefused = 3;
 const minAdmitted = 3;
 const minWindows = 2;
 /**
- * If the chance that a window gave back a request for each of the admitted requests is below this, they are a breach.
+ * The admitted requests are a breach if the chance that a window gave back a request for each of them is below this.
  */
 const maxChance = 1e-4;
 
@@ -63,7 +63,7 @@ const showsUsedUp = ({ endpoint, sample }: LateRequest): boolean =>
   isRefused(sample) && !runningAgents.includes(endpoint);
 
 /** Returns the admitted requests between two refusals that both report the same window and `Remaining: 0`. */
-const admittedBetween = (window: readonly LateRequest[]): AdmittedLate[] =>
+const admittedBetweenRefusals = (window: readonly LateRequest[]): AdmittedLate[] =>
   window.flatMap((admitted, at) => {
     if (!isAdmitted(admitted.sample)) return [];
     const { sentMs, endMs } = admitted.sample;
@@ -102,7 +102,7 @@ function judgeEveryEndpoint(all: AllExchanges): Finding<never> {
     new Set(late.flat().flatMap(({ endpoint, sample }) => (is(sample) ? [endpoint] : [])));
   // If an endpoint was both admitted and refused, the window gave requests back, or another limit is broken.
   if (!endpointsThat(isAdmitted).isDisjointFrom(endpointsThat(isRefused))) return holds();
-  const byEndpoint = Map.groupBy(late.flatMap(admittedBetween), (each) => each.admitted.endpoint);
+  const byEndpoint = Map.groupBy(late.flatMap(admittedBetweenRefusals), (each) => each.admitted.endpoint);
   const pattern = [...byEndpoint.values()].find(isPattern);
   const [first] = pattern ?? [];
   return pattern === undefined || first === undefined ? holds() : breachOf(pattern, first);

@@ -107,7 +107,7 @@ export async function sendUntilRefused(
  * that lasts longer.
  */
 export const retryPausesMs = [300, 600, 1200] as const;
-/** How often a slot that was released late may interrupt a burst. */
+/** Maximum number of refusals in a burst that slots explain: the server had released them late. */
 const maxHiccups = 12;
 
 /** Result of sending requests until a refusal outlasts its retries. */
@@ -117,9 +117,10 @@ export interface ExhaustResult extends BurstResult {
 }
 
 /**
- * Like {@link exhaust}, with a real pause after some admitted requests. The server releases all slots during the pause,
- * so a refusal right after it is not for a slot.
- * @param pauseAfter number of requests before the pause; no pause if `null` or out of range
+ * Like {@link exhaust}, but pauses once in real time. During the pause the server releases all slots, so a refusal
+ * right after it is not for a slot.
+ *
+ * @param pauseAfter number of admitted requests before the pause; no pause if `null` or out of range
  */
 export async function exhaustWithPause(
   sender: KeySender,

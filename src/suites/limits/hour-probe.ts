@@ -24,9 +24,11 @@ export interface HourExhausted extends RunKeyHistory {
   readonly admitted: number;
   readonly end: "refused" | "all sent" | "failing";
   readonly refused: readonly Exchange[];
-  /** Health report, read while the hour was exhausted; `null` if the hour was not exhausted. */
+  /** A health report that was read while the hour was exhausted; `null` if the hour was not exhausted. */
   readonly health: Exchange | null;
-  /** A stream requested while the hour was exhausted. If it was admitted, `afterStream` is an invoke after it. */
+  /**
+   * A stream that was requested while the hour was exhausted. If it was admitted, `afterStream` is an invoke after it.
+   */
   readonly stream: Exchange | null;
   readonly afterStream: Exchange | null;
   readonly retried: TimedRetry | null;

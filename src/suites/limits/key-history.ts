@@ -134,7 +134,7 @@ function historyOf(
 ): History {
   const countedIds = new Set(countedReadIds);
   const mayCount = (sample: Sample): boolean =>
-    !countedIds.has(sample.id) && countsPerhaps(sample, countedReadIn(history));
+    !countedIds.has(sample.id) && isCountUnknown(sample, countedReadIn(history));
   return {
     priorUse: isFresh ? "nothing" : "counted",
     lingeringUntilMs: stragglers.map(({ endMs }) => endMs),
@@ -155,10 +155,10 @@ function decidedIn(sample: Sample, clock: "stands" | "runs"): Span {
 }
 
 /**
- * Whether it is unknown if a request counted. The document does not say whether a GET request counts, or is refused at
- * the limit. A GET request of the kind that was observed to count certainly counted if requests were left.
+ * Whether the history cannot show if a request counted. The document does not say whether a GET request counts, or is
+ * refused at the limit. A GET request of the kind that was observed to count certainly counted if requests were left.
  */
-const countsPerhaps = (sample: Sample, countedRead: CountedRead | null): boolean =>
+const isCountUnknown = (sample: Sample, countedRead: CountedRead | null): boolean =>
   isRefusedRead(sample, countedRead) ||
   (isAdmitted(sample) && !isAgentCall(sample) && !(sample.kind === countedRead && (sample.remaining ?? 0) > 0));
 

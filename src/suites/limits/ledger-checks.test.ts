@@ -32,7 +32,7 @@ interface Server {
   readonly cost?: (name: Name, index: number) => number;
   /** Growth of `requests.used` with a request. Default: its cost. */
   readonly used?: (name: Name) => number;
-  /** Requests that a refilling window gives back while a request is under way. */
+  /** Number of requests that a refilling window gives back during each request. */
   readonly refill?: number;
   /** Time from one request to the next, in ms. */
   readonly stepMs?: number;

@@ -11,17 +11,17 @@ import { costsMeasured, healthCostMeasured } from "./cost-probe.ts";
 import { admissibleCosts, type Charge, chargesOf, costsOne, groupOf, type RequestKind, usualCosts } from "./ledger.ts";
 import { judgeUsageGrowth, observeKeyUsage } from "./usage-ledger.ts";
 
-/** Whether a clause covers a kind of request. */
-type Judges = (kind: RequestKind) => boolean;
+/** A test of whether a clause covers a kind of request. */
+type KindTest = (kind: RequestKind) => boolean;
 
-const isStream: Judges = ({ endpoint, outcome }) => endpoint === "stream" && outcome === "2xx";
+const isStream: KindTest = ({ endpoint, outcome }) => endpoint === "stream" && outcome === "2xx";
 /**
  * Whether a kind of request must cost nothing. A successful health request must; a health request that is refused for
  * its key may cost 1, like any other refusal.
  */
-const isFree: Judges = (kind) => admissibleCosts(kind).max === 0;
+const isFree: KindTest = (kind) => admissibleCosts(kind).max === 0;
 
-/** How often a wrong cost must be observed. A single wrong cost may come from another client of the key. */
+/** Minimum number of wrong costs to prove a breach. A single one may come from another client of the key. */
 const minInstances = 2;
 /** Maximum number of wrong costs to examine in a group of requests. A fault shows in all of them. */
 const maxSuspects = 20;
@@ -31,7 +31,7 @@ const maxSuspects = 20;
  */
 const minControls = 3;
 /** Maximum time between a charge and its controls, in ms. */
-const nearMs = 15_000;
+const maxControlDistanceMs = 15_000;
 /**
  * A control must have taken at least this share of the time that the charge took. In much less time, the window may
  * give back nothing.
@@ -46,7 +46,7 @@ interface Ledger {
 }
 
 /** Judges the costs of all requests of a run. `isMeant` chooses the kinds of requests that the clause covers. */
-function judgeCosts(samples: AllSamples, all: AllExchanges, isMeant: Judges): Finding<never> {
+function judgeCosts(samples: AllSamples, all: AllExchanges, isMeant: KindTest): Finding<never> {
   const charges = chargesOf(samples)(all);
   const others = charges.filter(
     ({ kind, isLowerBound }) => !isLowerBound && costsOne(kind) && !isStream(kind) && !isMeant(kind),
@@ -84,7 +84,8 @@ const groupCharges = (
 };
 
 /**
- * Finds charges of a group that are too high. Two are enough, because a target may charge too much only now and then.
+ * Finds charges (measured costs) of a group that are too high. Two are enough, because a target may charge too much
+ * only now and then.
  */
 function findTooHigh(group: string, own: readonly Charge[], ledger: Ledger): readonly Charge[] | null {
   const [first] = own;
@@ -109,8 +110,8 @@ const isSuspected = (control: Charge, { kind }: Charge, trait: string): boolean 
     !trait.startsWith(" with the key "));
 
 /**
- * Finds charges of a group that are too low. More than half of the group must be, because a window may give back
- * requests at any time.
+ * Finds charges (measured costs) of a group that are too low. More than half of the group must be, because a window may
+ * give back requests at any time.
  */
 function findTooLow(own: readonly Charge[], ledger: Ledger): readonly Charge[] | null {
   const [first] = own;
@@ -124,7 +125,7 @@ function findTooLow(own: readonly Charge[], ledger: Ledger): readonly Charge[] |
   return free.length >= minInstances && free.length > leavingAny(free, hasClock) ? free : null;
 }
 
-/** Number of earlier requests that may have left a rolling window during one of these charges. */
+/** Number of earlier requests that may have left a rolling window during one of these charges (measured costs). */
 const leavingAny = (charges: readonly Charge[], hasClock: boolean): number =>
   new Set(charges.flatMap(({ from, to, account }) => requestsLeaving(from, to, account.samples, hasClock))).size;
 
@@ -156,7 +157,7 @@ function isUndisturbed(charge: Charge, { charges }: Ledger, isFit: (control: Cha
       groupOf(each.kind) !== groupOf(kind) &&
       isFit(each) &&
       isControl(usual.get(groupOf(each.kind)), isTooLow) &&
-      Math.abs(each.from.sentMs - charge.from.sentMs) <= nearMs &&
+      Math.abs(each.from.sentMs - charge.from.sentMs) <= maxControlDistanceMs &&
       (!isTooLow || sharesWindow(each, charge)),
   );
   return controls.length >= minControls && controls.every((each) => each.cost === usual.get(groupOf(each.kind)));
@@ -241,7 +242,7 @@ export const ledgerChecks: readonly Check[] = [
   }),
 ];
 
-/** For the suite `headers`. */
+/** This check belongs to the suite `headers`. */
 export const remainingLedger: Check = check(
   "HDR-12",
   evidence,
@@ -249,7 +250,7 @@ export const remainingLedger: Check = check(
   options,
 );
 
-/** For the suite `keys`. */
+/** This check belongs to the suite `keys`. */
 export const keyUsageLedger: Check = observe(
   "KEY-10",
   evidence,
@@ -257,7 +258,7 @@ export const keyUsageLedger: Check = observe(
   options,
 );
 
-/** For the suite `usage`. */
+/** This check belongs to the suite `usage`. */
 export const usageLedger: Check = check(
   "USE-7",
   evidence,

@@ -80,7 +80,7 @@ export const chargesOf = memoizeByObject((samples: AllSamples) =>
   memoizeByObject((all: AllExchanges): readonly Charge[] => {
     const exchanges = new Map(all.exchanges.map((each) => [each.id, each]));
     return samples.keys.flatMap((account) => {
-      const series = seriesOf(whileLetIn(account.samples)).map((alone) =>
+      const series = seriesOf(untilRejected(account.samples)).map((alone) =>
         alone.map((sample) => entryOf(sample, account.key, exchanges.get(sample.id), all)),
       );
       return chargesIn(series, account, samples.keylessMs);
@@ -89,10 +89,10 @@ export const chargesOf = memoizeByObject((samples: AllSamples) =>
 );
 
 /**
- * Returns the requests of a key up to its last admitted one, if the key got only 401 afterwards; else all. A rejected
- * key has no allowance: the target may count its other errors, such as a 404, against the client's address.
+ * Returns the requests of a key up to its last admitted one, if the key got only 401 afterwards; else returns all. A
+ * rejected key has no allowance: the target may count its other errors, such as a 404, against the client's address.
  */
-function whileLetIn(samples: readonly Sample[]): readonly Sample[] {
+function untilRejected(samples: readonly Sample[]): readonly Sample[] {
   const lastMs = samples.findLast(isAdmitted)?.sentMs;
   if (lastMs === undefined) return [];
   const isRefused = samples.some(({ status, sentMs }) => status === 401 && sentMs > lastMs);

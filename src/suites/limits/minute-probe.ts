@@ -137,8 +137,8 @@ export const minuteExhausted = tierProbe(
 
 /**
  * Returns the refusal whose `retry_after` holds now. A later request of the run, even one with invalid input, may have
- * used the allowance that the last refusal announced. Then this asks for a new refusal. Returns `undefined` if there is
- * none.
+ * used the allowance that the last refusal announced. The function then sends requests until one is refused again.
+ * Returns `undefined` if there is no refusal.
  */
 async function latestRefusal(
   { tested, recorder }: LimitsProbeContext,
@@ -157,7 +157,7 @@ async function latestRefusal(
   return undefined;
 }
 
-/** Requests until a new refusal. More than one is needed only if a request became free just before the first. */
+/** Maximum number of requests to get a new refusal. More than one is needed only if a request became free just before the first. */
 const maxNewRefusals = 3;
 
 /** Options to use up the allowance of one whole minute. */
@@ -166,7 +166,7 @@ const wholeMinute = (limits: TierLimits): ExhaustOptions => ({
   expected: limits.perMinute,
 });
 
-/** Number of requests of the last minute that may still count. At most one below the limit. */
+/** Number of the key's requests in the last minute that may still count; at most the limit minus one. */
 function countRecent({ tested: { key, limits }, time, recorder }: LimitsProbeContext): number {
   const sinceMs = time.now() - minuteMs;
   const counted = recorder.samplesOf(key.name).filter((each) => each.kind !== "health" && isAdmitted(each));
@@ -231,7 +231,7 @@ async function burstAtOtherPhase(sender: KeySender, earlier: Burst): Promise<Bur
 }
 
 /**
- * Uses up the minute's limit once more, after all earlier requests have expired. If it is refused early again, then
+ * Uses up the minute's limit once more, after all earlier requests have expired. If a request is refused early again,
  * neither a concurrency slot nor earlier use is the reason.
  */
 async function exhaustCarefully(sender: KeySender, hasClock: boolean, admittedBefore: number): Promise<void> {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { noRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
-import { judgeHealthPassively, judgeStreamsPassively, consecutivePairs } from "./passive-counting.ts";
+import { judgeHealthOfOtherProbes, judgeStreamsOfOtherProbes, consecutivePairs } from "./passive-counting.ts";
 
 type Kind = Sample["kind"];
 
@@ -82,18 +82,18 @@ describe("a stream among the requests of a small key", () => {
       "unproven",
     ],
   ] as const)("%s comes to %s as %s", (_, streams, kind) => {
-    expect(judgeStreamsPassively(evidence(sent(...plain, ...streams))).kind).toBe(kind);
+    expect(judgeStreamsOfOtherProbes(evidence(sent(...plain, ...streams))).kind).toBe(kind);
   });
 
   it("tells nothing where `Remaining` does not fall by one with an invoke", () => {
     const samples = sent(["invoke", 9], ["invoke", 7], ["stream", 5], ["invoke", 3]);
-    expect(judgeStreamsPassively(evidence(samples)).kind).toBe("unproven");
+    expect(judgeStreamsOfOtherProbes(evidence(samples)).kind).toBe("unproven");
   });
 
   it("tells nothing beside requests without the key", () => {
     const samples = sent(...plain, ["stream", 7], ["invoke", 3], ["stream", 2], ["invoke", 0]);
     const keyless = samples.slice(2).map(({ endMs }) => endMs + 1);
-    expect(judgeStreamsPassively(evidence(samples, keyless)).kind).toBe("unproven");
+    expect(judgeStreamsOfOtherProbes(evidence(samples, keyless)).kind).toBe("unproven");
   });
 });
 
@@ -105,11 +105,11 @@ describe("health among the requests of a small key", () => {
     ["that is counted once", [health(7), health(6), ["invoke", 5]], "unproven"],
     ["that was read once", [health(8), ["invoke", 7]], "unproven"],
   ] as const)("%s comes to %s as %s", (_, reports, kind) => {
-    expect(judgeHealthPassively(evidence(sent(...plain, ...reports))).kind).toBe(kind);
+    expect(judgeHealthOfOtherProbes(evidence(sent(...plain, ...reports))).kind).toBe(kind);
   });
 
   it("is watched by itself where the key has requests enough", () => {
-    expect(judgeHealthPassively({ neighbours: null }).kind).toBe("inapplicable");
-    expect(judgeStreamsPassively({ neighbours: null }).kind).toBe("inapplicable");
+    expect(judgeHealthOfOtherProbes({ neighbours: null }).kind).toBe("inapplicable");
+    expect(judgeStreamsOfOtherProbes({ neighbours: null }).kind).toBe("inapplicable");
   });
 });

@@ -108,10 +108,10 @@ const remainingUnreliable = (): Finding<never> =>
   unproven("`Remaining` was not observed to fall by 1 with each invoke (HDR-12)");
 
 /**
- * Judges HLT-16, for a key with a small limit per minute: `Remaining` does not count health requests between two other
- * requests.
+ * Judges HLT-16 by requests of other probes, for a key with a small limit per minute: `Remaining` does not count health
+ * requests between two other requests.
  */
-export function judgeHealthPassively({ neighbours }: PassiveCounting): Finding<never> {
+export function judgeHealthOfOtherProbes({ neighbours }: PassiveCounting): Finding<never> {
   if (neighbours === null) return probedSeparately();
   if (!isRemainingReliable(neighbours)) return remainingUnreliable();
   const pairs = neighbours.filter(({ health, to }) => health >= minHealthReads && isAgentCall(to));
@@ -119,10 +119,10 @@ export function judgeHealthPassively({ neighbours }: PassiveCounting): Finding<n
 }
 
 /**
- * Judges LIM-11, for a key with a small limit per minute: a stream counts as one request, whatever its number of
- * events.
+ * Judges LIM-11 by requests of other probes, for a key with a small limit per minute: a stream counts as one request,
+ * whatever its number of events.
  */
-export function judgeStreamsPassively({ neighbours }: PassiveCounting): Finding<never> {
+export function judgeStreamsOfOtherProbes({ neighbours }: PassiveCounting): Finding<never> {
   if (neighbours === null) return probedSeparately();
   if (!isRemainingReliable(neighbours)) return remainingUnreliable();
   const over = pairsAroundStreams(neighbours);
@@ -161,6 +161,6 @@ function judgeFalls(pairs: readonly ConsecutivePair[], max: number, expected: st
 const probedSeparately = (): Finding<never> => inapplicable("a probe of its own tests this");
 
 export const passiveCountingChecks: readonly Check[] = [
-  check("LIM-11", passivelyCounted, judgeStreamsPassively, { as: "as sent" }),
-  check("HLT-16", passivelyCounted, judgeHealthPassively, { as: "as sent" }),
+  check("LIM-11", passivelyCounted, judgeStreamsOfOtherProbes, { as: "as sent" }),
+  check("HLT-16", passivelyCounted, judgeHealthOfOtherProbes, { as: "as sent" }),
 ];

@@ -146,9 +146,7 @@ function refusalIn({ turns, quota }: QuotaExhausted): Exchange | null {
   return isBeyond(last, quota) || hasAllowance ? last.exchange : null;
 }
 
-/**
- * Whether a response has a status that a server may use to refuse for used-up tokens. The document names none (LIM-20).
- */
+/** Whether a response may be a refusal for used-up tokens. The document names no status for it (LIM-20). */
 const isRefusal = (exchange: Exchange): boolean => hasStatus(exchange, 402, 403, 429);
 
 /** Whether the usage reports grew by more tokens than the responses reported. */

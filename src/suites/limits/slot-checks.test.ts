@@ -94,10 +94,10 @@ const streams = (more: Partial<StreamsHeld> = {}): StreamsHeld => ({
   ...more,
 });
 
-/** An extra request that is admitted at once while the others go on. */
+/** An extra request that is admitted at once while the held requests go on. */
 const slippedIn = (): Exchange => exchange({ endMs: 1500 });
 
-/** A stream whose events arrived too late, only its head in time. */
+/** A stream whose head arrived in time, but whose events arrived too late. */
 const headAlone = (): Exchange => {
   const { answer, ...asked } = open();
   return { ...asked, answer: { ...answer, events: [] } as Exchange["answer"] };

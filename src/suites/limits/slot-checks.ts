@@ -99,7 +99,7 @@ export const slotChecks: readonly Check[] = [
   ),
   check("LIM-6", slotsHeld, ({ concurrent, held, extra, after }) => {
     const [refused] = refusals(held);
-    // Counts the extra request as well: it may have taken a slot before one of the held requests did.
+    // The extra request counts as well: it may have taken a slot before one of the held requests did.
     const admitted = [...held, extra].filter(isSuccess).length;
     if (refused === undefined || admitted >= concurrent)
       return admitted >= concurrent ? holds() : unproven(`only ${admitted} of ${concurrent} slow requests succeeded`);
@@ -176,8 +176,8 @@ export const slotChecks: readonly Check[] = [
       if (open.length < concurrent)
         return unproven(`of ${concurrent} streams at once, only ${open.length} were opened`);
       if (findAdmittedExtra(open, extras) === undefined) return unprovenIfRefused(after) ?? holds();
-      // Counts the streams that ran beyond the slots. If no extra stream was refused, streams hold no slots at all.
-      // LIM-18 judges that.
+      // Extra streams that ran beyond the slots. If no extra stream was refused, streams hold no slots at all, which
+      // LIM-18 judges.
       const beyond = more.filter(
         (each) => isSuccess(each) && open.every((stream) => continuesAfter(stream, firstEventMs(each))),
       );

@@ -62,7 +62,7 @@ const used = (
 const others = Array.from({ length: 10 }, (_, index) => 100_000 + index);
 const shortfall = [at(60, { remaining: 9 }), refusedAt(123)];
 
-/** Three requests with a partner key, between two of the spare key with these values of `Remaining`. */
+/** The evidence of three requests with a partner key, between two of the spare key with these values of `Remaining`. */
 const partnerUsed = (from: number, to: number): SpareMinute => {
   const withRemaining = (remaining: number): Exchange =>
     exchange({

@@ -35,7 +35,7 @@ export interface PartnerUse {
 
 /**
  * Evidence of a spare key whose minute was used up. The checks also read the run's recorded requests. `between` is
- * absent in older evidence, and `null` without a partner or without room in the minute.
+ * `null` without a partner key or without enough requests left in the minute, and absent in older evidence.
  */
 export interface SpareMinute {
   readonly isSpare: boolean;
@@ -71,8 +71,9 @@ export const spareMinuteExhausted = probe(
 );
 
 /**
- * Uses the partner key between two requests of the spare key. If both keys have one count, the spare key may be refused
- * as early as it should, and only this comparison shows it. Does not wait: other keys need the run's waiting time.
+ * Uses the partner key between two requests of the spare key. If the target counts both keys together, the spare key
+ * may still be refused when it should be, and only this comparison shows the fault. Does not wait: other keys need the
+ * run's waiting time.
  */
 async function usePartnerBetween(
   { client, agent, time }: KeySender,
@@ -144,7 +145,7 @@ export type SpareSlots =
       /** An invoke that was sent while the streams held all slots. */
       readonly extra: Exchange;
       readonly isAnsweredMeanwhile: boolean;
-      /** Invokes after all streams were closed. Ends with the first admitted invoke. */
+      /** Invokes after all streams were closed. The last one is the first that was admitted, if any was. */
       readonly after: readonly Exchange[];
       /** Slow streams on all slots except one, opened after those invokes. Empty if no invoke was admitted. */
       readonly reopened: readonly Exchange[];
@@ -277,7 +278,7 @@ async function endOnLastSlot(
 
 interface TimedStream {
   readonly stream: PendingExchange;
-  /** Whether the first events come with about the requested delay. */
+  /** Whether the first events came about as slowly as the request asked. */
   readonly isSlow: () => Promise<boolean>;
 }
 

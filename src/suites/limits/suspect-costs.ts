@@ -14,7 +14,10 @@ import { admissibleCosts, type RequestKind } from "./ledger.ts";
 interface CostWatcher {
   /** Records a request of a key, with a function that sends it again. */
   readonly note: (exchange: Exchange, again: () => Promise<Exchange | null>) => void;
-  /** Repeats the requests that seemed to cost too much. A single high cost may come from another client of the key. */
+  /**
+   * Repeats the requests that seemed to cost too much, because a single high cost may come from another client of the
+   * key.
+   */
   readonly repeatSuspects: () => Promise<void>;
 }
 
@@ -25,7 +28,7 @@ interface Suspect {
 
 /** Maximum number of requests to repeat, and how often to repeat each. */
 const maxSuspects = 4;
-const times = 3;
+const repeatCount = 3;
 
 /**
  * Creates the watcher for a probe that sends its requests in sequence. Without a test clock, the watcher repeats
@@ -74,10 +77,10 @@ async function repeat({ exchange, again }: Suspect, context: ProbeContext): Prom
   const perMinute = limitsOf(key, target)?.perMinute ?? 0;
   const path = countedRead === "usage" ? "/usage" : "/agents?page=1&limit=2";
   const readAll = async (): Promise<void> => {
-    for (let read = 0; read < times; read += 1) await own.send("GET", path);
+    for (let read = 0; read < repeatCount; read += 1) await own.send("GET", path);
   };
-  await ensureAllowance(own, 3 * times, { time, recorder, perMinute });
+  await ensureAllowance(own, 3 * repeatCount, { time, recorder, perMinute });
   await readAll();
-  for (let sent = 0; sent < times; sent += 1) await again();
+  for (let sent = 0; sent < repeatCount; sent += 1) await again();
   await readAll();
 }

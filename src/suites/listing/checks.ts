@@ -61,7 +61,7 @@ function presentFieldMismatch(pagination: unknown): Mismatch | null | undefined 
 
 const paginationFields = ["page", "limit", "total", "pages"] as const;
 
-/** All listings. Each says whether the document leaves its content open. */
+/** The responses of all list requests. Each says whether the document leaves its content open. */
 const listCases = memoizeByObject((all: AllExchanges) => {
   const pages = bodyCases("list", all, isSuccess, rootOf);
   const totals = pages.map(({ subject }) => getPath(subject.root, "pagination", "total"));
@@ -70,7 +70,7 @@ const listCases = memoizeByObject((all: AllExchanges) => {
 
 const withIsOpen = memoizeByPair((response: JudgedResponse, isOpen: boolean) => ({ ...response, isOpen }));
 
-/** Listings of pages that may exist. */
+/** List responses of pages that may exist. */
 const pageCases = (all: AllExchanges): Member<JudgedResponse>[] =>
   listCases(all).filter(({ subject }) => !subject.isOpen);
 
@@ -92,7 +92,7 @@ const checkPages = (clause: "LST-4" | "LST-5", judge: (page: Page) => Mismatch |
       members: ({ all }) => pageCases(all),
       judge: ({ exchange }) => {
         const page = pageOf(exchange);
-        // The document does not define the response to a page past the end.
+        // The document does not define the response to a page past the end, so an empty later page is left out.
         const isDefined = page !== null && (page.agents.length > 0 || (requestedPage(exchange).page ?? 1) === 1);
         return isDefined ? judge(page) : undefined;
       },

@@ -18,7 +18,7 @@ import { checkUrlsOf, fillAgentId, followToEnd, handleOf, startedId } from "./pr
 const since = "1.2";
 const batchLength = 11;
 
-/** A batch of more queries than ten, with the month's tokens before and after it. */
+/** A batch of eleven queries, with the month's tokens before and after it. */
 interface LongBatch {
   readonly before: Exchange;
   readonly submitted: Exchange;
@@ -153,7 +153,7 @@ const describeHandle = (submitted: Exchange): string => {
   return JSON.stringify({ operation_id: operationId, status, check_url: checkUrl });
 };
 
-/** For the suite `usage`. */
+/** This check belongs to the suite `usage`. */
 export const batchTokensCheck = check(
   "USE-8",
   { batch: elevenSubmitted, sent: invokedWithWebhooks },

@@ -56,7 +56,7 @@ export const batchSubmitted = probe(
     const control = await client.invoke(agent, { query: queries[0] });
     const submitted = await post(path, { batch: queries.map((query) => ({ query })) });
     const started = await post(operation, { query: queries[0] });
-    // Starts a second operation, to judge its handle too. It ends while the first is polled, so that its usage is not
+    // A second operation, whose handle is judged too. It ends while the first is polled, so that its usage is not
     // attributed to the next probe.
     if (submitted !== null && isSuccess(submitted) && !hasFewRequests(target))
       await post(path, { batch: [{ query: defaultQuery }] });
@@ -107,7 +107,7 @@ export async function followToEnd(client: Client, id: string, time: RunClock): P
   const polls: Exchange[] = [];
   for (const ms of time.canAdvance ? pollWaitsMs.advanced : pollWaitsMs.real) {
     if (!(await waitIfAllowed(time, ms, "the operation is pending"))) break;
-    // The worker may run in real time, even if the clock was advanced.
+    // The target's worker may run in real time, even if the clock was advanced.
     if (time.canAdvance && polls.length > 0) await time.sleepReal(time.settleMs);
     const poll = await client.send("GET", `/operations/${encodedSegment(id)}`);
     polls.push(poll);

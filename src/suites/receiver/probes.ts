@@ -5,7 +5,7 @@ import type { DeliverySender, SentDelivery } from "../../run/send/delivery-sende
 import type { Pace } from "../../wire/pace.ts";
 import { deliveryProbe } from "../../run/probe.ts";
 
-/** Sends a rightly signed body. */
+/** Sends a body with a right signature. */
 const signed = (
   sender: DeliverySender,
   what: string,
@@ -19,7 +19,7 @@ const signed = (
     ...(pace && { pace }),
   });
 
-/** Names the webhook of a case, if there are several. */
+/** Adds the number of the webhook to the name of a case, if there are several webhooks. */
 const ofWebhook = (what: string, at: number, { secrets }: DeliverySender): string =>
   secrets.length === 1 ? what : `${what}, webhook ${at + 1}`;
 
@@ -30,7 +30,10 @@ async function inOrder<T>(items: readonly T[], send: (item: T, at: number) => Pr
   return sent;
 }
 
-/** The positive control: a plain delivery with the right signature, for each secret. Later cases count only beside it. */
+/**
+ * The positive control: a plain delivery with the right signature, for each secret. If it is refused, later cases prove
+ * nothing.
+ */
 export const controlDelivered = deliveryProbe("a rightly signed delivery is sent for each secret", (sender) =>
   inOrder(sender.secrets, (secret, at) =>
     signed(sender, ofWebhook("the right signature", at, sender), compactJson(createEvent(usualType(sender), sender)), {
@@ -39,7 +42,7 @@ export const controlDelivered = deliveryProbe("a rightly signed delivery is sent
   ),
 );
 
-/** The same event in several JSON texts, each rightly signed. */
+/** Sends the same event in several JSON texts, each with a right signature. */
 export const formsDelivered = deliveryProbe("rightly signed deliveries are sent in several JSON texts", (sender) => {
   const event = (text?: string) => createEvent(usualType(sender), sender, text === undefined ? {} : { text });
   const forms: readonly [what: string, body: string][] = [
@@ -66,7 +69,7 @@ export const typesDelivered = deliveryProbe("a delivery of each event type is se
   inOrder(sender.events, (type) => signed(sender, type, compactJson(createEvent(type, sender)))),
 );
 
-/** Deliveries whose signature is wrong in one way each, for each secret. */
+/** Sends deliveries whose signature is wrong in one way each, for each secret. */
 export const wronglySignedDelivered = deliveryProbe("wrongly signed deliveries are sent", async (sender) => {
   const sent: SentDelivery[] = [];
   for (const [at, secret] of sender.secrets.entries()) {
@@ -96,7 +99,7 @@ export const unsignedDelivered = deliveryProbe("a delivery without a signature i
 
 const minuteMs = 60_000;
 
-/** One event at once again, later again, and an older event after a newer one. */
+/** Sends one event twice at once and again later, and an older event after a newer one. */
 export const duplicatesDelivered = deliveryProbe("events are sent twice, again later, and out of order", (sender) => {
   const now = Date.now();
   const created = (ms: number): Date => new Date(now - ms);
@@ -129,7 +132,7 @@ export const largeDelivered = deliveryProbe("a delivery of 1 MiB is sent", (send
   signed(sender, "a body of 1 MiB", compactJson(createEvent(usualType(sender), sender)).padEnd(mebibyte)),
 );
 
-/** A body in 40 pieces at once, and one in 8 pieces over about two seconds. */
+/** Sends a body in 40 pieces at once, and a body in 8 pieces over about two seconds. */
 export const piecesDelivered = deliveryProbe("deliveries are sent slowly, and in pieces", (sender) => {
   const paces: readonly [what: string, pace: Pace][] = [
     ["a body in 40 pieces", { pieces: 40, pauseMs: 0 }],

@@ -46,7 +46,7 @@ const timestamp = "1893553445";
 
 const base64 = (text: string): string => Buffer.from(text, "utf8").toString("base64");
 
-/** Every pair of an item of each of two tables, with a name made of their names. */
+/** Combines every item of one table with every item of another, and joins their names. */
 const pairsOf = <A, B>(
   ones: Readonly<Record<string, A>>,
   others: Readonly<Record<string, B>>,

@@ -13,8 +13,8 @@ import { judgeKeyHistory, maxAdmittedWithin, type RunKeyHistory } from "../limit
 interface RecordedKey {
   readonly key: string;
   /**
-   * Without refusals: requests that the recording does not show may explain any refusal, but never an admission beyond
-   * a limit.
+   * The key's requests without its refusals. Requests outside the recording may explain any refusal, but never an
+   * admission beyond a limit.
    */
   readonly history: RunKeyHistory;
   readonly wasRefused: boolean;

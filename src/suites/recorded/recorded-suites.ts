@@ -7,13 +7,13 @@ import { recordedLimitChecks } from "./limit-checks.ts";
 
 /** The facts that a recording of other traffic shows. They decide which checks can judge it. */
 export interface RecordingFacts {
-  /** Whether it shows when each request was sent and answered. */
+  /** Whether the recording shows when each request was sent and answered. */
   readonly times: boolean;
-  /** Whether it shows when each event of a stream arrived. */
+  /** Whether the recording shows when each event of a stream arrived. */
   readonly eventTimes: boolean;
-  /** Whether it shows which requests had the same key. */
+  /** Whether the recording shows which requests had the same key. */
   readonly keys: boolean;
-  /** Whether it shows the recorder's own time of day. */
+  /** Whether the recording shows the recorder's own time of day. */
   readonly clock: boolean;
 }
 
@@ -23,7 +23,10 @@ export const allFacts: RecordingFacts = { times: true, eventTimes: true, keys: t
 /** The reason to skip every check that needs requests of its own. */
 export const notInRecordings = "a recording of other traffic does not show this";
 
-/** Why a check that could judge a recording must not. */
+/**
+ * The reason not to judge a recording by a check: a fact that the recording lacks, or requests of other clients that it
+ * does not show.
+ */
 type Exclusion = keyof RecordingFacts | "own requests only";
 
 const exclusionReasons: Readonly<Record<Exclusion, string>> = {
@@ -70,7 +73,7 @@ export const recordedSuites = (facts: RecordingFacts): Suite[] =>
   suites.map(({ title, checks }) => ({
     title,
     checks: [
-      // A repeated check adds nothing: it judges the requests of a run's later probes.
+      // A check that only repeats another for the requests of later probes adds nothing to a recording.
       ...checks.filter(({ widens }) => widens === undefined).map((each) => forRecording(each, facts)),
       ...(facts.times ? recordedLimitChecks : []).filter(({ suite }) => suite === title).map(({ check }) => check),
     ],
@@ -99,8 +102,8 @@ function forRecording(check: Check, facts: RecordingFacts): Check {
 }
 
 /**
- * Removes what would enable a run to show more: no setting adds anything to a recording. Only the tier of a key can be
- * given later.
+ * Removes the settings that a finding recommends: no setting adds anything to a recording. Only the tier of a key can
+ * be given later.
  */
 function withoutNeeds(finding: Finding | Observation): Finding | Observation {
   const bare =

@@ -13,7 +13,7 @@ export interface Pair {
 }
 
 interface RelationOptions<E, T extends Pair, R extends string> {
-  /** The last part of the check's id. */
+  /** A suffix of the check's id, after the clause. */
   readonly as?: string;
   /** Probes that add pairs. The check also works without them. */
   readonly also?: readonly Probe[];

@@ -82,7 +82,7 @@ export const invokedWithoutJson = probe(
 export interface DiscoveryReads {
   readonly listing: Exchange;
   readonly usage: Exchange;
-  /** Requests to other paths for the list or the usage report, if it was missing. Older evidence has none. */
+  /** Requests to other paths for a missing list or usage report. Older evidence has none. */
   readonly elsewhere?: readonly Exchange[];
 }
 
@@ -106,7 +106,7 @@ export const discoveryReads = probe(
   },
 );
 
-/** The path of a URL without the version segment of the base URL, and with the next version. */
+/** Returns two other paths for a URL: without the version segment of the base URL, and with the next version. */
 function pathsElsewhere(url: string, baseUrl: string): string[] {
   const prefix = new URL(baseUrl).pathname.replace(/\/v1\/?$/, "");
   return ["", "/v2"].map((version) => `${prefix}${version}${url.slice(baseUrl.length)}`);

@@ -22,7 +22,7 @@ interface CoverageRequest {
   readonly path: string;
   readonly text?: string;
   /**
-   * When to skip the request. `covered`: if a response already covers the cell. `never`: in no case. Default: if the
+   * Condition to skip the request. `covered`: a response already covers the cell. `never`: always send it. Default: the
    * run already sent the same request.
    */
   readonly unless?: "covered" | "never";

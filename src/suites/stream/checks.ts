@@ -262,13 +262,13 @@ export const stream = suite("Stream", [
   ...streamCornerChecks,
 ]);
 
-/** A stream shorter than this does not show when its events were sent. */
+/** Minimum duration of a stream that shows when its events were sent. */
 const minSpreadMs = 1000;
 
 const describeKind = (exchange: Exchange): string =>
   `${outcomeOf(exchange)} with ${headerValues(exchange, "Content-Type")[0] ?? "no content type"}`;
 
-/** Target time between a stream's first and last event, in seconds. */
+/** Time between a stream's first and last event by the target's clock, in seconds. */
 function spanSeconds({ exchange, clockAtEventsMs }: Pick<TimedStream, "exchange" | "clockAtEventsMs">): number {
   const [first, last] = [eventsOf(exchange)[0], eventsOf(exchange).at(-1)];
   if (first === undefined || last === undefined) return 0;

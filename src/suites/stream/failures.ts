@@ -73,7 +73,8 @@ export const failureChecks = [
         all.streams
           .filter(({ id }) => all.failing.includes(id))
           .map((exchange) => ({ cell: { of: "stream events", kind: "error" }, proof: exchange, subject: exchange })),
-      // An agent that fails on invoke may still stream successfully, so the stream may end with either event.
+      // An agent that fails on invoke may still stream successfully, so a stream of such an agent may end with `error`
+      // or `done`.
       judge: (exchange) => {
         if (!hasEnded(exchange) || !isWellNamed(exchange)) return undefined;
         if (eventsOf(exchange).some(isTerminal)) return null;

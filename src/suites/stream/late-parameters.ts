@@ -10,7 +10,7 @@ import { streamed } from "./probes.ts";
 
 const since = "1.2";
 
-/** A query with two line feeds in a row. A server that takes its text for lines may stop at them. */
+/** A query with an empty line. A server that reads its text line by line may stop there. */
 const queryOfLines = "Hello.\n\nPlease answer in a few words.";
 
 interface LinesSent {
@@ -35,7 +35,7 @@ export const linesSent = probe(
         },
 );
 
-/** How many times the stream that resumes is sent. Two wrong costs are needed to prove one. */
+/** Number of times that the resuming stream is sent. Two wrong costs are needed to prove one. */
 const resumedTimes = 2;
 /** GET requests before the streams, between them and after them. They show the usual cost of a request. */
 const readsAfter = 4;
@@ -88,7 +88,7 @@ const acceptsLines = (name: keyof LinesSent, control: (plain: Exchange) => boole
 const judgeInvoked = acceptsLines("invoked", isSuccess);
 const judgeStreamed = acceptsLines("streamed", isEventStream);
 
-/** For the suite `invoke`. */
+/** This check belongs to the suite `invoke`. */
 export const invokedLinesCheck: Check = check(
   "INV-1",
   { lines: linesSent, control: invoked },

@@ -38,7 +38,7 @@ const nothingToJudge = ({ plain }: Streams): Unproven =>
 const wellNamed = ({ all }: Streams): Exchange[] =>
   all.streams.filter((each) => eventsOf(each).length > 0 && isWellNamed(each));
 
-/** The clause about the fields of each event. `index` has checks of its own. */
+/** For each event, the clause about its fields. `index` has checks of its own. */
 const fieldClauses = {
   "SSE-7": "start",
   "SSE-8": "start",

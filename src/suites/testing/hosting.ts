@@ -18,23 +18,31 @@ export interface Habits {
   readonly fromFirst: boolean;
   /** How often the service polls its queue, in seconds; 0 sends at once. */
   readonly pollSeconds: number;
-  /** Real time between two polls of the queue, whose entries are due by the service's clock; 0 for timers. */
-  readonly looksEveryMs: number;
+  /**
+   * Real time between two polls of a queue whose entries are due by the service's clock, in ms; 0 if it uses timers.
+   */
+  readonly pollEveryRealMs: number;
   readonly answerWithinMs: number;
-  /** Its timeout for a reply, in real milliseconds; `null` if its timeout follows its clock. */
+  /** Timeout for a reply, in real milliseconds; `null` if the timeout follows the service's clock. */
   readonly answerWithinRealMs: number | null;
-  /** Whether it sends a delivery only after the reply to the one before. */
+  /** Whether the service sends a delivery only after the reply to the previous one. */
   readonly oneAtATime: boolean;
-  /** Whether its worker sleeps in real time, so that advancing the clock has no effect on deliveries and retries. */
+  /**
+   * Whether the service's worker sleeps in real time, so that advancing the clock has no effect on deliveries and
+   * retries.
+   */
   readonly worksInRealTime: boolean;
-  /** Real delay until its response timer fires after the clock was advanced. */
+  /** Real time from an advance of the clock until the service's response timer fires. */
   readonly timerLagMs: number;
   /** Events that are sent when an agent is invoked. */
   readonly events: (outcome: "completed" | "failed") => readonly string[];
   readonly selects: (wanted: string, type: string) => boolean;
   readonly isTied: boolean;
   readonly isSuccess: (status: number) => boolean;
-  /** The attempt of each delivery whose reply is lost, so that it counts as failed; `null` if none is. */
+  /**
+   * The number of the attempt whose reply is lost, for each delivery, so that it counts as failed; `null` if none is
+   * lost.
+   */
   readonly attemptWithLostReply: number | null;
   /** Whether a redirect is followed, by the same request. */
   readonly followsRedirects: boolean;
@@ -52,7 +60,7 @@ const defaultHabits: Habits = {
   pauses: [60, 300, 1800, 7200],
   fromFirst: false,
   pollSeconds: 0,
-  looksEveryMs: 0,
+  pollEveryRealMs: 0,
   answerWithinMs: 3000,
   answerWithinRealMs: null,
   oneAtATime: false,
@@ -218,7 +226,7 @@ function senderOf(habits: Habits, clock: HostingClock) {
       const pause = habits.pauses[tries];
       if (pause === undefined) break;
       const dueMs = (habits.fromFirst ? firstMs : previousMs) + pause * 1000;
-      await (habits.looksEveryMs > 0 ? looks(dueMs) : until(Math.max(0, dueMs - clock.now())));
+      await (habits.pollEveryRealMs > 0 ? waitForPoll(dueMs) : until(Math.max(0, dueMs - clock.now())));
     }
     webhook.states[at] = "failed";
   };
@@ -230,8 +238,8 @@ function senderOf(habits: Habits, clock: HostingClock) {
     if (polledMs <= clock.now()) return Promise.resolve();
     return new Promise((resolve) => void clock.after(polledMs - clock.now(), resolve));
   };
-  const looks = async (dueMs: number): Promise<void> => {
-    do await sleep(habits.looksEveryMs);
+  const waitForPoll = async (dueMs: number): Promise<void> => {
+    do await sleep(habits.pollEveryRealMs);
     while (clock.now() < dueMs);
   };
   return {

@@ -122,7 +122,7 @@ export const usage = suite("Read usage", [
     const admitted = within.filter(({ kind, status }) => kind === "invoke" && status === 200).length;
     // A request without a response may have been sent twice, the second time on a new connection.
     const sent =
-      sumOf(within.map(({ kind, status }) => (kind === "health" ? 0 : status === null ? 2 : 1))) + readsThemselves;
+      sumOf(within.map(({ kind, status }) => (kind === "health" ? 0 : status === null ? 2 : 1))) + usageReadCount;
     const max = isFresh ? sent + inFlightDuring(samples, report, later) : Infinity;
     const { kind, grown } = growthOf(before, after, { min: admitted, max });
     if (kind === "begun again" || hasRolledOver(evidence, before))
@@ -131,14 +131,14 @@ export const usage = suite("Read usage", [
     if (kind === "agrees") return holds();
     if (kind === "beyond") {
       const expected = `\`requests.used\` grows by the ${sent} requests that were sent, at most`;
-      return breach(expected, by(grown), report, later);
+      return breach(expected, describeGrowth(grown), report, later);
     }
     // A rolling window may give back requests from before the run at any time.
     const earlier = Math.max(0, before.used - samples.filter(({ endMs }) => endMs <= report.answer.endMs).length);
     if (grown > 0 && admitted - grown <= earlier)
       return unproven("earlier use of the key may have left the window between the reads");
     const expected = `\`requests.used\` grows by the ${admitted} invokes that were admitted, at least`;
-    return breach(expected, by(grown), report, later);
+    return breach(expected, describeGrowth(grown), report, later);
   }),
   usageLedger,
   check("USE-8", usageGrown, judgeTokens),
@@ -173,12 +173,12 @@ function judgeTokens(evidence: UsageReads): Finding<never> {
     kind === "short"
       ? `\`tokens.used\` grows by the ${min} tokens that were reported, at least`
       : `\`tokens.used\` grows by the ${max} tokens that were reported, at most`;
-  return breach(expected, by(grown), evidence.usage, evidence.later);
+  return breach(expected, describeGrowth(grown), evidence.usage, evidence.later);
 }
 
-/** The two reads of usage. Each may or may not count itself. */
-const readsThemselves = 2;
-const by = (grown: number): string => `by ${grown}`;
+/** Number of reads of usage in a measurement. The target may or may not count each of them. */
+const usageReadCount = 2;
+const describeGrowth = (grown: number): string => `by ${grown}`;
 
 const isBetweenSamples = ({ sentMs, endMs }: Sample, before: Exchange, after: Exchange): boolean =>
   sentMs >= before.answer.endMs && endMs <= after.sentMs;

@@ -94,7 +94,7 @@ export interface KeyQuotas {
   readonly quotas: Readonly<Record<string, number>>;
 }
 
-/** Reads usage with each key with which no other probe reads it. */
+/** Reads usage with each key, except keys with which another probe reads it. */
 export const everyUsageRead = probe(
   "usage is read with every key",
   {

@@ -48,7 +48,7 @@ function findOtherVersion(invoke: Version, invokes: readonly Version[], own: rea
 }
 
 /** Returns the `Location` of a redirect that leaves `/v1`; `null` for other responses. */
-function leavesVersion(exchange: Exchange): string | null {
+function locationOutsideVersion(exchange: Exchange): string | null {
   const status = statusOf(exchange) ?? 0;
   const [location] = headerValues(exchange, "Location");
   if (status < 300 || status > 399 || location === undefined || !URL.canParse(location, exchange.request.url))
@@ -59,11 +59,11 @@ function leavesVersion(exchange: Exchange): string | null {
 export const versioning = suite("Versioning", [
   check("VER-1", { all: allExchanges, lookedAt: discoveryReads }, ({ all }) => {
     const answered = all.exchanges.filter((each) => endpointOf(each) !== null && hasValidKey(each, all));
-    const leaving = answered.find((each) => leavesVersion(each) !== null);
+    const leaving = answered.find((each) => locationOutsideVersion(each) !== null);
     if (leaving !== undefined)
       return breach(
         "an answer below `/v1`, the current version",
-        `${statusOf(leaving)} to ${leavesVersion(leaving)?.slice(0, 120)}`,
+        `${statusOf(leaving)} to ${locationOutsideVersion(leaving)?.slice(0, 120)}`,
         leaving,
       );
     return answered.some(isSuccess) ? holds() : unproven("no request below `/v1` succeeded");

@@ -8,8 +8,9 @@ import { describeVerdict } from "../shared/response.ts";
 import { agentIdOf } from "./create-webhook.ts";
 
 /**
- * Asks for a webhook without two of its fields. A server that names both in one error may leave the form of the
- * document, which the checks of all error bodies judge. `null` if the key has few requests a minute.
+ * Sends a webhook creation without two required fields; the result is `null` if the key has few requests a minute. A
+ * server that names both fields in one error may leave the document's error form, which the checks of all error bodies
+ * judge.
  */
 export const bareWebhookRequested = probe(
   "a webhook is asked for without its url and its events",

@@ -26,7 +26,7 @@ export const reachOf = async (receiver: Receiver, target: Target): Promise<Reach
   isNamed: target.webhooks?.isReachabilityPromised === true,
 });
 
-/** Address that gets an event for the first invoke, if the target sends any. */
+/** The receiver's address that gets an event for the first invoke, if the target sends any. */
 export const firstHook = `${hookPrefix}wildcard`;
 
 /**
@@ -98,7 +98,7 @@ export const withHooksSince = (receiver: Receiver, since: RequirementSet): Recei
   open: (name, plan) => receiver.open(name, { ...plan, since }),
 });
 
-/** Omits the address, which cannot be stored as JSON. */
+/** Returns the evidence of a webhook: leaves out its address object, which JSON cannot store. */
 export const requestedWebhookOf = ({ hook, events, agent, exchange }: OpenedWebhook): RequestedWebhook => ({
   hook,
   events,

@@ -55,7 +55,7 @@ export const oddDeliveriesPerInvoke = (kind: SecretKind): number => (kind === mi
 
 export const oddKinds = Object.keys(oddSecrets) as SecretKind[];
 
-/** Omits the addresses, which cannot be stored as JSON. */
+/** Returns the evidence of these webhooks: leaves out their address objects, which JSON cannot store. */
 export const requestedOddWebhooks = (odd: OddWebhooks<OpenedWebhook>): OddWebhooks => ({
   "not ASCII, with blanks at its ends": requestedWebhookOf(odd["not ASCII, with blanks at its ends"]),
   "digits alone": requestedWebhookOf(odd["digits alone"]),

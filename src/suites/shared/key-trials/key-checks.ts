@@ -55,10 +55,10 @@ export const keyExpectations: Readonly<Record<RejectedKeyKind, KeyExpectation>> 
   "an expired key": expectation("AUTH-4", expired),
   "a temporary key after its life": expectation("KEY-3", expired),
   "a read-only key": expectation("KEY-5", noSuccess, { on: ["webhooks", "alerts"] }),
-  // These endpoints name an agent in their path or body, and respond at once instead of starting an operation.
+  // A key of another agent is sent to endpoints that name an agent in their path or body, and respond at once.
   "a key of another agent": expectation("KEY-6", noSuccess, { on: ["invoke", "stream", "health", "webhooks"] }),
   "a key of another address": expectation("KEY-7", noSuccess),
-  // Tried twice, because a server may reject only the first request.
+  // This kind of key is sent a second time, because a server may reject only the first request.
   "a key of another address, for the second time": expectation("KEY-7", noSuccess, {
     on: ["health", "list", "usage", "keyUsage"],
   }),

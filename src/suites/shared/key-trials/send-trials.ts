@@ -35,7 +35,7 @@ const post = (path: string, json: object, options: SendOptions = {}): EndpointRe
   options: { json, ...options },
 });
 
-/** Builds a request from an existing resource; `null` without the resource. */
+/** Builds a request that needs an existing resource; `null` without that resource. */
 const withFixture = <T>(fixture: T | null, request: (fixture: T) => EndpointRequest | null): EndpointRequest | null =>
   fixture === null ? null : request(fixture);
 

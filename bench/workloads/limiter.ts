@@ -80,6 +80,7 @@ function limiter(): Decide {
     records,
     tiers: referenceTiers,
     controlToken: null,
+    controlHosts: [],
     trustedProxies: [],
     outbox: outbox({ clock, behaviour, store: records, guard, receivers: "in-process" }),
   });

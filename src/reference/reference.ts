@@ -45,6 +45,8 @@ export interface ReferenceOptions {
   readonly tiers?: TierTable;
   /** Token that a caller must send to move the clock or to change a deployment. Default: none. */
   readonly controlToken?: string | null;
+  /** Host names under which the test control is on, besides loopback. Default: none. */
+  readonly controlHosts?: readonly string[];
   /** Addresses and CIDRs of proxies whose forwarding headers are trusted. Default: none. */
   readonly trustedProxies?: readonly string[];
   /** Certificate chain and key for HTTPS, both PEM. Default: the server speaks HTTP. */
@@ -134,8 +136,10 @@ export async function startReference(options: ReferenceOptions = {}): Promise<Re
   const initialKeys = options.keys ?? referenceKeys;
   const ring = keyRing(initialKeys, (text) => behaviour.keyText(text), clock.now());
   const { controlToken = null, trustedProxies = [], tls = null } = options;
+  const controlHosts = (options.controlHosts ?? []).map((name) => name.toLowerCase());
   const deliveries = outbox({ clock, behaviour, store, guard, receivers });
-  const parts = { clock, behaviour, ring, tiers, controlToken, trustedProxies, outbox: deliveries, records: store };
+  const control = { controlToken, controlHosts };
+  const parts = { clock, behaviour, ring, tiers, ...control, trustedProxies, outbox: deliveries, records: store };
   const state = serverState(parts);
   const app = await createApp(state, options.onRequest ?? null, tls);
   const close = async () => {

@@ -18,8 +18,11 @@ describe("generated files", () => {
     expect(scripts.filter((name) => !generated.has(`k6/${name}`))).toEqual([]);
   });
 
-  it("are all the schemas that are shipped", () => {
+  /** The contract of the test control. A test of the reference server checks that it answers as the file says. */
+  const handWritten = "schemas/test-control.openapi.json";
+
+  it("are all the schemas that are shipped, but for a contract that is written by hand", () => {
     const shipped = readdirSync(new URL("schemas/", root)).map((name) => `schemas/${name}`);
-    expect(shipped.filter((path) => !generated.has(path))).toEqual([]);
+    expect(shipped.filter((path) => !generated.has(path))).toEqual([handWritten]);
   });
 });

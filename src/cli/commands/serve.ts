@@ -41,6 +41,12 @@ export function serveCommand(): Command {
       "--clock-token <token>",
       "what moves the clock and deployments (default: $CONFORMANCE_CLOCK_TOKEN, or one that is made and printed)",
     )
+    .option(
+      "--control-host <name>",
+      "a host name under which the test control is on; on loopback, it always is (repeatable)",
+      collect,
+      [],
+    )
     .option("--data <dir>", "keep webhooks, alerts and deliveries in this folder, so that they outlive the server")
     .option(
       "--allow-deliveries-to <cidr>",
@@ -66,6 +72,7 @@ function prepare(flags: ServeFlags) {
   const options: ServeOptions = {
     patches,
     controlToken: control.token,
+    controlHosts: flags.controlHost,
     host: flags.host,
     port: readPort(flags.port),
     clock: flags.virtualClock === true ? virtualClock() : realClock(),

@@ -16,6 +16,7 @@ export interface ServeFlags {
   readonly agent: readonly string[];
   readonly virtualClock?: boolean;
   readonly clockToken?: string;
+  readonly controlHost: readonly string[];
   readonly data?: string;
   readonly allowDeliveriesTo: readonly string[];
   readonly trustProxy: readonly string[];

@@ -7,6 +7,8 @@ import { normalizeAddress, clientAddress } from "../addresses.ts";
 import { apiError, type Operation, type ApiError } from "../api-error.ts";
 import { failed, ok, sendResult } from "./response.ts";
 import { addControlRoutes, validateControlToken } from "./control.ts";
+import { offError } from "./test-control.ts";
+import { plannedError } from "./trouble.ts";
 import { openApiOptions } from "./openapi.ts";
 import { admitRequest, type RequestContext } from "./admission.ts";
 import { createListener, type TlsFiles, answerMalformed } from "./listener.ts";
@@ -91,13 +93,25 @@ function admit(state: ServerState, log: Log | null, request: FastifyRequest, rep
   const context = open(state, log, request, reply, operation);
   const error =
     context.error ??
+    offError(state, request) ??
     validateControlToken(operation, request.headers, state.controlToken) ??
     (request.is404
       ? (context.deferredError ?? unknownRoute(request))
       : (hostError(request) ?? acceptError(state, request, operation)));
-  if (error === null) return true;
+  if (error === null) return !fails(context, request, reply);
   sendResult(request, reply, failed(error));
   return false;
+}
+
+/** Makes a request fail if a test control has asked for it. Returns whether the request fails. */
+function fails({ state, operation }: RequestContext, request: FastifyRequest, reply: FastifyReply): boolean {
+  const kind = state.trouble.take(operation, agentIdOf(request.params));
+  if (kind === "error") sendResult(request, reply, failed(plannedError()));
+  if (kind === "drop") {
+    reply.hijack();
+    request.raw.destroy();
+  }
+  return kind !== null;
 }
 
 function open(

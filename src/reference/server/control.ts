@@ -10,6 +10,7 @@ import { sendResult, failed, ok, type RouteResult } from "./response.ts";
 import { deploy, type DeploymentChange } from "./deployments.ts";
 import type { ServerState } from "./state.ts";
 import { unknownAgentError } from "./execution.ts";
+import { addTestControlRoutes, testControlPath } from "./test-control.ts";
 
 /** The name of the header with the control token. Requests that move the clock or change a deployment need it. */
 export const controlTokenHeader = "X-Control-Token";
@@ -30,15 +31,21 @@ export function validateControlToken(
     : apiError("wrong-key", `This needs the control token of the server in the header ${controlTokenHeader}.`);
 }
 
-/** Adds the control routes, which are not in the document. */
+/**
+ * Adds the control routes, which are not in the document. Those of the test control are one contract, which other
+ * servers may implement. `/control` and `/clock` are older names of three of them.
+ */
 export function addControlRoutes(app: FastifyInstance, state: ServerState): void {
-  app.post("/control/deployments", { schema: { hide: true }, config: { operation: "control" } }, (request, reply) =>
-    sendResult(request, reply, controlDeployment(state, request.body)),
-  );
-  app.get("/control/keys", { schema: { hide: true }, config: { operation: "control" } }, (request, reply) =>
-    sendResult(request, reply, ok(keyUse(state))),
-  );
-  if (isVirtualClock(state.clock)) addClockRoute(app, state, state.clock);
+  for (const prefix of ["/control", testControlPath]) {
+    const options = { schema: { hide: true }, config: { operation: "control" } } as const;
+    app.post(`${prefix}/deployments`, options, (request, reply) =>
+      sendResult(request, reply, controlDeployment(state, request.body)),
+    );
+    app.get(`${prefix}/keys`, options, (request, reply) => sendResult(request, reply, ok(keyUse(state))));
+  }
+  if (isVirtualClock(state.clock))
+    for (const prefix of ["", testControlPath]) addClockRoute(app, state, state.clock, `${prefix}/clock/advance`);
+  addTestControlRoutes(app, state);
 }
 
 /** Returns when each key was last used since this start of the server, by the key's name. */
@@ -58,12 +65,12 @@ function keyUse({ startId, ring, lastUsedMs }: ServerState): object {
  */
 const maxMoveSeconds = 315_576_000;
 
-/** Adds a route that moves a virtual clock: `POST /clock/advance` with `{ "seconds": number }`. */
-function addClockRoute(app: FastifyInstance, state: ServerState, clock: VirtualClock): void {
+/** Adds a route that moves a virtual clock: a `POST` with `{ "seconds": number }`. */
+function addClockRoute(app: FastifyInstance, state: ServerState, clock: VirtualClock, path: string): void {
   const seconds = { type: "number", minimum: 0, maximum: maxMoveSeconds };
   const body = { type: "object", properties: { seconds }, required: ["seconds"] };
   app.post<{ Body: { seconds: number } }>(
-    "/clock/advance",
+    path,
     { config: { operation: "clock" }, schema: { hide: true, body }, attachValidation: true },
     async (request, reply) => {
       reply.hijack();

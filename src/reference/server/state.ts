@@ -13,6 +13,7 @@ import { hourMs, type WindowStatus } from "../limits/windows.ts";
 import type { Outbox } from "../webhooks/outbox.ts";
 import type { RecordStore } from "../webhooks/store.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
+import { noTrouble, type Trouble } from "./trouble.ts";
 
 /** The state of a running server. */
 export interface ServerState {
@@ -27,6 +28,10 @@ export interface ServerState {
   readonly operations: OperationRegistry;
   /** Token of control requests; `null` if they need none. */
   readonly controlToken: string | null;
+  /** Host names, in lower case, under which the test control is on; on loopback, it is on without one. */
+  readonly controlHosts: readonly string[];
+  /** Failures that a test control has asked for. */
+  readonly trouble: Trouble;
   readonly trustedProxies: AddressSet;
   /** Webhooks and their deliveries. */
   readonly outbox: Outbox;
@@ -43,7 +48,10 @@ export interface ServerState {
 }
 
 /** Everything from which `serverState` makes the state of a server. */
-export interface ServerSetup extends Pick<ServerState, "clock" | "behaviour" | "ring" | "outbox" | "controlToken"> {
+export interface ServerSetup extends Pick<
+  ServerState,
+  "clock" | "behaviour" | "ring" | "outbox" | "controlToken" | "controlHosts"
+> {
   readonly tiers: TierTable;
   /** Storage for alerts. */
   readonly records: RecordStore;
@@ -55,7 +63,7 @@ export interface ServerSetup extends Pick<ServerState, "clock" | "behaviour" | "
 const maxAddresses = 10_000;
 
 export function serverState(parts: ServerSetup): ServerState {
-  const { clock, behaviour, ring, tiers, records, trustedProxies, outbox, controlToken } = parts;
+  const { clock, behaviour, ring, tiers, records, trustedProxies, outbox, controlToken, controlHosts } = parts;
   const accounts = new Map<string, Account>();
   const addresses = new Map<string, Account>();
   const startedMs = clock.now();
@@ -81,6 +89,8 @@ export function serverState(parts: ServerSetup): ServerState {
     agents: new Map(referenceAgents.map((agent) => [agent.id, agent])),
     operations: operationRegistry(),
     controlToken,
+    controlHosts,
+    trouble: noTrouble(),
     trustedProxies: addressSet(trustedProxies),
     outbox,
     alerts: alertRegistry(records, behaviour, outbox),

@@ -14,6 +14,7 @@ import type { Messages } from "../run/skip-reason.ts";
 import { runEndOf } from "../report/model/verdict.ts";
 import { suitesOfParty } from "../suites/all.ts";
 import { cornersRequested, type PairCoverage } from "../suites/coverage/probe.ts";
+import { recordedClientSuites } from "../suites/recorded/client-suites.ts";
 import { recordedSuites } from "../suites/recorded/recorded-suites.ts";
 import { packageVersion } from "../base/package-root.ts";
 
@@ -70,6 +71,7 @@ function pairCoverageIn({ probes }: Evidence): PairCoverage | null {
 function suitesOf(report: Report, { probes }: Evidence): Suite[] {
   const { suite: judged, unselected, findings, upcoming, selection } = report;
   const party = partyOf(report);
+  if (report.recording !== undefined && party === "client") return [...recordedClientSuites];
   if (report.recording !== undefined) return recordedSuites(report.recording.shows);
   const selected = new Set([...findings, ...upcoming].map(({ check }) => check));
   const sections = new Set(findings.map(({ suite }) => suite));

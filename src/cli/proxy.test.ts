@@ -92,6 +92,14 @@ describe("conformance proxy", () => {
     const { code, out } = await conformance(["judge", "wrong"]);
     expect(out).toMatch(/FAIL {2}INV-10/);
     expect(code).toBe(1);
+    const clients = await conformance(["judge", "wrong/client", "--json", "clients.json"]);
+    expect(clients.code).toBe(0);
+    const texts = [join("wrong", "client", "report.json"), "clients.json"].map((path) =>
+      readFileSync(join(folder, path), "utf8"),
+    );
+    const [saved, again] = texts.map((text) => readReport(text, ""));
+    expect(again?.findings).toEqual(saved?.findings);
+    expect(saved).toMatchObject({ party: "client", verdict: "partial" });
   });
 
   it("ends by itself after --for, with 3 if nothing passed", async () => {

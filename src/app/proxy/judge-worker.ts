@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 
-import type { SavedRun } from "../report-folder/saved-run.ts";
 import type { Messages } from "../../run/skip-reason.ts";
 import { isRequirementSet, newestRequirements } from "../../spec/requirements.ts";
 import type { ForwardedExchange } from "../../wire/forward/forwarded-exchange.ts";
-import { startTrafficJudge } from "./traffic-judge.ts";
+import { type ProxyReports, startTrafficJudge } from "./traffic-judge.ts";
 
 /** Settings of the thread: plain data. */
 export interface JudgeWorkerData {
@@ -27,7 +26,7 @@ export type ToJudge =
 export type FromJudge =
   | { readonly kind: "taken"; readonly count: number }
   | { readonly kind: "breach"; readonly check: string; readonly actual: string }
-  | { readonly kind: "finished"; readonly run: SavedRun };
+  | { readonly kind: "finished"; readonly reports: ProxyReports };
 
 const port = parentPort;
 if (port === null) throw new Error("this thread is started by the proxy only");
@@ -79,6 +78,6 @@ async function handle(message: ToJudge): Promise<void> {
     return post({ kind: "taken", count: message.exchanges.length });
   }
   clearInterval(timer);
-  post({ kind: "finished", run: await judge.finish(message.skipped) });
+  post({ kind: "finished", reports: await judge.finish(message.skipped) });
   port?.close();
 }

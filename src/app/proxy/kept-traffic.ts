@@ -22,7 +22,7 @@ export function keepTraffic() {
   let bytes = 0;
 
   const keep = (exchange: Exchange): void => {
-    if (kept.has(exchange.id) || kept.size >= maxKept || bytes >= maxKeptBytes) return;
+    if (kept.has(exchange.id)) return;
     kept.set(exchange.id, exchange);
     bytes += sizeOf(exchange);
   };
@@ -31,7 +31,7 @@ export function keepTraffic() {
     offer: (exchange: Exchange): void => {
       const kind = kindOf(exchange);
       const count = kinds.get(kind) ?? 0;
-      if (count >= keptPerKind || (count === 0 && kinds.size >= maxKept)) return;
+      if (count >= keptPerKind || kept.size >= maxKept || bytes >= maxKeptBytes) return;
       kinds.set(kind, count + 1);
       keep(exchange);
     },

@@ -70,7 +70,7 @@ describe("a judging proxy", () => {
     const { baseUrl } = await referenceWith();
     const proxy = await proxyTo(baseUrl, new Map([["key-1", "pro"]]));
     await useAll(proxy.baseUrl);
-    const { report, evidence } = await proxy.finish();
+    const { report, evidence } = (await proxy.finish()).server;
     expect(redIn(report)).toEqual([]);
     expect(report.totals.pass).toBeGreaterThan(70);
     expect(report).toMatchObject({
@@ -88,9 +88,22 @@ describe("a judging proxy", () => {
     const { baseUrl } = await referenceWith(fault);
     const proxy = await proxyTo(baseUrl);
     await useAll(proxy.baseUrl);
-    const { report } = await proxy.finish();
+    const { report } = (await proxy.finish()).server;
     expect(redIn(report)).toEqual([clause]);
     expect(breaches.some((check) => check.startsWith(clause))).toBe(true);
+  });
+
+  it("judges the clients, too: a path with two versions breaks a must, other mistakes may be meant", async () => {
+    const { baseUrl } = await referenceWith();
+    const proxy = await proxyTo(baseUrl);
+    await call(proxy.baseUrl, "/v1/usage");
+    await call(proxy.baseUrl, "/agents/echo/invoke", {});
+    const { server, client } = await proxy.finish();
+    expect(redIn(server.report)).toEqual([]);
+    expect(redIn(client.report)).toEqual(["CLI-1"]);
+    expect(client.report).toMatchObject({ party: "client", recording: { exchanges: 2 } });
+    expect(client.report.findings.find(({ check }) => check === "CLI-6")?.outcome).toBe("note");
+    expect(JSON.stringify(client)).not.toContain(key.slice(7, 18));
   });
 
   it("keeps the first exchanges of each kind, and counts the others", async () => {
@@ -98,7 +111,7 @@ describe("a judging proxy", () => {
     const proxy = await proxyTo(baseUrl);
     for (let at = 0; at < 20; at += 1)
       await Promise.all(Array.from({ length: 50 }, () => call(proxy.baseUrl, "/agents/echo/health")));
-    const { report, evidence } = await proxy.finish();
+    const { report, evidence } = (await proxy.finish()).server;
     expect(redIn(report)).toEqual([]);
     expect(evidence.exchanges.length).toBeLessThan(20);
     expect(report.recording).toMatchObject({
@@ -121,7 +134,7 @@ describe("a judging proxy", () => {
       new Map([["*", "free"]]),
     );
     for (let at = 0; at < 60; at += 1) await call(proxy.baseUrl, "/agents/echo/invoke", { query: "hello" });
-    const { report } = await proxy.finish();
+    const { report } = (await proxy.finish()).server;
     expect(report.findings.find(({ check }) => check === "LIM-1/recorded")).toMatchObject({ outcome: "fail" });
   });
 
@@ -139,7 +152,7 @@ describe("a judging proxy", () => {
     await expect(left).rejects.toThrow(/abort/i);
     await reference.close();
     expect(await call(proxy.baseUrl, "/usage")).toBe(502);
-    const { report } = await proxy.finish();
+    const { report } = (await proxy.finish()).server;
     expect(redIn(report)).toEqual([]);
     expect(report.recording?.leftOut.map(({ why }) => why)).toContain(
       "answered by the proxy itself, because the server gave no response",

@@ -5,8 +5,8 @@ import { startWorker } from "../../base/spawn-module.ts";
 import type { RequirementSet } from "../../spec/requirements.ts";
 import type { ForwardedExchange } from "../../wire/forward/forwarded-exchange.ts";
 import { startForwarder } from "../../wire/forward/forwarder.ts";
-import type { SavedRun } from "../report-folder/saved-run.ts";
 import type { FromJudge, JudgeWorkerData, ToJudge } from "./judge-worker.ts";
+import type { ProxyReports } from "./traffic-judge.ts";
 
 /** Options of a judging proxy. */
 export interface ProxyOptions {
@@ -31,8 +31,8 @@ export interface JudgingProxy {
   readonly baseUrl: string;
   /** Number of exchanges so far. */
   readonly count: () => number;
-  /** Ends the proxy, and returns the report on the server. */
-  readonly finish: () => Promise<SavedRun>;
+  /** Ends the proxy, and returns the reports on the server and on its clients. */
+  readonly finish: () => Promise<ProxyReports>;
 }
 
 /** Maximum number of exchanges, and of their bytes, that wait to be judged. Further exchanges are only counted. */
@@ -87,7 +87,7 @@ const isBelow = (url: string, baseUrl: string): boolean =>
 /** The judging thread, and the exchanges that wait for it. */
 function openJudge(options: ProxyOptions & { readonly startedUnixMs: number }) {
   const worker = workerFor(options);
-  const finished = Promise.withResolvers<SavedRun>();
+  const finished = Promise.withResolvers<ProxyReports>();
   let group: ForwardedExchange[] = [];
   let timer: NodeJS.Timeout | null = null;
   let [waiting, waitingBytes, skipped] = [0, 0, 0];
@@ -102,7 +102,7 @@ function openJudge(options: ProxyOptions & { readonly startedUnixMs: number }) {
   };
   worker.on("message", (message: FromJudge) => {
     if (message.kind === "breach") options.onBreach(message.check, message.actual);
-    else if (message.kind === "finished") finished.resolve(message.run);
+    else if (message.kind === "finished") finished.resolve(message.reports);
     else {
       waiting -= message.count;
       for (const size of sizes.splice(0, message.count)) waitingBytes -= size;
@@ -122,7 +122,7 @@ function openJudge(options: ProxyOptions & { readonly startedUnixMs: number }) {
       if (group.length >= groupSize) flush();
       else timer ??= setTimeout(flush, groupMs);
     },
-    finish: async (): Promise<SavedRun> => {
+    finish: async (): Promise<ProxyReports> => {
       flush();
       post({ kind: "finish", skipped });
       return finished.promise;

@@ -68,7 +68,7 @@ async function judgeBoth(serve: () => Promise<Served>) {
     onBreach: () => {},
   });
   const through = await judge({ ...behind.target, baseUrl: proxy.baseUrl });
-  const proxied = await proxy.finish();
+  const proxied = (await proxy.finish()).server;
   await behind.close();
   return { direct: judgedDirectly, through, proxied };
 }

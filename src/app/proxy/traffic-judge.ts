@@ -10,8 +10,15 @@ import type { LeftOut } from "../recording/recording.ts";
 import { withoutSecretPlaces } from "../recording/remove-secrets.ts";
 import type { SavedRun } from "../report-folder/saved-run.ts";
 import { followClock } from "./clock-jumps.ts";
+import { judgeClientRequests, reportOnClients } from "./judge-clients.ts";
 import { keepTraffic } from "./kept-traffic.ts";
 import { exchangeOf } from "./proxied-exchange.ts";
+
+/** The reports on the two parties of a proxy. */
+export interface ProxyReports {
+  readonly server: SavedRun;
+  readonly client: SavedRun;
+}
 
 /** How to judge the traffic of a proxy. */
 export interface TrafficJudgeOptions extends Omit<JudgeRecordingOptions, "file" | "baseUrl"> {
@@ -63,17 +70,20 @@ export function startTrafficJudge(options: TrafficJudgeOptions) {
     judged += now.length;
     now.forEach(kept.offer);
     const fresh = now.filter(({ id }) => !kept.has(id));
-    const { judgements } = await reviewRecording(traffic([...kept.all(), ...fresh]), recordedSuites(facts()));
-    const byId = new Map([...kept.all(), ...fresh].map((each) => [each.id, each]));
-    for (const each of judgements) {
-      if (each.finding.kind !== "breach") continue;
+    const current = traffic([...kept.all(), ...fresh]);
+    const byId = new Map(current.exchanges.map((each) => [each.id, each]));
+    const { judgements } = await reviewRecording(current, recordedSuites(facts()));
+    for (const each of [...judgements, ...judgeClientRequests(current)]) {
+      const { check, finding } = each;
+      if (finding.kind !== "breach" && finding.kind !== "noted") continue;
+      const proofs = each.exchanges.length > 0 ? each.exchanges : finding.at.map(({ id }) => id);
       kept.keepProof(
-        each.check.id,
-        each.exchanges.flatMap((id) => byId.get(id) ?? []),
+        check.id,
+        proofs.flatMap((id) => byId.get(id) ?? []),
       );
-      if (broken.has(each.check.id)) continue;
-      broken.set(each.check.id, each);
-      onBreach(each.check.id, each.finding.actual);
+      if (finding.kind !== "breach" || broken.has(check.id)) continue;
+      broken.set(check.id, each);
+      onBreach(check.id, finding.actual);
     }
   };
   const add = (forwarded: ForwardedExchange): void => {
@@ -98,26 +108,27 @@ export function startTrafficJudge(options: TrafficJudgeOptions) {
     /** Judges the exchanges so far. */
     judge: judgeBatch,
     /** Judges the rest, and makes the report. */
-    finish: async (skipped: number): Promise<SavedRun> => {
+    finish: async (skipped: number): Promise<ProxyReports> => {
       await judgeBatch();
       const gaps = [
         { what: "exchanges that came faster than they could be judged", count: skipped },
         { what: "advances of the server's clock, so that nothing about times was judged", count: clock.count() },
       ].filter((gap) => gap.count > 0);
       const all = kept.all();
-      return judgeTraffic(
-        traffic(all),
-        {
-          file: "proxy",
-          format: "traffic through a proxy of this harness",
-          leftOut: leftOutRows(leftOut),
-          gaps,
-          facts: facts(),
-          counted: judged - all.length,
-          broken,
-        },
-        options,
-      );
+      const description = {
+        file: "proxy",
+        format: "traffic through a proxy of this harness",
+        leftOut: leftOutRows(leftOut),
+        gaps,
+        facts: facts(),
+        counted: judged - all.length,
+        broken,
+      };
+      const whole = traffic(all);
+      return {
+        server: await judgeTraffic(whole, description, options),
+        client: reportOnClients(whole, description, options),
+      };
     },
   };
 }

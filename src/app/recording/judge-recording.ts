@@ -40,7 +40,7 @@ export interface JudgeRecordingOptions {
 }
 
 /** The description of a recording in its report. */
-interface RecordingDescription extends Pick<ReportedRecording, "file" | "format" | "leftOut" | "gaps"> {
+export interface RecordingDescription extends Pick<ReportedRecording, "file" | "format" | "leftOut" | "gaps"> {
   readonly facts: RecordingFacts;
   /** Number of exchanges that were judged before, and not kept. */
   readonly counted?: number;
@@ -83,7 +83,7 @@ export async function judgeTraffic(
   occasion: RecordingDescription,
   { requirements, messages, keepsBodies }: Pick<JudgeRecordingOptions, "requirements" | "messages" | "keepsBodies">,
 ): Promise<SavedRun> {
-  const { file, format, leftOut, gaps, facts, counted = 0, broken } = occasion;
+  const { facts, broken } = occasion;
   const reviewed = await reviewRecording(traffic, recordedSuites(facts));
   const result = {
     ...reviewed,
@@ -104,20 +104,25 @@ export async function judgeTraffic(
     },
     { target: traffic.target, messages, signal: new AbortController().signal },
   );
-  const recording = {
-    file,
-    format,
-    exchanges: traffic.exchanges.length,
-    ...(counted === 0 ? {} : { counted }),
-    keys: Object.keys(traffic.target.keys).length,
-    leftOut,
-    gaps,
-    shows: facts,
-  };
   // The list of created resources is empty, because the recorded clients created them, and not a run.
-  const judged: Report = { ...report, created: [], recording };
+  const judged: Report = { ...report, created: [], recording: recordingOfReport(traffic, occasion) };
   return { report: judged, evidence: keepsBodies ? evidence : withoutBodies(evidence) };
 }
+
+/** Describes the recording for its report. */
+export const recordingOfReport = (
+  { exchanges, target: { keys } }: RecordedTraffic,
+  { file, format, leftOut, gaps, facts, counted = 0 }: RecordingDescription,
+): ReportedRecording => ({
+  file,
+  format,
+  exchanges: exchanges.length,
+  ...(counted === 0 ? {} : { counted }),
+  keys: Object.keys(keys).length,
+  leftOut,
+  gaps,
+  shows: facts,
+});
 
 export const leftOutRows = (counts: ReadonlyMap<LeftOut, number>): RecordingDescription["leftOut"] =>
   [...counts].map(([reason, exchanges]) => ({ why: leftOutReasons[reason], exchanges }));
@@ -180,7 +185,7 @@ function shiftedBy(exchange: Exchange, startMs: number): Exchange {
 }
 
 /** Removes all bodies from the evidence. Also removes the results of probes, because they contain bodies. */
-function withoutBodies({ exchanges, deliveries, probes }: Evidence): Evidence {
+export function withoutBodies({ exchanges, deliveries, probes }: Evidence): Evidence {
   return {
     deliveries,
     exchanges: exchanges.map(withoutBody),

@@ -5,7 +5,7 @@ import { Command } from "commander";
 
 import { startProxy } from "../../app/proxy/run-proxy.ts";
 import { documentOf } from "../../app/report-folder/read-document.ts";
-import type { SavedRun } from "../../app/report-folder/saved-run.ts";
+import type { ProxyReports } from "../../app/proxy/traffic-judge.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
 import { slug, timeInName } from "../../base/file-names.ts";
 import { line } from "../../base/line.ts";
@@ -13,7 +13,8 @@ import { formatCount } from "../../base/text.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { readBaseUrl } from "../../target/base-url.ts";
 import { withSteps } from "../command.ts";
-import { exitCodes } from "../exit-codes.ts";
+import { decisiveExitCode, exitCodes } from "../exit-codes.ts";
+import { exitCodeOf } from "../../report/model/verdict.ts";
 import { readTiers, tiersOption } from "../key-tiers.ts";
 import { readDuration } from "../option-parsers.ts";
 import { displayPath, prepareOwnFolder } from "../output-files.ts";
@@ -103,7 +104,7 @@ function prepare(flags: ProxyFlags) {
 
 type Prepared = ReturnType<typeof prepare>;
 
-async function act({ options, forMs, flags }: Prepared): Promise<SavedRun> {
+async function act({ options, forMs, flags }: Prepared): Promise<ProxyReports> {
   const onBreach = (check: string, actual: string): void => {
     if (flags.quiet !== true) printLine(line`${check} is broken: ${actual}`);
   };
@@ -132,16 +133,30 @@ async function endOfProxy(forMs: number | null): Promise<void> {
 
 const maxTimerMs = 2 ** 31 - 1;
 
-async function present({ report, evidence }: SavedRun, { flags, formats, rules, folder }: Prepared): Promise<number> {
-  await presentReport(documentOf(report, evidence), {
-    save: { folder, run: { report, evidence } },
-    isQuiet: flags.quiet === true,
+async function present({ server, client }: ProxyReports, prepared: Prepared): Promise<number> {
+  const { flags, formats, rules, folder } = prepared;
+  const shown = { isQuiet: flags.quiet === true, rules, reportsToCi: true };
+  await presentReport(documentOf(server.report, server.evidence), {
+    ...shown,
+    save: { folder, run: server },
     folder: displayPath(folder),
     formats,
-    rules,
-    reportsToCi: true,
+  });
+  if (!formats.isStdoutTaken && flags.quiet !== true) process.stdout.write("\nThe clients\n\n");
+  const own = join(folder, "client");
+  await presentReport(documentOf(client.report, client.evidence), {
+    ...shown,
+    save: { folder: own, run: client },
+    folder: displayPath(own),
+    ...(formats.isStdoutTaken && { stream: process.stderr }),
   });
   // Observations of gaps need no exchange, so they do not count as something that was exercised.
-  if (report.recording?.exchanges === 0) return exitCodes.nothingExercised;
-  return reportExitCode(report, rules, flags.complete === true);
+  if (server.report.recording?.exchanges === 0) return exitCodes.nothingExercised;
+  return decisiveExitCode([
+    reportExitCode(server.report, rules, flags.complete === true),
+    // The clauses of a client that no request concerned are no fault.
+    exitCodeOf(client.report, { strict: rules.strict, complete: false }) === exitCodes.broken
+      ? exitCodes.broken
+      : exitCodes.fine,
+  ]);
 }

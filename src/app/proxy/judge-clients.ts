@@ -1,0 +1,73 @@
+import { type Judgement, judgeAll, resultsByProbe } from "../../run/judge/judge.ts";
+import { planProbes } from "../../run/plan/plan.ts";
+import type { RecordedTraffic } from "../../run/review-recording.ts";
+import type { ProbeRun } from "../../run/probe-run.ts";
+import type { RunResult } from "../../run/run-result.ts";
+import { latestRequirements } from "../../spec/requirements.ts";
+import { clientTrafficResult, recordedClientSuites } from "../../suites/recorded/client-suites.ts";
+import { redactRun } from "../judge/redacted-run.ts";
+import {
+  type JudgeRecordingOptions,
+  type RecordingDescription,
+  recordingOfReport,
+  withoutBodies,
+} from "../recording/judge-recording.ts";
+import type { SavedRun } from "../report-folder/saved-run.ts";
+import { packageVersion } from "../../base/package-root.ts";
+
+function runsOf({ target, exchanges, startedUnixMs }: RecordedTraffic): ProbeRun[] {
+  return planProbes(recordedClientSuites, target).map((planned) => ({
+    planned,
+    result: clientTrafficResult(planned.probe, exchanges, startedUnixMs),
+  }));
+}
+
+/** Judges the requests of clients by the clauses that bind clients. */
+export const judgeClientRequests = (traffic: RecordedTraffic): Judgement[] =>
+  judgeAll(recordedClientSuites, resultsByProbe(runsOf(traffic)));
+
+/** Makes the report on the clients of a proxy. */
+export function reportOnClients(
+  given: RecordedTraffic,
+  description: RecordingDescription,
+  { messages, keepsBodies }: Pick<JudgeRecordingOptions, "messages" | "keepsBodies">,
+): SavedRun {
+  const target = { ...given.target, name: `clients of ${given.target.name}` };
+  const traffic = { ...given, target };
+  const runs = runsOf(traffic);
+  const result: RunResult = {
+    kind: "judged",
+    stopped: null,
+    target,
+    judgements: judgeAll(recordedClientSuites, resultsByProbe(runs)),
+    runs,
+    exchanges: traffic.exchanges,
+    deliveries: [],
+    receiver: null,
+    listening: null,
+    epochMs: traffic.startedUnixMs,
+    requests: traffic.exchanges.length,
+    executions: 0,
+    lost: 0,
+    away: null,
+    waitedMs: 0,
+    durationMs: traffic.durationMs,
+  };
+  const { report, evidence } = redactRun(
+    result,
+    {
+      version: packageVersion(),
+      party: "client",
+      requirements: latestRequirements,
+      started: new Date(traffic.startedUnixMs),
+      finished: new Date(traffic.startedUnixMs + traffic.durationMs),
+      unselected: [],
+      messages,
+    },
+    { target, messages, signal: new AbortController().signal },
+  );
+  return {
+    report: { ...report, recording: recordingOfReport(traffic, description) },
+    evidence: keepsBodies ? evidence : withoutBodies(evidence),
+  };
+}

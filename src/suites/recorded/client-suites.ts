@@ -1,0 +1,41 @@
+import type { ProbeResult } from "../../evidence/evidence.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import type { Check, Suite } from "../../run/judge/check.ts";
+import { unproven } from "../../run/judge/finding.ts";
+import type { Probe } from "../../run/probe.ts";
+import { suitesOfParty } from "../all.ts";
+import { type Observed, ranPlainly } from "../client/probes.ts";
+import { notInRecordings } from "./recorded-suites.ts";
+
+/** A check that needs what only the client's own settings say. */
+const withoutSecret = (check: Check): Check =>
+  check.clause === "CLI-10"
+    ? { ...check, on: {}, judge: () => unproven("the secret that signs the requests is not known") }
+    : check;
+
+/**
+ * The suites of a client, for the requests of real clients that passed a proxy. Such requests may be wrong on purpose,
+ * so most wrong ones are notes.
+ */
+export const recordedClientSuites: readonly Suite[] = suitesOfParty("client").map(({ title, checks }) => ({
+  title,
+  checks: checks.map(withoutSecret),
+}));
+
+/** The evidence of a probe about a client, made of requests that passed a proxy. Nothing makes trouble there. */
+export function clientTrafficResult(
+  { name }: Probe,
+  exchanges: readonly Exchange[],
+  startedUnixMs: number,
+): Extract<ProbeResult, { kind: "ran" }> | { readonly kind: "skipped"; readonly reason: string; readonly needs: null } {
+  if (name !== ranPlainly.name) return { kind: "skipped", reason: notInRecordings, needs: null };
+  const calls = exchanges.map((exchange) => ({
+    exchange,
+    trouble: null,
+    leftMs: null,
+    receivedUnixMs: startedUnixMs + exchange.sentMs,
+    computedSignatures: [],
+  }));
+  const evidence: Observed = { isStrict: false, runs: [{ stage: "plain", calls, end: { kind: "exited", code: 0 } }] };
+  return { kind: "ran", evidence };
+}

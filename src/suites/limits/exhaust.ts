@@ -54,6 +54,13 @@ export interface ExhaustOptions {
    * After this many admitted requests, a refusal with `Remaining: 0` is trusted without a retry. Default: `expected`.
    */
   readonly trustedFrom?: number;
+  /**
+   * Whether to send a GET request as the request with this index, beginning at 0. Default: most of the expected
+   * requests are GET requests, and all others are invokes.
+   */
+  readonly isReadAt?: (index: number) => boolean;
+  /** Called for each refusal. */
+  readonly onRefused?: (refusal: Sample) => void;
 }
 
 const listPath = "/agents?page=1&limit=2";
@@ -66,11 +73,10 @@ const minInvoked = 3;
  */
 export async function sendUntilRefused(
   sender: KeySender,
-  { max, expected, alreadySent = 0 }: ExhaustOptions,
-  onRefused: (refusal: Sample) => void = () => {},
+  { max, expected, alreadySent = 0, isReadAt, onRefused = () => {} }: ExhaustOptions,
 ): Promise<BurstResult> {
   const { client, limits, countedRead } = sender;
-  const reads = countedRead === null ? 0 : expected - alreadySent - minInvoked;
+  const isRead = isReadAt ?? ((index: number) => index < expected - alreadySent - minInvoked);
   const path = countedRead === "list" ? listPath : "/usage";
   // Uses half of the slots, because a server may release a slot a moment after its response.
   const concurrency = Math.min(16, max, Math.max(1, Math.floor(limits.concurrent / 2)));
@@ -82,12 +88,12 @@ export async function sendUntilRefused(
   let end: BurstResult["end"] = "all sent";
   const worker = async (): Promise<void> => {
     while (sent < max && end === "all sent") {
-      const isRead = sent < reads;
+      const sendsRead = countedRead !== null && isRead(sent);
       sent += 1;
-      const sample = await (isRead ? client.sample("GET", path) : invokeSample(sender));
+      const sample = await (sendsRead ? client.sample("GET", path) : invokeSample(sender));
       if (isAdmitted(sample)) {
         admitted += 1;
-        invoked += Number(!isRead);
+        invoked += Number(!sendsRead);
         failureCount = 0;
       } else if (sample.status === 429) {
         end = "refused";
@@ -127,12 +133,17 @@ export async function exhaustWithPause(
   options: ExhaustOptions,
   pauseAfter: number | null,
 ): Promise<ExhaustResult> {
-  const { max, expected } = options;
+  const { max, expected, isReadAt } = options;
   if (pauseAfter === null || pauseAfter < 0 || pauseAfter >= max) return exhaust(sender, options);
   const first = await exhaust(sender, { ...options, max: pauseAfter, expected: pauseAfter });
   if (first.end !== "all sent") return first;
   await sleep(slotReleaseMs + 100);
-  const second = await exhaust(sender, { ...options, max: max - pauseAfter, expected: expected - pauseAfter });
+  const second = await exhaust(sender, {
+    ...options,
+    max: max - pauseAfter,
+    expected: expected - pauseAfter,
+    ...(isReadAt && { isReadAt: (index: number) => isReadAt(index + pauseAfter) }),
+  });
   return {
     ...second,
     admitted: first.admitted + second.admitted,
@@ -155,9 +166,12 @@ export async function exhaust(sender: KeySender, options: ExhaustOptions): Promi
     const countedRead = hiccups === 0 ? sender.countedRead : null;
     const rest = { ...options, max: max - admitted, expected: expected - admitted };
     let reportsExhaustion = false;
-    const burst = await sendUntilRefused({ ...sender, countedRead }, rest, ({ remaining, resetAfter }) => {
+    const onRefused = (refusal: Sample): void => {
+      const { remaining, resetAfter } = refusal;
       reportsExhaustion ||= remaining === 0 && resetAfter !== null && resetAfter >= minResetAfterSeconds;
-    });
+      options.onRefused?.(refusal);
+    };
+    const burst = await sendUntilRefused({ ...sender, countedRead }, { ...rest, onRefused });
     admitted += burst.admitted;
     failed += burst.failed;
     invoked += burst.invoked;

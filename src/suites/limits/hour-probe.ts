@@ -1,20 +1,23 @@
 import { hourMs, minuteMs } from "../../base/duration.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
-import { dateSeconds } from "../../rules/limits/sample.ts";
+import { dateSeconds, isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 import { tierProbe, type TierProbeContext } from "../../run/probe.ts";
 import { requestInState } from "../coverage/probe.ts";
 import { isSuccess } from "../shared/response.ts";
 import {
   type BurstResult,
+  exhaust,
   exhaustWithPause,
+  invokeSample,
   invokeUnpaced,
   type KeySender,
   maxRepeatedAllowance,
   requestOtherEndpoints,
 } from "./exhaust.ts";
-import { keyHistoryOf, type RunKeyHistory } from "./key-history.ts";
+import { keyHistoryOf, provesExcess, type RunKeyHistory } from "./key-history.ts";
 import { sendSiblingControl, type SiblingKeyResult, useSibling, useSiblingAgain } from "./sibling-key.ts";
+import { amongTiers, maxBeyondLimit, type SmallerTiers } from "./smaller-tiers.ts";
 import { expireEarlierUse, retryWhenDue, senderOf, type TimedRetry, useExpiryMs } from "./timed-retry.ts";
 
 /** An exhausted hour. */
@@ -53,55 +56,69 @@ export const hourExhausted = tierProbe(
     waitSeconds: ({ limits }) => Math.ceil(limits.perHour / limits.perMinute) * 61 + 61,
     concurrent: true,
   },
-  async (context): Promise<HourExhausted> => {
-    const { tested, time, target, recorder, discovery } = context;
-    const sender = senderOf(context);
-    const { beganFresh, idleSinceMs } = await expireEarlierUse(context);
-    const pauseMs = target.clock === null ? minuteOverMs : twoMinutesMs;
-    await passFullHour(context, Math.ceil(tested.limits.perHour / tested.limits.perMinute) * pauseMs);
-    const siblingControl = await sendSiblingControl(context);
-    const { admitted, failed, end } = await exhaustHour(sender, { pauseMs, before: 0, admittedBefore: null });
-    const refused = end === "all sent" ? [] : [await invokeUnpaced(sender)];
-    const health = refused.length === 0 ? null : await sender.client.health(sender.agent);
-    let [stream, afterStream]: [Exchange | null, Exchange | null] = [null, null];
-    if (end === "refused" && target.clock !== null) {
-      // Without this pause, the minute's limit might refuse instead of the hour's limit.
-      await time.passTime(pauseMs, "only the hour must be exhausted");
-      stream = await requestOtherEndpoints(sender, false);
-      await requestInState(context, { key: tested.key, kind: tested.tier, state: "hour used up" });
-      // If this invoke is refused, the hour is still exhausted, so the stream was admitted wrongly.
-      if (isSuccess(stream)) afterStream = await invokeUnpaced(sender);
-    }
-    const siblingUse = await useSibling(context, refused, siblingControl);
-    // Requests after the first refusal may have shifted the window, so the probe needs a new refusal with the current
-    // `retry_after`.
-    const last = end === "refused" && target.clock !== null ? await invokeUnpaced(sender) : refused.at(-1);
-    const retried = target.clock === null ? null : await retryWhenDue(sender, last);
-    const twin = await useSiblingAgain(context, siblingUse, idleSinceMs);
-    const isShort = target.clock !== null && end === "refused" && admitted + failed < tested.limits.perHour;
-    const isSmall = tested.limits.perHour <= maxRepeatedAllowance;
-    if (isShort) await time.passTime(useExpiryMs, "earlier use of the key must expire");
-    if (isShort || (isSmall && retried !== null && statusOf(retried.exchange) === 200)) {
-      const again = isShort ? { before: 0, admittedBefore: admitted } : { before: 1, admittedBefore: null };
-      const next = await exhaustHour(sender, { pauseMs, ...again });
-      // The two values of `Reset` show the window's length. An admitted request shows that the month's tokens are not
-      // used up.
-      if (next.end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
-    }
-    return {
-      ...keyHistoryOf(tested.key, tested.limits, { target, recorder, discovery, idleSinceMs }),
-      beganFresh,
-      admitted,
-      end,
-      refused,
-      health,
-      stream,
-      afterStream,
-      retried,
-      twin,
-    };
-  },
+  (context) => amongTiers(context, "hour", (smallerTiers) => useUpHour(context, smallerTiers)),
 );
+
+async function useUpHour(
+  context: TierProbeContext<"agents.answering">,
+  smallerTiers: SmallerTiers,
+): Promise<HourExhausted> {
+  const { tested, time, target, recorder, discovery } = context;
+  const sender = senderOf(context);
+  const { beganFresh, idleSinceMs } = await expireEarlierUse(context);
+  const pauseMs = target.clock === null ? minuteOverMs : twoMinutesMs;
+  await passFullHour(context, Math.ceil(tested.limits.perHour / tested.limits.perMinute) * pauseMs);
+  const siblingControl = await sendSiblingControl(context);
+  const options = { pauseMs, smallerTiers };
+  const { admitted, failed, end } = await exhaustHour(sender, { ...options, before: 0, admittedBefore: null });
+  const history = () => keyHistoryOf(tested.key, tested.limits, { target, recorder, discovery, idleSinceMs });
+  const isShort = target.clock !== null && end === "refused" && admitted + failed < tested.limits.perHour;
+  smallerTiers.report({
+    isShort,
+    admitsBurst: false,
+    isOver: admitted > tested.limits.perHour && provesExcess(history(), "hour"),
+  });
+  const refused = end === "all sent" ? [] : [await invokeUnpaced(sender)];
+  const health = refused.length === 0 ? null : await sender.client.health(sender.agent);
+  let [stream, afterStream]: [Exchange | null, Exchange | null] = [null, null];
+  if (end === "refused" && target.clock !== null) {
+    // Without this pause, the minute's limit might refuse instead of the hour's limit.
+    await time.passTime(pauseMs, "only the hour must be exhausted");
+    stream = await requestOtherEndpoints(sender, false);
+    await requestInState(context, { key: tested.key, kind: tested.tier, state: "hour used up" });
+    // If this invoke is refused, the hour is still exhausted, so the stream was admitted wrongly.
+    if (isSuccess(stream)) afterStream = await invokeUnpaced(sender);
+  }
+  const siblingUse = await useSibling(context, refused, siblingControl);
+  // Requests after the first refusal may have shifted the window, so the probe needs a new refusal with the current
+  // `retry_after`.
+  const last = end === "refused" && target.clock !== null ? await invokeUnpaced(sender) : refused.at(-1);
+  const retried = target.clock === null ? null : await retryWhenDue(sender, last);
+  const twin = await useSiblingAgain(context, siblingUse, idleSinceMs);
+  if (isShort) await smallerTiers.settle(time, pauseMs);
+  const isRepeated = isShort && !smallerTiers.some("isShort");
+  const isSmall = tested.limits.perHour <= maxRepeatedAllowance;
+  if (isRepeated) await time.passTime(useExpiryMs, "earlier use of the key must expire");
+  if (isRepeated || (!isShort && isSmall && retried !== null && statusOf(retried.exchange) === 200)) {
+    const again = isRepeated ? { before: 0, admittedBefore: admitted } : { before: 1, admittedBefore: null };
+    const next = await exhaustHour(sender, { ...options, ...again });
+    // The two values of `Reset` show the window's length. An admitted request shows that the month's tokens are not
+    // used up.
+    if (next.end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
+  }
+  return {
+    ...history(),
+    beganFresh,
+    admitted,
+    end,
+    refused,
+    health,
+    stream,
+    afterStream,
+    retried,
+    twin,
+  };
+}
 
 /** An hour is exhausted at least this far from a full hour of the clock, before and after. */
 const marginMs = 2 * minuteMs;
@@ -129,37 +146,88 @@ interface HourOptions {
    * pauses in real time, so that the server can release all slots.
    */
   readonly admittedBefore: number | null;
+  readonly smallerTiers: SmallerTiers;
 }
+
+type HourResult = Pick<BurstResult, "admitted" | "failed" | "end">;
 
 /**
  * Exhausts the hour minute by minute. It never exceeds the minute's limit, so that the final refusal comes from the
- * hour's limit.
+ * hour's limit. Stops a few requests beyond the hour's limit if a smaller tier has proved that it admits too many.
  */
 async function exhaustHour(
   sender: KeySender,
-  { pauseMs, before, admittedBefore }: HourOptions,
-): Promise<Pick<BurstResult, "admitted" | "failed" | "end">> {
+  { pauseMs, before, admittedBefore, smallerTiers }: HourOptions,
+): Promise<HourResult> {
   const { limits, time } = sender;
   const { perHour, perMinute } = limits;
+  const maxAtFirst = perHour + maxBeyondLimit;
   const max = 2 * perHour + perMinute + 1;
+  const sendMinute = minuteSender(sender, admittedBefore);
   let admitted = before;
   let failed = 0;
   let endsEarly = false;
   for (let idleMinutes = 0; admitted < max && idleMinutes < 2;) {
     // The request that opened the window counts toward the first minute.
-    const share = Math.min(admitted === before ? perMinute - before : perMinute, max - admitted);
-    // The first early refusal is retried; the following ones are trusted.
-    const expected = endsEarly ? 0 : Math.min(share, Math.max(0, perHour - admitted));
-    const options = { max: share, expected, ...(time.canAdvance && { trustedFrom: 0 }) };
-    const pauseAfter = admittedBefore === null ? null : admittedBefore - admitted;
-    const minute = await exhaustWithPause(sender, options, pauseAfter);
+    const room = admitted === before ? perMinute - before : perMinute;
+    const share = Math.min(room, (time.canAdvance && admitted < maxAtFirst ? maxAtFirst : max) - admitted);
+    const minute = await sendMinute({ admitted, share, endsEarly });
     admitted += minute.admitted;
     failed += minute.failed;
     endsEarly ||= minute.end === "refused" && minute.admitted < share;
     if (minute.end === "failing") return { admitted, failed, end: "failing" };
     if (minute.end === "refused" && admitted >= perHour) return { admitted, failed, end: "refused" };
+    if (admitted >= maxAtFirst) {
+      await smallerTiers.settle(time, pauseMs);
+      if (smallerTiers.some("isOver")) return { admitted, failed, end: "all sent" };
+    }
     idleMinutes = minute.admitted === 0 ? idleMinutes + 1 : 0;
     if (admitted < max && idleMinutes < 2) await time.passTime(pauseMs, "the next minute of the hour must begin");
   }
   return { admitted, failed, end: admitted < max ? "refused" : "all sent" };
+}
+
+interface MinuteOfHour {
+  /** Number of requests admitted in this hour so far. */
+  readonly admitted: number;
+  /** Maximum number of requests to send in this minute. */
+  readonly share: number;
+  /** Whether a minute of this hour was refused early. Only the first early refusal is retried. */
+  readonly endsEarly: boolean;
+}
+
+/** Number of invokes around the hour's limit: they prove that the limit holds for invokes, not only for GET requests. */
+const invokesBelowLimit = 3;
+
+/**
+ * Returns a function that sends the requests of one minute. Most of them are GET requests, because they run no agent.
+ * An invoke confirms each refusal of a GET request. If that invoke is admitted, GET requests have a limit of their own,
+ * so all later requests are invokes.
+ */
+function minuteSender(sender: KeySender, admittedBefore: number | null) {
+  const { perHour } = sender.limits;
+  let { countedRead } = sender;
+  return async ({ admitted, share, endsEarly }: MinuteOfHour): Promise<HourResult> => {
+    let isReadRefused = false;
+    const isReadAt = (index: number): boolean => {
+      const isNearLimit =
+        admitted + index >= perHour - invokesBelowLimit && admitted + index < perHour + maxBeyondLimit;
+      return index < share - 1 && !isNearLimit;
+    };
+    const options = {
+      expected: endsEarly ? 0 : Math.min(share, Math.max(0, perHour - admitted)),
+      isReadAt,
+      onRefused: ({ kind }: Sample) => {
+        isReadRefused = kind !== "invoke";
+      },
+      ...(sender.time.canAdvance && { trustedFrom: 0 }),
+    };
+    const pauseAfter = admittedBefore === null ? null : admittedBefore - admitted;
+    const minute = await exhaustWithPause({ ...sender, countedRead }, { ...options, max: share }, pauseAfter);
+    if (!isReadRefused || minute.end !== "refused" || !isAdmitted(await invokeSample(sender))) return minute;
+    countedRead = null;
+    const sent = minute.admitted + 1;
+    const rest = await exhaust({ ...sender, countedRead }, { ...options, max: share - sent, expected: 0 });
+    return { admitted: sent + rest.admitted, failed: minute.failed + rest.failed, end: rest.end };
+  };
 }

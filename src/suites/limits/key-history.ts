@@ -122,6 +122,12 @@ export const judgeKeyHistory = memoizeByObject((use: RunKeyHistory): HistoryJudg
   );
 });
 
+/** Whether a key's requests prove that the target admits more of them than this limit allows. */
+export function provesExcess(use: RunKeyHistory, name: LimitName): boolean {
+  const judged = judgeKeyHistory(use);
+  return judged.kind === "breach" && judged.breach === "too many admitted" && judged.limit === name;
+}
+
 const isLimited = (sample: Sample): boolean => isAdmitted(sample) && sample.kind !== "health";
 
 /** Whether an exhausted monthly token quota may explain the refusals. */

@@ -22,8 +22,16 @@ import {
   unpaced,
   waitIfAllowed,
 } from "./exhaust.ts";
-import { keyHistoryOf, minuteReached, type RunKeyHistory } from "./key-history.ts";
+import {
+  judgeExhaustedWindow,
+  keyHistoryOf,
+  maxAdmittedWithin,
+  minuteReached,
+  provesExcess,
+  type RunKeyHistory,
+} from "./key-history.ts";
 import { sendSiblingControl, type SiblingKeyResult, useSibling, useSiblingAgain } from "./sibling-key.ts";
+import { amongTiers, maxBeyondLimit, type SmallerTiers } from "./smaller-tiers.ts";
 import {
   expireEarlierUse,
   type LimitsProbeContext,
@@ -72,68 +80,93 @@ export const minuteExhausted = tierProbe(
     waitSeconds: () => 60.5,
     optionalWaitSeconds: marginMs / 1000,
   },
-  async (context): Promise<MinuteExhausted> => {
-    const { tested, time, target, recorder, discovery } = context;
-    const { limits } = tested;
-    const sender = senderOf(context);
-    const { beganFresh, idleSinceMs } = await expireEarlierUse(context);
-    const hasClock = target.clock !== null;
-    const isSmall = hasClock && limits.perMinute <= maxRepeatedAllowance;
-    if (isSmall) await burstTwice(sender);
-    const before = hasClock ? await enterTail(sender) : 0;
-    const siblingControl = await sendSiblingControl(context);
-    const { max, expected } = wholeMinute(limits);
-    const alreadySent = hasClock ? 0 : countRecent(context);
-    const beganMs = time.targetMs();
-    const rest = await exhaust(sender, {
+  (context) => amongTiers(context, "minute", (smallerTiers) => useUpMinute(context, smallerTiers)),
+);
+
+async function useUpMinute(context: LimitsProbeContext, smallerTiers: SmallerTiers): Promise<MinuteExhausted> {
+  const { tested, time, target, recorder, discovery } = context;
+  const { limits } = tested;
+  const sender = senderOf(context);
+  const { beganFresh, idleSinceMs } = await expireEarlierUse(context);
+  const hasClock = target.clock !== null;
+  const isSmall = hasClock && limits.perMinute <= maxRepeatedAllowance;
+  const { first, lastedMs, beganMs, alreadySent, siblingControl } = await useUpFirst(sender, context, smallerTiers);
+  const refused = first.end === "all sent" ? [] : [await invokeUnpaced(sender)];
+  const siblingUse = await useSibling(context, refused, siblingControl);
+  const health: Exchange[] = [];
+  const healthReads = hasFewRequests(target) ? 1 : 3;
+  for (let count = 0; count < healthReads; count++) health.push(await sender.client.health(sender.agent));
+  const refusedAtMs = time.targetMs();
+  const isOver = !hasClock && first.admitted + alreadySent > limits.perMinute + (limits.burst ?? Infinity);
+  if (first.end === "refused" && !(isOver && hasFewRequests(target))) {
+    await requestOtherEndpoints(sender, hasClock);
+    await requestInState(context, { key: tested.key, kind: tested.tier, state: "minute used up" });
+  }
+  const latest = await latestRefusal(context, sender, refused);
+  if (latest !== undefined && !refused.includes(latest)) refused.push(latest);
+  const early = await retryEarly(sender, latest);
+  if (early !== null) refused.push(early.exchange);
+  const last = early?.exchange ?? latest;
+  // If too many requests were admitted, and some of them before the burst, the retry begins a second burst. This
+  // burst lies at another offset in the minute, so it cannot cross the same boundary of two windows.
+  const untilOtherPhaseMs = pastNearReset(minuteMs + marginMs - (time.targetMs() - refusedAtMs), last, {
+    nowMs: time.now(),
+    perMinute: limits.perMinute,
+  });
+  const isAtOtherPhase = isOver && alreadySent > 0 && time.canWait(untilOtherPhaseMs);
+  const retried = await retryWhenDue(sender, last, isAtOtherPhase ? untilOtherPhaseMs : 0);
+  const twin = await useSiblingAgain(context, siblingUse, idleSinceMs);
+  const history = () => keyHistoryOf(tested.key, limits, { target, recorder, discovery, idleSinceMs });
+  // Without a test clock, requests of earlier probes may count in this minute. If they explain the early refusal,
+  // nothing needs to be sent again.
+  const isShort =
+    first.end === "refused" &&
+    first.admitted + first.failed < limits.perMinute &&
+    (hasClock || !minuteReached(history()));
+  const admitsBurst = first.admitted > limits.perMinute;
+  // If a smaller tier admits a burst on top of its limit as well, this tier's burst needs no second measurement.
+  const isExplained =
+    hasClock &&
+    smallerTiers.some("admitsBurst") &&
+    first.admitted <= limits.perMinute + (limits.burst ?? limits.perMinute);
+  if (isShort && !(hasClock && smallerTiers.some("isShort"))) await exhaustCarefully(sender, hasClock, first.admitted);
+  else if (!isShort && isSmall && retried !== null && statusOf(retried.exchange) === 200) await exhaustAgain(sender);
+  else if (!isShort && isAtOtherPhase) await sendUntilRefused(sender, wholeMinute(limits));
+  else if (!isShort && !isSmall && first.end === "refused" && admitsBurst && !isExplained)
+    await exhaustAtOtherPhases(sender, { ...first, beganMs, lastedMs });
+  const other = first.end === "all sent" ? await sender.client.send("GET", "/usage", unpaced) : null;
+  const use = history();
+  const isBeyond = maxAdmittedWithin(use.samples, minuteMs) > limits.perMinute;
+  const isRefuted = (): boolean => judgeExhaustedWindow(use, "minute", false).kind === "breach";
+  smallerTiers.report({ isShort, admitsBurst, isOver: isBeyond && (provesExcess(use, "minute") || isRefuted()) });
+  return { ...use, beganFresh, first, refused, health, early, retried, twin, other };
+}
+
+/** Uses up the minute for the first time: a small one at the end of a window, after two bursts. */
+async function useUpFirst(sender: KeySender, context: LimitsProbeContext, smallerTiers: SmallerTiers) {
+  const { limits, time } = sender;
+  const { perMinute } = limits;
+  const hasClock = context.target.clock !== null;
+  // If a smaller tier has proved a breach, a few requests beyond the limit are enough.
+  const isProven = hasClock && smallerTiers.some("isOver");
+  const options = { ...wholeMinute(limits), ...(isProven && { max: perMinute + maxBeyondLimit }) };
+  const { max, expected } = options;
+  const unrefused = hasClock && perMinute <= maxRepeatedAllowance ? await burstTwice(sender, options) : null;
+  const before = hasClock && unrefused === null ? await enterTail(sender) : 0;
+  const siblingControl = await sendSiblingControl(context);
+  const alreadySent = hasClock ? 0 : countRecent(context);
+  const beganMs = time.targetMs();
+  const rest =
+    unrefused ??
+    (await exhaust(sender, {
       max: max - before,
       expected: expected - before,
       alreadySent,
       ...(alreadySent > 0 && { trustedFrom: expected - before - alreadySent }),
-    });
-    const first = { ...rest, admitted: rest.admitted + before, invoked: rest.invoked + before };
-    const burst = { ...first, beganMs, lastedMs: time.targetMs() - beganMs };
-    const refused = first.end === "all sent" ? [] : [await invokeUnpaced(sender)];
-    const siblingUse = await useSibling(context, refused, siblingControl);
-    const health: Exchange[] = [];
-    const healthReads = hasFewRequests(target) ? 1 : 3;
-    for (let count = 0; count < healthReads; count++) health.push(await sender.client.health(sender.agent));
-    const refusedAtMs = time.targetMs();
-    const isOver = !hasClock && first.admitted + alreadySent > limits.perMinute + (limits.burst ?? Infinity);
-    if (first.end === "refused" && !(isOver && hasFewRequests(target))) {
-      await requestOtherEndpoints(sender, hasClock);
-      await requestInState(context, { key: tested.key, kind: tested.tier, state: "minute used up" });
-    }
-    const latest = await latestRefusal(context, sender, refused);
-    if (latest !== undefined && !refused.includes(latest)) refused.push(latest);
-    const early = await retryEarly(sender, latest);
-    if (early !== null) refused.push(early.exchange);
-    const last = early?.exchange ?? latest;
-    // If too many requests were admitted, and some of them before the burst, the retry begins a second burst. This
-    // burst lies at another offset in the minute, so it cannot cross the same boundary of two windows.
-    const untilOtherPhaseMs = pastNearReset(minuteMs + marginMs - (time.targetMs() - refusedAtMs), last, {
-      nowMs: time.now(),
-      perMinute: limits.perMinute,
-    });
-    const isAtOtherPhase = isOver && alreadySent > 0 && time.canWait(untilOtherPhaseMs);
-    const retried = await retryWhenDue(sender, last, isAtOtherPhase ? untilOtherPhaseMs : 0);
-    const twin = await useSiblingAgain(context, siblingUse, idleSinceMs);
-    const history = () => keyHistoryOf(tested.key, limits, { target, recorder, discovery, idleSinceMs });
-    // Without a test clock, requests of earlier probes may count in this minute. If they explain the early refusal,
-    // nothing needs to be sent again.
-    const isShort =
-      first.end === "refused" &&
-      first.admitted + first.failed < limits.perMinute &&
-      (hasClock || !minuteReached(history()));
-    if (isShort) await exhaustCarefully(sender, hasClock, first.admitted);
-    else if (isSmall && retried !== null && statusOf(retried.exchange) === 200) await exhaustAgain(sender);
-    else if (isAtOtherPhase) await sendUntilRefused(sender, wholeMinute(limits));
-    else if (!isSmall && first.end === "refused" && first.admitted > limits.perMinute)
-      await exhaustAtOtherPhases(sender, burst);
-    const other = first.end === "all sent" ? await sender.client.send("GET", "/usage", unpaced) : null;
-    return { ...history(), beganFresh, first, refused, health, early, retried, twin, other };
-  },
-);
+    }));
+  const first: ExhaustResult = { ...rest, admitted: rest.admitted + before, invoked: rest.invoked + before };
+  return { first, beganMs, lastedMs: time.targetMs() - beganMs, alreadySent, siblingControl };
+}
 
 /**
  * Returns the refusal whose `retry_after` holds now. A later request of the run, even one with invalid input, may have
@@ -247,12 +280,15 @@ const phaseMs = 23_000;
 /**
  * Uses up a whole minute's limit in one burst, twice, each time with no earlier request that still counts. Only such a
  * burst shows whether a rolling limit is off by one.
+ * @returns the first burst if no request of it was refused, which ends the bursts; otherwise `null`
  */
-async function burstTwice(sender: KeySender): Promise<void> {
-  for (let burst = 0; burst < 2; burst++) {
-    await exhaust(sender, wholeMinute(sender.limits));
+async function burstTwice(sender: KeySender, options: ExhaustOptions): Promise<ExhaustResult | null> {
+  for (let count = 0; count < 2; count++) {
+    const burst = await exhaust(sender, options);
+    if (burst.end === "all sent") return burst;
     await sender.time.passTime(useExpiryMs + phaseMs, "the burst must expire");
   }
+  return null;
 }
 
 /**

@@ -123,6 +123,7 @@ async function useUpMinute(context: LimitsProbeContext, smallerTiers: SmallerTie
     first.end === "refused" &&
     first.admitted + first.failed < limits.perMinute &&
     (hasClock || !minuteReached(history()));
+  const isProven = hasClock && smallerTiers.some("isOver");
   const admitsBurst = first.admitted > limits.perMinute;
   // If a smaller tier admits a burst on top of its limit as well, this tier's burst needs no second measurement.
   const isExplained =
@@ -130,7 +131,8 @@ async function useUpMinute(context: LimitsProbeContext, smallerTiers: SmallerTie
     smallerTiers.some("admitsBurst") &&
     first.admitted <= limits.perMinute + (limits.burst ?? limits.perMinute);
   if (isShort && !(hasClock && smallerTiers.some("isShort"))) await exhaustCarefully(sender, hasClock, first.admitted);
-  else if (!isShort && isSmall && retried !== null && statusOf(retried.exchange) === 200) await exhaustAgain(sender);
+  else if (!isShort && isSmall && !isProven && retried !== null && statusOf(retried.exchange) === 200)
+    await exhaustAgain(sender);
   else if (!isShort && isAtOtherPhase) await sendUntilRefused(sender, wholeMinute(limits));
   else if (!isShort && !isSmall && first.end === "refused" && admitsBurst && !isExplained)
     await exhaustAtOtherPhases(sender, { ...first, beganMs, lastedMs });

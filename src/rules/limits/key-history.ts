@@ -9,7 +9,6 @@ import { type RequestSample, isRefused } from "./sample.ts";
 export interface KeyHistory<S extends RequestSample, L extends TierLimits | null = TierLimits> {
   /** The requests, in any order. */
   readonly samples: readonly S[];
-  /** Limits of the key's tier. */
   readonly limits: L;
   /** Whether no earlier use of the key can still count. */
   readonly isFresh: boolean;

@@ -205,13 +205,15 @@ export const authentication = suite("Authentication", [
   checkKeys("AUTH-2", keyCheckProbes, {
     kinds: keyKindsOf("AUTH-2"),
     expected: () => "401",
-    // A success on a later endpoint proves nothing here, because AUTH-8 (every endpoint) judges it.
+    // Judges only the first endpoint that gave a conclusive response. AUTH-8 (every endpoint) judges a success on the
+    // others.
     judged: (evidence) => judgeInvalidKey(evidence, "no key", () => "inconclusive"),
   }),
   checkKeys("AUTH-3", keyCheckProbes, {
     kinds: keyKindsOf("AUTH-3"),
     expected: () => "401 with the code `INVALID_API_KEY`",
-    // A status other than 401 on a later endpoint proves nothing here, because AUTH-8 (every endpoint) judges it.
+    // Judges the error code on every endpoint, but the status only on the first. AUTH-8 (every endpoint) judges it on
+    // the others.
     judged: (evidence) =>
       judgeInvalidKey(evidence, "a wrong key", (trial) => (got401(trial) ? "violation" : "inconclusive")),
     whenEmpty: (evidence) =>

@@ -10,7 +10,7 @@ import { keyToSignFor, type TargetKey } from "../../target/target.ts";
 import { dateSeconds, secondsHeader } from "../../rules/limits/sample.ts";
 import { describeStatus, describeVerdict, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
 
-/** Correctly signed requests, and the same requests without a signature. */
+/** Responses to correctly signed requests, and to the same requests without a signature. */
 export interface SignedValidly {
   /** A GET of the list with a query string, not signed. */
   readonly control: Exchange;
@@ -130,7 +130,7 @@ const signedBadly = probe(
   },
 );
 
-/** Deviations from the signature that the document defines. */
+/** Changes to the signature that the document defines, to test other signatures. */
 interface SigningOverrides {
   readonly body?: string;
   readonly signedBody?: string;

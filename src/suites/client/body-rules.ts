@@ -1,6 +1,6 @@
 import { isObject } from "../../base/json.ts";
 
-/** A type of the tables: its name, and whether a value has it. */
+/** The type that a field must have: a name for messages, and a test of values. */
 interface FieldType {
   readonly name: string;
   readonly has: (value: unknown) => boolean;
@@ -27,7 +27,10 @@ const parameterFields: Fields = { temperature, max_tokens: integer, context: obj
 const webhookFields: Fields = { url, events: strings, agent_id: string, secret: string };
 const alertFields: Fields = { type: string, threshold: number, webhook_url: url };
 
-/** Returns the first field that has another type. An absent field, or one that is `null`, has none. */
+/**
+ * Describes the first field whose value has a wrong type; `null` if there is none. A field that is absent or `null` is
+ * right.
+ */
 function problemOfFields(value: unknown, fields: Fields, prefix = ""): string | null {
   if (!isObject(value)) return null;
   const wrong = Object.entries(fields).find(([name, type]) => {
@@ -39,14 +42,19 @@ function problemOfFields(value: unknown, fields: Fields, prefix = ""): string | 
   return `\`${prefix}${name}\` is ${JSON.stringify(value[name]).slice(0, 60)}, not ${type.name}`;
 }
 
-/** The problem of the body of an invoke, a stream or a batch item, as to `query`. `undefined` stands for no body. */
+/**
+ * Describes what is wrong with `query` in the body of an invoke, a stream or a batch item; `null` if it is right.
+ * `undefined` stands for no body.
+ */
 export function problemOfExecution(body: unknown): string | null {
   if (!isObject(body)) return body === undefined ? "no body" : "a body that is no object";
   if (body["query"] === undefined) return "no `query`";
   return string.has(body["query"]) ? null : "a `query` that is no string";
 }
 
-/** The problem of the optional fields of such a body. */
+/**
+ * Describes what is wrong with the optional fields of an invoke, a stream or a batch item; `null` if they are right.
+ */
 export const problemOfParameters = (body: unknown): string | null =>
   problemOfFields(body, executionFields) ??
   problemOfFields(isObject(body) ? body["parameters"] : null, parameterFields, "parameters.");

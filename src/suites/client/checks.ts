@@ -20,7 +20,7 @@ import {
 } from "./request-rules.ts";
 import { retryChecks } from "./retry-checks.ts";
 
-/** The rule of each clause about single requests. */
+/** Rules about single requests, by the clause that each judges. */
 const requestRules = {
   "CLI-1": segmentOnce,
   "CLI-2": authorized,
@@ -36,7 +36,7 @@ const requestRules = {
   "CLI-23": typedCreations,
 } as const satisfies Partial<Readonly<Record<JudgedId, RequestRule>>>;
 
-/** Number of requests that a finding shows. */
+/** Maximum number of requests that a finding shows. */
 const maxShown = 5;
 
 const judgeRequests =

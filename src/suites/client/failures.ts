@@ -15,7 +15,9 @@ export interface Failure {
   readonly waitMs: number;
 }
 
-/** Returns the failure of a response; `null` if it succeeded, was refused for another reason, or the client left. */
+/**
+ * Returns how a response failed. `null` if it succeeded, was refused for another reason, or the client disconnected.
+ */
 export function failureOf(call: JudgedCall): Failure | null {
   const { answer } = call.exchange;
   if (call.leftMs !== null) return null;
@@ -43,5 +45,5 @@ function streamFailureOf(events: readonly StreamEvent[]): Failure | null {
     : { kind: "stream error", waitMs: 0 };
 }
 
-/** When a response had ended, in milliseconds since the start of the run: the client got its end no earlier. */
+/** Time at which a response had ended, in milliseconds since the start of the run. */
 export const endOf = ({ exchange: { answer } }: JudgedCall): number => answer.endMs;

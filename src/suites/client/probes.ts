@@ -4,9 +4,15 @@ import type { ClientSession } from "../../run/send/client-session.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { requestSignature } from "../authentication/signing.ts";
 
-/** A call, and the signatures that its request may carry: of its path with the query, and without. */
+/**
+ * A call of the client, and the signatures that its request may carry: of its path with the query, and of its path
+ * without.
+ */
 export interface JudgedCall extends ClientCall {
-  /** Empty for a request without `X-Timestamp`, or with a body that was too long to record. */
+  /**
+   * The right values of `X-Signature`. Empty for a request without `X-Timestamp`, or with a body that was too long to
+   * record.
+   */
   readonly computedSignatures: readonly string[];
 }
 
@@ -14,13 +20,13 @@ export interface JudgedRun extends CommandRun {
   readonly calls: readonly JudgedCall[];
 }
 
-/** The runs of the command, and whether a single wrong request breaks its clause. */
+/** Observed runs of the client's command, and whether a single wrong request breaks a clause. */
 export interface Observed {
   readonly isStrict: boolean;
   readonly runs: readonly JudgedRun[];
 }
 
-/** The positive control: the command succeeds without trouble. */
+/** The positive control: runs the command against a server that causes no trouble. */
 export const ranPlainly = clientProbe("the command runs without trouble", async (session): Promise<Observed> =>
   observedIn([await session.runPlainly()], session),
 );
@@ -29,7 +35,7 @@ export const ranTroubled = clientProbe("the command runs under trouble", async (
   observedIn(await session.runTroubled(), session),
 );
 
-// The evidence must not hold the secret, so that the signatures are computed here and not by a check.
+// The signatures are computed here and not by a check, because evidence must not contain the secret.
 const observedIn = (runs: readonly CommandRun[], { isStrict, signingSecret }: ClientSession): Observed => ({
   isStrict,
   runs: runs.map((run) => ({

@@ -10,7 +10,10 @@ import type { JudgedCall, JudgedRun } from "./probes.ts";
 import { groupsOf } from "./repeats.ts";
 import { both, type Both } from "./retry-checks.ts";
 
-/** A client that goes on for so long, or with so many requests, has left the stream behind. Closing takes some time. */
+/**
+ * A client has forgotten an open stream if it gets `minLaterCalls` responses while the stream is open, or sends a
+ * request more than `closingMs` before it closes the stream.
+ */
 const closingMs = 250;
 const minLaterCalls = 3;
 
@@ -18,7 +21,9 @@ const minLaterCalls = 3;
 const isConcurrent = ({ calls }: JudgedRun): boolean =>
   calls.some((call, at) => calls.slice(at + 1, at + 20).some(({ exchange }) => exchange.sentMs < endOf(call)));
 
-/** Judges the streams that stayed open after their last event, until the client left or the harness ended them. */
+/**
+ * Judges streams that sent their last event and stayed open, until the client disconnected or the harness ended them.
+ */
 function leavesNoneOpen({ plain, troubled }: Both): Finding<never> {
   const held = troubled.runs.flatMap((run) =>
     run.calls.filter(({ trouble }) => trouble === "stream-open").map((call) => ({ run, call })),
@@ -43,14 +48,14 @@ function isLeftOpen({ calls }: JudgedRun, call: JudgedCall): boolean {
   return later.length >= minLaterCalls || later.some(({ exchange }) => exchange.sentMs < closedMs - closingMs);
 }
 
-/** The pages that a client read of one list, and how many there are. */
+/** The pages of one list that a client read, and the number of pages that the list has. */
 interface Reading {
   readonly pages: ReadonlySet<number>;
   readonly count: number;
   readonly calls: readonly JudgedCall[];
 }
 
-/** The lists that a run read, by path and by parameters other than those of pages. */
+/** Returns the lists that a run read. The key is the path and every parameter except those of pages. */
 function readingsOf({ calls }: JudgedRun): Map<string, Reading> {
   const lists = calls.filter(
     ({ exchange: { request, answer } }) =>
@@ -83,7 +88,7 @@ function readingOf(calls: readonly JudgedCall[]): Reading {
 const isWhole = ({ pages, count }: Reading): boolean =>
   Array.from({ length: count }, (_, at) => at + 1).every((page) => pages.has(page));
 
-/** Judges whether a client that read a whole list reads it whole in smaller pages, too. */
+/** Judges that a client that reads a whole list on large pages also reads it whole on smaller ones. */
 function readsEveryPage({ plain, troubled }: Both): Finding<never> {
   const whole = plain.runs.flatMap((run) => [...readingsOf(run)].filter(([, reading]) => isWhole(reading)));
   const known = new Set(whole.map(([key]) => key));
@@ -112,7 +117,7 @@ const describeEnd = (end: CommandEnd): string =>
       ? `ended by ${end.signal}`
       : "did not end in time";
 
-/** Says of each run which trouble was made, and how the command ended. */
+/** Observes, for each run, which trouble the harness caused and how the command ended. */
 const observeStage =
   (stage: JudgedRun["stage"]) =>
   ({ troubled }: Both): Observation => {

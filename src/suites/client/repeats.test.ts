@@ -5,7 +5,7 @@ import type { Finding } from "../../run/judge/finding.ts";
 import { calling } from "./checks.ts";
 import type { JudgedCall, JudgedRun, Observed } from "./probes.ts";
 
-/** A request: its text, when it arrived, and the response that it got. */
+/** A test request: its text, when it arrived, and the response that it got. */
 interface Step {
   readonly query: string;
   readonly atMs: number;
@@ -96,7 +96,7 @@ describe("a repeat after a 429", () => {
   });
 });
 
-/** Requests that fail, with these waits after each response. */
+/** Test requests that fail, with these waits after each response. */
 function failing(query: string, ...waitsMs: readonly number[]): Step[] {
   let atMs = 0;
   const retries = waitsMs.map((ms): Step => failed((atMs += ms + 10), query));

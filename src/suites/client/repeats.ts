@@ -2,18 +2,18 @@ import { identityOf } from "../../evidence/client-call.ts";
 import { endOf, type Failure, failureOf } from "./failures.ts";
 import type { JudgedCall, JudgedRun } from "./probes.ts";
 
-/** The equal requests of one run: same method, path, query and body. */
+/** All requests of one run that are equal in method, path, query and body. */
 export interface Group {
-  /** In the order of their arrival. */
+  /** The calls in the order of their arrival. */
   readonly calls: readonly JudgedCall[];
-  /** How often the client sends the request without trouble; at least once. */
+  /** Number of these requests that the client sends in a run without trouble; at least one. */
   readonly planned: number;
-  /** Number of requests that must be repeats, because the client sent more than without trouble. */
+  /** Number of requests beyond `planned`, which must be repeats. */
   readonly repeats: number;
   readonly run: JudgedRun;
 }
 
-/** Groups the requests of runs under trouble, and counts the repeats by the run without trouble. */
+/** Groups the equal requests of runs with trouble. The runs without trouble show how many of them are repeats. */
 export function groupsOf(plain: readonly JudgedRun[], troubled: readonly JudgedRun[]): Group[] {
   const countOf = Map.groupBy(
     plain.flatMap(({ calls }) => calls),
@@ -36,7 +36,7 @@ export interface FailedCall {
   readonly readyMs: number;
 }
 
-/** Timers may be early by some milliseconds, and a client may round a wait. */
+/** Tolerance: timers may be early by some milliseconds, and a client may round a wait. */
 const toleranceMs = 100;
 
 export const failedCallsOf = ({ calls }: Group): FailedCall[] =>
@@ -60,14 +60,14 @@ export function isExplained(group: Group): boolean {
   return explained >= Math.min(group.repeats, failed.length);
 }
 
-/** The first request after a failure that came too early. */
+/** Returns the first request after a failure that came too early. */
 export function earlyRepeat({ calls }: Group, failed: FailedCall): JudgedCall | undefined {
   return calls.find(({ exchange: { sentMs } }) => sentMs > endOf(failed.call) && sentMs < failed.readyMs);
 }
 
 /**
- * The waits before the retries of 5xx responses, in milliseconds: those of one request, in order. Empty if the client
- * sends the request several times anyway, or sent it again before the response had ended.
+ * Returns the waits of one request before the retries of 5xx responses, in milliseconds and in order. Empty if the
+ * client sends the request several times anyway, or sent it again before the response had ended.
  */
 export function retryWaitsOf({ calls, planned }: Group): number[] {
   if (planned > 1) return [];

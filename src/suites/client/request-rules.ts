@@ -5,14 +5,14 @@ import { headerNames } from "../../spec/headers.ts";
 import { problemOfAlert, problemOfExecution, problemOfParameters, problemOfWebhook } from "./body-rules.ts";
 import type { JudgedCall } from "./probes.ts";
 
-/** A rule about single requests. */
+/** A rule that each request of a client must follow on its own. */
 export interface RequestRule {
   readonly expected: string;
-  /** Part of a sentence, for a client that sent no such request. */
+  /** The reason, as part of a sentence, if the client sent no request that the rule covers. */
   readonly none: string;
-  /** Whether tests of a client may break the rule on purpose. */
+  /** Whether a client's own tests may break the rule on purpose. */
   readonly mayBeMeant: boolean;
-  /** Returns the problem of a request, `null` if it has none, or `undefined` if the rule does not concern it. */
+  /** Returns what is wrong with a request, `null` if nothing is, or `undefined` if the rule does not cover it. */
   readonly problemOf: (call: JudgedCall) => string | null | undefined;
 }
 
@@ -77,7 +77,9 @@ export const acceptNamed: RequestRule = {
   },
 };
 
-/** The JSON of a body; `undefined` if there is no body, it is no JSON, or it was too long to record. */
+/**
+ * Returns the JSON of a request's body; `undefined` if there is no body, it is not JSON, or it was too long to record.
+ */
 const bodyOf = ({ exchange: { request } }: JudgedCall): unknown =>
   request.body.kind === "text" ? tryParseJson(request.body.text) : undefined;
 
@@ -92,7 +94,9 @@ export const jsonBody: RequestRule = {
   },
 };
 
-/** The objects of a request that run an agent: the body of an invoke or stream, or the items of a batch. */
+/**
+ * Returns the objects of a request that each run an agent: the body of an invoke or stream, or the items of a batch.
+ */
 function executionsIn(call: JudgedCall): readonly unknown[] {
   const endpoint = endpointOf(call);
   const body = bodyOf(call);
@@ -178,7 +182,7 @@ export const rightlySigned: RequestRule = {
   },
 };
 
-/** How far a timestamp may be from the arrival of its request: a request may wait in the client. */
+/** Maximum difference between a timestamp and the arrival of its request: a request may wait in the client. */
 const maxSkewSeconds = 120;
 
 export const currentTimestamp: RequestRule = {

@@ -4,7 +4,7 @@ import { endOf, type Failure, failureOf } from "./failures.ts";
 import { type Observed, ranPlainly, ranTroubled } from "./probes.ts";
 import { earlyRepeat, failedCallsOf, type Group, groupsOf, isExplained, retryWaitsOf } from "./repeats.ts";
 
-/** The evidence of both probes. */
+/** The evidence of both probes: runs without trouble, and runs with trouble. */
 export interface Both {
   readonly plain: Observed;
   readonly troubled: Observed;
@@ -22,7 +22,7 @@ const hasFailure =
       return failure !== null && kinds.includes(failure.kind);
     });
 
-/** A time in seconds, to the millisecond. */
+/** Formats milliseconds as seconds with three decimals. */
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(3)} s`;
 
 /** Judges whether repeats after a kind of failure wait as long as the failure asks for. */
@@ -65,9 +65,9 @@ function retries5xx(evidence: Both): Finding<never> {
   );
 }
 
-/** A retry within this time counts as one without a wait: a client and this machine take some time as well. */
+/** A retry within this time counts as immediate: the client and this machine take some time as well. */
 const atOnceMs = 25;
-/** Waits that differ by less than this share do not grow. */
+/** A wait has grown if it is at least this many times an earlier one. */
 const minGrowth = 1.25;
 
 /** Whether some wait is clearly longer than an earlier one. */
@@ -80,9 +80,12 @@ const isFlat = (waits: readonly number[]): boolean => {
   return longest < shortest * minGrowth || longest - shortest < atOnceMs;
 };
 
-/** Number of waits that the judgement needs: random waits may be equal by chance. */
+/** Minimum number of waits to judge: random waits may be equal by chance. */
 const minWaits = 4;
-/** A wait may be long because the machine is slow. So the waits count as equal if most series are. */
+/**
+ * The waits count as equal if at least this share of the series is. Single waits may be long because the machine is
+ * slow.
+ */
 const flatShare = 0.75;
 
 function waitsGrow(evidence: Both): Finding<never> {
@@ -105,7 +108,7 @@ const growthBreach = (chains: readonly (readonly number[])[], groups: readonly G
     ...groups.slice(0, 2).flatMap(({ calls }) => calls.slice(0, 5).map(({ exchange }) => exchange)),
   );
 
-/** A client that sends a request as often has not given up, and has not slowed down. */
+/** Number of 5xx responses to one request after which a client that still repeats it has not given up. */
 const maxAttempts = 20;
 
 function retriesEnd(evidence: Both): Finding<never> {

@@ -27,7 +27,7 @@ export async function replyAfter(
   const advancing = leftMs > 0 && time.canWait(leftMs) ? advance(time, leftMs, moves) : Promise.resolve();
   await (time.settleMs > 0 ? Promise.race([advancing, time.sleepReal(blockedAdvanceMs)]) : advancing);
   // If the sender's timeout follows the test clock, the sender disconnects now. The disconnect takes a little real time
-  // to arrive.
+  // to reach the receiver.
   if (time.settleMs > 0) await time.sleepReal(time.settleMs);
   await awaitHangUp(unanswered, time);
   const clockMs = time.maxClockOffsetMs();

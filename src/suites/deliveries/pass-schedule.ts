@@ -85,7 +85,7 @@ export async function passSchedule(context: ScheduleContext): Promise<CompletedR
       if (isAwaited)
         await awaitArrivals(address, before + 1, isDue ? dueSettles * time.settleMs : pollTimeMs(queuedMs, time));
     }
-    // By now, every reading of the schedule except the shortest expects this attempt.
+    // At this time, every reading of the schedule except the shortest expects this attempt.
     if (isAwaited && index > 0) isAwaited = await awaitArrivals(address, index + 1, overdueMs(time));
     order ??= observedOrder(clockOffsetOf(address, before), { first, previous, delayMs });
     queuedMs = Math.max(queuedMs, (address.deliveries()[before]?.receivedMs ?? 0) - dueMs);

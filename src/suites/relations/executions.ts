@@ -65,7 +65,7 @@ function haveUniqueIds(calls: readonly Exchange[]): boolean {
 
 const mark = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
-/** Returns the unique text (a UUID) that probes add to a query whose delivery they expect. */
+/** Returns the unique text (a UUID) in a request's query. Probes add it to queries whose delivery they expect. */
 function markOf({ request }: Exchange): string | undefined {
   const query = getPath(sentJson(request), "query");
   return typeof query === "string" ? query.match(mark)?.[0] : undefined;

@@ -4,7 +4,7 @@ import { unicodeText } from "../shared/unicode-text.ts";
 import { stream } from "./checks.ts";
 import { event, exchange, streamed, unanswered, type ExchangeOptions } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
-import { start, chunk, done, failure, whole, timed, indexed } from "./testing/streams.ts";
+import { start, chunk, done, failure, whole, timedEvidence, indexed } from "./testing/streams.ts";
 
 describe("a stream that is asked for", () => {
   it.each([
@@ -15,13 +15,13 @@ describe("a stream that is asked for", () => {
     ["fails with an agent that was only found", exchange({ status: 500, json: {} }), false, "breach"],
     ["is limited", exchange({ status: 429 }), true, "unproven"],
   ] as const)("%s", (_, given, promised, expected) => {
-    expect(judged(stream, "SSE-1", { ...timed(given), promised })).toBe(expected);
+    expect(judged(stream, "SSE-1", { ...timedEvidence(given), promised })).toBe(expected);
   });
 
   it("is not accepted where it turns out to be an error", () => {
     const bad = streamed([start, failure()]);
     const evidence = {
-      plain: timed(streamed(whole)),
+      plain: timedEvidence(streamed(whole)),
       tried: { together: bad, apart: { size: bad, delay: streamed(whole) } },
     };
     expect(judged(stream, "SSE-22/chunk_size", evidence)).toBe("breach");
@@ -37,7 +37,9 @@ describe("a stream that is asked for", () => {
   ])("carries text %s", (_, text, expected) => {
     const points = Array.from(text, (point) => chunk(point));
     const together = streamed([start, ...points, done]);
-    expect(judged(stream, "SSE-30", { plain: timed(streamed(whole)), tried: { together, apart: {} } })).toBe(expected);
+    expect(judged(stream, "SSE-30", { plain: timedEvidence(streamed(whole)), tried: { together, apart: {} } })).toBe(
+      expected,
+    );
   });
 
   it("may cut a surrogate pair between two chunks", () => {
@@ -47,7 +49,7 @@ describe("a stream that is asked for", () => {
       event("chunk", '{"content":"\\ude42"}'),
       done,
     ]);
-    expect(judged(stream, "SSE-30", { plain: timed(together), tried: { together, apart: {} } })).toBe("holds");
+    expect(judged(stream, "SSE-30", { plain: timedEvidence(together), tried: { together, apart: {} } })).toBe("holds");
   });
 });
 
@@ -109,26 +111,31 @@ describe("the time that a stream takes", () => {
   ];
   const bunched = spread.map((each) => ({ ...each, atMs: 4000 }));
   it.each([
-    ["SSE-29", "spread over seconds", timed(streamed(spread, { endMs: 4000 })), "holds"],
-    ["SSE-29", "all at its end", timed(streamed(bunched, { endMs: 4000 })), "breach"],
-    ["SSE-29", "a stream in no time", timed(streamed(whole)), "unproven"],
-    ["SSE-29", "spread over the clock's seconds", timed(streamed(whole), [0, 1000, 2000, 2000], 2000), "holds"],
+    ["SSE-29", "spread over seconds", timedEvidence(streamed(spread, { endMs: 4000 })), "holds"],
+    ["SSE-29", "all at its end", timedEvidence(streamed(bunched, { endMs: 4000 })), "breach"],
+    ["SSE-29", "a stream in no time", timedEvidence(streamed(whole)), "unproven"],
+    ["SSE-29", "spread over the clock's seconds", timedEvidence(streamed(whole), [0, 1000, 2000, 2000], 2000), "holds"],
     [
       "SSE-29",
       "all at the end of the clock's seconds",
-      timed(streamed(whole), [2000, 2000, 2000, 2000], 2000),
+      timedEvidence(streamed(whole), [2000, 2000, 2000, 2000], 2000),
       "breach",
     ],
-    ["SSE-31", "a time that may be", timed(streamed(whole)), "holds"],
-    ["SSE-31", "a negative time", timed(streamed([start, event("done", { execution_time: -1 })])), "breach"],
-    ["SSE-31", "longer than it took", timed(streamed([start, event("done", { execution_time: 900 })])), "breach"],
+    ["SSE-31", "a time that may be", timedEvidence(streamed(whole)), "holds"],
+    ["SSE-31", "a negative time", timedEvidence(streamed([start, event("done", { execution_time: -1 })])), "breach"],
+    [
+      "SSE-31",
+      "longer than it took",
+      timedEvidence(streamed([start, event("done", { execution_time: 900 })])),
+      "breach",
+    ],
     [
       "SSE-31",
       "as long as the clock says",
-      timed(streamed([start, event("done", { execution_time: 9 })]), [], 9000),
+      timedEvidence(streamed([start, event("done", { execution_time: 9 })]), [], 9000),
       "holds",
     ],
-    ["SSE-31", "no end", timed(streamed([start])), "unproven"],
+    ["SSE-31", "no end", timedEvidence(streamed([start])), "unproven"],
   ] as const)("%s: %s", (id, _case, evidence, expected) => {
     expect(judged(stream, id, evidence)).toBe(expected);
   });
@@ -159,11 +166,11 @@ describe("a client that closes its streams", () => {
     ["saw none begin", { kind: "not opened", held: [held()] }, "unproven"],
     ["does not know how many there are", { kind: "no known limit" }, "unproven"],
   ])("%s", (_, evidence, expected) => {
-    expect(judged(stream, "SSE-27", { left: evidence, slow: timed(streamed(whole)) })).toBe(expected);
+    expect(judged(stream, "SSE-27", { left: evidence, slow: timedEvidence(streamed(whole)) })).toBe(expected);
   });
 
   it("does not, but pauses for longer between its events", () => {
-    const slow = timed(streamed(whole), [0, 30_000, 60_000, 60_000], 60_000);
+    const slow = timedEvidence(streamed(whole), [0, 30_000, 60_000, 60_000], 60_000);
     expect(judged(stream, "SSE-27", { left: { ...closed, after: [busy, late] }, slow })).toBe("unproven");
   });
 });
@@ -178,7 +185,7 @@ describe("a temperature at an end of its range", () => {
     ["got no answer", unanswered(), plain, "unproven"],
   ] as const)("%s", (_, tempered, without, expected) => {
     const given = tempered.answer.kind === "unanswered" ? tempered : without;
-    expect(judged(stream, "SSE-34/temperature 0.0", { ...timed(given), tempered })).toBe(expected);
+    expect(judged(stream, "SSE-34/temperature 0.0", { ...timedEvidence(given), tempered })).toBe(expected);
   });
 });
 
@@ -209,9 +216,9 @@ describe("a session of streams", () => {
 
 describe("what is not shown", () => {
   it.each(["SSE-23", "SSE-24", "SSE-25"])("%s is observed", (id) => {
-    const evidence = { plain: timed(indexed(0, 1, 2)), other: timed(indexed(2)) };
+    const evidence = { plain: timedEvidence(indexed(0, 1, 2)), other: timedEvidence(indexed(2)) };
     expect(judged(stream, id, evidence)).toBe("observed");
-    expect(judged(stream, id, { ...evidence, other: timed(exchange({ status: 400 })) })).toBe("observed");
-    expect(judged(stream, id, { ...evidence, plain: timed(unanswered()) })).toBe("unproven");
+    expect(judged(stream, id, { ...evidence, other: timedEvidence(exchange({ status: 400 })) })).toBe("observed");
+    expect(judged(stream, id, { ...evidence, plain: timedEvidence(unanswered()) })).toBe("unproven");
   });
 });

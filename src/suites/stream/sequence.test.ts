@@ -3,53 +3,74 @@ import { describe, expect, it } from "vitest";
 import { stream } from "./checks.ts";
 import { event, exchange, streamed } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
-import { start, chunk, done, failure, whole, timed, over, of, cut, indexed } from "./testing/streams.ts";
+import {
+  start,
+  chunk,
+  done,
+  failure,
+  whole,
+  timedEvidence,
+  evidenceOfStreams,
+  evidenceOfEvents,
+  brokenStream,
+  indexed,
+} from "./testing/streams.ts";
 
 describe("the sequence of a stream", () => {
   it.each([
-    ["SSE-2", "a whole stream", of(...whole), "holds"],
-    ["SSE-2", "an event without a name", of(start, event(null, { content: "x" }), done), "breach"],
-    ["SSE-2", "an event of an unknown name", of(start, event("ping", {}), done), "breach"],
-    ["SSE-2", "no stream", over([]), "unproven"],
-    ["SSE-3", "a chunk of plain text", of(start, event("chunk", "plain text"), done), "breach"],
-    ["SSE-3", "a chunk that is a list", of(start, event("chunk", ["x"]), done), "breach"],
-    ["SSE-4", "a whole stream", of(...whole), "holds"],
-    ["SSE-4", "a chunk before the start", of(chunk("x"), start, done), "breach"],
-    ["SSE-4", "two starts", of(start, start, done), "breach"],
-    ["SSE-4", "a start of another name", of(event("begin", {}), chunk("x"), done), "unproven"],
-    ["SSE-5", "a whole stream", of(...whole), "holds"],
-    ["SSE-5", "no end", of(start, chunk("x")), "breach"],
-    ["SSE-5", "a chunk after the end", of(...whole, chunk("x")), "breach"],
-    ["SSE-5", "two ends", of(...whole, done), "breach"],
-    ["SSE-5", "a failure after the end", of(...whole, failure()), "breach"],
+    ["SSE-2", "a whole stream", evidenceOfEvents(...whole), "holds"],
+    ["SSE-2", "an event without a name", evidenceOfEvents(start, event(null, { content: "x" }), done), "breach"],
+    ["SSE-2", "an event of an unknown name", evidenceOfEvents(start, event("ping", {}), done), "breach"],
+    ["SSE-2", "no stream", evidenceOfStreams([]), "unproven"],
+    ["SSE-3", "a chunk of plain text", evidenceOfEvents(start, event("chunk", "plain text"), done), "breach"],
+    ["SSE-3", "a chunk that is a list", evidenceOfEvents(start, event("chunk", ["x"]), done), "breach"],
+    ["SSE-4", "a whole stream", evidenceOfEvents(...whole), "holds"],
+    ["SSE-4", "a chunk before the start", evidenceOfEvents(chunk("x"), start, done), "breach"],
+    ["SSE-4", "two starts", evidenceOfEvents(start, start, done), "breach"],
+    ["SSE-4", "a start of another name", evidenceOfEvents(event("begin", {}), chunk("x"), done), "unproven"],
+    ["SSE-5", "a whole stream", evidenceOfEvents(...whole), "holds"],
+    ["SSE-5", "no end", evidenceOfEvents(start, chunk("x")), "breach"],
+    ["SSE-5", "a chunk after the end", evidenceOfEvents(...whole, chunk("x")), "breach"],
+    ["SSE-5", "two ends", evidenceOfEvents(...whole, done), "breach"],
+    ["SSE-5", "a failure after the end", evidenceOfEvents(...whole, failure()), "breach"],
     [
       "SSE-5",
       "closed by us before its end",
-      over([streamed([start], { ending: { kind: "closed by us" } })]),
+      evidenceOfStreams([streamed([start], { ending: { kind: "closed by us" } })]),
       "unproven",
     ],
     [
       "SSE-5",
       "one that ends, and one that is to fail",
-      over([streamed(whole), streamed([start], { id: "f1" })], ["f1"]),
+      evidenceOfStreams([streamed(whole), streamed([start], { id: "f1" })], ["f1"]),
       "holds",
     ],
-    ["SSE-5", "one that is cut off", over([cut(start, chunk("x"))]), "unproven"],
+    ["SSE-5", "one that is cut off", evidenceOfStreams([brokenStream(start, chunk("x"))]), "unproven"],
     [
       "SSE-5",
       "one that is cut off, and elsewhere when asked again",
-      over([cut(start), cut(start, chunk("x"))]),
+      evidenceOfStreams([brokenStream(start), brokenStream(start, chunk("x"))]),
       "unproven",
     ],
-    ["SSE-5", "one that is cut off, and there again", over([cut(start), cut(start)]), "breach"],
-    ["SSE-5", "one that is cut off there, and once is whole", over([cut(start), cut(start), streamed(whole)]), "holds"],
-    ["SSE-5", "two ends, and cut off", over([cut(...whole, done)]), "breach"],
-    ["SSE-28", "closed after its end", of(...whole), "holds"],
-    ["SSE-28", "open for seconds after its end", over([streamed(whole, { endMs: 9000 })]), "breach"],
+    [
+      "SSE-5",
+      "one that is cut off, and there again",
+      evidenceOfStreams([brokenStream(start), brokenStream(start)]),
+      "breach",
+    ],
+    [
+      "SSE-5",
+      "one that is cut off there, and once is whole",
+      evidenceOfStreams([brokenStream(start), brokenStream(start), streamed(whole)]),
+      "holds",
+    ],
+    ["SSE-5", "two ends, and cut off", evidenceOfStreams([brokenStream(...whole, done)]), "breach"],
+    ["SSE-28", "closed after its end", evidenceOfEvents(...whole), "holds"],
+    ["SSE-28", "open for seconds after its end", evidenceOfStreams([streamed(whole, { endMs: 9000 })]), "breach"],
     [
       "SSE-28",
       "open after its end until we gave up",
-      over([streamed(whole, { ending: { kind: "deadline", detail: "silent" } })]),
+      evidenceOfStreams([streamed(whole, { ending: { kind: "deadline", detail: "silent" } })]),
       "breach",
     ],
   ] as const)("%s: %s", (id, _case, evidence, expected) => {
@@ -62,35 +83,55 @@ describe("the sequence of a stream", () => {
     ["a chunk before the start", [chunk("x"), start, done], "breach"],
     ["a failure", [start, failure()], "unproven"],
   ])("content between start and end: %s", (_, events, expected) => {
-    expect(judged(stream, "SSE-6", timed(streamed(events)))).toBe(expected);
+    expect(judged(stream, "SSE-6", timedEvidence(streamed(events)))).toBe(expected);
   });
 });
 
 describe("the fields of events", () => {
   it.each([
-    ["SSE-7", "a start without a message", of(event("start", {}), done), "breach"],
-    ["SSE-7", "a start that is text", of(event("start", "text"), done), "unproven"],
-    ["SSE-8", "no session in a start", of(...whole), "absent"],
+    ["SSE-7", "a start without a message", evidenceOfEvents(event("start", {}), done), "breach"],
+    ["SSE-7", "a start that is text", evidenceOfEvents(event("start", "text"), done), "unproven"],
+    ["SSE-8", "no session in a start", evidenceOfEvents(...whole), "absent"],
     [
       "SSE-8",
       "a session in one of two starts",
-      over([streamed(whole), streamed([event("start", { message: "", session_id: "s" }), done])]),
+      evidenceOfStreams([streamed(whole), streamed([event("start", { message: "", session_id: "s" }), done])]),
       "present",
     ],
-    ["SSE-8", "a session that is a number", of(event("start", { message: "", session_id: 1 }), done), "breach"],
-    ["SSE-9", "a chunk without content", of(start, event("chunk", { text: "x" }), done), "breach"],
-    ["SSE-9", "no chunk", of(start, failure()), "unproven"],
-    ["SSE-12", "an end without a message", of(start, event("done", { usage: { total_tokens: 1 } })), "breach"],
+    [
+      "SSE-8",
+      "a session that is a number",
+      evidenceOfEvents(event("start", { message: "", session_id: 1 }), done),
+      "breach",
+    ],
+    ["SSE-9", "a chunk without content", evidenceOfEvents(start, event("chunk", { text: "x" }), done), "breach"],
+    ["SSE-9", "no chunk", evidenceOfEvents(start, failure()), "unproven"],
+    [
+      "SSE-12",
+      "an end without a message",
+      evidenceOfEvents(start, event("done", { usage: { total_tokens: 1 } })),
+      "breach",
+    ],
     [
       "SSE-13",
       "a whole number with a point, and a further count",
-      of(start, event("done", '{"message":"","usage":{"total_tokens":3.0,"cached":1}}')),
+      evidenceOfEvents(start, event("done", '{"message":"","usage":{"total_tokens":3.0,"cached":1}}')),
       "holds",
     ],
-    ["SSE-13", "half a token", of(start, event("done", { message: "", usage: { total_tokens: 1.5 } })), "breach"],
-    ["SSE-13", "no usage", of(start, event("done", { message: "" })), "breach"],
-    ["SSE-14", "a time in text", of(start, event("done", { message: "", execution_time: "1s" })), "breach"],
-    ["SSE-14", "a time in seconds", of(...whole), "holds"],
+    [
+      "SSE-13",
+      "half a token",
+      evidenceOfEvents(start, event("done", { message: "", usage: { total_tokens: 1.5 } })),
+      "breach",
+    ],
+    ["SSE-13", "no usage", evidenceOfEvents(start, event("done", { message: "" })), "breach"],
+    [
+      "SSE-14",
+      "a time in text",
+      evidenceOfEvents(start, event("done", { message: "", execution_time: "1s" })),
+      "breach",
+    ],
+    ["SSE-14", "a time in seconds", evidenceOfEvents(...whole), "holds"],
   ] as const)("%s: %s", (id, _case, evidence, expected) => {
     expect(judged(stream, id, evidence)).toBe(expected);
   });
@@ -122,6 +163,6 @@ describe("the fields of events", () => {
     ["SSE-11", "0, 2, 4", [indexed(0, 2, 4)], "breach"],
     ["SSE-11", "none", [streamed(whole)], "unproven"],
   ] as const)("%s of indexes: %s", (id, _case, streams, expected) => {
-    expect(judged(stream, id, over(streams))).toBe(expected);
+    expect(judged(stream, id, evidenceOfStreams(streams))).toBe(expected);
   });
 });

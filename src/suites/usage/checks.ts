@@ -100,7 +100,7 @@ export const usage = suite("Read usage", [
             ? []
             : [{ ...member, subject: { exchange, quota, others: Object.values(quotas) } }];
         }),
-      // The keys of one account may all report the tokens of the whole account.
+      // Accepts the quota of another key, because all keys of an account may report the tokens of the whole account.
       judge: ({ exchange, quota, others }) => {
         const limit = usageCountOf(exchange, "tokens")?.limit;
         if (limit === undefined || (limit !== quota && others.includes(limit))) return undefined;

@@ -33,7 +33,9 @@ function createdWebhook(exchange: Exchange): unknown {
   return places.find((each) => isObject(each)) ?? body;
 }
 
-/** Leaves out the last creations if the target rejected them with a status that may mean too many webhooks. */
+/**
+ * Leaves out the last webhook creations if the target rejected them with a status that may mean "too many webhooks".
+ */
 function withoutQuota(answers: readonly Exchange[]): readonly Exchange[] {
   const end = answers.findLastIndex((each) => !hasStatus(each, 402, 403, 409));
   return answers.slice(0, answers.some(isSuccess) ? end + 1 : answers.length);

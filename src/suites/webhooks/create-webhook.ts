@@ -30,7 +30,8 @@ export const reachOf = async (receiver: Receiver, target: Target): Promise<Reach
 export const firstHook = `${hookPrefix}wildcard`;
 
 /**
- * Like {@link reachOf}, for probes that need deliveries.
+ * Like {@link reachOf}, but fails if deliveries cannot be expected.
+ *
  * @throws {ReceiverError} if nothing arrived after an earlier invoke, or if the receiver cannot be reached
  */
 export async function provenReachOf(receiver: Receiver, target: Target): Promise<Reach> {

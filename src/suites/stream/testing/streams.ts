@@ -11,21 +11,21 @@ export const failure = (fields: object = {}) => event("error", { error: "Broken.
 
 export const whole = [start, chunk("one "), chunk("two"), done];
 /** A stream as the evidence of a probe that measured its time. */
-export const timed = (given: Exchange, clockAtEventsMs: readonly number[] = [], clockAfterMs = 0) => ({
+export const timedEvidence = (given: Exchange, clockAtEventsMs: readonly number[] = [], clockAfterMs = 0) => ({
   exchange: given,
   clockAtEventsMs,
   clockAfterMs,
   promised: true,
 });
 /** The evidence of the checks of every stream. */
-export const over = (streams: readonly Exchange[], failing: readonly string[] = []) => ({
-  plain: timed(streams[0] ?? unanswered()),
+export const evidenceOfStreams = (streams: readonly Exchange[], failing: readonly string[] = []) => ({
+  plain: timedEvidence(streams[0] ?? unanswered()),
   all: { streams, failing },
 });
 /** The evidence of a run with one stream of these events. */
-export const of = (...events: readonly StreamEvent[]) => over([streamed(events)]);
+export const evidenceOfEvents = (...events: readonly StreamEvent[]) => evidenceOfStreams([streamed(events)]);
 /** A stream whose connection breaks. */
-export const cut = (...events: readonly StreamEvent[]) =>
+export const brokenStream = (...events: readonly StreamEvent[]) =>
   streamed(events, { ending: { kind: "broken", detail: "reset" } });
 export const indexed = (...indexes: readonly number[]) =>
   streamed([start, ...indexes.map((index) => chunk("x", index)), done]);

@@ -1,0 +1,21 @@
+import { describe, expect, it } from "vitest";
+
+import type { Exchange } from "../../evidence/exchange.ts";
+import { exchange } from "../testing/exchange.ts";
+import { judgeBy } from "../testing/judging.ts";
+import { fractionCheck } from "./fraction.ts";
+
+const suite = { title: "Usage alerts", checks: [fractionCheck] };
+const created = (status: number): Exchange => exchange({ path: "/alerts", status, json: {} });
+
+describe("an alert with a threshold that is no whole number", () => {
+  it.each<[string, Exchange, Exchange | null, string]>([
+    ["is created", created(201), created(201), "holds"],
+    ["is refused, unlike a whole number", created(201), created(400), "breach"],
+    ["is refused as every alert is", created(400), created(400), "unproven"],
+    ["is one alert too many", created(201), created(409), "unproven"],
+    ["is not sent with few requests", created(201), null, "inapplicable"],
+  ])("%s", (_, whole, fraction, expected) => {
+    expect(judgeBy(suite, "ALR-1/fraction", { whole: { created: whole }, created: fraction }).kind).toBe(expected);
+  });
+});

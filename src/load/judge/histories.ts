@@ -64,7 +64,7 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
   const { speed } = evidence;
   const goesOnMs = sample.left ? maxNoticeMs / speed : 0;
   const lastMs = sample.left ? sample.endMs + goesOnMs : sample.headMs;
-  const outcome: DecisionOutcome = isAgentCall(sample) ? outcomeOf(sample) : countsPerhaps(sample);
+  const outcome: DecisionOutcome = isAgentCall(sample) ? outcomeOf(sample) : outcomeIfUncertain(sample);
   const decided = decidedIn(sample.sentMs, sample.status === null ? lastMs : sample.headMs, time);
   if (sample.status === null && sample.left) {
     // The client waited long for a response before it disconnected. If the request reached the server at all, it did so
@@ -92,7 +92,7 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
  * Returns the outcome of a request to an endpoint other than invoke and stream. The document does not say whether such
  * a request counts.
  */
-const countsPerhaps = ({ status }: SampledRequest): DecisionOutcome =>
+const outcomeIfUncertain = ({ status }: SampledRequest): DecisionOutcome =>
   status === null ? "unknown" : status === 429 ? "refused" : "failed";
 
 /** Returns the decisions of one second. Each decision was made between the second's first sending and its last end. */

@@ -29,8 +29,8 @@ const megabytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)
 
 const slices = 24;
 /** Latency counts as drifting if it doubles and rises by this many ms. Less may be noise of other processes. */
-const minSlowerMs = 20;
-const minSlowerRatio = 2;
+const minIncreaseMs = 20;
+const minRatio = 2;
 
 /** Judges that latency does not drift under an even load. Compares the medians of even slices of the run. */
 export function judgeLatencyDrift({ sent, evidence }: LoadFacts): JudgeResult {
@@ -52,6 +52,6 @@ export function judgeLatencyDrift({ sent, evidence }: LoadFacts): JudgeResult {
   const beganMs = median(medians) - grownMs / 2;
   const text = `median ${beganMs.toFixed(1)} ms after the warm-up, trend ${grownMs < 0 ? "" : "+"}${grownMs.toFixed(1)} ms`;
   const isDrift =
-    grownMs > minSlowerMs && beganMs + grownMs > minSlowerRatio * Math.max(0.1, beganMs) && pValue < maxChance;
+    grownMs > minIncreaseMs && beganMs + grownMs > minRatio * Math.max(0.1, beganMs) && pValue < maxChance;
   return isDrift ? breach("latency does not grow under an even load", text) : holds(text);
 }

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { type EmbeddedServer, startEmbedded } from "../reference/embedded/embedded-server.ts";
+import { type Reference, startReference, virtualClock } from "../reference/reference.ts";
 import { readTargetFile } from "../target/file.ts";
 import { startAnswering } from "../wire/testing/hostile.ts";
 import type { FormattedPlan } from "./plan/plan-text.ts";
@@ -121,6 +122,68 @@ describe("init without a terminal", () => {
     expect(err.trimEnd()).not.toContain("\n");
     expect(err).not.toContain("4471");
     expect([code, out, readdirSync(folder)]).toEqual([3, "", []]);
+  });
+});
+
+describe("init and a test control", () => {
+  const token = "token-4471-of-the-control";
+  let reference: Reference;
+  beforeAll(async () => {
+    reference = await startReference({ clock: virtualClock(), controlToken: token });
+  });
+  afterAll(() => reference.close());
+  const initWith = (given: string | undefined, ...more: readonly string[]) =>
+    conformance(
+      ["init", "--yes", "--base-url", reference.baseUrl, "--control-token-variable", "ACME_CONTROL", ...more],
+      {
+        CONFORMANCE_API_KEY: reference.keys.find(({ name }) => name === "pro")?.key ?? "",
+        ...(given !== undefined && { ACME_CONTROL: given }),
+      },
+    );
+
+  it("writes clock, deployments and an agent for each role, and names the variable of the token", async () => {
+    const { code, out, err } = await initWith(token);
+    expect([code, err]).toEqual([0, ""]);
+    expect(read("target.json")).toMatchObject({
+      agents: { answering: "echo", failing: "crasher", slowStreaming: "dripper", webhooked: "herald" },
+      clock: {
+        advance: { headers: { "X-Control-Token": "${ACME_CONTROL}" }, body: { seconds: "${seconds}" } },
+        agentsFollow: true,
+      },
+      triggers: {
+        "deployment.updated": { body: { agent_id: "herald", event: "updated" } },
+        "deployment.created": { body: { agent_id: "newcomer", event: "created" } },
+      },
+    });
+    expect(out).toMatch(/test control +clock, deployments/);
+    expect(out + readFileSync(join(folder, "target.json"), "utf8")).not.toContain("4471");
+  });
+
+  it("writes calls that work", async () => {
+    await initWith(token);
+    const path = join(folder, "target.json");
+    const target = readTargetFile(path, { CONFORMANCE_API_KEY: "key", ACME_CONTROL: token });
+    await target.clock?.advance(1000);
+    for (const cause of Object.values(target.triggers)) await cause();
+    expect(Object.keys(target.triggers)).toHaveLength(4);
+  });
+
+  it("prefers the agent that a flag names", async () => {
+    await initWith(token, "--agent", "keeper");
+    expect(read("target.json")).toMatchObject({ agents: { answering: "keeper", failing: "crasher" } });
+  });
+
+  it("says why there is none, and writes the file without it", async () => {
+    const { code, out } = await initWith("wrong-4471-token");
+    expect(code).toBe(0);
+    expect(out).toMatch(/test control +none: [^]*answered\s+401/);
+    expect(read("target.json")).not.toHaveProperty("clock");
+  });
+
+  it("refuses a variable that is not set, before anything is sent", async () => {
+    const { code, err } = await initWith(undefined);
+    expect([code, readdirSync(folder)]).toEqual([2, []]);
+    expect(err).toMatch(/^\$ACME_CONTROL is not set: .*\n$/);
   });
 });
 

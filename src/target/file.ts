@@ -189,12 +189,7 @@ function toTarget(
     clock: file.clock === undefined ? null : clockOverHttp(file.clock, network),
     unusedKeys: file.freshness === undefined ? null : unusedKeysOverHttp(file.freshness, network),
     webhooks: webhooksOf(file.webhooks, baseUrl),
-    triggers: Object.fromEntries(
-      Object.entries(withoutUndefined(file.triggers ?? {})).map(([event, call]) => [
-        event,
-        triggerOverHttp(call, network),
-      ]),
-    ),
+    triggers: triggersOf(file.triggers, network),
     signing: file.signing ?? null,
     paths: openPathsOf(file.paths),
     isDirect: file.direct ?? false,
@@ -202,6 +197,12 @@ function toTarget(
     callSecrets: [...new Set([...callsOf(file).flatMap(secretsOfCall), ...secretsOfNetwork(network)])],
   };
 }
+
+/** Returns functions that cause the events for which a target file has calls. */
+export const triggersOf = (triggers: ParsedTargetFile["triggers"], network: Network): Target["triggers"] =>
+  Object.fromEntries(
+    Object.entries(withoutUndefined(triggers ?? {})).map(([event, call]) => [event, triggerOverHttp(call, network)]),
+  );
 
 /** Returns the paths that a target file gives because the document does not define them. */
 export const openPathsOf = (paths: ParsedTargetFile["paths"]): Target["paths"] => ({

@@ -14,6 +14,7 @@ import {
   type Target,
   type TargetKey,
 } from "../../target/target.ts";
+import type { ControlParts } from "./detect-control.ts";
 import type { DiscoveredTarget } from "./discover.ts";
 
 /** The answers that the user gives before the first request. */
@@ -60,6 +61,8 @@ export interface LaterAnswers {
   readonly prompts: KnownPrompts;
   readonly paths: KnownPaths;
   readonly tier: string | null;
+  /** The parts of the file that come from the test control of the target. Empty without a test control. */
+  readonly control: ControlParts;
 }
 
 /** Suggests agents for the target file: a healthy agent to answer, and a healthy agent with a `_stream` tag in its list item to stream. */
@@ -74,11 +77,16 @@ export function suggestAgents({ agents }: DiscoveredTarget): ChosenAgents {
 export function proposeTargetFile(
   { baseUrl, name, keyVariable, out, networkSettings }: TargetAnswers,
   discovered: DiscoveredTarget,
-  { agents, prompts, paths, tier }: LaterAnswers,
+  { agents, prompts, paths, tier, control }: LaterAnswers,
 ): ParsedTargetFile {
   const withHealth = (health: "degraded" | "unhealthy"): string | null =>
     discovered.agents.find((agent) => agent.health === health)?.id ?? null;
-  const byNature = { ...agents, degraded: withHealth("degraded"), unhealthy: withHealth("unhealthy") };
+  const byNature = {
+    degraded: withHealth("degraded"),
+    unhealthy: withHealth("unhealthy"),
+    ...control.agents,
+    ...Object.fromEntries(Object.entries(agents).filter(([, id]) => id !== null)),
+  };
   const roles = {
     ...Object.fromEntries(Object.entries(byNature).flatMap(([role, id]) => (id === null ? [] : [[role, id]]))),
     ...rolesByPrompt(prompts, agents),
@@ -90,6 +98,8 @@ export function proposeTargetFile(
     baseUrl,
     keys: { [keyName]: { key: `\${${keyVariable}}`, ...(tier === null ? {} : { tier }) } },
     ...(Object.keys(roles).length === 0 ? {} : { agents: roles }),
+    ...(control.clock && { clock: control.clock }),
+    ...(control.triggers && { triggers: control.triggers }),
     ...(Object.keys(paths).length === 0 ? {} : { paths }),
     ...networkPart(out, networkSettings),
   };

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 
+import { type ControlParts, type DetectedControl, detectControl } from "../../app/init/detect-control.ts";
 import { discoverForInit } from "../../app/init/discover.ts";
 import {
   keyFromAnswers,
@@ -18,10 +19,11 @@ import { publishedTierNames } from "../../spec/tiers.ts";
 import { newestRequirements } from "../../spec/requirements.ts";
 import { suites } from "../../suites/all.ts";
 import type { ParsedTargetFile } from "../../target/file-schema.ts";
-import { openPathsOf } from "../../target/file.ts";
+import { clockOverHttp } from "../../target/control-calls.ts";
+import { openPathsOf, triggersOf } from "../../target/file.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { registerSecrets } from "../harness-errors.ts";
+import { registerKey, registerSecrets } from "../harness-errors.ts";
 import {
   askPaths,
   askPrompts,
@@ -29,9 +31,10 @@ import {
   chooseAgents,
   gatherAnswers,
   type InitFlags,
+  readControlToken,
   writeWhole,
 } from "../init/answers.ts";
-import { absentText, foundText, proposalText } from "../init/explanation.ts";
+import { absentText, controlText, foundText, proposalText } from "../init/explanation.ts";
 import { Interrupted, openPrompter, type Prompter } from "../init/prompter.ts";
 import { type Interruption, untilInterrupted } from "../interruption.ts";
 import { cliMessages } from "../messages.ts";
@@ -52,6 +55,10 @@ export function initCommand(): Command {
     .option("--base-url <url>", "address of the deployment, with or without /v1 (or CONFORMANCE_BASE_URL)")
     .option("--name <name>", "name of the target (otherwise its host)")
     .option("--key-variable <name>", "environment variable that holds the API key (otherwise CONFORMANCE_API_KEY)")
+    .option(
+      "--control-token-variable <name>",
+      "environment variable with the token of the target's test control, which is asked for clock, deployments, agents",
+    )
     .option("--api-key <key>", "the API key, if no variable holds it; it is not written")
     .option(
       "--tier <tier>",
@@ -72,6 +79,7 @@ export function initCommand(): Command {
     {
       prepare: (flags: InitFlags) => {
         checkFlags(flags);
+        readControlToken(flags, process.env);
         return flags;
       },
       act: init,
@@ -132,20 +140,36 @@ async function proposeFile(
     return signal.aborted ? exitCodes.interrupted : exitCodes.nothingExercised;
   }
   print(foundText(answers.baseUrl, discovery.target, discovery.requests, style));
-  const agents = await chooseAgents(flags, discovery.target, prompter, redact);
+  const detected = await controlOf(answers, flags);
+  if (detected !== null) print(controlText(detected, style));
+  const control: ControlParts = detected?.kind === "found" ? detected.parts : {};
+  const agents = await chooseAgents(flags, { discovered: discovery.target, control }, prompter, redact);
   const prompts = await askPrompts(flags, agents, prompter);
   const paths = await askPaths(flags, prompter);
   const tier = namedTier ?? discovery.target.tier;
-  const file = proposeTargetFile(answers, discovery.target, { agents, prompts, paths, tier });
+  const file = proposeTargetFile(answers, discovery.target, { agents, prompts, paths, tier, control });
   const text = `${JSON.stringify(file, null, 2)}\n`;
   print(proposalText(answers.out, file, text, style));
   print(absentText(await missingParts(answers, tier, file), style));
   return writeFile(answers, text, flags, prompter);
 }
 
+/** Asks the target for its test control. Returns `null` without `--control-token-variable`: nothing is sent. */
+async function controlOf({ baseUrl, network }: TargetAnswers, flags: InitFlags): Promise<DetectedControl | null> {
+  const given = readControlToken(flags, process.env);
+  if (given === null) return null;
+  registerKey(given.token);
+  return detectControl({ baseUrl, network, ...given });
+}
+
 /** Plans a run with the proposed target file. The checks that the plan skips show what the file lacks. */
 async function missingParts(answers: TargetAnswers, tier: string | null, file: ParsedTargetFile) {
-  const target = { ...targetFromAnswers(answers, tier, file.agents ?? {}), paths: openPathsOf(file.paths) };
+  const target = {
+    ...targetFromAnswers(answers, tier, file.agents ?? {}),
+    paths: openPathsOf(file.paths),
+    clock: file.clock === undefined ? null : clockOverHttp(file.clock, answers.network),
+    triggers: triggersOf(file.triggers, answers.network),
+  };
   const planned = await planRun({
     ...defaultBounds,
     target,

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
+import type { ControlParts } from "../../app/init/detect-control.ts";
 import type { DiscoveredTarget } from "../../app/init/discover.ts";
 import {
   type ChosenAgents,
@@ -29,6 +30,7 @@ export interface InitFlags extends NetworkFlagValues {
   readonly baseUrl?: string | undefined;
   readonly apiKey?: string | undefined;
   readonly keyVariable?: string | undefined;
+  readonly controlTokenVariable?: string | undefined;
   readonly name?: string | undefined;
   readonly tier?: string | undefined;
   readonly agent?: string | undefined;
@@ -122,6 +124,26 @@ function answersFromFlags(
   };
 }
 
+/** The token of the target's test control, and the environment variable that holds it. */
+export interface GivenControlToken {
+  readonly variable: string;
+  readonly token: string;
+}
+
+/**
+ * Reads the token of the test control from the variable that `--control-token-variable` names. Returns `null` without the flag.
+ *
+ * @throws {UsageError} if the variable is not set, or its value cannot be a header
+ */
+export function readControlToken(flags: InitFlags, environment: Environment): GivenControlToken | null {
+  const variable = flags.controlTokenVariable;
+  if (variable === undefined) return null;
+  const token = nonEmpty(environment[readVariable(variable)]);
+  if (token === undefined)
+    throw new UsageError(line`$${variable} is not set: --control-token-variable takes the token from it.`);
+  return { variable, token: readKey(token, `$${variable}`) };
+}
+
 /**
  * Checks the flags of `init` before the first question.
  *
@@ -175,11 +197,11 @@ function canWriteIn(folder: string): boolean {
 /** Chooses the agents for the target file. A flag decides, or else the user. Without a terminal or with `--yes`, takes the suggestion. */
 export async function chooseAgents(
   flags: InitFlags,
-  discovered: DiscoveredTarget,
+  { discovered, control }: { readonly discovered: DiscoveredTarget; readonly control: ControlParts },
   prompter: Prompter | null,
   redact: (text: string) => string,
 ): Promise<ChosenAgents> {
-  const suggested = suggestAgents(discovered);
+  const suggested = { ...suggestAgents(discovered), ...controlledAgents(control) };
   const listed = (id: string): string => listedAgent(id, discovered, redact);
   const choose = async (flag: string | undefined, text: string, fallback: string | null): Promise<string | null> => {
     if (flag !== undefined) return listed(flag);
@@ -193,6 +215,15 @@ export async function chooseAgents(
   return {
     answering: await choose(flags.agent, "Agent that answers an invoke (- for none)", suggested.answering),
     streaming: await choose(flags.streamingAgent, "Agent that answers a stream (- for none)", suggested.streaming),
+  };
+}
+
+/** The agents that the test control names for the two roles that everybody needs. */
+function controlledAgents({ agents = {} }: ControlParts): Partial<ChosenAgents> {
+  const { answering, streaming } = agents;
+  return {
+    ...(typeof answering === "string" && { answering }),
+    ...(typeof streaming === "string" && { streaming }),
   };
 }
 

@@ -6,6 +6,7 @@ import { formatCount, joinFirst, formatLabelled } from "../../base/text.ts";
 import { type Paint, paintFor } from "../../base/paint.ts";
 import type { SkipGroup } from "../../app/plan/skips.ts";
 import type { TerminalStyle } from "../terminal.ts";
+import type { DetectedControl } from "../../app/init/detect-control.ts";
 import type { DiscoveredTarget } from "../../app/init/discover.ts";
 
 /** Describes to the user what discovery found. Ends with a line feed. */
@@ -30,6 +31,12 @@ export function foundText(
     ...row("errors", shapes.errors),
     ...row("tier", tier === null ? "not in the rate-limit headers" : `${tier}, from the rate-limit headers`),
   ]);
+}
+
+/** Says what the test control of the target offers, or why none was found. Ends with a line feed. */
+export function controlText(detected: DetectedControl, { colour, width }: TerminalStyle): string {
+  const text = detected.kind === "found" ? detected.calls.join(", ") : `none: ${detected.why}`;
+  return linesBlock(rowsFor(width, paintFor(colour))("test control", text));
 }
 
 function healthText({ agents }: DiscoveredTarget): string {
@@ -67,6 +74,10 @@ export function proposalText(
       : row("  tier", `${key.tier}: the limits that the key has, and that the run keeps to and then tests`)),
     ...(file.network === undefined ? [] : row("network", "how it is reached: paths are relative to this file")),
     ...(agents.length === 0 ? [] : row("agents", "the role of each agent in a run:")),
+    ...(file.clock === undefined
+      ? []
+      : row("clock", "moves the target's test clock; its token comes from the environment")),
+    ...(file.triggers === undefined ? [] : row("triggers", "calls that cause the events of deployments")),
     ...(file.paths === undefined ? [] : row("paths", "paths that the document does not define")),
     ...agents.flatMap(([role, id]) => row(`  ${role}`, `${sanitizeLine(id, 60)} ${agentRoles[role]}`)),
   ]);

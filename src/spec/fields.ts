@@ -61,7 +61,7 @@ export type MessageKind =
 export interface FieldTable {
   readonly section: string;
   readonly message: MessageKind;
-  /** `null` if the document does not show the fields. */
+  /** The rows of the table; `null` if the document does not show the fields. */
   readonly fields: readonly FieldRow[] | null;
 }
 

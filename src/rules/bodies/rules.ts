@@ -29,7 +29,7 @@ export interface ResponseBody extends ErrorResponse {
   readonly endpoint: LoadedEndpoint;
   readonly status: number;
   readonly text: string;
-  /** `null` if the header is absent. */
+  /** The value of the `Content-Type` header; `null` if the header is absent. */
   readonly contentType: string | null;
 }
 

@@ -34,7 +34,7 @@ export function resetMismatch(
   const now = reset - resetAfter;
   const agrees = (fromSeconds: number, toSeconds: number): boolean =>
     now >= fromSeconds - toleranceSeconds && now <= toSeconds + toleranceSeconds;
-  // Some servers count a request when it arrives, and respond much later. Their headers then show the time of arrival.
+  // Some servers count a request when it arrives, but respond much later. Their headers then show the time of arrival.
   if (date !== null && agrees(date - tookSeconds, date + cutSeconds + tookSeconds)) return null;
   const skewSeconds = date === null ? maxSkewSeconds : 0;
   if (ours !== null && agrees(ours.fromSeconds - skewSeconds, ours.toSeconds + skewSeconds)) return null;

@@ -23,7 +23,7 @@ export interface RequestSample extends RateLimitInfo {
   /** When the head of the response arrived, or when it was clear that none would arrive. */
   readonly headMs: number;
   readonly endMs: number;
-  /** `null` if no response came. */
+  /** The status of the response; `null` if none came. */
   readonly status: number | null;
 }
 
@@ -92,7 +92,7 @@ export function sampleOf(exchange: Exchange, headClockMs = exchange.clockMs, end
 function kindOf({ method, url }: Exchange["request"]): Sample["kind"] {
   const found = /\/agents\/[^/]+\/(invoke|stream|health)$/.exec(url)?.[1];
   if (found === "invoke" || found === "stream") return found;
-  // Only a GET of this path is a health check. Other methods may count toward limits.
+  // Only a GET of this path is a health check. Other methods may count toward the limits.
   if (found === "health") return method === "GET" ? "health" : "other";
   if (/\/v\d+\/agents(\?.*)?$/.test(url)) return "list";
   return /\/v\d+\/usage$/.test(url) ? "usage" : "other";

@@ -7,7 +7,7 @@ import { tryParseJson, getPath } from "../../base/json.ts";
  * "Stream events"; States, "Stream sequence".
  */
 export interface StreamShape {
-  /** Names of the events in order. Consecutive chunks are listed once. */
+  /** Names of the events in order, with consecutive chunks listed once. */
   readonly sequence: string[];
   readonly chunks: number;
   readonly indexes: Indexes["kind"];

@@ -116,7 +116,7 @@ const notCrossed = (reason: string): Crossing => ({ kind: "not crossed", reason 
 async function waitUntilIdle(client: Client, { recorder, time }: ProbeContext): Promise<void> {
   const last = countedOn(client, recorder).at(-1);
   if (last === undefined) return;
-  // With a test clock, real time is not subtracted: that clock may stand still between two advances.
+  // A test clock may stand still between two advances, so the real time that has passed is not subtracted.
   const ms = time.canAdvance ? idleMs.advanced : last.endMs + idleMs.real - time.now();
   await waitIfAllowed(time, ms, "the minute of the alert's key must pass");
 }
@@ -288,7 +288,10 @@ const advancedWaitMs = 1000;
  * a periodic job.
  */
 const advancesMs = [1000, 9000, 50_000, 60_000, 180_000] as const;
-/** Further waits on a real clock, if the run may wait. A target may check its alerts once a minute. */
+/**
+ * Pauses on a real clock between further looks for a message, if the run may wait. A target may check its alerts only
+ * once a minute.
+ */
 const furtherWaitsMs = [5000, 5000, 10_000, 10_000, 10_000, 15_000] as const;
 
 /** Waits for a message. Returns how long that took by the target's clock. */

@@ -82,7 +82,7 @@ const endpointsIfFewRequests: Readonly<Partial<Record<RejectedKeyKind, readonly 
   "a key with another last character": ["health", "invoke", "list"],
   "a key that is lengthened": ["health", "list"],
 };
-/** On a real clock, every endpoint is tried only if the main key's limit per minute is at least this. */
+/** Minimum limit per minute of the main key for trying every endpoint on a real clock. */
 const manyPerMinute = 100;
 
 /**

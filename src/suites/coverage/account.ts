@@ -51,7 +51,7 @@ interface SentRows {
   readonly reach: Reach;
   /** The rows of all requests that were answered. */
   readonly answered: readonly Row[];
-  /** Names of the pairs that these rows contain. */
+  /** Names of the pairs that the answered rows contain. */
   readonly covered: ReadonlySet<string>;
   /**
    * The generated rows without a response, and what would enable one. `null` if neither the target nor a bound of the

@@ -123,7 +123,10 @@ function overdueMs(time: RunClock): number {
   return time.agentsFollow ? Math.max(minOverdueMs, deliveryTimeoutMs(time)) : maxQueuedMs;
 }
 
-/** On a busy machine, a connection may take more than a second: the system repeats a lost packet only then. */
+/**
+ * Minimum wait for an overdue attempt. On a busy machine, a connection may take more than a second: the system repeats
+ * a lost packet only then.
+ */
 const minOverdueMs = 2000;
 
 async function advanceTo(instant: number, time: RunClock, moves: TimeSpan[]): Promise<void> {

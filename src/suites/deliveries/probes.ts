@@ -172,7 +172,9 @@ const deliveriesOfSet = memoizeByPair((all: AllDeliveries, requirements: Require
   return deliveries.length === all.deliveries.length ? all : { ...all, deliveries };
 });
 
-/** Runs last, so that without a test clock the retries have the whole run to arrive. */
+/**
+ * Collects all deliveries of the run. Runs last, so that without a test clock the retries have the whole run to arrive.
+ */
 export const allDeliveries = probe(
   "all that came to webhooks is looked over",
   {

@@ -40,7 +40,7 @@ const noDelivery = unproven("no delivery came; see HOOK-8");
 const tooShort = (after: string): Unproven => unproven(`too little time passed after ${after}`, longerRun);
 
 /**
- * Two attempts at most this far apart may be duplicates. Among the retries of the schedule, only an immediate one comes
+ * Maximum time between two attempts that may be duplicates. Of the retries in the schedule, only an immediate one comes
  * as soon.
  */
 const duplicateWithinMs = 45_000;

@@ -39,7 +39,7 @@ const ownHeaders = [
  * Their webhooks are created last, because a sender of one delivery at a time then serves all others first.
  */
 const scripts = {
-  /** More failures than any reading of the schedule has attempts, even if the sender makes each attempt twice. */
+  /** Has more failures than any reading of the schedule has attempts, even if the sender makes each attempt twice. */
   failing: [...Array.from({ length: 14 }, () => status(500)), status(204)],
   recovering: [status(500), status(500), status(204)],
   notFound: [status(404), status(204)],
@@ -80,8 +80,8 @@ export const hookOfScript = (script: ReceiverScript): string => `${hookPrefix}${
 export interface FailingReceivers {
   readonly reach: Reach;
   /**
-   * `null` for a webhook that was not created, because the main key has a small limit per minute. Some are absent in
-   * older evidence.
+   * The webhook of each receiver. `null` if it was not created, because the main key has a small limit per minute. Some
+   * are absent in older evidence.
    */
   readonly webhooks: Readonly<Partial<Record<ReceiverScript, RequestedWebhook | null>>>;
   readonly invoked: Exchange;
@@ -165,8 +165,7 @@ async function openWebhooks(
 ): Promise<Partial<Record<ReceiverScript, OpenedWebhook>>> {
   const redirected = receiver.open(redirectedHook, { secret: null, replies: [status(204)], takesReads: true });
   const redirect: Reply = { kind: "status", status: 302, headers: [["Location", redirected.url]] };
-  // Without a test clock, the receiver fails for ever: events of later invokes would use up a limited number of
-  // failures.
+  // Without a test clock, the receiver fails for ever: events of later invokes would use up a limited list of failures.
   const failing = time.canAdvance ? scripts.failing : [status(500)];
   const replies = { ...scripts, failing, redirecting: [redirect, status(204)] };
   const opened: Partial<Record<ReceiverScript, OpenedWebhook>> = {};

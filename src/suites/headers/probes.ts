@@ -37,8 +37,8 @@ export interface AllSamples {
 }
 
 /**
- * If a key sent more requests than these two together, only its first `maxFirst` and last `maxLast` requests are
- * judged.
+ * Maximum numbers of judged requests of a key. If the key sent more than both together, only the first `maxFirst` and
+ * the last `maxLast` are judged.
  */
 const maxFirst = 10_000;
 const maxLast = 5_000;

@@ -27,7 +27,7 @@ export const isUnknownPath = (exchange: Exchange, all: AllExchanges): boolean =>
 
 /** A response to a key that the target accepts, with the limits of the key's tier. */
 interface AcceptedSample {
-  /** `null` if the target file does not state the key's tier. */
+  /** The limits of the key's tier; `null` if the target file does not state the tier. */
   readonly limits: TierLimits | null;
   readonly sample: Sample;
 }

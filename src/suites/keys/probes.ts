@@ -26,7 +26,7 @@ export const keyUsageRead = probe(
 /** The start of a key. The key itself is never stored. */
 export interface Prefix {
   readonly name: string;
-  /** Two letters and an underscore; `null` if the key does not start with them. */
+  /** The prefix: two letters and an underscore. `null` if the key does not start with them. */
   readonly prefix: string | null;
 }
 

@@ -62,8 +62,8 @@ export const allowanceWatched = probe(
     const streams: Exchange[] = [];
     if (streaming !== undefined) {
       const sized = await client.stream(streaming, { query: longQuery, parameters: { chunk_size: 8 } }, unpaced);
-      // If the target rejects `chunk_size`, a stream without it shows how a stream is counted. Another clause judges
-      // the rejection.
+      // If the target rejects `chunk_size` (another clause judges that), a stream without it shows how a stream is
+      // counted.
       if (isSuccess(sized) || hasStatus(sized, 429)) streams.push(sized);
       else before = await invoke();
     }
@@ -71,7 +71,7 @@ export const allowanceWatched = probe(
       streams.push(await client.stream(streaming, { query: longQuery }, unpaced));
     const afterStreams = await invoke();
     const health = await times(3, () => client.health(agent));
-    // These reads only add to the requests that must not be counted. Other clauses judge their responses.
+    // Reads more health reports, only to add requests that must not be counted. Other clauses judge their responses.
     for (const other of [target.agents.degraded, target.agents.unhealthy])
       if (other !== undefined) await client.health(other);
     const afterHealth = await invoke();
@@ -246,7 +246,7 @@ export const countingChecks: readonly Check[] = [
       notAdmitted(afterStrangers, afterSpelled) ?? remainingUnreliable(first, before, afterHealth, afterStrangers);
     if (missing !== null) return missing;
     const admitted = spelled.filter(isSuccess);
-    // If the server rejects every other spelling, a key has only one spelling, and so only one allowance.
+    // If the server rejects every other spelling, a key has only one spelling, and so cannot have two allowances.
     if (admitted.length === 0) return holds();
     const from = sampleOf(afterStrangers);
     const fall = fallBetween(from, sampleOf(afterSpelled));

@@ -18,7 +18,7 @@ interface HealthBurst {
    */
   readonly wanted: number | null;
   readonly samples: readonly Sample[];
-  /** One more request, sent if a request of the burst was refused. */
+  /** One more health request, sent if a request of the burst was refused. */
   readonly again: Exchange | null;
   readonly hasClock: boolean;
 }

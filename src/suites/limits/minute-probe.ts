@@ -66,7 +66,7 @@ export interface MinuteExhausted extends RunKeyHistory {
 const tailSeconds = 40;
 /** Minimum time between two bursts: twice the clock tolerance, and the time to send the requests. */
 export const marginMs = 2 * toleranceMs + 200;
-/** More requests than any limiter that the document allows can admit at once, wherever its windows begin. */
+/** Number of requests that no limiter of the document can admit at once, wherever its windows begin. */
 export const beyondMinute = ({ perMinute, burst }: TierLimits): number => 2 * (perMinute + (burst ?? perMinute)) + 2;
 
 export const minuteExhausted = tierProbe(

@@ -17,7 +17,7 @@ const since = "1.1";
 /** Invokes of a degraded agent between two health reports. */
 export interface DegradedInvoked {
   readonly before: Exchange;
-  /** One invoke, or two if the first one failed. */
+  /** Invokes of the degraded agent: one, or two if the first failed. */
   readonly invoked: readonly Exchange[];
   readonly after: Exchange;
 }
@@ -39,7 +39,10 @@ export const degradedInvoked = probe(
 
 const maxSlowMs = 35_000;
 
-/** Runs late, because other probes invoke the slow agent often, and the new webhook would get all their events. */
+/**
+ * Creates a webhook for a slow agent and invokes the agent. Runs late, because other probes invoke the slow agent
+ * often, and the webhook would get all their events.
+ */
 export const slowWithWebhook = probe(
   "a slow agent that has a webhook is invoked, and streams",
   {
@@ -79,8 +82,7 @@ export const timedOutInStream = probe(
     needs: ["agents.timingOut"],
     requests: 1,
     waits: { mode: "reserved", seconds: maxTimeoutMs / 1000 },
-    // Runs late, because this probe advances the test clock in large steps. No other probe may measure durations
-    // meanwhile.
+    // Runs late, because it advances the test clock in large steps. No other probe may measure durations meanwhile.
     stage: "coverage",
     since,
   },

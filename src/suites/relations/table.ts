@@ -5,10 +5,7 @@ import { deliveryRelations } from "./deliveries.ts";
 import { identityRelations } from "./identities.ts";
 import { streamTimesCheck } from "./stream-times.ts";
 
-/**
- * Every check that compares messages of a run. Only the checks of receivers' replies are elsewhere, in
- * `retry-checks.ts`.
- */
+/** Every check that compares two messages of a run, except the checks of receivers' replies in `retry-checks.ts`. */
 export const relations: readonly Check[] = [
   ...callRelations,
   ...relationsOfCounts,

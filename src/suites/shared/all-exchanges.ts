@@ -68,7 +68,7 @@ export const allExchanges = probe(
     ),
     validKeys: usableKeys(target).map(({ name }) => name),
     batchPath: target.paths.batch,
-    // After an outage, another version may be deployed.
+    // After an outage, another version of the agents may be deployed.
     mayDeploy: Object.keys(target.triggers).length > 0 || outages.count() > 0,
     endClockMs: time.maxClockOffsetMs(),
     canAdvance: time.canAdvance,

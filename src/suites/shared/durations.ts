@@ -73,7 +73,7 @@ export function unitMismatch(field: string, value: unknown, tookMs: number): Mis
   };
 }
 
-/** Tolerances for streams. They are smaller, because the harness measures a stream's duration more exactly. */
+/** Tolerances for a stream's duration. They are smaller, because the harness measures it more exactly. */
 const maxStreamFactor = 10;
 const maxStreamExtraSeconds = 2;
 const maxDoneFactor = 100;

@@ -188,8 +188,8 @@ export const disconnectCheck = check(
 const noticingMs = 2000;
 
 /**
- * If the real gaps between an agent's events have at least this length, the agent runs in real time, whatever the
- * target's clock does.
+ * Minimum real gap between an agent's events that shows that the agent runs in real time, whatever the target's clock
+ * does.
  */
 const realGapMs = 100;
 

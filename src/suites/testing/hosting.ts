@@ -49,7 +49,7 @@ export interface Habits {
   readonly sign: (body: string, secret: string) => string;
   /** How many duplicates of a delivered event are sent immediately. */
   readonly duplicates: number;
-  /** One in this many delivered events is sent again after a minute; 0 for none. */
+  /** Number of delivered events of which one is sent again after a minute; 0 for none. */
   readonly lateDuplicateEvery: number;
   readonly shape: (event: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
   readonly creates: (webhook: { readonly id: string }) => readonly [status: number, body: unknown];

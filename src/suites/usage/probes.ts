@@ -146,8 +146,8 @@ async function growUsage({
   const before = await client.send("GET", "/usage");
   await client.invoke(given["agents.answering"], { query: defaultQuery }, { noRetry: true });
   const later = await client.send("GET", "/usage");
-  // Two more reads, for checks of headers that compare `Remaining` of consecutive requests. Only with a test clock,
-  // where requests cost little.
+  // Reads usage twice more, for checks of headers that compare `Remaining` of consecutive requests. Sent only with a
+  // test clock, where requests cost little.
   if (time.canAdvance) for (const path of ["/keys/usage", "/usage"]) await client.send("GET", path);
   const { key } = client;
   const turns = (from: Exchange, to: Exchange): Exchange[] => turnsBetween(recorder, key, from, to);
@@ -197,7 +197,7 @@ async function accountStream({
   if (!isKnownClock) await time.sleepReal(secondMs);
   const streamed = await client.stream(agent, { query: "Hello. Please answer in a few words." }, { noRetry: true });
   const reports = [before, await client.health(agent)] as const;
-  // This read is for the check that compares `Remaining` of a read with that of the next request.
+  // This read is for a check of headers, which compares `Remaining` of a read with that of the next request.
   await client.send("GET", "/keys/usage");
   const later = await client.send("GET", "/usage");
   const { key } = client;

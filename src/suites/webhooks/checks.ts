@@ -47,7 +47,7 @@ const metricsSchema = z.looseObject({
   total_deliveries: integer,
   successful: integer,
   failed: integer,
-  // These two fields have no value for a webhook without deliveries.
+  // These two fields may be `null` for a webhook without deliveries.
   average_response_time: z.number().nullable(),
   last_delivery: z.string().refine(isTimestamp, "an ISO 8601 timestamp").nullable(),
 });

@@ -23,7 +23,7 @@ export async function agentWithoutWebhooks(context: ProbeContext<"receiver">): P
   if (!context.time.canAdvance || hasFewRequests(context.target)) return null;
   const [, ...listed] = idleAgents(context, agentIdOf(context));
   const [named] = namedIdleAgents(context.target);
-  // If an earlier search invoked an agent, that agent was unsuitable.
+  // An agent that an earlier search invoked was unsuitable, and is not tried again.
   const isUntried = (agent: string): boolean =>
     !context.recorder.exchanges().some(({ request }) => request.url.includes(agentPath(agent, "invoke")));
   const candidates = named === undefined ? listed.filter(isUntried) : [named];

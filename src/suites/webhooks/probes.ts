@@ -50,7 +50,9 @@ type MinSubscription = "wildcard" | "both";
 /** Deliveries to webhooks of an invoked agent. */
 export interface InvokedWithWebhooks {
   readonly reach: Reach;
-  /** `null` for a webhook that was not created, because the key has few requests a minute. */
+  /**
+   * The webhooks by subscription. `null` for a webhook that was not created, because the key has few requests a minute.
+   */
   readonly webhooks: Readonly<Record<MinSubscription, RequestedWebhook>> &
     Readonly<Record<Exclude<Subscription, MinSubscription>, RequestedWebhook | null>>;
   /** Webhooks with unusual secrets; `null` if the key has few requests a minute. Absent in older evidence. */
@@ -179,7 +181,10 @@ function chooseIdleAgent(context: ProbeContext, agent: string): string | null {
 /** Webhook creations with malformed bodies. They select events that no invoke causes. */
 export interface MalformedWebhooks {
   readonly numberAsUrl: Exchange;
-  /** `null`, like all fields below, if the request was not sent because the key has few requests. */
+  /**
+   * A creation whose `events` is a string. This field and all below are `null` if the key has few requests a minute:
+   * nothing was sent.
+   */
   readonly textAsEvents: Exchange | null;
   readonly withoutUrl: Exchange | null;
   readonly unknownEvent: Exchange | null;

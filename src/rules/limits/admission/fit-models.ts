@@ -95,7 +95,7 @@ function fitter(
     phasesOf(family, history.announced?.[family.windowMs === hourMs ? "hour" : "minute"], timeline.startMs);
   const admitted = sumOf(timeline.admitted.map(({ count }) => count));
   return (family: LimiterModel): RefusalSet[] => {
-    // Without refusals, any phase of the windows fits if at most `capacity` requests were admitted in total.
+    // Without refusals, the phase of the windows does not matter if at most `capacity` requests were admitted in total.
     if (timeline.refusals.length === 0 && admitted <= family.capacity.requests) return [noRefusals(0)];
     switch (family.shape) {
       case "rolling":

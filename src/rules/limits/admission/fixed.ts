@@ -10,7 +10,7 @@ interface Grid {
   readonly windowMs: number;
   readonly phases: Phases;
   readonly windows: number;
-  /** For each window: the number of requests that, if they counted, did so before the window opened. */
+  /** For each window: the number of requests that may count and were certainly decided before the window opened. */
   readonly closedBefore: Float64Array;
   /** For each window: the number of requests that may have counted before the window closed. */
   readonly begunBefore: Float64Array;

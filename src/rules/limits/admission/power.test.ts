@@ -45,7 +45,7 @@ const worlds = {
   toleranceMs: constantFrom(0, 5, 50, 1000),
   before: constantFrom("nothing" as const, "counted" as const, "anything" as const),
 };
-/** By how much a broken limiter exceeds the maximum of admissible ones: by one request, by 30 %, or by 100 %. */
+/** Share by which a broken limiter exceeds the largest admissible one: a single request (0), 30 % or 100 %. */
 const excess = constantFrom(0, 0.3, 1);
 
 it(

@@ -3,7 +3,7 @@ import { type Decision, type History, requestsIn } from "./history.ts";
 export interface Witness {
   /** Decisions whose outcomes prove the breach. */
   readonly known: readonly Decision[];
-  /** The same history, in which the outcome of all other decisions is unknown. This history still is a breach. */
+  /** The whole history, with the outcome of all other decisions made unknown. It still is a breach. */
   readonly history: History;
 }
 

@@ -38,7 +38,7 @@ const anyCode = { status: 401, code: null } as const;
 const invalid = { status: 401, code: "INVALID_API_KEY" } as const;
 const expired = { status: 401, code: "EXPIRED_API_KEY" } as const;
 const noSuccess = { status: "no success" } as const;
-/** Without a test clock, a key with a small limit per minute cannot be tried on every endpoint. */
+/** A key with a small limit per minute can be tried on every endpoint only with a test clock. */
 const needsClock = { reach: need("clock") };
 
 /** The document's rule for each kind of invalid key. */

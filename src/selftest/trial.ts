@@ -40,10 +40,10 @@ const maxCosts = {
 } as const satisfies Record<Scope["tiers"], Pick<RunResult, "requests" | "executions">>;
 
 /**
- * Clauses of concurrency slots. On faults that break one of them, the probes hold all slots again after a pause: a slow
- * target may not have released its slots yet.
+ * Clauses of concurrency slots and of refusals. On faults that break one of them, the probes use all slots again after a
+ * pause: a slow target may not have released its slots yet, and a refusal without 429 is not taken for one.
  */
-const slotClauses: ReadonlySet<string> = new Set(["LIM-5", "LIM-6", "LIM-17", "LIM-18"]);
+const slotClauses: ReadonlySet<string> = new Set(["LIM-5", "LIM-6", "LIM-12", "LIM-17", "LIM-18"]);
 const maxSlotExecutions = 900;
 
 /**

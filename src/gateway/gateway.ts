@@ -185,8 +185,7 @@ function refuse(response: OutgoingResponse, trouble: Trouble): void {
   if (trouble.kind !== "refuse") return;
   const { status, headers, body } = trouble;
   response.head(status, [...headers, ["Content-Length", String(Buffer.byteLength(body))]]);
-  response.write(body);
-  response.end();
+  response.end(body);
 }
 
 /** Replaces `limit` in the query of a request, or adds it. Removes the signature, which is of another path then. */

@@ -9,7 +9,8 @@ import { readStream } from "../wire/stream-reader.ts";
 export interface OutgoingResponse {
   readonly head: (status: number, headers: readonly Header[]) => void;
   readonly write: (bytes: Uint8Array | string) => void;
-  readonly end: () => void;
+  /** Ends the response, after some last bytes. The time of the end is taken before they are handed over. */
+  readonly end: (last?: Uint8Array | string) => void;
   /** Resets the connection without another byte. */
   readonly reset: () => void;
   /** Aborts once the client has left, or the response has ended. */
@@ -45,17 +46,21 @@ export function openResponse(response: ServerResponse, now: () => number): Outgo
     response.writeHead(status, headers.flat());
     response.flushHeaders();
   };
-  const write = (bytes: Uint8Array | string): void => {
-    if (closing.signal.aborted) return;
+  const record = (bytes: Uint8Array | string): Uint8Array => {
     const raw = typeof bytes === "string" ? Buffer.from(bytes) : bytes;
     body.add(raw);
     events?.add(raw, now());
-    response.write(raw);
+    return raw;
   };
-  const end = (): void => {
+  const write = (bytes: Uint8Array | string): void => {
+    if (!closing.signal.aborted) response.write(record(bytes));
+  };
+  const end = (last: Uint8Array | string = ""): void => {
+    if (closing.signal.aborted) return;
     endMs ??= now();
+    const raw = record(last);
     events?.end(endMs);
-    response.end();
+    response.end(raw);
   };
   const reset = (): void => {
     resetMs = now();

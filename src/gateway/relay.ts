@@ -68,8 +68,7 @@ export function openRelay(origin: string): Relay {
     const isEdited = statusCode >= 200 && statusCode < 300 && value !== undefined;
     const bytes = Buffer.from(isEdited ? JSON.stringify(change(value)) : text);
     response.head(statusCode, [...passedHeaders(headers), ["Content-Length", String(bytes.byteLength)]]);
-    response.write(bytes);
-    response.end();
+    response.end(bytes);
   };
 
   const reshape: Relay["reshape"] = async (request, response, shape) => {

@@ -100,12 +100,12 @@ for (const language of languages)
       expect(report.verdict).toBe("conformant");
     });
 
-    it.each(sampleOf(language.mistakes, { of: 4 }))("with $name breaks $breaks", async (change) => {
+    it.each(sampleOf(language.mistakes, { of: 8 }))("with $name breaks $breaks", async (change) => {
       const report = await judged(language, changed(right, change), change.needsTrouble ? allTroubles : []);
       expect(clausesWith(report, ...bad)).toEqual([change.breaks]);
     });
 
-    it.each(sampleOf(language.legal, { of: 4 }))("with $name is legal", async (change) => {
+    it.each(sampleOf(language.legal, { of: 8 }))("with $name is legal", async (change) => {
       const report = await judged(language, changed(right, change), allTroubles);
       expect(clausesWith(report, ...bad)).toEqual([]);
     });

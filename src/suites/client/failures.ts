@@ -13,6 +13,8 @@ import type { JudgedCall } from "./probes.ts";
 export interface Failure {
   readonly kind: "429" | "5xx" | "lost" | "stream error" | "overload" | "stream cut";
   readonly waitMs: number;
+  /** When the client could know of the failure at the earliest: the wait is counted from here. */
+  readonly fromMs: number;
 }
 
 /**
@@ -21,10 +23,12 @@ export interface Failure {
 export function failureOf(call: JudgedCall): Failure | null {
   const { answer } = call.exchange;
   if (call.leftMs !== null) return null;
-  if (answer.kind === "unanswered" || answer.ending.kind !== "complete") return { kind: "lost", waitMs: 0 };
-  if (answer.status === 429) return { kind: "429", waitMs: (retryAfterOf(bodyJson(call.exchange)) ?? 0) * 1000 };
-  if (answer.status >= 500) return { kind: "5xx", waitMs: 0 };
-  return isStream(call) ? streamFailureOf(answer.events) : null;
+  const fromMs = answer.endMs;
+  if (answer.kind === "unanswered" || answer.ending.kind !== "complete") return { kind: "lost", waitMs: 0, fromMs };
+  if (answer.status === 429)
+    return { kind: "429", waitMs: (retryAfterOf(bodyJson(call.exchange)) ?? 0) * 1000, fromMs };
+  if (answer.status >= 500) return { kind: "5xx", waitMs: 0, fromMs };
+  return isStream(call) ? streamFailureOf(answer.events, fromMs) : null;
 }
 
 /** Whether a response is an event stream that was accepted. */
@@ -35,14 +39,15 @@ export const isStream = ({ exchange: { answer } }: JudgedCall): boolean =>
 
 export const isEnd = ({ name }: StreamEvent): boolean => name === "done" || name === "error";
 
-function streamFailureOf(events: readonly StreamEvent[]): Failure | null {
+function streamFailureOf(events: readonly StreamEvent[], endMs: number): Failure | null {
   const end = events.findLast(isEnd);
-  if (end === undefined) return { kind: "stream cut", waitMs: 0 };
+  if (end === undefined) return { kind: "stream cut", waitMs: 0, fromMs: endMs };
   if (end.name === "done") return null;
   const seconds = getPath(tryParseJson(end.data), "retry_after");
+  const fromMs = end.atMs;
   return typeof seconds === "number"
-    ? { kind: "overload", waitMs: seconds * 1000 }
-    : { kind: "stream error", waitMs: 0 };
+    ? { kind: "overload", waitMs: seconds * 1000, fromMs }
+    : { kind: "stream error", waitMs: 0, fromMs };
 }
 
 /** Time at which a response had ended, in milliseconds since the start of the run. */

@@ -43,7 +43,7 @@ export const failedCallsOf = ({ calls }: Group): FailedCall[] =>
   calls.flatMap((call) => {
     const failure = failureOf(call);
     if (failure === null) return [];
-    return [{ call, failure, readyMs: endOf(call) + Math.max(0, failure.waitMs - toleranceMs) }];
+    return [{ call, failure, readyMs: failure.fromMs + Math.max(0, failure.waitMs - toleranceMs) }];
   });
 
 /**
@@ -62,7 +62,7 @@ export function isExplained(group: Group): boolean {
 
 /** Returns the first request after a failure that came too early. */
 export function earlyRepeat({ calls }: Group, failed: FailedCall): JudgedCall | undefined {
-  return calls.find(({ exchange: { sentMs } }) => sentMs > endOf(failed.call) && sentMs < failed.readyMs);
+  return calls.find(({ exchange: { sentMs } }) => sentMs > failed.failure.fromMs && sentMs < failed.readyMs);
 }
 
 /**

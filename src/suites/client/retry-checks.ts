@@ -1,6 +1,6 @@
 import { check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
-import { endOf, type Failure, failureOf } from "./failures.ts";
+import { type Failure, failureOf } from "./failures.ts";
 import { type Observed, ranPlainly, ranTroubled } from "./probes.ts";
 import { earlyRepeat, failedCallsOf, type Group, groupsOf, isExplained, retryWaitsOf } from "./repeats.ts";
 
@@ -45,7 +45,7 @@ const waitsAfter =
       );
     const [first] = early;
     if (first === undefined) return holds();
-    const waitedMs = first.call.exchange.sentMs - endOf(first.failed.call);
+    const waitedMs = first.call.exchange.sentMs - first.failed.failure.fromMs;
     return breach(
       `the request is sent again ${seconds(first.failed.failure.waitMs)} after ${name} or later, as its \`retry_after\` says`,
       `sent again after ${seconds(waitedMs)}`,

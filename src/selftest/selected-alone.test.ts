@@ -49,6 +49,8 @@ const shownByMoreOnly: Readonly<Record<string, readonly string[]>> = {
   "third-page-counts-twice": ["HDR-12"],
   "deliveries-count-twice": ["HDR-12"],
   "crash-answers-200": ["ERR-18"],
+  "details-array-for-two-fields": ["ERR-7"],
+  "warnings-missing-after-a-change": ["HLT-14"],
   "timeout-ends-silently": ["SSE-5"],
 };
 

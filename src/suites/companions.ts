@@ -19,7 +19,7 @@ import { keyUsageRead, oneAgentKeyTried, webhookCreated } from "./keys/probes.ts
 import { allowanceWatched, twoKeys } from "./limits/counting.ts";
 import { minuteExhausted } from "./limits/minute-probe.ts";
 import { slotsHeld } from "./limits/slot-probes.ts";
-import { firstPageListed, listedByDefault, secondPageListed } from "./listing/probes.ts";
+import { firstPageListed, listedByDefault, listedOutOfRange, secondPageListed } from "./listing/probes.ts";
 import {
   failedInStream,
   streamed,
@@ -28,6 +28,7 @@ import {
   streamedWithAllFeatures,
   streamedWithoutQuery,
 } from "./stream/probes.ts";
+import { resumedLate } from "./stream/late-parameters.ts";
 import { streamAccounted, usageGrown } from "./usage/probes.ts";
 
 const mistakes = [
@@ -68,11 +69,13 @@ const companions: Readonly<Partial<Record<ClauseId, readonly Probe[]>>> = {
   "INV-4": [slowAgentInvoked, invokedAtMin],
   "SSE-3": streams,
   "SSE-5": streams,
+  "SSE-13": [resumedLate],
   "SSE-14": streams,
   "HLT-8": [...healthProbes, ...slowProbes],
   "HLT-10": healthProbes,
   "HLT-17": healthProbes,
   "HLT-22": [invoked],
+  "LST-3": [listedOutOfRange],
   "USE-4": [usageGrown],
   "WHK-3": [failingWithWebhooks, ...deploymentTriggers],
   "HOOK-5": [failingWithWebhooks],
@@ -84,10 +87,11 @@ const companions: Readonly<Partial<Record<ClauseId, readonly Probe[]>>> = {
   "HDR-7": healthProbes,
   "HDR-9": [minuteExhausted, slotsHeld],
   "HDR-11": [unknownPathRequested],
-  "HDR-12": [allowanceWatched, usageGrown, twoKeys, minuteExhausted],
+  "HDR-12": [allowanceWatched, usageGrown, twoKeys, minuteExhausted, resumedLate],
   "HDR-15": [...slowProbes, minuteExhausted],
   "HDR-18": [minuteExhausted],
   "LIM-6": [streamed],
+  "LIM-11": [resumedLate],
 };
 
 /** Adds to each check the companion probes of its clause. */

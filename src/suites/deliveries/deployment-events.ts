@@ -258,6 +258,9 @@ export const deploymentChecks = [
   check("HOOK-16", sameAgentProbes, judgeSameAgent, { as: "no deployment event, same agent", since: "1.1" }),
   deploymentCheck("HOOK-12", updated),
   deploymentCheck("HOOK-14", healthChanged),
-  check("HOOK-14", healthChanged, judgeHealthAfterChange, { as: "health follows", since: "1.2" }),
+  check("HOOK-14", { ...webhookProbes, changed: healthChanged }, ({ changed }) => judgeHealthAfterChange(changed), {
+    as: "health follows",
+    since: "1.2",
+  }),
   deploymentCheck("HOOK-13", deleted),
 ] as const;

@@ -52,6 +52,17 @@ const shownByMoreOnly: Readonly<Record<string, readonly string[]>> = {
   "details-array-for-two-fields": ["ERR-7"],
   "warnings-missing-after-a-change": ["HLT-14"],
   "timeout-ends-silently": ["SSE-5"],
+  "missing-query-other-code-beside-parameters": ["INV-10"],
+  "no-chunks-at-times": ["SSE-6"],
+  "failure-says-done": ["HOOK-43"],
+  "unknown-agent-health-counts": ["HLT-16"],
+  "list-answers-201-at-times": ["LST-1"],
+  "usage-answers-201-at-times": ["USE-1"],
+  "key-usage-201-at-times": ["KEY-9"],
+  "max-tokens-ignored-in-streams": ["INV-15"],
+  "slow-success-told-as-failed": ["HOOK-43"],
+  "second-key-has-a-burst": ["HDR-20"],
+  "tokens-fall": ["USE-10"],
 };
 
 const faultsOfClauses = suiteFaults.flatMap((fault) =>

@@ -1,4 +1,6 @@
 import { type Exchange, headerValues } from "../../evidence/exchange.ts";
+import { secondsHeader } from "../../rules/limits/sample.ts";
+import { headerNames } from "../../spec/headers.ts";
 
 /** A `Date` that is further ahead than this shows that the server's clock was advanced. No real clock jumps as far. */
 const minJumpMs = 5000;
@@ -17,8 +19,8 @@ export function followClock() {
   const advancedAt = (ms: number): number => advances.findLast(({ noticedMs }) => noticedMs <= ms)?.advancedMs ?? 0;
   return {
     withClock: (exchange: Exchange): Exchange => {
-      const date = Date.parse(headerValues(exchange, "Date")[0] ?? "");
-      if (!Number.isNaN(date) && exchange.answer.kind === "answered") {
+      const date = serverTimeMs(exchange);
+      if (date !== null && exchange.answer.kind === "answered") {
         const { headMs } = exchange.answer;
         firstMs ??= date - headMs;
         const advancedMs = date - headMs - firstMs;
@@ -35,6 +37,22 @@ export function followClock() {
     count: (): number => count,
   };
 }
+
+/** The server's time when it responded, in Unix milliseconds. Without a `Date`, the rate-limit headers show it. */
+function serverTimeMs(exchange: Exchange): number | null {
+  const date = Date.parse(headerValues(exchange, "Date")[0] ?? "");
+  if (!Number.isNaN(date)) return date;
+  const [reset, resetAfter] = [headerNames.rateReset, headerNames.rateResetAfter].map((name) =>
+    secondsHeader(exchange, name),
+  );
+  // Another unit than seconds would look like another time. HDR-14 judges that.
+  const isUnixSeconds = typeof reset === "number" && reset > 1e9 && reset < 1e10;
+  return isUnixSeconds && typeof resetAfter === "number" && resetAfter <= maxWindowSeconds
+    ? (reset - resetAfter) * 1000
+    : null;
+}
+
+const maxWindowSeconds = 3600;
 
 /** Maximum number of advances to remember. Exchanges that are still under way began after the last of them. */
 const maxAdvances = 1000;

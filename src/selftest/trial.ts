@@ -52,12 +52,22 @@ const maxSlotExecutions = 900;
  */
 const maxRequestsOf: Readonly<Record<string, number>> = { "hour-too-short": 12_000 };
 
-function maxCostsOf({ name, breaks }: CostlyPatch, tiers: Scope["tiers"]) {
+/** Faults that hide whether GET requests count. All requests up to a limit are then invokes, and each runs an agent. */
+const withoutCountedReads: ReadonlySet<string> = new Set([
+  "only-turns-count",
+  "only-turns-are-limited",
+  "remaining-stands-still",
+]);
+const maxInvokeExecutions = 9000;
+
+function maxExecutionsOf({ name, breaks }: CostlyPatch, otherwise: number): number {
+  if (withoutCountedReads.has(name)) return maxInvokeExecutions;
+  return breaks.some((clause) => slotClauses.has(clause)) ? maxSlotExecutions : otherwise;
+}
+
+function maxCostsOf(patch: CostlyPatch, tiers: Scope["tiers"]) {
   const { requests, executions } = maxCosts[tiers];
-  return {
-    requests: maxRequestsOf[name] ?? requests,
-    executions: breaks.some((clause) => slotClauses.has(clause)) ? maxSlotExecutions : executions,
-  };
+  return { requests: maxRequestsOf[patch.name] ?? requests, executions: maxExecutionsOf(patch, executions) };
 }
 
 type CostlyPatch = Pick<Patch, "kind" | "name" | "breaks">;

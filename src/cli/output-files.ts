@@ -6,7 +6,7 @@ import { errorCodeOrText } from "../base/errors.ts";
 import { FolderInUse, lockFolder, releaseFolders } from "../base/files/folder-lock.ts";
 import { followLinks } from "../base/files/follow-links.ts";
 import { makeFolder } from "../base/files/make-folder.ts";
-import { probeFile, probeFolder } from "../base/files/probe.ts";
+import { checkWritable, checkFolderWritable } from "../base/files/check-writable.ts";
 import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 import { atEndOfCommand } from "./cleanup.ts";
@@ -92,7 +92,7 @@ export function prepareFolder(folder: string, flag = "--out"): string {
   const path = resolve(folder);
   try {
     makeFolder(path);
-    probeFolder(path);
+    checkFolderWritable(path);
   } catch (error) {
     throw new UsageError(
       line`The output folder cannot be written: ${path} (${errorCodeOrText(error)}). Give another with ${flag}.`,
@@ -111,7 +111,7 @@ export function prepareFile(file: string, flag: string): string {
   if (file === "") throw new UsageError(line`${flag} is empty. Give a file.`);
   const path = resolve(file);
   try {
-    probeFile(path);
+    checkWritable(path);
   } catch (error) {
     throw new UsageError(line`${flag} cannot be written: ${path} (${errorCodeOrText(error)}).`);
   }

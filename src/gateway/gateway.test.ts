@@ -78,11 +78,16 @@ describe("a gateway", () => {
   });
 
   it.each([
-    [429, rateLimited("a", 2), { error: { status: 429, retry_after: 2 } }],
-    [429, rateLimited("b", 2), { status: "error", error: { details: { remaining: 0, retry_after: 2 } } }],
-    [500, failing("500", 500), { error: { status: 500 } }],
-    [503, failing("503", 503), { status: "error", error: { details: {} } }],
-  ] as const)("answers %i by itself", async (status, trouble, body) => {
+    ["429 in form A", 429, rateLimited("a", 2), { error: { status: 429, retry_after: 2 } }],
+    [
+      "429 in form B",
+      429,
+      rateLimited("b", 2),
+      { status: "error", error: { details: { remaining: 0, retry_after: 2 } } },
+    ],
+    ["500", 500, failing("500", 500), { error: { status: 500 } }],
+    ["503", 503, failing("503", 503), { status: "error", error: { details: {} } }],
+  ] as const)("answers %s by itself", async (_, status, trouble, body) => {
     const got = await troubled("/usage", trouble);
     expect({ status: got.status, served: got.served }).toEqual({ status, served: [] });
     expect(JSON.parse(got.text)).toMatchObject(body);

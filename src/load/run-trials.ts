@@ -13,7 +13,7 @@ import { judgeLoad } from "./judge/judge.ts";
 import { type Validity, validityOf } from "./judge/validity.ts";
 import type { LoadEvidence } from "../evidence/load-evidence.ts";
 import type { EngineName, KeyRole } from "./scenarios.ts";
-import type { Outage } from "./outage.ts";
+import type { LoadOutage } from "./outage.ts";
 import { startStallTimeout } from "./stall-timeout.ts";
 import { connectTo, startTargetWatch, TargetDied, type TargetWatch } from "./target-watch.ts";
 import type { LoadTrial } from "./trials.ts";
@@ -247,7 +247,7 @@ async function watched<T>(
   target: Pick<EngineTarget, "baseUrl" | "network">,
   options: StoppableOptions,
   act: (watch: TargetWatch) => Promise<T>,
-): Promise<{ readonly result: T; readonly outage: Outage | null }> {
+): Promise<{ readonly result: T; readonly outage: LoadOutage | null }> {
   const connect = (options.connectTo ?? connectTo)(target);
   const watch = startTargetWatch({ signal: options.signal, connect });
   const [acted] = await Promise.allSettled([act(watch)]);

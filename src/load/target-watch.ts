@@ -4,7 +4,7 @@ import type { Network } from "../base/network/network.ts";
 import { acceptsConnection } from "../wire/accepts-connection.ts";
 import type { LoadProgress } from "./engine.ts";
 import { epochMs } from "./load-sample.ts";
-import { describeOutage, type Outage } from "./outage.ts";
+import { describeOutage, type LoadOutage } from "./outage.ts";
 
 /** Watches whether a target accepts connections, while load is sent or a pause passes. */
 export interface TargetWatch {
@@ -13,7 +13,7 @@ export interface TargetWatch {
   /** Tells the watch how many requests were answered and failed. After a failed request, the watch connects at once. */
   readonly observe: (progress: LoadProgress) => void;
   /** Ends the watch. If the target is away, first waits until it is back or dead. Returns the first outage. */
-  readonly end: () => Promise<Outage | null>;
+  readonly end: () => Promise<LoadOutage | null>;
 }
 
 export interface WatchOptions {
@@ -60,7 +60,7 @@ export function startTargetWatch({ signal, connect }: WatchOptions): TargetWatch
   const either = AbortSignal.any([signal, died.signal]);
   let aliveMs = epochMs();
   let failing: Failing | null = null;
-  let first: Outage | null = null;
+  let first: LoadOutage | null = null;
   let seen = { answered: 0, failed: 0 };
   let attempt: Promise<void> | null = null;
   let timer: NodeJS.Timeout | undefined;

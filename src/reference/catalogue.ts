@@ -1,6 +1,6 @@
 import { alertFaults, deliveryListFaults, metricsFaults, webhookFaults } from "./faults/webhooks.ts";
 import { authenticationFaults } from "./faults/authentication.ts";
-import { deliveredEventFaults, eventRecordFaults } from "./faults/deliveries.ts";
+import { deliveredEventFaults, deliveryEventFaults } from "./faults/deliveries.ts";
 import { combinationFaults } from "./faults/combinations.ts";
 import { edgeCaseFaults } from "./faults/edge-cases.ts";
 import { attemptFaults, scheduleFaults, signatureFaults } from "./faults/delivery-policy.ts";
@@ -54,7 +54,7 @@ export const allFaults: readonly Patch[] = [
   ...webhookFaults,
   ...deliveryListFaults,
   ...metricsFaults,
-  ...eventRecordFaults,
+  ...deliveryEventFaults,
   ...deliveredEventFaults,
   ...signatureFaults,
   ...attemptFaults,

@@ -3,7 +3,7 @@ import { type Suite, withWidened } from "../run/judge/check.ts";
 import { alerts } from "./alerts/checks.ts";
 import { authentication } from "./authentication/checks.ts";
 import { withCompanions } from "./companions.ts";
-import { calling } from "./client/checks.ts";
+import { clientCalls } from "./client/checks.ts";
 import { deliveries } from "./deliveries/checks.ts";
 import { errors } from "./errors/checks.ts";
 import { headers } from "./headers/checks.ts";
@@ -48,7 +48,7 @@ export const suites: readonly Suite[] = [
 /** The suites of each party. Those of a server are {@link suites}. */
 const suitesByParty: Readonly<Record<Party, readonly Suite[]>> = {
   server: suites,
-  client: [calling],
+  client: [clientCalls],
   receiver: [receiving],
   file: [],
   people: [],

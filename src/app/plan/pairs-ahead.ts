@@ -8,21 +8,21 @@ import type { CutPairs } from "../../suites/coverage/plan.ts";
 import { cornersRequested } from "../../suites/coverage/probe.ts";
 import type { Target } from "../../target/target.ts";
 
-/** How many combinations of request properties a run will send, and what would enable the others. */
-export interface CountsAhead {
+/** How many pairs or triples of request properties a run will combine, and what would enable the others. */
+export interface PlannedPairCounts {
   readonly covered: number;
   readonly total: number;
-  /** Lines of the target file, or flags, that would enable more combinations. Sorted by the number of combinations, largest first. */
+  /** Lines of the target file, or flags, that would enable more of them. Sorted by their number, largest first. */
   readonly cut: readonly { readonly needs: string; readonly pairs: number }[];
 }
 
 /** How many pairs of request properties a run will combine, and how many triples of endpoint, kind of key and state. */
-export interface PairsAhead extends CountsAhead {
+export interface PairsAhead extends PlannedPairCounts {
   /**
    * Whether the run may combine more pairs than counted here: its ordinary requests count as well, and its bounds may leave room for more.
    */
   readonly isMinimum: boolean;
-  readonly triples: CountsAhead | null;
+  readonly triples: PlannedPairCounts | null;
   /** Seed of the randomly generated requests. */
   readonly seed: number;
 }
@@ -50,7 +50,7 @@ export function pairsAhead(planned: readonly PlannedProbe[], input: AheadInput):
   if (at === -1) return null;
   const { target, readOnly, messages, coverageSeed: seed = defaultCoverageSeed } = input;
   const before = planned.slice(0, at);
-  const inWords = (cut: readonly CutPairs[]): CountsAhead["cut"] =>
+  const inWords = (cut: readonly CutPairs[]): PlannedPairCounts["cut"] =>
     cut.map(({ needs, pairs }) => ({ needs: messages.needs(needs), pairs }));
   const { coveredCount, total, cut, triples } = expectedPairs({
     target,

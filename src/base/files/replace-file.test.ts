@@ -18,7 +18,7 @@ import { text } from "node:stream/consumers";
 
 import { describe, expect, it } from "vitest";
 
-import { probeFile, probeFolder } from "./probe.ts";
+import { checkWritable, checkFolderWritable } from "./check-writable.ts";
 import { replaceFile, stageFile } from "./replace-file.ts";
 import { temporaryName } from "./temporary-name.ts";
 
@@ -71,7 +71,7 @@ describe("a file that is replaced", () => {
     const pipe = join(newFolder(), "pipe");
     execFileSync("sh", ["-c", `mkfifo "$1"`, "sh", pipe]);
     const reader = spawn("cat", [pipe]);
-    probeFile(pipe);
+    checkWritable(pipe);
     replaceFile(pipe, ["a page", " in pieces"]);
     expect(await text(reader.stdout)).toBe("a page in pieces");
     expect(() => replaceFile("/dev/full", "x")).toThrow(expect.objectContaining({ code: "ENOSPC" }));
@@ -100,12 +100,12 @@ describe("a probe", () => {
   it("changes nothing, and finds what cannot be written", () => {
     const folder = newFolder();
     writeFileSync(join(folder, "there"), "text");
-    for (const name of ["there", "new", "deep/er/new"]) probeFile(join(folder, name));
+    for (const name of ["there", "new", "deep/er/new"]) checkWritable(join(folder, name));
     expect(readFileSync(join(folder, "there"), "utf8")).toBe("text");
     expect(existsSync(join(folder, "new"))).toBe(false);
-    expect(() => probeFile(folder)).toThrow(expect.objectContaining({ code: "EISDIR" }));
-    expect(() => probeFile(join(folder, "there", "new"))).toThrow(expect.objectContaining({ code: "ENOTDIR" }));
-    expect(() => probeFolder(join(folder, "none"))).toThrow(expect.objectContaining({ code: "ENOENT" }));
+    expect(() => checkWritable(folder)).toThrow(expect.objectContaining({ code: "EISDIR" }));
+    expect(() => checkWritable(join(folder, "there", "new"))).toThrow(expect.objectContaining({ code: "ENOTDIR" }));
+    expect(() => checkFolderWritable(join(folder, "none"))).toThrow(expect.objectContaining({ code: "ENOENT" }));
   });
 
   it("sweeps what killed processes left, and leaves what others are writing", () => {
@@ -117,7 +117,7 @@ describe("a probe", () => {
     const old = own.replace(/-[0-9a-f]{8}-/, "-89abcdef-");
     for (const name of [ofKilled, ...ofOthers, old]) writeFileSync(join(folder, name), "");
     utimesSync(join(folder, old), 0, 0);
-    probeFolder(folder);
+    checkFolderWritable(folder);
     expect(readdirSync(folder).toSorted()).toEqual(ofOthers.toSorted());
   });
 });

@@ -12,7 +12,7 @@ import {
   type TargetAnswers,
 } from "../../app/init/propose-target-file.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
-import { probeFolder } from "../../base/files/probe.ts";
+import { checkFolderWritable } from "../../base/files/check-writable.ts";
 import { replaceFile } from "../../base/files/replace-file.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { nonEmpty, joinFirst } from "../../base/text.ts";
@@ -187,7 +187,7 @@ function readOut(path: string, mayReplace: boolean): string {
 
 function canWriteIn(folder: string): boolean {
   try {
-    probeFolder(folder);
+    checkFolderWritable(folder);
     return true;
   } catch {
     return false;

@@ -1,5 +1,5 @@
 import type { KeyRow, PlanRow } from "../../app/plan/plan-rows.ts";
-import type { CountsAhead, PairsAhead } from "../../app/plan/pairs-ahead.ts";
+import type { PlannedPairCounts, PairsAhead } from "../../app/plan/pairs-ahead.ts";
 import type { ShortOfTime, RunPlan } from "../../app/plan/run-plan.ts";
 import type { SkipGroup, OpenQuestion } from "../../app/plan/skips.ts";
 import { displayWidth, padded } from "../../base/display-width.ts";
@@ -142,7 +142,7 @@ function pairsLines(pairs: FormattedPlan["pairs"], width: number, paint: Paint):
   if (pairs === null) return [];
   const { triples, isMinimum, seed } = pairs;
   const [atLeast, upTo] = isMinimum ? ["at least ", "up to "] : ["", ""];
-  const counts = ({ covered, total }: CountsAhead): string =>
+  const counts = ({ covered, total }: PlannedPairCounts): string =>
     `${covered < total ? atLeast : ""}${formatNumber(covered)} of ${formatNumber(total)} (${percent(covered, total)})`;
   const ofTriples = triples === null ? "" : `; of endpoint, key and state: ${counts(triples)}`;
   return [
@@ -155,7 +155,7 @@ function pairsLines(pairs: FormattedPlan["pairs"], width: number, paint: Paint):
 
 /** Returns a row for each setting that would enable more combinations, with their numbers. */
 function cutRows(pairs: PairsAhead): { readonly needs: string; readonly shares: readonly string[] }[] {
-  const sharesOf = (what: string, { cut, total }: CountsAhead) =>
+  const sharesOf = (what: string, { cut, total }: PlannedPairCounts) =>
     cut.map((each) => ({
       needs: each.needs,
       share: `${formatCount(each.pairs, what)} (${percent(each.pairs, total)})`,

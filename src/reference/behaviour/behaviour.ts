@@ -2,7 +2,7 @@ import { standardAlerts } from "./alerts.ts";
 import { standardAuthentication } from "./authentication.ts";
 import { standardBatches } from "./batches.ts";
 import { standardDeliveries } from "./deliveries.ts";
-import { standardErrors } from "./errors.ts";
+import { errorBehaviour } from "./errors.ts";
 import { standardDetails, standardHealthListUsage } from "./health-list-usage.ts";
 import { standardInvoke } from "./invoke.ts";
 import { standardLimits } from "./limits.ts";
@@ -21,7 +21,7 @@ export const standard = {
   ...standardAlerts,
   ...standardTransport,
   ...standardAuthentication,
-  ...standardErrors,
+  ...errorBehaviour,
   ...standardLimits,
   ...standardInvoke,
   ...standardStream,

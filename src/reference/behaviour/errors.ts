@@ -40,7 +40,7 @@ const rows: Readonly<Record<ErrorCause, Row>> = {
 };
 
 /** The server's decisions about errors. Source: Errors, "Status codes", "Error bodies" and "Error codes". */
-export const standardErrors = {
+export const errorBehaviour = {
   errorStatus: (cause: ErrorCause, _operation: Operation): number => rows[cause].status,
   errorCode: (cause: ErrorCause, _operation: Operation): string => rows[cause].code,
   errorBody: (input: ErrorBodyInput): unknown => formA(input),

@@ -24,7 +24,7 @@ function sentToOtherAgents(matches: (type: string) => boolean): Override {
   };
 }
 
-export const eventRecordFaults = faults("Resources / Webhook delivery event", {
+export const deliveryEventFaults = faults("Resources / Webhook delivery event", {
   "event-without-id": fault("HOOK-1", "An event has no `id`.").by(event.remove("id")),
   "event-id-number": fault("HOOK-1", "The `id` of an event is a number.").by(
     event.change("id", (id) => Number(String(id).replace(/\D/g, ""))),

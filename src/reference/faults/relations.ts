@@ -49,6 +49,7 @@ function twoSessionsKept(): Override {
   };
 }
 
+/** Faults that make the messages about one execution contradict each other. */
 export const executionFaults = faults("Events / Webhook events 2", {
   "event-request-id-of-its-own": fault("HOOK-42", "`request_id` of `agent.completed` is not that of the response.").by(
     completed.change("request_id", (id) => `evt-${String(id)}`),

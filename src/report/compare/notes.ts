@@ -35,7 +35,7 @@ export function notesOf(
 
 function targetNotes(older: Report, newer: Report): string[] {
   const [was, is] = [older.target, newer.target];
-  // Each run of a client has an address of its own.
+  // For a client, only the name is compared: each run starts the reference server at another address.
   const parts = partyOf(newer) === "client" ? (["name"] as const) : (["name", "baseUrl", "fingerprint"] as const);
   const differ = parts.filter((part) => was[part] !== is[part]);
   if (differ.length === 0) return [];

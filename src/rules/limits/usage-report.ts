@@ -5,8 +5,8 @@ import { getPath } from "../../base/json.ts";
 import { endpointFields } from "../../evidence/envelope.ts";
 
 /** One count of a usage report: that of requests, or that of tokens. */
-const countedSchema = z.looseObject({ used: z.int(), limit: z.int(), remaining: z.int() });
-export type UsageCount = z.infer<typeof countedSchema>;
+const usageCountSchema = z.looseObject({ used: z.int(), limit: z.int(), remaining: z.int() });
+export type UsageCount = z.infer<typeof usageCountSchema>;
 
 const fields = ["period", "requests", "tokens"] as const;
 
@@ -21,7 +21,7 @@ export const usageField = (body: unknown, name: (typeof fields)[number]): unknow
 
 /** A count of a usage report; `null` if a field is missing or no integer (USE-3 and USE-4 judge that). */
 export function usageCountIn(body: unknown, name: "requests" | "tokens"): UsageCount | null {
-  const parsed = countedSchema.safeParse(usageField(body, name));
+  const parsed = usageCountSchema.safeParse(usageField(body, name));
   return parsed.success ? parsed.data : null;
 }
 

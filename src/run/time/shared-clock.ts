@@ -11,7 +11,7 @@ const stepMs = 1000;
 
 /**
  * Lets several probes share a test clock. While all of them wait, the clock advances to the end of the shortest wait.
- * The clock stands still while any probe sends, as if that probe were alone.
+ * While any probe sends, the clock stands still, so that no probe notices the waits of the others.
  *
  * @returns a function that adds a probe
  */

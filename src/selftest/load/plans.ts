@@ -8,8 +8,8 @@ export interface LoadFaultPlan {
   readonly scenario: string;
   readonly tier: TierName;
   /**
-   * The findings that the scenario must have, and no others. A finding is named by the clause that the fault breaks.
-   * Demands of load that are not in the document have names such as `load/slow-refusals`.
+   * Exactly the findings that the scenario must have, by the clause that the fault breaks. A requirement that is not in
+   * the document has a name such as `load/slow-refusals`.
    */
   readonly finds: readonly string[];
   /** Clauses that the fault also breaks, but only in some runs. */

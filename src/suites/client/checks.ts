@@ -63,5 +63,5 @@ const ruleChecks = Object.entries(requestRules).flatMap(([id, rule]) => [
   check(id as keyof typeof requestRules, ranTroubled, judgeRequests(rule), { as: "under trouble" }),
 ]);
 
-/** The checks of a client. */
-export const calling: Suite = suite("Calling the service", [...ruleChecks, ...retryChecks, ...readingChecks]);
+/** The suite that judges a client by its calls. */
+export const clientCalls: Suite = suite("Calling the service", [...ruleChecks, ...retryChecks, ...readingChecks]);

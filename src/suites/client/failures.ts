@@ -1,7 +1,7 @@
 import { getPath, tryParseJson } from "../../base/json.ts";
 import { bodyJson, type StreamEvent } from "../../evidence/exchange.ts";
 import { retryAfterOf } from "../../rules/limits/rate-limit-info.ts";
-import type { JudgedCall } from "./probes.ts";
+import type { SignedCall } from "./probes.ts";
 
 /**
  * How a response failed. `waitMs` is the wait that the response asks for.
@@ -20,7 +20,7 @@ export interface Failure {
 /**
  * Returns how a response failed. `null` if it succeeded, was refused for another reason, or the client disconnected.
  */
-export function failureOf(call: JudgedCall): Failure | null {
+export function failureOf(call: SignedCall): Failure | null {
   const { answer } = call.exchange;
   if (call.leftMs !== null) return null;
   const fromMs = answer.endMs;
@@ -32,7 +32,7 @@ export function failureOf(call: JudgedCall): Failure | null {
 }
 
 /** Whether a response is an event stream that was accepted. */
-export const isStream = ({ exchange: { answer } }: JudgedCall): boolean =>
+export const isStream = ({ exchange: { answer } }: SignedCall): boolean =>
   answer.kind === "answered" &&
   answer.status === 200 &&
   answer.headers.some(([name, value]) => /^content-type$/i.test(name) && /^text\/event-stream/i.test(value));
@@ -51,4 +51,4 @@ function streamFailureOf(events: readonly StreamEvent[], endMs: number): Failure
 }
 
 /** Time at which a response had ended, in milliseconds since the start of the run. */
-export const endOf = ({ exchange: { answer } }: JudgedCall): number => answer.endMs;
+export const endOf = ({ exchange: { answer } }: SignedCall): number => answer.endMs;

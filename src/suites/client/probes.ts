@@ -4,11 +4,8 @@ import type { ClientSession } from "../../run/send/client-session.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { requestSignature } from "../authentication/signing.ts";
 
-/**
- * A call of the client, and the signatures that its request may carry: of its path with the query, and of its path
- * without.
- */
-export interface JudgedCall extends ClientCall {
+/** A call of the client, with the two signatures that are valid for it: over its path with the query, and without. */
+export interface SignedCall extends ClientCall {
   /**
    * The right values of `X-Signature`. Empty for a request without `X-Timestamp`, or with a body that was too long to
    * record.
@@ -17,7 +14,7 @@ export interface JudgedCall extends ClientCall {
 }
 
 export interface JudgedRun extends CommandRun {
-  readonly calls: readonly JudgedCall[];
+  readonly calls: readonly SignedCall[];
 }
 
 /** Observed runs of the client's command, and whether a single wrong request breaks a clause. */

@@ -6,7 +6,7 @@ import { check, observe } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, type Observation, observed, unproven } from "../../run/judge/finding.ts";
 import { endpointCalled } from "../../spec/endpoints.ts";
 import { endOf, failureOf, isEnd } from "./failures.ts";
-import type { JudgedCall, JudgedRun } from "./probes.ts";
+import type { SignedCall, JudgedRun } from "./probes.ts";
 import { groupsOf } from "./repeats.ts";
 import { both, type Both } from "./retry-checks.ts";
 
@@ -39,7 +39,7 @@ function leavesNoneOpen({ plain, troubled }: Both): Finding<never> {
   );
 }
 
-function isLeftOpen({ calls }: JudgedRun, call: JudgedCall): boolean {
+function isLeftOpen({ calls }: JudgedRun, call: SignedCall): boolean {
   const { answer } = call.exchange;
   const doneMs = answer.kind === "answered" ? answer.events.find(isEnd)?.atMs : undefined;
   if (doneMs === undefined) return false;
@@ -52,7 +52,7 @@ function isLeftOpen({ calls }: JudgedRun, call: JudgedCall): boolean {
 interface Reading {
   readonly pages: ReadonlySet<number>;
   readonly count: number;
-  readonly calls: readonly JudgedCall[];
+  readonly calls: readonly SignedCall[];
 }
 
 /** Returns the lists that a run read. The key is the path and every parameter except those of pages. */
@@ -66,17 +66,17 @@ function readingsOf({ calls }: JudgedRun): Map<string, Reading> {
   return new Map([...Map.groupBy(lists, listKeyOf)].map(([key, ofList]) => [key, readingOf(ofList)]));
 }
 
-const parametersOf = ({ exchange: { request } }: JudgedCall): URLSearchParams =>
+const parametersOf = ({ exchange: { request } }: SignedCall): URLSearchParams =>
   new URLSearchParams(targetOf(request).split("?")[1] ?? "");
 
-function listKeyOf(call: JudgedCall): string {
+function listKeyOf(call: SignedCall): string {
   const parameters = parametersOf(call);
   parameters.delete("page");
   parameters.delete("limit");
   return `${targetOf(call.exchange.request).split("?")[0]} ${parameters.toString()}`;
 }
 
-function readingOf(calls: readonly JudgedCall[]): Reading {
+function readingOf(calls: readonly SignedCall[]): Reading {
   const counts = calls.map(({ exchange }) => getPath(bodyJson(exchange), "pagination", "pages"));
   return {
     pages: new Set(calls.map((call) => Number(parametersOf(call).get("page") ?? 1))),

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 
 import type { Answered, Exchange } from "../../evidence/exchange.ts";
 import type { Finding } from "../../run/judge/finding.ts";
-import { calling } from "./checks.ts";
-import type { JudgedCall, JudgedRun, Observed } from "./probes.ts";
+import { clientCalls } from "./checks.ts";
+import type { SignedCall, JudgedRun, Observed } from "./probes.ts";
 
 /** A test request: its text, when it arrived, and the response that it got. */
 interface Step {
@@ -17,7 +17,7 @@ interface Step {
 
 let count = 0;
 
-function callOf({ query, atMs, status = 200, retryAfter, tookMs = 10 }: Step): JudgedCall {
+function callOf({ query, atMs, status = 200, retryAfter, tookMs = 10 }: Step): SignedCall {
   count += 1;
   const text = JSON.stringify({ query });
   const body = JSON.stringify(retryAfter === undefined ? {} : { error: { retry_after: retryAfter } });
@@ -53,7 +53,7 @@ const observedOf = (stage: JudgedRun["stage"], ...runs: readonly (readonly Step[
 });
 
 function judged(clause: string, plain: readonly Step[], ...troubled: readonly (readonly Step[])[]): Finding["kind"] {
-  const check = calling.checks.find(({ id }) => id === clause);
+  const check = clientCalls.checks.find(({ id }) => id === clause);
   const evidence = { plain: observedOf("plain", plain), troubled: observedOf("failing", ...troubled) };
   if (check === undefined) throw new Error(`there is no check ${clause}`);
   return (check.judge(evidence as never) as Finding).kind;

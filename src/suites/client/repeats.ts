@@ -1,11 +1,11 @@
 import { identityOf } from "../../evidence/client-call.ts";
 import { endOf, type Failure, failureOf } from "./failures.ts";
-import type { JudgedCall, JudgedRun } from "./probes.ts";
+import type { SignedCall, JudgedRun } from "./probes.ts";
 
 /** All requests of one run that are equal in method, path, query and body. */
 export interface Group {
   /** The calls in the order of their arrival. */
-  readonly calls: readonly JudgedCall[];
+  readonly calls: readonly SignedCall[];
   /** Number of these requests that the client sends in a run without trouble; at least one. */
   readonly planned: number;
   /** Number of requests beyond `planned`, which must be repeats. */
@@ -27,11 +27,11 @@ export function groupsOf(plain: readonly JudgedRun[], troubled: readonly JudgedR
   );
 }
 
-const identify = ({ exchange }: JudgedCall): string => identityOf(exchange.request);
+const identify = ({ exchange }: SignedCall): string => identityOf(exchange.request);
 
 /** A call that failed, and when the client may repeat it. */
 export interface FailedCall {
-  readonly call: JudgedCall;
+  readonly call: SignedCall;
   readonly failure: Failure;
   readonly readyMs: number;
 }
@@ -61,7 +61,7 @@ export function isExplained(group: Group): boolean {
 }
 
 /** Returns the first request after a failure that came too early. */
-export function earlyRepeat({ calls }: Group, failed: FailedCall): JudgedCall | undefined {
+export function earlyRepeat({ calls }: Group, failed: FailedCall): SignedCall | undefined {
   return calls.find(({ exchange: { sentMs } }) => sentMs > failed.failure.fromMs && sentMs < failed.readyMs);
 }
 

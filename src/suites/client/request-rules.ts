@@ -3,7 +3,7 @@ import { requestHeaders, targetOf } from "../../evidence/client-call.ts";
 import { endpointCalled, type EndpointName } from "../../spec/endpoints.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { problemOfAlert, problemOfExecution, problemOfParameters, problemOfWebhook } from "./body-rules.ts";
-import type { JudgedCall } from "./probes.ts";
+import type { SignedCall } from "./probes.ts";
 
 /** A rule that each request of a client must follow on its own. */
 export interface RequestRule {
@@ -13,14 +13,14 @@ export interface RequestRule {
   /** Whether a client's own tests may break the rule on purpose. */
   readonly mayBeMeant: boolean;
   /** Returns what is wrong with a request, `null` if nothing is, or `undefined` if the rule does not cover it. */
-  readonly problemOf: (call: JudgedCall) => string | null | undefined;
+  readonly problemOf: (call: SignedCall) => string | null | undefined;
 }
 
 const onPurpose = { mayBeMeant: true } as const;
 
-const valuesOf = ({ exchange }: JudgedCall, name: string): string[] => requestHeaders(exchange.request, name);
+const valuesOf = ({ exchange }: SignedCall, name: string): string[] => requestHeaders(exchange.request, name);
 
-const endpointOf = ({ exchange: { request } }: JudgedCall): EndpointName | null =>
+const endpointOf = ({ exchange: { request } }: SignedCall): EndpointName | null =>
   endpointCalled(request.method, request.url)?.endpoint ?? null;
 
 /** The media types that a header lists, in lower case, without parameters. */
@@ -80,7 +80,7 @@ export const acceptNamed: RequestRule = {
 /**
  * Returns the JSON of a request's body; `undefined` if there is no body, it is not JSON, or it was too long to record.
  */
-const bodyOf = ({ exchange: { request } }: JudgedCall): unknown =>
+const bodyOf = ({ exchange: { request } }: SignedCall): unknown =>
   request.body.kind === "text" ? tryParseJson(request.body.text) : undefined;
 
 export const jsonBody: RequestRule = {
@@ -97,7 +97,7 @@ export const jsonBody: RequestRule = {
 /**
  * Returns the objects of a request that each run an agent: the body of an invoke or stream, or the items of a batch.
  */
-function executionsIn(call: JudgedCall): readonly unknown[] {
+function executionsIn(call: SignedCall): readonly unknown[] {
   const endpoint = endpointOf(call);
   const body = bodyOf(call);
   if (endpoint === "invoke" || endpoint === "stream") {
@@ -132,7 +132,7 @@ export const parametersInRange: RequestRule = {
 
 const pageParameters = ["page", "limit"] as const;
 
-const queryOf = ({ exchange: { request } }: JudgedCall): URLSearchParams =>
+const queryOf = ({ exchange: { request } }: SignedCall): URLSearchParams =>
   new URLSearchParams(targetOf(request).split("?").slice(1).join("?"));
 
 export const wholePages: RequestRule = {
@@ -163,7 +163,7 @@ export const pagesNamed: RequestRule = {
   },
 };
 
-const isSigned = (call: JudgedCall): boolean =>
+const isSigned = (call: SignedCall): boolean =>
   valuesOf(call, headerNames.signature).length + valuesOf(call, headerNames.timestamp).length > 0;
 
 export const rightlySigned: RequestRule = {

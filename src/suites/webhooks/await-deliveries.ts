@@ -29,7 +29,10 @@ export const awaitDeliveries = (expected: readonly ExpectedDeliveries[], time: R
     time,
   );
 
-/** Waits until a condition is met that does not depend on a single address. Returns whether it was met. */
+/**
+ * Waits until `isMet` returns `true`, or until the longest wait for a delivery is over. Returns whether `isMet` did. For
+ * conditions on deliveries to several addresses of the receiver.
+ */
 export const awaitCondition = (isMet: () => boolean, time: RunClock): Promise<boolean> =>
   awaitQueue(async (realMs) => {
     for (let waitedMs = 0; !isMet() && waitedMs < realMs; waitedMs += pollMs) await time.sleepReal(pollMs);

@@ -272,7 +272,7 @@ export const webhooks = suite("Webhooks", [
   }),
 ]);
 
-/** Finds the list in a response, in any published shape. */
+/** Returns the items of a list response. Accepts the shapes of the document and some others; `null` if no list is found. */
 export function itemsIn(body: unknown): readonly unknown[] | null {
   const data = getPath(body, "data");
   const places = [

@@ -62,7 +62,7 @@ export interface InvokedWithWebhooks {
   readonly invoked: readonly Exchange[];
   /** All deliveries, in order of arrival. */
   readonly deliveries: readonly Delivery[];
-  /** List of deliveries of the webhook `both`; `null` if its id is not known. */
+  /** Response with the deliveries of the webhook `both`; `null` if the id of this webhook is not known. */
   readonly listed: Exchange | null;
   /** Responses of paths that may have metrics of the webhook. */
   readonly shown: readonly Exchange[];

@@ -116,7 +116,7 @@ export interface ObservedRequest {
 export const requestsIn = (decisions: readonly Decision[]): number =>
   decisions.reduce((sum, { count }) => sum + count, 0);
 
-/** Derives the decision from the times of one request. */
+/** Returns what one request shows of the limiter: the outcome of its decision, and the earliest and latest time of it. */
 export function decisionOf(request: ObservedRequest): Decision {
   return {
     id: request.id,

@@ -12,7 +12,7 @@ import { descriptorOf } from "./write-text.ts";
  *
  * @throws Node's own error
  */
-export function probeFile(file: string): void {
+export function checkWritable(file: string): void {
   const descriptor = descriptorOf(file);
   if (descriptor !== null) return void fstatSync(descriptor);
   const place = followLinks(file);
@@ -21,7 +21,7 @@ export function probeFile(file: string): void {
   if (stats?.isDirectory() === true) throw Object.assign(new Error("is a folder"), { code: "EISDIR" });
   if (stats !== undefined) accessSync(place, constants.W_OK);
   // Opening and closing a pipe would end it for its reader, so pipes are not probed.
-  if (stats === undefined || stats.isFile()) probeFolder(dirname(place));
+  if (stats === undefined || stats.isFile()) checkFolderWritable(dirname(place));
 }
 
 /**
@@ -30,7 +30,7 @@ export function probeFile(file: string): void {
  *
  * @throws Node's own error
  */
-export function probeFolder(folder: string): void {
+export function checkFolderWritable(folder: string): void {
   sweepTemporaryFiles(folder);
   const draft = join(folder, temporaryName());
   closeSync(openSync(draft, "wx"));

@@ -20,7 +20,7 @@ const skippedKinds: ReadonlySet<string> = new Set(["usage 200", "health 200"]);
  * may have to wait for a window.
  */
 const maxKinds = { clock: 14, real: 5 } as const;
-/** Maximum length of a body that is sent again. */
+/** Maximum length, in characters, of the body of a request that is sent again. */
 const maxBodyLength = 1000;
 
 const kindsAtMost = (target: Target): number => {

@@ -13,7 +13,7 @@ interface Window {
   readonly key: string;
   readonly state?: string;
   readonly limit?: number;
-  /** The paths that are admitted. */
+  /** Paths that the target still admits after the limit is used up. */
   readonly admitted?: readonly Path[];
   readonly remaining?: number;
   /** Milliseconds between two requests. */

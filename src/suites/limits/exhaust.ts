@@ -59,7 +59,7 @@ export interface ExhaustOptions {
    * requests are GET requests, and all others are invokes.
    */
   readonly isReadAt?: (index: number) => boolean;
-  /** Called for each refusal. */
+  /** Called for each response with status 429. */
   readonly onRefused?: (refusal: Sample) => void;
 }
 
@@ -109,8 +109,8 @@ export async function sendUntilRefused(
 }
 
 /**
- * Real pauses between retries of a refused request. A slot that the server released late does not explain a refusal
- * that lasts longer.
+ * Milliseconds of real time to wait before each retry of a refused request. A slot that the server released late
+ * does not explain a refusal that lasts longer.
  */
 export const retryPausesMs = [300, 600, 1200] as const;
 /** Maximum number of refusals in a burst that slots explain: the server had released them late. */

@@ -23,7 +23,7 @@ interface HealthBurst {
   readonly hasClock: boolean;
 }
 
-/** Maximum number of requests. More would take long on a real clock. */
+/** Maximum number of health requests to send. More would take long on a real clock. */
 const maxBurst = 250;
 
 const allowanceOf = ({ limits: { perMinute, burst } }: TierUnderTest): number => perMinute + (burst ?? perMinute);

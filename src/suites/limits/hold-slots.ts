@@ -12,7 +12,7 @@ import { hello, unpaced, waitIfAllowed } from "./exhaust.ts";
 // Functions for probes that hold all concurrency slots of a key. They retry while the server may not have released a
 // slot yet.
 
-/** Real pauses before each try: a server may release a slot some time after its response. */
+/** Milliseconds of real time to wait before each try. A server may release a slot some time after its response. */
 export const pausesMs = [0, 400, 1200] as const;
 export const maxSlowMs = 60_000;
 

@@ -20,7 +20,7 @@ import { sendSiblingControl, type SiblingKeyResult, useSibling, useSiblingAgain 
 import { amongTiers, maxBeyondLimit, type SmallerTiers } from "./smaller-tiers.ts";
 import { expireEarlierUse, retryWhenDue, senderOf, type TimedRetry, useExpiryMs } from "./timed-retry.ts";
 
-/** An exhausted hour. */
+/** Evidence of a probe that tries to exhaust the limit per hour of a key. */
 export interface HourExhausted extends RunKeyHistory {
   readonly beganFresh: boolean;
   /** Number of requests that were admitted before the hour's limit refused a request, or before all were sent. */

@@ -99,9 +99,12 @@ export const deliveredEventFaults = faults("Events / Webhook events", {
     selectsType: (events, type) =>
       events.filter((each) => each.startsWith("deployment.")).length > 1 || base.selectsType(events, type),
   })),
-  "subscription-first-only": fault("HOOK-15", "A webhook of two event types gets only the first.").by((base) => ({
-    selectsType: (events, type) => base.selectsType(events.length === 2 ? events.slice(0, 1) : events, type),
-  })),
+  "subscription-first-only": fault("HOOK-15", "A webhook of two event types gets only the first.").by(
+    (base) => ({
+      selectsType: (events, type) => base.selectsType(events.length === 2 ? events.slice(0, 1) : events, type),
+    }),
+    ["HOOK-16"],
+  ),
   "wildcard-selects-only-as-first": fault("HOOK-16", "`agent.*` selects nothing if it is not the first event.").by(
     (base) => ({
       selectsType: (events, type) =>

@@ -57,12 +57,15 @@ export const executionFaults = faults("Events / Webhook events 2", {
   "event-result-shortened": fault("HOOK-42", "`result` of `agent.completed` is shortened.").by(
     completed.change("result.output", (text) => String(text).slice(0, 12)),
   ),
-  "event-tokens-of-completion-alone": fault("HOOK-42", "`tokens_used` leaves the prompt out.").by((base) => ({
-    executionEventData: (input) =>
-      input.stage.kind === "completed"
-        ? setField(base.executionEventData(input), "tokens_used", input.stage.usage.completion)
-        : base.executionEventData(input),
-  })),
+  "event-tokens-of-completion-alone": fault("HOOK-42", "`tokens_used` leaves the prompt out.").by(
+    (base) => ({
+      executionEventData: (input) =>
+        input.stage.kind === "completed"
+          ? setField(base.executionEventData(input), "tokens_used", input.stage.usage.completion)
+          : base.executionEventData(input),
+    }),
+    ["USE-8"],
+  ),
   "event-time-in-milliseconds-if-slow": fault(
     "HOOK-42",
     "`execution_time` of `agent.completed` is in milliseconds if it is longer than a second.",

@@ -183,6 +183,9 @@ function judgeSlots(timedOut: TimedOutStreams | null): Finding<never> {
   );
 }
 
+const isEndedByTarget = ({ answer }: Exchange): boolean =>
+  answer.kind === "answered" && answer.ending.kind === "complete";
+
 /** Judges that a webhook of `agent.*` gets the timeout of a stream. */
 function judgeWildcard(timedOut: TimedOutStreams | null): Finding<never> {
   if (timedOut === null) return notSent;
@@ -200,12 +203,16 @@ function judgeWildcard(timedOut: TimedOutStreams | null): Finding<never> {
       );
 }
 
-/** Judges that the target reports the timeout of a stream at all, as a timeout or as a failure. */
+/**
+ * Judges that the target reports the timeout of a stream at all, as a timeout or as a failure. If the harness had to
+ * close the connection, the target may take that for a client that left, and report neither.
+ */
 function judgeReported(timedOut: TimedOutStreams | null): Finding<never> {
   if (timedOut === null) return notSent;
   const { streams, wildcard, byName, byWildcard } = timedOut;
-  const [stream] = streams.filter(hasTimedOut);
-  if (stream === undefined || !isSuccess(wildcard.exchange)) return unproven("no stream ran into the timeout");
+  const [stream] = streams.filter((each) => hasTimedOut(each) && isEndedByTarget(each));
+  if (stream === undefined || !isSuccess(wildcard.exchange))
+    return unproven("no stream ran into the timeout and was ended by the target");
   const all = [...byName, ...byWildcard];
   if (["agent.timeout", "agent.failed"].some((type) => eventsOfType(all, type).length > 0)) return holds();
   return eventsOfType(all, "agent.invoked").length > 0

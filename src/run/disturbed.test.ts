@@ -18,7 +18,9 @@ const suites = allSuites.filter(({ title }) => chosen.includes(title));
 
 type Identify = Behaviour["identify"];
 
-/** A server that refuses the team key after its first `after` requests. */
+/**
+ * Makes the server refuse a valid team key after its first `after` requests, for the operations that `refuses` selects.
+ */
 const refusing = (after: number, refuses: (operation: Parameters<Identify>[3]) => boolean): readonly Patch[] =>
   faults("Authentication", {
     "key-refused-later": fault("AUTH-1", "The team key is refused after some requests.").by((base) => {

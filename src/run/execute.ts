@@ -42,7 +42,7 @@ export interface StageContext {
   readonly perform: (planned: PlannedProbe, time: RunClock) => Promise<unknown>;
 }
 
-/** Everything needed to run real probes: what probes work with, and the pacer of their requests. */
+/** Everything needed to run probes that send real requests, including the pacer, which limits these requests. */
 interface ExecutionContext
   extends
     Omit<ProbeContext, "given" | "limitTests">,
@@ -208,8 +208,8 @@ async function resultOf(
   if (skip !== null) return { kind: "skipped", ...skip };
   if (stopped !== null && probe.stage !== "review")
     return { kind: "skipped", reason: `the run was stopped: ${stopped}`, needs: null };
-  // Once the requests are used up, skips the remaining probes: they would wait for effects of requests that were not
-  // sent. Probes that judge earlier requests still run.
+  // When the run may send no more requests, most of the remaining probes are skipped: they would wait for effects of
+  // requests that were not sent. Probes that judge earlier requests still run.
   const isOfUse = probe.stage === "review" || (probe.per === "target" && probe.countsRequests === true);
   if (budgetError !== null && !isOfUse) return resultOfError(budgetError, context.signal);
   const missingTime = waitTooLong(planned, context.time) ?? tooFewRequestsLeft(planned, context);
@@ -306,8 +306,8 @@ async function withinDeadline<T>(
   signal.addEventListener("abort", interrupt, { once: true });
   if (signal.aborted) interrupt();
   try {
-    // On a real clock, gives up as soon as the target goes away, because the waits of the probe may take minutes. On a
-    // test clock, a probe that was given up would continue to move the clock, so waits until the target is lost for
+    // On a real clock, the probe ends as soon as the target is unreachable, because its waits may take minutes. On a
+    // test clock, an abandoned probe would continue to move the clock. So it ends only when the target is lost for
     // good.
     const lost = needsNoTarget ? [] : [outages.loss(!time.canAdvance)];
     return await Promise.race([running, overdue.promise, ...lost]);

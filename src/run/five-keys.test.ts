@@ -39,7 +39,7 @@ async function brokenWith(kind: Patch["kind"], name: string, only: readonly stri
   }
 }
 
-/** On a busy machine, responses may come so late that a request seems to wait for a slot. */
+/** Retries allow for a busy machine, where a late response looks like a request that waits for a concurrency slot. */
 const onBusyMachines = { retry: 3 } as const;
 
 describe("a run with five keys, no roles and no test clock", () => {

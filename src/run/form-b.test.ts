@@ -9,7 +9,7 @@ import { startFormBServer } from "./testing/form-b-server.ts";
 
 type Judged = Extract<RunResult, { kind: "judged" }>;
 
-/** Slow agents take real time. So they are left out, unless the run needs them to provoke a 429. */
+/** Whether the run with this defect uses slow agents, which take real time. `null` is the run without a defect. */
 const isSlow = (defect: string | null): boolean => defect === null || defect === "retry-after-in-milliseconds";
 
 async function judge(defect: string | null): Promise<Judged> {

@@ -32,7 +32,8 @@ export function receiverByTry<P>(
           const since = sinceOf(each);
           const hook = receiver.open(name, since === firstRequirements ? plan : { ...plan, since });
           current.hooks.push(hook);
-          // The first try may still be running for a while, and open another address.
+          // An interrupted try may still be running, and may open another address. Its deliveries are set aside as
+          // well.
           if (current.isOver) hook.setAside();
           return hook;
         },

@@ -21,7 +21,7 @@ import type { SkipCause } from "./skip-reason.ts";
 
 const deadlines: Deadlines = { connectMs: 2000, headMs: 2000, silenceMs: 1000, exchangeMs: 2000 };
 
-/** The suites of invoke and stream, at which a two-faced target does harm. */
+/** The suites that judge invokes and streams. The two-faced target is hostile only in these responses. */
 const attacked = suites.filter(({ checks }) => checks.some(({ clause }) => /^(INV|SSE)-/.test(clause)));
 
 /** A suite that sends a single request. The discovery before it invokes an agent. */

@@ -2,7 +2,7 @@ import type { ProbeRun, ProbeRunResult } from "./probe-run.ts";
 import type { PlannedProbe } from "./plan/plan.ts";
 import type { OutageMonitor } from "./send/outages.ts";
 
-/** A probe is given up after this many interruptions by outages. */
+/** Maximum number of times that outages may interrupt a probe before the run gives it up. */
 const maxInterruptions = 2;
 
 /** Tracks which probes are interrupted by an outage of the target. */

@@ -5,7 +5,7 @@ import { isBudgetExhausted } from "../skip-reason.ts";
 /** The query to send if its content does not matter. It is short, because tokens cost money. */
 export const defaultQuery = "Hello. Please answer in a few words.";
 
-/** Maximum number of agents to invoke. A key may have a small limit, so the search must not use it up. */
+/** Maximum number of agents that the search invokes. More invokes could use up the small limit of a key. */
 const maxTried = 2;
 
 export interface AgentAttempt {

@@ -18,7 +18,7 @@ interface DerivedRole {
 }
 
 const delayMs = 200;
-/** Events to read before deciding whether a stream is slow. The query makes the agent send more than these. */
+/** Number of events to read before deciding whether a stream is slow. The query asks for a stream with more events. */
 const slowStreamSampleSize = 5;
 /** A stream counts as slow if at least this share of the requested delay is observed. */
 const minObservedDelayShare = 0.6;

@@ -16,7 +16,7 @@ export type DiscoveryResult =
   | { readonly kind: "nothing to judge"; readonly why: "agent without a path"; readonly sentence: AgentWithoutPath }
   | { readonly kind: "nothing to judge"; readonly why: "unreachable"; readonly sentence: string };
 
-/** Maximum number of listed agents to consider if the user named none. */
+/** Maximum number of agents from the target's list to consider if the user named no agent. */
 const maxCandidates = 5;
 const listPath = "/agents?page=1&limit=2";
 
@@ -95,7 +95,10 @@ function describeUnreachable(target: Target, { answer }: Exchange): string {
   return `No answer from ${target.baseUrl}: ${detail}. ${advice}${describeProxy(target)}`;
 }
 
-/** Names the proxy, if there is one, because the failure or the response may come from the proxy. */
+/**
+ * Describes the proxy between the harness and the target, if any. A failure may come from this proxy, not from the
+ * target.
+ */
 function describeProxy({ network, baseUrl }: Target): string {
   const proxy = proxyFor(network, baseUrl);
   return proxy === null ? "" : ` The request went through the proxy ${proxyOrigin(proxy)}.`;
@@ -104,7 +107,9 @@ function describeProxy({ network, baseUrl }: Target): string {
 /** Whether an error is about a certificate. Recognises messages and codes of the TLS library. */
 const isCertificateError = (detail: string): boolean => /certificate|\b\w*CERT\w*\b|ALTNAME/.test(detail);
 
-/** Whether any response shows that the target serves this interface. */
+/**
+ * Whether the response to the list, to usage or to a health request shows that the target implements this interface.
+ */
 function isRecognised({ listing, usage, health }: Discovery): boolean {
   const [list, used] = [bodyJson(listing), bodyJson(usage)].map(envelopeContent);
   return (

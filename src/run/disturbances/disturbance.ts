@@ -20,7 +20,7 @@ export type Disturbance =
     }
   | { readonly kind: "stalled"; readonly fromMs: number; readonly toMs: number; readonly lastedMs: number };
 
-/** Describes a disturbance as part of a sentence. */
+/** Describes a disturbance in words that fit into a longer sentence. */
 export function describeDisturbance(disturbance: Disturbance): string {
   const since = `from ${duration(Math.round(disturbance.fromMs))} of the run on`;
   if (disturbance.kind === "key refused")
@@ -50,7 +50,7 @@ export function spoilsSample(disturbance: Disturbance, key: string, { endMs }: S
   return disturbance.kind === "stalled" || disturbance.keys.includes(key);
 }
 
-/** Clauses about the number of requests that a key may send, or that were counted. */
+/** Clauses about how many requests a key may send, or how many the target has counted. */
 const counts = /^(LIM-\d+|HDR-1[23579]|USE-[78]|HLT-1[56]|SSE-27|ALR-3)$/;
 /**
  * Clauses about durations and the order of events. Another run can break them, because it moves the test clock and

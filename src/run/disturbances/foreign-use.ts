@@ -6,16 +6,18 @@ import type { TargetKey } from "../../target/target.ts";
 import type { RunClock } from "../time/run-clock.ts";
 import type { Disturbance } from "./disturbance.ts";
 
-/** Real time to wait at first: the target may still be counting requests of the run. */
+/**
+ * Real time to wait before the first reading. Until then the target may still be counting earlier requests of the run.
+ */
 const settleMs = 1000;
-/** Pause between two readings, in real time. */
+/** Real time between two readings of the rate-limit headers. */
 const pauseMs = 750;
 const pauses = 4;
-/** Maximum error of the announced end of a window, because of rounding. */
+/** How much the end of a window may differ from the time in the headers, because the headers are rounded. */
 const roundingMs = 1200;
 /** Real time between two readings while waiting for a window to begin. */
 const pollMs = 100;
-/** Number of readings without a pause. They show whether the target counts the readings themselves. */
+/** Number of health requests to send without a pause. They show whether the target counts health requests. */
 const readingsAtOnce = 3;
 /**
  * Number of requests that must be counted while the run sends none. Fewer do not show that somebody else uses the key.
@@ -65,14 +67,17 @@ async function refill(key: TargetKey, read: Read, time: Search["time"]): Promise
   const resetMs = reading.resetAfter * 1000;
   const waitMs = time.canAdvance ? resetMs + roundingMs : Math.max(0, resetMs - roundingMs);
   if (time.canWait(waitMs)) await time.passTime(waitMs, "to see whether somebody else uses the key");
-  // Exceeds the waiting time of the run by up to a minute, rather than risk a false verdict. If the user allows no
-  // waiting time at all, does not wait.
+  // This wait may exceed the run's waiting time by up to a minute, because a false verdict would be worse. There is no
+  // wait if the user allows no waiting time at all.
   else if (waitMs <= minuteOverMs && time.canWait(1)) await time.sleepReal(waitMs);
   else return;
   if (!time.canAdvance) await awaitRefill(key, read, time);
 }
 
-/** Waits until the new window has begun. Gives up after a few seconds, more than rounding explains. */
+/**
+ * Waits until the next rate-limit window of a key has begun. Gives up after a few seconds: rounding cannot explain a
+ * longer delay.
+ */
 async function awaitRefill(key: TargetKey, read: Read, time: Search["time"]): Promise<void> {
   for (let waitedMs = 0; waitedMs < 3 * roundingMs; waitedMs += pollMs) {
     if (((await read(key))?.remaining ?? minCounted) >= minCounted) return;

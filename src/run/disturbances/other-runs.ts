@@ -43,7 +43,7 @@ const maxSilenceMs = 30_000;
 /** How long the file of a run is kept after its last touch. */
 const keptMs = 24 * hourMs;
 
-// Uses the number of the user: in a container, the user may have no name.
+// The folder name contains the user's numeric id, because a user in a container may have no name.
 const defaultFolder = (): string => join(tmpdir(), `agent-hosting-conformance-${process.getuid?.() ?? "user"}`);
 
 /**
@@ -112,7 +112,9 @@ function othersIn(folder: string, ownPath: string, sinceMs: number): RunRecord[]
   });
 }
 
-/** Whether the process of a run has ended without recording its end, for example because the process was killed. */
+/**
+ * Whether the process of a run no longer exists. Returns `false` for a run on another machine, which cannot be checked.
+ */
 function isGone({ host, pid }: RunRecord): boolean {
   if (host !== hostname()) return false;
   try {

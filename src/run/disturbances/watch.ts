@@ -12,7 +12,7 @@ import { watchStalls } from "./stalls.ts";
 
 /** Notices disturbances of a run, from its start on. */
 export interface DisturbanceWatch {
-  /** Remembers when a probe ended. */
+  /** Notes that a probe has just ended. */
   readonly ended: (run: ProbeRun) => void;
   /**
    * When a probe ended, in milliseconds since the start of the run. `Infinity` for probes of the stage `review`, which

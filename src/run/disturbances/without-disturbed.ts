@@ -19,7 +19,7 @@ interface DisturbedRun {
   readonly runs: readonly ProbeRun[];
   /** When a probe ended, in milliseconds since the start of the run. */
   readonly endedMs: (run: ProbeRun) => number;
-  /** Runs the probes of the stage `review` again, on the evidence that is left. */
+  /** Runs the probes of the stage `review` again, on the exchanges that no disturbance made worthless. */
   readonly review: (recorder: Recorder) => Promise<readonly ProbeRun[]>;
   readonly recorder: Recorder;
 }
@@ -83,7 +83,7 @@ const skipped = ({ planned }: ProbeRun, cause: Disturbance): ProbeRun => {
   return { planned, result };
 };
 
-/** For each probe: the clauses that are judged by its evidence. */
+/** Returns, for each probe, the clauses that its evidence is used to judge. */
 function clausesByProbe(suites: readonly Suite[]): ReadonlyMap<Probe, string[]> {
   const clauses = new Map<Probe, string[]>();
   const add = (probe: Probe, { clause }: Check): void =>
@@ -102,7 +102,7 @@ function isSpoiled(
 ): boolean {
   if (result.kind !== "ran" || endedMs < disturbance.fromMs) return false;
   if (disturbance.kind === "key refused") return keys.includes(disturbance.key);
-  // Another client changes only counts of requests. (Another run would also move the test clock.)
+  // Another client affects only the counts of requests. Another run of the harness would also move the test clock.
   if (disturbance.kind === "keys shared" && disturbance.by === "somebody else")
     return clauses.some(isAboutCounts) && (isBroken || clauses.every(isSensitive));
   if (clauses.some(isAboutCounts)) return true;
@@ -115,7 +115,7 @@ function exchangesIn(value: unknown): Exchange[] {
   return isExchange(value) ? [value] : Object.values(value).flatMap(exchangesIn);
 }
 
-/** Whether a disturbance makes an exchange worthless. */
+/** Decides whether a disturbance makes an exchange worthless. */
 type Spoils = (disturbance: Disturbance, exchange: Exchange) => boolean;
 
 function withoutSpoiled(recorder: Recorder, disturbances: readonly Disturbance[], spoils: Spoils): Recorder {

@@ -35,7 +35,7 @@ interface CheckEveryOptions<E, T, R extends string> extends CheckOptions {
    * alone.
    */
   readonly judgeAcross?: (subjects: readonly T[], evidence: E) => Finding<R>;
-  /** The plural noun for the cases. Default: `responses`. */
+  /** The plural noun that a finding uses for the cases. Default: `responses`. */
   readonly noun?: string;
 }
 
@@ -133,7 +133,7 @@ function coverageOf(matrix: CoverageMatrix, judged: readonly Judged<unknown>[]):
  */
 interface CellCounts {
   readonly byName: ReadonlyMap<string, ReadonlyMap<string, CellCoverage>>;
-  /** The cells, in the order of their first case. */
+  /** The covered cells, in the order in which their first cases occur in the evidence. */
   readonly inOrder: readonly CellCoverage[];
 }
 

@@ -3,9 +3,9 @@ import type { Probe } from "../probe.ts";
 
 /** A cell of a coverage matrix, such as all responses of invoke with status 200, or all events of one name. */
 export interface Cell {
-  /** An endpoint, `stream events` or `deliveries received`. */
+  /** The source of the cases: an endpoint, `stream events` or `deliveries received`. */
   readonly of: string;
-  /** The status, the event name or the delivery type. */
+  /** The status, event name or delivery type that all cases of the cell have. */
   readonly kind: string;
 }
 
@@ -20,7 +20,7 @@ export interface DocumentedCell extends Cell {
 
 /** All cells of the cases that a clause covers. */
 export interface CoverageMatrix {
-  /** The cases in words: "every response 200 of invoke". */
+  /** Describes the cases that the matrix covers, such as "every response 200 of invoke". */
   readonly description: string;
   /** The cells that the document lists. */
   readonly cells: readonly DocumentedCell[];

@@ -38,7 +38,7 @@ export const follows = <const R extends string>(reading: R): { readonly kind: "f
 });
 
 /**
- * Creates the finding of a broken clause.
+ * Creates a finding that the target breaks a clause.
  *
  * @param at the exchanges and deliveries that show the breach; none means all in the evidence
  */

@@ -28,7 +28,7 @@ export interface CoveringInput {
   readonly counts: (value: string) => boolean;
 }
 
-/** Covering arrays over the given dimensions. A pair is named by its two dimensions and their values. */
+/** Makes covering arrays over a fixed set of dimensions. A pair is named by its two dimensions and their values. */
 export interface Covering {
   /** Names of all pairs that a row can cover. */
   readonly possiblePairs: () => readonly string[];

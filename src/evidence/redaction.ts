@@ -72,7 +72,7 @@ function createWalker(index: SecretIndex, redact: Redact, redactsNumbers: boolea
     return array.every((each) => walk(each) === each) ? array : array.map(walk);
   }
 
-  /** Redacts an object. Returns the same object if it contains no secret, as nearly all of tens of thousands do not. */
+  /** Redacts an object. Returns the same object if it contains no secret. Nearly all of the tens of thousands of objects of a run contain none. */
   function walkObject(object: object): object {
     const searchable = withholdUnsearchable(object, index) as Readonly<Record<string, unknown>>;
     const keys = Object.keys(searchable);

@@ -7,7 +7,7 @@ export interface ResponseCounts {
   readonly sentMs: number;
   /** When the first response head arrived, at the earliest. */
   readonly fromMs: number;
-  /** When the last response head arrived, at the latest. */
+  /** Upper bound of the time at which the last response head arrived. */
   readonly toMs: number;
   /** Number of responses that look like a gateway's: 502, 503 or 504, with no header or field of the interface. */
   readonly gatewayLike: number;

@@ -58,7 +58,7 @@ function unexplainedFallOf(facts: LoadFacts): JudgeResult | null {
   const { main } = facts;
   const between = countRequestsBetween(main.samples);
   for (const window of groupByWindow(main.samples)) {
-    // A refusal may describe another limit that has the same number, so only admitted responses are compared.
+    // The headers of a refusal may describe another window whose limit is the same number. So only admitted responses are compared.
     const [from, ...later] = window.filter((each) => !isRefused(each));
     if (from === undefined) continue;
     const to = later.find((each) => (from.remaining ?? 0) - (each.remaining ?? Infinity) > between.max(from, each));

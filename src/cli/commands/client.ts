@@ -5,18 +5,16 @@ import { Command } from "commander";
 import { judgeClient, nameOfClient } from "../../app/client/judge-client.ts";
 import { assertCommand, type CommandLine } from "../../app/client/command.ts";
 import type { JudgedTarget } from "../../app/judge/judge.ts";
-import { documentOf } from "../../app/report-folder/read-document.ts";
 import { slug, timeInName } from "../../base/file-names.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { troubleNames } from "../../gateway/trouble.ts";
 import { type ClientCommandFlags, readClientTls, readTroubles, readVariables } from "../client-flags.ts";
 import { withSteps } from "../command.ts";
-import { exitCodes } from "../exit-codes.ts";
 import { untilInterrupted } from "../interruption.ts";
 import { cliMessages } from "../messages.ts";
 import { readCount, readDuration } from "../option-parsers.ts";
-import { displayPath, prepareOwnFolder } from "../output-files.ts";
+import { prepareOwnFolder } from "../output-files.ts";
 import { printText } from "../print-line.ts";
 import { showRunProgress } from "../progress.ts";
 import {
@@ -27,7 +25,7 @@ import {
   withFailureOptions,
   withFormatOptions,
 } from "../report/format-flags.ts";
-import { presentReport, reportExitCode } from "../report/present-report.ts";
+import { presentJudged } from "../report/present-report.ts";
 
 interface ClientFlags extends ClientCommandFlags, FailureFlags, FormatFlags {
   readonly complete?: boolean;
@@ -80,7 +78,7 @@ export function clientCommand(): Command {
     .option("--out <dir>", "folder for report.json and evidence.json (default: a new one under reports/)")
     .option("--json <file>", "report.json to this file as well; - prints it, and nothing else, on standard output")
     .option("-q, --quiet", "only what is broken, and the verdict");
-  return withSteps(command.addHelpText("after", help), { prepare, act, present });
+  return withSteps(command.addHelpText("after", help), { prepare, act, present: presentJudged });
 }
 
 type Prepared = ReturnType<typeof prepare>;
@@ -127,18 +125,4 @@ async function act({ flags, ...prepared }: Prepared): Promise<JudgedTarget> {
   } finally {
     done();
   }
-}
-
-async function present(judged: JudgedTarget, { flags, rules, formats, folder }: Prepared): Promise<number> {
-  const { report, evidence, kind, interrupted } = judged;
-  await presentReport(documentOf(report, evidence), {
-    save: { folder, run: { report, evidence } },
-    isQuiet: flags.quiet === true,
-    folder: displayPath(folder),
-    formats,
-    rules,
-    stream: kind === "judged" && !formats.isStdoutTaken ? process.stdout : process.stderr,
-    reportsToCi: true,
-  });
-  return interrupted ? exitCodes.interrupted : reportExitCode(report, rules, flags.complete === true);
 }

@@ -5,7 +5,6 @@ import { Command } from "commander";
 import { writeDeliveries } from "../../app/receiver/dry-run.ts";
 import { judgeReceiver } from "../../app/receiver/judge-receiver.ts";
 import type { JudgedTarget } from "../../app/judge/judge.ts";
-import { documentOf } from "../../app/report-folder/read-document.ts";
 import { slug, timeInName } from "../../base/file-names.ts";
 import { replaceFile } from "../../base/files/replace-file.ts";
 import { line } from "../../base/line.ts";
@@ -32,7 +31,7 @@ import {
   withFailureOptions,
   withFormatOptions,
 } from "../report/format-flags.ts";
-import { presentReport, reportExitCode } from "../report/present-report.ts";
+import { presentJudged } from "../report/present-report.ts";
 import { type NetworkFlagValues, networkFromFlags, withNetworkOptions } from "../target-flags.ts";
 
 interface ReceiverFlags extends DeliveryFlags, NetworkFlagValues, FailureFlags, FormatFlags {
@@ -165,16 +164,5 @@ async function present(outcome: ReceiverOutcome, work: ReceiverWork): Promise<nu
     if (outcome.kind === "written") process.stdout.write(outcome.text);
     return exitCodes.fine;
   }
-  const { report, evidence, kind, interrupted } = outcome.judged;
-  const { flags, rules, formats, folder } = work;
-  await presentReport(documentOf(report, evidence), {
-    save: { folder, run: { report, evidence } },
-    isQuiet: flags.quiet === true,
-    folder: displayPath(folder),
-    formats,
-    rules,
-    stream: kind === "judged" && !formats.isStdoutTaken ? process.stdout : process.stderr,
-    reportsToCi: true,
-  });
-  return interrupted ? exitCodes.interrupted : reportExitCode(report, rules, flags.complete === true);
+  return presentJudged(outcome.judged, work);
 }

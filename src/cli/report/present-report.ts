@@ -1,6 +1,8 @@
 import { appendFileSync, statSync } from "node:fs";
 
+import type { JudgedTarget } from "../../app/judge/judge.ts";
 import { describeInvalidTrials } from "../../app/load/invalid-text.ts";
+import { documentOf } from "../../app/report-folder/read-document.ts";
 import { saveAndWriteFormats, type WriteOptions } from "../../app/report-folder/write-formats.ts";
 import type { OutputFiles } from "../../app/report-folder/write-output.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
@@ -16,6 +18,7 @@ import { renderTerminal } from "../../report/terminal/render.ts";
 import { decisiveExitCode, exitCodes } from "../exit-codes.ts";
 import { reproductionCommands, type ReproductionOptions, unknownTarget } from "../load/reproduction.ts";
 import { reportLoss } from "../losses.ts";
+import { displayPath } from "../output-files.ts";
 import { terminalOf } from "../terminal.ts";
 import { printLine, printText } from "../print-line.ts";
 import { line } from "../../base/line.ts";
@@ -134,4 +137,29 @@ export function appendStepSummary(render: (maxBytes: number) => string): void {
   } catch (error) {
     printLine(line`The summary of this step cannot be written: ${file} (${errorCodeOrText(error)}).`);
   }
+}
+
+/** The flags, rules, formats and folder with which a report is shown and saved. */
+interface JudgedOutput {
+  readonly flags: { readonly quiet?: boolean; readonly complete?: boolean };
+  readonly rules: FailurePolicy;
+  readonly formats: OutputFiles<FormatName>;
+  readonly folder: string;
+}
+
+/** Saves and shows the report of a receiver or a client that was judged. Returns the exit code. */
+export async function presentJudged(
+  { report, evidence, kind, interrupted }: JudgedTarget,
+  { flags, rules, formats, folder }: JudgedOutput,
+): Promise<number> {
+  await presentReport(documentOf(report, evidence), {
+    save: { folder, run: { report, evidence } },
+    isQuiet: flags.quiet === true,
+    folder: displayPath(folder),
+    formats,
+    rules,
+    stream: kind === "judged" && !formats.isStdoutTaken ? process.stdout : process.stderr,
+    reportsToCi: true,
+  });
+  return interrupted ? exitCodes.interrupted : reportExitCode(report, rules, flags.complete === true);
 }

@@ -100,10 +100,12 @@ function findTooHigh(group: string, own: readonly Charge[], ledger: Ledger): rea
 }
 
 /**
- * Whether a control may itself cost too much for the same reason as the suspected charge. That is possible if both have
- * the same trait, such as a parameter, or if the control lies next to a request of the suspected kind.
+ * Whether a control may itself cost too much for the same reason as the suspected charge. That is possible if both are
+ * of one endpoint, if both have the same trait, such as a parameter, or if the control lies next to a request of the
+ * suspected kind.
  */
 const isSuspected = (control: Charge, { kind }: Charge, trait: string): boolean =>
+  control.kind.endpoint === kind.endpoint ||
   control.between.includes(groupOf(kind)) ||
   (trait !== "" &&
     [...control.groups, ...control.valueGroups].some((each) => each === `${groupOf(control.kind)}${trait}`) &&

@@ -1,6 +1,8 @@
 import { BlockList, isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 
+import { memoizeByObject, once } from "../base/memoize.ts";
+
 /**
  * Whether a list of allowed source addresses includes this machine. `unknown`: the list names a public address, and behind a NAT this
  * machine may have that address without knowing it.
@@ -8,10 +10,12 @@ import { networkInterfaces } from "node:os";
 export type SourceVerdict = "included" | "not included" | "unknown";
 
 /** Compares the addresses of this machine with a list of addresses and ranges, such as `203.0.113.0/24`. */
-export function includesThisMachine(
-  allowed: readonly string[],
-  own: readonly string[] = ownAddresses(),
-): SourceVerdict {
+export const includesThisMachine = memoizeByObject((allowed: readonly string[]): SourceVerdict =>
+  includesAnyOf(ownAddresses(), allowed),
+);
+
+/** Like {@link includesThisMachine}, for a machine with the addresses `own`. */
+export function includesAnyOf(own: readonly string[], allowed: readonly string[]): SourceVerdict {
   const list = blockListOf(allowed);
   if (own.some((address) => isIn(list, address))) return "included";
   const isTranslated = !own.some(isPublic);
@@ -43,9 +47,9 @@ const notPublic = [
   "fe80::/10",
 ] as const;
 
-function isPublic(address: string): boolean {
-  return isIP(address) !== 0 && !isIn(blockListOf(notPublic), address);
-}
+const isPublic = (address: string): boolean => isIP(address) !== 0 && !isIn(notPublicList(), address);
+
+const notPublicList = once(() => blockListOf(notPublic));
 
 /** Builds a block list of the entries that are addresses or ranges. Leaves out other texts, such as host names. */
 function blockListOf(entries: readonly string[]): BlockList {

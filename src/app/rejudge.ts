@@ -8,7 +8,7 @@ import type { Evidence } from "../evidence/evidence.ts";
 import { clauseOf } from "../spec/clauses.ts";
 import { partyOf, type Report } from "../report/model/report.ts";
 import { type Check, probesOf, type Suite } from "../run/judge/check.ts";
-import { judgeAll, type ProbeResults } from "../run/judge/judge.ts";
+import { judgeEvidence, type ProbeResults } from "../run/judge/judge-evidence.ts";
 import { isSelectedBy } from "../run/plan/selection.ts";
 import type { Messages } from "../run/skip-reason.ts";
 import { runEndOf } from "../report/model/verdict.ts";
@@ -42,7 +42,7 @@ export function rejudgeRun(
     ...report,
     ...judgedParts(
       withUnseenPairs(
-        judgeAll(selected, results).map((each) => findingRowOf(each, messages)),
+        judgeEvidence(selected, results).map((each) => findingRowOf(each, messages)),
         unseenPairsOf(pairCoverageIn(evidence), report.selection),
       ),
       {

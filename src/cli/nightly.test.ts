@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 import type { Night } from "../report/history/night.ts";
-import { seedOfNight } from "../run/plan/coverage-seed.ts";
+import { coverageSeedOfNight } from "../run/plan/coverage-seed.ts";
 import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "nightly-"));
@@ -63,7 +63,7 @@ describe("conformance nightly", () => {
       .toSorted()
       .map((name) => JSON.parse(readFileSync(join(folder, "seeds", "nights", name), "utf8")) as Night);
     const [first, ...others] = nights.map(({ pairs }) => pairs?.seed);
-    expect(days.map(seedOfNight)).toContain(first);
+    expect(days.map(coverageSeedOfNight)).toContain(first);
     expect(others).toEqual([5, 7]);
     expect(out).toMatch(new RegExp(`^pairs +\\S+ on the last night \\(seed ${first}\\)`, "m"));
     expect(last.out).toMatch(/^pairs .*\(seed 7\), \S+ of 2,355 in 3 nights$/m);

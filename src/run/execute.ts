@@ -5,10 +5,10 @@ import { moreTime, type SkipCause, SkipError, RequestBudgetExhausted, TargetUnav
 import { describeStop } from "./time/stop-signal.ts";
 import { type ResolvedNeeds, hasFewRequests, type Need, resolveNeeds } from "./plan/needs.ts";
 import type { TargetKey } from "../target/target.ts";
-import { receiverByTry } from "./hooks-of-tries.ts";
+import { receiverByAttempt } from "./receiver-by-attempt.ts";
 import { trackInterruptions } from "./interruptions.ts";
 import type { OutageMonitor } from "./send/outages.ts";
-import type { Pacer } from "./send/pacing.ts";
+import type { Pacer } from "./send/pacer.ts";
 import type { PlannedProbe } from "./plan/plan.ts";
 import type { LimitTest, ProbeContext } from "./probe.ts";
 import type { ProbeRun, ProbeRunResult } from "./probe-run.ts";
@@ -57,7 +57,7 @@ const defaultProbeDeadlineMs = 180_000;
 
 /** Runs the planned probes stage by stage. Never throws because of a target's behaviour. */
 export function executeProbes(planned: readonly PlannedProbe[], context: ExecutionContext): Promise<ExecutionResult> {
-  const receiverFor = receiverByTry(context.receiver, ({ probe }: PlannedProbe) => probe.since);
+  const receiverFor = receiverByAttempt(context.receiver, ({ probe }: PlannedProbe) => probe.since);
   const ended = new Map<PlannedProbe, ProbeRun>();
   const limitTests = (): LimitTest[] => [...ended.values()].flatMap(limitTestOf);
   return executeStages(planned, {
@@ -96,7 +96,7 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
     if (each.skip === null && !(await context.outages.awaitReturn()) && !context.signal.aborted)
       stopped ??= context.outages.describe();
     interruptions.begin(each);
-    const ended = await resultOf(each, { stopped, budgetError }, { ...context, ...own, time }, (error) => {
+    const ended = await runOrSkip(each, { stopped, budgetError }, { ...context, ...own, time }, (error) => {
       if (error instanceof TargetUnavailable) stopped ??= error.message;
       else budgetError ??= error;
     });
@@ -114,11 +114,12 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
    */
   const runInOrder: typeof runOne = async (each, own) => {
     do await runOne(each, own);
-    while (interruptions.takes(each));
+    while (interruptions.takeFromRerunList(each));
   };
   /** Runs interrupted probes again, one at a time. If a request crashes the target, this shows which one. */
   const rerunInterrupted = async (): Promise<void> => {
-    for (let each = interruptions.next(); each !== undefined; each = interruptions.next()) await runOne(each);
+    for (let each = interruptions.nextToRerun(); each !== undefined; each = interruptions.nextToRerun())
+      await runOne(each);
   };
   const rerunOutdated = async (): Promise<void> => {
     for (const each of interruptions.outdated(runs.values())) await runOne(each);
@@ -131,8 +132,8 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
     // The following probes count slots and requests, so requests of the discovery must have ended.
     if (probes.some(needsQuietTarget)) await context.pendingRequests;
     if (probes.some(isReview)) await rerunOutdated();
-    time.reserve(reserving === "all" ? reserveFor(planned, context.maxWaitMs) : 0);
-    reservedMs = reserving === "all but limits" ? reserveFor(planned.filter(isOfMain), context.maxWaitMs) : 0;
+    time.reserve(reserving === "all" ? waitToReserve(planned, context.maxWaitMs) : 0);
+    reservedMs = reserving === "all but limits" ? waitToReserve(planned.filter(isOfMain), context.maxWaitMs) : 0;
     if (mode === "shared clock") await runOnSharedClock(probes, time, runInOrder);
     else if (mode === "by key" || (mode === "by agent clock" && time.agentsUseRealTime()))
       await runByKey(probes, runInOrder);
@@ -141,7 +142,7 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
     await rerunInterrupted();
   }
   for (const each of interruptions.outdated(runs.values()))
-    runs.set(each, { planned: each, result: interruptions.lost() });
+    runs.set(each, { planned: each, result: interruptions.lostResult() });
   return { runs: [...runs.values()], stopped: stopped ?? interruptions.reason() };
 }
 
@@ -178,7 +179,7 @@ function runOnSharedClock(
  * Returns how much waiting time to reserve for the limits, so that earlier probes cannot use it all up. It is at most
  * about half of the total. Different keys wait at the same time, so the longest wait of a key counts.
  */
-function reserveFor(planned: readonly PlannedProbe[], maxWaitMs: number): number {
+function waitToReserve(planned: readonly PlannedProbe[], maxWaitMs: number): number {
   const byKey = new Map<string, number>();
   for (const { probe, tested, skip } of planned) {
     if (probe.per !== "tier" || probe.stage !== "limits" || tested === null || skip !== null) continue;
@@ -198,7 +199,7 @@ const isOfMain = (planned: PlannedProbe): boolean => planned.usesMainKey;
  *
  * @param onStop called with an error that ends the run: no further probe can run after it
  */
-async function resultOf(
+async function runOrSkip(
   planned: PlannedProbe,
   { stopped, budgetError }: { readonly stopped: string | null; readonly budgetError: RequestBudgetExhausted | null },
   context: TimedContext,
@@ -211,8 +212,8 @@ async function resultOf(
   // When the run may send no more requests, most of the remaining probes are skipped: they would wait for effects of
   // requests that were not sent. Probes that judge earlier requests still run.
   const isOfUse = probe.stage === "review" || (probe.per === "target" && probe.countsRequests === true);
-  if (budgetError !== null && !isOfUse) return resultOfError(budgetError, context.signal);
-  const missingTime = waitTooLong(planned, context.time) ?? tooFewRequestsLeft(planned, context);
+  if (budgetError !== null && !isOfUse) return resultAfterError(budgetError, context.signal);
+  const missingTime = explainTooLongWait(planned, context.time) ?? explainTooFewRequests(planned, context);
   if (missingTime !== null) return { kind: "skipped", reason: missingTime, needs: moreTime };
   try {
     const running = context.perform(planned, context.time);
@@ -220,7 +221,7 @@ async function resultOf(
   } catch (error) {
     const endsRun = error instanceof TargetUnavailable || error instanceof RequestBudgetExhausted;
     if (endsRun && !context.signal.aborted) onStop(error);
-    return resultOfError(error, context.signal);
+    return resultAfterError(error, context.signal);
   }
 }
 
@@ -256,7 +257,7 @@ const windowWithMarginMs = 61_000;
  * Returns why the main key has too few requests left to finish the probe; `null` if it has enough. Applies only to keys
  * with a small limit per minute.
  */
-function tooFewRequestsLeft(
+function explainTooFewRequests(
   { probe, requests, usesMainKey }: PlannedProbe,
   { time, hasFewRequests: isShort, availableRequests }: StageContext,
 ): SkipCause | null {
@@ -271,14 +272,14 @@ function tooFewRequestsLeft(
       };
 }
 
-function waitTooLong({ probe, tested }: PlannedProbe, time: RunClock): SkipCause | null {
+function explainTooLongWait({ probe, tested }: PlannedProbe, time: RunClock): SkipCause | null {
   if (probe.per !== "tier" || tested === null) return null;
   const waitSeconds = probe.waitSeconds(tested);
   if (time.canWait(waitSeconds * 1000)) return null;
   return { why: "no time left", takes: `it needs up to ${waitSeconds} s of waiting` };
 }
 
-function resultOfError(error: unknown, signal: AbortSignal): ProbeRunResult {
+function resultAfterError(error: unknown, signal: AbortSignal): ProbeRunResult {
   if (signal.aborted) return { kind: "skipped", reason: `the run was stopped: ${describeStop(signal)}`, needs: null };
   if (error instanceof SkipError) return { kind: "skipped", ...error.skipReason };
   if (error instanceof ReceiverError) return { kind: "skipped", reason: error.message, needs: null };

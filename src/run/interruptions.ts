@@ -15,16 +15,16 @@ export interface Interruptions {
    */
   readonly resultOf: (each: PlannedProbe, result: ProbeRunResult) => ProbeRunResult | null;
   /** Takes a probe off the list of probes to run again. Returns false if the probe is not on this list. */
-  readonly takes: (each: PlannedProbe) => boolean;
+  readonly takeFromRerunList: (each: PlannedProbe) => boolean;
   /** Takes the next probe off the list of probes to run again, and returns it. */
-  readonly next: () => PlannedProbe | undefined;
+  readonly nextToRerun: () => PlannedProbe | undefined;
   /**
    * Returns finished probes whose evidence an outage made useless. Their checks judge later events, such as retries,
    * and the outage began after the probe had begun.
    */
   readonly outdated: (runs: Iterable<ProbeRun>) => PlannedProbe[];
   /** The result of a probe that outages interrupted and that does not run again. */
-  readonly lost: () => ProbeRunResult;
+  readonly lostResult: () => ProbeRunResult;
   /** Describes the outages that left checks unproven. `null` if there were none. */
   readonly reason: () => string | null;
 }
@@ -52,13 +52,13 @@ export function trackInterruptions(outages: OutageMonitor): Interruptions {
       waiting.push(each);
       return null;
     },
-    takes: (each) => {
+    takeFromRerunList: (each) => {
       const at = waiting.indexOf(each);
       if (at !== -1) waiting.splice(at, 1);
       return at !== -1;
     },
-    next: () => waiting.shift(),
-    lost,
+    nextToRerun: () => waiting.shift(),
+    lostResult: lost,
     outdated: (runs) =>
       [...runs].flatMap(({ planned, result }) =>
         planned.probe.per === "target" &&

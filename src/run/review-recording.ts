@@ -8,7 +8,7 @@ import { type PlannedProbe, planProbes } from "./plan/plan.ts";
 import type { Probe, ProbeContext } from "./probe.ts";
 import type { ProbeRunResult } from "./probe-run.ts";
 import { createContext } from "./run-context.ts";
-import { recordOf, type RunResult } from "./run-result.ts";
+import { judgeAndRecord, type RunResult } from "./run-result.ts";
 import { openClient } from "./send/client.ts";
 import type { OutageMonitor } from "./send/outages.ts";
 import type { Need } from "./plan/needs.ts";
@@ -37,7 +37,7 @@ export async function reviewRecording(traffic: RecordedTraffic, suites: readonly
   const target = { ...traffic.target, clock: maxClockMs > 0 ? unusableClock : null };
   const context = createContext({ target, signal: new AbortController().signal, onHarnessLimit: () => {} });
   try {
-    const clockAfter = clockAfterIn(exchanges, maxClockMs);
+    const clockAfter = clockOffsetAfter(exchanges, maxClockMs);
     for (const exchange of exchanges)
       context.recorder.record(
         exchange,
@@ -56,15 +56,15 @@ export async function reviewRecording(traffic: RecordedTraffic, suites: readonly
       given: {} as ProbeContext<Need>["given"],
       client: openClient(context, { ...defaultKeyTraits, name: "", key: "", variable: "" }),
       outages: unknownOutages(context.outages),
-      discovery: nothingDiscovered,
+      discovery: noDiscovery,
       receiver: () => Promise.reject(new Error("a recording has no receiver")),
       coverageSeed: 1,
       limitTests: () => [],
     };
     const runs = await Promise.all(
-      planProbes(suites, target).map(async (planned) => ({ planned, result: await resultOf(planned, review) })),
+      planProbes(suites, target).map(async (planned) => ({ planned, result: await reviewOrSkip(planned, review) })),
     );
-    const record = recordOf({ target, suites }, { ...context, time }, { target, runs });
+    const record = judgeAndRecord({ target, suites }, { ...context, time }, { target, runs });
     return { kind: "judged", stopped: traffic.stopped, ...record, durationMs: traffic.durationMs };
   } finally {
     context.outages.close();
@@ -94,20 +94,20 @@ const noExchange: Exchange = {
   answer: { kind: "unanswered", reason: "unreachable", detail: "not sent", endMs: 0 },
 };
 
-const nothingDiscovered = { listing: noExchange, usage: noExchange, health: [], invoked: null } as const;
+const noDiscovery = { listing: noExchange, usage: noExchange, health: [], invoked: null } as const;
 
 /**
  * Returns how far the clock of the recorded run may have been advanced by a time: the next request shows it.
  *
  * @param sorted exchanges in order of sending
  */
-function clockAfterIn(sorted: readonly Exchange[], maxClockMs: number): (ms: number) => number {
+function clockOffsetAfter(sorted: readonly Exchange[], maxClockMs: number): (ms: number) => number {
   if (maxClockMs === 0) return () => 0;
   const sentMs = sortedBy(sorted, (each) => each.sentMs);
   return (ms) => sorted[countBelow(sentMs, ms)]?.clockMs ?? maxClockMs;
 }
 
-async function resultOf({ probe, skip }: PlannedProbe, context: ProbeContext<Need>): Promise<ProbeRunResult> {
+async function reviewOrSkip({ probe, skip }: PlannedProbe, context: ProbeContext<Need>): Promise<ProbeRunResult> {
   if (skip !== null) return { kind: "skipped", ...skip };
   try {
     return { kind: "ran", evidence: await runReview(probe, context) };

@@ -6,7 +6,7 @@ import type { Suite } from "./judge/check.ts";
 import { type PlannedProbe, planProbes } from "./plan/plan.ts";
 import type { ProbeRun } from "./probe-run.ts";
 import { createContext } from "./run-context.ts";
-import { brokenRun, recordOf, type RunResult, stoppedBecause, unjudgedRun } from "./run-result.ts";
+import { brokenRun, judgeAndRecord, type RunResult, stoppedTooEarly, unjudgedRun } from "./run-result.ts";
 import type { ClientContext } from "./send/client.ts";
 import type { ClientSession } from "./send/client-session.ts";
 import { startStopSignal } from "./time/stop-signal.ts";
@@ -33,7 +33,7 @@ export async function runClient(options: ClientRunOptions): Promise<RunResult> {
   const context = createContext({ target: options.target, signal, onHarnessLimit: stop });
   const done: ProbeRun[] = [];
   try {
-    return await observeAll(options, context, (run) => {
+    return await runClientProbes(options, context, (run) => {
       done.push(run);
       options.onProbe?.(run);
     });
@@ -50,7 +50,7 @@ export async function runClient(options: ClientRunOptions): Promise<RunResult> {
 /** The session limits every run of the command itself. */
 const probeDeadlineMs = 2 ** 31 - 1;
 
-async function observeAll(
+async function runClientProbes(
   options: ClientRunOptions,
   context: ClientContext,
   onProbe: (run: ProbeRun) => void,
@@ -74,8 +74,8 @@ async function observeAll(
     perform: (each) => performProbe(each, session),
   });
   const hasRun = runs.some(({ result }) => result.kind !== "skipped");
-  if (stopped !== null && !hasRun) return unjudgedRun(options, context, stoppedBecause(stopped));
-  return { kind: "judged", stopped, ...recordOf(options, context, { target, runs }) };
+  if (stopped !== null && !hasRun) return unjudgedRun(options, context, stoppedTooEarly(stopped));
+  return { kind: "judged", stopped, ...judgeAndRecord(options, context, { target, runs }) };
 }
 
 function performProbe({ probe }: PlannedProbe, session: ClientSession): Promise<unknown> {

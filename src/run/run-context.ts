@@ -11,7 +11,7 @@ import { openTransport, type OutgoingRequest } from "../wire/transport.ts";
 import { defaultBounds, maxRequestsFor, type RunBounds } from "./plan/bounds.ts";
 import { limitsOf } from "./plan/key-limits.ts";
 import type { ClientContext } from "./send/client.ts";
-import { startPacer } from "./send/pacing.ts";
+import { startPacer } from "./send/pacer.ts";
 import { defaultDeadAfterMs, defaultIdlePollMs, type Outage, watchOutages } from "./send/outages.ts";
 import { startRecorder } from "./send/recorder.ts";
 import { isGatewayError } from "./send/retry.ts";
@@ -35,13 +35,13 @@ export interface SendingOptions extends Partial<RunBounds> {
 }
 
 /** Options of a run that has to stop if this machine lacks a resource. */
-export interface StoppableSending extends SendingOptions {
+export interface RunContextOptions extends SendingOptions {
   /** Stops the run, because this machine lacks a resource. */
   readonly onHarnessLimit: (limit: HarnessLimit) => void;
 }
 
 /** Creates the clock, the recorder, the transport and the pacer of a run. */
-export function createContext(options: StoppableSending): ClientContext {
+export function createContext(options: RunContextOptions): ClientContext {
   const bounds = { ...defaultBounds, ...options };
   const { target, signal, maxWaitMs } = bounds;
   const time = startRunClock({

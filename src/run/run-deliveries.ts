@@ -6,7 +6,7 @@ import type { Suite } from "./judge/check.ts";
 import { type PlannedProbe, planProbes } from "./plan/plan.ts";
 import type { ProbeRun } from "./probe-run.ts";
 import { createContext } from "./run-context.ts";
-import { brokenRun, recordOf, type RunResult, type Unjudged, unjudgedRun } from "./run-result.ts";
+import { brokenRun, judgeAndRecord, type RunResult, type UnjudgedReason, unjudgedRun } from "./run-result.ts";
 import type { ClientContext } from "./send/client.ts";
 import type { DeliverySender, OutgoingDelivery, SentDelivery } from "./send/delivery-sender.ts";
 import { TargetUnavailable } from "./skip-reason.ts";
@@ -39,7 +39,7 @@ export async function runDeliveries(options: DeliveryRunOptions): Promise<RunRes
   const close = (): void => void context.transport.close();
   signal.addEventListener("abort", close, { once: true });
   try {
-    return await deliverAll(options, context, (run) => {
+    return await runDeliveryProbes(options, context, (run) => {
       done.push(run);
       options.onProbe?.(run);
     });
@@ -53,7 +53,7 @@ export async function runDeliveries(options: DeliveryRunOptions): Promise<RunRes
   }
 }
 
-async function deliverAll(
+async function runDeliveryProbes(
   options: DeliveryRunOptions,
   context: ClientContext,
   onProbe: (run: ProbeRun) => void,
@@ -77,18 +77,22 @@ async function deliverAll(
   });
   const firstLoss = recorder.recorded()[0]?.answer;
   if (firstLoss?.kind === "unanswered" && !hasAnswered(context))
-    return unjudgedRun(options, context, unreachable(stopped ?? notResponding(target, firstLoss.detail)));
-  return { kind: "judged", stopped, ...recordOf(options, context, { target, runs }) };
+    return unjudgedRun(options, context, unreachableReceiver(stopped ?? describeSilence(target, firstLoss.detail)));
+  return { kind: "judged", stopped, ...judgeAndRecord(options, context, { target, runs }) };
 }
 
 /** Whether some delivery got a response so far. */
 const hasAnswered = ({ recorder }: ClientContext): boolean =>
   recorder.recorded().some(({ answer }) => answer.kind === "answered");
 
-const notResponding = ({ baseUrl }: Target, detail: string): string =>
+const describeSilence = ({ baseUrl }: Target, detail: string): string =>
   `The receiver at ${baseUrl} does not respond: ${detail}`;
 
-const unreachable = (sentence: string): Unjudged => ({ kind: "nothing to judge", why: "unreachable", sentence });
+const unreachableReceiver = (sentence: string): UnjudgedReason => ({
+  kind: "nothing to judge",
+  why: "unreachable",
+  sentence,
+});
 
 function performProbe({ probe }: PlannedProbe, sender: DeliverySender): Promise<unknown> {
   if (probe.deliver === undefined) throw new Error(`the probe "${probe.name}" judges no receiver`);
@@ -119,7 +123,7 @@ function openSender(
     recorder.record(exchange, sampleOf(exchange, time.maxClockOffsetMs(), time.maxClockOffsetMs()));
     const { answer } = exchange;
     if (answer.kind === "unanswered" && (answer.reason === "unreachable" || isSilentFromStart(answer)))
-      throw new TargetUnavailable(notResponding(target, answer.detail));
+      throw new TargetUnavailable(describeSilence(target, answer.detail));
     return { what, exchange };
   };
   return { secrets, events, agent, deliver };

@@ -5,7 +5,7 @@ import type { Exchange } from "../evidence/exchange.ts";
 import type { Receiver, ReceiverRecord } from "../receiver/receiver.ts";
 import type { Target } from "../target/target.ts";
 import type { Suite } from "./judge/check.ts";
-import { type Judgement, judgeAll, resultsByProbe } from "./judge/judge.ts";
+import { type Judgement, judgeEvidence, resultsByProbe } from "./judge/judge-evidence.ts";
 import { type PlannedProbe, planProbes } from "./plan/plan.ts";
 import type { ProbeRun } from "./probe-run.ts";
 import type { ClientContext } from "./send/client.ts";
@@ -37,7 +37,7 @@ export interface RunRecord {
 }
 
 /** Why nothing was judged. `unreachable`: the target cannot be used. `stopped`: the run stopped too early. */
-export interface Unjudged {
+export interface UnjudgedReason {
   readonly kind: "nothing to judge";
   readonly why: "unreachable" | "stopped";
   readonly sentence: SkipCause;
@@ -47,10 +47,10 @@ export type RunResult =
   /** `stopped` says why the run stopped early. `null` if it was complete. */
   | (RunRecord & { readonly kind: "judged"; readonly stopped: string | null })
   /** The record of a run that judged nothing: every check is skipped. */
-  | (RunRecord & Unjudged);
+  | (RunRecord & UnjudgedReason);
 
 /** The target and the selected checks of a run. */
-interface RunSubject {
+interface JudgedSelection {
   readonly target: Target;
   readonly suites: readonly Suite[];
 }
@@ -60,41 +60,41 @@ interface RunSubject {
  * failed.
  */
 export function brokenRun(
-  options: RunSubject,
+  options: JudgedSelection,
   context: ClientContext,
   done: readonly ProbeRun[],
   error: unknown,
 ): RunResult {
   const { target } = options;
-  const finishedRun = ({ probe, tested }: PlannedProbe): ProbeRun | undefined =>
+  const finishedProbe = ({ probe, tested }: PlannedProbe): ProbeRun | undefined =>
     done.find(({ planned }) => planned.probe === probe && planned.tested?.tier === tested?.tier);
   const result = { kind: "broken", error: traceOf(error) } as const;
   const runs = planProbes(options.suites, target, context).map(
-    (planned): ProbeRun => finishedRun(planned) ?? { planned, result },
+    (planned): ProbeRun => finishedProbe(planned) ?? { planned, result },
   );
   const stopped = `the harness itself failed: ${messageOf(error)}`;
-  return { kind: "judged", stopped, ...recordOf(options, context, { target, runs }) };
+  return { kind: "judged", stopped, ...judgeAndRecord(options, context, { target, runs }) };
 }
 
 /** The result of a run in which nothing was judged. Every check is skipped. The exchanges so far are included. */
-export function unjudgedRun(options: RunSubject, context: ClientContext, unjudged: Unjudged): RunResult {
+export function unjudgedRun(options: JudgedSelection, context: ClientContext, unjudged: UnjudgedReason): RunResult {
   const { target } = options;
   const result = { kind: "skipped", reason: "the run stopped before anything could be judged", needs: null } as const;
   const runs = planProbes(options.suites, target, context).map((planned) => ({ planned, result }));
-  return { ...unjudged, ...recordOf(options, context, { target, runs }) };
+  return { ...unjudged, ...judgeAndRecord(options, context, { target, runs }) };
 }
 
 /**
  * Judges the evidence of the probes, and collects what the run recorded. The caller adds deliveries and the receiver.
  */
-export function recordOf(
-  { suites }: RunSubject,
+export function judgeAndRecord(
+  { suites }: JudgedSelection,
   { recorder, time, outages }: ClientContext,
   { target, runs }: Pick<RunRecord, "target" | "runs">,
 ): RunRecord {
   return {
     target,
-    judgements: judgeAll(suites, resultsByProbe(runs)),
+    judgements: judgeEvidence(suites, resultsByProbe(runs)),
     runs,
     exchanges: recorder.recorded(),
     deliveries: [],
@@ -111,7 +111,7 @@ export function recordOf(
 }
 
 /** The reason why a run stopped before anything could be judged. */
-export const stoppedBecause = (sentence: SkipCause): Unjudged => ({
+export const stoppedTooEarly = (sentence: SkipCause): UnjudgedReason => ({
   kind: "nothing to judge",
   why: "stopped",
   sentence,
@@ -121,7 +121,7 @@ export const stoppedBecause = (sentence: SkipCause): Unjudged => ({
  * The judgements of a run that the harness or its machine could not finish. Removes breaches, because the harness may
  * have caused them. At least one check reports as an error what the machine lacked.
  */
-export function withoutVerdict(judgements: readonly Judgement[], limit: HarnessLimit): Judgement[] {
+export function withoutBreaches(judgements: readonly Judgement[], limit: HarnessLimit): Judgement[] {
   const failed = (judgement: Judgement): Judgement => ({
     ...judgement,
     finding: { kind: "error", reason: limit.message },

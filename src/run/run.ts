@@ -4,29 +4,29 @@ import { type Target, type TargetKey, withDetectedTier } from "../target/target.
 import { HarnessLimit, harnessLimitOf } from "../base/harness-limit.ts";
 import { type DiscoveryResult, discoverTarget } from "./discovery/discover-target.ts";
 import { withDerivedRoles } from "./discovery/derived-roles.ts";
-import { withTiersOfKeys } from "./discovery/key-tiers.ts";
+import { withDetectedTiers } from "./discovery/key-tiers.ts";
 import { withWebhookAgent } from "./discovery/webhook-agent.ts";
 import { describeDisturbance, isAboutCounts } from "./disturbances/disturbance.ts";
-import { type DisturbanceWatch, watchDisturbances } from "./disturbances/watch.ts";
-import { withoutDisturbed } from "./disturbances/without-disturbed.ts";
+import { type DisturbanceWatch, watchDisturbances } from "./disturbances/watch-disturbances.ts";
+import { skipDisturbed } from "./disturbances/skip-disturbed.ts";
 import { executeProbes } from "./execute.ts";
 import type { Suite } from "./judge/check.ts";
-import { judgeAll, resultsByProbe } from "./judge/judge.ts";
+import { judgeEvidence, resultsByProbe } from "./judge/judge-evidence.ts";
 import { defaultBounds, maxRunTimeMs } from "./plan/bounds.ts";
 import { defaultCoverageSeed } from "./plan/coverage-seed.ts";
 import { hasFewRequests, mainKey } from "./plan/needs.ts";
 import { createsWebhooks, planProbes } from "./plan/plan.ts";
 import type { ProbeRun } from "./probe-run.ts";
 import { receiverOnDemand } from "./receiver-on-demand.ts";
-import { createContext, type SendingOptions, type StoppableSending } from "./run-context.ts";
+import { createContext, type SendingOptions, type RunContextOptions } from "./run-context.ts";
 import {
   brokenRun,
-  recordOf,
+  judgeAndRecord,
   type RunResult,
-  stoppedBecause,
-  type Unjudged,
+  stoppedTooEarly,
+  type UnjudgedReason,
   unjudgedRun,
-  withoutVerdict,
+  withoutBreaches,
 } from "./run-result.ts";
 import { type Client, type ClientContext, openClient } from "./send/client.ts";
 import { TargetLost, TargetUnavailable, RunTimeout, isBudgetExhausted } from "./skip-reason.ts";
@@ -64,17 +64,17 @@ export async function runSuites(options: RunOptions): Promise<RunResult> {
     // If the receiver stays open, it still needs the clock of the run.
     if (result.listening === null) end();
     if (!(signal.reason instanceof HarnessLimit)) return result;
-    const judgements = withoutVerdict(result.judgements, signal.reason);
+    const judgements = withoutBreaches(result.judgements, signal.reason);
     return { ...result, kind: "judged", stopped: signal.reason.message, judgements };
   } finally {
     release();
   }
 }
 
-async function runWithSignal(given: RunOptions & StoppableSending): Promise<RunResult> {
+async function runWithSignal(given: RunOptions & RunContextOptions): Promise<RunResult> {
   const { target, signal } = given;
   const done: ProbeRun[] = [];
-  const options: RunOptions & StoppableSending = {
+  const options: RunOptions & RunContextOptions = {
     ...given,
     onProbe: (run) => {
       done.push(run);
@@ -92,14 +92,14 @@ async function runWithSignal(given: RunOptions & StoppableSending): Promise<RunR
   const stop = (): void => void Promise.all([context.transport.close(), receiver.close()]);
   signal.addEventListener("abort", stop, { once: true });
   try {
-    if (key === null) return unjudgedRun(options, context, stoppedBecause(noUsableKey));
+    if (key === null) return unjudgedRun(options, context, stoppedTooEarly(noUsableKey));
     const client = openClient(context, key);
-    const discovered = await withReturn(context, () => discoverOrStop(client.begin(), target, context));
+    const discovered = await retryAfterOutage(context, () => discoverOrExplain(client.begin(), target, context));
     if (discovered.kind !== "ready") return unjudgedRun(options, context, discovered);
     const known = await withKnownTier(discovered.target, key, context, options.onUnknownTier);
-    const tiered = await withReturn(context, () => withTiersOfKeys(client.begin(), known, signal));
-    const chosen = await withLargestKey({ ...discovered, target: tiered }, client, context);
-    return await judgeTarget(options, context, chosen.client, chosen.ready, { receiver, watch });
+    const tiered = await retryAfterOutage(context, () => withDetectedTiers(client.begin(), known, signal));
+    const chosen = await withHighestLimitKey({ ...discovered, target: tiered }, client, context);
+    return await runProbesAndJudge(options, context, chosen.client, chosen.ready, { receiver, watch });
   } catch (error) {
     const limit = harnessLimitOf(error);
     if (limit !== null) options.onHarnessLimit(limit);
@@ -133,7 +133,7 @@ type ReadyTarget = Extract<DiscoveryResult, { kind: "ready" }>;
  * The tiers that were detected may show that another key has the highest limit, and so is the main key. If so,
  * discovers the target again with that key.
  */
-async function withLargestKey(
+async function withHighestLimitKey(
   ready: ReadyTarget,
   client: Client,
   context: ClientContext,
@@ -141,18 +141,18 @@ async function withLargestKey(
   const main = mainKey(ready.target);
   if (main === null || main.key === client.key.key) return { ready, client };
   const own = client.as(main);
-  const again = await withReturn(context, () => discoverOrStop(own.begin(), ready.target, context));
+  const again = await retryAfterOutage(context, () => discoverOrExplain(own.begin(), ready.target, context));
   return again.kind === "ready" ? { ready: again, client: own } : { ready, client };
 }
 
 /** Runs an action before the first probe. Runs it again if the target was unavailable meanwhile and is back. */
-async function withReturn<T>({ outages }: ClientContext, action: () => Promise<T>): Promise<T> {
+async function retryAfterOutage<T>({ outages }: ClientContext, action: () => Promise<T>): Promise<T> {
   const before = outages.count();
   const result = await action();
   return outages.count() === before || !(await outages.awaitReturn()) ? result : action();
 }
 
-async function judgeTarget(
+async function runProbesAndJudge(
   options: RunOptions,
   context: ClientContext,
   client: Client,
@@ -168,12 +168,12 @@ async function judgeTarget(
   const unchanged = { target: discovered, pendingRequests: Promise.resolve() };
   const { target: assigned, pendingRequests } =
     usesWebhooks && !mustSaveRequests
-      ? await withReturn(context, () => withWebhookAgent(client.begin(), discovered, discovery, { signal }))
+      ? await retryAfterOutage(context, () => withWebhookAgent(client.begin(), discovered, discovery, { signal }))
       : unchanged;
   const needed = new Set(first.flatMap(({ probe }) => probe.needs));
   const target = mustSaveRequests
     ? assigned
-    : await withReturn(context, () => withDerivedRoles(client.begin(), assigned, { time, signal, needed }));
+    : await retryAfterOutage(context, () => withDerivedRoles(client.begin(), assigned, { time, signal, needed }));
   const planned = target === discovered ? first : planProbes(options.suites, target, { readOnly, maxWindow });
   options.onPlan?.(planned.length, target);
   const execution = {
@@ -196,7 +196,7 @@ async function judgeTarget(
   const limitsBroken = (): boolean => hasBrokenLimits(options.suites, executed.runs);
   const disturbances = await watch.find(target, { client: client.begin(), recorder }, limitsBroken);
   const reviews = planned.filter(({ probe }) => probe.stage === "review");
-  const runs = await withoutDisturbed(disturbances, {
+  const runs = await skipDisturbed(disturbances, {
     suites: options.suites,
     runs: executed.runs,
     endedMs: watch.endedMs,
@@ -208,7 +208,7 @@ async function judgeTarget(
   return {
     kind: "judged",
     stopped: executed.stopped ?? disturbed ?? pacer.slowdown.describeUnanswered() ?? receiver.floodReason(),
-    ...recordOf(options, context, { target, runs }),
+    ...judgeAndRecord(options, context, { target, runs }),
     deliveries: receiver.deliveries(),
     receiver: receiver.record(),
     listening: options.keepsListening === true && !signal.aborted ? receiver.handOver() : null,
@@ -217,17 +217,17 @@ async function judgeTarget(
 
 /** Whether a clause about the number of requests seems broken, so that another client may have used the keys. */
 const hasBrokenLimits = (suites: readonly Suite[], runs: readonly ProbeRun[]): boolean =>
-  judgeAll(suites, resultsByProbe(runs)).some(
+  judgeEvidence(suites, resultsByProbe(runs)).some(
     ({ check, finding }) => finding.kind === "breach" && isAboutCounts(check.clause),
   );
 
-async function discoverOrStop(
+async function discoverOrExplain(
   client: Client,
   target: Target,
   { signal, readOnly }: ClientContext,
-): Promise<ReadyTarget | Unjudged> {
-  const stopped = (): Unjudged =>
-    stoppedBecause(
+): Promise<ReadyTarget | UnjudgedReason> {
+  const stopped = (): UnjudgedReason =>
+    stoppedTooEarly(
       signal.reason instanceof RunTimeout
         ? { why: "nothing judged", because: signal.reason.skipReason.reason }
         : "Interrupted before anything was judged.",
@@ -237,12 +237,12 @@ async function discoverOrStop(
     if (signal.aborted) return stopped();
     return discovered.kind === "ready" || discovered.why === "unreachable"
       ? discovered
-      : stoppedBecause(discovered.sentence);
+      : stoppedTooEarly(discovered.sentence);
   } catch (error) {
     if (signal.aborted) return stopped();
-    if (error instanceof TargetLost) return stoppedBecause({ why: "nothing judged", because: error.message });
+    if (error instanceof TargetLost) return stoppedTooEarly({ why: "nothing judged", because: error.message });
     if (isBudgetExhausted(error) || error instanceof TargetUnavailable)
-      return stoppedBecause({ why: "nothing judged", because: error.skipReason.reason });
+      return stoppedTooEarly({ why: "nothing judged", because: error.skipReason.reason });
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import { findPatch } from "../reference/catalogue.ts";
 import { startFastForwardServer } from "../reference/embedded/testing/fast-forward-server.ts";
 import type { Patch } from "../reference/patch.ts";
 import { suites } from "../suites/all.ts";
-import type { Judgement } from "./judge/judge.ts";
+import type { Judgement } from "./judge/judge-evidence.ts";
 import { selectChecks } from "./plan/selection.ts";
 import { runSuites } from "./run.ts";
 import type { RunResult } from "./run-result.ts";

@@ -4,7 +4,7 @@ import { sampleOf } from "../base/testing/test-scope.ts";
 import { suiteFaults } from "../reference/catalogue.ts";
 import { startEmbedded } from "../reference/embedded/embedded-server.ts";
 import type { Patch } from "../reference/patch.ts";
-import type { Judgement } from "../run/judge/judge.ts";
+import type { Judgement } from "../run/judge/judge-evidence.ts";
 import { selectChecks } from "../run/plan/selection.ts";
 import { runSuites } from "../run/run.ts";
 import { clauseOf, clausesOfParty } from "../spec/clauses.ts";

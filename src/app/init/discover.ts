@@ -5,7 +5,7 @@ import { agentIds, type DiscoveryResult, discoverTarget } from "../../run/discov
 import { defaultBounds } from "../../run/plan/bounds.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { type Client, openClient } from "../../run/send/client.ts";
-import { startPacer } from "../../run/send/pacing.ts";
+import { startPacer } from "../../run/send/pacer.ts";
 import { noOutages } from "../../run/send/outages.ts";
 import { startRecorder } from "../../run/send/recorder.ts";
 import { type Messages, RequestBudgetExhausted, TargetUnavailable, WaitRefused } from "../../run/skip-reason.ts";

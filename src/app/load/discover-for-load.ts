@@ -5,7 +5,7 @@ import { type AgentWithoutPath, UnsendablePath } from "../../run/skip-reason.ts"
 import { discoverTarget } from "../../run/discovery/discover-target.ts";
 import { withDerivedRoles } from "../../run/discovery/derived-roles.ts";
 import { mainKey, type Need } from "../../run/plan/needs.ts";
-import { startPacer } from "../../run/send/pacing.ts";
+import { startPacer } from "../../run/send/pacer.ts";
 import { noOutages } from "../../run/send/outages.ts";
 import { startRecorder } from "../../run/send/recorder.ts";
 import { noUsableKey } from "../../run/run.ts";

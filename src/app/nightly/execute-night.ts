@@ -10,7 +10,7 @@ import { trialIdText, type Night } from "../../report/history/night.ts";
 import { reportFolder, type Retention } from "./history-store.ts";
 import type { DamagedNight } from "../../report/history/night.ts";
 import type { ReportDocument, Report } from "../../report/model/report.ts";
-import { seedOfNight } from "../../run/plan/coverage-seed.ts";
+import { coverageSeedOfNight } from "../../run/plan/coverage-seed.ts";
 import type { RunScope } from "../../run/plan/selection.ts";
 import type { TrialId } from "../../report/model/trial-id.ts";
 import type { Target } from "../../target/target.ts";
@@ -57,7 +57,7 @@ export interface JudgedNight {
 /** Runs the suites and sends the load. Repeats the load trials that look worse than on earlier nights. Writes each report at once. */
 export async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
   const started = new Date();
-  const session = await judgedByRun({ ...plan, coverageSeed: plan.coverageSeed ?? seedOfNight(started) });
+  const session = await judgedByRun({ ...plan, coverageSeed: plan.coverageSeed ?? coverageSeedOfNight(started) });
   if (session.kind === "nothing to judge") return unjudgedNight(plan, started, session);
   const { report, evidence, interrupted } = session;
   saveNightRun(plan, { report, evidence });

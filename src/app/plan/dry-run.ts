@@ -8,7 +8,7 @@ import { limitsOf } from "../../run/plan/key-limits.ts";
 import { hasFewRequests, type TierUnderTest } from "../../run/plan/needs.ts";
 import type { PlannedProbe } from "../../run/plan/plan.ts";
 import { requestsOf, type WaitOptions } from "../../run/probe.ts";
-import { startPacer } from "../../run/send/pacing.ts";
+import { startPacer } from "../../run/send/pacer.ts";
 import { type RunClock, startRunClock, type Timers } from "../../run/time/run-clock.ts";
 import { WaitRefused } from "../../run/skip-reason.ts";
 import type { Target, TargetKey } from "../../target/target.ts";

@@ -1,4 +1,4 @@
-import { type Judgement, judgeAll, resultsByProbe } from "../../run/judge/judge.ts";
+import { type Judgement, judgeEvidence, resultsByProbe } from "../../run/judge/judge-evidence.ts";
 import { planProbes } from "../../run/plan/plan.ts";
 import type { RecordedTraffic } from "../../run/review-recording.ts";
 import type { ProbeRun } from "../../run/probe-run.ts";
@@ -24,7 +24,7 @@ function runsOf({ target, exchanges, startedUnixMs }: RecordedTraffic): ProbeRun
 
 /** Judges the requests of clients by the clauses that bind clients. */
 export const judgeClientRequests = (traffic: RecordedTraffic): Judgement[] =>
-  judgeAll(recordedClientSuites, resultsByProbe(runsOf(traffic)));
+  judgeEvidence(recordedClientSuites, resultsByProbe(runsOf(traffic)));
 
 /** Makes the report on the clients of a proxy. */
 export function reportOnClients(
@@ -39,7 +39,7 @@ export function reportOnClients(
     kind: "judged",
     stopped: null,
     target,
-    judgements: judgeAll(recordedClientSuites, resultsByProbe(runs)),
+    judgements: judgeEvidence(recordedClientSuites, resultsByProbe(runs)),
     runs,
     exchanges: traffic.exchanges,
     deliveries: [],

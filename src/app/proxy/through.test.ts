@@ -4,7 +4,7 @@ import { triesEach } from "../../base/testing/test-scope.ts";
 import { plainNetwork } from "../../base/network/network.ts";
 import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import { findPatch } from "../../reference/catalogue.ts";
-import type { Judgement } from "../../run/judge/judge.ts";
+import type { Judgement } from "../../run/judge/judge-evidence.ts";
 import { probesOf } from "../../run/judge/check.ts";
 import { runSuites } from "../../run/run.ts";
 import { goVendor, startVendor, switchesOf } from "../../selftest/third-party/testing/vendor.ts";

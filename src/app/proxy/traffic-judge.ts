@@ -1,6 +1,6 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Sample, sampleOf } from "../../rules/limits/sample.ts";
-import { type Judgement } from "../../run/judge/judge.ts";
+import { type Judgement } from "../../run/judge/judge-evidence.ts";
 import { reviewRecording } from "../../run/review-recording.ts";
 import { allFacts, recordedSuites } from "../../suites/recorded/recorded-suites.ts";
 import type { ForwardedExchange } from "../../wire/forward/forwarded-exchange.ts";

@@ -4,7 +4,7 @@ import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { Report, ReportedRecording } from "../../report/model/report.ts";
 import { type RecordedTraffic, reviewRecording } from "../../run/review-recording.ts";
-import type { Judgement } from "../../run/judge/judge.ts";
+import type { Judgement } from "../../run/judge/judge-evidence.ts";
 import type { Messages } from "../../run/skip-reason.ts";
 import type { RequirementSet } from "../../spec/requirements.ts";
 import { recordedSuites, type RecordingFacts } from "../../suites/recorded/recorded-suites.ts";

@@ -10,7 +10,7 @@ import type { Report, ReportFinding, Outcome, RowLevel } from "../../report/mode
 import { type RunEnd, hasInvalidLoad, totalsOf, verdictWith } from "../../report/model/verdict.ts";
 import type { Unproven } from "../../run/judge/finding.ts";
 import type { SkipText } from "../../run/skip-reason.ts";
-import type { Judgement } from "../../run/judge/judge.ts";
+import type { Judgement } from "../../run/judge/judge-evidence.ts";
 
 /** Everything apart from the findings that decides the verdict of a report. */
 export interface JudgingInput {

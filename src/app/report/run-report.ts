@@ -3,7 +3,7 @@ import type { RequirementSet } from "../../spec/requirements.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Party } from "../../spec/clause.ts";
 import { clauseOf } from "../../spec/clauses.ts";
-import type { Judgement } from "../../run/judge/judge.ts";
+import type { Judgement } from "../../run/judge/judge-evidence.ts";
 import type { Messages } from "../../run/skip-reason.ts";
 import type { Selection } from "../../run/plan/selection.ts";
 import type { RunResult } from "../../run/run-result.ts";

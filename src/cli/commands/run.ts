@@ -110,7 +110,7 @@ const outcomeOf = (judged: JudgedTarget, isWatchStopped = false): RunOutcome => 
 
 /** Judges the target. With `--watch`, waits for the retries of webhooks and judges again. */
 async function act(prepared: Prepared): Promise<RunOutcome> {
-  const { judged, hasFailed } = await judgeTarget(prepared);
+  const { judged, hasFailed } = await judgeWithProgress(prepared);
   const isWatched = prepared.flags.watch === true && !hasFailed && !judged.interrupted && judged.kind === "judged";
   if (!isWatched) return outcomeOf(judged);
   try {
@@ -120,7 +120,7 @@ async function act(prepared: Prepared): Promise<RunOutcome> {
   }
 }
 
-async function judgeTarget({ target, patches, scope, flags }: Prepared) {
+async function judgeWithProgress({ target, patches, scope, flags }: Prepared) {
   const { events, done } = showRunProgress(flags.quiet === true);
   try {
     return await untilInterrupted(async ({ signal, isInterrupted, hasFailed, interrupt }) => {

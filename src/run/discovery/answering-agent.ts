@@ -6,7 +6,7 @@ import { isBudgetExhausted } from "../skip-reason.ts";
 export const defaultQuery = "Hello. Please answer in a few words.";
 
 /** Maximum number of agents that the search invokes. More invokes could use up the small limit of a key. */
-const maxTried = 2;
+const maxInvokedAgents = 2;
 
 export interface AgentAttempt {
   readonly agent: string;
@@ -24,7 +24,7 @@ export async function findAnsweringAgent(
 ): Promise<AgentAttempt | null> {
   let last: AgentAttempt | null = null;
   try {
-    for (const agent of agents.slice(0, maxTried)) {
+    for (const agent of agents.slice(0, maxInvokedAgents)) {
       const exchange = await client.invoke(agent, { query: defaultQuery });
       last = { agent, exchange };
       if (isAnswer(statusOf(exchange))) break;

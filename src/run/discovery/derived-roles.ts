@@ -17,7 +17,7 @@ interface DerivedRole {
   readonly isFulfilled: (client: Client, agent: string, body: object, time: RunClock) => Promise<boolean>;
 }
 
-const delayMs = 200;
+const streamDelayMs = 200;
 /** Number of events to read before deciding whether a stream is slow. The query asks for a stream with more events. */
 const slowStreamSampleSize = 5;
 /** A stream counts as slow if at least this share of the requested delay is observed. */
@@ -29,13 +29,13 @@ const maxAdvanceMs = 10_000;
 /** An agent counts as slow if it takes at least this long to respond. */
 const minSlowMs = 1000;
 
-const manyWords = `Please count: ${Array.from({ length: 20 }, (_, index) => index + 1).join(" ")}`;
+const countingQuery = `Please count: ${Array.from({ length: 20 }, (_, index) => index + 1).join(" ")}`;
 
 const derivableRoles: readonly DerivedRole[] = [
   {
     role: "slowStreaming",
     source: "streaming",
-    requestFields: { query: manyWords, parameters: { stream_delay_ms: delayMs } },
+    requestFields: { query: countingQuery, parameters: { stream_delay_ms: streamDelayMs } },
     isFulfilled: streamsSlowly,
   },
   {
@@ -96,13 +96,15 @@ async function streamsSlowly(client: Client, agent: string, body: object, time: 
   underway.close();
   const exchange = await finished;
   const gaps = eventTimesMs.slice(2).map((ms, index) => ms - (eventTimesMs[index + 1] ?? ms));
-  return is2xx(statusOf(exchange)) && gaps.length >= 2 && gaps.every((ms) => ms >= minObservedDelayShare * delayMs);
+  return (
+    is2xx(statusOf(exchange)) && gaps.length >= 2 && gaps.every((ms) => ms >= minObservedDelayShare * streamDelayMs)
+  );
 }
 
 /** Whether a response takes long enough that concurrent requests overlap. */
 async function answersSlowly(client: Client, agent: string, body: object): Promise<boolean> {
   const exchange = await client.invoke(agent, body);
-  return is2xx(statusOf(exchange)) && tookMs(exchange) >= minSlowMs;
+  return is2xx(statusOf(exchange)) && responseTimeMs(exchange) >= minSlowMs;
 }
 
-const tookMs = ({ answer, sentMs }: Exchange): number => answer.endMs - sentMs;
+const responseTimeMs = ({ answer, sentMs }: Exchange): number => answer.endMs - sentMs;

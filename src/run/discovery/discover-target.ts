@@ -35,21 +35,21 @@ export async function discoverTarget(client: Client, target: Target, readOnly = 
   const listing = await client.send("GET", listPath);
   if (listing.answer.kind === "unanswered") return nothingToJudge(describeUnreachable(target, listing));
   const usage = await client.send("GET", "/usage");
-  const again = await readAgain(client, listing, usage);
+  const again = await readOtherEndpointTwice(client, listing, usage);
   const candidates = named === undefined ? unassignedAgents(target, agentIds(bodyJson(listing))) : [named];
   const health: Exchange[] = [];
   for (const agent of candidates) health.push(await client.health(agent));
   const found = { listing, usage, again, health, invoked: null };
-  if (!isRecognised(found)) return nothingToJudge(describeOtherApi(target, found));
-  if (isRefused(listing) && isRefused(usage)) return nothingToJudge(describeRefusedKey(listing, client));
+  if (!implementsInterface(found)) return nothingToJudge(describeOtherApi(target, found));
+  if (refusesKey(listing) && refusesKey(usage)) return nothingToJudge(describeRefusedKey(listing, client));
   if (named !== undefined || target.agentSource === "named") return { kind: "ready", discovery: found, target };
-  const agents = byHealth(candidates, health);
+  const agents = sortByHealth(candidates, health);
   const invoked = readOnly ? null : await findAnsweringAgent(client, agents, isWorking);
   const agent = invoked?.agent ?? agents[0];
   return {
     kind: "ready",
     discovery: { ...found, invoked: invoked?.exchange ?? null },
-    target: agent === undefined ? target : withAgent(target, agent),
+    target: agent === undefined ? target : withAnsweringAgent(target, agent),
   };
 }
 
@@ -57,7 +57,7 @@ export async function discoverTarget(client: Client, target: Target, readOnly = 
  * If the target lacks the list or the usage endpoint (404 or 405), reads the other endpoint twice more. Limits will be
  * tested by such reads, because they run no agent.
  */
-async function readAgain(client: Client, listing: Exchange, usage: Exchange): Promise<Exchange[]> {
+async function readOtherEndpointTwice(client: Client, listing: Exchange, usage: Exchange): Promise<Exchange[]> {
   const isMissing = (exchange: Exchange): boolean => [404, 405].includes(statusOf(exchange) ?? 0);
   if (isMissing(listing) === isMissing(usage)) return [];
   const path = isMissing(usage) ? listPath : "/usage";
@@ -110,7 +110,7 @@ const isCertificateError = (detail: string): boolean => /certificate|\b\w*CERT\w
 /**
  * Whether the response to the list, to usage or to a health request shows that the target implements this interface.
  */
-function isRecognised({ listing, usage, health }: Discovery): boolean {
+function implementsInterface({ listing, usage, health }: Discovery): boolean {
   const [list, used] = [bodyJson(listing), bodyJson(usage)].map(envelopeContent);
   return (
     hasField(list, "pagination") ||
@@ -123,7 +123,7 @@ function isRecognised({ listing, usage, health }: Discovery): boolean {
 
 const isDocumentedCode = (code: unknown): boolean => typeof code === "string" && Object.hasOwn(errorCodes, code);
 const isHealthStatus = (status: unknown): boolean => healthStatuses.some((each) => each === status);
-const isRefused = (exchange: Exchange): boolean => [401, 403].includes(statusOf(exchange) ?? 0);
+const refusesKey = (exchange: Exchange): boolean => [401, 403].includes(statusOf(exchange) ?? 0);
 
 function describeRefusedKey(listing: Exchange, client: Client): string {
   const code = getPath(getPath(bodyJson(listing), "error"), "code");
@@ -170,7 +170,7 @@ const isListing = ({ request: { method, url } }: Exchange): boolean => method ==
 const hasField = (value: unknown, name: string): boolean => getPath(value, name) !== undefined;
 
 /** Sorts agents by their health, the best first. */
-function byHealth(candidates: readonly string[], health: readonly Exchange[]): string[] {
+function sortByHealth(candidates: readonly string[], health: readonly Exchange[]): string[] {
   const rankOf = (agent: string): number => {
     const report = health[candidates.indexOf(agent)];
     const status = report === undefined ? undefined : getPath(bodyJson(report), "status");
@@ -181,7 +181,7 @@ function byHealth(candidates: readonly string[], health: readonly Exchange[]): s
   return candidates.toSorted((a, b) => rankOf(a) - rankOf(b));
 }
 
-const withAgent = (target: Target, agent: string): Target => ({
+const withAnsweringAgent = (target: Target, agent: string): Target => ({
   ...target,
   agents: { ...target.agents, answering: agent, streaming: target.agents.streaming ?? agent },
 });

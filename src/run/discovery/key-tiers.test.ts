@@ -8,7 +8,7 @@ import { exchange } from "../../suites/testing/exchange.ts";
 import { selectChecks } from "../plan/selection.ts";
 import { runSuites } from "../run.ts";
 import { aKey, aTarget } from "../testing/targets.ts";
-import { keysOfUnknownTier, tierShownBy } from "./key-tiers.ts";
+import { keysOfUnknownTier, tierInUsageResponse } from "./key-tiers.ts";
 
 interface Shown {
   readonly status?: number;
@@ -54,7 +54,7 @@ describe("the tier that a read of usage shows", () => {
     ["a number of no tier of the target's own", { limit: 10 }, own, "free"],
     ["its minute in an error", { status: 401, limit: 10 }, {}, null],
   ])("with %s", (_, shown, tiers, tier) => {
-    expect(tierShownBy(usage(shown), { tiers })).toBe(tier);
+    expect(tierInUsageResponse(usage(shown), { tiers })).toBe(tier);
   });
 });
 

@@ -21,11 +21,11 @@ export function keysOfUnknownTier(target: Target, main: TargetKey): TargetKey[] 
  * Detects the tiers of the keys for which the target file names none, with one read for each key. Keys that are not
  * read, because the run was stopped or may send no more, stay without a tier.
  */
-export async function withTiersOfKeys(client: Client, target: Target, signal: AbortSignal): Promise<Target> {
+export async function withDetectedTiers(client: Client, target: Target, signal: AbortSignal): Promise<Target> {
   let known = target;
   try {
     for (const key of keysOfUnknownTier(target, client.key)) {
-      const tier = tierShownBy(await client.since("1.1").as(key).send("GET", "/usage"), target);
+      const tier = tierInUsageResponse(await client.since("1.1").as(key).send("GET", "/usage"), target);
       for (const { name } of Object.values(target.keys).filter((each) => each.key === key.key))
         known = withDetectedTier(known, name, tier);
     }
@@ -41,7 +41,7 @@ export async function withTiersOfKeys(client: Client, target: Target, signal: Ab
  * target file may have this `Limit`, and the quota of tokens must not contradict the tier. If two tiers share the
  * number, the quota must confirm the tier.
  */
-export function tierShownBy(exchange: Exchange, { tiers }: Pick<Target, "tiers">): PublishedTier | null {
+export function tierInUsageResponse(exchange: Exchange, { tiers }: Pick<Target, "tiers">): PublishedTier | null {
   const { limit, remaining, resetAfter, date } = sampleOf(exchange);
   if (!is2xx(statusOf(exchange)) || limit === null || remaining === null) return null;
   const tier = tierOfWindow({ limit, remaining, resetAfter, date });

@@ -5,7 +5,7 @@ import { assignedAgents } from "../../target/target.ts";
 import type { ProbeContext } from "../probe.ts";
 
 /** The id to use if no id of the target is known. */
-const defaultId = "no-such-agent-7f3a";
+const defaultUnknownId = "no-such-agent-7f3a";
 /**
  * Minimum number of digits of an unknown numeric id. No agent is likely to have such a long number, and an integer column can hold it.
  */
@@ -17,7 +17,7 @@ const fixedSeed = 1;
  * The id of an agent that does not exist, in the format of the target's ids. The target should see an unknown agent,
  * not a malformed id.
  */
-export const unknownAgentOf = ({ discovery, target }: Pick<ProbeContext, "discovery" | "target">): string =>
+export const unknownAgentId = ({ discovery, target }: Pick<ProbeContext, "discovery" | "target">): string =>
   unknownIdLike([...agentIds(bodyJson(discovery.listing)), ...assignedAgents(target)]);
 
 /**
@@ -26,7 +26,7 @@ export const unknownAgentOf = ({ discovery, target }: Pick<ProbeContext, "discov
  */
 export function unknownIdLike(known: readonly string[]): string {
   const [first] = known;
-  if (first === undefined) return defaultId;
+  if (first === undefined) return defaultUnknownId;
   if (known.every((id) => /^\d+$/.test(id))) return unknownNumber(known);
   const longest = known.reduce((one, other) => (other.length > one.length ? other : one), first);
   const kept = prefixLength(longest, known);
@@ -47,7 +47,7 @@ export function unknownIdLike(known: readonly string[]): string {
     }).join("");
     if (!known.includes(id)) return id;
   }
-  return defaultId;
+  return defaultUnknownId;
 }
 
 const characterClasses: readonly RegExp[] = [/[a-z]/, /[A-Z]/, /\d/];

@@ -12,7 +12,7 @@ import type { Discovery } from "../probe.ts";
 /**
  * Maximum response size. Each webhook receives the whole response in a delivery, and the receiver has limited storage.
  */
-const maxBytes = 16 * 1024;
+const maxResponseBytes = 16 * 1024;
 /**
  * Limits of the search, because a key may have a small limit. The search stops after `invoked` agents, while `slow`
  * responses are missing, or after `failedInSequence` failures.
@@ -31,8 +31,8 @@ const defaultTimeouts = { nextMs: 1000, lastMs: 5000 };
 
 export const respondsQuickly = ({ sentMs, answer }: Exchange): boolean => answer.endMs - sentMs <= maxQuickMs;
 
-const isShort = ({ answer }: Exchange): boolean =>
-  answer.kind === "answered" && (answer.body.kind === "none" || answer.body.bytes <= maxBytes);
+const hasShortBody = ({ answer }: Exchange): boolean =>
+  answer.kind === "answered" && (answer.body.kind === "none" || answer.body.bytes <= maxResponseBytes);
 
 /** A target with its webhook agent. */
 export interface WebhookAgentResult {
@@ -71,11 +71,11 @@ export async function withWebhookAgent(
   try {
     const { answering, remembering } = target.agents;
     const known = remembering === undefined || remembering === answering ? [] : [remembering];
-    const suitable = await findSuitable(known, invoke, timeouts);
+    const suitable = await findWebhookAgent(known, invoke, timeouts);
     if (suitable !== null) return resultWith(suitable);
     const first = othersIn(discovery.listing);
     const listed = first.length > 0 ? first : othersIn(await client.send("GET", "/agents?page=1&limit=20"));
-    return resultWith(await findSuitable(listed, invoke, timeouts));
+    return resultWith(await findWebhookAgent(listed, invoke, timeouts));
   } catch (error) {
     if (!(signal.aborted || error instanceof SkipError)) throw error;
   }
@@ -83,7 +83,7 @@ export async function withWebhookAgent(
 }
 
 /** An agent that was invoked. */
-interface Candidate {
+interface InvokedAgent {
   readonly agent: string;
   /** `null` until the agent has responded. */
   exchange: Exchange | null;
@@ -93,16 +93,16 @@ interface Candidate {
  * Finds the first agent with quick and short responses, or else one with short responses. If an agent is slow, the next
  * one is invoked at the same time.
  */
-async function findSuitable(
+async function findWebhookAgent(
   agents: readonly string[],
   invoke: (agent: string) => Promise<Exchange>,
   timeouts: typeof defaultTimeouts,
 ): Promise<string | null> {
-  const candidates: Candidate[] = [];
+  const candidates: InvokedAgent[] = [];
   const pending = new Set<Promise<void>>();
-  const isSuitable = ({ exchange }: Candidate): boolean =>
-    exchange !== null && is2xx(statusOf(exchange)) && isShort(exchange);
-  const hasFailed = ({ exchange }: Candidate): boolean => exchange !== null && !is2xx(statusOf(exchange));
+  const isSuitable = ({ exchange }: InvokedAgent): boolean =>
+    exchange !== null && is2xx(statusOf(exchange)) && hasShortBody(exchange);
+  const hasFailed = ({ exchange }: InvokedAgent): boolean => exchange !== null && !is2xx(statusOf(exchange));
   const quickest = (): string | null =>
     candidates.find((each) => isSuitable(each) && each.exchange !== null && respondsQuickly(each.exchange))?.agent ??
     null;
@@ -113,7 +113,7 @@ async function findSuitable(
     stop.abort();
   };
   for (const agent of agents.slice(0, searchLimits.invoked)) {
-    const candidate: Candidate = { agent, exchange: null };
+    const candidate: InvokedAgent = { agent, exchange: null };
     candidates.push(candidate);
     const ending = invoke(agent)
       .then((exchange) => {

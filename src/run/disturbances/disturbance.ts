@@ -37,26 +37,27 @@ function describeSharing({ by, keys }: Extract<Disturbance, { kind: "keys shared
 }
 
 /** Whether a disturbance makes an exchange worthless for every check. */
-export function spoilsExchange(disturbance: Disturbance, { key, sentMs, answer }: Exchange): boolean {
+export function invalidatesExchange(disturbance: Disturbance, { key, sentMs, answer }: Exchange): boolean {
   if (answer.endMs < disturbance.fromMs) return false;
   if (disturbance.kind === "key refused") return key === disturbance.key;
   return disturbance.kind === "stalled" && sentMs <= disturbance.toMs;
 }
 
 /** Whether a disturbance makes a rate-limit sample of a key worthless for counting requests and time. */
-export function spoilsSample(disturbance: Disturbance, key: string, { endMs }: Sample): boolean {
+export function invalidatesSample(disturbance: Disturbance, key: string, { endMs }: Sample): boolean {
   if (endMs < disturbance.fromMs) return false;
   if (disturbance.kind === "key refused") return key === disturbance.key;
   return disturbance.kind === "stalled" || disturbance.keys.includes(key);
 }
 
 /** Clauses about how many requests a key may send, or how many the target has counted. */
-const counts = /^(LIM-\d+|HDR-1[23579]|USE-[78]|HLT-1[56]|SSE-27|ALR-3)$/;
+const countingClauses = /^(LIM-\d+|HDR-1[23579]|USE-[78]|HLT-1[56]|SSE-27|ALR-3)$/;
 /**
  * Clauses about durations and the order of events. Another run can break them, because it moves the test clock and
  * causes events of its own.
  */
-const times = /^(HOOK-\d+|WHK-\d+|ALR-\d+|KEY-3|AUTH-10|HDR-1[46]|INV-[49]|SSE-14|SSE-31|HLT-(8|17|22)|REQ-8|ERR-16)$/;
+const timingClauses =
+  /^(HOOK-\d+|WHK-\d+|ALR-\d+|KEY-3|AUTH-10|HDR-1[46]|INV-[49]|SSE-14|SSE-31|HLT-(8|17|22)|REQ-8|ERR-16)$/;
 
-export const isAboutCounts = (clause: string): boolean => counts.test(clause);
-export const isAboutTime = (clause: string): boolean => times.test(clause);
+export const isAboutCounts = (clause: string): boolean => countingClauses.test(clause);
+export const isAboutTiming = (clause: string): boolean => timingClauses.test(clause);

@@ -11,28 +11,28 @@ import type { Disturbance } from "./disturbance.ts";
  */
 const settleMs = 1000;
 /** Real time between two readings of the rate-limit headers. */
-const pauseMs = 750;
-const pauses = 4;
+const readingIntervalMs = 750;
+const spacedReadings = 4;
 /** How much the end of a window may differ from the time in the headers, because the headers are rounded. */
 const roundingMs = 1200;
 /** Real time between two readings while waiting for a window to begin. */
 const pollMs = 100;
 /** Number of health requests to send without a pause. They show whether the target counts health requests. */
-const readingsAtOnce = 3;
+const immediateReadings = 3;
 /**
  * Number of requests that must be counted while the run sends none. Fewer do not show that somebody else uses the key.
  */
-const minCounted = 2;
+const minForeignRequests = 2;
 
 /** The rate-limit headers of one response. */
-interface Reading {
+interface LimitReading {
   readonly limit: number;
   readonly remaining: number;
   readonly resetAfter: number | null;
 }
 
 /** The parts of a run that {@link findForeignUse} needs. */
-interface Search {
+interface ForeignUseSearch {
   /** The keys that the run has used. */
   readonly keys: readonly TargetKey[];
   readonly health: (key: TargetKey) => Promise<Exchange>;
@@ -44,13 +44,13 @@ interface Search {
  * counts. Sends 9 health requests for each key, within 4 s. If the window of a key is used up, waits for the next
  * window first.
  */
-export async function findForeignUse({ keys, health, time }: Search): Promise<Disturbance[]> {
-  const read: Read = async (key) => readingOf(await health(key));
+export async function findForeignUse({ keys, health, time }: ForeignUseSearch): Promise<Disturbance[]> {
+  const read: ReadLimit = async (key) => readingOf(await health(key));
   await time.sleepReal(settleMs);
   const found = await Promise.all(
     keys.map(async (key) => {
       // A key with a small limit per minute may be exhausted once more by now.
-      await refill(key, read, time);
+      await awaitNextWindow(key, read, time);
       return (await isUsedElsewhere(key, read, time)) ? [key.name] : [];
     }),
   );
@@ -58,12 +58,12 @@ export async function findForeignUse({ keys, health, time }: Search): Promise<Di
   return names.length === 0 ? [] : [{ kind: "keys shared", by: "somebody else", fromMs: 0, keys: names }];
 }
 
-type Read = (key: TargetKey) => Promise<Reading | null>;
+type ReadLimit = (key: TargetKey) => Promise<LimitReading | null>;
 
 /** Waits for the next window of an exhausted key. Until then its `Remaining` is 0 and cannot fall. */
-async function refill(key: TargetKey, read: Read, time: Search["time"]): Promise<void> {
+async function awaitNextWindow(key: TargetKey, read: ReadLimit, time: ForeignUseSearch["time"]): Promise<void> {
   const reading = await read(key);
-  if (reading === null || reading.remaining >= minCounted || reading.resetAfter === null) return;
+  if (reading === null || reading.remaining >= minForeignRequests || reading.resetAfter === null) return;
   const resetMs = reading.resetAfter * 1000;
   const waitMs = time.canAdvance ? resetMs + roundingMs : Math.max(0, resetMs - roundingMs);
   if (time.canWait(waitMs)) await time.passTime(waitMs, "to see whether somebody else uses the key");
@@ -71,38 +71,38 @@ async function refill(key: TargetKey, read: Read, time: Search["time"]): Promise
   // wait if the user allows no waiting time at all.
   else if (waitMs <= minuteOverMs && time.canWait(1)) await time.sleepReal(waitMs);
   else return;
-  if (!time.canAdvance) await awaitRefill(key, read, time);
+  if (!time.canAdvance) await pollForNextWindow(key, read, time);
 }
 
 /**
  * Waits until the next rate-limit window of a key has begun. Gives up after a few seconds: rounding cannot explain a
  * longer delay.
  */
-async function awaitRefill(key: TargetKey, read: Read, time: Search["time"]): Promise<void> {
+async function pollForNextWindow(key: TargetKey, read: ReadLimit, time: ForeignUseSearch["time"]): Promise<void> {
   for (let waitedMs = 0; waitedMs < 3 * roundingMs; waitedMs += pollMs) {
-    if (((await read(key))?.remaining ?? minCounted) >= minCounted) return;
+    if (((await read(key))?.remaining ?? minForeignRequests) >= minForeignRequests) return;
     await time.sleepReal(pollMs);
   }
 }
 
-async function isUsedElsewhere(key: TargetKey, read: Read, time: Search["time"]): Promise<boolean> {
-  const atOnce = await readings(readingsAtOnce, () => read(key));
-  const apart = await readings(
-    pauses + 1,
+async function isUsedElsewhere(key: TargetKey, read: ReadLimit, time: ForeignUseSearch["time"]): Promise<boolean> {
+  const atOnce = await takeReadings(immediateReadings, () => read(key));
+  const apart = await takeReadings(
+    spacedReadings + 1,
     () => read(key),
-    () => time.sleepReal(pauseMs),
+    () => time.sleepReal(readingIntervalMs),
   );
-  const perReading = Math.max(0, ...falls(atOnce));
-  const counted = falls(apart).map((fall) => Math.max(0, fall - perReading));
-  return counted.reduce((sum, fall) => sum + fall, 0) >= minCounted;
+  const perReading = Math.max(0, ...decreasesBetween(atOnce));
+  const counted = decreasesBetween(apart).map((fall) => Math.max(0, fall - perReading));
+  return counted.reduce((sum, fall) => sum + fall, 0) >= minForeignRequests;
 }
 
-async function readings(
+async function takeReadings(
   count: number,
-  read: () => Promise<Reading | null>,
+  read: () => Promise<LimitReading | null>,
   pause: () => Promise<void> = async () => {},
-): Promise<(Reading | null)[]> {
-  const found: (Reading | null)[] = [];
+): Promise<(LimitReading | null)[]> {
+  const found: (LimitReading | null)[] = [];
   for (let index = 0; index < count; index += 1) {
     if (index > 0) await pause();
     found.push(await read());
@@ -114,14 +114,14 @@ async function readings(
  * The amounts by which `Remaining` fell from one reading to the next. The amount is 0 if `Limit` changed, because the
  * headers then describe another window.
  */
-const falls = (those: readonly (Reading | null)[]): number[] =>
+const decreasesBetween = (those: readonly (LimitReading | null)[]): number[] =>
   those.map((reading, index) => {
     const before = those[index - 1] ?? null;
     if (reading === null || before === null || reading.limit !== before.limit) return 0;
     return before.remaining - reading.remaining;
   });
 
-function readingOf(exchange: Exchange): Reading | null {
+function readingOf(exchange: Exchange): LimitReading | null {
   const limit = wholeNumberHeader(exchange, rateHeaders.limit.header);
   const remaining = wholeNumberHeader(exchange, rateHeaders.remaining.header);
   const resetAfter = secondsHeader(exchange, rateHeaders.resetAfter.header);

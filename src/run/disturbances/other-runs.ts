@@ -26,7 +26,7 @@ export interface AnnouncedRun {
   readonly close: () => void;
 }
 
-const recordSchema = z.object({
+const announcementSchema = z.object({
   host: z.string(),
   pid: z.number(),
   startedMs: z.number(),
@@ -34,14 +34,14 @@ const recordSchema = z.object({
   /** Hashes of the address with each key, because the file must not reveal a key. */
   keys: z.array(z.string()),
 });
-type RunRecord = z.infer<typeof recordSchema>;
+type AnnouncementFile = z.infer<typeof announcementSchema>;
 
 /** How often a run touches its file to show that it is alive. */
 const touchIntervalMs = 5000;
 /** A run counts as alive if its file was touched within this time. */
 const maxSilenceMs = 30_000;
 /** How long the file of a run is kept after its last touch. */
-const keptMs = 24 * hourMs;
+const maxFileAgeMs = 24 * hourMs;
 
 // The folder name contains the user's numeric id, because a user in a container may have no name.
 const defaultFolder = (): string => join(tmpdir(), `agent-hosting-conformance-${process.getuid?.() ?? "user"}`);
@@ -56,22 +56,25 @@ export function announceRun(
 ): AnnouncedRun {
   const path = join(folder, `${randomUUID()}.json`);
   const nameByHash = new Map(Object.values(keys).map(({ key, name }) => [hashOf(baseUrl, key), name]));
-  const own: RunRecord = {
+  const own: AnnouncementFile = {
     host: hostname(),
     pid: process.pid,
     startedMs: orderedNow(),
     endedMs: null,
     keys: [...nameByHash.keys()],
   };
-  attempt(() => {
+  nullIfFailed(() => {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    removeOld(folder);
+    removeOldFiles(folder);
     writeFileSync(path, JSON.stringify(own), { mode: 0o600 });
   });
-  const timer = setInterval(() => attempt(() => utimesSync(path, new Date(), new Date())), touchIntervalMs).unref();
+  const timer = setInterval(
+    () => nullIfFailed(() => utimesSync(path, new Date(), new Date())),
+    touchIntervalMs,
+  ).unref();
   return {
     shared: (fromMs = own.startedMs) => {
-      const others = othersIn(folder, path, fromMs).filter((each) => each.keys.some((key) => nameByHash.has(key)));
+      const others = otherRunsIn(folder, path, fromMs).filter((each) => each.keys.some((key) => nameByHash.has(key)));
       if (others.length === 0) return null;
       const sinceMs = others.reduce((first, { startedMs }) => Math.min(first, startedMs), Infinity);
       const names = others.flatMap((each) => each.keys.flatMap((key) => nameByHash.get(key) ?? []));
@@ -79,20 +82,20 @@ export function announceRun(
     },
     close: () => {
       clearInterval(timer);
-      attempt(() => writeFileSync(path, JSON.stringify({ ...own, endedMs: orderedNow() }), { mode: 0o600 }));
+      nullIfFailed(() => writeFileSync(path, JSON.stringify({ ...own, endedMs: orderedNow() }), { mode: 0o600 }));
     },
   };
 }
 
-let lastMs = 0;
+let lastStartMs = 0;
 
 /**
  * Returns the time of day, but a later time at each call: two runs of one process may begin within the same
  * millisecond.
  */
 function orderedNow(): number {
-  lastMs = Math.max(Date.now(), lastMs + 0.001);
-  return lastMs;
+  lastStartMs = Math.max(Date.now(), lastStartMs + 0.001);
+  return lastStartMs;
 }
 
 function hashOf(baseUrl: string, key: string): string {
@@ -101,13 +104,13 @@ function hashOf(baseUrl: string, key: string): string {
 }
 
 /** Other runs that were still active at `sinceMs` or later. */
-function othersIn(folder: string, ownPath: string, sinceMs: number): RunRecord[] {
-  const paths = attempt(() => readdirSync(folder).map((name) => join(folder, name))) ?? [];
-  return paths.flatMap((path): RunRecord[] => {
-    const record = path === ownPath ? null : readRecord(path);
+function otherRunsIn(folder: string, ownPath: string, sinceMs: number): AnnouncementFile[] {
+  const paths = nullIfFailed(() => readdirSync(folder).map((name) => join(folder, name))) ?? [];
+  return paths.flatMap((path): AnnouncementFile[] => {
+    const record = path === ownPath ? null : readAnnouncement(path);
     if (record === null) return [];
     const { signedMs, ...run } = record;
-    const endedMs = run.endedMs ?? (isGone(run) ? signedMs : signedMs + maxSilenceMs);
+    const endedMs = run.endedMs ?? (hasProcessEnded(run) ? signedMs : signedMs + maxSilenceMs);
     return endedMs > sinceMs ? [run] : [];
   });
 }
@@ -115,7 +118,7 @@ function othersIn(folder: string, ownPath: string, sinceMs: number): RunRecord[]
 /**
  * Whether the process of a run no longer exists. Returns `false` for a run on another machine, which cannot be checked.
  */
-function isGone({ host, pid }: RunRecord): boolean {
+function hasProcessEnded({ host, pid }: AnnouncementFile): boolean {
   if (host !== hostname()) return false;
   try {
     process.kill(pid, 0);
@@ -125,17 +128,17 @@ function isGone({ host, pid }: RunRecord): boolean {
   }
 }
 
-function readRecord(path: string): (RunRecord & { readonly signedMs: number }) | null {
-  const found = attempt(() => ({ text: readFileSync(path, "utf8"), signedMs: statSync(path).mtimeMs }));
+function readAnnouncement(path: string): (AnnouncementFile & { readonly signedMs: number }) | null {
+  const found = nullIfFailed(() => ({ text: readFileSync(path, "utf8"), signedMs: statSync(path).mtimeMs }));
   if (found === null) return null;
-  const parsed = recordSchema.safeParse(tryParseJson(found.text));
+  const parsed = announcementSchema.safeParse(tryParseJson(found.text));
   return parsed.success ? { ...parsed.data, signedMs: found.signedMs } : null;
 }
 
-function removeOld(folder: string): void {
+function removeOldFiles(folder: string): void {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
-    if (statSync(path).mtimeMs < Date.now() - keptMs) rmSync(path, { force: true });
+    if (statSync(path).mtimeMs < Date.now() - maxFileAgeMs) rmSync(path, { force: true });
   }
 }
 
@@ -143,7 +146,7 @@ function removeOld(folder: string): void {
  * Runs a file operation and returns `null` if it fails. Another process may have removed the file, or the folder may be
  * read-only. Neither matters to a run.
  */
-function attempt<T>(action: () => T): T | null {
+function nullIfFailed<T>(action: () => T): T | null {
   try {
     return action();
   } catch {

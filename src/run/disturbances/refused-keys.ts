@@ -18,7 +18,7 @@ export async function findRefusedKeys(target: Target, client: Client, recorder: 
   for (const key of Object.values(target.keys)) {
     if (key.expired || key.expiresInSeconds !== null) continue;
     const fromMs = refusedSince(recorder.samplesOf(key.name));
-    const earlier = fromMs === null ? undefined : recorder.exchanges().find((each) => wasRead(each, key.name));
+    const earlier = fromMs === null ? undefined : recorder.exchanges().find((each) => isUnsignedRead(each, key.name));
     if (fromMs === null || earlier === undefined) continue;
     const { pathname, search } = new URL(earlier.request.url);
     const again = await client.as(key).send("GET", pathname + search, { fromOrigin: true, unpaced: true });
@@ -27,7 +27,7 @@ export async function findRefusedKeys(target: Target, client: Client, recorder: 
   return found;
 }
 
-const wasRead = (exchange: Exchange, key: string): boolean =>
+const isUnsignedRead = (exchange: Exchange, key: string): boolean =>
   exchange.key === key && exchange.request.method === "GET" && statusOf(exchange) === 200 && !isSigned(exchange);
 
 /** Whether a request was signed. Such a request cannot be repeated, because its signature expires. */

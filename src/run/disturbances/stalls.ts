@@ -17,12 +17,12 @@ export const machineClocks: MachineClocks = {
   wall: () => Date.now(),
   busy: () => {
     const { user, system } = process.cpuUsage();
-    return (user + system) / 1000 + queuedMs();
+    return (user + system) / 1000 + processorQueueMs();
   },
 };
 
 /** How long the thread of the event loop has waited for the processor. Only Linux reports this; elsewhere it is 0. */
-function queuedMs(): number {
+function processorQueueMs(): number {
   try {
     return Number(readFileSync("/proc/self/schedstat", "utf8").split(" ")[1]) / 1e6;
   } catch {

@@ -5,7 +5,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { exchange } from "../../suites/testing/exchange.ts";
 import { type Check, suite } from "./check.ts";
 import { unproven } from "./finding.ts";
-import { judgeAll, type ProbeResults } from "./judge.ts";
+import { judgeEvidence, type ProbeResults } from "./judge-evidence.ts";
 import { need, type SkipCause } from "../skip-reason.ts";
 import { probe } from "../probe.ts";
 import { checkEvery } from "./check-every.ts";
@@ -45,7 +45,7 @@ function judge(all: readonly Exchange[], left: readonly (readonly [of: string, S
     [allExchanges.name, [{ instance: null, result: { kind: "ran", evidence: { all } } }]],
     [visitor.name, [{ instance: null, result: { kind: "ran", evidence: visited } }]],
   ]);
-  const [judgement] = judgeAll([suite("", [check])], results);
+  const [judgement] = judgeEvidence([suite("", [check])], results);
   return judgement;
 }
 

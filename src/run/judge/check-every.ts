@@ -3,12 +3,12 @@ import { bodyText } from "../../evidence/exchange.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
 import type { JudgedId, ReadingOf } from "../../spec/clauses.ts";
 import type { Probe } from "../probe.ts";
-import { type Check, type CheckOptions, type EvidenceOf, identityOf, type Probes } from "./check.ts";
+import { type Check, type CheckOptions, type EvidenceOf, identityOf, type ProbesByName } from "./check.ts";
 import type { Cell, CellCoverage, Coverage, CoverageMatrix } from "./coverage.ts";
 import { type Breach, breach, type Finding, holds, type Proof } from "./finding.ts";
 
 /** A case that a clause covers: a response, an event or a delivery. */
-export interface Member<T> {
+export interface ClauseCase<T> {
   readonly cell: Cell;
   /** The exchange or delivery that contains the case. `null` if the recording is incomplete. */
   readonly proof: Proof | null;
@@ -20,7 +20,7 @@ export interface Member<T> {
 interface CheckEveryOptions<E, T, R extends string> extends CheckOptions {
   readonly matrix: CoverageMatrix;
   /** All cases in the evidence. */
-  readonly members: (evidence: E) => readonly Member<T>[];
+  readonly members: (evidence: E) => readonly ClauseCase<T>[];
   /**
    * Judges one case. Returns the mismatch, `null` if there is none, or `undefined` if the clause does not apply. The
    * result must depend on the subject alone, because it is cached by subject.
@@ -43,7 +43,7 @@ interface CheckEveryOptions<E, T, R extends string> extends CheckOptions {
  * Creates a check of a clause that covers many cases. The check judges every case that the run recorded, whichever
  * probe caused it.
  */
-export function checkEvery<const K extends JudgedId, const P extends Probe | Probes, T>(
+export function checkEvery<const K extends JudgedId, const P extends Probe | ProbesByName, T>(
   clause: K,
   on: P,
   options: CheckEveryOptions<EvidenceOf<P>, T, ReadingOf<K>>,
@@ -56,7 +56,7 @@ export function checkEvery<const K extends JudgedId, const P extends Probe | Pro
     matrix,
     also: options.also ?? [],
     judge: (evidence: EvidenceOf<P>): Finding => {
-      const judged: Judged<T>[] = [];
+      const judged: JudgedCase<T>[] = [];
       for (const member of members(evidence)) {
         const mismatch = judge(member.subject);
         if (mismatch !== undefined) judged.push({ member, mismatch });
@@ -83,8 +83,8 @@ function cachedByObject<T, V>(judge: (subject: T) => V): (subject: T) => V {
   return (subject) => (typeof subject === "object" && subject !== null ? cached(subject) : judge(subject));
 }
 
-interface Judged<T> {
-  readonly member: Member<T>;
+interface JudgedCase<T> {
+  readonly member: ClauseCase<T>;
   readonly mismatch: Mismatch | null;
 }
 
@@ -93,7 +93,7 @@ interface Judged<T> {
  * `null` if no case breaks the clause.
  */
 function breachOf<T>(
-  judged: readonly Judged<T>[],
+  judged: readonly JudgedCase<T>[],
   { summarize, noun = "responses" }: Pick<CheckEveryOptions<never, T, never>, "summarize" | "noun">,
 ): Breach | null {
   const broken = judged.flatMap(({ member, mismatch }) => (mismatch === null ? [] : [{ ...member, mismatch }]));
@@ -116,7 +116,7 @@ const sizeOf = (proof: Proof): number => {
   return sent + ("answer" in proof ? (bodyText(proof)?.length ?? 0) : 0);
 };
 
-function coverageOf(matrix: CoverageMatrix, judged: readonly Judged<unknown>[]): Coverage {
+function coverageOf(matrix: CoverageMatrix, judged: readonly JudgedCase<unknown>[]): Coverage {
   const counts = countCells(judged);
   const countOf = ({ of, kind }: Cell): CellCoverage | undefined => counts.byName.get(of)?.get(kind);
   const documented = matrix.cells.flatMap((cell) => countOf(cell) ?? []);
@@ -137,7 +137,7 @@ interface CellCounts {
   readonly inOrder: readonly CellCoverage[];
 }
 
-function countCells(judged: readonly Judged<unknown>[]): CellCounts {
+function countCells(judged: readonly JudgedCase<unknown>[]): CellCounts {
   const byName = new Map<string, Map<string, { -readonly [K in keyof CellCoverage]: CellCoverage[K] }>>();
   const inOrder: CellCoverage[] = [];
   for (const { member, mismatch } of judged) {

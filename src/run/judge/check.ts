@@ -11,7 +11,7 @@ import type { Finding, Observation } from "./finding.ts";
 import type { Probe } from "../probe.ts";
 import type { CoverageMatrix } from "./coverage.ts";
 
-export type Probes = Readonly<Record<string, Probe>>;
+export type ProbesByName = Readonly<Record<string, Probe>>;
 
 /**
  * The evidence that a check gets: that of its only probe, or that of several probes by the names that the check gives
@@ -27,7 +27,7 @@ export interface Check {
   readonly clause: ClauseId;
   /** The requirement set in which the check first counts. */
   readonly since: RequirementSet;
-  readonly on: Probe | Probes;
+  readonly on: Probe | ProbesByName;
   /** The cells of cases that the clause covers. `null` if the check judges only the requests of its own probes. */
   readonly matrix: CoverageMatrix | null;
   /** Probes that add cases to the evidence. If they did not run, the check judges the other cases. */
@@ -70,7 +70,7 @@ export const identityOf = (
  * Creates a check of a clause. The types refuse a gap, an unknown clause id, and a reading that the clause does not
  * list.
  */
-export const check = <const K extends JudgedId, const P extends Probe | Probes>(
+export const check = <const K extends JudgedId, const P extends Probe | ProbesByName>(
   clause: K,
   on: P,
   judge: (evidence: EvidenceOf<P>) => Finding<ReadingOf<K>>,
@@ -78,17 +78,17 @@ export const check = <const K extends JudgedId, const P extends Probe | Probes>(
 ): Check => ({ ...identityOf(clause, options), on, matrix: null, also: options.also ?? [], judge });
 
 /** Creates an observation of a gap: it records how the target behaves where the document is silent. */
-export const observe = <const K extends GapId, const P extends Probe | Probes>(
+export const observe = <const K extends GapId, const P extends Probe | ProbesByName>(
   clause: K,
   on: P,
   describe: (evidence: EvidenceOf<P>) => Observation,
   options: CheckOptions = {},
 ): Check => ({ ...identityOf(clause, options), on, matrix: null, also: options.also ?? [], judge: describe });
 
-export const isProbe = (on: Probe | Probes): on is Probe => typeof on["run"] === "function";
+export const isProbe = (on: Probe | ProbesByName): on is Probe => typeof on["run"] === "function";
 
 /** The probes whose evidence a check judges, by name. A single probe is called `only`. */
-export const probesOf = (on: Probe | Probes): Probes => (isProbe(on) ? { only: on } : on);
+export const probesOf = (on: Probe | ProbesByName): ProbesByName => (isProbe(on) ? { only: on } : on);
 
 /** Whether a check judges exchanges of the whole run, including those of probes that later requirement sets added. */
 const isOfWholeRun = ({ on }: Check): boolean => Object.values(probesOf(on)).some(({ narrow }) => narrow !== undefined);
@@ -104,11 +104,11 @@ export const withWidened = ({ title, checks }: Suite): Suite => ({
     if (clauseOf(earlier.clause).level === "gap" || !isOfWholeRun(earlier)) return [earlier];
     return requirementSets
       .filter((each) => isLaterThan(earlier.since, each))
-      .reduce<Check[]>((chain, since) => [...chain, repeatedIn(since, earlier, chain.at(-1) ?? earlier)], [earlier]);
+      .reduce<Check[]>((chain, since) => [...chain, repeatInSet(since, earlier, chain.at(-1) ?? earlier)], [earlier]);
   }),
 });
 
-function repeatedIn(since: RequirementSet, earlier: Check, widens: Check): Check {
+function repeatInSet(since: RequirementSet, earlier: Check, widens: Check): Check {
   const { id, clause } = earlier;
   const name = `${id}${id === clause ? "/" : " "}in requests of ${since}`;
   return { ...earlier, id: name, since, widens, reportsOnlyBreaches: since === newestRequirements };

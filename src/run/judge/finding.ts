@@ -7,10 +7,10 @@ import type { Coverage } from "./coverage.ts";
 export type Proof = Exchange | Delivery;
 
 /** The result of a check. A check that judges many cases also says which cells they cover. */
-export type Finding<R extends string = string> = Judged<R> & { readonly seen?: Coverage };
+export type Finding<R extends string = string> = FindingKind<R> & { readonly seen?: Coverage };
 
 /** `at` lists the exchanges and deliveries that show the breach. If empty, all messages in the evidence show it. */
-type Judged<R extends string> =
+type FindingKind<R extends string> =
   | { readonly kind: "holds" }
   | { readonly kind: "follows"; readonly reading: R }
   | { readonly kind: "breach"; readonly expected: string; readonly actual: string; readonly at: readonly Proof[] }

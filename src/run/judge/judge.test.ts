@@ -5,7 +5,7 @@ import { anExchange } from "../testing/evidence.ts";
 import { type Check, check, observe, suite } from "./check.ts";
 import type { ProbeResult } from "../../evidence/evidence.ts";
 import { breach, follows, holds, inapplicable, observed, unproven } from "./finding.ts";
-import { judgeAll, resultsByProbe, type ProbeResults } from "./judge.ts";
+import { judgeEvidence, resultsByProbe, type ProbeResults } from "./judge-evidence.ts";
 import { planProbes } from "../plan/plan.ts";
 import { probe, tierProbe } from "../probe.ts";
 import { aKey, aTarget } from "../testing/targets.ts";
@@ -21,7 +21,11 @@ const results = (entries: Readonly<Record<string, readonly (readonly [string | n
   );
 
 const judge = (each: Check, given: ProbeResults) =>
-  judgeAll([suite("S", [each])], given).map(({ instance, finding, exchanges }) => ({ instance, finding, exchanges }));
+  judgeEvidence([suite("S", [each])], given).map(({ instance, finding, exchanges }) => ({
+    instance,
+    finding,
+    exchanges,
+  }));
 
 describe("judging", () => {
   const pair = [anExchange("x1"), anExchange("x2")] as const;
@@ -44,7 +48,8 @@ describe("judging", () => {
 
   it("omits inapplicable rows, but keeps one row for each clause", () => {
     const silent = (as: string): Check => check("INV-1", one, () => inapplicable("not spoken of"), { as });
-    const rowsOf = (...checks: readonly Check[]) => judgeAll([suite("S", checks)], evidence).map((row) => row.check.id);
+    const rowsOf = (...checks: readonly Check[]) =>
+      judgeEvidence([suite("S", checks)], evidence).map((row) => row.check.id);
     expect(rowsOf(silent("a"), check("INV-1", one, holds), silent("b"))).toEqual(["INV-1"]);
     expect(rowsOf(silent("a"), silent("b"))).toEqual(["INV-1/a"]);
   });

@@ -8,7 +8,7 @@ import { anExchange } from "../testing/evidence.ts";
 import { check, suite, withWidened } from "./check.ts";
 import { checkEvery } from "./check-every.ts";
 import { breach, holds, unproven } from "./finding.ts";
-import { judgeAll } from "./judge.ts";
+import { judgeEvidence } from "./judge-evidence.ts";
 
 const every = checkEvery("INV-2", allExchanges, {
   matrix: { description: "all", cells: [], coverageProbe: null },
@@ -28,7 +28,7 @@ const sent = (id: string, since: RequirementSet, status: number): Exchange => {
 function judged(...exchanges: readonly Exchange[]): string[] {
   const evidence: AllExchanges = { exchanges, validKeys: ["key"] };
   const results = new Map([[allExchanges.name, [{ instance: null, result: { kind: "ran", evidence } as const }]]]);
-  return judgeAll([withWidened(suite("S", [every, whole]))], results).map(
+  return judgeEvidence([withWidened(suite("S", [every, whole]))], results).map(
     ({ check: { id, since }, finding: { kind } }) => `${id} ${since} ${kind}`,
   );
 }

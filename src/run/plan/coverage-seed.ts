@@ -8,4 +8,5 @@ export const minCoverageSeed = 1;
  * Seed of the generated requests of a night: its day in UTC, such as 20300205. Each night sends other requests, and its
  * date repeats them.
  */
-export const seedOfNight = (started: Date): number => Number(started.toISOString().slice(0, 10).replaceAll("-", ""));
+export const coverageSeedOfNight = (started: Date): number =>
+  Number(started.toISOString().slice(0, 10).replaceAll("-", ""));

@@ -66,15 +66,15 @@ export type ResolvedNeeds<N extends Need> = { readonly [K in N]: ValueByNeed[K] 
  */
 type NeedValue = Exclude<ValueByNeed[Need], Receiver>;
 
-export type Resolution =
+export type NeedResolution =
   | { readonly kind: "given"; readonly given: Readonly<Record<string, NeedValue>> }
   | { readonly kind: "missing"; readonly need: Need };
 
 /** Looks up what a probe needs in the target, and stops at the first thing that is missing. */
-export function resolveNeeds(needs: readonly Need[], target: Target): Resolution {
+export function resolveNeeds(needs: readonly Need[], target: Target): NeedResolution {
   const given: Record<string, NeedValue> = {};
   for (const need of needs) {
-    const found = lookUps[need](target);
+    const found = resolverByNeed[need](target);
     if (found === null) return { kind: "missing", need };
     given[need] = found;
   }
@@ -83,28 +83,28 @@ export function resolveNeeds(needs: readonly Need[], target: Target): Resolution
 
 const isRequestRole = (role: AgentRole): role is RequestRole => requestRoles.some((each) => each === role);
 
-type LookUp = (target: Target) => NeedValue | null;
+type NeedResolver = (target: Target) => NeedValue | null;
 
-const fromNames = <N extends string>(
+const resolversByName = <N extends string>(
   names: readonly N[],
   prefix: string,
-  lookUp: (name: N) => LookUp,
-): Record<string, LookUp> => Object.fromEntries(names.map((name) => [`${prefix}.${name}`, lookUp(name)]));
+  lookUp: (name: N) => NeedResolver,
+): Record<string, NeedResolver> => Object.fromEntries(names.map((name) => [`${prefix}.${name}`, lookUp(name)]));
 
 const namesOf = <T extends object>(table: T): (keyof T & string)[] => Object.keys(table) as (keyof T & string)[];
 
-const lookUps = {
-  ...fromNames(
+const resolverByNeed = {
+  ...resolversByName(
     namesOf(agentRoles),
     "agents",
     (role) => (target) => (isRequestRole(role) ? roleAssignmentOf(target, role) : (target.agents[role] ?? null)),
   ),
-  ...fromNames(
+  ...resolversByName(
     namesOf(keyKinds),
     "keys",
     (kind) => (target) => Object.values(target.keys).find(keyKinds[kind]) ?? null,
   ),
-  ...fromNames(webhookEvents, "triggers", (event) => (target) => target.triggers[event] ?? null),
+  ...resolversByName(webhookEvents, "triggers", (event) => (target) => target.triggers[event] ?? null),
   "keys.second": secondKey,
   clock: (target) => target.clock,
   receiver: (target) => target.webhooks?.listen ?? null,
@@ -112,7 +112,7 @@ const lookUps = {
   "paths.batch": (target) => target.paths.batch,
   "paths.start": ({ paths }) => (paths.batch === null && paths.operation === null ? null : paths),
   "paths.execute": (target) => target.paths.execute,
-} as Record<Need, LookUp>;
+} as Record<Need, NeedResolver>;
 
 type KeyNeed = Extract<Need, `keys.${string}`>;
 
@@ -120,7 +120,7 @@ export const isKeyNeed = (need: Need): need is KeyNeed => need.startsWith("keys.
 
 /** The key that a need asks for. `null` if the target has no such key. */
 export function resolveKey(need: KeyNeed, target: Target): TargetKey | null {
-  const found = lookUps[need](target);
+  const found = resolverByNeed[need](target);
   return typeof found === "object" && found !== null && "name" in found ? found : null;
 }
 

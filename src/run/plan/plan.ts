@@ -60,7 +60,7 @@ export function planProbes(
   const byWebhooks = ([one]: [Probe, boolean], [other]: [Probe, boolean]): number =>
     target.clock === null ? Number(createsWebhooks(other)) - Number(createsWebhooks(one)) : 0;
   return [...isJudged].toSorted(byWebhooks).flatMap(([probe, judged]): PlannedProbe[] => {
-    const skipAll = readOnly && !probe.isReadOnly ? readOnlySkip : missing(probe.needs, target);
+    const skipAll = readOnly && !probe.isReadOnly ? readOnlySkip : missingNeed(probe.needs, target);
     return (probe.per === "target" ? [null] : tiers).map((tested) => {
       const keys = keysOf(probe, tested, target);
       return {
@@ -71,7 +71,7 @@ export function planProbes(
         requests: requestsOf(probe, tested, target),
         keys,
         usesMainKey: main !== null && keys.includes(nameOf(main, target)),
-        skip: skipAll ?? tooLarge(probe, tested, maxWindow),
+        skip: skipAll ?? tooLargeWindow(probe, tested, maxWindow),
       };
     });
   });
@@ -94,7 +94,7 @@ const nameOf = ({ key, name }: TargetKey, { keys }: Target): string =>
 
 export const createsWebhooks = ({ creates }: Probe): boolean => (creates.webhooks ?? 0) > 0;
 
-function missing(needs: readonly Need[], target: Target): SkipReason | null {
+function missingNeed(needs: readonly Need[], target: Target): SkipReason | null {
   const resolved = resolveNeeds(needs, target);
   if (resolved.kind === "given") return null;
   return { reason: `the target has no \`${resolved.need}\``, needs: need(resolved.need) };
@@ -104,7 +104,7 @@ function missing(needs: readonly Need[], target: Target): SkipReason | null {
  * Skips a probe that would use up a window of more than `maxWindow` requests. That would take minutes, and requests may
  * cost money.
  */
-function tooLarge(probe: Probe, tested: TierUnderTest | null, maxWindow: number): SkipReason | null {
+function tooLargeWindow(probe: Probe, tested: TierUnderTest | null, maxWindow: number): SkipReason | null {
   const requests = probe.per === "tier" && tested !== null ? (probe.window?.(tested) ?? 0) : 0;
   return requests <= maxWindow ? null : { reason: { why: "large window", requests }, needs: need("maxWindow") };
 }

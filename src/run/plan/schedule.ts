@@ -38,7 +38,7 @@ export function buildSchedule(
   planned: readonly PlannedProbe[],
   { canAdvance, hasFewRequests, hasWebhookAgent }: ScheduleConditions,
 ): ScheduleStep[] {
-  const ofStages = (...chosen: readonly Stage[]): Probes =>
+  const ofStages = (...chosen: readonly Stage[]): PlannedProbes =>
     judgedFirst(planned.filter(({ probe }) => chosen.includes(probe.stage)));
   const [shared, limits] = [ofStages("shared"), ofStages("limits")];
   const middle = ofStages("agent time", "exclusive", "concurrency");
@@ -52,25 +52,25 @@ export function buildSchedule(
       ...opening,
       ...splitByJudged(first),
       { probes: ofStages("agent time"), mode: "pool", reserving: "all" },
-      ...aroundWebhooks(ofStages("exclusive"), ofStages("concurrency")),
+      ...concurrencyBeforeWebhooks(ofStages("exclusive"), ofStages("concurrency")),
       ...withSharedClock(limits),
       ...last,
     ];
-  if (hasFewRequests) return [...opening, ...forFewRequests(shared, middle, limits), ...last];
+  if (hasFewRequests) return [...opening, ...stepsForFewRequests(shared, middle, limits), ...last];
   const steps = [...opening, ...splitByJudged(first)];
-  if (hasWebhookAgent) steps.push({ ...byKey(interleave(middle, limits)), reserving: "all but limits" });
-  else steps.push({ ...byKey(interleave(middle, [])), reserving: "all" }, byKey(interleave([], limits)));
+  if (hasWebhookAgent) steps.push({ ...byKey(orderForRealClock(middle, limits)), reserving: "all but limits" });
+  else steps.push({ ...byKey(orderForRealClock(middle, [])), reserving: "all" }, byKey(orderForRealClock([], limits)));
   return [...steps, ...last];
 }
 
-type Probes = readonly PlannedProbe[];
+type PlannedProbes = readonly PlannedProbe[];
 
 /**
  * Orders the stages `exclusive` and `concurrency`. The concurrency stage comes before the first probe that creates a
  * webhook. This stage makes many agents fail, and each failure would be delivered to that webhook. Within the stage,
  * probes that abandon streams come last, because their slots may stay occupied for some seconds.
  */
-function aroundWebhooks(exclusive: Probes, concurrency: Probes): ScheduleStep[] {
+function concurrencyBeforeWebhooks(exclusive: PlannedProbes, concurrency: PlannedProbes): ScheduleStep[] {
   const at = exclusive.findIndex(({ probe, skip }) => skip === null && createsWebhooks(probe));
   const first = at === -1 ? exclusive : exclusive.slice(0, at);
   const isTested = ({ tested }: PlannedProbe): boolean => tested !== null;
@@ -83,7 +83,7 @@ function aroundWebhooks(exclusive: Probes, concurrency: Probes): ScheduleStep[] 
 }
 
 /** Runs the longest probes of limits for all keys at once, on a shared test clock. */
-function withSharedClock(limits: Probes): ScheduleStep[] {
+function withSharedClock(limits: PlannedProbes): ScheduleStep[] {
   const isConcurrent = ({ probe }: PlannedProbe): boolean => probe.per === "tier" && probe.concurrent === true;
   const at = limits.findIndex(isConcurrent);
   if (at === -1) return [oneByOne(limits)];
@@ -94,10 +94,10 @@ function withSharedClock(limits: Probes): ScheduleStep[] {
   ];
 }
 
-const oneByOne = (probes: Probes): ScheduleStep => ({ probes, mode: "one by one", reserving: "none" });
-const byKey = (probes: Probes): ScheduleStep => ({ probes, mode: "by key", reserving: "none" });
+const oneByOne = (probes: PlannedProbes): ScheduleStep => ({ probes, mode: "one by one", reserving: "none" });
+const byKey = (probes: PlannedProbes): ScheduleStep => ({ probes, mode: "by key", reserving: "none" });
 
-const judgedFirst = (probes: Probes): Probes =>
+const judgedFirst = (probes: PlannedProbes): PlannedProbes =>
   probes.toSorted((one, other) => Number(other.isJudged) - Number(one.isJudged));
 
 /** Splits a step in two. The second has the probes that serve only observations. */
@@ -109,7 +109,7 @@ const splitByJudged = (step: ScheduleStep): ScheduleStep[] =>
  * testing the limits then uses up the rest. Probes that create webhooks come after the limits: their retries arrive
  * while other probes wait. The remaining probes are sorted by the number of checks that they complete per request.
  */
-function forFewRequests(shared: Probes, middle: Probes, limits: Probes): ScheduleStep[] {
+function stepsForFewRequests(shared: PlannedProbes, middle: PlannedProbes, limits: PlannedProbes): ScheduleStep[] {
   const isTested = ({ tested }: PlannedProbe): boolean => tested !== null;
   const countsEarly = ({ probe, skip }: PlannedProbe): boolean =>
     skip === null && probe.per === "target" && probe.countsTowardWindow === true;
@@ -133,7 +133,7 @@ function forFewRequests(shared: Probes, middle: Probes, limits: Probes): Schedul
  * Sorts probes by the number of must checks that they complete per request, highest first. Probes that send nothing
  * come first. If a check needs several probes, each gets a fraction of it.
  */
-function orderByValuePerRequest(probes: Probes): PlannedProbe[] {
+function orderByValuePerRequest(probes: PlannedProbes): PlannedProbe[] {
   const left = new Set(probes);
   const isLeft = (probe: Probe): boolean => left.values().some((each) => each.probe === probe);
   const skipped = new Set(probes.flatMap(({ probe, skip }) => (skip === null ? [] : [probe])));
@@ -142,7 +142,7 @@ function orderByValuePerRequest(probes: Probes): PlannedProbe[] {
     return needed.some((probe) => skipped.has(probe)) ? 0 : 1 / Math.max(1, needed.filter(isLeft).length);
   };
   const densityOf = ({ musts, requests }: PlannedProbe): number =>
-    (musts.reduce((sum, check) => sum + valueOf(check), 0) + minValue) / Math.max(requests, minValue);
+    (musts.reduce((sum, check) => sum + valueOf(check), 0) + minProbeValue) / Math.max(requests, minProbeValue);
   return probes.map(() => {
     const best = [...left]
       .map((each) => ({ each, density: densityOf(each) }))
@@ -153,13 +153,13 @@ function orderByValuePerRequest(probes: Probes): PlannedProbe[] {
 }
 
 /** Added to the value of each probe. So among probes that complete no check, those with fewer requests come first. */
-const minValue = 0.01;
+const minProbeValue = 0.01;
 
 /**
  * The order on a real clock. First come probes that use a key whose limits are tested later. Then those limits are
  * tested, while other probes use the main key. The main key's limits come last, because the test uses up its window.
  */
-function interleave(middle: Probes, limits: Probes): Probes {
+function orderForRealClock(middle: PlannedProbes, limits: PlannedProbes): PlannedProbes {
   const ofTiers = [...middle, ...limits].filter(({ tested, usesMainKey }) => tested !== null && !usesMainKey);
   const tierKeys = new Set(ofTiers.flatMap(({ keys }) => keys));
   const usesTierKey = ({ tested, keys }: PlannedProbe): boolean =>
@@ -175,7 +175,7 @@ function interleave(middle: Probes, limits: Probes): Probes {
  * Orders the probes of each tier. The limits come last, unless the other probes would use more than half of a minute's
  * requests.
  */
-function orderByTier(probes: Probes): PlannedProbe[] {
+function orderByTier(probes: PlannedProbes): PlannedProbe[] {
   return [...Map.groupBy(probes, ({ tested }) => tested?.tier).values()].flatMap((ofTier) => {
     const limits = ofTier.filter(({ probe }) => probe.stage === "limits");
     const others = ofTier.filter(({ probe }) => probe.stage !== "limits");

@@ -23,7 +23,7 @@ import {
   WaitRefused,
 } from "../skip-reason.ts";
 import { isLastEvent, type TimeoutPolicy, createTimeoutPolicy } from "./timeout-policy.ts";
-import type { Pacer } from "./pacing.ts";
+import type { Pacer } from "./pacer.ts";
 import { queriesIn, type Recorder } from "./recorder.ts";
 import type { OutageMonitor } from "./outages.ts";
 import { hasTooLongHead, hasTimedOut, isConnectionLost, isLostWithTarget, isUnreachable, mayRetry } from "./retry.ts";
@@ -106,7 +106,7 @@ const maxRateLimitRetries = 2;
 const maxUnreachable = 5;
 
 /** State that all clients of a run share. */
-interface SharedState extends ClientContext {
+interface SharedClientState extends ClientContext {
   readonly guard: SendGuard;
   /** Number of outages before the current probe began. */
   readonly outagesBefore: number;
@@ -120,7 +120,7 @@ export const openClient = (context: ClientContext, key: TargetKey): Client =>
     key,
   );
 
-function clientWith(shared: SharedState, key: TargetKey): Client {
+function clientWith(shared: SharedClientState, key: TargetKey): Client {
   const send: Client["send"] = (method, path, options = {}) =>
     sendWithRateLimitRetries(shared, key, { method, path, options });
   return {
@@ -132,13 +132,13 @@ function clientWith(shared: SharedState, key: TargetKey): Client {
     open: (method, path, options = {}) => {
       const call = { method, path, options };
       const pending = shared.transport.open(admit(shared, key, call));
-      const finished = settle(shared, key, call, pending, "exchange").then(({ exchange }) => exchange);
+      const finished = finishAndRecord(shared, key, call, pending, "exchange").then(({ exchange }) => exchange);
       return { ...pending, finished };
     },
     sample: async (method, path, options = {}) => {
       const call = { method, path, options };
       const pending = shared.transport.openFast(admit(shared, key, call));
-      return (await settle(shared, key, call, pending, "sample")).sample;
+      return (await finishAndRecord(shared, key, call, pending, "sample")).sample;
     },
     invoke: (agent, body, options = {}) =>
       send("POST", agentPath(agent, "invoke"), { json: bodyFor(agent, body), ...options }),
@@ -148,23 +148,27 @@ function clientWith(shared: SharedState, key: TargetKey): Client {
   };
 }
 
-interface Call {
+interface ClientRequest {
   readonly method: string;
   readonly path: string;
   readonly options: SendOptions;
 }
 
 /** Whether the call uses the client's key, and so counts toward its limits. */
-const isKeyed = ({ options }: Call): boolean => options.authorization === undefined;
-const isHealth = ({ path }: Call): boolean => path.endsWith("/health");
+const usesClientKey = ({ options }: ClientRequest): boolean => options.authorization === undefined;
+const isHealth = ({ path }: ClientRequest): boolean => path.endsWith("/health");
 
 /** Sends a call. If the response is a 429 that no probe provoked, waits as long as the response says, and retries. */
-async function sendWithRateLimitRetries(shared: SharedState, key: TargetKey, call: Call): Promise<Exchange> {
+async function sendWithRateLimitRetries(
+  shared: SharedClientState,
+  key: TargetKey,
+  call: ClientRequest,
+): Promise<Exchange> {
   for (let retries = 0; ; retries++) {
     const exchange = await sendWithNetworkRetries(shared, key, call);
     if (statusOf(exchange) !== 429 || call.options.unpaced === true || isHealth(call)) return exchange;
     if (retries >= maxRateLimitRetries) return exchange;
-    if (isKeyed(call) && isConcurrencyRefusal(exchange)) continue;
+    if (usesClientKey(call) && isConcurrencyRefusal(exchange)) continue;
     try {
       await shared.time.passTime(((retryAfterSeconds(exchange) ?? 1) + 0.2) * 1000, "the target responded with 429");
     } catch (error) {
@@ -194,7 +198,11 @@ const retryPausesMs = { connectionLost: [50, 500], timedOut: [2000] } as const;
  * Sends a call. Retries it after a broken connection, or after a timeout of a slow target, unless a second execution
  * could do harm.
  */
-async function sendWithNetworkRetries(shared: SharedState, key: TargetKey, call: Call): Promise<Exchange> {
+async function sendWithNetworkRetries(
+  shared: SharedClientState,
+  key: TargetKey,
+  call: ClientRequest,
+): Promise<Exchange> {
   const { recorder, time, pacer } = shared;
   let exchange = await sendOnce(shared, key, call);
   // If no connection was made, the target got nothing, so any request may be sent again.
@@ -216,12 +224,12 @@ async function sendWithNetworkRetries(shared: SharedState, key: TargetKey, call:
   return exchange;
 }
 
-async function sendOnce(shared: SharedState, key: TargetKey, call: Call): Promise<Exchange> {
-  const isUnpaced = call.options.unpaced === true || !isKeyed(call) || isHealth(call);
+async function sendOnce(shared: SharedClientState, key: TargetKey, call: ClientRequest): Promise<Exchange> {
+  const isUnpaced = call.options.unpaced === true || !usesClientKey(call) || isHealth(call);
   const release = isUnpaced ? () => {} : await shared.pacer.acquire(key);
   try {
     const pending = shared.transport.open(admit(shared, key, call));
-    const { exchange } = await settle(shared, key, call, pending, "exchange");
+    const { exchange } = await finishAndRecord(shared, key, call, pending, "exchange");
     // Sleeps before `release`. Otherwise the next request of the key would take the slot that becomes free.
     if (!isUnpaced && isConcurrencyRefusal(exchange)) await sleep(slotReleaseMs);
     return exchange;
@@ -237,7 +245,7 @@ const plainPath = /^[\w/?=&-]*$/;
  * Refuses a path with a segment that the URL standard removes: the request that is sent would differ from its record.
  * Runs before the request is counted.
  */
-function checkPath({ path }: Call): void {
+function checkPath({ path }: ClientRequest): void {
   if (plainPath.test(path)) return;
   const dropped = path
     .replace(/[?].*/s, "")
@@ -248,7 +256,7 @@ function checkPath({ path }: Call): void {
 }
 
 /** Counts a call against the budgets, and returns the request to send. Throws if the run must not send this call. */
-function admit(shared: SharedState, key: TargetKey, call: Call): OutgoingRequest {
+function admit(shared: SharedClientState, key: TargetKey, call: ClientRequest): OutgoingRequest {
   const { guard, baseUrl, pacer, outages, outagesBefore } = shared;
   checkPath(call);
   const { method, path, options } = call;
@@ -263,7 +271,7 @@ function admit(shared: SharedState, key: TargetKey, call: Call): OutgoingRequest
   guard.admit(call);
   return {
     ...requested,
-    key: isKeyed(call) ? key.name : null,
+    key: usesClientKey(call) ? key.name : null,
     headers: headersOf(key, options),
     // If the target has become slow, requests get their full time. If only one endpoint does not respond, its requests
     // get less.
@@ -274,10 +282,10 @@ function admit(shared: SharedState, key: TargetKey, call: Call): OutgoingRequest
 }
 
 /** Waits for the end of an exchange. Records the exchange, or only its rate-limit sample. */
-async function settle(
-  { time, recorder, pacer, guard, outages, since }: SharedState,
+async function finishAndRecord(
+  { time, recorder, pacer, guard, outages, since }: SharedClientState,
   key: TargetKey,
-  call: Call,
+  call: ClientRequest,
   { opened, finished }: Pick<PendingExchange, "opened" | "finished">,
   recorded: "exchange" | "sample",
 ): Promise<{ exchange: Exchange; sample: Sample }> {
@@ -294,7 +302,7 @@ async function settle(
   const sample = sampleOf(exchange, headClockMs, time.maxClockOffsetMs());
   if (recorded === "exchange" || isLostWithTarget(exchange)) recorder.record(exchange, sample);
   else recorder.recordSample(exchange.key, sample);
-  if (isKeyed(call)) pacer.observe(key, sample);
+  if (usesClientKey(call)) pacer.observe(key, sample);
   guard.observe(call, exchange);
   if (recorded === "exchange") pacer.slowdown.observe(exchange);
   return { exchange, sample };
@@ -314,15 +322,15 @@ function headersOf(key: TargetKey, options: SendOptions): Header[] {
 /** Keeps all clients of a run within its bounds, and stops them when the target no longer responds. */
 interface SendGuard {
   /** Counts a call against the budgets. Throws if the run must not send this call. */
-  readonly admit: (call: Call) => void;
+  readonly admit: (call: ClientRequest) => void;
   /** Takes the result of an admitted call into account. */
-  readonly observe: (call: Call, exchange: Exchange) => void;
+  readonly observe: (call: ClientRequest, exchange: Exchange) => void;
   readonly timeouts: TimeoutPolicy;
 }
 
 /** Number of executions that a call may start. Without a query it starts none, because the target must refuse it. */
-function possibleExecutions(call: Call): number {
-  if (!isKeyed(call) || call.method !== "POST") return 0;
+function possibleExecutions(call: ClientRequest): number {
+  if (!usesClientKey(call) || call.method !== "POST") return 0;
   return queriesIn(call.options.text ?? JSON.stringify(call.options.json) ?? "");
 }
 

@@ -1,7 +1,7 @@
 import type { Answered, Exchange } from "../../evidence/exchange.ts";
 import { gatewaySpells, type ResponseCounts } from "../../rules/gateway.ts";
 import { isGatewayError, mayRetry } from "./retry.ts";
-import { endpointOf } from "./suspects.ts";
+import { endpointOf } from "./crash-suspects.ts";
 
 /** A response of the target, or of a gateway. */
 export type AnsweredExchange = Exchange & { readonly answer: Answered };

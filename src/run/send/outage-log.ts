@@ -29,7 +29,7 @@ export interface OutageLog {
   readonly isDead: () => boolean;
 }
 
-interface LogOptions {
+interface OutageLogOptions {
   readonly now: () => number;
   /** Whether the target is back. */
   readonly isBack: (kind: OutageKind) => Promise<boolean>;
@@ -44,17 +44,17 @@ interface LogOptions {
  * Factor for the time after which a target behind a gateway counts as dead. A rolling deployment may take longer than a
  * restart.
  */
-const gatewayFactor = 4;
+const gatewayDeadFactor = 4;
 const pollMs = 100;
 
-export function openOutageLog({ now, isBack, sleep, onReturn, deadAfterMs }: LogOptions): OutageLog {
+export function openOutageLog({ now, isBack, sleep, onReturn, deadAfterMs }: OutageLogOptions): OutageLog {
   const outages: { -readonly [Name in keyof OutageTimes]: OutageTimes[Name] }[] = [];
   let isDead = false;
   let returning: Promise<boolean> | null = null;
   let nextOutage = Promise.withResolvers<void>();
 
   const awaitEnd = async (outage: (typeof outages)[number]): Promise<boolean> => {
-    const untilMs = now() + deadAfterMs * (outage.kind === "gateway" ? gatewayFactor : 1);
+    const untilMs = now() + deadAfterMs * (outage.kind === "gateway" ? gatewayDeadFactor : 1);
     while (now() < untilMs) {
       try {
         await sleep(pollMs);

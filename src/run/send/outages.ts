@@ -3,7 +3,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { type AnsweredExchange, trackGatewayErrors } from "./gateway-errors.ts";
 import { openOutageLog, type OutageKind, type OutageLog, type OutageTimes } from "./outage-log.ts";
 import { hasTooLongHead, isClosedByHarness, isConnectionLost, isGatewayError, isUnreachable } from "./retry.ts";
-import { type Suspects, trackSuspects } from "./suspects.ts";
+import { type CrashSuspects, trackCrashSuspects } from "./crash-suspects.ts";
 
 /** A time in which the target accepted no connections, or a gateway answered in its place. */
 export interface Outage extends OutageTimes {
@@ -13,7 +13,7 @@ export interface Outage extends OutageTimes {
 
 /** Notices when the target goes away, and waits until it is back. */
 export interface OutageMonitor
-  extends Pick<OutageLog, "awaitReturn" | "loss" | "isDead">, Pick<Suspects, "suspicion" | "observeResent"> {
+  extends Pick<OutageLog, "awaitReturn" | "loss" | "isDead">, Pick<CrashSuspects, "suspicion" | "observeResent"> {
   /** Number of outages so far. Changes when an outage begins. */
   readonly count: () => number;
   readonly all: () => readonly Outage[];
@@ -56,9 +56,9 @@ export const defaultIdlePollMs = { loopback: 150, elsewhere: 2000 } as const;
 
 export function watchOutages(options: OutageOptions): OutageMonitor {
   const { now, connect, repeat } = options;
-  const suspects = trackSuspects();
+  const suspects = trackCrashSuspects();
   const reads = rememberRead(repeat);
-  const isAcceptedSince = shareConnections(options);
+  const isAcceptedSince = shareConnectionAttempts(options);
   const log = openOutageLog({
     ...options,
     isBack: async (kind) => (await connect()) && reads.isAnswered(kind),
@@ -161,7 +161,7 @@ function rememberRead(repeat: OutageOptions["repeat"]) {
  * Returns a function that asks for a new connection and resolves to whether the target accepts it. An attempt that
  * began after `sinceMs` is shared: connections often break at the same moment.
  */
-function shareConnections({ now, connect }: Pick<OutageOptions, "now" | "connect">) {
+function shareConnectionAttempts({ now, connect }: Pick<OutageOptions, "now" | "connect">) {
   let latest: { readonly startedMs: number; readonly isAccepted: Promise<boolean> } | null = null;
   return (sinceMs: number): Promise<boolean> => {
     if (latest === null || latest.startedMs < sinceMs) latest = { startedMs: now(), isAccepted: connect() };

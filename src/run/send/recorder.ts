@@ -23,7 +23,7 @@ export function startRecorder() {
    */
   const recordSample = (key: string | null, sample: Sample): void => {
     sent += 1;
-    if (isAgentCall(sample) && hasRun(sample)) executions += 1;
+    if (isAgentCall(sample) && agentHasRun(sample)) executions += 1;
     if (key === null) return;
     const known = samples.get(key);
     if (known === undefined) samples.set(key, [sample]);
@@ -39,7 +39,7 @@ export function startRecorder() {
         sent += 1;
         return;
       }
-      if (!isAgentCall(sample) && hasRun(sample)) executions += queriesOf(exchange);
+      if (!isAgentCall(sample) && agentHasRun(sample)) executions += queriesOf(exchange);
       recordSample(exchange.key, sample);
     },
     /** All exchanges, including those during an outage, which say nothing about the target. */
@@ -86,7 +86,7 @@ export function startRecorder() {
 const isWithTarget = (exchange: Exchange): boolean => !isLostWithTarget(exchange);
 
 /** Whether an agent ran. A 5xx counts, because an agent that fails has run. */
-const hasRun = ({ status }: Sample): boolean => status !== null && (is2xx(status) || status >= 500);
+const agentHasRun = ({ status }: Sample): boolean => status !== null && (is2xx(status) || status >= 500);
 
 const queriesOf = ({ request: { body } }: Exchange): number => (body.kind === "text" ? queriesIn(body.text) : 0);
 

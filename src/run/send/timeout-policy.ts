@@ -22,9 +22,9 @@ export interface TimeoutPolicy {
 }
 
 /** Deadlines of requests that make no agent run. */
-const withoutAgent: Partial<Deadlines> = { headMs: 15_000, silenceMs: 10_000, exchangeMs: 20_000 };
+const deadlinesWithoutAgent: Partial<Deadlines> = { headMs: 15_000, silenceMs: 10_000, exchangeMs: 20_000 };
 /** Minimum deadlines of an endpoint after its first timeout. */
-const afterTimeout = { headMs: 4000, silenceMs: 4000, exchangeMs: 8000 } as const;
+const minDeadlinesAfterTimeout = { headMs: 4000, silenceMs: 4000, exchangeMs: 8000 } as const;
 /** After a timeout, the deadline of an endpoint is its longest response time so far, times this factor. */
 const slowFactor = 3;
 
@@ -36,7 +36,7 @@ const repeatedTimeouts = { count: 4, totalMs: 25_000 } as const;
  * A response is late if it takes `minMs` although the request runs no agent. The run stops when late responses have
  * taken `maxTotalMs` in total. Overlapping responses count once.
  */
-const late = { minMs: 5000, maxTotalMs: 25_000 } as const;
+const lateResponseLimits = { minMs: 5000, maxTotalMs: 25_000 } as const;
 /** The run stops after this many timeouts without a response in between. */
 const maxTimeoutsInSequence = 5;
 /** Minimum deadline of a request, even if less time is left. */
@@ -46,7 +46,7 @@ const minDeadlineMs = 5000;
  * How long a stream may stay open after its last event: `ms` at first, `knownMs` once the target has left a stream
  * open.
  */
-const closing = { ms: 3000, knownMs: 300 } as const;
+const streamCloseLimits = { ms: 3000, knownMs: 300 } as const;
 
 export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
   const endpoints = new Map<string, { hasTimedOut: boolean; longestMs: number }>();
@@ -83,15 +83,15 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
   };
 
   const deadlinesFor = (method: string, path: string): Partial<Deadlines> => {
-    const usual = runsAgent(method, path) ? {} : withoutAgent;
+    const usual = runsAgent(method, path) ? {} : deadlinesWithoutAgent;
     const { hasTimedOut, longestMs } = stateOf(endpointOf(path));
     if (!hasTimedOut)
-      return timeouts.totalMs() === 0 ? usual : limitedTo(usual, maxTimeoutTotalMs - timeouts.totalMs());
+      return timeouts.totalMs() === 0 ? usual : limitDeadlines(usual, maxTimeoutTotalMs - timeouts.totalMs());
     const expectedMs = Math.ceil((longestMs * slowFactor) / 1000) * 1000;
     return {
-      headMs: Math.max(afterTimeout.headMs, expectedMs),
-      silenceMs: Math.max(afterTimeout.silenceMs, expectedMs),
-      exchangeMs: Math.max(afterTimeout.exchangeMs, expectedMs),
+      headMs: Math.max(minDeadlinesAfterTimeout.headMs, expectedMs),
+      silenceMs: Math.max(minDeadlinesAfterTimeout.silenceMs, expectedMs),
+      exchangeMs: Math.max(minDeadlinesAfterTimeout.exchangeMs, expectedMs),
     };
   };
 
@@ -100,13 +100,15 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
     deadlinesFor,
     reasonToStop: () => timeouts.reasonToStop(responseCount) ?? lateResponses.reasonToStop(responseCount),
     streamCloseTimeout: () =>
-      leavesStreamsOpen ? { ms: closing.knownMs, isKnown: true } : { ms: closing.ms, isKnown: false },
+      leavesStreamsOpen
+        ? { ms: streamCloseLimits.knownMs, isKnown: true }
+        : { ms: streamCloseLimits.ms, isKnown: false },
   };
 }
 
 /** Tracks timeouts. Overlapping ones count once in `separate` and in the total time, but each counts in the text. */
 function trackTimeouts(now: () => number) {
-  const time = createTimeSum();
+  const time = sumPeriods();
   let [count, separate, inSequence, lastMs] = [0, 0, 0, 0];
   let last = "";
   return {
@@ -136,25 +138,25 @@ function trackTimeouts(now: () => number) {
 
 /** Tracks late responses of requests that make no agent run. */
 function trackLateResponses() {
-  const sum = createTimeSum();
+  const sum = sumPeriods();
   let [count, last] = [0, ""];
   return {
     observe: ({ request, answer, sentMs }: Exchange): void => {
       const tookMs = answer.endMs - sentMs;
-      if (tookMs < late.minMs || runsAgent(request.method, pathOf(request.url))) return;
+      if (tookMs < lateResponseLimits.minMs || runsAgent(request.method, pathOf(request.url))) return;
       count += 1;
       sum.add(sentMs, answer.endMs);
       last = `${request.method} ${pathOf(request.url)}: ${duration(tookMs)}`;
     },
     reasonToStop: (responses: number): string | null =>
-      sum.ms() < late.maxTotalMs
+      sum.ms() < lateResponseLimits.maxTotalMs
         ? null
-        : `${count} of ${responses} responses took ${duration(late.minMs)} or more although no agent ran, ${duration(sum.ms())} in total; the last one was ${last}`,
+        : `${count} of ${responses} responses took ${duration(lateResponseLimits.minMs)} or more although no agent ran, ${duration(sum.ms())} in total; the last one was ${last}`,
   };
 }
 
 /** Adds up periods of time. The time in which periods overlap counts once. */
-function createTimeSum() {
+function sumPeriods() {
   let [sumMs, untilMs] = [0, 0];
   return {
     add: (fromMs: number, toMs: number): void => {
@@ -169,7 +171,7 @@ function createTimeSum() {
  * Limits the deadlines for the head and for silence to the time that is left. A response that continues to send data
  * may take longer.
  */
-function limitedTo(usual: Partial<Deadlines>, leftMs: number): Partial<Deadlines> {
+function limitDeadlines(usual: Partial<Deadlines>, leftMs: number): Partial<Deadlines> {
   const maxMs = Math.max(minDeadlineMs, Math.round(leftMs / 1000) * 1000);
   const upTo = (ms: number = maxMs): number => Math.min(ms, maxMs);
   return { ...usual, headMs: upTo(usual.headMs), silenceMs: upTo(usual.silenceMs) };

@@ -49,7 +49,7 @@ async function portOf(child: ChildProcessByStdio<Writable, Readable, null>): Pro
   return (JSON.parse(line) as { port: number }).port;
 }
 
-const freshKey = (name: string, key: string, traits: Partial<TargetKey>): TargetKey => ({
+const unusedKey = (name: string, key: string, traits: Partial<TargetKey>): TargetKey => ({
   ...defaultKeyTraits,
   name,
   key,
@@ -63,9 +63,9 @@ const targetAt = (port: number): Target => ({
   name: "form B",
   baseUrl: `http://127.0.0.1:${port}/v1`,
   keys: {
-    main: freshKey("main", keys.main.key, { tier: keys.main.tier }),
-    second: freshKey("second", keys.second.key, { tier: keys.second.tier }),
-    old: freshKey("old", expiredKey, { expired: true }),
+    main: unusedKey("main", keys.main.key, { tier: keys.main.tier }),
+    second: unusedKey("second", keys.second.key, { tier: keys.second.tier }),
+    old: unusedKey("old", expiredKey, { expired: true }),
   },
   agents: { answering: "parrot", streaming: "parrot", slow: "tortoise", slowStreaming: "tortoise" },
   agentSource: "named",

@@ -2,7 +2,7 @@ import { setImmediate as nextEventLoopTurn } from "node:timers/promises";
 
 import type { RunClock } from "./run-clock.ts";
 
-interface Member {
+interface ClockUser {
   waiting: { leftMs: number; readonly why: string; readonly done: PromiseWithResolvers<void> } | null;
 }
 
@@ -16,7 +16,7 @@ const stepMs = 1000;
  * @returns a function that adds a probe
  */
 export function shareClock(time: RunClock) {
-  const members = new Set<Member>();
+  const members = new Set<ClockUser>();
   let isAdvancing = false;
 
   const advanceIfAllWait = async (): Promise<void> => {
@@ -42,7 +42,7 @@ export function shareClock(time: RunClock) {
   };
 
   return () => {
-    const member: Member = { waiting: null };
+    const member: ClockUser = { waiting: null };
     members.add(member);
     const passTime: RunClock["passTime"] = async (ms, why) => {
       if (!members.has(member)) return time.passTime(ms, why);

@@ -5,7 +5,7 @@ import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type EmbeddedServer, startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import { editField, setField, removeField } from "../../reference/json-edit.ts";
-import { type Judgement, judgeAll, resultsByProbe } from "../../run/judge/judge.ts";
+import { type Judgement, judgeEvidence, resultsByProbe } from "../../run/judge/judge-evidence.ts";
 import { runSuites } from "../../run/run.ts";
 import { suites } from "../../suites/all.ts";
 import { withDeliveryText } from "../mutants/messages.ts";
@@ -221,7 +221,7 @@ describe("a recorded run of which one thing is spoilt", () => {
   let embedded: EmbeddedServer;
   let clean: Recorded;
 
-  const judge = (spoiling: ManualMutation): Judgement[] => judgeAll(suites, mutatedResults(clean, spoiling));
+  const judge = (spoiling: ManualMutation): Judgement[] => judgeEvidence(suites, mutatedResults(clean, spoiling));
   const redIn = (judgements: readonly Judgement[]): string[] => [
     ...new Set(judgements.flatMap(({ check, finding }) => (finding.kind === "breach" ? [check.clause] : []))),
   ];

@@ -1,7 +1,7 @@
 import { tryParseJson } from "../../base/json.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
 import { type Exchange, type Header, bodyJson } from "../../evidence/exchange.ts";
-import type { ProbeResults } from "../../run/judge/judge.ts";
+import type { ProbeResults } from "../../run/judge/judge-evidence.ts";
 import { endpointCalled } from "../../spec/endpoints.ts";
 import { rateLimitHeaders } from "../../spec/headers.ts";
 import { type AnsweredExchange, answeredWith, isAnswered, withEvents, withJson, withText } from "../mutants/edits.ts";

@@ -1,7 +1,7 @@
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { ConfiguredPaths } from "../../spec/endpoints.ts";
-import type { ProbeResults } from "../../run/judge/judge.ts";
+import type { ProbeResults } from "../../run/judge/judge-evidence.ts";
 
 /** The evidence of a run that found no breach. Mutants change one part of it. */
 export interface CleanRun {

@@ -2,7 +2,7 @@ import { isObject } from "../../base/json.ts";
 import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import type { Patch } from "../../reference/patch.ts";
 import { probesOf } from "../../run/judge/check.ts";
-import { isExchange, resultsByProbe } from "../../run/judge/judge.ts";
+import { isExchange, resultsByProbe } from "../../run/judge/judge-evidence.ts";
 import { runSuites } from "../../run/run.ts";
 import { suites } from "../../suites/all.ts";
 import { type Target, usableKeys } from "../../target/target.ts";

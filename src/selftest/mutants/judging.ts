@@ -1,7 +1,7 @@
 import { memoizeByObject } from "../../base/memoize.ts";
 import { type Check, type Suite, probesOf } from "../../run/judge/check.ts";
 import { formatBreach } from "../../run/judge/finding.ts";
-import { type Judgement, type ProbeResults, judgeAll } from "../../run/judge/judge.ts";
+import { type Judgement, type ProbeResults, judgeEvidence } from "../../run/judge/judge-evidence.ts";
 import { breachOutcomeByLevel } from "../../spec/clause.ts";
 import { clauseOf } from "../../spec/clauses.ts";
 import { suites } from "../../suites/all.ts";
@@ -51,7 +51,7 @@ type Outcome = "pass" | "fail" | "warning" | "note" | "observed" | "skipped" | "
  * @throws {Error} if the run has a breach
  */
 export function judgeCleanRun(run: CleanRun): JudgedCleanRun {
-  const judgements = judgeAll(suites, run.results);
+  const judgements = judgeEvidence(suites, run.results);
   const outcomes = new Map(judgements.map((each) => [nameOf(each), outcomeOf(each)]));
   const bad = judgements.filter((each) => ["fail", "warning", "error"].includes(outcomeOf(each)));
   if (bad.length > 0)
@@ -116,7 +116,7 @@ const changedIn = (
   { results, probes }: MutatedEvidence,
   isMeant: (check: Check) => boolean = () => true,
 ): Judgement[] =>
-  judgeAll(restingOn(probes, isMeant), results).filter(
+  judgeEvidence(restingOn(probes, isMeant), results).filter(
     (each) => outcomeOf(each) !== (outcomes.get(nameOf(each)) ?? "inapplicable"),
   );
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import type { ProbeResults } from "../../run/judge/judge.ts";
+import type { ProbeResults } from "../../run/judge/judge-evidence.ts";
 import { anExchange } from "../../run/testing/evidence.ts";
 import { replacingExchanges } from "./mutant.ts";
 import { probesByIdOf, replaceEvidence } from "./replacing.ts";

@@ -3,7 +3,7 @@ import type { Delivery } from "../../evidence/delivery.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 import { readRateLimitInfo, rateLimitInfoOf } from "../../rules/limits/rate-limit-info.ts";
-import { isDelivery, isExchange, type ProbeResults } from "../../run/judge/judge.ts";
+import { isDelivery, isExchange, type ProbeResults } from "../../run/judge/judge-evidence.ts";
 import type { Replacement } from "./mutant.ts";
 
 /** For each exchange, delivery or sample, by its id: the names of the probes whose evidence contains it. */

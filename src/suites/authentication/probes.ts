@@ -1,6 +1,6 @@
 import { getPath } from "../../base/json.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import { unknownAgentOf } from "../../run/discovery/unknown-agent-id.ts";
+import { unknownAgentId } from "../../run/discovery/unknown-agent-id.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { type Discovery, probe, type ProbeContext } from "../../run/probe.ts";
 import { agentPath } from "../../run/send/client.ts";
@@ -103,7 +103,7 @@ export const unauthenticatedSent = probe(
     const wrongKey = `Bearer ${neverIssuedKey(key)}`;
     const wrong = await sendTrials(sender, "a wrong key", endpointNames, wrongKey);
     const missing = await sendTrials(sender, "no key", endpointNames, null);
-    const allWrong = await sender.send(emptyPost(agentPath(unknownAgentOf({ discovery, target }), "invoke")), wrongKey);
+    const allWrong = await sender.send(emptyPost(agentPath(unknownAgentId({ discovery, target }), "invoke")), wrongKey);
     const isAffordable = hasManyRequests(context);
     // With a small limit per minute, `allWrong` is the only request with a wrong key and a wrong body.
     const keyAndBodyWrong =

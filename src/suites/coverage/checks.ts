@@ -2,7 +2,7 @@ import type { Row } from "../../base/covering-array.ts";
 import { isObject } from "../../base/json.ts";
 import { type Exchange, sentJson } from "../../evidence/exchange.ts";
 import type { Check } from "../../run/judge/check.ts";
-import { checkEvery, type Member } from "../../run/judge/check-every.ts";
+import { checkEvery, type ClauseCase } from "../../run/judge/check-every.ts";
 import { unproven } from "../../run/judge/finding.ts";
 import type { JudgedId } from "../../spec/clauses.ts";
 import { publishedEndpoints } from "../../spec/endpoints.ts";
@@ -73,7 +73,7 @@ const generatedWithControl = ({ corners, all }: CornerEvidence): GeneratedReques
   );
 };
 
-const memberOf = (request: GeneratedRequest): Member<GeneratedRequest> => ({
+const memberOf = (request: GeneratedRequest): ClauseCase<GeneratedRequest> => ({
   cell: { of: request.row["endpoint"] ?? "", kind: request.row["key"] ?? "" },
   proof: request.exchange,
   subject: request,

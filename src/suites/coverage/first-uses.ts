@@ -1,5 +1,5 @@
 import type { Row } from "../../base/covering-array.ts";
-import { unknownAgentOf } from "../../run/discovery/unknown-agent-id.ts";
+import { unknownAgentId } from "../../run/discovery/unknown-agent-id.ts";
 import { mainKey } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
 import { SkipError } from "../../run/skip-reason.ts";
@@ -70,7 +70,7 @@ export const keysFirstUsed = probe(
         operationId: null,
         batchPath: target.paths.batch,
       },
-      unknownAgent: unknownAgentOf(context),
+      unknownAgent: unknownAgentId(context),
       listed: null,
     };
     let requests = 0;

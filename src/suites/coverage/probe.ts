@@ -2,7 +2,7 @@ import type { Row } from "../../base/covering-array.ts";
 import { getPath } from "../../base/json.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { listedAgents } from "../../run/discovery/discover-target.ts";
-import { unknownAgentOf } from "../../run/discovery/unknown-agent-id.ts";
+import { unknownAgentId } from "../../run/discovery/unknown-agent-id.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { Client } from "../../run/send/client.ts";
@@ -138,7 +138,7 @@ function listedOf({ discovery }: ProbeContext): number | null {
 const partsOf = (context: ProbeContext, fixtures: Fixtures): RequestParts => ({
   target: context.target,
   fixtures,
-  unknownAgent: unknownAgentOf(context),
+  unknownAgent: unknownAgentId(context),
   listed: listedOf(context),
 });
 

@@ -4,7 +4,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { type WebhookEvent, webhookEvents } from "../../spec/events.ts";
 import { type Check, check, type EvidenceOf, observe, suite } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, observed, type Unproven, unproven } from "../../run/judge/finding.ts";
-import { type Member, checkEvery } from "../../run/judge/check-every.ts";
+import { type ClauseCase, checkEvery } from "../../run/judge/check-every.ts";
 import { fieldMatrix } from "../shared/matrices.ts";
 import { maxExecutionMs, unitMismatch } from "../shared/durations.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
@@ -35,7 +35,7 @@ type FailureEvidence = EvidenceOf<typeof failedProbes>;
 
 const noDelivery = unproven("no delivery came; see HOOK-8");
 
-const deliveryCase = memoizeByObject((delivery: Delivery): Member<{ readonly root: unknown }> => ({
+const deliveryCase = memoizeByObject((delivery: Delivery): ClauseCase<{ readonly root: unknown }> => ({
   cell: { of: "deliveries received", kind: typeOrOther(eventTypeOf(delivery)) },
   proof: delivery,
   subject: { root: deliveryJson(delivery) },

@@ -15,7 +15,7 @@ import { bodyJson, type Exchange, headerValues, statusOf } from "../../evidence/
 import { errorCodes, errorStatuses, statusCodes } from "../../spec/errors.ts";
 import type { JudgedId, ReadingOf } from "../../spec/clauses.ts";
 import { type EndpointName, endpointNames } from "../../spec/endpoints.ts";
-import { type Check, check, observe, type Probes, suite } from "../../run/judge/check.ts";
+import { type Check, check, observe, type ProbesByName, suite } from "../../run/judge/check.ts";
 import { breach, type Finding, follows, holds, observed, type Unproven, unproven } from "../../run/judge/finding.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";
 import type { CoverageMatrix } from "../../run/judge/coverage.ts";
@@ -60,7 +60,7 @@ const isJudged = (exchange: Exchange): boolean =>
 
 interface ErrorCheckOptions<R extends string> {
   /** Additional probes that cause errors for the check. */
-  readonly on?: Probes;
+  readonly on?: ProbesByName;
   readonly matrix?: CoverageMatrix;
   /** Whether the clause covers an error. */
   readonly isCovered?: (exchange: Exchange, all: AllExchanges) => boolean;
@@ -75,7 +75,7 @@ const everyError = <const K extends JudgedId>(
   clause: K,
   { on = {}, isCovered = () => true, ...options }: ErrorCheckOptions<ReadingOf<K>>,
 ): Check =>
-  checkEvery<K, Probes & typeof errorProbes, Exchange>(
+  checkEvery<K, ProbesByName & typeof errorProbes, Exchange>(
     clause,
     { ...errorProbes, ...on },
     {
@@ -110,7 +110,11 @@ const followForm = (errors: readonly Exchange[]) =>
   follows(commonForm(errors.map((each) => formOf(each) ?? "both")) ?? "by-occasion");
 
 /** Creates a check that every error of these endpoints is in form A or form B. */
-const haveForm = (clause: "ERR-2" | "ERR-3" | "ERR-4", endpoints: readonly EndpointName[], on: Probes = {}): Check =>
+const haveForm = (
+  clause: "ERR-2" | "ERR-3" | "ERR-4",
+  endpoints: readonly EndpointName[],
+  on: ProbesByName = {},
+): Check =>
   everyError(clause, {
     on,
     matrix: errorMatrix("error", errorStatuses, endpoints),

@@ -3,7 +3,7 @@ import { type Exchange, headerValues, statusOf } from "../../evidence/exchange.t
 import { malformedHeaders, wellFormedHeaders } from "../../rules/limits/header-rules.ts";
 import { retryAfterSeconds } from "../../rules/limits/sample.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";
-import { type Check, check, observe, type Probes, suite } from "../../run/judge/check.ts";
+import { type Check, check, observe, type ProbesByName, suite } from "../../run/judge/check.ts";
 import type { DocumentedCell } from "../../run/judge/coverage.ts";
 import { breach, follows, holds, unproven } from "../../run/judge/finding.ts";
 import { type Enabler, need } from "../../run/skip-reason.ts";
@@ -35,7 +35,7 @@ interface ResponseKind {
 }
 
 /** Creates a check that every response of a kind has all four rate-limit headers. */
-const checkAllFour = (clause: HeaderClause, { what, cells, of, needs }: ResponseKind, on: Probes = {}): Check =>
+const checkAllFour = (clause: HeaderClause, { what, cells, of, needs }: ResponseKind, on: ProbesByName = {}): Check =>
   checkEvery(
     clause,
     { all: allExchanges, ...on },

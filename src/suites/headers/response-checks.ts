@@ -11,7 +11,7 @@ import {
 import { type ResetContext, resetMismatchInRun } from "../../rules/limits/reset-consistency.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 import { isKeyAccepted } from "../../rules/limits/time-left.ts";
-import { checkEvery, type Member } from "../../run/judge/check-every.ts";
+import { checkEvery, type ClauseCase } from "../../run/judge/check-every.ts";
 import type { Check } from "../../run/judge/check.ts";
 import { type Breach, breach, type Finding, follows, type Unproven, unproven } from "../../run/judge/finding.ts";
 import { anyOf, need } from "../../run/skip-reason.ts";
@@ -55,11 +55,11 @@ const byId = memoizeByObject(({ exchanges }: AllExchanges) => new Map(exchanges.
  * Turns each sample whose key was accepted into a case to judge. Its `proof` is `null` if the run kept no exchange:
  * bursts keep only samples.
  */
-const sampleCases = ({ samples, all }: Evidence): readonly Member<AcceptedSample>[] => casesIn(all)(samples);
+const sampleCases = ({ samples, all }: Evidence): readonly ClauseCase<AcceptedSample>[] => casesIn(all)(samples);
 
 const casesIn = memoizeByObject((all: AllExchanges) =>
   memoizeByObject((samples: AllSamples) =>
-    acceptedSamples(samples).map((subject): Member<AcceptedSample> => {
+    acceptedSamples(samples).map((subject): ClauseCase<AcceptedSample> => {
       const { id, kind, status } = subject.sample;
       const exchange = byId(all).get(id) ?? null;
       const cell = exchange === null ? { of: kind, kind: String(status) } : responseCell(exchange, all);
@@ -71,7 +71,7 @@ const casesIn = memoizeByObject((all: AllExchanges) =>
 interface SampleCheckOptions<T, R extends string> {
   readonly as?: string;
   readonly expected: string;
-  readonly members: (evidence: Evidence) => readonly Member<T>[];
+  readonly members: (evidence: Evidence) => readonly ClauseCase<T>[];
   /**
    * Returns how the response breaks the clause; `null` if it does not, `undefined` if the clause does not apply to it.
    */

@@ -1,5 +1,5 @@
 import { probe } from "../../run/probe.ts";
-import { unknownAgentOf } from "../../run/discovery/unknown-agent-id.ts";
+import { unknownAgentId } from "../../run/discovery/unknown-agent-id.ts";
 
 export const healthChecked = probe(
   "an agent's health is read twice",
@@ -37,5 +37,5 @@ export const laterChecked = probe(
 export const unknownChecked = probe(
   "the health of an agent that does not exist is read",
   { requests: 0, reads: true },
-  async (context) => ({ report: await context.client.health(unknownAgentOf(context)) }),
+  async (context) => ({ report: await context.client.health(unknownAgentId(context)) }),
 );

@@ -5,7 +5,7 @@ import { defaultQuery } from "../../run/discovery/answering-agent.ts";
 import { agentPath } from "../../run/send/client.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
-import { unknownAgentOf } from "../../run/discovery/unknown-agent-id.ts";
+import { unknownAgentId } from "../../run/discovery/unknown-agent-id.ts";
 import type { Target } from "../../target/target.ts";
 import { combineFeatures, sendCombined } from "../shared/combined-features.ts";
 import { unicodeText } from "../shared/unicode-text.ts";
@@ -134,7 +134,7 @@ export const invokedUnknownAgent = probe(
   "an agent that does not exist is invoked",
   { requests: 1 },
   async (context) => ({
-    refused: await context.client.invoke(unknownAgentOf(context), { query: defaultQuery }),
+    refused: await context.client.invoke(unknownAgentId(context), { query: defaultQuery }),
   }),
 );
 

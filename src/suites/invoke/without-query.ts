@@ -3,7 +3,7 @@ import { z } from "zod";
 import { memoizeByObject } from "../../base/memoize.ts";
 import { type Exchange, sentJson, statusOf } from "../../evidence/exchange.ts";
 import type { Check } from "../../run/judge/check.ts";
-import { checkEvery, type Member } from "../../run/judge/check-every.ts";
+import { checkEvery, type ClauseCase } from "../../run/judge/check-every.ts";
 import { unproven } from "../../run/judge/finding.ts";
 import {
   agentInPath,
@@ -76,7 +76,7 @@ function isRejected({ exchange }: LegalInvoke): boolean {
  * Leaves out invokes with a field that some agent rejected together with `query`, because another clause judges that
  * field.
  */
-function invokesWithoutQuery(all: AllExchanges): Member<Exchange>[] {
+function invokesWithoutQuery(all: AllExchanges): ClauseCase<Exchange>[] {
   const invokes = legalInvokes(all);
   const asked = invokes.filter(({ hasQuery }) => hasQuery);
   const answered = asked.filter(({ exchange }) => isSuccess(exchange));

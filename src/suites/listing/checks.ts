@@ -4,7 +4,7 @@ import { memoizeByObject, memoizeByPair } from "../../base/memoize.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { fieldMismatch, optionalFieldMismatch } from "../../rules/bodies/fields.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
-import { checkEvery, type Member } from "../../run/judge/check-every.ts";
+import { checkEvery, type ClauseCase } from "../../run/judge/check-every.ts";
 import { type Check, check, observe, suite } from "../../run/judge/check.ts";
 import { breach, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
 import { allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
@@ -71,7 +71,7 @@ const listCases = memoizeByObject((all: AllExchanges) => {
 const withIsOpen = memoizeByPair((response: JudgedResponse, isOpen: boolean) => ({ ...response, isOpen }));
 
 /** List responses of pages that may exist. */
-const pageCases = (all: AllExchanges): Member<JudgedResponse>[] =>
+const pageCases = (all: AllExchanges): ClauseCase<JudgedResponse>[] =>
   listCases(all).filter(({ subject }) => !subject.isOpen);
 
 const noPage = () => unproven("no page has its agents and a complete `pagination`");

@@ -1,4 +1,4 @@
-import { type Check, type Probes, probesOf, type Suite } from "../../run/judge/check.ts";
+import { type Check, type ProbesByName, probesOf, type Suite } from "../../run/judge/check.ts";
 import { type Finding, type Observation, unproven } from "../../run/judge/finding.ts";
 import type { Probe } from "../../run/probe.ts";
 import { type Enabler, need } from "../../run/skip-reason.ts";
@@ -115,7 +115,7 @@ function withoutNeeds(finding: Finding | Observation): Finding | Observation {
 const namesTier = (needs: Enabler | null): boolean => needs !== null && JSON.stringify(needs).includes('"tier"');
 
 /** Splits the probes of a check: those that only read what was recorded, and the names of those that send requests. */
-function splitProbes(probes: Probes): readonly [reviews: Probes, others: readonly string[]] {
+function splitProbes(probes: ProbesByName): readonly [reviews: ProbesByName, others: readonly string[]] {
   const entries = Object.entries(probes);
   return [
     Object.fromEntries(entries.filter(([, each]) => onlyReads(each))),

@@ -1,5 +1,5 @@
 import { checkEvery } from "../../run/judge/check-every.ts";
-import type { Check, EvidenceOf, Probes } from "../../run/judge/check.ts";
+import type { Check, EvidenceOf, ProbesByName } from "../../run/judge/check.ts";
 import type { Finding, Proof } from "../../run/judge/finding.ts";
 import type { Probe } from "../../run/probe.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
@@ -33,7 +33,7 @@ export const comparedPairs = "pairs compared";
 /**
  * Creates a check that compares two messages. It compares every pair of the run, whichever probe caused the messages.
  */
-export const relation = <const K extends JudgedId, const P extends Probe | Probes, T extends Pair>(
+export const relation = <const K extends JudgedId, const P extends Probe | ProbesByName, T extends Pair>(
   clause: K,
   on: P,
   { as, also = [], between, pairs, judge, otherwise }: RelationOptions<EvidenceOf<P>, T, ReadingOf<K>>,

@@ -1,7 +1,7 @@
 import { memoizeByObject, memoizeByPair } from "../../base/memoize.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { valuesAt } from "../../rules/bodies/fields.ts";
-import type { Member } from "../../run/judge/check-every.ts";
+import type { ClauseCase } from "../../run/judge/check-every.ts";
 import type { Cell } from "../../run/judge/coverage.ts";
 import { type Finding, follows, holds } from "../../run/judge/finding.ts";
 import { clauseOf, type JudgedId, type ReadingOf } from "../../spec/clauses.ts";
@@ -20,7 +20,7 @@ export interface JudgedResponse {
   readonly tookMs: number;
 }
 
-export const responseCases = (exchanges: readonly Exchange[], all: AllExchanges): Member<Exchange>[] =>
+export const responseCases = (exchanges: readonly Exchange[], all: AllExchanges): ClauseCase<Exchange>[] =>
   exchanges.map((exchange) => ({ cell: responseCell(exchange, all), proof: exchange, subject: exchange }));
 
 /**
@@ -33,7 +33,7 @@ export function bodyCases(
   all: AllExchanges,
   isWanted: (exchange: Exchange) => boolean,
   rootOf: (exchange: Exchange) => unknown = bodyJson,
-): Member<JudgedResponse>[] {
+): ClauseCase<JudgedResponse>[] {
   const tookMs = maxDurationIn(all);
   const judged = judgedResponseBy(rootOf);
   return (byEndpoint(all).get(endpoint) ?? [])

@@ -2,8 +2,8 @@ import { getPath } from "../../base/json.ts";
 import { type Exchange, sentJson } from "../../evidence/exchange.ts";
 import { fieldMismatch } from "../../rules/bodies/fields.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
-import type { Check, EvidenceOf, Probes } from "../../run/judge/check.ts";
-import { checkEvery, type Member } from "../../run/judge/check-every.ts";
+import type { Check, EvidenceOf, ProbesByName } from "../../run/judge/check.ts";
+import { checkEvery, type ClauseCase } from "../../run/judge/check-every.ts";
 import { type Breach, breach, type Finding, holds, type Unproven, unproven } from "../../run/judge/finding.ts";
 import type { Probe } from "../../run/probe.ts";
 import type { JudgedId, ReadingOf } from "../../spec/clauses.ts";
@@ -66,7 +66,7 @@ export function isOpenExecution({ request }: Exchange): boolean {
 
 interface FieldCheckOptions<E, T, R extends string> {
   readonly table: FieldTableName;
-  readonly members: (evidence: E) => readonly Member<T>[];
+  readonly members: (evidence: E) => readonly ClauseCase<T>[];
   readonly whenEmpty: Finding<R> | ((evidence: E) => Finding<R>);
   /** An additional rule for each message whose fields match the table. */
   readonly judge?: (subject: T) => Mismatch | null;
@@ -79,7 +79,7 @@ interface FieldCheckOptions<E, T, R extends string> {
 /** Creates a check of the fields that a clause requires, in every such message of the run. */
 export const checkFields = <
   const K extends JudgedId,
-  const P extends Probe | Probes,
+  const P extends Probe | ProbesByName,
   T extends { readonly root: unknown },
 >(
   clause: K,

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { parseBoundedJson } from "../../base/shallow-json.ts";
 import { memoizeByObject, memoizeByPair } from "../../base/memoize.ts";
 import { type Exchange, headerValues, type StreamEvent } from "../../evidence/exchange.ts";
-import type { Member } from "../../run/judge/check-every.ts";
+import type { ClauseCase } from "../../run/judge/check-every.ts";
 import type { StreamEventName } from "../../spec/events.ts";
 import { isKnownName, isTerminalName, type StreamOrder } from "../../rules/streams/rules.ts";
 import { sequenceOf } from "../../rules/streams/sequence.ts";
@@ -66,7 +66,7 @@ export function eventCases(
   all: AllExchanges,
   streams: readonly Exchange[],
   name: StreamEventName,
-): Member<EventCase>[] {
+): ClauseCase<EventCase>[] {
   const maxDurationOf = maxDurationIn(all);
   const cell = { of: "stream events", kind: name };
   return streams.flatMap((exchange) => {

@@ -9,7 +9,7 @@ import { isLaterThan, type RequirementSet } from "../../spec/requirements.ts";
 import { agentPath, type Client, type SendOptions } from "../../run/send/client.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import { withoutNetworkLosses } from "../../run/send/retry.ts";
-import { unknownAgentOf } from "../../run/discovery/unknown-agent-id.ts";
+import { unknownAgentId } from "../../run/discovery/unknown-agent-id.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 import { type RoleAssignment, roleAssignmentOf } from "../../target/target.ts";
 import { sendCombined } from "../shared/combined-features.ts";
@@ -89,7 +89,7 @@ export const streamedWithoutQuery = probe(
 export const streamedUnknownAgent = probe(
   "a stream is asked of an agent that does not exist",
   { requests: 1 },
-  async (context) => ({ refused: await context.client.stream(unknownAgentOf(context), { query: countingQuery }) }),
+  async (context) => ({ refused: await context.client.stream(unknownAgentId(context), { query: countingQuery }) }),
 );
 
 export const failedInStream = probe(

@@ -1,7 +1,7 @@
 import { isObject } from "../../base/json.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Check, probesOf, type Suite } from "../../run/judge/check.ts";
-import { isExchange } from "../../run/judge/judge.ts";
+import { isExchange } from "../../run/judge/judge-evidence.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
 
 /** Judges test evidence by a check of a suite. Returns the reading that it follows, or the kind of its finding. */

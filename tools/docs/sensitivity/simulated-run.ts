@@ -4,7 +4,7 @@ import type { Limiter } from "../../../src/reference/limits/windows.ts";
 import { defaultBounds } from "../../../src/run/plan/bounds.ts";
 import { type ClientContext, openClient } from "../../../src/run/send/client.ts";
 import { noOutages } from "../../../src/run/send/outages.ts";
-import { startPacer } from "../../../src/run/send/pacing.ts";
+import { startPacer } from "../../../src/run/send/pacer.ts";
 import type { Need } from "../../../src/run/plan/needs.ts";
 import type { Probe, TierProbeContext } from "../../../src/run/probe.ts";
 import { startRecorder } from "../../../src/run/send/recorder.ts";

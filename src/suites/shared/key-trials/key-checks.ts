@@ -1,5 +1,5 @@
 import { joinWithOr } from "../../../base/text.ts";
-import type { Check, CheckOptions, EvidenceOf, Probes } from "../../../run/judge/check.ts";
+import type { Check, CheckOptions, EvidenceOf, ProbesByName } from "../../../run/judge/check.ts";
 import { checkEvery } from "../../../run/judge/check-every.ts";
 import type { CoverageMatrix, DocumentedCell } from "../../../run/judge/coverage.ts";
 import { type Finding, holds, type Unproven, unproven } from "../../../run/judge/finding.ts";
@@ -152,7 +152,7 @@ interface KeyCheckOptions<E, R extends string> extends CheckOptions {
  * Creates a check of the responses to some kinds of keys. One violation is a breach. Otherwise one correct response is
  * enough.
  */
-export const checkKeys = <const K extends JudgedId, const P extends Probe | Probes>(
+export const checkKeys = <const K extends JudgedId, const P extends Probe | ProbesByName>(
   clause: K,
   on: P,
   { kinds, expected, judged, alsoRequire, whenEmpty, ...options }: KeyCheckOptions<EvidenceOf<P>, ReadingOf<K>>,

@@ -30,7 +30,7 @@ export interface Pacer {
   readonly assumeTier: (key: TargetKey, tier: PublishedTier) => void;
 }
 
-interface KeyState {
+interface KeyPace {
   running: number;
   readonly queue: (() => void)[];
   /** Times of responses on the target's clock. Requests of the last minute count toward the limit per minute. */
@@ -43,12 +43,12 @@ interface KeyState {
 const windowMarginMs = 1000;
 const maxConcurrent = 8;
 
-function createKeyStates(): (key: TargetKey) => KeyState {
-  const states = new Map<string, KeyState>();
+function createKeyStates(): (key: TargetKey) => KeyPace {
+  const states = new Map<string, KeyPace>();
   return ({ name }) => {
     const known = states.get(name);
     if (known !== undefined) return known;
-    const state: KeyState = { running: 0, queue: [], answeredMs: [], reported: null, detectedTier: null };
+    const state: KeyPace = { running: 0, queue: [], answeredMs: [], reported: null, detectedTier: null };
     states.set(name, state);
     return state;
   };
@@ -57,7 +57,7 @@ function createKeyStates(): (key: TargetKey) => KeyState {
 export function startPacer(time: RunClock, limitsOf: (key: TargetKey) => TierLimits | null): Pacer {
   const slowdown = createSlowdownDetector();
   const stateOf = createKeyStates();
-  const limitsFor = (key: TargetKey, state: KeyState): TierLimits =>
+  const limitsFor = (key: TargetKey, state: KeyPace): TierLimits =>
     limitsOf(key) ?? publishedTiers[state.detectedTier ?? "free"];
 
   const acquire = async (key: TargetKey): Promise<() => void> => {
@@ -84,7 +84,7 @@ export function startPacer(time: RunClock, limitsOf: (key: TargetKey) => TierLim
   };
 
   /** Time until the key can send a request, in milliseconds. */
-  const msUntilAvailable = (state: KeyState, perMinute: number): number => {
+  const msUntilAvailable = (state: KeyPace, perMinute: number): number => {
     const now = time.targetMs();
     const { reported } = state;
     if (reported !== null && now < reported.untilMs) {
@@ -114,7 +114,7 @@ export function startPacer(time: RunClock, limitsOf: (key: TargetKey) => TierLim
 }
 
 /** Updates the state of a key from the headers of a response. */
-function updateState(state: KeyState, { limit, remaining, resetAfter, date }: Sample, now: number): void {
+function updateState(state: KeyPace, { limit, remaining, resetAfter, date }: Sample, now: number): void {
   state.answeredMs.push(now);
   if (state.answeredMs.length > 10_000) state.answeredMs.splice(0, 5000);
   if (limit === null || remaining === null) return;
@@ -129,7 +129,7 @@ function updateState(state: KeyState, { limit, remaining, resetAfter, date }: Sa
 }
 
 /** Requests that a key can send without waiting. */
-function availableNow({ reported, answeredMs, running }: KeyState, { perMinute }: TierLimits, now: number): number {
+function availableNow({ reported, answeredMs, running }: KeyPace, { perMinute }: TierLimits, now: number): number {
   const current = reported === null || now >= reported.untilMs ? null : reported;
   const left = current === null ? Infinity : current.remaining - current.sentSince;
   const recent = answeredMs.filter((ms) => ms > now - minuteMs - windowMarginMs).length + running;

@@ -57,7 +57,7 @@ export function watchDisturbances({ target, time, isSimulated, announces }: Watc
     ended: (run) => void endings.set(run, time.now()),
     endedMs: (run) => endings.get(run) ?? Infinity,
     find: async (known, { client, recorder }, limitsBroken) => {
-      const refused = await orNone(findRefusedKeys(known, client, recorder));
+      const refused = await noneIfSkipped(findRefusedKeys(known, client, recorder));
       const ofRuns = [...refused, ...(stalls?.all() ?? []), ...shared()];
       const isInDoubt = announces && !isSimulated && ofRuns.length === 0 && limitsBroken();
       const agent = known.agents.answering;
@@ -65,7 +65,7 @@ export function watchDisturbances({ target, time, isSimulated, announces }: Watc
       const keys = Object.values(known.keys).filter(
         ({ name, expired }) => !expired && recorder.samplesOf(name).length > 0,
       );
-      return orNone(findForeignUse({ keys, health: (key) => client.as(key).health(agent), time }));
+      return noneIfSkipped(findForeignUse({ keys, health: (key) => client.as(key).health(agent), time }));
     },
     close: () => {
       stalls?.close();
@@ -75,7 +75,7 @@ export function watchDisturbances({ target, time, isSimulated, announces }: Watc
 }
 
 /** Returns no disturbance if the search fails because the run may send no more requests. */
-const orNone = (finding: Promise<Disturbance[]>): Promise<Disturbance[]> =>
+const noneIfSkipped = (finding: Promise<Disturbance[]>): Promise<Disturbance[]> =>
   finding.catch((error: unknown) => {
     if (error instanceof SkipError) return [];
     throw error;

@@ -40,13 +40,13 @@ export const resultsByProbe = (runs: readonly ProbeRun[]): ProbeResults =>
   );
 
 /** Judges the evidence by every check. Pure: the same evidence always gives the same findings. */
-export function judgeAll(suites: readonly Suite[], results: ProbeResults): Judgement[] {
+export function judgeEvidence(suites: readonly Suite[], results: ProbeResults): Judgement[] {
   const judge = memoizeByPair((check: Check, instance: string | null): JudgedCheck =>
     check.widens === undefined
       ? judgeOne(check, instance, results)
-      : unlessSame(
+      : reportIfWider(
           check,
-          earlierOf(check).map((each) => judge(each, instance)),
+          repeatedChecks(check).map((each) => judge(each, instance)),
           () => judgeOne(check, instance, results),
         ),
   );
@@ -61,7 +61,7 @@ export function judgeAll(suites: readonly Suite[], results: ProbeResults): Judge
     ),
   );
   const byClause = Map.groupBy(rows, ({ check: { clause } }) => clause);
-  return rows.filter((row) => isApplicable(row) || isOnlyRow(row, byClause.get(row.check.clause) ?? []));
+  return rows.filter((row) => isApplicable(row) || isOnlyJudgement(row, byClause.get(row.check.clause) ?? []));
 }
 
 const isApplicable = ({ finding }: Judgement): boolean => finding.kind !== "inapplicable";
@@ -70,7 +70,7 @@ const isApplicable = ({ finding }: Judgement): boolean => finding.kind !== "inap
  * Whether to keep a result "inapplicable". If all results of a clause are inapplicable, the first one is kept, so that
  * the clause is still listed.
  */
-const isOnlyRow = (row: Judgement, ofClause: readonly Judgement[]): boolean =>
+const isOnlyJudgement = (row: Judgement, ofClause: readonly Judgement[]): boolean =>
   ofClause[0] === row && !ofClause.some(isApplicable);
 
 /** The instances of a check: each tier that its probes tested, or `null` if the check judges the target as a whole. */
@@ -86,7 +86,7 @@ type JudgedCheck = Pick<Judgement, "finding" | "exchanges">;
  * The finding of a check that repeats an earlier check for the requests of later probes. If the second finding adds
  * nothing, it becomes inapplicable, so that a report does not repeat the first.
  */
-function unlessSame(
+function reportIfWider(
   { clause, reportsOnlyBreaches = false }: Check,
   earlier: readonly JudgedCheck[],
   judgeWider: () => JudgedCheck,
@@ -95,19 +95,20 @@ function unlessSame(
   if (earlier.some(({ finding }) => isBroken(finding))) return nothing(`${clause} is broken already`);
   const wider = judgeWider();
   if (isBroken(wider.finding)) return wider;
-  const cases = Math.max(...earlier.map(({ finding }) => casesIn(finding)));
-  return casesIn(wider.finding) > cases && !reportsOnlyBreaches ? wider : nothing(`no other case of ${clause}`);
+  const cases = Math.max(...earlier.map(({ finding }) => caseCount(finding)));
+  return caseCount(wider.finding) > cases && !reportsOnlyBreaches ? wider : nothing(`no other case of ${clause}`);
 }
 
 const isBroken = ({ kind }: Judgement["finding"]): boolean => kind === "breach" || kind === "error";
 
 /** Returns the checks that a check repeats, the latest first. */
-const earlierOf = ({ widens }: Check): Check[] => (widens === undefined ? [] : [widens, ...earlierOf(widens)]);
+const repeatedChecks = ({ widens }: Check): Check[] =>
+  widens === undefined ? [] : [widens, ...repeatedChecks(widens)];
 
-const casesIn = (finding: Judgement["finding"]): number => ("seen" in finding ? (finding.seen?.looked ?? 0) : 0);
+const caseCount = (finding: Judgement["finding"]): number => ("seen" in finding ? (finding.seen?.looked ?? 0) : 0);
 
 function judgeOne(check: Check, instance: string | null, results: ProbeResults): JudgedCheck {
-  const gathered = gather(check, instance, results);
+  const gathered = gatherEvidence(check, instance, results);
   if (gathered.kind !== "evidence") return { finding: gathered, exchanges: [] };
   try {
     const finding = requireCoverage(check, check.judge(gathered.evidence as never), results);
@@ -140,12 +141,12 @@ function requireCoverage(check: Check, finding: Finding | Observation, results: 
 const uncoveredIn = (evidence: unknown): (SkipReason & Cell)[] =>
   (evidence as UncoveredCells).left.map(({ why, ...cell }) => ({ ...cell, ...why }));
 
-type Gathered =
+type GatheredEvidence =
   | { readonly kind: "evidence"; readonly evidence: unknown }
   | Unproven
   | { readonly kind: "error"; readonly reason: string };
 
-function gather(check: Check, instance: string | null, results: ProbeResults): Gathered {
+function gatherEvidence(check: Check, instance: string | null, results: ProbeResults): GatheredEvidence {
   const evidence: Record<string, unknown> = {};
   for (const [name, probe] of Object.entries(probesOf(check.on))) {
     const result = resultFor(probe, instance, results);
@@ -174,7 +175,7 @@ function resultFor(probe: Probe, instance: string | null, results: ProbeResults)
 }
 
 /** Maximum number of exchanges to list for a finding that names none itself. */
-const maxListed = 5;
+const maxListedExchanges = 5;
 
 function exchangesOf(finding: Finding | Observation, evidence: unknown): string[] {
   if ((finding.kind === "breach" || finding.kind === "noted") && finding.at.length > 0)
@@ -187,19 +188,19 @@ function exchangesOf(finding: Finding | Observation, evidence: unknown): string[
   )
     return [];
   const found: string[] = [];
-  collect(evidence, found);
+  collectIds(evidence, found);
   return found;
 }
 
-function collect(value: unknown, found: string[]): void {
-  if (typeof value !== "object" || value === null || found.length >= maxListed) return;
+function collectIds(value: unknown, found: string[]): void {
+  if (typeof value !== "object" || value === null || found.length >= maxListedExchanges) return;
   if (isExchange(value) || isDelivery(value)) {
     found.push(value.id);
     return;
   }
   // Skips rate-limit samples (recognised by `headClockMs`). There may be thousands, and none contains an exchange or a
   // delivery.
-  if (!("headClockMs" in value)) for (const each of Object.values(value)) collect(each, found);
+  if (!("headClockMs" in value)) for (const each of Object.values(value)) collectIds(each, found);
 }
 
 export const isDelivery = (value: object): value is Delivery =>

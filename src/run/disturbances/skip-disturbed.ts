@@ -1,7 +1,7 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { ProbeRun, ProbeRunResult } from "../probe-run.ts";
 import { type Check, probesOf, type Suite } from "../judge/check.ts";
-import { isExchange, type Judgement, judgeAll, resultsByProbe } from "../judge/judge.ts";
+import { isExchange, type Judgement, judgeEvidence, resultsByProbe } from "../judge/judge-evidence.ts";
 import type { Probe } from "../probe.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 import type { Recorder } from "../send/recorder.ts";
@@ -9,12 +9,12 @@ import {
   describeDisturbance,
   type Disturbance,
   isAboutCounts,
-  isAboutTime,
-  spoilsExchange,
-  spoilsSample,
+  isAboutTiming,
+  invalidatesExchange,
+  invalidatesSample,
 } from "./disturbance.ts";
 
-interface DisturbedRun {
+interface DisturbedRunContext {
   readonly suites: readonly Suite[];
   readonly runs: readonly ProbeRun[];
   /** When a probe ended, in milliseconds since the start of the run. */
@@ -28,57 +28,57 @@ interface DisturbedRun {
  * Replaces the result of each probe that a disturbance may have affected by a skip, with the disturbance as the reason.
  * Keeps findings that were proven before the disturbance.
  */
-export async function withoutDisturbed(
+export async function skipDisturbed(
   disturbances: readonly Disturbance[],
-  { suites, runs, endedMs, review, recorder }: DisturbedRun,
+  { suites, runs, endedMs, review, recorder }: DisturbedRunContext,
 ): Promise<readonly ProbeRun[]> {
   if (disturbances.length === 0) return runs;
   const clauses = clausesByProbe(suites);
   const breachesIn = (those: readonly ProbeRun[]): Judgement[] =>
-    judgeAll(suites, resultsByProbe(those)).filter(({ finding }) => finding.kind === "breach");
+    judgeEvidence(suites, resultsByProbe(those)).filter(({ finding }) => finding.kind === "breach");
   const before = breachesIn(runs).filter(isSensitiveBreach);
-  const without = async (spoils: Spoils): Promise<readonly ProbeRun[]> => {
-    const reviewed = await review(withoutSpoiled(recorder, disturbances, spoils));
+  const without = async (spoils: Invalidates): Promise<readonly ProbeRun[]> => {
+    const reviewed = await review(undisturbedRecorder(recorder, disturbances, spoils));
     return runs.map((run): ProbeRun => {
       const again = reviewed.find(({ planned }) => planned.probe === run.planned.probe);
       if (again !== undefined) return again;
       const own = clauses.get(run.planned.probe) ?? [];
-      const isBroken = before.some((each) => isOf(each, run));
-      const cause = disturbances.find((each) => isSpoiled(run, endedMs(run), each, { clauses: own, isBroken }));
-      return cause === undefined ? run : skipped(run, cause);
+      const isBroken = before.some((each) => judgesProbeRun(each, run));
+      const cause = disturbances.find((each) => mayBeDisturbed(run, endedMs(run), each, { clauses: own, isBroken }));
+      return cause === undefined ? run : skippedRun(run, cause);
     });
   };
-  const first = await without(spoilsExchange);
-  const kept = breachesIn(first).some(isTimed) ? await without(isAfter) : first;
+  const first = await without(invalidatesExchange);
+  const kept = breachesIn(first).some(isTimingJudgement) ? await without(endedDuringDisturbance) : first;
   const breaches = breachesIn(kept);
   return kept.map((run): ProbeRun => {
     const cause = disturbances.find((each) => each.kind !== "key refused" && endedMs(run) >= each.fromMs);
     if (cause === undefined || run.result.kind !== "ran") return run;
-    const broken = breaches.filter((each) => isOf(each, run));
+    const broken = breaches.filter((each) => judgesProbeRun(each, run));
     const isSensitiveOnly = clauses.get(run.planned.probe)?.every(isSensitive) ?? false;
-    const isDoubtful = (isSensitiveOnly || !isReview(run)) && broken.some(isTimed);
+    const isDoubtful = (isSensitiveOnly || !isReview(run)) && broken.some(isTimingJudgement);
     // Some requests of the review were removed, so a pass would prove nothing. A breach that the other requests show is
     // kept.
     const isShort = isReview(run) && isSensitiveOnly && broken.length === 0;
-    return isDoubtful || isShort ? skipped(run, cause) : run;
+    return isDoubtful || isShort ? skippedRun(run, cause) : run;
   });
 }
 
 /** Whether an exchange ended after the disturbance began. The duration of such an exchange means nothing. */
-const isAfter: Spoils = (disturbance, exchange) =>
+const endedDuringDisturbance: Invalidates = (disturbance, exchange) =>
   disturbance.kind === "key refused"
-    ? spoilsExchange(disturbance, exchange)
+    ? invalidatesExchange(disturbance, exchange)
     : exchange.answer.endMs >= disturbance.fromMs;
 
-const isSensitive = (clause: string): boolean => isAboutCounts(clause) || isAboutTime(clause);
+const isSensitive = (clause: string): boolean => isAboutCounts(clause) || isAboutTiming(clause);
 const isSensitiveBreach = ({ check: { clause } }: Judgement): boolean => isSensitive(clause);
-const isTimed = ({ check: { clause } }: Judgement): boolean => isAboutTime(clause);
+const isTimingJudgement = ({ check: { clause } }: Judgement): boolean => isAboutTiming(clause);
 const isReview = ({ planned }: ProbeRun): boolean => planned.probe.stage === "review";
 
-const isOf = ({ check, instance }: Judgement, { planned: { probe, tested } }: ProbeRun): boolean =>
+const judgesProbeRun = ({ check, instance }: Judgement, { planned: { probe, tested } }: ProbeRun): boolean =>
   Object.values(probesOf(check.on)).includes(probe) && (tested === null || tested.tier === instance);
 
-const skipped = ({ planned }: ProbeRun, cause: Disturbance): ProbeRun => {
+const skippedRun = ({ planned }: ProbeRun, cause: Disturbance): ProbeRun => {
   const result: ProbeRunResult = { kind: "skipped", reason: describeDisturbance(cause), needs: null };
   return { planned, result };
 };
@@ -94,7 +94,7 @@ function clausesByProbe(suites: readonly Suite[]): ReadonlyMap<Probe, string[]> 
 }
 
 /** Whether a disturbance may have changed the evidence of a probe. */
-function isSpoiled(
+function mayBeDisturbed(
   { planned: { keys }, result }: ProbeRun,
   endedMs: number,
   disturbance: Disturbance,
@@ -106,7 +106,7 @@ function isSpoiled(
   if (disturbance.kind === "keys shared" && disturbance.by === "somebody else")
     return clauses.some(isAboutCounts) && (isBroken || clauses.every(isSensitive));
   if (clauses.some(isAboutCounts)) return true;
-  return exchangesIn(result.evidence).some((each) => spoilsExchange(disturbance, each));
+  return exchangesIn(result.evidence).some((each) => invalidatesExchange(disturbance, each));
 }
 
 /** All exchanges in the evidence of a probe. */
@@ -116,12 +116,12 @@ function exchangesIn(value: unknown): Exchange[] {
 }
 
 /** Decides whether a disturbance makes an exchange worthless. */
-type Spoils = (disturbance: Disturbance, exchange: Exchange) => boolean;
+type Invalidates = (disturbance: Disturbance, exchange: Exchange) => boolean;
 
-function withoutSpoiled(recorder: Recorder, disturbances: readonly Disturbance[], spoils: Spoils): Recorder {
+function undisturbedRecorder(recorder: Recorder, disturbances: readonly Disturbance[], spoils: Invalidates): Recorder {
   const isUndisturbed = (each: Exchange): boolean => !disturbances.some((cause) => spoils(cause, each));
   const undisturbedOf = (key: string, samples: readonly Sample[]): readonly Sample[] =>
-    samples.filter((each) => !disturbances.some((cause) => spoilsSample(cause, key, each)));
+    samples.filter((each) => !disturbances.some((cause) => invalidatesSample(cause, key, each)));
   return {
     ...recorder,
     allExchanges: () => recorder.allExchanges().filter(isUndisturbed),

@@ -1,13 +1,13 @@
 import { expect, it, onTestFinished } from "vitest";
 
 import { startReceiver } from "../receiver/receiver.ts";
-import { receiverByTry } from "./hooks-of-tries.ts";
+import { receiverByAttempt } from "./receiver-by-attempt.ts";
 
 it("keeps deliveries of an interrupted try apart from those of the next", async () => {
   const time = { now: () => 0, clockOffsetMs: () => 0, maxClockOffsetMs: () => 0 };
   const receiver = await startReceiver({ listen: "127.0.0.1:0", publicUrl: null, time });
   onTestFinished(receiver.close);
-  const receiverFor = receiverByTry<string>(
+  const receiverFor = receiverByAttempt<string>(
     () => Promise.resolve(receiver),
     (probe) => (probe === "other" ? "1.1" : "1.0"),
   );

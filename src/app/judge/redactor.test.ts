@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { alteredAuthorization, alteredKeyKinds } from "../../suites/shared/key-trials/altered-keys.ts";
+import { alteredAuthorizations, alteredKeyKinds } from "../../suites/shared/key-trials/altered-keys.ts";
 import { redactorOf } from "./redactor.ts";
 
 /** Keys with 5 to 20 characters. Within a key, no two adjacent characters occur a second time. */
@@ -12,7 +12,7 @@ describe("the keys that a run makes of a key", () => {
     const { text, deep } = redactorOf([{ name: "main", value: key }]);
     const start = key.slice(0, Math.min(8, key.length - 1)).replace(/=+$/, "");
     for (const kind of alteredKeyKinds) {
-      const header = alteredAuthorization[kind](key) ?? "";
+      const header = alteredAuthorizations[kind](key) ?? "";
       expect(text(`Authorization: ${header}`), kind).not.toContain(start);
       expect(JSON.stringify(deep({ headers: [["Authorization", header]] })), kind).not.toContain(start);
     }

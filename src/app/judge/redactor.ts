@@ -7,7 +7,7 @@ import { clauses } from "../../spec/clauses.ts";
 import { publishedEndpoints } from "../../spec/endpoints.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { allSuites } from "../../suites/all.ts";
-import { alteredAuthorization, alteredKeyKinds } from "../../suites/shared/key-trials/altered-keys.ts";
+import { alteredAuthorizations, alteredKeyKinds } from "../../suites/shared/key-trials/altered-keys.ts";
 import { webhookSecretsIn, looksRandom } from "./secrets.ts";
 
 /**
@@ -24,7 +24,7 @@ const minAlteredLength = 4;
 /** Returns the altered forms of a short key that a run sends. They must be redacted as well, because they reveal nearly the whole key. */
 function alteredKeysOf({ name, value }: Secret): Secret[] {
   if (value.length >= minFoundLength) return [];
-  const forms = alteredKeyKinds.flatMap((kind) => alteredAuthorization[kind](value)?.split(" ").slice(1) ?? []);
+  const forms = alteredKeyKinds.flatMap((kind) => alteredAuthorizations[kind](value)?.split(" ").slice(1) ?? []);
   return [...new Set(forms)]
     .filter((form) => form !== value && form.length >= minAlteredLength && !isHarnessText(form.toLowerCase()))
     .map((form) => ({ name: name + (form === value.slice(0, -1) ? cutOffMark : partMark), value: form }));

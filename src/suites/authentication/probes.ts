@@ -9,7 +9,7 @@ import { type EndpointName, endpointNames } from "../../spec/endpoints.ts";
 import type { RejectedKeyKind } from "../../spec/rejected-key-kinds.ts";
 import { usableKeys } from "../../target/target.ts";
 import { useExpiryMs } from "../limits/timed-retry.ts";
-import { alteredAuthorization, alteredKeyKinds, neverIssuedKey } from "../shared/key-trials/altered-keys.ts";
+import { alteredAuthorizations, alteredKeyKinds, neverIssuedKey } from "../shared/key-trials/altered-keys.ts";
 import { type Fixtures, firstSuccessOn, prepareFixtures } from "../shared/key-trials/fixtures.ts";
 import { acceptingEndpoints, keyExpectations } from "../shared/key-trials/key-checks.ts";
 import {
@@ -120,7 +120,7 @@ export const unauthenticatedSent = probe(
     const lowerCase = health === null ? null : await sender.send(health, `bearer ${key}`);
     const altered: KeyTrial[] = [];
     for (const kind of alteredKeyKinds) {
-      const authorization = alteredAuthorization[kind](key);
+      const authorization = alteredAuthorizations[kind](key);
       const endpoints = isAffordable ? keyExpectations[kind].on : (endpointsIfFewRequests[kind] ?? ["health"]);
       if (authorization !== null)
         altered.push(...(await sendHealthFirst(sender, { kind, endpoints, authorization }, acceptingEndpoints(wrong))));

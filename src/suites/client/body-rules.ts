@@ -1,6 +1,6 @@
 import { isObject } from "../../base/json.ts";
 
-/** The type that a field must have: a name for messages, and a test of values. */
+/** A type that a field of a body can have: its name in messages, and a function that tests a value. */
 interface FieldType {
   readonly name: string;
   readonly has: (value: unknown) => boolean;
@@ -28,8 +28,8 @@ const webhookFields: Fields = { url, events: strings, agent_id: string, secret: 
 const alertFields: Fields = { type: string, threshold: number, webhook_url: url };
 
 /**
- * Describes the first field whose value has a wrong type; `null` if there is none. A field that is absent or `null` is
- * right.
+ * Describes the first field whose value has a wrong type. Returns `null` if there is none. Absent and `null` fields
+ * pass.
  */
 function problemOfFields(value: unknown, fields: Fields, prefix = ""): string | null {
   if (!isObject(value)) return null;
@@ -43,17 +43,19 @@ function problemOfFields(value: unknown, fields: Fields, prefix = ""): string | 
 }
 
 /**
- * Describes what is wrong with `query` in the body of an invoke, a stream or a batch item; `null` if it is right.
- * `undefined` stands for no body.
+ * Describes what is wrong with `query` in the body of an invoke, a stream or a batch item. Returns `null` if nothing
+ * is.
+ * @param body parsed JSON; `undefined` if the request has no body
  */
-export function problemOfExecution(body: unknown): string | null {
+export function problemOfQuery(body: unknown): string | null {
   if (!isObject(body)) return body === undefined ? "no body" : "a body that is no object";
   if (body["query"] === undefined) return "no `query`";
   return string.has(body["query"]) ? null : "a `query` that is no string";
 }
 
 /**
- * Describes what is wrong with the optional fields of an invoke, a stream or a batch item; `null` if they are right.
+ * Describes what is wrong with the optional fields of an invoke, a stream or a batch item. Returns `null` if nothing
+ * is.
  */
 export const problemOfParameters = (body: unknown): string | null =>
   problemOfFields(body, executionFields) ??

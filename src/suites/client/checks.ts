@@ -1,52 +1,52 @@
 import { check, suite, type Suite } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, noted, unproven } from "../../run/judge/finding.ts";
 import type { JudgedId } from "../../spec/clauses.ts";
-import { type Observed, ranPlainly, ranTroubled } from "./probes.ts";
-import { readingChecks } from "./reading-checks.ts";
+import { type ObservedRuns, ranPlainly, ranTroubled } from "./probes.ts";
+import { responseHandlingChecks } from "./response-handling-checks.ts";
 import {
-  acceptNamed,
-  authorized,
-  currentTimestamp,
-  jsonBody,
-  pagesNamed,
-  parametersInRange,
-  queried,
+  acceptRule,
+  authorizationRule,
+  timestampRule,
+  jsonBodyRule,
+  pageParametersRule,
+  parametersRule,
+  queryRule,
   type RequestRule,
-  rightlySigned,
-  segmentOnce,
-  typedBody,
-  typedCreations,
-  wholePages,
+  signatureRule,
+  versionSegmentRule,
+  contentTypeRule,
+  creationFieldsRule,
+  integerPagesRule,
 } from "./request-rules.ts";
 import { retryChecks } from "./retry-checks.ts";
 
 /** Rules about single requests, by the clause that each judges. */
 const requestRules = {
-  "CLI-1": segmentOnce,
-  "CLI-2": authorized,
-  "CLI-3": typedBody,
-  "CLI-4": acceptNamed,
-  "CLI-5": jsonBody,
-  "CLI-6": queried,
-  "CLI-7": parametersInRange,
-  "CLI-8": wholePages,
-  "CLI-9": pagesNamed,
-  "CLI-10": rightlySigned,
-  "CLI-11": currentTimestamp,
-  "CLI-23": typedCreations,
+  "CLI-1": versionSegmentRule,
+  "CLI-2": authorizationRule,
+  "CLI-3": contentTypeRule,
+  "CLI-4": acceptRule,
+  "CLI-5": jsonBodyRule,
+  "CLI-6": queryRule,
+  "CLI-7": parametersRule,
+  "CLI-8": integerPagesRule,
+  "CLI-9": pageParametersRule,
+  "CLI-10": signatureRule,
+  "CLI-11": timestampRule,
+  "CLI-23": creationFieldsRule,
 } as const satisfies Partial<Readonly<Record<JudgedId, RequestRule>>>;
 
 /** Maximum number of requests that a finding shows. */
 const maxShown = 5;
 
 const judgeRequests =
-  ({ expected, none, mayBeMeant, problemOf }: RequestRule) =>
-  ({ isStrict, runs }: Observed): Finding<never> => {
+  ({ expected, noneReason, mayBeDeliberate, problemOf }: RequestRule) =>
+  ({ isStrict, runs }: ObservedRuns): Finding<never> => {
     const judged = runs
       .flatMap(({ calls }) => calls)
       .map((call) => ({ call, problem: problemOf(call) }))
       .filter(({ problem }) => problem !== undefined);
-    if (judged.length === 0) return unproven(none);
+    if (judged.length === 0) return unproven(noneReason);
     const wrong = judged.filter(({ problem }) => problem !== null);
     if (wrong.length === 0) return holds();
     const problems = [...new Set(wrong.map(({ problem }) => problem ?? ""))].slice(0, maxShown);
@@ -55,7 +55,7 @@ const judgeRequests =
       `${problems.join("; ")} (${wrong.length} of ${judged.length} requests)`,
       ...wrong.slice(0, maxShown).map(({ call }) => call.exchange),
     );
-    return mayBeMeant && !isStrict ? noted(found) : found;
+    return mayBeDeliberate && !isStrict ? noted(found) : found;
   };
 
 const ruleChecks = Object.entries(requestRules).flatMap(([id, rule]) => [
@@ -64,4 +64,8 @@ const ruleChecks = Object.entries(requestRules).flatMap(([id, rule]) => [
 ]);
 
 /** The suite that judges a client by its calls. */
-export const clientCalls: Suite = suite("Calling the service", [...ruleChecks, ...retryChecks, ...readingChecks]);
+export const clientCalls: Suite = suite("Calling the service", [
+  ...ruleChecks,
+  ...retryChecks,
+  ...responseHandlingChecks,
+]);

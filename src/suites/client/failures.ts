@@ -1,25 +1,28 @@
 import { getPath, tryParseJson } from "../../base/json.ts";
 import { bodyJson, type StreamEvent } from "../../evidence/exchange.ts";
 import { retryAfterOf } from "../../rules/limits/rate-limit-info.ts";
+import { isTerminal } from "../stream/events.ts";
 import type { SignedCall } from "./probes.ts";
 
 /**
- * How a response failed. `waitMs` is the wait that the response asks for.
+ * How a request failed, as its client sees it.
  *
  * - `lost`: the connection broke before the end of the response.
- * - `stream error`: an `error` event without `retry_after`; `overload`: one with it.
  * - `stream cut`: the stream ended without `done` or `error`.
+ * - `stream error`: the stream ended with an `error` event without `retry_after`.
+ * - `overload`: the stream ended with an `error` event with `retry_after`.
  */
 export interface Failure {
   readonly kind: "429" | "5xx" | "lost" | "stream error" | "overload" | "stream cut";
   readonly waitMs: number;
-  /** When the client could know of the failure at the earliest: the wait is counted from here. */
+  /**
+   * Start of the wait: the earliest time at which the client could know of the failure. Milliseconds since the start of
+   * the run.
+   */
   readonly fromMs: number;
 }
 
-/**
- * Returns how a response failed. `null` if it succeeded, was refused for another reason, or the client disconnected.
- */
+/** Returns how a request failed. `null` if it succeeded, got a 4xx other than 429, or the client disconnected. */
 export function failureOf(call: SignedCall): Failure | null {
   const { answer } = call.exchange;
   if (call.leftMs !== null) return null;
@@ -37,10 +40,8 @@ export const isStream = ({ exchange: { answer } }: SignedCall): boolean =>
   answer.status === 200 &&
   answer.headers.some(([name, value]) => /^content-type$/i.test(name) && /^text\/event-stream/i.test(value));
 
-export const isEnd = ({ name }: StreamEvent): boolean => name === "done" || name === "error";
-
 function streamFailureOf(events: readonly StreamEvent[], endMs: number): Failure | null {
-  const end = events.findLast(isEnd);
+  const end = events.findLast(isTerminal);
   if (end === undefined) return { kind: "stream cut", waitMs: 0, fromMs: endMs };
   if (end.name === "done") return null;
   const seconds = getPath(tryParseJson(end.data), "retry_after");
@@ -50,5 +51,5 @@ function streamFailureOf(events: readonly StreamEvent[], endMs: number): Failure
     : { kind: "stream error", waitMs: 0, fromMs };
 }
 
-/** Time at which a response had ended, in milliseconds since the start of the run. */
-export const endOf = ({ exchange: { answer } }: SignedCall): number => answer.endMs;
+/** Time at which a response ended, in milliseconds since the start of the run. */
+export const endMsOf = ({ exchange: { answer } }: SignedCall): number => answer.endMs;

@@ -4,11 +4,11 @@ import type { ClientSession } from "../../run/send/client-session.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { requestSignature } from "../authentication/signing.ts";
 
-/** A call of the client, with the two signatures that are valid for it: over its path with the query, and without. */
+/** A request of the client under test and its response, with the signatures that would be valid for the request. */
 export interface SignedCall extends ClientCall {
   /**
-   * The right values of `X-Signature`. Empty for a request without `X-Timestamp`, or with a body that was too long to
-   * record.
+   * Valid values of `X-Signature`: over the path with its query string, and without. Empty if the request has no
+   * `X-Timestamp`, or its body was too long to record.
    */
   readonly computedSignatures: readonly string[];
 }
@@ -17,23 +17,23 @@ export interface JudgedRun extends CommandRun {
   readonly calls: readonly SignedCall[];
 }
 
-/** Observed runs of the client's command, and whether a single wrong request breaks a clause. */
-export interface Observed {
+/** Recorded runs of the client's command. In a strict run, a single wrong request breaks a clause. */
+export interface ObservedRuns {
   readonly isStrict: boolean;
   readonly runs: readonly JudgedRun[];
 }
 
 /** The positive control: runs the command against a server that causes no trouble. */
-export const ranPlainly = clientProbe("the command runs without trouble", async (session): Promise<Observed> =>
-  observedIn([await session.runPlainly()], session),
+export const ranPlainly = clientProbe("the command runs without trouble", async (session): Promise<ObservedRuns> =>
+  withSignatures([await session.runPlainly()], session),
 );
 
-export const ranTroubled = clientProbe("the command runs under trouble", async (session): Promise<Observed> =>
-  observedIn(await session.runTroubled(), session),
+export const ranTroubled = clientProbe("the command runs under trouble", async (session): Promise<ObservedRuns> =>
+  withSignatures(await session.runTroubled(), session),
 );
 
 // The signatures are computed here and not by a check, because evidence must not contain the secret.
-const observedIn = (runs: readonly CommandRun[], { isStrict, signingSecret }: ClientSession): Observed => ({
+const withSignatures = (runs: readonly CommandRun[], { isStrict, signingSecret }: ClientSession): ObservedRuns => ({
   isStrict,
   runs: runs.map((run) => ({
     ...run,

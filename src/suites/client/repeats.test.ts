@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Answered, Exchange } from "../../evidence/exchange.ts";
 import type { Finding } from "../../run/judge/finding.ts";
 import { clientCalls } from "./checks.ts";
-import type { SignedCall, JudgedRun, Observed } from "./probes.ts";
+import type { SignedCall, JudgedRun, ObservedRuns } from "./probes.ts";
 
 /** A test request: its text, when it arrived, and the response that it got. */
 interface Step {
@@ -47,7 +47,7 @@ function callOf({ query, atMs, status = 200, retryAfter, tookMs = 10 }: Step): S
   return { exchange, trouble: null, leftMs: null, receivedUnixMs: 0, computedSignatures: [] };
 }
 
-const observedOf = (stage: JudgedRun["stage"], ...runs: readonly (readonly Step[])[]): Observed => ({
+const observedOf = (stage: JudgedRun["stage"], ...runs: readonly (readonly Step[])[]): ObservedRuns => ({
   isStrict: true,
   runs: runs.map((steps) => ({ stage, calls: steps.map(callOf), end: { kind: "exited", code: 0 } })),
 });

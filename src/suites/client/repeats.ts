@@ -1,45 +1,50 @@
 import { identityOf } from "../../evidence/client-call.ts";
-import { endOf, type Failure, failureOf } from "./failures.ts";
+import { endMsOf, type Failure, failureOf } from "./failures.ts";
 import type { SignedCall, JudgedRun } from "./probes.ts";
 
 /** All requests of one run that are equal in method, path, query and body. */
-export interface Group {
+export interface EqualRequests {
   /** The calls in the order of their arrival. */
   readonly calls: readonly SignedCall[];
-  /** Number of these requests that the client sends in a run without trouble; at least one. */
+  /** Number of these requests in a run without trouble, at least 1. The client means to send as many. */
   readonly planned: number;
-  /** Number of requests beyond `planned`, which must be repeats. */
+  /** Number of requests beyond `planned`: the client sent them again. */
   readonly repeats: number;
   readonly run: JudgedRun;
 }
 
-/** Groups the equal requests of runs with trouble. The runs without trouble show how many of them are repeats. */
-export function groupsOf(plain: readonly JudgedRun[], troubled: readonly JudgedRun[]): Group[] {
-  const countOf = Map.groupBy(
+/**
+ * Groups the equal requests of each run with trouble. The runs without trouble show how many of them are no repeats.
+ */
+export function groupEqualRequests(plain: readonly JudgedRun[], troubled: readonly JudgedRun[]): EqualRequests[] {
+  const plainCalls = Map.groupBy(
     plain.flatMap(({ calls }) => calls),
-    identify,
+    identityOfCall,
   );
   return troubled.flatMap((run) =>
-    [...Map.groupBy(run.calls, identify)].map(([identity, calls]): Group => {
-      const planned = Math.max(1, countOf.get(identity)?.length ?? 0);
+    [...Map.groupBy(run.calls, identityOfCall)].map(([identity, calls]): EqualRequests => {
+      const planned = Math.max(1, plainCalls.get(identity)?.length ?? 0);
       return { calls, planned, repeats: Math.max(0, calls.length - planned), run };
     }),
   );
 }
 
-const identify = ({ exchange }: SignedCall): string => identityOf(exchange.request);
+const identityOfCall = ({ exchange }: SignedCall): string => identityOf(exchange.request);
 
-/** A call that failed, and when the client may repeat it. */
+/**
+ * A failed request, and the earliest time at which the client may repeat it, in milliseconds since the start of the
+ * run.
+ */
 export interface FailedCall {
   readonly call: SignedCall;
   readonly failure: Failure;
   readonly readyMs: number;
 }
 
-/** Tolerance: timers may be early by some milliseconds, and a client may round a wait. */
+/** How much too early a repeat may be. Timers fire some milliseconds early, and a client may round a wait. */
 const toleranceMs = 100;
 
-export const failedCallsOf = ({ calls }: Group): FailedCall[] =>
+export const failedCallsOf = ({ calls }: EqualRequests): FailedCall[] =>
   calls.flatMap((call) => {
     const failure = failureOf(call);
     if (failure === null) return [];
@@ -47,10 +52,10 @@ export const failedCallsOf = ({ calls }: Group): FailedCall[] =>
   });
 
 /**
- * Whether some order of events explains the repeats: each repeat follows a failure of its own, after the wait that the
- * failure asked for. Requests that are no repeats may come at any time.
+ * Whether each repeat can be matched with a failure of its own whose wait was over when the repeat was sent. Which of
+ * the equal requests are repeats is unknown, so any of them may be.
  */
-export function isExplained(group: Group): boolean {
+export function areRepeatsExplained(group: EqualRequests): boolean {
   const failed = failedCallsOf(group).toSorted((one, other) => one.readyMs - other.readyMs);
   let [ready, explained] = [0, 0];
   for (const { exchange } of group.calls) {
@@ -60,20 +65,20 @@ export function isExplained(group: Group): boolean {
   return explained >= Math.min(group.repeats, failed.length);
 }
 
-/** Returns the first request after a failure that came too early. */
-export function earlyRepeat({ calls }: Group, failed: FailedCall): SignedCall | undefined {
+/** Returns the first request that the client sent after a failure and before the end of its wait. */
+export function firstEarlyRepeat({ calls }: EqualRequests, failed: FailedCall): SignedCall | undefined {
   return calls.find(({ exchange: { sentMs } }) => sentMs > failed.failure.fromMs && sentMs < failed.readyMs);
 }
 
 /**
- * Returns the waits of one request before the retries of 5xx responses, in milliseconds and in order. Empty if the
- * client sends the request several times anyway, or sent it again before the response had ended.
+ * Returns the waits between 5xx responses and the next equal request, in milliseconds and in order. Empty if the client
+ * sends the request several times anyway, or sent it again before a response had ended.
  */
-export function retryWaitsOf({ calls, planned }: Group): number[] {
+export function waitsBeforeRetries({ calls, planned }: EqualRequests): number[] {
   if (planned > 1) return [];
   const waits = calls.slice(1).flatMap(({ exchange }, at) => {
     const before = calls[at];
-    return before === undefined || failureOf(before)?.kind !== "5xx" ? [] : [exchange.sentMs - endOf(before)];
+    return before === undefined || failureOf(before)?.kind !== "5xx" ? [] : [exchange.sentMs - endMsOf(before)];
   });
   return waits.some((ms) => ms < 0) ? [] : waits;
 }

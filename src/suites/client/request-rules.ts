@@ -2,21 +2,22 @@ import { isObject, tryParseJson } from "../../base/json.ts";
 import { requestHeaders, targetOf } from "../../evidence/client-call.ts";
 import { endpointCalled, type EndpointName } from "../../spec/endpoints.ts";
 import { headerNames } from "../../spec/headers.ts";
-import { problemOfAlert, problemOfExecution, problemOfParameters, problemOfWebhook } from "./body-rules.ts";
+import { problemOfAlert, problemOfQuery, problemOfParameters, problemOfWebhook } from "./body-rules.ts";
 import type { SignedCall } from "./probes.ts";
 
 /** A rule that each request of a client must follow on its own. */
 export interface RequestRule {
   readonly expected: string;
-  /** The reason, as part of a sentence, if the client sent no request that the rule covers. */
-  readonly none: string;
-  /** Whether a client's own tests may break the rule on purpose. */
-  readonly mayBeMeant: boolean;
+  /** Reason why the rule was not judged: the client sent no request that it covers. */
+  readonly noneReason: string;
+  /**
+   * Whether the client may break the rule deliberately, to test how a server answers. A violation is then a note,
+   * unless the run is strict.
+   */
+  readonly mayBeDeliberate: boolean;
   /** Returns what is wrong with a request, `null` if nothing is, or `undefined` if the rule does not cover it. */
   readonly problemOf: (call: SignedCall) => string | null | undefined;
 }
-
-const onPurpose = { mayBeMeant: true } as const;
 
 const valuesOf = ({ exchange }: SignedCall, name: string): string[] => requestHeaders(exchange.request, name);
 
@@ -29,18 +30,18 @@ const mediaTypes = (values: readonly string[]): string[] =>
 
 const quote = (text: string): string => JSON.stringify(text.slice(0, 60));
 
-export const segmentOnce: RequestRule = {
+export const versionSegmentRule: RequestRule = {
   expected: "a path with the segment `/v1` once",
-  none: "the client sent no request",
-  mayBeMeant: false,
+  noneReason: "the client sent no request",
+  mayBeDeliberate: false,
   problemOf: ({ exchange: { request } }) =>
     /^\/+v1\/+v1(?:[/?]|$)/.test(targetOf(request)) ? `the path ${quote(targetOf(request))}` : null,
 };
 
-export const authorized: RequestRule = {
+export const authorizationRule: RequestRule = {
   expected: "`Authorization: Bearer <API_KEY>` with the key that the client was given",
-  none: "the client sent no request",
-  ...onPurpose,
+  noneReason: "the client sent no request",
+  mayBeDeliberate: true,
   problemOf: (call) => {
     // A browser sends a preflight request by itself, and never with a key. Source: Fetch standard, CORS preflight.
     if (call.exchange.request.method === "OPTIONS") return undefined;
@@ -51,10 +52,10 @@ export const authorized: RequestRule = {
   },
 };
 
-export const typedBody: RequestRule = {
+export const contentTypeRule: RequestRule = {
   expected: "`Content-Type: application/json` on a request with a body",
-  none: "the client sent no body",
-  ...onPurpose,
+  noneReason: "the client sent no body",
+  mayBeDeliberate: true,
   problemOf: (call) => {
     if (call.exchange.request.body.kind === "none") return undefined;
     const types = mediaTypes(valuesOf(call, "content-type"));
@@ -63,10 +64,10 @@ export const typedBody: RequestRule = {
   },
 };
 
-export const acceptNamed: RequestRule = {
+export const acceptRule: RequestRule = {
   expected: "`Accept` names `application/json`, and `text/event-stream` for a stream",
-  none: "the client called no endpoint of the document",
-  ...onPurpose,
+  noneReason: "the client called no endpoint of the document",
+  mayBeDeliberate: true,
   problemOf: (call) => {
     const endpoint = endpointOf(call);
     if (endpoint === null) return undefined;
@@ -83,10 +84,10 @@ export const acceptNamed: RequestRule = {
 const bodyOf = ({ exchange: { request } }: SignedCall): unknown =>
   request.body.kind === "text" ? tryParseJson(request.body.text) : undefined;
 
-export const jsonBody: RequestRule = {
+export const jsonBodyRule: RequestRule = {
   expected: "a body that is JSON",
-  none: "the client sent no body",
-  ...onPurpose,
+  noneReason: "the client sent no body",
+  mayBeDeliberate: true,
   problemOf: ({ exchange: { request } }) => {
     if (request.body.kind === "none" || request.body.kind === "cut") return undefined;
     const isJson = request.body.kind === "text" && tryParseJson(request.body.text) !== undefined;
@@ -108,7 +109,7 @@ function executionsIn(call: SignedCall): readonly unknown[] {
   return Array.isArray(batch) ? (batch as readonly unknown[]) : [];
 }
 
-const ofExecutions =
+const judgeEachExecution =
   (problemIn: (body: unknown) => string | null): RequestRule["problemOf"] =>
   (call) => {
     const executions = executionsIn(call);
@@ -116,18 +117,18 @@ const ofExecutions =
     return executions.map(problemIn).find((problem) => problem !== null) ?? null;
   };
 
-export const queried: RequestRule = {
+export const queryRule: RequestRule = {
   expected: "the string `query` in the body of an invoke, a stream or a batch item",
-  none: "the client sent no invoke, stream or batch",
-  ...onPurpose,
-  problemOf: ofExecutions(problemOfExecution),
+  noneReason: "the client sent no invoke, stream or batch",
+  mayBeDeliberate: true,
+  problemOf: judgeEachExecution(problemOfQuery),
 };
 
-export const parametersInRange: RequestRule = {
+export const parametersRule: RequestRule = {
   expected: "`session_id` and `parameters` of their types, `temperature` from 0.0 to 2.0",
-  none: "the client sent no invoke, stream or batch",
-  ...onPurpose,
-  problemOf: ofExecutions(problemOfParameters),
+  noneReason: "the client sent no invoke, stream or batch",
+  mayBeDeliberate: true,
+  problemOf: judgeEachExecution(problemOfParameters),
 };
 
 const pageParameters = ["page", "limit"] as const;
@@ -135,10 +136,10 @@ const pageParameters = ["page", "limit"] as const;
 const queryOf = ({ exchange: { request } }: SignedCall): URLSearchParams =>
   new URLSearchParams(targetOf(request).split("?").slice(1).join("?"));
 
-export const wholePages: RequestRule = {
+export const integerPagesRule: RequestRule = {
   expected: "`page` and `limit` are integers",
-  none: "the client sent no list request with `page` or `limit`",
-  ...onPurpose,
+  noneReason: "the client sent no list request with `page` or `limit`",
+  mayBeDeliberate: true,
   problemOf: (call) => {
     if (endpointOf(call) !== "list") return undefined;
     const given = pageParameters.flatMap((name) =>
@@ -152,10 +153,10 @@ export const wholePages: RequestRule = {
   },
 };
 
-export const pagesNamed: RequestRule = {
+export const pageParametersRule: RequestRule = {
   expected: "`page` and `limit` on a list request",
-  none: "the client sent no list request",
-  ...onPurpose,
+  noneReason: "the client sent no list request",
+  mayBeDeliberate: true,
   problemOf: (call) => {
     if (endpointOf(call) !== "list") return undefined;
     const absent = pageParameters.filter((name) => !queryOf(call).has(name));
@@ -166,10 +167,10 @@ export const pagesNamed: RequestRule = {
 const isSigned = (call: SignedCall): boolean =>
   valuesOf(call, headerNames.signature).length + valuesOf(call, headerNames.timestamp).length > 0;
 
-export const rightlySigned: RequestRule = {
+export const signatureRule: RequestRule = {
   expected: "`X-Signature` is the signature of method, path, timestamp and body",
-  none: "the client signed no request",
-  ...onPurpose,
+  noneReason: "the client signed no request",
+  mayBeDeliberate: true,
   problemOf: (call) => {
     if (!isSigned(call) || call.exchange.request.body.kind === "cut") return undefined;
     const [signatures, timestamps] = [headerNames.signature, headerNames.timestamp].map((name) => valuesOf(call, name));
@@ -185,10 +186,10 @@ export const rightlySigned: RequestRule = {
 /** Maximum difference between a timestamp and the arrival of its request: a request may wait in the client. */
 const maxSkewSeconds = 120;
 
-export const currentTimestamp: RequestRule = {
+export const timestampRule: RequestRule = {
   expected: "`X-Timestamp` is the current Unix time in seconds",
-  none: "the client signed no request",
-  ...onPurpose,
+  noneReason: "the client signed no request",
+  mayBeDeliberate: true,
   problemOf: (call) => {
     const [timestamp] = valuesOf(call, headerNames.timestamp);
     if (timestamp === undefined) return undefined;
@@ -199,10 +200,10 @@ export const currentTimestamp: RequestRule = {
   },
 };
 
-export const typedCreations: RequestRule = {
+export const creationFieldsRule: RequestRule = {
   expected: "the fields of a webhook or an alert have the types of the tables",
-  none: "the client created no webhook and no alert",
-  ...onPurpose,
+  noneReason: "the client created no webhook and no alert",
+  mayBeDeliberate: true,
   problemOf: (call) => {
     const [endpoint, body] = [endpointOf(call), bodyOf(call)];
     if (body === undefined) return undefined;

@@ -1,45 +1,53 @@
 import { check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
 import { type Failure, failureOf } from "./failures.ts";
-import { type Observed, ranPlainly, ranTroubled } from "./probes.ts";
-import { earlyRepeat, failedCallsOf, type Group, groupsOf, isExplained, retryWaitsOf } from "./repeats.ts";
+import { type ObservedRuns, ranPlainly, ranTroubled } from "./probes.ts";
+import {
+  firstEarlyRepeat,
+  failedCallsOf,
+  type EqualRequests,
+  groupEqualRequests,
+  areRepeatsExplained,
+  waitsBeforeRetries,
+} from "./repeats.ts";
 
-/** The evidence of both probes: runs without trouble, and runs with trouble. */
-export interface Both {
-  readonly plain: Observed;
-  readonly troubled: Observed;
+/** Recorded runs of the client's command: without trouble, and with trouble that the harness caused. */
+export interface PlainAndTroubledRuns {
+  readonly plain: ObservedRuns;
+  readonly troubled: ObservedRuns;
 }
 
-export const both = { plain: ranPlainly, troubled: ranTroubled } as const;
+export const plainAndTroubled = { plain: ranPlainly, troubled: ranTroubled } as const;
 
-const groupsIn = ({ plain, troubled }: Both): Group[] => groupsOf(plain.runs, troubled.runs);
+const equalRequestsIn = ({ plain, troubled }: PlainAndTroubledRuns): EqualRequests[] =>
+  groupEqualRequests(plain.runs, troubled.runs);
 
 const hasFailure =
   (...kinds: readonly Failure["kind"][]) =>
-  ({ calls }: Group): boolean =>
+  ({ calls }: EqualRequests): boolean =>
     calls.some((call) => {
       const failure = failureOf(call);
       return failure !== null && kinds.includes(failure.kind);
     });
 
 /** Formats milliseconds as seconds with three decimals. */
-const seconds = (ms: number): string => `${(ms / 1000).toFixed(3)} s`;
+const formatSeconds = (ms: number): string => `${(ms / 1000).toFixed(3)} s`;
 
-/** Judges whether repeats after a kind of failure wait as long as the failure asks for. */
-const waitsAfter =
+/** Judges whether the client waits as long as a failure's `retry_after` asks before it sends the request again. */
+const judgeWaitsAfter =
   (kind: "429" | "overload", name: string) =>
-  (evidence: Both): Finding<never> => {
-    const groups = groupsIn(evidence).filter(hasFailure(kind));
+  (evidence: PlainAndTroubledRuns): Finding<never> => {
+    const groups = equalRequestsIn(evidence).filter(hasFailure(kind));
     if (groups.length === 0) return unproven(`no request of the client got ${name}`);
     const repeated = groups.filter(({ repeats }) => repeats > 0);
     if (repeated.length === 0) return unproven(`the client sent no request again after ${name}`);
     const early = repeated
-      .filter((group) => !isExplained(group))
+      .filter((group) => !areRepeatsExplained(group))
       .flatMap((group) =>
         failedCallsOf(group)
           .filter(({ failure }) => failure.kind === kind)
           .flatMap((failed) => {
-            const call = earlyRepeat(group, failed);
+            const call = firstEarlyRepeat(group, failed);
             return call === undefined ? [] : [{ failed, call }];
           }),
       );
@@ -47,14 +55,14 @@ const waitsAfter =
     if (first === undefined) return holds();
     const waitedMs = first.call.exchange.sentMs - first.failed.failure.fromMs;
     return breach(
-      `the request is sent again ${seconds(first.failed.failure.waitMs)} after ${name} or later, as its \`retry_after\` says`,
-      `sent again after ${seconds(waitedMs)}`,
+      `the request is sent again ${formatSeconds(first.failed.failure.waitMs)} after ${name} or later, as its \`retry_after\` says`,
+      `sent again after ${formatSeconds(waitedMs)}`,
       ...early.flatMap(({ failed, call }) => [failed.call.exchange, call.exchange]),
     );
   };
 
-function retries5xx(evidence: Both): Finding<never> {
-  const groups = groupsIn(evidence).filter(hasFailure("5xx"));
+function judge5xxRetried(evidence: PlainAndTroubledRuns): Finding<never> {
+  const groups = equalRequestsIn(evidence).filter(hasFailure("5xx"));
   if (groups.length === 0) return unproven("the client got no 5xx response");
   if (groups.some(({ repeats }) => repeats > 0)) return holds();
   const failed = groups.flatMap(({ calls }) => calls.filter((call) => failureOf(call)?.kind === "5xx"));
@@ -65,34 +73,35 @@ function retries5xx(evidence: Both): Finding<never> {
   );
 }
 
-/** A retry within this time counts as immediate: the client and this machine take some time as well. */
-const atOnceMs = 25;
-/** A wait has grown if it is at least this many times an earlier one. */
+/** Waits that differ by less count as equal: the client and this machine need some time as well. */
+const equalWithinMs = 25;
+/** A wait is longer than an earlier one if it is at least this many times as long. */
 const minGrowth = 1.25;
 
 /** Whether some wait is clearly longer than an earlier one. */
 const grows = (waits: readonly number[]): boolean =>
-  waits.some((ms, at) => waits.slice(0, at).some((before) => ms >= before * minGrowth && ms - before >= atOnceMs));
+  waits.some((ms, at) => waits.slice(0, at).some((before) => ms >= before * minGrowth && ms - before >= equalWithinMs));
 
-/** Whether all waits are about the same. */
-const isFlat = (waits: readonly number[]): boolean => {
+/** Whether the waits before the retries of one request are about equal. */
+const areEqual = (waits: readonly number[]): boolean => {
   const [shortest, longest] = [Math.min(...waits), Math.max(...waits)];
-  return longest < shortest * minGrowth || longest - shortest < atOnceMs;
+  return longest < shortest * minGrowth || longest - shortest < equalWithinMs;
 };
 
-/** Minimum number of waits to judge: random waits may be equal by chance. */
-const minWaits = 4;
+/** Minimum number of waits, over all requests, to judge their growth. Fewer random waits may be equal by chance. */
+const minWaitCount = 4;
 /**
- * The waits count as equal if at least this share of the series is. Single waits may be long because the machine is
- * slow.
+ * Share of the retried requests whose waits must be about equal to count as a breach. A slow machine lengthens single
+ * waits.
  */
-const flatShare = 0.75;
+const equalWaitsShare = 0.75;
 
-function waitsGrow(evidence: Both): Finding<never> {
-  const groups = groupsIn(evidence).filter((group) => retryWaitsOf(group).length >= 2);
-  const chains = groups.map(retryWaitsOf);
-  const isEnough = chains.flat().length >= minWaits;
-  if (isEnough && chains.filter(isFlat).length >= chains.length * flatShare) return growthBreach(chains, groups);
+function judgeWaitsGrow(evidence: PlainAndTroubledRuns): Finding<never> {
+  const groups = equalRequestsIn(evidence).filter((group) => waitsBeforeRetries(group).length >= 2);
+  const chains = groups.map(waitsBeforeRetries);
+  const isEnough = chains.flat().length >= minWaitCount;
+  if (isEnough && chains.filter(areEqual).length >= chains.length * equalWaitsShare)
+    return growthBreach(chains, groups);
   if (chains.some(grows)) return holds();
   return unproven(
     isEnough
@@ -101,40 +110,43 @@ function waitsGrow(evidence: Both): Finding<never> {
   );
 }
 
-const growthBreach = (chains: readonly (readonly number[])[], groups: readonly Group[]): Finding<never> =>
+const growthBreach = (chains: readonly (readonly number[])[], groups: readonly EqualRequests[]): Finding<never> =>
   breach(
     "each wait before a retry of a 5xx is longer than the one before",
-    `waits of ${chains.map((waits) => waits.map(seconds).join(", ")).join("; ")}`,
+    `waits of ${chains.map((waits) => waits.map(formatSeconds).join(", ")).join("; ")}`,
     ...groups.slice(0, 2).flatMap(({ calls }) => calls.slice(0, 5).map(({ exchange }) => exchange)),
   );
 
-/** Number of 5xx responses to one request after which a client that still repeats it has not given up. */
-const maxAttempts = 20;
+/** A client that gets this many 5xx responses to one request, and still repeats it, does not give up. */
+const endlessAttempts = 20;
 
-function retriesEnd(evidence: Both): Finding<never> {
-  const groups = groupsIn(evidence).filter((group) => hasFailure("5xx")(group) && group.repeats > 0);
+function judgeRetriesEnd(evidence: PlainAndTroubledRuns): Finding<never> {
+  const groups = equalRequestsIn(evidence).filter((group) => hasFailure("5xx")(group) && group.repeats > 0);
   if (groups.length === 0) return unproven("the client retried no 5xx response");
   const endless = groups.find(
-    (group) => failedCallsOf(group).filter(({ failure }) => failure.kind === "5xx").length >= maxAttempts,
+    (group) => failedCallsOf(group).filter(({ failure }) => failure.kind === "5xx").length >= endlessAttempts,
   );
   if (endless === undefined) return holds();
   return breach(
-    `a request is given up, or slowed down, before ${maxAttempts} attempts in 20 s`,
-    `${maxAttempts} attempts`,
+    `a request is given up, or slowed down, before ${endlessAttempts} attempts in 20 s`,
+    `${endlessAttempts} attempts`,
     ...endless.calls.slice(0, 5).map(({ exchange }) => exchange),
   );
 }
 
-const told: readonly Failure["kind"][] = ["429", "5xx", "overload"];
-const untold: readonly Failure["kind"][] = ["lost", "stream error", "stream cut"];
+/** Failures that tell a client that it may send a request again. */
+const retryableKinds: readonly Failure["kind"][] = ["429", "5xx", "overload"];
+/** Failures after which a client cannot know whether its request has run an agent. */
+const ambiguousKinds: readonly Failure["kind"][] = ["lost", "stream error", "stream cut"];
 
-function repeatsNothingUntold(evidence: Both): Finding<never> {
-  const groups = groupsIn(evidence).filter(
-    (group) => group.calls[0]?.exchange.request.method === "POST" && hasFailure(...untold)(group),
+function judgeAmbiguousFailures(evidence: PlainAndTroubledRuns): Finding<never> {
+  const groups = equalRequestsIn(evidence).filter(
+    (group) => group.calls[0]?.exchange.request.method === "POST" && hasFailure(...ambiguousKinds)(group),
   );
   if (groups.length === 0) return unproven("the client got no failure after which a POST may have run");
   const repeated = groups.filter(
-    (group) => group.repeats > failedCallsOf(group).filter(({ failure }) => told.includes(failure.kind)).length,
+    (group) =>
+      group.repeats > failedCallsOf(group).filter(({ failure }) => retryableKinds.includes(failure.kind)).length,
   );
   const [first] = repeated;
   if (first === undefined) return holds();
@@ -156,10 +168,10 @@ const nameOf: Readonly<Record<Failure["kind"], string>> = {
 };
 
 export const retryChecks = [
-  check("CLI-12", both, waitsAfter("429", "a 429")),
-  check("CLI-13", both, retries5xx),
-  check("CLI-14", both, waitsGrow),
-  check("CLI-15", both, retriesEnd),
-  check("CLI-16", both, repeatsNothingUntold),
-  check("CLI-17", both, waitsAfter("overload", "an `error` event with `retry_after`")),
+  check("CLI-12", plainAndTroubled, judgeWaitsAfter("429", "a 429")),
+  check("CLI-13", plainAndTroubled, judge5xxRetried),
+  check("CLI-14", plainAndTroubled, judgeWaitsGrow),
+  check("CLI-15", plainAndTroubled, judgeRetriesEnd),
+  check("CLI-16", plainAndTroubled, judgeAmbiguousFailures),
+  check("CLI-17", plainAndTroubled, judgeWaitsAfter("overload", "an `error` event with `retry_after`")),
 ];

@@ -6,7 +6,7 @@ import { tierNames } from "../../spec/tiers.ts";
 import { publishedEndpoints } from "../../spec/endpoints.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { endpointsAtRequestPath } from "../shared/all-exchanges.ts";
-import { neverIssuedKey, withOtherLastCharacter } from "../shared/key-trials/altered-keys.ts";
+import { neverIssuedKey, replaceLastCharacter } from "../shared/key-trials/altered-keys.ts";
 import { agentOfRole, keyOfKind } from "./reach.ts";
 import { dimensions } from "../../spec/dimensions.ts";
 import { textKindOf } from "./texts.ts";
@@ -76,7 +76,7 @@ function keyKindOf({ key: name, request }: Exchange, { target, mainKey }: RowRea
   if (scheme !== "Bearer") return scheme === "Basic" && text !== mainKey ? "in Basic credentials" : "other scheme";
   if (text === mainKey) return null;
   if (text.slice(3) === mainKey.slice(3)) return "other prefix";
-  if (text === withOtherLastCharacter(mainKey)) return "altered";
+  if (text === replaceLastCharacter(mainKey)) return "altered";
   return text === neverIssuedKey(mainKey) ? "wrong" : null;
 }
 

@@ -2,7 +2,7 @@ import { bodyFor, agentPath, type SendOptions } from "../../run/send/client.ts";
 import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
 import type { Row } from "../../base/covering-array.ts";
 import type { RoleAssignment, Target } from "../../target/target.ts";
-import { neverIssuedKey, prefixOf, withOtherLastCharacter } from "../shared/key-trials/altered-keys.ts";
+import { neverIssuedKey, prefixOf, replaceLastCharacter } from "../shared/key-trials/altered-keys.ts";
 import type { Fixtures } from "../shared/key-trials/fixtures.ts";
 import { type EndpointRequest, requestFor } from "../shared/key-trials/send-trials.ts";
 import { agentOfRole } from "./reach.ts";
@@ -124,7 +124,7 @@ export function credentialsOf(
     case "other prefix":
       return { authorization: `Bearer ${withOtherPrefix(key)}` };
     case "altered":
-      return { authorization: `Bearer ${withOtherLastCharacter(key)}` };
+      return { authorization: `Bearer ${replaceLastCharacter(key)}` };
     case "other scheme":
       return { authorization: `Token ${key}` };
     case "in a cookie":

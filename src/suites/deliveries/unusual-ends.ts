@@ -12,7 +12,7 @@ import { probe } from "../../run/probe.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { fillAgentId } from "../operations/probes.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
-import { eventsOf, isEventStream, sequenceText } from "../stream/events.ts";
+import { eventsOf, isEventStream, describeSequence } from "../stream/events.ts";
 import { awaitCondition, awaitUnexpected } from "../webhooks/await-deliveries.ts";
 import {
   createWebhook,
@@ -169,7 +169,7 @@ function judgeSlots(timedOut: TimedOutStreams | null): Finding<never> {
   const cut = streams.find((each) => !hasTimedOut(each));
   if (cut !== undefined)
     return unproven(
-      `not every stream ran into the timeout (${isEventStream(cut) ? sequenceText(cut) : outcomeOf(cut)})`,
+      `not every stream ran into the timeout (${isEventStream(cut) ? describeSequence(cut) : outcomeOf(cut)})`,
     );
   if (isSuccess(after) || (later !== null && isSuccess(later))) return holds();
   const refused = later ?? after;

@@ -8,10 +8,10 @@ import { type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
 import {
   elapsedSeconds,
   fallBetween,
-  inOrder,
+  sortAndMarkOverlaps,
   isSameWindow,
   type SerialRun,
-  serialRuns,
+  findSerialRuns,
 } from "../shared/compare-samples.ts";
 import { countedReadIn } from "../limits/key-history.ts";
 import { isSuccess } from "../shared/response.ts";
@@ -24,7 +24,7 @@ export function judgeFalls({ keys, keylessMs, hasClock, ...history }: AllSamples
   for (const key of keys) {
     const stuck = describeConstantWindow(key);
     if (stuck !== null) return breach("`Remaining` falls by 1 with each request", `${stuck} (key ${key.key})`);
-    for (const run of serialRuns(key.samples, between, countedReadIn(history))) {
+    for (const run of findSerialRuns(key.samples, between, countedReadIn(history))) {
       const mismatch = describeFall(run, key, hasClock);
       if (mismatch !== null) return breach("`Remaining` falls by 1 with each request", `${mismatch} (key ${key.key})`);
       proven += pairsOf(run).filter(([a, b]) => fallBetween(a, b)?.fell === 1).length;
@@ -238,7 +238,7 @@ const isRead = (each: Exchange, all: AllExchanges): boolean => {
 
 /** Pairs of a GET request and the next request with the key, if neither overlaps another request. */
 function readPairs({ samples }: KeySamples, reads: ReadonlySet<string>): (readonly [Sample, Sample])[] {
-  const placed = inOrder(samples.filter(({ kind }) => kind !== "health"));
+  const placed = sortAndMarkOverlaps(samples.filter(({ kind }) => kind !== "health"));
   return placed.flatMap(({ sample: read, isAfterAll, isBeforeNext }, index) => {
     const after = placed[index + 1];
     if (after === undefined || !isAfterAll || !reads.has(read.id) || after.sample.kind === "stream") return [];

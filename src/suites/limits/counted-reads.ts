@@ -1,5 +1,5 @@
 import { isAdmitted, isAgentCall, type Sample } from "../../rules/limits/sample.ts";
-import { fallBetween, inOrder } from "../shared/compare-samples.ts";
+import { fallBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 
 /**
  * Returns whether `Remaining` fell by exactly one from a response to the next. `null` if the two cannot be compared.
@@ -18,7 +18,7 @@ const fallsByOne = (from: Sample | undefined, to: Sample | undefined): boolean |
  * @param samples all requests of the run with one key
  */
 export function observedCountedReads(samples: readonly Sample[]): string[] {
-  const counting = inOrder(samples.filter(({ kind }) => kind !== "health"));
+  const counting = sortAndMarkOverlaps(samples.filter(({ kind }) => kind !== "health"));
   const reads = counting.flatMap(({ sample, isAfterAll, isBeforeNext }, index) => {
     if (!isAdmitted(sample) || isAgentCall(sample)) return [];
     const isAlone = isAfterAll && isBeforeNext;

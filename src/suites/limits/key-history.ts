@@ -213,12 +213,12 @@ const requestsUsedIn = (exchange: Exchange): number | null =>
  * the second. Only GET requests may lie in between.
  */
 function addsToUsage(exchanges: readonly Exchange[]): boolean {
-  const inOrder = exchanges
+  const ordered = exchanges
     .filter((each) => sampleOf(each).kind !== "health")
     .toSorted((one, other) => one.sentMs - other.sentMs);
-  return inOrder.some((from, at) => {
+  return ordered.some((from, at) => {
     const used = requestsUsedIn(from);
-    const later = inOrder.slice(at + 1);
+    const later = ordered.slice(at + 1);
     const next = later.findIndex((each) => requestsUsedIn(each) !== null);
     const reads = later.slice(0, next + 1);
     const isOnlyReads = reads.every((each) => each.request.method === "GET" && isSuccess(each));

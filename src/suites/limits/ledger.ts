@@ -7,7 +7,7 @@ import type { EndpointName } from "../../spec/endpoints.ts";
 import type { AllSamples, KeySamples } from "../headers/probes.ts";
 import { agentInPath, type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
 import { textKindOf } from "../coverage/texts.ts";
-import { fallBetween, inOrder } from "../shared/compare-samples.ts";
+import { fallBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 
 /** An endpoint and an outcome. The endpoint is `null` for a path or method that the document does not define. */
 export interface RequestKind {
@@ -154,7 +154,7 @@ const traitsOf = memoizeByObject((exchange: Exchange): Traits => {
  */
 function seriesOf(samples: readonly Sample[]): Sample[][] {
   const found: Sample[][] = [[]];
-  for (const { sample, isAfterAll, isBeforeNext } of inOrder(samples))
+  for (const { sample, isAfterAll, isBeforeNext } of sortAndMarkOverlaps(samples))
     if (isAfterAll && isBeforeNext && sample.status !== null) found.at(-1)?.push(sample);
     else found.push([]);
   return found.filter(({ length }) => length > 1);

@@ -4,7 +4,7 @@ import { breach, type Finding, holds, inapplicable, unproven } from "../../run/j
 import { firstRequirements, isLaterThan } from "../../spec/requirements.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
-import { fallBetween, inOrder } from "../shared/compare-samples.ts";
+import { fallBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 
 /**
  * An admitted request and the next one with the same key. Only health requests lie in between, and none of these
@@ -67,7 +67,7 @@ export function consecutivePairs(
   const found: ConsecutivePair[] = [];
   let from: Sample | null = null;
   let health = 0;
-  for (const { sample: to, isAfterAll: isAlone } of inOrder(samples)) {
+  for (const { sample: to, isAfterAll: isAlone } of sortAndMarkOverlaps(samples)) {
     if (to.kind === "health" && isAlone) health += 1;
     else {
       const isNext = from !== null && isAlone && isAdmitted(to) && !hasKeyless(keylessMs, from, to);

@@ -4,7 +4,7 @@ import type { Check, Suite } from "../../run/judge/check.ts";
 import { unproven } from "../../run/judge/finding.ts";
 import type { Probe } from "../../run/probe.ts";
 import { suitesOfParty } from "../all.ts";
-import { type Observed, ranPlainly } from "../client/probes.ts";
+import { type ObservedRuns, ranPlainly } from "../client/probes.ts";
 import { notInRecordings } from "./recorded-suites.ts";
 
 /** A check that needs what only the client's own settings say. */
@@ -36,6 +36,9 @@ export function clientTrafficResult(
     receivedUnixMs: startedUnixMs + exchange.sentMs,
     computedSignatures: [],
   }));
-  const evidence: Observed = { isStrict: false, runs: [{ stage: "plain", calls, end: { kind: "exited", code: 0 } }] };
+  const evidence: ObservedRuns = {
+    isStrict: false,
+    runs: [{ stage: "plain", calls, end: { kind: "exited", code: 0 } }],
+  };
   return { kind: "ran", evidence };
 }

@@ -8,7 +8,7 @@ import type { EndpointName } from "../../spec/endpoints.ts";
 import { allExchanges, type AllExchanges, byEndpoint } from "../shared/all-exchanges.ts";
 import { isSuccess, outcomeOf } from "../shared/response.ts";
 import { repeats } from "../invoke/sessions.ts";
-import { eventsOf, isEventStream, readEvents, sequenceText } from "../stream/events.ts";
+import { eventsOf, isEventStream, readEvents, describeSequence } from "../stream/events.ts";
 import { streamed } from "../stream/probes.ts";
 import { invokeFields } from "./executions.ts";
 import { degradedInvoked, sessionsAtOnce, timedOutInStream } from "./probes.ts";
@@ -82,7 +82,7 @@ const sharedRules = [
       const events = readEvents(exchange, "error");
       const [first] = events;
       if (first === undefined)
-        return unproven(`the stream has no \`error\` event that can be read (${sequenceText(exchange)})`);
+        return unproven(`the stream has no \`error\` event that can be read (${describeSequence(exchange)})`);
       const mismatch = fieldMismatch("streamError", "SSE-15", first.data);
       return mismatch === null || mismatch === undefined
         ? holds()
@@ -99,8 +99,8 @@ const sharedRules = [
       if (last === "error") return holds();
       const isEnded = exchange.answer.kind === "answered" && exchange.answer.ending.kind === "complete";
       if (!isEnded || last === "done")
-        return unproven(`the stream did not run into a timeout (${sequenceText(exchange)})`);
-      return breach("an `error` event", sequenceText(exchange), exchange);
+        return unproven(`the stream did not run into a timeout (${describeSequence(exchange)})`);
+      return breach("an `error` event", describeSequence(exchange), exchange);
     },
     { as: "timing out", since: "1.1" },
   ),

@@ -23,16 +23,16 @@ export type CoreEndpoint = (typeof coreEndpoints)[number];
 /** All requests of a run and their responses. */
 export interface AllExchanges {
   readonly exchanges: readonly Exchange[];
-  /** Names of the keys that are valid for every request. */
+  /** Names of the keys that may do everything: every endpoint must accept them. */
   readonly validKeys: readonly string[];
   /** Path for batches; `null` if the target file names none. Absent in evidence of earlier versions. */
   readonly batchPath?: string | null;
   /**
-   * Whether agents may have been redeployed during the run, by a trigger of the target file or while the target was
-   * away. Absent in evidence of earlier versions.
+   * Whether agents may have been deployed again during the run: by a command of the target file, or while the target
+   * was unreachable. Absent in evidence of earlier versions.
    */
   readonly mayDeploy?: boolean;
-  /** How far the run had advanced the test clock at its end. Absent in evidence of earlier versions. */
+  /** How far the run had advanced the target's clock by its end. Absent in evidence of earlier versions. */
   readonly endClockMs?: number;
   /**
    * Whether the run can advance the target's clock. Such a clock may stand still between two advances. Absent in
@@ -68,7 +68,7 @@ export const allExchanges = probe(
     ),
     validKeys: usableKeys(target).map(({ name }) => name),
     batchPath: target.paths.batch,
-    // After an outage, another version of the agents may be deployed.
+    // While the target was unreachable, its owner may have deployed another version of the agents.
     mayDeploy: Object.keys(target.triggers).length > 0 || outages.count() > 0,
     endClockMs: time.maxClockOffsetMs(),
     canAdvance: time.canAdvance,
@@ -84,11 +84,10 @@ export const splitAtReturns = <E extends Pick<Exchange, "sentMs">>(
   ...Map.groupBy(exchanges, ({ sentMs }) => returnsMs.filter((ms) => ms <= sentMs).length).values(),
 ];
 
-type Requested = Pick<Exchange, "request">;
 type Paths = Pick<AllExchanges, "batchPath">;
 
 /**
- * Returns the endpoints whose path matches a URL. Cached, because every check needs them, and a run with 100,000
+ * Returns the endpoints whose path matches a URL. Cached by URL, because every check calls it, and a run with 100,000
  * requests has only a few hundred URLs.
  */
 const endpointsAt = memoizeByValue((batch: string | null) =>
@@ -99,11 +98,11 @@ const endpointsAt = memoizeByValue((batch: string | null) =>
  * Returns the endpoints at the path of a request, for any method. Empty if neither the document nor the target file has
  * the path.
  */
-export const endpointsAtRequestPath = ({ request }: Requested, all?: Paths): readonly EndpointCall[] =>
+export const endpointsAtRequestPath = ({ request }: Pick<Exchange, "request">, all?: Paths): readonly EndpointCall[] =>
   endpointsAt(all?.batchPath ?? null)(request.url);
 
 /** Returns the endpoint of a request; `null` if the document does not define this path with this method. */
-export const endpointOf = (requested: Requested, all?: Paths): EndpointName | null =>
+export const endpointOf = (requested: Pick<Exchange, "request">, all?: Paths): EndpointName | null =>
   endpointsAtRequestPath(requested, all).find(
     ({ endpoint }) => publishedEndpoints[endpoint].method === requested.request.method,
   )?.endpoint ?? null;
@@ -154,8 +153,8 @@ export const hasValidKey = ({ key, request }: Exchange, { validKeys }: Pick<AllE
   key !== null && validKeys.includes(key) && !request.headers.some(([name]) => name.toLowerCase() === "x-signature");
 
 /**
- * Endpoints that accepted a valid key in some request. Only on these does a rejection show that something else is
- * wrong.
+ * Endpoints that accepted a valid key in some request. Without such a positive control, a rejection proves nothing
+ * about what else is wrong with a request.
  */
 export const endpointsWithControl = memoizeByObject((all: AllExchanges): ReadonlySet<EndpointName> =>
   endpointsOf(
@@ -179,18 +178,18 @@ export const specifiedExchanges = memoizeByObject((all: AllExchanges): readonly 
 );
 
 /**
- * Returns the responses that must have an error body: those with a documented error status. Leaves out health reports
- * with such a status, because they are no errors.
+ * Returns the responses that must have an error body: those with a status of the document's error table. Leaves out
+ * health reports, which may have such a status without being errors.
  */
 export const errorsIn = memoizeByObject((all: AllExchanges): readonly Exchange[] =>
   specifiedExchanges(all).filter((each) => isErrorStatus(each) && !isHealthReport(each)),
 );
 
 /**
- * Whether a 404 may come from a router, about which the document says nothing.
+ * Whether a 404 may come from a router that does not know the path. The document says nothing about such a response.
  *
- * It cannot if some request to the endpoint succeeded. Nor can it if the document states the endpoint's method and its
- * path names a resource, which may be missing.
+ * It cannot if the endpoint has answered another request with success. It cannot either if the document states the
+ * endpoint's method and its path names a resource: then the resource may be missing.
  */
 function mayBeRouter404(exchange: Exchange, all: AllExchanges): boolean {
   const endpoint = endpointOf(exchange, all);

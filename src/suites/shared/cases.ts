@@ -11,12 +11,12 @@ import { type AllExchanges, byEndpoint, endpointOf } from "./all-exchanges.ts";
 import { maxDurationIn } from "./durations.ts";
 import { hasNonJsonBody, outcomeOf } from "./response.ts";
 
-/** A response whose fields are judged. */
+/** A response whose fields a check judges. */
 export interface JudgedResponse {
   readonly exchange: Exchange;
-  /** The object with the endpoint's own fields: the body itself, or an object inside the envelope. */
+  /** The object that contains the endpoint's fields: the body itself, or an object inside the envelope. */
   readonly root: unknown;
-  /** The longest time that the request may have taken, by the target's clock. */
+  /** Maximum duration of the request by the target's clock, in milliseconds. */
   readonly tookMs: number;
 }
 
@@ -26,7 +26,7 @@ export const responseCases = (exchanges: readonly Exchange[], all: AllExchanges)
 /**
  * Returns the responses of an endpoint whose JSON bodies can be judged, each with its cell of the coverage matrix.
  * Leaves out responses to requests without a key, which other clauses judge.
- * @param rootOf finds the object with the endpoint's own fields
+ * @param rootOf finds the object that contains the endpoint's fields
  */
 export function bodyCases(
   endpoint: EndpointName,
@@ -45,7 +45,10 @@ export function bodyCases(
     }));
 }
 
-/** Returns the same object for the same response, so that other functions can cache its judgement by identity. */
+/**
+ * Creates the judged form of a response. The same response always gives the same object, so that results can be cached
+ * by object.
+ */
 const judgedResponseBy = memoizeByObject((rootOf: (exchange: Exchange) => unknown) =>
   memoizeByPair((exchange: Exchange, tookMs: number): JudgedResponse => ({ exchange, root: rootOf(exchange), tookMs })),
 );
@@ -61,8 +64,8 @@ export const responseCell = (exchange: Exchange, all: AllExchanges): Cell => ({
 });
 
 /**
- * Returns the reading `present` if any of the objects has the field, else `absent`. Returns `holds` for a clause that
- * has no such readings.
+ * Returns the reading `present` if some of the objects has the field, and `absent` if none has. For a clause without
+ * these readings, returns `holds`.
  * @param path path of the field; by default, the first path that the field table has for the clause
  */
 export function judgePresence<K extends JudgedId>(

@@ -2,7 +2,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { type Breach, breach, holds, type Unproven, unproven } from "../../run/judge/finding.ts";
 import { describeStatus, hasStatus, outcomeOf } from "./response.ts";
 
-/** Fields of the body of an invoke or stream that the server must accept. */
+/** Some fields of a request body that the server must accept, such as one optional parameter. */
 export interface Feature {
   readonly query?: string;
   readonly session_id?: string;
@@ -25,8 +25,8 @@ export function combineFeatures(features: Readonly<Record<string, Feature>>, pla
 type Accepts = (exchange: Exchange) => boolean;
 
 /**
- * Sends all features in one request, because a target that accepts them then gets only one request. If that request is
- * rejected and a plain one is accepted, sends each feature alone to find the rejected features.
+ * Sends all features in one request: a target that accepts them gets no other. If it rejects them but accepts a request
+ * without features, sends each feature alone to find the rejected one.
  */
 export async function sendCombined<F extends string>(
   features: Readonly<Record<F, Feature>>,

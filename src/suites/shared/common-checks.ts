@@ -23,7 +23,8 @@ export function judgeOk(exchange: Exchange): { readonly kind: "holds" } | Breach
 type EndpointWith200 = "invoke" | "stream" | "health" | "list" | "usage" | "keyUsage";
 
 /**
- * Creates a check that every success of an endpoint has status 200, with any key, agent, page and parameters.
+ * Creates a check that every successful response of an endpoint has status 200, with any key, agent, page and
+ * parameters.
  * @param isOpen whether the document leaves open how the target answers a request
  */
 export const checkEverySuccess = (
@@ -47,8 +48,8 @@ export const checkEverySuccess = (
   });
 
 /**
- * Whether the document leaves open how an invoke or stream is answered: its query is empty or not a string, or a
- * parameter may be out of range.
+ * Whether the document leaves open how an invoke or stream is answered. It does if `query` is empty or not a string, or
+ * if a parameter may be out of range.
  */
 export function isOpenExecution({ request }: Exchange): boolean {
   const sent = sentJson(request);
@@ -68,7 +69,7 @@ interface FieldCheckOptions<E, T, R extends string> {
   readonly table: FieldTableName;
   readonly members: (evidence: E) => readonly ClauseCase<T>[];
   readonly whenEmpty: Finding<R> | ((evidence: E) => Finding<R>);
-  /** An additional rule for each message whose fields match the table. */
+  /** An additional rule for each message that has the fields of the table. */
   readonly judge?: (subject: T) => Mismatch | null;
   /** The field whose presence decides the clause's reading. Default: the clause's first field in the table. */
   readonly presencePath?: string;

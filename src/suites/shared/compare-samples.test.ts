@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Sample } from "../../rules/limits/sample.ts";
 import { judgeFalls, judgeResetAfter, observeErrors } from "../headers/value-sequences.ts";
-import { serialRuns } from "./compare-samples.ts";
+import { findSerialRuns } from "./compare-samples.ts";
 
 const reset = 1_800_000_060;
 
@@ -88,7 +88,7 @@ describe("Remaining, from one invoke to the next", () => {
   });
 
   it("is not compared between requests in flight at once", () => {
-    expect(serialRuns([sample(0, 9, { endMs: 100 }), sample(1, 8), sample(2, 7)], () => false)).toEqual([]);
+    expect(findSerialRuns([sample(0, 9, { endMs: 100 }), sample(1, 8), sample(2, 7)], () => false)).toEqual([]);
   });
 });
 

@@ -1,13 +1,16 @@
 import type { Elapsed } from "../../rules/limits/exhausted-window.ts";
 import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 
-/** Whether two responses describe the same window: their limits and their times of reset are equal. */
+/**
+ * Whether two responses report the same limit, and a reset at the same time up to 2 seconds. They then belong to one
+ * window.
+ */
 export const isSameWindow = (a: Sample, b: Sample): boolean =>
   a.limit !== null && a.limit === b.limit && a.reset !== null && b.reset !== null && Math.abs(a.reset - b.reset) <= 2;
 
 /**
- * Whether two responses describe the same token bucket. In a bucket, each counted request delays the reset by the
- * refill time of one request.
+ * Whether two responses fit one token bucket of a minute or an hour. There, `Reset` is the time at which the bucket is
+ * full, and each counted request delays it by `span / limit` seconds. Tolerates 2 seconds.
  */
 function isSameBucket(from: Sample, to: Sample): boolean {
   if (from.limit === null || from.limit !== to.limit || from.reset === null || to.reset === null) return false;
@@ -18,11 +21,14 @@ function isSameBucket(from: Sample, to: Sample): boolean {
 
 const isSameAllowance = (from: Sample, to: Sample): boolean => isSameWindow(from, to) || isSameBucket(from, to);
 
-/** Maximum number of seconds between two exchanges. The target's clock may also run between the run's advances. */
+/** Maximum time between two responses by the target's clock: the real time plus the run's advances of that clock. */
 const secondsBetween = (from: Sample, to: Sample): number =>
   (to.headMs - from.sentMs + (to.headClockMs - from.sentClockMs)) / 1000;
 
-/** Bounds of the target's time between two responses. With `hasClock`, the target's clock may stand still unless the run advances it. */
+/**
+ * Returns the minimum and maximum time between two responses by the target's clock.
+ * @param hasClock whether the target has a test clock. Such a clock may stand still between the run's advances.
+ */
 export function elapsedSeconds(from: Sample, to: Sample, hasClock: boolean): Elapsed {
   const offsetMs = to.sentClockMs - from.headClockMs;
   return {
@@ -31,24 +37,25 @@ export function elapsedSeconds(from: Sample, to: Sample, hasClock: boolean): Ela
   };
 }
 
-/** How far `Remaining` fell from one response to a later one. */
+/** The difference between the `Remaining` of two responses. */
 export interface Fall {
   readonly fell: number;
-  /** Number of requests that a refilling or rolling window may have given back in between. */
+  /** Maximum number of requests that the limiter may have given back between the two responses. */
   readonly mayRegain: number;
 }
 
 export function fallBetween(from: Sample, to: Sample): Fall | null {
   if (!isSameAllowance(from, to) || from.remaining === null || to.remaining === null) return null;
-  // Values outside the range from 0 to the limit break another clause, and prove nothing here.
+  // A `Remaining` below 0 or above the limit breaks another clause and proves nothing here.
   if ([from.remaining, to.remaining].some((value) => value < 0 || value > (from.limit ?? 0))) return null;
-  // No admissible limiter refills faster than its whole limit in a minute.
+  // The fastest limiter that the document allows gives the whole limit back in a minute. One request is added for
+  // rounding.
   const mayRegain = 1 + Math.ceil(((from.limit ?? 0) / 60) * secondsBetween(from, to));
   return { fell: from.remaining - to.remaining, mayRegain };
 }
 
-/** A sample, and whether it overlaps the requests before and after it. */
-interface PlacedSample {
+/** A sample, and whether its request overlapped in time with earlier or later ones of the same key. */
+interface OrderedSample {
   readonly sample: Sample;
   /** Whether all earlier requests had ended when this one was sent. */
   readonly isAfterAll: boolean;
@@ -56,8 +63,8 @@ interface PlacedSample {
   readonly isBeforeNext: boolean;
 }
 
-/** Sorts samples of one key by the time of sending, and says which of them overlap others. */
-export function inOrder(samples: readonly Sample[]): readonly PlacedSample[] {
+/** Sorts samples of one key by the time of sending, and marks those that overlap others in time. */
+export function sortAndMarkOverlaps(samples: readonly Sample[]): readonly OrderedSample[] {
   const sorted = samples.toSorted((a, b) => a.sentMs - b.sentMs);
   let lastEndMs = -Infinity;
   return sorted.map((sample, index) => {
@@ -67,30 +74,33 @@ export function inOrder(samples: readonly Sample[]): readonly PlacedSample[] {
   });
 }
 
-/** Consecutive invokes on one key within one window, with no other request in between. */
+/**
+ * Invokes of one key in one window, each sent after the response to the one before. No other request came between them.
+ */
 export type SerialRun = readonly Sample[];
 
-const closeSeconds = 1;
+/** Maximum time between two consecutive invokes of a serial run. */
+const maxGapSeconds = 1;
 
 /**
- * Finds the serial runs among the samples of one key.
- * @param between whether a request that may count was sent between two times.
- * @param countedRead the kind of read that counts against the allowance, as an invoke does
+ * Finds the serial runs among the samples of one key. Each has at least two samples.
+ * @param between whether a request that the limiter may count was sent between two times
+ * @param countedRead kind of GET request that the limiter counts like an invoke; `null` if it counts none
  */
-export function serialRuns(
+export function findSerialRuns(
   samples: readonly Sample[],
   between: (fromMs: number, toMs: number) => boolean,
   countedRead: Sample["kind"] | null = null,
 ): SerialRun[] {
   const counts = ({ kind }: Sample): boolean => kind === "invoke" || kind === countedRead;
   const runs: Sample[][] = [];
-  inOrder(samples).forEach(({ sample, isAfterAll, isBeforeNext }, index, sorted) => {
+  sortAndMarkOverlaps(samples).forEach(({ sample, isAfterAll, isBeforeNext }, index, sorted) => {
     const previous = sorted[index - 1]?.sample;
     if (!isAfterAll || !isBeforeNext || !counts(sample) || !isAdmitted(sample)) return;
     const run = runs.at(-1);
     const first = run?.[0];
     const follows = previous !== undefined && run?.at(-1) === previous && first !== undefined;
-    const isNear = follows && secondsBetween(previous, sample) <= closeSeconds && isSameAllowance(first, sample);
+    const isNear = follows && secondsBetween(previous, sample) <= maxGapSeconds && isSameAllowance(first, sample);
     if (run !== undefined && isNear && !between(previous.sentMs, sample.sentMs)) run.push(sample);
     else runs.push([sample]);
   });

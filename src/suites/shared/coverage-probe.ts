@@ -28,11 +28,11 @@ interface CoverageRequest {
   readonly unless?: "covered" | "never";
 }
 
-/** Maximum number of requests on a real clock, where each may wait for a window to reset. */
+/** Maximum number of requests to a target without a test clock, where each may have to wait for the next window. */
 const maxOnRealClock = 8;
-/** Maximum number of listed agents whose health is read. Some of them may be degraded or unhealthy. */
+/** Maximum number of listed agents whose health the probe reads. Some of them may be degraded or unhealthy. */
 const maxAgents = 20;
-/** Maximum number of listed agents whose health is read if the main key has a small limit per minute. */
+/** The same maximum if the main key has a small limit per minute. */
 const maxAgentsWithFewRequests = 2;
 
 /** Truncated JSON, so that the request creates nothing. */
@@ -40,7 +40,7 @@ const malformed = '{"query": "Hello.';
 /** A body larger than most servers accept. It is not JSON, so no agent runs. */
 const oversized = malformed.padEnd(2 * 1024 * 1024, ".");
 const midTemperature = JSON.stringify({ query: defaultQuery, parameters: { temperature: 0.7 } });
-/** A body that is sent twice, because a server may answer the second request from a cache. */
+/** A valid body that the probe sends twice, because a server may answer the second request from a cache. */
 const cacheable = JSON.stringify({ query: "Hello again.", parameters: { temperature: 0 } });
 
 /**
@@ -57,7 +57,7 @@ export const coverageProbe = probe(
     for (const request of coverageRequests(context)) {
       const { cell, method, path, text } = request;
       if (isNeedless(request, recorder.allExchanges(), target)) continue;
-      // No limit counts a health request.
+      // No limit counts a health request, so the key's allowance is no reason to skip it.
       const isFree = cell.of === "health";
       if (!isFree && !time.canAdvance && sent >= maxOnRealClock) {
         left.push({ ...cell, why: { reason: "the key has few requests a minute", needs: moreTime } });

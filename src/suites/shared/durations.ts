@@ -6,12 +6,14 @@ import { type Breach, breach, holds } from "../../run/judge/finding.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
 import { agentInPath, type AllExchanges, byEndpoint } from "./all-exchanges.ts";
 
-/** Tolerance in seconds, because a server may round to whole seconds. */
+/** Tolerance for a reported duration, because a server may round to whole seconds. */
 const roundingSeconds = 1;
 
 /**
  * Judges that a reported duration is not longer than the request took by the target's clock: the real time plus the
  * run's advances of that clock.
+ * @param what name of the duration in findings
+ * @param clockAfterMs how far the run had advanced the target's clock when the request ended
  */
 export function judgeDuration(
   what: string,
@@ -29,11 +31,14 @@ export function judgeDuration(
   );
 }
 
-/** Maximum delay with which the run records an advance of the clock. A request within it may not show the advance. */
+/**
+ * Maximum time from an advance of the target's clock until the run has recorded it. A request sent earlier may not show
+ * it.
+ */
 const recordedWithinMs = 50;
 
 /** Sorts exchanges in order of sending. Cached, because several checks need the result. */
-const inOrder = memoizeByObject((exchanges: readonly Exchange[]) => {
+const sortBySending = memoizeByObject((exchanges: readonly Exchange[]) => {
   const sorted = exchanges.toSorted((one, other) => one.sentMs - other.sentMs);
   return { sorted, sentMs: sortedBy(sorted, ({ sentMs }) => sentMs) };
 });
@@ -41,14 +46,13 @@ const inOrder = memoizeByObject((exchanges: readonly Exchange[]) => {
 type RecordedExchanges = Pick<AllExchanges, "exchanges" | "endClockMs">;
 
 /**
- * Returns a function that computes the longest time, in milliseconds, that a request may have taken by the target's
- * clock.
+ * Returns a function that computes the maximum duration of a request by the target's clock, in milliseconds.
  *
  * The run may have advanced that clock during the request. The next request, or the end of the run, shows how far. If
- * neither shows it, the result is infinite.
+ * neither does, the duration is infinite.
  */
 export function maxDurationIn({ exchanges, endClockMs = Infinity }: RecordedExchanges): (exchange: Exchange) => number {
-  const all = inOrder(exchanges);
+  const all = sortBySending(exchanges);
   return ({ sentMs, clockMs, answer: { endMs } }) => {
     const next = all.sorted[countBelow(all.sentMs, endMs + recordedWithinMs)];
     return endMs - sentMs + (next?.clockMs ?? endClockMs) - clockMs;
@@ -56,13 +60,14 @@ export function maxDurationIn({ exchanges, endClockMs = Infinity }: RecordedExch
 }
 
 /**
- * Tolerances for a reported duration: a multiple of the measured time, plus some seconds. Errors of clocks are smaller.
+ * A reported duration above `maxFactor` × the measured one + `maxExtraSeconds` cannot be in seconds. Clock errors are
+ * far smaller.
  */
 const maxFactor = 50;
 const maxExtraSeconds = 5;
 
 /**
- * Returns a mismatch if a duration is far longer than the request took: its unit must then be milliseconds, not
+ * Returns a mismatch if a duration is so much longer than the request took that its unit must be milliseconds, not
  * seconds.
  */
 export function unitMismatch(field: string, value: unknown, tookMs: number): Mismatch | null {
@@ -73,7 +78,10 @@ export function unitMismatch(field: string, value: unknown, tookMs: number): Mis
   };
 }
 
-/** Tolerances for a stream's duration. They are smaller, because the harness measures it more exactly. */
+/**
+ * The same two tolerances for a stream. They are smaller, because the harness measures the duration of a stream more
+ * exactly.
+ */
 const maxStreamFactor = 10;
 const maxStreamExtraSeconds = 2;
 const maxDoneFactor = 100;
@@ -82,7 +90,8 @@ const maxDoneFactor = 100;
  * Returns a mismatch if a delivery reports a far longer duration than the stream's `done` event, or than the stream
  * took.
  *
- * A duration near that of `done` always matches. Both may describe an earlier execution whose chunks were sent again.
+ * A duration near that of `done` always matches, even if it is longer than the stream took. Both may then describe an
+ * earlier execution whose chunks the server sent again.
  */
 export function streamTimeMismatch(
   seconds: number,
@@ -101,10 +110,10 @@ export function streamTimeMismatch(
 }
 
 /**
- * Returns the longest time, in milliseconds, that an execution of an agent may have taken by the target's clock. The
- * bound is the longest request to the agent that was sent before `untilMs`.
+ * Returns the maximum duration of an agent's execution by the target's clock, in milliseconds: that of the longest
+ * invoke or stream of the agent that was sent before `untilMs`.
  *
- * Infinite without such a request, or if a batch may have started the execution.
+ * Infinite without such a request, or if a batch was sent before, which may have started the execution.
  * @param untilMs milliseconds since the start of the run
  */
 export function maxExecutionMs(all: AllExchanges, agent: unknown, untilMs: number): number {

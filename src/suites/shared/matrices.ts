@@ -6,7 +6,8 @@ import { type FieldTableName, fieldTableOf, type MessageKind } from "../../spec/
 import { coverageProbe } from "./coverage-probe.ts";
 
 /**
- * Creates a coverage matrix of responses. The coverage probe sends requests for the cells that no other probe covers.
+ * Creates a coverage matrix of responses: endpoints and statuses. The coverage probe sends requests for cells that no
+ * other probe covers.
  */
 export const responseMatrix = (description: string, cells: readonly DocumentedCell[]): CoverageMatrix => ({
   description,
@@ -21,8 +22,8 @@ const responseCellOf = (of: EndpointName, status: number): DocumentedCell => ({
 });
 
 /**
- * Returns the requirement for getting a status from an endpoint, in addition to a key and an agent. `null` if there is
- * none.
+ * Returns what a target must offer so that an endpoint can answer with a status, in addition to a key and an agent.
+ * `null` if nothing.
  */
 function reachOf(endpoint: EndpointName, status: number): Enabler | null {
   // Only an invoke can cause a 500. A stream reports a failure in an `error` event, and a batch in its operation.

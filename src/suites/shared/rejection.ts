@@ -5,10 +5,10 @@ import { need } from "../../run/skip-reason.ts";
 import { type ErrorCodeName, errorCodes } from "../../spec/errors.ts";
 import { describeStatus, errorOf, hasStatus, outcomeOf } from "./response.ts";
 
-/** The expected status and code of a rejection, and a valid request to compare with. */
+/** The status and code that a wrong request must get, and a right request to compare with. */
 export interface ExpectedRejection {
   readonly status: number;
-  /** The expected error code. `null` accepts any code, unless the document defines that code for another status. */
+  /** The expected error code. `null` accepts every code, except one that the document defines for another status. */
   readonly code: ErrorCodeName | null;
   /** The same request without the mistake, as a control. */
   readonly control: Exchange;
@@ -16,8 +16,8 @@ export interface ExpectedRejection {
 }
 
 /**
- * Judges the status and code of a rejection. Returns `unproven` if the control was not accepted either, or a rate limit
- * refused the request first.
+ * Judges the status and code of a rejection. Returns `unproven` if the control was rejected as well, or a rate limit
+ * refused the request.
  */
 export function judgeRejection(
   rejected: Exchange,
@@ -36,20 +36,20 @@ export function judgeRejection(
   return breach(expected, actual, rejected, control);
 }
 
-/** Whether the document defines a code for another status. */
+/** Whether the document defines this error code for another status than the given one. */
 function isOfOtherStatus(code: unknown, status: number): boolean {
   const documented: Readonly<Record<string, { readonly status: unknown }>> = errorCodes;
   return typeof code === "string" && Object.hasOwn(errorCodes, code) && documented[code]?.status !== status;
 }
 
-/** Words that show that a rejection is about the receiver's URL. */
+/** Words that show that an error message is about the receiver's URL. */
 const urlWords = /url|address|https?\b|loopback|private|localhost|\bhost(name)?\b|scheme|reachable/i;
 
 /**
- * Returns a reason if a webhook or alert may have been rejected for the receiver's URL, else `null`. A server may
- * refuse to call loopback addresses, private networks or plain HTTP.
+ * Returns a reason if the target may have rejected a webhook or an alert because of the receiver's URL, else `null`. A
+ * server may refuse to call loopback addresses, private networks or plain HTTP.
  * @param isPromised whether the target file promises that the target can reach the receiver. Then only a rejection that
- * mentions the URL is excused.
+ * mentions the URL counts.
  */
 export function rejectedReceiverAddress(rejected: Exchange, isPromised: boolean): Unproven | null {
   if (!hasStatus(rejected, 400, 403, 422)) return null;

@@ -18,7 +18,7 @@ export const isSuccess = ({ answer }: Exchange): boolean => answer.kind === "ans
 export const isInconclusive = (exchange: Exchange): boolean =>
   exchange.answer.kind === "unanswered" || hasStatus(exchange, 429);
 
-/** Returns the status of a response, with the reason if it broke off. Without a response, returns why there is none. */
+/** Describes the status of a response, with the reason if it broke off. Without a response, says why there is none. */
 export function outcomeOf({ answer }: Exchange): string {
   if (answer.kind === "unanswered") return `no response: ${answer.detail}`;
   const ending =
@@ -83,7 +83,10 @@ export const codeOf = (exchange: Exchange): string | null => codeIn({ json: body
 export const formOf = (exchange: Exchange): ErrorForm | null =>
   formIn({ status: statusOf(exchange), json: bodyJson(exchange) });
 
-/** Returns a breach if a value does not match a schema, else `null`. `what` names the value, such as "`usage`". */
+/**
+ * Returns a breach if a value does not match a schema, else `null`.
+ * @param what name of the value in the finding, such as "`usage`"
+ */
 export function schemaMismatch(
   schema: z.ZodType,
   value: unknown,

@@ -3,7 +3,10 @@
  */
 const words = ["Grüße", "naïve", "Ελλάδα", "Привет", "你好世界", "こんにちは", "שלום", "مرحبا", "🙂", "👩‍👩‍👧", "𝒳𝒴", "€½"];
 
-/** The words, each between two ASCII marks. The marks locate a word in a response even if the server corrupted it. */
+/**
+ * The words, each between two ASCII marks such as `w3-` and `-3w`. The marks locate a word in a response even if the
+ * server corrupted it.
+ */
 const marked = words.map((word, at) => `w${at}-${word}-${at}w`);
 
 /** Characters that JSON must escape. Unescaped, they would break the lines of an event stream. */

@@ -23,7 +23,7 @@ import {
   isWellNamed,
   orderOf,
   readEvents,
-  sequenceText,
+  describeSequence,
   textOf,
 } from "./events.ts";
 import { lateParameterChecks } from "./late-parameters.ts";
@@ -65,7 +65,7 @@ const judgeMistake = (plain: TimedStream, rejected: Exchange, status: number, co
     isControlAccepted: isStreamAccepted(plain.exchange),
   });
 
-/** Judges whether a stream accepts a temperature together with a parameter that it accepts alone. */
+/** Judges whether a stream accepts a temperature in addition to a parameter that it accepts without a temperature. */
 function judgeWithTemperature({ tempered, exchange }: TemperatureResult) {
   if (isStreamAccepted(tempered)) return holds();
   if (tempered === exchange || !isStreamAccepted(exchange))
@@ -80,13 +80,13 @@ const judgeExecutionTime = ({ exchange, clockAfterMs }: Pick<TimedStream, "excha
     : unproven("there is no `done` event with an `execution_time`");
 };
 
-/** `session_id` of a request; `undefined` if absent. */
+/** Returns the `session_id` of a request; `undefined` if absent. */
 function requestedSession({ request }: Exchange): string | undefined {
   const session = getPath(sentJson(request), "session_id");
   return typeof session === "string" ? session : undefined;
 }
 
-/** Whether the `done` event says that content was generated. */
+/** Whether the `done` event reports tokens that the agent generated. */
 const hasGenerated = (exchange: Exchange): boolean =>
   readEvents(exchange, "done").some(({ data }) => Number(getPath(data, "usage", "completion_tokens")) > 0);
 
@@ -112,8 +112,8 @@ export const stream = suite("Stream", [
     const missing = missingStream(exchange);
     if (missing !== null) return missing;
     const mismatch = chunksBetween.judge(orderOf(exchange));
-    if (mismatch === undefined) return unproven(`the stream did not reach \`done\` (${sequenceText(exchange)})`);
-    return mismatch === null ? holds() : breach(chunksBetween.expected, sequenceText(exchange), exchange);
+    if (mismatch === undefined) return unproven(`the stream did not reach \`done\` (${describeSequence(exchange)})`);
+    return mismatch === null ? holds() : breach(chunksBetween.expected, describeSequence(exchange), exchange);
   }),
   checkEvery(
     "SSE-6",
@@ -130,7 +130,7 @@ export const stream = suite("Stream", [
       judge: (exchange) => {
         const mismatch = chunksBetween.judge(orderOf(exchange));
         return typeof mismatch === "string"
-          ? { expected: chunksBetween.expected, actual: sequenceText(exchange) }
+          ? { expected: chunksBetween.expected, actual: describeSequence(exchange) }
           : mismatch;
       },
       whenEmpty: inapplicable("no stream reported `completion_tokens` in its `done` event"),
@@ -262,7 +262,7 @@ export const stream = suite("Stream", [
   ...streamCornerChecks,
 ]);
 
-/** Minimum duration of a stream that shows when its events were sent. */
+/** A shorter stream does not show whether the server sends events when they arise or all at its end. */
 const minSpreadMs = 1000;
 
 const describeKind = (exchange: Exchange): string =>

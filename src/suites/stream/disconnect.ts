@@ -20,7 +20,10 @@ import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { eventsOf, isEventStream, hasEnded } from "./events.ts";
 import { streamedSlowly, type TimedStream } from "./probes.ts";
 
-/** Result of three steps: hold all slots of a key with streams, close the streams, and open streams again. */
+/**
+ * Result of a probe in three steps. It holds all slots of a key with open streams, closes them, and tries to open
+ * streams again.
+ */
 export type Disconnect =
   | { readonly kind: "no known limit" }
   | { readonly kind: "not opened"; readonly held: readonly Exchange[] }
@@ -29,22 +32,26 @@ export type Disconnect =
       readonly slots: number;
       readonly held: readonly Exchange[];
       readonly beyond: Exchange;
-      /** Number of streams to open again: only one if the main key has few requests. */
+      /** Number of streams to open again: one if the main key has few requests a minute, else as many as before. */
       readonly wanted: number;
       /**
-       * Streams that were opened after the closing and kept open. The probe stopped when `wanted` streams were open or
-       * the time was up.
+       * All attempts to open a stream again, in order. The probe stopped once `wanted` streams were open, or after its
+       * last pause.
        */
       readonly after: readonly Exchange[];
     };
 
-/** Pauses between retries: the document lets a server stop such a stream "at the latest a few seconds after its next write". */
+/**
+ * Pauses before the attempts to open streams again. They take 7.5 seconds in all, because a server may notice a closed
+ * connection only at its next write.
+ */
 const pausesMs = [200, 800, 1000, 1500, 2000] as const;
 /**
- * Real time that the end of a connection needs to reach the server. An advance of the test clock does not replace it.
+ * Real time until the server learns that the client closed a connection. Advancing the test clock does not make this
+ * faster.
  */
-const networkMs = 50;
-const maxBeginMs = 10_000;
+const disconnectDelayMs = 50;
+const maxOpeningMs = 10_000;
 
 const disconnected = probe(
   "all slots of a key are held by streams, the client closes them, and opens as many again",
@@ -69,16 +76,16 @@ const disconnected = probe(
     const wanted = hasFewRequests(context.target) ? 1 : limits.concurrent;
     await waitForAllowance(context, key, limits, limits.concurrent + wanted + pausesMs.length);
     const streams = Array.from({ length: limits.concurrent }, () => client.open("POST", path, options));
-    if (!(await haveBegun(streams, context))) return { kind: "not opened", held: await closeAll(streams) };
-    const beyond = await close((await tryStream(client, path, options, context.time)).stream);
+    if (!(await awaitFirstEvents(streams, context))) return { kind: "not opened", held: await closeAll(streams) };
+    const beyond = await closeStream((await tryStream(client, path, options, context.time)).stream);
     const held = await closeAll(streams);
 
     const again: StreamAttempt[] = [];
     const openCount = (): number => again.filter(({ isOver }) => !isOver).length;
     for (const [index, pauseMs] of pausesMs.entries()) {
-      // The server notices a closed stream at the agent's next write. That write may follow the real or the advanced
-      // clock, but sockets work in real time.
-      await sleep(index > 0 && context.time.canAdvance ? pauseMs : networkMs);
+      // The server notices a closed stream at the agent's next write. The agent may write by the real clock or by the
+      // test clock, so both must go on.
+      await sleep(index > 0 && context.time.canAdvance ? pauseMs : disconnectDelayMs);
       await context.time.passTime(pauseMs, "the closed streams must release their slots");
       while (openCount() < wanted) {
         const attempt = await tryStream(client, path, options, context.time);
@@ -92,21 +99,24 @@ const disconnected = probe(
   },
 );
 
-/** Waits until each stream has sent its first event. Returns whether all did in time. */
-async function haveBegun(streams: readonly PendingExchange[], { time, target }: ProbeContext): Promise<boolean> {
+/** Waits until each stream has sent its first event. Returns `false` if the time limit passes first. */
+async function awaitFirstEvents(streams: readonly PendingExchange[], { time, target }: ProbeContext): Promise<boolean> {
   const begun = Promise.all(streams.map(({ firstEvent }) => firstEvent)).then(() => true);
-  const timeout = sleep(target.clock === null ? maxBeginMs : maxBeginMs / 5, false);
-  return time.passUntil(Promise.race([begun, timeout]), maxBeginMs / 2);
+  const timeout = sleep(target.clock === null ? maxOpeningMs : maxOpeningMs / 5, false);
+  return time.passUntil(Promise.race([begun, timeout]), maxOpeningMs / 2);
 }
 
-function close(stream: PendingExchange): Promise<Exchange> {
+function closeStream(stream: PendingExchange): Promise<Exchange> {
   stream.close();
   return stream.finished;
 }
 
-const closeAll = (streams: readonly PendingExchange[]): Promise<Exchange[]> => Promise.all(streams.map(close));
+const closeAll = (streams: readonly PendingExchange[]): Promise<Exchange[]> => Promise.all(streams.map(closeStream));
 
-/** A stream whose fate is known: the server refused it, or it is still open. */
+/**
+ * A request to open a stream, once the server has refused or opened it. `isOver` is true if the response has already
+ * ended.
+ */
 interface StreamAttempt {
   readonly stream: PendingExchange;
   readonly isOver: boolean;
@@ -114,8 +124,8 @@ interface StreamAttempt {
 
 async function tryStream(client: Client, path: string, options: SendOptions, time: RunClock): Promise<StreamAttempt> {
   const stream = client.open("POST", path, { ...options, deadlines: { headMs: 5000, silenceMs: 8000 } });
-  await time.passUntil(stream.opened, maxBeginMs / 4);
-  const isOver = await Promise.race([stream.finished.then(() => true), sleep(networkMs, false)]);
+  await time.passUntil(stream.opened, maxOpeningMs / 4);
+  const isOver = await Promise.race([stream.finished.then(() => true), sleep(disconnectDelayMs, false)]);
   return { stream, isOver };
 }
 
@@ -127,7 +137,10 @@ function keyOfFewestSlots(target: Target): { key: TargetKey; limits: TierLimits 
   return known.toSorted((one, other) => one.limits.concurrent - other.limits.concurrent)[0] ?? null;
 }
 
-/** Waits until the key's minute has enough requests left for all streams, which are open at the same time. */
+/**
+ * Waits until the key's minute has enough requests left for all streams. The probe cannot wait later, while it holds
+ * streams open.
+ */
 async function waitForAllowance({ recorder, time }: ProbeContext, key: TargetKey, limits: TierLimits, needed: number) {
   const endings = recorder
     .samplesOf(key.name)
@@ -184,19 +197,16 @@ export const disconnectCheck = check(
   },
 );
 
-/** Time in which a server notices, after a write, that its client has disconnected. */
+/** Time that a server may take, after a write, to notice that its client has disconnected. */
 const noticingMs = 2000;
 
-/**
- * Minimum real gap between an agent's events that shows that the agent runs in real time, whatever the target's clock
- * does.
- */
+/** An agent whose events are at least this far apart in real time does not follow the test clock. */
 const realGapMs = 100;
 
 /**
- * Whether the retries lasted longer than the agent's longest pause plus the time to notice a disconnect. This much real
- * time must have passed, because sockets work in real time. If the agent's pauses follow the test clock, that clock
- * must have advanced as far, too.
+ * Whether the agent must have written after the closing, so that the server could notice it. The attempts must have
+ * lasted for the agent's longest pause plus `noticingMs` in real time. If the agent follows the test clock, that clock
+ * must have advanced as far.
  */
 function lastedLongEnough(
   { triedMs, advancedMs }: { readonly triedMs: number; readonly advancedMs: number },

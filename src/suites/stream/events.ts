@@ -19,7 +19,7 @@ export interface ReadEvent {
 
 const streamPath = /\/agents\/[^/?]+\/stream$/;
 
-/** Whether an exchange is an event stream with 200. */
+/** Whether an exchange is a stream request that got status 200 and the media type `text/event-stream`. */
 export const isEventStream = (exchange: Exchange): boolean =>
   streamPath.test(exchange.request.url) &&
   hasStatus(exchange, 200) &&
@@ -32,7 +32,7 @@ export const isStreamAccepted = (exchange: Exchange): boolean =>
 export const eventsOf = ({ answer }: Exchange): readonly StreamEvent[] =>
   answer.kind === "answered" ? answer.events : [];
 
-/** Data of an event; `undefined` if it is not a JSON object. */
+/** Returns the data of an event; `undefined` if it is not a JSON object. */
 export const dataOf: (event: StreamEvent) => Readonly<Record<string, unknown>> | undefined = memoizeByObject(
   ({ data }: StreamEvent) => {
     const parsed = parseBoundedJson(data);
@@ -40,7 +40,10 @@ export const dataOf: (event: StreamEvent) => Readonly<Record<string, unknown>> |
   },
 );
 
-/** Returns the events of one name with readable data, of the whole stream or only before its first terminal event. */
+/**
+ * Returns the events of one name whose data is a JSON object. `before the end` leaves out events after the first `done`
+ * or `error`.
+ */
 export function readEvents(
   exchange: Exchange,
   name: StreamEventName,
@@ -57,11 +60,11 @@ export function readEvents(
 interface EventCase {
   /** The event's data. */
   readonly root: ReadEvent["data"];
-  /** Maximum time that its stream took, by the target's clock. */
+  /** Maximum duration of its stream by the target's clock, in milliseconds. */
   readonly tookMs: number;
 }
 
-/** Returns all events of one name with readable data. */
+/** Returns the events of one name whose data is a JSON object, each with its cell of the coverage matrix. */
 export function eventCases(
   all: AllExchanges,
   streams: readonly Exchange[],
@@ -75,11 +78,14 @@ export function eventCases(
   });
 }
 
-/** One object per event, so that judging it can be cached by identity. */
+/**
+ * Creates the judged form of an event. The same event always gives the same object, so that results can be cached by
+ * object.
+ */
 const eventCase = memoizeByPair((root: EventCase["root"], tookMs: number): EventCase => ({ root, tookMs }));
 
 /** Describes the event names of a stream: `start, chunk × 12, done`. */
-export function sequenceText(exchange: Exchange): string {
+export function describeSequence(exchange: Exchange): string {
   const runs: { name: string; count: number }[] = [];
   for (const { name } of eventsOf(exchange)) {
     const last = runs.at(-1);
@@ -93,23 +99,23 @@ export function sequenceText(exchange: Exchange): string {
 
 export const isTerminal = ({ name }: StreamEvent): boolean => isTerminalName(name);
 
-/** Text of a stream: the joined contents of its chunks. */
+/** Returns the text of a stream: the joined contents of its chunks. */
 export const textOf = (exchange: Exchange): string =>
   readEvents(exchange, "chunk")
     .map(({ data }) => getPath(data, "content"))
     .filter((content) => typeof content === "string")
     .join("");
 
-/** Whether the document defines the name of every event. SSE-2 judges streams with other names. */
+/** Whether the document defines the name of every event of a stream. SSE-2 judges streams with other names. */
 export const isWellNamed = (exchange: Exchange): boolean => eventsOf(exchange).every(({ name }) => isKnownName(name));
 
-/** Whether the target ended the stream, not the harness. */
+/** Whether the target ended the stream, orderly or by breaking the connection. False if the harness closed it. */
 export const hasEnded = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && (answer.ending.kind === "complete" || answer.ending.kind === "broken");
 
 /**
- * Event order of a stream. A stream whose connection broke does not count as ended, because more events may have
- * followed.
+ * Returns the event order of a stream. A stream whose connection broke does not count as over, because more events may
+ * have followed.
  */
 export const orderOf = (exchange: Exchange): StreamOrder => ({
   sequence: sequenceOf(eventsOf(exchange)),
@@ -118,7 +124,10 @@ export const orderOf = (exchange: Exchange): StreamOrder => ({
 
 const isBroken = ({ answer }: Exchange): boolean => answer.kind === "answered" && answer.ending.kind === "broken";
 
-/** Like {@link orderOf}, but a stream whose connection always breaks after the same number of events counts as ended by the target. */
+/**
+ * Like {@link orderOf}, but compares equal requests: if each breaks after the same number of events, the target ends
+ * these streams, and they count as over.
+ */
 export function orderAmong(exchange: Exchange, all: readonly Exchange[]): StreamOrder {
   const isSame = ({ key, request }: Exchange): boolean =>
     key === exchange.key &&
@@ -130,7 +139,7 @@ export function orderAmong(exchange: Exchange, all: readonly Exchange[]): Stream
   return alike.length > 1 && alike.every(breaksHere) ? { ...orderOf(exchange), isOver: true } : orderOf(exchange);
 }
 
-/** Whether the request asked for only a part of the stream. */
+/** Whether the request skips chunks at the start of the stream (`resume_from_index` above 0). */
 export function isResumed(exchange: Exchange): boolean {
   const { body } = exchange.request;
   return body.kind === "text" && /"resume_from_index"\s*:\s*[1-9]/.test(body.text);

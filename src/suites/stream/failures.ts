@@ -17,20 +17,23 @@ import {
   isTerminal,
   isWellNamed,
   readEvents,
-  sequenceText,
+  describeSequence,
 } from "./events.ts";
 import { everyStream, failedInStream, overloadedInStream } from "./probes.ts";
 
-/** Says why the events of a stream cannot be judged; `null` if they can. */
+/** Returns why the events of a stream cannot be judged; `null` if they can. */
 export function missingStream(exchange: Exchange) {
   if (!isEventStream(exchange)) return unproven(`no stream opened (${outcomeOf(exchange)})`);
   return isWellNamed(exchange) ? null : unproven("the stream has event names that are not in the document");
 }
 
-/** Whether the server closed the connection before a response. */
+/** Whether the server closed the connection without a response. */
 const isDropped = ({ answer }: Exchange): boolean => answer.kind === "unanswered" && answer.reason === "broken";
 
-/** Checks the fields of a clause on every `error` event of the run. `asked` is a probe that causes such an event. */
+/**
+ * Creates a check of a clause's fields in every `error` event of the run.
+ * @param asked a probe that causes an `error` event, so that the run sends it
+ */
 const checkField = <P extends Probe>(clause: "SSE-15" | "SSE-16", asked: P, as: string): Check =>
   checkFields(
     clause,
@@ -44,7 +47,7 @@ const checkField = <P extends Probe>(clause: "SSE-15" | "SSE-16", asked: P, as: 
     },
   );
 
-/** A field of a stream's first `error` event. */
+/** Returns a field of a stream's first `error` event; `undefined` without one. */
 const errorFieldOf = (exchange: Exchange, name: string): unknown =>
   getPath(readEvents(exchange, "error")[0]?.data, name);
 
@@ -60,7 +63,7 @@ export const failureChecks = [
     if (eventsOf(exchange).some(({ name }) => name === "error")) return holds();
     const isDone = eventsOf(exchange).some(({ name }) => name === "done");
     if (!isDone && !hasEnded(exchange)) return unproven(`the stream did not end in time (${outcomeOf(exchange)})`);
-    return breach("an `error` event", `${sequenceText(exchange)} (${outcomeOf(exchange)})`, exchange);
+    return breach("an `error` event", `${describeSequence(exchange)} (${outcomeOf(exchange)})`, exchange);
   }),
   checkEvery(
     "SSE-17",
@@ -73,12 +76,12 @@ export const failureChecks = [
         all.streams
           .filter(({ id }) => all.failing.includes(id))
           .map((exchange) => ({ cell: { of: "stream events", kind: "error" }, proof: exchange, subject: exchange })),
-      // An agent that fails on invoke may still stream successfully, so a stream of such an agent may end with `error`
-      // or `done`.
+      // The target file names agents that fail. Such an agent may fail on invoke and yet stream successfully, so `done`
+      // is allowed here.
       judge: (exchange) => {
         if (!hasEnded(exchange) || !isWellNamed(exchange)) return undefined;
         if (eventsOf(exchange).some(isTerminal)) return null;
-        return { expected: "an `error` event", actual: `${sequenceText(exchange)} (${outcomeOf(exchange)})` };
+        return { expected: "an `error` event", actual: `${describeSequence(exchange)} (${outcomeOf(exchange)})` };
       },
       whenEmpty: unproven("no stream of a failing agent is complete"),
     },
@@ -94,7 +97,7 @@ export const failureChecks = [
     const missing = missingStream(exchange);
     if (missing !== null) return missing;
     const [first] = readEvents(exchange, "error");
-    if (first === undefined && hasEnded(exchange)) return breach(expected, sequenceText(exchange), exchange);
+    if (first === undefined && hasEnded(exchange)) return breach(expected, describeSequence(exchange), exchange);
     const code = getPath(first?.data, "code");
     if (typeof code !== "string") return unproven("there is no `error` event with a `code`");
     if (code !== "CAPACITY_ERROR") return breach("`code` is CAPACITY_ERROR", formatValue(code), exchange);
@@ -116,7 +119,7 @@ export const failureChecks = [
           .map((exchange) => ({ cell: { of: "stream events", kind: "error" }, proof: exchange, subject: exchange })),
       judge: (exchange) =>
         (errorFieldOf(exchange, "retry_after") ?? null) === null
-          ? { expected: "`retry_after` with CAPACITY_ERROR", actual: sequenceText(exchange) }
+          ? { expected: "`retry_after` with CAPACITY_ERROR", actual: describeSequence(exchange) }
           : null,
       whenEmpty: inapplicable("no stream has an `error` event with the code CAPACITY_ERROR"),
     },

@@ -5,12 +5,12 @@ import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
 import { invoked } from "../invoke/probes.ts";
 import { describeStatus, hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
-import { isEventStream, readEvents, sequenceText } from "./events.ts";
+import { isEventStream, readEvents, describeSequence } from "./events.ts";
 import { streamed } from "./probes.ts";
 
 const since = "1.2";
 
-/** A query with an empty line. A server that reads its text line by line may stop there. */
+/** A query with an empty line. A server that reads its input line by line may stop there. */
 const queryOfLines = "Hello.\n\nPlease answer in a few words.";
 
 interface LinesSent {
@@ -35,14 +35,14 @@ export const linesSent = probe(
         },
 );
 
-/** Number of times that the resuming stream is sent. Two wrong costs are needed to prove one. */
+/** Number of streams that resume at index 2. A wrong cost must be seen twice to prove a breach. */
 const resumedTimes = 2;
-/** GET requests before the streams, between them and after them. They show the usual cost of a request. */
+/** Number of GET requests after these streams. They show what a request usually costs. */
 const readsAfter = 4;
 const lastIndex = 100_000;
 
-/** A stream that resumes after its last chunk, and the costs of streams that resume at index 2. */
-interface Resumed {
+/** Evidence of a stream that was asked to resume after its last chunk. */
+interface ResumedPastEnd {
   readonly pastTheEnd: Exchange;
 }
 
@@ -55,7 +55,7 @@ export const resumedLate = probe(
     stage: "coverage",
     since,
   },
-  async ({ client, given, target }): Promise<Resumed | null> => {
+  async ({ client, given, target }): Promise<ResumedPastEnd | null> => {
     if (hasFewRequests(target)) return null;
     const resume = (index: number): Promise<Exchange> =>
       client.stream(given["agents.streaming"], {
@@ -71,12 +71,12 @@ export const resumedLate = probe(
   },
 );
 
-const few = inapplicable("the key has few requests a minute");
+const fewRequests = inapplicable("the key has few requests a minute");
 
-/** Judges that a query with line feeds is accepted, as another query is. */
-const acceptsLines = (name: keyof LinesSent, control: (plain: Exchange) => boolean) =>
+/** Creates a judge of a query with line feeds: the target must accept it as it accepts another query. */
+const judgeLineFeeds = (name: keyof LinesSent, control: (plain: Exchange) => boolean) =>
   function judge({ lines, plain }: { readonly lines: LinesSent | null; readonly plain: Exchange }): Finding<never> {
-    if (lines === null) return few;
+    if (lines === null) return fewRequests;
     if (!control(plain)) return unproven(`the same request without line feeds did not succeed (${outcomeOf(plain)})`);
     const exchange = lines[name];
     if (control(exchange)) return holds();
@@ -85,10 +85,10 @@ const acceptsLines = (name: keyof LinesSent, control: (plain: Exchange) => boole
       : unproven(`the request got ${outcomeOf(exchange)}`);
   };
 
-const judgeInvoked = acceptsLines("invoked", isSuccess);
-const judgeStreamed = acceptsLines("streamed", isEventStream);
+const judgeInvoked = judgeLineFeeds("invoked", isSuccess);
+const judgeStreamed = judgeLineFeeds("streamed", isEventStream);
 
-/** This check belongs to the suite `invoke`. */
+/** The suite `invoke` includes this check. It stands here because its probe also sends a stream. */
 export const invokedLinesCheck: Check = check(
   "INV-1",
   { lines: linesSent, control: invoked },
@@ -111,7 +111,7 @@ export const lateParameterChecks: readonly Check[] = [
       const { pastTheEnd } = resumed;
       if (!isEventStream(pastTheEnd)) return observed(`after the last chunk: ${describeStatus(pastTheEnd)}`);
       const count = readEvents(pastTheEnd, "chunk").length;
-      return observed(`after the last chunk: ${count} chunks (${sequenceText(pastTheEnd)})`);
+      return observed(`after the last chunk: ${count} chunks (${describeSequence(pastTheEnd)})`);
     },
     { as: "past the end", since },
   ),

@@ -17,12 +17,17 @@ import { unicodeText } from "../shared/unicode-text.ts";
 import { hasStatus } from "../shared/response.ts";
 import { isEventStream, isStreamAccepted } from "./events.ts";
 
-/** A stream with the target's clock offset at each event and at the end. */
+/**
+ * A stream, with the offset of the target's clock at each event and at the end. The run advances that clock by these
+ * offsets.
+ */
 export interface TimedStream {
   readonly exchange: Exchange;
   readonly clockAtEventsMs: readonly number[];
   readonly clockAfterMs: number;
-  /** Whether the user named the agent. Otherwise nobody stated that the agent can stream. */
+  /**
+   * Whether the user named the agent. If not, the run found it in the list, and nobody has promised that it can stream.
+   */
   readonly promised: boolean;
 }
 
@@ -55,7 +60,7 @@ export const streamed = probe(
   }),
 );
 
-/** Parameters whose values must not shorten the text that a server sends. */
+/** Optional fields, with values that give a server no reason to shorten its text. */
 const features = {
   temperature: { parameters: { temperature: 0.7 } },
   maxTokens: { parameters: { max_tokens: 1000 } },
@@ -108,7 +113,10 @@ export const overloadedInStream = probe(
   }),
 );
 
-/** Limits the tokens so that a stream takes some seconds. If it takes less, streams again without the limit. */
+/**
+ * Streams from a slow agent with few tokens, so that it takes seconds and not minutes. If that takes less than
+ * `minBriefMs`, streams again without the limit.
+ */
 export const streamedSlowly = probe(
   "an agent streams for some seconds",
   { needs: ["agents.slowStreaming"], requests: 1, stage: "agent time" },
@@ -121,7 +129,7 @@ export const streamedSlowly = probe(
   },
 );
 
-/** Parameters for a slow stream that should hold a slot for some seconds, not for a minute. */
+/** Parameters for a slow agent, so that its stream holds a slot for some seconds, not for a minute. */
 export const briefParameters = { parameters: { max_tokens: 9 } } as const;
 export const minBriefMs = 2500;
 
@@ -139,13 +147,19 @@ export const streamedFromTwo = probe(
   (context) => streamedWith({ resume_from_index: 2 }, context),
 );
 
-/** A stream with a parameter and a temperature. */
+/** Streams of one parameter, with a temperature and perhaps without. */
 export interface TemperatureResult extends Omit<TimedStream, "promised"> {
-  /** The stream with both parameters. If this stream is rejected, `exchange` is one without the temperature. */
+  /**
+   * The stream with the temperature. If the target rejected it, `exchange` is a second one without the temperature,
+   * else the same.
+   */
   readonly tempered: Exchange;
 }
 
-/** Defines a probe that streams with a parameter and a temperature. If it is rejected, streams without the temperature to find the reason. */
+/**
+ * Defines a probe that streams with a parameter and a temperature. If the target rejects that, the probe streams
+ * without the temperature, to find which of the two was rejected.
+ */
 const probeWithTemperature = (parameters: Readonly<Record<string, number>>, temperature: number) =>
   probe(
     `an agent streams an answer with ${Object.entries(parameters).flat().join(" ")} and temperature ${temperature}`,
@@ -161,7 +175,10 @@ const probeWithTemperature = (parameters: Readonly<Record<string, number>>, temp
 export const streamedWithDelay = probeWithTemperature({ stream_delay_ms: 50 }, 0);
 export const streamedInSmallChunks = probeWithTemperature({ chunk_size: 3 }, 2);
 
-/** Two streams of one session, then the second query again in another session. */
+/**
+ * Tells an agent a word in one session and asks for it in a second stream of the session. Then asks for it in another
+ * session.
+ */
 export const streamSessionHeld = probe(
   "an agent is told a word in a stream of a session and asked for it in another stream of it, and in another session",
   { needs: ["agents.rememberingInStream"], requests: 3 },
@@ -211,7 +228,10 @@ export const everyStream = probe(
   },
 );
 
-/** Whether a stream matches the request of a role's agent. Other requests may use the same agent. */
+/**
+ * Whether a stream's request has the path and body fields that make an agent play a role. Other requests may use the
+ * same agent.
+ */
 function matchesRole(assignment: RoleAssignment, { request }: Exchange): boolean {
   const body = request.body.kind === "text" ? tryParseJson(request.body.text) : undefined;
   const isAlike = ([name, value]: [string, unknown]): boolean => isDeepStrictEqual(getPath(body, name), value);

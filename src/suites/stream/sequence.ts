@@ -19,7 +19,7 @@ import {
   isWellNamed,
   orderAmong,
   readEvents,
-  sequenceText,
+  describeSequence,
 } from "./events.ts";
 import { type AllStreams, everyStream, streamed, type TimedStream } from "./probes.ts";
 
@@ -28,17 +28,17 @@ interface Streams {
   readonly all: AllStreams;
 }
 
-/** All streams of the run. The plain stream is named too, so that it is sent even if only these checks are selected. */
+/** All streams of the run. `plain` is included so that a run of only these checks sends at least one stream. */
 const streams = { plain: streamed, all: everyStream };
 
 const nothingToJudge = ({ plain }: Streams): Unproven =>
   unproven(`no stream has events that can be judged (the plain request: ${outcomeOf(plain.exchange)})`);
 
-/** Streams whose events all have names of the document. Streams with other names break SSE-2. */
-const wellNamed = ({ all }: Streams): Exchange[] =>
+/** Returns the streams with events of which the document defines every name. Other names break SSE-2. */
+const wellNamedStreams = ({ all }: Streams): Exchange[] =>
   all.streams.filter((each) => eventsOf(each).length > 0 && isWellNamed(each));
 
-/** For each event, the clause about its fields. `index` has checks of its own. */
+/** The clauses about fields of events, with the event of each. `index` has checks of its own. */
 const fieldClauses = {
   "SSE-7": "start",
   "SSE-8": "start",
@@ -56,7 +56,7 @@ const checkField = (clause: keyof typeof fieldClauses): Check => {
     {
       table: name,
       noun: "events",
-      members: (evidence) => eventCases(evidence.allExchanges, wellNamed(evidence), name),
+      members: (evidence) => eventCases(evidence.allExchanges, wellNamedStreams(evidence), name),
       judge: ({ root, tookMs }) =>
         clause === "SSE-14" ? unitMismatch("execution_time", root["execution_time"], tookMs) : null,
       whenEmpty: unproven(`there is no \`${name}\` event with readable data`),
@@ -69,7 +69,9 @@ const indexValues = (exchange: Exchange): unknown[] =>
 
 type IndexReading = "absent" | "from-0" | "from-1" | "otherwise";
 
-/** How a stream numbers its chunks; `null` if it does not show that. */
+/**
+ * Returns how a stream numbers its chunks. `null` if it has no chunk, or was resumed and so starts at another number.
+ */
 function indexReading(exchange: Exchange): IndexReading | null {
   const values = indexValues(exchange);
   if (values.length === 0) return null;
@@ -79,7 +81,7 @@ function indexReading(exchange: Exchange): IndexReading | null {
   return first === 0 ? "from-0" : first === 1 ? "from-1" : "otherwise";
 }
 
-/** Describes the first gap in a stream's integer indexes; `null` if there is none. */
+/** Describes the first chunk whose `index` is absent, or does not follow the one before; `null` if there is none. */
 function indexMismatch(values: readonly unknown[], isFromStart: boolean): string | null {
   const missing = values.indexOf(undefined);
   if (missing !== -1)
@@ -90,12 +92,15 @@ function indexMismatch(values: readonly unknown[], isFromStart: boolean): string
   return gap === -1 ? null : `${String(values[gap])} after ${String(values[gap - 1])}`;
 }
 
-/** Judges the event order of every stream by a rule. `describe` makes the text for a stream that breaks it. */
+/**
+ * Creates a judge of every stream's event order by a rule.
+ * @param describe describes a stream that breaks the rule
+ */
 const judgeByRule = (rule: StreamRule, describe: (exchange: Exchange) => string) => (evidence: Streams) => {
   const { streams: found, failing } = evidence.all;
   let judged = 0;
   for (const exchange of found) {
-    // SSE-17 judges how the stream of a failing agent ends.
+    // For a failing agent, only SSE-17 judges how the stream ends, so the stream counts as not over here.
     const order = orderAmong(exchange, found);
     const said = rule.judge(failing.includes(exchange.id) ? { ...order, isOver: false } : order);
     if (said === undefined) continue;
@@ -128,18 +133,18 @@ export const sequenceChecks = [
     }
     return holds();
   }),
-  check("SSE-4", streams, judgeByRule(startFirst, sequenceText)),
+  check("SSE-4", streams, judgeByRule(startFirst, describeSequence)),
   check(
     "SSE-5",
     streams,
-    judgeByRule(oneEnd, (exchange) => `${sequenceText(exchange)} (${outcomeOf(exchange)})`),
+    judgeByRule(oneEnd, (exchange) => `${describeSequence(exchange)} (${outcomeOf(exchange)})`),
   ),
   checkField("SSE-7"),
   checkField("SSE-8"),
   checkField("SSE-9"),
   check("SSE-10", streams, (evidence) => {
     const readings = new Set<IndexReading>();
-    for (const exchange of wellNamed(evidence)) {
+    for (const exchange of wellNamedStreams(evidence)) {
       const other = indexValues(exchange).find((value) => value !== undefined && !Number.isInteger(value));
       if (other !== undefined) return breach("`index` of `chunk`, an integer", formatValue(other), exchange);
       const reading = indexReading(exchange);
@@ -151,11 +156,11 @@ export const sequenceChecks = [
   }),
   check("SSE-11", streams, (evidence) => {
     let judged = 0;
-    for (const exchange of wellNamed(evidence)) {
+    for (const exchange of wellNamedStreams(evidence)) {
       const values = indexValues(exchange);
       const present = values.filter((value) => value !== undefined);
       if (present.length === 0 || values.length < 2 || !present.every(Number.isInteger)) continue;
-      // An event with unreadable data breaks SSE-3 and leaves a gap in the indexes.
+      // An event whose data is no JSON object breaks SSE-3. Its index is unknown, so the others seem to have a gap.
       if (eventsOf(exchange).some((event) => dataOf(event) === undefined)) continue;
       judged += 1;
       const mismatch = indexMismatch(values, !isResumed(exchange));
@@ -173,14 +178,14 @@ export const sequenceChecks = [
       as: "not negative",
       matrix: fieldMatrix("done"),
       noun: "events",
-      members: (evidence) => eventCases(evidence.allExchanges, wellNamed(evidence), "done"),
+      members: (evidence) => eventCases(evidence.allExchanges, wellNamedStreams(evidence), "done"),
       judge: ({ root }) => negativeQuantity("done", root),
       whenEmpty: unproven("no `done` event has an `execution_time`"),
     },
   ),
   check("SSE-28", streams, (evidence) => {
     let judged = 0;
-    for (const exchange of wellNamed(evidence)) {
+    for (const exchange of wellNamedStreams(evidence)) {
       const last = eventsOf(exchange).at(-1);
       const { answer } = exchange;
       if (last === undefined || !isTerminal(last) || answer.kind !== "answered") continue;
@@ -198,5 +203,5 @@ export const sequenceChecks = [
   }),
 ] as const;
 
-/** Maximum time from the last event to the end of the stream. */
+/** Maximum time from the event `done` or `error` to the end of the stream. */
 const maxClosingMs = 2000;

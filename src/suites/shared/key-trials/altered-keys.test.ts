@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { truncated, withSwappedCase, lengthened, neverIssuedKey, withOtherLastCharacter } from "./altered-keys.ts";
+import { truncated, swapLetterCase, lengthenKey, neverIssuedKey, replaceLastCharacter } from "./altered-keys.ts";
 
 const bytes = (text: string, coding: "base64" | "hex" = "base64"): string => Buffer.from(text, coding).toString("hex");
 
@@ -12,16 +12,16 @@ describe("keys that are not valid", () => {
     "k",
     "ab_é",
   ])("differ from %s, with its length and prefix", (key) => {
-    expect(withOtherLastCharacter(key)).not.toBe(key);
-    expect(withOtherLastCharacter(key).slice(0, -1)).toBe(key.slice(0, -1));
+    expect(replaceLastCharacter(key)).not.toBe(key);
+    expect(replaceLastCharacter(key).slice(0, -1)).toBe(key.slice(0, -1));
     expect(neverIssuedKey(key)).toMatch(/^(ah_|ab_)?[A-Za-z]{5,}$/);
     expect(neverIssuedKey(key).length).toBe(Math.max(key.length, neverIssuedKey(key).length));
   });
 
   it("differ in a bit that base64 does not ignore", () => {
     for (const end of "AQgw048cEIMUYckos") {
-      expect(bytes(withOtherLastCharacter(`AAA${end}AA`.slice(0, 6)))).not.toBe(bytes(`AAA${end}AA`.slice(0, 6)));
-      expect(bytes(withOtherLastCharacter(`AAAAA${end}`))).not.toBe(bytes(`AAAAA${end}`));
+      expect(bytes(replaceLastCharacter(`AAA${end}AA`.slice(0, 6)))).not.toBe(bytes(`AAA${end}AA`.slice(0, 6)));
+      expect(bytes(replaceLastCharacter(`AAAAA${end}`))).not.toBe(bytes(`AAAAA${end}`));
     }
   });
 
@@ -30,7 +30,7 @@ describe("keys that are not valid", () => {
     ["base64", "c2VjcmV0LWtleXM"],
     ["hex", "0123456789abcdef"],
   ] as const)("cut off or lengthened, mean something else in %s: %s", (coding, key) => {
-    for (const other of [truncated(key), lengthened(key)]) expect(bytes(other, coding)).not.toBe(bytes(key, coding));
+    for (const other of [truncated(key), lengthenKey(key)]) expect(bytes(other, coding)).not.toBe(bytes(key, coding));
   });
 
   it.each([
@@ -39,6 +39,6 @@ describe("keys that are not valid", () => {
     ["AH_0123ABC", null, "AH_0123abc"],
     ["ah_0123", null, null],
   ])("tell letters of both cases from letters of one: %s", (key, ofBoth, ofOne) => {
-    expect([withSwappedCase(key, 2), withSwappedCase(key, 1)]).toEqual([ofBoth, ofOne]);
+    expect([swapLetterCase(key, 2), swapLetterCase(key, 1)]).toEqual([ofBoth, ofOne]);
   });
 });

@@ -8,7 +8,7 @@ const seed = 1;
 export const prefixOf = (key: string): string | null => /^[A-Za-z]{2}_/.exec(key)?.[0] ?? null;
 
 /**
- * Makes a key that was never issued, with the prefix and the length of a real key. The other letters are the same in
+ * Makes a key that was never issued, with the prefix and the length of a real key. Its other characters are the same in
  * every run.
  */
 export function neverIssuedKey(key: string): string {
@@ -21,9 +21,10 @@ export function neverIssuedKey(key: string): string {
 const base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /**
- * Replaces the last character by one that differs in its highest bit, because a base64 decoder may ignore the low bits.
+ * Replaces the last character by one whose highest bit differs: a base64 decoder may ignore the lower bits of the last
+ * character.
  */
-export function withOtherLastCharacter(key: string): string {
+export function replaceLastCharacter(key: string): string {
   const last = key.slice(-1);
   const at = base64.indexOf(last);
   const isHexadecimal = /^[0-9a-f]{8,}$/.test(key.slice(-16));
@@ -31,21 +32,22 @@ export function withOtherLastCharacter(key: string): string {
   return key.slice(0, -1) + (at < 0 ? "A" : (base64[(at + 32) % 64] ?? "A"));
 }
 
-/** Matches base64 padding. Keys are altered before the padding, because some decoders ignore everything after it. */
+/** Matches base64 padding. Keys are changed before the padding, because some decoders ignore everything after it. */
 const padding = /=*$/;
 
 export const truncated = (key: string): string => key.replace(padding, "").slice(0, -1);
 
 /** Makes a key longer by characters that are valid in base64 and in hexadecimal. */
-export const lengthened = (key: string): string => key.replace(padding, (end) => `0a1b${end}`);
+export const lengthenKey = (key: string): string => key.replace(padding, (end) => `0a1b${end}`);
 
 /**
- * Swaps upper and lower case after a key's prefix. `cases` is the number of cases that the key's letters must have; for
- * any other key, returns `null`.
+ * Swaps upper and lower case in a key after its prefix. Returns `null` if the letters there do not have the given
+ * number of cases.
  *
- * A key with letters of one case may be hexadecimal, and a server may then ignore the case.
+ * A key whose letters all have one case may be hexadecimal, and a server may then ignore the case.
+ * @param cases 1 for keys with letters of one case, 2 for keys with upper-case and lower-case letters
  */
-export function withSwappedCase(key: string, cases: 1 | 2): string | null {
+export function swapLetterCase(key: string, cases: 1 | 2): string | null {
   const prefix = prefixOf(key) ?? "";
   const rest = key.slice(prefix.length);
   if (Number(/[a-z]/.test(rest)) + Number(/[A-Z]/.test(rest)) !== cases) return null;
@@ -67,14 +69,14 @@ const bearer = (key: string | null): string | null => (key === null ? null : `Be
  * Makes `Authorization` headers from a valid key that the server must reject. Returns `null` if the key cannot be
  * altered in that way.
  */
-export const alteredAuthorization: Readonly<Record<AlteredKeyKind, (key: string) => string | null>> = {
-  "a key with another last character": (key) => `Bearer ${withOtherLastCharacter(key)}`,
+export const alteredAuthorizations: Readonly<Record<AlteredKeyKind, (key: string) => string | null>> = {
+  "a key with another last character": (key) => `Bearer ${replaceLastCharacter(key)}`,
   "a key under another scheme": (key) => `Basic ${key}`,
   "a key that is cut off": (key) => `Bearer ${truncated(key)}`,
-  "a key that is lengthened": (key) => `Bearer ${lengthened(key)}`,
-  "a key in other letter case": (key) => bearer(withSwappedCase(key, 2)),
-  "a key of one letter case in the other": (key) => bearer(withSwappedCase(key, 1)),
+  "a key that is lengthened": (key) => `Bearer ${lengthenKey(key)}`,
+  "a key in other letter case": (key) => bearer(swapLetterCase(key, 2)),
+  "a key of one letter case in the other": (key) => bearer(swapLetterCase(key, 1)),
   "a scheme without a key": () => "Bearer",
 };
 
-export const alteredKeyKinds = Object.keys(alteredAuthorization) as readonly AlteredKeyKind[];
+export const alteredKeyKinds = Object.keys(alteredAuthorizations) as readonly AlteredKeyKind[];

@@ -9,8 +9,8 @@ import { webhookIdOf } from "../../webhooks/create-webhook.ts";
 import { isSuccess } from "../response.ts";
 
 /**
- * Returns the body of a request that creates a webhook. The webhook gets no events, because nothing in a run causes the
- * event type `deployment.deleted`.
+ * Returns the body of a request that creates a webhook. The webhook gets no deliveries: it subscribes to
+ * `deployment.deleted`, which no run causes.
  * @param name name of the receiver's address
  */
 export function idleWebhook(receiver: Receiver, { agents }: Target, name: string) {

@@ -13,7 +13,7 @@ import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess, outcomeOf
 import type { KeyTrial, KeyTrials } from "./send-trials.ts";
 
 /**
- * The expected response to a kind of invalid key: 401 with a code, 401 with any code, or any response except a success.
+ * The expected response to a kind of invalid key: 401 with one code, 401 with any code, or any response but a success.
  */
 type Expectation =
   | { readonly status: 401; readonly code: "INVALID_API_KEY" | "EXPIRED_API_KEY" | null }
@@ -24,7 +24,7 @@ interface KeyExpectation {
   readonly expects: Expectation;
   /** Endpoints to which requests with this kind of key are sent. */
   readonly on: readonly EndpointName[];
-  /** Requirement for these requests in addition to the key; `null` if there is none. */
+  /** Feature of the target that these requests need, in addition to the key; `null` if none. */
   readonly reach: Enabler | null;
 }
 
@@ -38,7 +38,10 @@ const anyCode = { status: 401, code: null } as const;
 const invalid = { status: 401, code: "INVALID_API_KEY" } as const;
 const expired = { status: 401, code: "EXPIRED_API_KEY" } as const;
 const noSuccess = { status: "no success" } as const;
-/** A key with a small limit per minute can be tried on every endpoint only with a test clock. */
+/**
+ * Only a target with a test clock gets these keys on every endpoint. Without one, a key with a small limit per minute
+ * would have to wait.
+ */
 const needsClock = { reach: need("clock") };
 
 /** The document's rule for each kind of invalid key. */
@@ -111,8 +114,8 @@ function judgeTrial(trial: KeyTrial, withControl: ReadonlySet<EndpointName>): Tr
   if (expects.status === "no success") return hasControl ? "correct" : "inconclusive";
   if (!hasStatus(trial.exchange, expects.status)) return hasControl ? "violation" : "inconclusive";
   const code = codeOf(trial.exchange);
-  // An error code shows that the key is the reason for the 401. Without a code, only a success with a valid key shows
-  // that.
+  // The code of this 401 shows whether the key is its reason. Without a code, only the success of a valid key on this
+  // endpoint shows that.
   if (expects.code === "EXPIRED_API_KEY" && code !== null) return code === expects.code ? "correct" : "violation";
   if (!hasControl || (expects.code !== null && code === null)) return "inconclusive";
   return expects.code === null || code === expects.code ? "correct" : "violation";
@@ -140,7 +143,7 @@ interface KeyCheckOptions<E, R extends string> extends CheckOptions {
   /** The trials that the clause covers, with their verdicts. */
   readonly judged: (evidence: E) => readonly JudgedTrial[];
   /**
-   * Tests an additional condition if no trial is a violation. Returns a finding if the condition is not met, else
+   * Checks an additional condition if no trial is a violation. Returns a finding if the condition is not met, else
    * `null`.
    */
   readonly alsoRequire?: (evidence: E, correct: readonly KeyTrial[]) => Finding<R> | null;
@@ -212,9 +215,9 @@ export const acceptingEndpoints = (trials: readonly KeyTrial[]): ReadonlySet<End
   new Set(trials.filter(isAccepted).map(({ endpoint }) => endpoint));
 
 /**
- * Judges trials, but only on endpoints that rejected a wrong key. An endpoint that accepts any key breaks AUTH-3 and
+ * Judges trials, but only on endpoints that rejected a wrong key. An endpoint that accepts every key breaks AUTH-3 and
  * AUTH-8, and is not reported again for each kind of key.
- * @param excused endpoints to leave out as well, because they break another clause
+ * @param excused more endpoints to leave out, because they break another clause
  */
 export function judgeWhereWrongKeyRejected(
   { cells }: KeyTrials,

@@ -42,7 +42,7 @@ const withFixture = <T>(fixture: T | null, request: (fixture: T) => EndpointRequ
 /** Builds a valid request to each endpoint; `null` without the resources that it needs. */
 export const requestFor: Readonly<Record<EndpointName, (fixtures: Fixtures) => EndpointRequest | null>> = {
   invoke: ({ agent }) => withFixture(agent, (id) => post(agentPath(id, "invoke"), hello)),
-  stream: ({ agent }) => withFixture(agent, (id) => post(agentPath(id, "stream"), hello, streaming)),
+  stream: ({ agent }) => withFixture(agent, (id) => post(agentPath(id, "stream"), hello, streamOptions)),
   health: ({ agent }) => withFixture(agent, (id) => get(agentPath(id, "health"))),
   list: () => get("/agents?page=1&limit=2"),
   usage: () => get("/usage"),
@@ -57,12 +57,12 @@ export const requestFor: Readonly<Record<EndpointName, (fixtures: Fixtures) => E
 };
 
 /** Closes a stream after its first event other than `start`. That event shows whether the server accepted the key. */
-const streaming: SendOptions = {
+const streamOptions: SendOptions = {
   accept: "text/event-stream",
   closeWhen: (events) => events.some(({ name }) => name !== "start"),
 };
 
-/** Maximum number of 429 responses. The probe then stops, because the server may be limiting the client's address. */
+/** Number of 429 responses after which the probe stops: the server may be limiting the client's address. */
 const maxLimited = 2;
 
 export interface TrialSender {
@@ -75,8 +75,8 @@ export interface TrialSender {
 }
 
 /**
- * Creates the sender of one probe's trials. It waits for a rate limit only with a test clock. In a read-only run, it
- * sends only GET requests.
+ * Creates the sender of one probe's trials. With a test clock, it waits for a rate limit; without one, it does not. In
+ * a read-only run, it sends only GET requests.
  */
 export function createTrialSender(client: Client, fixtures: Fixtures, { target, readOnly }: ProbeContext): TrialSender {
   let limited = 0;

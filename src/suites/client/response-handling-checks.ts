@@ -5,26 +5,25 @@ import { bodyJson } from "../../evidence/exchange.ts";
 import { check, observe } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, type Observation, observed, unproven } from "../../run/judge/finding.ts";
 import { endpointCalled } from "../../spec/endpoints.ts";
-import { endOf, failureOf, isEnd } from "./failures.ts";
+import { isTerminal } from "../stream/events.ts";
+import { endMsOf, failureOf } from "./failures.ts";
 import type { SignedCall, JudgedRun } from "./probes.ts";
-import { groupsOf } from "./repeats.ts";
-import { both, type Both } from "./retry-checks.ts";
+import { groupEqualRequests } from "./repeats.ts";
+import { plainAndTroubled, type PlainAndTroubledRuns } from "./retry-checks.ts";
 
-/**
- * A client has forgotten an open stream if it gets `minLaterCalls` responses while the stream is open, or sends a
- * request more than `closingMs` before it closes the stream.
- */
+/** A client leaves a stream open if it sends another request more than this before it closes the stream. */
 const closingMs = 250;
+/** It also does if it gets this many other responses between the stream's last event and its closing. */
 const minLaterCalls = 3;
 
-/** Whether the client ever has two requests open at once. Then an open stream may belong to another task. */
+/** Whether a client has two requests open at once. An open stream may then belong to another task of the client. */
 const isConcurrent = ({ calls }: JudgedRun): boolean =>
-  calls.some((call, at) => calls.slice(at + 1, at + 20).some(({ exchange }) => exchange.sentMs < endOf(call)));
+  calls.some((call, at) => calls.slice(at + 1, at + 20).some(({ exchange }) => exchange.sentMs < endMsOf(call)));
 
 /**
- * Judges streams that sent their last event and stayed open, until the client disconnected or the harness ended them.
+ * Judges the streams that the harness kept open after their last event: the client must close them before it goes on.
  */
-function leavesNoneOpen({ plain, troubled }: Both): Finding<never> {
+function judgeStreamsClosed({ plain, troubled }: PlainAndTroubledRuns): Finding<never> {
   const held = troubled.runs.flatMap((run) =>
     run.calls.filter(({ trouble }) => trouble === "stream-open").map((call) => ({ run, call })),
   );
@@ -41,29 +40,29 @@ function leavesNoneOpen({ plain, troubled }: Both): Finding<never> {
 
 function isLeftOpen({ calls }: JudgedRun, call: SignedCall): boolean {
   const { answer } = call.exchange;
-  const doneMs = answer.kind === "answered" ? answer.events.find(isEnd)?.atMs : undefined;
+  const doneMs = answer.kind === "answered" ? answer.events.find(isTerminal)?.atMs : undefined;
   if (doneMs === undefined) return false;
-  const closedMs = call.leftMs ?? endOf(call);
-  const later = calls.filter((each) => each.exchange.sentMs > doneMs && endOf(each) < closedMs);
+  const closedMs = call.leftMs ?? endMsOf(call);
+  const later = calls.filter((each) => each.exchange.sentMs > doneMs && endMsOf(each) < closedMs);
   return later.length >= minLaterCalls || later.some(({ exchange }) => exchange.sentMs < closedMs - closingMs);
 }
 
-/** The pages of one list that a client read, and the number of pages that the list has. */
-interface Reading {
+/** The pages of one list that a client requested in one run. */
+interface ListRead {
   readonly pages: ReadonlySet<number>;
   readonly count: number;
   readonly calls: readonly SignedCall[];
 }
 
-/** Returns the lists that a run read. The key is the path and every parameter except those of pages. */
-function readingsOf({ calls }: JudgedRun): Map<string, Reading> {
+/** Returns the lists that a client read in one run, by path and query string without `page` and `limit`. */
+function listReadsIn({ calls }: JudgedRun): Map<string, ListRead> {
   const lists = calls.filter(
     ({ exchange: { request, answer } }) =>
       endpointCalled(request.method, request.url)?.endpoint === "list" &&
       answer.kind === "answered" &&
       is2xx(answer.status),
   );
-  return new Map([...Map.groupBy(lists, listKeyOf)].map(([key, ofList]) => [key, readingOf(ofList)]));
+  return new Map([...Map.groupBy(lists, listKeyOf)].map(([key, ofList]) => [key, toListRead(ofList)]));
 }
 
 const parametersOf = ({ exchange: { request } }: SignedCall): URLSearchParams =>
@@ -76,7 +75,7 @@ function listKeyOf(call: SignedCall): string {
   return `${targetOf(call.exchange.request).split("?")[0]} ${parameters.toString()}`;
 }
 
-function readingOf(calls: readonly SignedCall[]): Reading {
+function toListRead(calls: readonly SignedCall[]): ListRead {
   const counts = calls.map(({ exchange }) => getPath(bodyJson(exchange), "pagination", "pages"));
   return {
     pages: new Set(calls.map((call) => Number(parametersOf(call).get("page") ?? 1))),
@@ -85,19 +84,19 @@ function readingOf(calls: readonly SignedCall[]): Reading {
   };
 }
 
-const isWhole = ({ pages, count }: Reading): boolean =>
+const isComplete = ({ pages, count }: ListRead): boolean =>
   Array.from({ length: count }, (_, at) => at + 1).every((page) => pages.has(page));
 
-/** Judges that a client that reads a whole list on large pages also reads it whole on smaller ones. */
-function readsEveryPage({ plain, troubled }: Both): Finding<never> {
-  const whole = plain.runs.flatMap((run) => [...readingsOf(run)].filter(([, reading]) => isWhole(reading)));
+/** Judges whether a client that reads all pages of a list also does so when the harness makes the pages smaller. */
+function judgeEveryPageRead({ plain, troubled }: PlainAndTroubledRuns): Finding<never> {
+  const whole = plain.runs.flatMap((run) => [...listReadsIn(run)].filter(([, reading]) => isComplete(reading)));
   const known = new Set(whole.map(([key]) => key));
   const small = troubled.runs
     .filter(({ calls, end }) => hasEndedWell(end) && calls.some(({ trouble }) => trouble === "small-pages"))
-    .flatMap((run) => [...readingsOf(run)])
+    .flatMap((run) => [...listReadsIn(run)])
     .filter(([key, { count }]) => known.has(key) && count > 1);
   if (small.length === 0) return unproven("the client read no whole list in small pages");
-  const partial = small.filter(([, reading]) => !isWhole(reading));
+  const partial = small.filter(([, reading]) => !isComplete(reading));
   const [first] = partial;
   if (first === undefined) return holds();
   const [, { pages, count, calls }] = first;
@@ -117,10 +116,10 @@ const describeEnd = (end: CommandEnd): string =>
       ? `ended by ${end.signal}`
       : "did not end in time";
 
-/** Observes, for each run, which trouble the harness caused and how the command ended. */
-const observeStage =
+/** Observes, for each run, which trouble the harness caused and how the client's command ended. */
+const observeCommandEnds =
   (stage: JudgedRun["stage"]) =>
-  ({ troubled }: Both): Observation => {
+  ({ troubled }: PlainAndTroubledRuns): Observation => {
     const runs = troubled.runs.filter((run) => run.stage === stage);
     if (runs.length === 0) return unproven("no such response fits the requests of the client");
     return observed(runs.map((run) => `${troublesOf(run).join(", ")}: ${describeEnd(run.end)}`).join("; "));
@@ -130,8 +129,8 @@ const troublesOf = ({ calls }: JudgedRun): string[] => [
   ...new Set(calls.flatMap(({ trouble }) => (trouble === null ? [] : [trouble]))),
 ];
 
-function observeCut({ plain, troubled }: Both): Observation {
-  const cut = groupsOf(plain.runs, troubled.runs).filter(({ calls }) =>
+function observeCutStreams({ plain, troubled }: PlainAndTroubledRuns): Observation {
+  const cut = groupEqualRequests(plain.runs, troubled.runs).filter(({ calls }) =>
     calls.some((call) => failureOf(call)?.kind === "stream cut"),
   );
   if (cut.length === 0) return unproven("the client read no stream without its end");
@@ -142,10 +141,10 @@ function observeCut({ plain, troubled }: Both): Observation {
   );
 }
 
-export const readingChecks = [
-  check("CLI-18", both, leavesNoneOpen),
-  check("CLI-19", both, readsEveryPage),
-  observe("CLI-20", both, observeStage("legal")),
-  observe("CLI-21", both, observeStage("failing")),
-  observe("CLI-22", both, observeCut),
+export const responseHandlingChecks = [
+  check("CLI-18", plainAndTroubled, judgeStreamsClosed),
+  check("CLI-19", plainAndTroubled, judgeEveryPageRead),
+  observe("CLI-20", plainAndTroubled, observeCommandEnds("legal")),
+  observe("CLI-21", plainAndTroubled, observeCommandEnds("failing")),
+  observe("CLI-22", plainAndTroubled, observeCutStreams),
 ];

@@ -167,14 +167,18 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
    * The triples of a row, as numbers. The number depends on the first dimension with a refused value, because the
    * program ignores the dimensions after it.
    */
-  const triplesOf = (row: Ids): number[] => {
+  const triplesOf = (row: Ids): Int32Array => {
     const firstRefused = row.findIndex((id) => isRefused[id]) + 1;
     const own = row.filter((id) => isCounted[id]);
-    const found: number[] = [];
-    for (const [at, one] of own.entries())
+    const found = new Int32Array((own.length * (own.length - 1) * (own.length - 2)) / 6);
+    let count = 0;
+    for (let at = 0; at < own.length; at += 1)
       for (let between = at + 1; between < own.length; between += 1) {
-        const pair = pairId(one, own[between] ?? undecided) + firstRefused * items.length ** 2;
-        for (let last = between + 1; last < own.length; last += 1) found.push(pairId(pair, own[last] ?? undecided));
+        const pair = pairId(own[at] ?? undecided, own[between] ?? undecided) + firstRefused * items.length ** 2;
+        for (let last = between + 1; last < own.length; last += 1) {
+          found[count] = pairId(pair, own[last] ?? undecided);
+          count += 1;
+        }
       }
     return found;
   };
@@ -238,7 +242,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
         const tried = Array.from({ length: tripleCandidates }, () => complete(idsOf(beginning), anyOrder)).flatMap(
           (ids) => {
             if (ids === null) return [];
-            return [{ ids, worth: triplesOf(ids).filter((each) => isMet[each] === 0).length }];
+            return [{ ids, worth: triplesOf(ids).reduce((sum, each) => sum + 1 - (isMet[each] ?? 0), 0) }];
           },
         );
         const [best] = tried.toSorted((one, other) => other.worth - one.worth);

@@ -216,10 +216,13 @@ async function runProbesAndJudge(
 }
 
 /** Whether a clause about the number of requests seems broken, so that another client may have used the keys. */
-const hasBrokenLimits = (suites: readonly Suite[], runs: readonly ProbeRun[]): boolean =>
-  judgeEvidence(suites, resultsByProbe(runs)).some(
-    ({ check, finding }) => finding.kind === "breach" && isAboutCounts(check.clause),
-  );
+function hasBrokenLimits(suites: readonly Suite[], runs: readonly ProbeRun[]): boolean {
+  const ofCounts = suites.map((suite) => ({
+    ...suite,
+    checks: suite.checks.filter(({ clause }) => isAboutCounts(clause)),
+  }));
+  return judgeEvidence(ofCounts, resultsByProbe(runs)).some(({ finding }) => finding.kind === "breach");
+}
 
 async function discoverOrExplain(
   client: Client,

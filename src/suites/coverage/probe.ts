@@ -91,13 +91,11 @@ export const cornersRequested = probe(
       for (const name of covering.pairsIn(row)) covered.add(name);
       const { endpoint = "", key = "", agent, body } = row;
       const hasOtherMistake = agent === "unknown" || dimensions.body.refused.some((each) => each === body);
-      if (isSuccess(exchange))
-        accepted.set(
-          endpoint,
-          (accepted.get(endpoint) ?? new Set()).union(
-            new Set(Object.entries(row).map(([name, value]) => `${name}=${value}`)),
-          ),
-        );
+      if (isSuccess(exchange)) {
+        const values = accepted.get(endpoint) ?? new Set<string>();
+        for (const [name, value] of Object.entries(row)) values.add(`${name}=${value}`);
+        accepted.set(endpoint, values);
+      }
       if (hasStatus(exchange, 401) && !hasOtherMistake) rejecting.set(`${endpoint} ${key}`, { endpoint, key });
     };
     const known: Row[] = [];

@@ -35,11 +35,14 @@ export function isSameEvent(one: Delivery, other: Delivery): boolean {
   if (first === undefined || second === undefined) return false;
   const id = getPath(first, "id");
   if (typeof id === "string" && id === getPath(second, "id")) return true;
-  const data = getPath(first, "data");
+  const [data, otherData] = [getPath(first, "data"), getPath(second, "data")];
+  const requestId = getPath(data, "request_id");
   return (
-    typeof getPath(data, "request_id") === "string" &&
+    typeof requestId === "string" &&
+    // Compared first, because most pairs of deliveries are of two requests, and comparing whole texts takes long.
+    requestId === getPath(otherData, "request_id") &&
     getPath(first, "type") === getPath(second, "type") &&
-    JSON.stringify(data) === JSON.stringify(getPath(second, "data"))
+    JSON.stringify(data) === JSON.stringify(otherData)
   );
 }
 

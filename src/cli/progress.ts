@@ -1,4 +1,5 @@
 import type { RunEvents } from "../app/judge/judge.ts";
+import { registerSecrets } from "./harness-errors.ts";
 import { packageVersion } from "../base/package-root.ts";
 import { duration } from "../base/duration.ts";
 import { sanitizeLine } from "../base/sanitize.ts";
@@ -131,7 +132,11 @@ const seconds = (ms: number): string =>
 export function showRunProgress(isQuiet: boolean): { readonly events: RunEvents; readonly done: () => void } {
   const progress = startProgress(process.stderr, { quiet: isQuiet });
   const events: RunEvents = {
-    onStart: ({ name, baseUrl }) => progress.started(packageVersion(), name, baseUrl),
+    onStart: (target) => {
+      // The test control may have issued keys.
+      const { name, baseUrl } = registerSecrets(target);
+      progress.started(packageVersion(), name, baseUrl);
+    },
     onPlan: progress.planned,
     onProbe: progress.probeDone,
     onWait: progress.waiting,

@@ -83,7 +83,7 @@ export function resolveTarget(description: TargetDescription): ResolvedTarget {
 
 function readDescription(given: object): Target {
   if ("file" in given) return readTargetFile(parseWith(fileSchema, given).file, process.env);
-  if ("keys" in given) return targetFromObject(given, "the target", process.env);
+  if ("keys" in given || "control" in given) return targetFromObject(given, "the target", process.env);
   const { network = {}, ...plain } = parseWith(plainSchema, given);
   const place = { nameOf: (part: string) => `network.${part}`, folder: "." };
   return oneKeyTarget({ ...plain, network: networkOf(network, place, process.env) });

@@ -44,6 +44,8 @@ export interface RunOptions extends SendingOptions {
   readonly onProbe?: (run: ProbeRun) => void;
   /** Whether to look for other runs on this machine, and for other clients, that use the same keys. Default `false`. */
   readonly announces?: boolean;
+  /** Why nothing may be sent. The run then judges nothing, and says so. */
+  readonly obstacle?: string;
 }
 
 export const noUsableKey =
@@ -92,6 +94,7 @@ async function runWithSignal(given: RunOptions & RunContextOptions): Promise<Run
   const stop = (): void => void Promise.all([context.transport.close(), receiver.close()]);
   signal.addEventListener("abort", stop, { once: true });
   try {
+    if (given.obstacle !== undefined) return unjudgedRun(options, context, stoppedTooEarly(given.obstacle));
     if (key === null) return unjudgedRun(options, context, stoppedTooEarly(noUsableKey));
     const client = openClient(context, key);
     const discovered = await retryAfterOutage(context, () => discoverOrExplain(client.begin(), target, context));

@@ -25,11 +25,20 @@ export class ControlCallFailed extends Error {
   override readonly name = "ControlCallFailed";
   /** Whether the call may succeed later: nothing responded, or only a gateway did. */
   readonly isTemporary: boolean;
+  /** Status of the response; `null` without a response. */
+  readonly status: number | null;
 
-  constructor(message: string, { isTemporary, cause }: { readonly isTemporary: boolean; readonly cause?: unknown }) {
+  constructor(message: string, { isTemporary, status, cause }: FailureDetails) {
     super(message, { cause });
     this.isTemporary = isTemporary;
+    this.status = status ?? null;
   }
+}
+
+interface FailureDetails {
+  readonly isTemporary: boolean;
+  readonly status?: number;
+  readonly cause?: unknown;
 }
 
 /** Returns a test clock that an HTTP call of the target file advances. */
@@ -62,7 +71,7 @@ export const triggerOverHttp =
 export async function send(call: HttpCall, network: Network, seconds: number, failure: string): Promise<string> {
   const { url, method, body } = call;
   const dispatchers = openDispatchers(network, { connectMs: callDeadlineMs, idleTimeoutMs: callDeadlineMs });
-  const fail = (what: string, details: ConstructorParameters<typeof ControlCallFailed>[1]): ControlCallFailed =>
+  const fail = (what: string, details: FailureDetails): ControlCallFailed =>
     new ControlCallFailed(`${failure}: ${method} ${urlWithoutQuery(url)} ${what}`, details);
   try {
     const response = await request(url, {
@@ -77,7 +86,10 @@ export async function send(call: HttpCall, network: Network, seconds: number, fa
     });
     const text = await response.body.text();
     const { statusCode } = response;
-    if (statusCode >= 300) throw fail(`answered ${statusCode}`, { isTemporary: isGatewayStatus(statusCode) });
+    if (statusCode >= 300) {
+      const isTemporary = isGatewayStatus(statusCode);
+      throw fail(`answered ${statusCode}`, { isTemporary, status: statusCode });
+    }
     return text;
   } catch (error) {
     if (error instanceof ControlCallFailed) throw error;

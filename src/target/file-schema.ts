@@ -139,13 +139,25 @@ const freshnessSchema = z
   })
   .describe("How to confirm that keys are still fresh. A key counts as used unless start and time both fit.");
 
-/** Schema of a target file. Only `baseUrl` and one key are required. Probes that need a missing part are skipped. */
+const controlSchema = z
+  .strictObject({
+    url: z
+      .url({ protocol: /^https?$/ })
+      .describe("Address of the test control, with its path, such as `…/test-control`."),
+    token: text.describe("Its token; ${NAME} takes an environment variable."),
+  })
+  .describe("The test control of the target: a run asks it for keys and agents that this file does not list.");
+
+/**
+ * Schema of a target file. Only `baseUrl` is required, and one key, or a control that issues keys. Probes that need a missing part are
+ * skipped.
+ */
 export const targetFileSchema = z
   .strictObject({
     $schema: z.string().optional(),
     name: text.optional(),
     baseUrl: text.describe("Address of the deployment, with or without /v1."),
-    keys: z.record(text, keySchema).refine((keys) => Object.keys(keys).length > 0, "at least one key is needed"),
+    keys: z.record(text, keySchema).default({}),
     agents: agentsSchema.optional(),
     tiers: z.record(text, tierSchema).optional(),
     webhooks: webhooksSchema.optional(),
@@ -167,6 +179,7 @@ export const targetFileSchema = z
           .optional(),
       })
       .optional(),
+    control: controlSchema.optional(),
     freshness: freshnessSchema.optional(),
     signing: z.strictObject({ secret: text.describe("The secret that requests are signed with.") }).optional(),
     network: networkSchema.optional(),
@@ -192,6 +205,10 @@ export const targetFileSchema = z
       })
       .describe("Paths that the document leaves open.")
       .optional(),
+  })
+  .refine(({ keys, control }) => control !== undefined || Object.keys(keys).length > 0, {
+    path: ["keys"],
+    message: "at least one key is needed",
   })
   .describe("A deployment of the Agent Hosting Service Interface, as the conformance harness is to use it.");
 

@@ -187,6 +187,7 @@ function toTarget(
     ...parseRoles(file.agents ?? {}),
     tiers,
     clock: file.clock === undefined ? null : clockOverHttp(file.clock, network),
+    control: file.control ?? null,
     unusedKeys: file.freshness === undefined ? null : unusedKeysOverHttp(file.freshness, network),
     webhooks: webhooksOf(file.webhooks, baseUrl),
     triggers: triggersOf(file.triggers, network),
@@ -233,7 +234,8 @@ export function withDefaultStreaming(agents: Target["agents"]): Pick<Target, "ag
   return { agents: { ...agents, streaming: answering }, agentSource: "named to answer" };
 }
 
-const callsOf = ({ clock, freshness, triggers }: ParsedTargetFile): HttpCall[] => [
+const callsOf = ({ clock, control, freshness, triggers }: ParsedTargetFile): HttpCall[] => [
+  ...(control === undefined ? [] : [{ method: "GET" as const, url: control.url, headers: { token: control.token } }]),
   ...(clock === undefined ? [] : [clock.advance]),
   ...(freshness === undefined ? [] : [freshness.ask]),
   ...Object.values(withoutUndefined(triggers ?? {})),

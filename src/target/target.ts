@@ -82,6 +82,12 @@ export interface ClockControl {
   readonly agentsFollow: boolean;
 }
 
+/** Access to the test control of the target, which issues keys and names agents. */
+export interface TestControl {
+  readonly url: string;
+  readonly token: string;
+}
+
 /** Settings of the webhook receiver. */
 export interface WebhookSettings {
   /** Address to listen on, as `host:port`. Port 0: any free port. */
@@ -121,6 +127,8 @@ export interface Target {
   /** Limits that the user stated for a tier, such as `enterprise`. They override the published limits. */
   readonly tiers: Readonly<Record<string, TierLimits>>;
   readonly clock: ClockControl | null;
+  /** The test control, which a run asks for keys and agents; `null` if the target file names none. */
+  readonly control: TestControl | null;
   /** Asks the target for the names of unused keys. `null` if the target has no call for that. */
   readonly unusedKeys: (() => Promise<ReadonlySet<string>>) | null;
   readonly webhooks: WebhookSettings | null;
@@ -160,6 +168,7 @@ export const defaultTargetTraits = {
   agentSource: "found",
   tiers: {},
   clock: null,
+  control: null,
   unusedKeys: null,
   webhooks: null,
   triggers: {},

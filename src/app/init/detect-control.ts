@@ -1,11 +1,8 @@
-import { z } from "zod";
-
 import type { Network } from "../../base/network/network.ts";
-import { parseJson } from "../../base/parsing.ts";
 import { deploymentEvents } from "../../spec/events.ts";
-import { ControlCallFailed, send } from "../../target/control-calls.ts";
+import { ControlCallFailed } from "../../target/control-calls.ts";
 import type { HttpCall, ParsedTargetFile } from "../../target/file-schema.ts";
-import { agentRoles } from "../../target/target.ts";
+import { type ControlOffer, controlTokenHeader, readOffer } from "../../target/test-control.ts";
 
 /** Access to the test control of a target. */
 export interface ControlAccess {
@@ -17,62 +14,44 @@ export interface ControlAccess {
 }
 
 /** The parts of a target file that a test control provides. */
-export type ControlParts = Pick<ParsedTargetFile, "agents" | "clock" | "triggers">;
+export type ControlParts = Pick<ParsedTargetFile, "agents" | "clock" | "control" | "triggers">;
 
 /** A detected test control, or why there is none. */
 export type DetectedControl =
   | { readonly kind: "found"; readonly calls: readonly string[]; readonly parts: ControlParts }
   | { readonly kind: "absent"; readonly why: string };
 
-/** The header with the token of a test control. */
-const tokenHeader = "X-Control-Token";
-
-const discoverySchema = z.object({
-  contract: z.literal("agent-hosting-test-control"),
-  version: z.literal(1),
-  calls: z.array(z.string()),
-  agents_follow_clock: z.boolean().optional(),
-});
-const roles = Object.keys(agentRoles);
-const agentsSchema = z.object({ agents: z.record(z.string(), z.string().min(1)) });
-
 /** Asks a target for its test control, by GET requests alone. Says which parts of a target file follow. */
 export async function detectControl({ baseUrl, token, variable, network }: ControlAccess): Promise<DetectedControl> {
-  const urlOf = (path: string): string => new URL(`/test-control${path}`, baseUrl).href;
-  const get = async <T>(path: string, schema: z.ZodType<T>): Promise<T | null> => {
-    const call: HttpCall = { method: "GET", url: urlOf(path), headers: { [tokenHeader]: token } };
-    const json = parseJson(await send(call, network, 0, "no test control was found"));
-    return schema.safeParse(json.kind === "value" ? json.value : null).data ?? null;
-  };
+  const url = new URL("/test-control", baseUrl).href;
   try {
-    const offer = await get("", discoverySchema);
-    if (offer === null) return { kind: "absent", why: `${urlOf("")} answers no discovery document of version 1` };
-    const listed = offer.calls.includes("agents") ? await get("/agents", agentsSchema) : null;
-    const callOf = (path: string, body: HttpCall["body"]): HttpCall => ({
-      method: "POST",
-      url: urlOf(path),
-      headers: { [tokenHeader]: `\${${variable}}` },
-      body,
-    });
-    const agents = Object.entries(listed?.agents ?? {}).filter(([role]) => roles.includes(role));
-    return {
-      kind: "found",
-      calls: offer.calls,
-      parts: {
-        ...(agents.length > 0 && { agents: Object.fromEntries(agents) }),
-        ...(offer.calls.includes("clock") && {
-          clock: {
-            advance: callOf("/clock/advance", { seconds: "${seconds}" }),
-            ...(offer.agents_follow_clock === true && { agentsFollow: true }),
-          },
-        }),
-        ...(offer.calls.includes("deployments") && { triggers: triggersOf(callOf, Object.fromEntries(agents)) }),
-      },
-    };
+    const offer = await readOffer({ url, token }, network);
+    return { kind: "found", calls: offer.calls, parts: partsOf(offer, url, `\${${variable}}`) };
   } catch (error) {
     if (error instanceof ControlCallFailed) return { kind: "absent", why: error.message };
     throw error;
   }
+}
+
+/** Returns the parts of a target file. `token` is the name of a variable there. */
+function partsOf({ calls, agents, agentsFollowClock }: ControlOffer, url: string, token: string): ControlParts {
+  const callOf = (path: string, body: HttpCall["body"]): HttpCall => ({
+    method: "POST",
+    url: url + path,
+    headers: { [controlTokenHeader]: token },
+    body,
+  });
+  return {
+    ...(Object.keys(agents).length > 0 && { agents }),
+    ...(calls.includes("clock") && {
+      clock: {
+        advance: callOf("/clock/advance", { seconds: "${seconds}" }),
+        ...(agentsFollowClock && { agentsFollow: true }),
+      },
+    }),
+    ...(calls.includes("keys") && { control: { url, token } }),
+    ...(calls.includes("deployments") && { triggers: triggersOf(callOf, agents) }),
+  };
 }
 
 /** The agent that `created` and `deleted` are about. No other probe uses it. */
@@ -81,9 +60,9 @@ const newAgent = "newcomer";
 /** The calls for the deployment events. Without an agent that only webhooks are about, the agent that answers is used. */
 function triggersOf(
   callOf: (path: string, body: HttpCall["body"]) => HttpCall,
-  agents: Readonly<Record<string, string>>,
+  agents: ControlOffer["agents"],
 ): NonNullable<ParsedTargetFile["triggers"]> {
-  const existing = agents["webhooked"] ?? agents["answering"];
+  const existing = agents.webhooked ?? agents.answering;
   const calls = deploymentEvents.flatMap((event) => {
     const kind = event.replace("deployment.", "");
     const agent = kind === "created" || kind === "deleted" ? newAgent : existing;

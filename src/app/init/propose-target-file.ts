@@ -99,6 +99,7 @@ export function proposeTargetFile(
     keys: { [keyName]: { key: `\${${keyVariable}}`, ...(tier === null ? {} : { tier }) } },
     ...(Object.keys(roles).length === 0 ? {} : { agents: roles }),
     ...(control.clock && { clock: control.clock }),
+    ...(control.control && { control: control.control }),
     ...(control.triggers && { triggers: control.triggers }),
     ...(Object.keys(paths).length === 0 ? {} : { paths }),
     ...networkPart(out, networkSettings),

@@ -6,6 +6,7 @@ import { unselectedMusts, type RunScope } from "../../run/plan/selection.ts";
 import { suites as allSuites } from "../../suites/all.ts";
 import type { PublishedTier } from "../../spec/tiers.ts";
 import type { Target } from "../../target/target.ts";
+import { withControlParts } from "../../target/test-control.ts";
 import { runAndRedact, type RedactedRun } from "./redacted-run.ts";
 
 /** Callbacks that report the progress of a run. */
@@ -56,8 +57,12 @@ export const connectionsOfRun = (target: Target | null): number =>
  */
 export async function judge({ target: named, patches, events, ...options }: JudgeTargetOptions): Promise<JudgedTarget> {
   assertOpenFiles(connectionsOfRun(named));
-  const { target, close } = named === null ? await startEmbedded(patches) : { target: named, close: keepNothing };
+  const { target: listed, close } =
+    named === null ? await startEmbedded(patches) : { target: named, close: keepNothing };
   try {
+    // Keys that a test control issues are secrets of the target, so they must be known before anything is redacted.
+    const provided = await withControlParts(listed, "issue");
+    const target = provided.kind === "provided" ? provided.target : listed;
     events.onStart?.(target);
     const session = await runAndRedact(
       {
@@ -68,6 +73,7 @@ export async function judge({ target: named, patches, events, ...options }: Judg
         onPlan: (probes) => events.onPlan?.(probes),
         onProbe: ({ planned }) => events.onProbe?.(planned.probe.name),
         onWait: (ms, why) => events.onWait?.(ms, why),
+        ...(provided.kind === "failed" && { obstacle: provided.sentence }),
         ...(events.onUnknownTier && { onUnknownTier: events.onUnknownTier }),
       },
       unselectedMusts(allSuites, options.suites, options.requirements),

@@ -13,6 +13,7 @@ import { limitsOf } from "../../run/plan/key-limits.ts";
 import { startRunClock } from "../../run/time/run-clock.ts";
 import { withConfirmedFreshness } from "../../target/freshness.ts";
 import { type Target, withDetectedTier } from "../../target/target.ts";
+import { withControlParts } from "../../target/test-control.ts";
 import { openTransport } from "../../wire/transport.ts";
 import type { NotSentReason } from "./not-sent-reason.ts";
 
@@ -42,7 +43,9 @@ export async function discoverForLoad(
   signal: AbortSignal,
   needed: ReadonlySet<Need>,
 ): Promise<LoadDiscovery> {
-  const target = await withConfirmedFreshness(named);
+  const provided = await withControlParts(named, "issue");
+  if (provided.kind === "failed") return { kind: "nothing to load", sentence: provided.sentence };
+  const target = await withConfirmedFreshness(provided.target);
   const key = mainKey(target);
   if (key === null) return { kind: "nothing to load", sentence: noUsableKey };
   const time = startRunClock({ clock: null, maxWaitMs, signal });

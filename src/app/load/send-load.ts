@@ -108,11 +108,12 @@ export async function openLoad(options: SendLoadOptions): Promise<OpenedLoad | N
   const planned = await plannedLoad(parameters, options.target, engines, signal);
   if (planned.kind === "not sent") return planned;
   const { plan, target } = planned;
-  const usedBefore = usedAtMs === null ? [] : Object.keys(target?.keys ?? {}).map((name) => [name, usedAtMs] as const);
+  const usedBefore =
+    usedAtMs === null ? [] : Object.keys(options.target?.keys ?? {}).map((name) => [name, usedAtMs] as const);
   const environment = openEnvironment(target, patches, new Map([...usedBefore, ...planned.used]));
   const sending: TrialsContext = { ...options, parameters, plan, engines, environment, events, signal };
   const outlook = previewOf(plan, target, (trial) => engines.missing(trial.engine) ?? environment.skipReason(trial));
-  events.planned(outlook);
+  events.planned(outlook, target);
   const isAgreed = target === null || isLoopback(target.baseUrl) || (await options.agree?.(outlook)) === true;
   if (isAgreed)
     return {
@@ -210,8 +211,8 @@ async function send(trials: readonly LoadTrial[], writer: LoadWriter, sending: T
 
 /** Callbacks that report the progress of a load. */
 export interface LoadEvents {
-  /** Called after discovery, before the first trial. */
-  readonly planned: (outlook: LoadPreview) => void;
+  /** Called after discovery, before the first trial. The target has the keys that its test control issued; `null`: the embedded server. */
+  readonly planned: (outlook: LoadPreview, target: Target | null) => void;
   readonly trial: (trial: LoadTrial, at: number, of: number) => void;
   readonly waiting: (ms: number, why: string) => void;
   readonly progress: (progress: LoadProgress) => void;

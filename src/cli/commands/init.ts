@@ -21,6 +21,7 @@ import { suites } from "../../suites/all.ts";
 import type { ParsedTargetFile } from "../../target/file-schema.ts";
 import { clockOverHttp } from "../../target/control-calls.ts";
 import { openPathsOf, triggersOf } from "../../target/file.ts";
+import { withControlParts } from "../../target/test-control.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { registerKey, registerSecrets } from "../harness-errors.ts";
@@ -150,7 +151,7 @@ async function proposeFile(
   const file = proposeTargetFile(answers, discovery.target, { agents, prompts, paths, tier, control });
   const text = `${JSON.stringify(file, null, 2)}\n`;
   print(proposalText(answers.out, file, text, style));
-  print(absentText(await missingParts(answers, tier, file), style));
+  print(absentText(await missingParts(answers, tier, file, flags), style));
   return writeFile(answers, text, flags, prompter);
 }
 
@@ -163,16 +164,19 @@ async function controlOf({ baseUrl, network }: TargetAnswers, flags: InitFlags):
 }
 
 /** Plans a run with the proposed target file. The checks that the plan skips show what the file lacks. */
-async function missingParts(answers: TargetAnswers, tier: string | null, file: ParsedTargetFile) {
+async function missingParts(answers: TargetAnswers, tier: string | null, file: ParsedTargetFile, flags: InitFlags) {
+  const token = readControlToken(flags, process.env)?.token;
   const target = {
     ...targetFromAnswers(answers, tier, file.agents ?? {}),
     paths: openPathsOf(file.paths),
     clock: file.clock === undefined ? null : clockOverHttp(file.clock, answers.network),
     triggers: triggersOf(file.triggers, answers.network),
+    control: file.control === undefined || token === undefined ? null : { ...file.control, token },
   };
+  const provided = await withControlParts(target, "assume");
   const planned = await planRun({
     ...defaultBounds,
-    target,
+    target: provided.kind === "provided" ? provided.target : target,
     suites,
     requirements: newestRequirements,
     messages: cliMessages,

@@ -29,6 +29,7 @@ import { formatNotSentReason, notSentExitCode, withLoadSteps } from "../load/not
 import { formatLoadPreview } from "../load/preview.ts";
 import { showLoadProgress } from "../load/progress.ts";
 import { reportLoss } from "../losses.ts";
+import { registerSecrets } from "../harness-errors.ts";
 import { cliMessages } from "../messages.ts";
 import { readDuration } from "../option-parsers.ts";
 import { displayPath, prepareFile, prepareOwnFolder } from "../output-files.ts";
@@ -149,7 +150,9 @@ const sendTo = (
 function eventsFor(target: Target | null, isQuiet: boolean): LoadEvents {
   return {
     ...showLoadProgress(process.stderr, isQuiet),
-    planned: (preview) => {
+    planned: (preview, provided) => {
+      // The test control may have issued keys.
+      registerSecrets(provided);
       if (target !== null || !isQuiet) terminalOf(process.stderr).write(formatLoadPreview(preview));
     },
     problem: reportLoss,

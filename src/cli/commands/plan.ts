@@ -4,8 +4,10 @@ import { planRun } from "../../app/plan/run-plan.ts";
 import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import { noUsableKey } from "../../run/run.ts";
 import type { Target } from "../../target/target.ts";
+import { withControlParts } from "../../target/test-control.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { redactSecrets } from "../harness-errors.ts";
 import { formatQuestions, planJson, planText } from "../plan/plan-text.ts";
 import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
 import { readTarget, type TargetFlags, withTargetOptions } from "../target-flags.ts";
@@ -21,7 +23,7 @@ Examples:
   conformance plan --target acme.json --only 'HOOK-*'
   conformance plan --target acme.json --json | jq '.skipped[].enabledBy'`;
 
-/** `conformance plan`: shows what a run with the same flags would do. Sends nothing. */
+/** `conformance plan`: shows what a run with the same flags would do. Sends nothing, but for GET requests to a test control. */
 export const planCommand = (): Command =>
   withSteps(
     withScopeOptions(withTargetOptions(new Command("plan")))
@@ -33,10 +35,14 @@ export const planCommand = (): Command =>
         scope: readScope(flags),
         isJson: flags.json === true,
       }),
-      act: async ({ target, scope }) => planRun({ ...scope, target: target ?? (await embeddedTarget()) }),
+      act: async ({ target: listed, scope }) => {
+        const provided = await withControlParts(listed ?? (await embeddedTarget()), "assume");
+        if (provided.kind === "failed") return provided.sentence;
+        return (await planRun({ ...scope, target: provided.target })) ?? noUsableKey;
+      },
       present: (plan, { isJson }) => {
-        if (plan === null) {
-          printText(noUsableKey);
+        if (typeof plan === "string") {
+          printText(redactSecrets(plan));
           return exitCodes.nothingExercised;
         }
         const { style, write } = terminalOf(process.stdout);

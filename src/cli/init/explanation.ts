@@ -77,6 +77,9 @@ export function proposalText(
     ...(file.clock === undefined
       ? []
       : row("clock", "moves the target's test clock; its token comes from the environment")),
+    ...(file.control === undefined
+      ? []
+      : row("control", "issues a fresh key of each tier that `keys` does not list, for each run")),
     ...(file.triggers === undefined ? [] : row("triggers", "calls that cause the events of deployments")),
     ...(file.paths === undefined ? [] : row("paths", "paths that the document does not define")),
     ...agents.flatMap(([role, id]) => row(`  ${role}`, `${sanitizeLine(id, 60)} ${agentRoles[role]}`)),

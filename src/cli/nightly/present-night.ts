@@ -10,6 +10,7 @@ import type { DamagedNight } from "../../report/history/night.ts";
 import { hasBecomeWorse } from "../../report/history/summary.ts";
 import { exitCodeOf } from "../../report/model/verdict.ts";
 import { decisiveExitCode, exitCodes } from "../exit-codes.ts";
+import { registerSecrets } from "../harness-errors.ts";
 import { formatNotSentReason, notSentExitCode } from "../load/not-sent.ts";
 import { showLoadProgress } from "../load/progress.ts";
 import { reportLoss } from "../losses.ts";
@@ -27,7 +28,11 @@ export function nightEvents(isQuiet: boolean, { isStdoutTaken }: Pick<NightOutpu
   return {
     damaged: printDamaged,
     run: showRunProgress(isQuiet),
-    load: { ...showLoadProgress(process.stderr, isQuiet), planned() {}, problem: reportLoss },
+    load: {
+      ...showLoadProgress(process.stderr, isQuiet),
+      planned: (_, target) => void registerSecrets(target),
+      problem: reportLoss,
+    },
     judged: ({ judgement, night, nightCount }) => {
       const { style, write } = terminalOf(isStdoutTaken ? process.stderr : process.stdout);
       write(renderNightTerminal(judgement, night, { ...style, nights: nightCount }));

@@ -1,0 +1,168 @@
+import { z } from "zod";
+
+import { harnessLimitOf } from "../base/harness-limit.ts";
+import type { Network } from "../base/network/network.ts";
+import { parseJson } from "../base/parsing.ts";
+import { publishedTierNames } from "../spec/tiers.ts";
+import { ControlCallFailed, send } from "./control-calls.ts";
+import type { HttpCall } from "./file-schema.ts";
+import { readKey, variableFor, withDefaultStreaming } from "./file.ts";
+import { agentRoles, defaultKeyTraits, type Target, type TargetKey, type TestControl, usableKeys } from "./target.ts";
+
+/** The header with the token of a test control. */
+export const controlTokenHeader = "X-Control-Token";
+
+/** The discovery document of a test control. */
+const offerSchema = z.object({
+  contract: z.literal("agent-hosting-test-control"),
+  version: z.literal(1),
+  calls: z.array(z.string()),
+  agents_follow_clock: z.boolean().optional(),
+});
+const agentsSchema = z.object({ agents: z.record(z.string(), z.string().min(1)) });
+const issuedSchema = z.object({ key: z.string().min(1) });
+
+const roles = Object.keys(agentRoles);
+
+/** The calls of a test control, and an agent for each role. Reading them takes GET requests alone. */
+export interface ControlOffer {
+  readonly calls: readonly string[];
+  readonly agentsFollowClock: boolean;
+  readonly agents: Target["agents"];
+}
+
+/**
+ * Asks a test control what it offers.
+ *
+ * @throws {ControlCallFailed} if it refuses, does not respond, or responds otherwise than its contract says
+ */
+export async function readOffer(control: TestControl, network: Network): Promise<ControlOffer> {
+  const { calls, agents_follow_clock: follows } = await ask(control, network, { path: "" }, offerSchema);
+  const listed = calls.includes("agents") ? await ask(control, network, { path: "/agents" }, agentsSchema) : null;
+  const agents = Object.entries(listed?.agents ?? {}).filter(([role]) => roles.includes(role));
+  return { calls, agentsFollowClock: follows === true, agents: Object.fromEntries(agents) };
+}
+
+interface ControlCall {
+  readonly path: string;
+  /** The body of a POST request. Without one, the request is a GET. */
+  readonly body?: HttpCall["body"];
+}
+
+async function ask<T>(
+  { url, token }: TestControl,
+  network: Network,
+  { path, body }: ControlCall,
+  schema: z.ZodType<T>,
+): Promise<T> {
+  const call: HttpCall = {
+    method: body === undefined ? "GET" : "POST",
+    url: url.replace(/\/$/, "") + path,
+    headers: { [controlTokenHeader]: token },
+    body,
+  };
+  const json = parseJson(await send(call, network, 0, "The test control failed"));
+  const parsed = schema.safeParse(json.kind === "value" ? json.value : null);
+  if (parsed.success) return parsed.data;
+  throw new ControlCallFailed(`The test control failed: ${call.method} ${call.url} answered no JSON of its contract`, {
+    isTemporary: false,
+  });
+}
+
+/** A target with the keys and agents of its test control, or a sentence that says why the control gave none. */
+export type ProvidedTarget =
+  | { readonly kind: "provided"; readonly target: Target }
+  | { readonly kind: "failed"; readonly sentence: string };
+
+/**
+ * Adds to a target what its test control offers: two fresh keys of each tier, and an agent for each role, so far as the target file
+ * does not list them. A target without a control stays as it is.
+ *
+ * @param mode with `assume`, no key is issued: a placeholder stands for the key of each tier, for plans
+ */
+export async function withControlParts(target: Target, mode: "issue" | "assume"): Promise<ProvidedTarget> {
+  const { control, network } = target;
+  if (control === null) return { kind: "provided", target };
+  try {
+    const { calls, agents } = await readOffer(control, network);
+    const missing = calls.includes("keys") ? missingKeys(target) : [];
+    const issue = mode === "issue" ? issuer(control, network) : async () => placeholderKey;
+    return { kind: "provided", target: withAgents(await withKeys(target, missing, issue), agents) };
+  } catch (error) {
+    const limit = harnessLimitOf(error);
+    if (limit !== null) throw limit;
+    if (!(error instanceof ControlCallFailed)) throw error;
+    return { kind: "failed", sentence: `${error.message}. Nothing was sent to the target.` };
+  }
+}
+
+/** Stands in a plan for a key that a run would get. It is never sent. */
+const placeholderKey = "issued-by-the-test-control";
+
+/** Keys for general use that a run can make use of, for each tier: limits are compared between two keys of one tier. */
+const keysPerTier = 2;
+
+/** A key that the target file does not list. */
+interface MissingKey {
+  readonly tier: string;
+  /** Name of the key, such as `free` and `free-2`. */
+  readonly name: string;
+}
+
+/** The keys for general use that the target file does not list, of each tier with known numbers. */
+function missingKeys(target: Target): MissingKey[] {
+  const listed = usableKeys(target);
+  const tiers = new Set([...publishedTierNames, ...Object.keys(target.tiers)]);
+  return [...tiers].flatMap((tier) => {
+    const isFree = (name: string): boolean => target.keys[name] === undefined;
+    const names = [tier, ...Array.from({ length: keysPerTier + 1 }, (_, at) => `${tier}-${at + 2}`)].filter(isFree);
+    const missing = Math.max(0, keysPerTier - listed.filter((key) => key.tier === tier).length);
+    return names.slice(0, missing).map((name) => ({ tier, name }));
+  });
+}
+
+/** Issues the text of a key; `null` if the deployment has no such tier. */
+type IssueKey = (tier: string) => Promise<string | null>;
+
+const issuer =
+  (control: TestControl, network: Network): IssueKey =>
+  async (tier) => {
+    try {
+      return (await ask(control, network, { path: "/keys", body: { tier } }, issuedSchema)).key;
+    } catch (error) {
+      // By the contract, 400 says that a value is not supported.
+      if (error instanceof ControlCallFailed && error.status === 400) return null;
+      throw error;
+    }
+  };
+
+async function withKeys(target: Target, missing: readonly MissingKey[], issue: IssueKey): Promise<Target> {
+  const issued: TargetKey[] = [];
+  for (const { tier, name } of missing) {
+    const text = await issue(tier);
+    if (text !== null) issued.push(issuedKey(tier, name, text));
+  }
+  const { unusedKeys } = target;
+  const names = issued.map(({ name }) => name);
+  return {
+    ...target,
+    keys: { ...target.keys, ...Object.fromEntries(issued.map((key) => [key.name, key])) },
+    // The target cannot confirm by their names here that these keys are unused: they were issued just now.
+    unusedKeys: unusedKeys && (async () => new Set([...(await unusedKeys()), ...names])),
+  };
+}
+
+function issuedKey(tier: string, name: string, text: string): TargetKey {
+  const key = readKey(text, "The key that the test control issued");
+  return { ...defaultKeyTraits, name, key, tier, variable: variableFor(name), fresh: true };
+}
+
+/** Adds the agents of the control for roles that nobody was named for. */
+function withAgents(target: Target, offered: Target["agents"]): Target {
+  const { streaming, ...others } = target.agents;
+  // The agent that answers stands for one that streams only if nobody named one.
+  const named = target.agentSource === "named to answer" || streaming === undefined ? others : target.agents;
+  const assigned = Object.keys(target.roleAssignments);
+  const added = Object.entries(offered).filter(([role]) => !assigned.includes(role));
+  return { ...target, ...withDefaultStreaming({ ...Object.fromEntries(added), ...named }) };
+}

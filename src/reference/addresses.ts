@@ -5,13 +5,13 @@ export interface AddressSet {
   has(address: string): boolean;
 }
 
-const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
-const zone = /%.*$/s;
+const ipv4Mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
+const ipv6Zone = /%.*$/s;
 
-/** Normalizes an address for comparison: removes the zone, and writes an IPv4-mapped IPv6 address as plain IPv4. */
+/** Normalizes an address for comparison: removes an IPv6 zone such as `%eth0`, and writes an IPv4-mapped IPv6 address as plain IPv4. */
 export function normalizeAddress(address: string): string {
-  const bare = address.replace(zone, "");
-  return mapped.exec(bare)?.[1] ?? bare.toLowerCase();
+  const bare = address.replace(ipv6Zone, "");
+  return ipv4Mapped.exec(bare)?.[1] ?? bare.toLowerCase();
 }
 
 /** Whether a text is an address or a CIDR such as `10.0.0.0/8` or `fd00::/8`. */
@@ -28,7 +28,7 @@ export function isAddressRange(text: string): boolean {
  */
 export function addressSet(ranges: readonly string[]): AddressSet {
   const list = new BlockList();
-  for (const range of ranges) add(list, range);
+  for (const range of ranges) addRange(list, range);
   return {
     has: (address) => {
       const plain = normalizeAddress(address);
@@ -37,7 +37,7 @@ export function addressSet(ranges: readonly string[]): AddressSet {
   };
 }
 
-function add(list: BlockList, range: string): void {
+function addRange(list: BlockList, range: string): void {
   if (!isAddressRange(range)) throw new Error(`${JSON.stringify(range)} is no address and no CIDR like 10.0.0.0/8.`);
   const [written = "", bits] = range.split("/");
   const address = normalizeAddress(written);
@@ -50,11 +50,8 @@ function familyOf(address: string): "ipv4" | "ipv6" {
   return isIPv4(address) ? "ipv4" : "ipv6";
 }
 
-/**
- * The addresses of a request: that of its socket, and the values of its forwarding headers. The value of an absent
- * header is empty.
- */
-export interface Hops {
+/** The address of a request's socket, and the values of its headers `Forwarded` and `X-Forwarded-For`. An absent header is an empty text. */
+export interface ForwardedAddresses {
   /** The address at the other end of the socket. */
   readonly peer: string;
   readonly forwarded: string;
@@ -66,7 +63,7 @@ export interface Hops {
  * from its end. Reading stops at the first hop that is not trusted, because earlier entries could be forged. Source:
  * RFC 7239, sections 4 and 5.2 (`Forwarded`), and the older `X-Forwarded-For`.
  */
-export function clientAddress({ peer, forwarded, forwardedFor }: Hops, trusted: AddressSet): string {
+export function clientAddress({ peer, forwarded, forwardedFor }: ForwardedAddresses, trusted: AddressSet): string {
   let address = normalizeAddress(peer);
   if (forwarded === "" && forwardedFor === "") return address;
   const hops = forwarded === "" ? forwardedFor.split(",").map(addressOf) : forwardedHops(forwarded);

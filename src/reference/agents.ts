@@ -6,7 +6,7 @@ export type Failure =
   | { readonly kind: "crash"; readonly afterChunks: number }
   | { readonly kind: "overload"; readonly afterChunks: number; readonly retryAfterSeconds: number };
 
-/** The part of a conversation that an agent remembers. */
+/** The part of a conversation that an agent remembers between two requests of a session. */
 export interface Conversation {
   /** Number of the current turn, from 1. */
   readonly turn: number;
@@ -36,7 +36,7 @@ export interface Agent {
   readonly description: string;
   readonly framework: string;
   readonly version: string;
-  /** ISO 8601. */
+  /** ISO 8601 timestamp of the agent's creation. */
   readonly createdAt: string;
   readonly entrypoints: readonly Entrypoint[];
   readonly deployment: Deployment;
@@ -81,9 +81,9 @@ export const plainAgent: Agent = {
   respond: echoText,
 };
 
-const story = Array.from({ length: 200 }, (_, line) => `line-${String(line + 1).padStart(3, "0")}`).join(" ");
-const drops = Array.from({ length: 10 }, (_, drop) => `drop-${drop + 1}`).join(" ");
-const manyScripts = "Grüße 你好 世界 こんにちは 👩‍👩‍👧‍👦 🇨🇭 𝒳𝒴 e\u0301te\u0301 שלום مرحبا — ½ €5 🙂 done";
+const numberedLines = Array.from({ length: 200 }, (_, line) => `line-${String(line + 1).padStart(3, "0")}`).join(" ");
+const numberedDrops = Array.from({ length: 10 }, (_, drop) => `drop-${drop + 1}`).join(" ");
+const multiScriptText = "Grüße 你好 世界 こんにちは 👩‍👩‍👧‍👦 🇨🇭 𝒳𝒴 e\u0301te\u0301 שלום مرحبا — ½ €5 🙂 done";
 
 const respondWithTurn = (query: string, { turn, previousQuery }: Conversation) =>
   previousQuery === null ? `Turn ${turn}: ${query}` : `Turn ${turn}: ${query} (before: ${previousQuery})`;
@@ -94,7 +94,7 @@ const roleAgents: readonly Agent[] = [
     ...plainAgent,
     id: "storyteller",
     description: "Tells a story of 200 words, one chunk each.",
-    respond: () => story,
+    respond: () => numberedLines,
   },
   {
     ...plainAgent,
@@ -102,13 +102,13 @@ const roleAgents: readonly Agent[] = [
     description: "Streams ten words, one a second.",
     processingMs: 1000,
     chunkIntervalMs: 1000,
-    respond: () => drops,
+    respond: () => numberedDrops,
   },
   {
     ...plainAgent,
     id: "polyglot",
     description: "Speaks in scripts, emoji and combining marks, and repeats the query.",
-    respond: (query) => `${manyScripts} ${query}`,
+    respond: (query) => `${multiScriptText} ${query}`,
   },
   { ...plainAgent, id: "crasher", description: "Fails at once.", failure: { kind: "crash", afterChunks: 0 } },
   {

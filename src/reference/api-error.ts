@@ -1,40 +1,6 @@
-/**
- * The endpoint that a request calls. `unknown` is a path or method that the document does not define. `description`
- * (OpenAPI), `clock` and `control` (deployments) belong to this server and are not in the document.
- */
-export type Operation =
-  | "invoke"
-  | "stream"
-  | "health"
-  | "list"
-  | "usage"
-  | "createWebhook"
-  | "listDeliveries"
-  | "webhookMetrics"
-  | "createAlert"
-  | "keyUsage"
-  | "checkOperation"
-  | "batch"
-  | "execute"
-  | "describeAgent"
-  | "unknown"
-  | "description"
-  | "clock"
-  | "control";
+import type { Endpoint } from "./endpoint.ts";
 
-/**
- * Whether an operation belongs to this server and not to the document. These operations need no key and have no limits.
- */
-export function isServerOwn(operation: Operation): boolean {
-  return operation === "description" || operation === "clock" || operation === "control";
-}
-
-/** Whether an operation runs an agent. */
-export function runsAgent(operation: Operation): boolean {
-  return operation === "invoke" || operation === "stream" || operation === "execute" || operation === "batch";
-}
-
-/** The causes of errors. `behaviour/errors.ts` has the status and the code for each cause. */
+/** The causes of errors. `behaviour/errors.ts` maps each cause to a status and a code. */
 export const errorCauses = [
   "missing-key",
   "malformed-key",
@@ -64,7 +30,7 @@ export const errorCauses = [
 ] as const;
 export type ErrorCause = (typeof errorCauses)[number];
 
-/** The details of an error body: none, a wrong field, or a limit. Source: Errors, "Error bodies". */
+/** The details of an error body: none, the invalid field, or the state of the exceeded limit. Source: Errors, "Error bodies". */
 export type ErrorDetail =
   | { readonly kind: "none" }
   | { readonly kind: "field"; readonly field: string; readonly reason: string }
@@ -76,7 +42,7 @@ export type ErrorDetail =
       readonly retryAfterSeconds: number;
     };
 
-/** The cause and details of an error, before the behaviour chooses its status, code and body. */
+/** An error that the server will answer with, before the functions of `Behaviour` choose its status, code and body. */
 export interface ApiError {
   readonly cause: ErrorCause;
   readonly message: string;
@@ -91,9 +57,9 @@ export function fieldError(cause: ErrorCause, field: string, reason: string): Ap
   return apiError(cause, `Field "${field}": ${reason}.`, { kind: "field", field, reason });
 }
 
-/** The cause, status and code of an error, and everything else that its body needs. */
+/** Everything from which `errorBody` makes the body of an error response. */
 export interface ErrorBodyInput extends ApiError {
-  readonly operation: Operation;
+  readonly endpoint: Endpoint;
   readonly status: number;
   readonly code: string;
 }

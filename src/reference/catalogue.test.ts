@@ -3,7 +3,7 @@ import { sampleOf } from "../base/testing/test-scope.ts";
 import { clauseIds, clauseOf, type ClauseId } from "../spec/clauses.ts";
 import type { Patch } from "./patch.ts";
 import { allFaults, allVariants, suiteFaults, findPatch } from "./catalogue.ts";
-import { differs, transcript, type Transcript } from "./testing/transcript.ts";
+import { respondsDifferently, transcript, type Transcript } from "./testing/transcript.ts";
 
 const all = [...allFaults, ...allVariants];
 
@@ -78,6 +78,6 @@ describe("every variant changes a transcript", () => {
   const sampled = sampleOf(allVariants, { of: 8 });
   const named = sampled.map((patch): [string, Patch] => [`${patch.kind} ${patch.name}`, patch]);
   it.each(named.filter(([name]) => !notInTranscript.has(name)))("%s", async (_name, patch) => {
-    expect(await differs(patch, standard)).toBe(true);
+    expect(await respondsDifferently(patch, standard)).toBe(true);
   });
 });

@@ -76,7 +76,7 @@ export const allFaults: readonly Patch[] = [
   ...loadFaults,
 ];
 
-/** The faults that the suites have to detect. */
+/** The faults that a run must detect. Only a load run detects the others. */
 export const suiteFaults: readonly Patch[] = allFaults.filter(({ detectedBy }) => detectedBy === "suites");
 
 /** All variants. Each variant is another behaviour that the document allows. */

@@ -2,7 +2,7 @@ import type { ClauseId } from "../spec/clauses.ts";
 
 /** A case that the document leaves open, this server's choice, and the variants with another choice. */
 export interface Gap {
-  /** The clauses about the case; empty if no clause mentions the case. */
+  /** The clauses that observe the case; empty if no clause does. */
   readonly clauses: readonly ClauseId[];
   readonly open: string;
   readonly chosen: string;

@@ -9,7 +9,7 @@ export const referenceTiers: TierTable = {
   enterprise: { perHour: 600, perMinute: 400, concurrent: 20, burst: 400, tokensPerMonth: 50_000_000 },
 };
 
-/** The permissions of a key. Source: Resources, "API key". */
+/** The restrictions of a key, and its earlier usage. Source: Resources, "API key". */
 export interface KeyTraits {
   /**
    * Seconds until the key expires, counted from the server's start or, for an issued key, from its issue. `null` for
@@ -94,9 +94,7 @@ export interface KeyRing {
   issue(tier: TierName, traits: Partial<KeyTraits>, nowMs: number): ReferenceKey;
 }
 
-/**
- * Creates a key ring with these first keys. `write` turns the standard text of a key into the text that clients send.
- */
+/** Creates a key ring with these first keys. `write` turns the default text of a key into the text that clients send. */
 export function keyRing(first: readonly ReferenceKey[], write: (text: string) => string, startMs: number): KeyRing {
   const byText = new Map<string, IssuedKey>();
   let count = 0;

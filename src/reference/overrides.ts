@@ -2,7 +2,8 @@ import type { Behaviour } from "./behaviour/behaviour.ts";
 import type { KeyTraits } from "./keys.ts";
 import { editField, removeField, renameField, setField } from "./json-edit.ts";
 import type { Override } from "./patch.ts";
-import type { ErrorCause, Operation } from "./api-error.ts";
+import type { ErrorCause } from "./api-error.ts";
+import type { Endpoint } from "./endpoint.ts";
 
 // This file has the overrides that faults and variants of several sections share. A decision is a function of
 // `Behaviour`.
@@ -41,68 +42,65 @@ function fieldEdits(edit: (change: (value: unknown) => unknown) => Override) {
   };
 }
 
-/** Replaces the status of success of one operation. */
-export function overrideSuccessStatus(operation: Operation, status: number): Override {
-  return overrideResult("successStatus")((given, asked) => (asked === operation ? status : given));
+/** Replaces the status of successful responses of one endpoint. */
+export function overrideSuccessStatus(endpoint: Endpoint, status: number): Override {
+  return overrideResult("successStatus")((given, asked) => (asked === endpoint ? status : given));
 }
 
-/** Replaces the status of every third success of one operation. */
+/** Replaces the status of every third successful response of one endpoint. */
 export const overrideThirdSuccessStatus =
-  (operation: Operation, status: number): Override =>
+  (endpoint: Endpoint, status: number): Override =>
   (base) => {
     let count = 0;
     return {
       successStatus: (asked, health) => {
-        if (asked !== operation) return base.successStatus(asked, health);
+        if (asked !== endpoint) return base.successStatus(asked, health);
         count += 1;
         return count % 3 === 0 ? status : base.successStatus(asked, health);
       },
     };
   };
 
-/** Replaces the status of errors with these causes. Without `on`, applies to every operation. */
-export function overrideErrorStatus(causes: readonly ErrorCause[], status: number, on?: Operation): Override {
+/** Replaces the status of errors with these causes, on one endpoint or, without `on`, on all. */
+export function overrideErrorStatus(causes: readonly ErrorCause[], status: number, on?: Endpoint): Override {
   return overrideResult("errorStatus")((given, ...asked) => (appliesTo(causes, on, ...asked) ? status : given));
 }
 
-/** Replaces the code of errors with these causes. Without `on`, applies to every operation. */
-export function overrideErrorCode(causes: readonly ErrorCause[], code: string, on?: Operation): Override {
+/** Replaces the code of errors with these causes, on one endpoint or, without `on`, on all. */
+export function overrideErrorCode(causes: readonly ErrorCause[], code: string, on?: Endpoint): Override {
   return overrideResult("errorCode")((given, ...asked) => (appliesTo(causes, on, ...asked) ? code : given));
 }
 
-/** Replaces status and code of errors with these causes. Without `on`, applies to every operation. */
-export function overrideError(causes: readonly ErrorCause[], status: number, code: string, on?: Operation): Override {
+/** Replaces the status and code of errors with these causes, on one endpoint or, without `on`, on all. */
+export function overrideError(causes: readonly ErrorCause[], status: number, code: string, on?: Endpoint): Override {
   return (base) => ({ ...overrideErrorStatus(causes, status, on)(base), ...overrideErrorCode(causes, code, on)(base) });
 }
 
 function appliesTo(
   causes: readonly ErrorCause[],
-  on: Operation | undefined,
+  on: Endpoint | undefined,
   cause: ErrorCause,
-  operation: Operation,
+  endpoint: Endpoint,
 ): boolean {
-  return causes.includes(cause) && (on === undefined || on === operation);
+  return causes.includes(cause) && (on === undefined || on === endpoint);
 }
 
-/** Treats every key as if it had these permissions, on the given operations. */
-export function withKeyTraits(operations: readonly Operation[], traits: Partial<KeyTraits>): Override {
+/** On the given endpoints, treats every key as if it had these restrictions instead of its own. */
+export function withKeyTraits(operations: readonly Endpoint[], traits: Partial<KeyTraits>): Override {
   return (base) => ({
     permits: (key, request) =>
-      base.permits(operations.includes(request.operation) ? { ...key, ...traits } : key, request),
+      base.permits(operations.includes(request.endpoint) ? { ...key, ...traits } : key, request),
   });
 }
 
-/** Accepts expired keys that `who` selects, on operations that `where` selects. */
-export function acceptExpiredKeys(
-  who: (key: KeyTraits) => boolean,
-  where: (operation: Operation) => boolean,
-): Override {
+/** Accepts the expired keys that `who` selects, on the endpoints that `where` selects. */
+export function acceptExpiredKeys(who: (key: KeyTraits) => boolean, where: (endpoint: Endpoint) => boolean): Override {
   return (base) => ({
-    identify: (credentials, ring, nowMs, operation) => {
+    identify: (credentials, ring, nowMs, endpoint) => {
       const found = credentials.kind === "bearer" ? ring.find(credentials.text) : undefined;
-      return found !== undefined && who(found.key) && where(operation)
+      return found !== undefined && who(found.key) && where(endpoint)
         ? { kind: "known", key: found.key }
-        : base.identify(credentials, ring, nowMs, operation);
+        : base.identify(credentials, ring, nowMs, endpoint);
     },
   });
 }

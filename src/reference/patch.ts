@@ -1,10 +1,7 @@
 import type { ClauseId } from "../spec/clauses.ts";
-import { standard, type Behaviour } from "./behaviour/behaviour.ts";
+import { standardBehaviour, type Behaviour } from "./behaviour/behaviour.ts";
 
-/**
- * Returns functions that replace some functions of the behaviour `base`. Each call creates new state, so that servers
- * do not share any.
- */
+/** Returns the functions of `Behaviour` that it replaces. The new functions may call those of `base`. Each call creates new state, so that servers do not share any. */
 export type Override = (base: Behaviour) => Partial<Behaviour>;
 
 /**
@@ -34,7 +31,7 @@ export interface Patch {
 
 /** Applies patches to the standard behaviour, in order. Each patch gets the result of the patches before it. */
 export function applyPatches(patches: readonly Patch[]): Behaviour {
-  return patches.reduce<Behaviour>((base, { override }) => ({ ...base, ...override(base) }), standard);
+  return patches.reduce<Behaviour>((base, { override }) => ({ ...base, ...override(base) }), standardBehaviour);
 }
 
 type FaultRow = Pick<Patch, "breaks" | "summary" | "override" | "mayAlsoBreak">;

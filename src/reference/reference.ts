@@ -69,8 +69,8 @@ export interface ReferenceOptions {
   readonly onRequest?: (line: RequestLine) => void;
 }
 
-/** Paths of operations for which the document shows no path. Source: Endpoints 11 and 12. */
-const openPaths = {
+/** Paths of the endpoints for which the document shows no path. Source: Endpoints 11 and 12. */
+const undocumentedPaths = {
   /** Path of a batch, relative to the base URL. */
   batch: "/agents/{agent_id}/batch",
   /** Path of an entrypoint, relative to the server's origin. */
@@ -92,14 +92,14 @@ export interface Reference {
   advance(ms: number): Promise<void>;
   /** Issues a new key. */
   issueKey(tier: TierName, traits?: Partial<KeyTraits>): ReferenceKey;
-  /** Identifies this start of the server. */
+  /** A random id of this start of the server, by which a run notices a restart. */
   readonly startId: string;
   /** When the server started, in Unix milliseconds of its clock. */
   readonly startedMs: number;
   /** Whether the clock moves only when it is advanced. */
   readonly hasVirtualClock: boolean;
-  /** Paths of operations for which the document shows no path. `{agent_id}` stands for an agent. */
-  readonly paths: typeof openPaths;
+  /** Paths of the endpoints for which the document shows no path. `{agent_id}` stands for an agent. */
+  readonly paths: typeof undocumentedPaths;
   /** Whether an agent with this id is in service. */
   hasAgent(id: string): boolean;
   /**
@@ -167,7 +167,7 @@ export async function startReference(options: ReferenceOptions = {}): Promise<Re
     startId: state.startId,
     startedMs: state.startedMs,
     hasVirtualClock: isVirtualClock(clock),
-    paths: openPaths,
+    paths: undocumentedPaths,
     hasAgent: (id) => state.agents.has(id),
     addressRefusal: (url) => deliveries.addressRefusal(url),
     hostAgent: (file, id, reason) => hostAgentFile(state, file, id, reason),

@@ -1,4 +1,4 @@
-import { type Behaviour, standard } from "../reference/behaviour/behaviour.ts";
+import { type Behaviour, standardBehaviour } from "../reference/behaviour/behaviour.ts";
 import type { Override, Patch } from "../reference/patch.ts";
 
 /**
@@ -35,8 +35,10 @@ export function groupCompatibleVariants(variants: readonly Patch[], most: number
 
 /** Returns the decisions of the reference server that a fault or variant replaces. */
 export function replacedDecisions({ override }: Patch): (keyof Behaviour)[] {
-  const after: Partial<Behaviour> = override(standard);
-  return (Object.keys(after) as (keyof Behaviour)[]).filter((decision) => after[decision] !== standard[decision]);
+  const after: Partial<Behaviour> = override(standardBehaviour);
+  return (Object.keys(after) as (keyof Behaviour)[]).filter(
+    (decision) => after[decision] !== standardBehaviour[decision],
+  );
 }
 
 /** Combines several faults or variants into one, applied in order. A single one is returned unchanged. */

@@ -4,20 +4,17 @@ import { deploymentDefaults } from "../agents.ts";
 import { isReservedHeader } from "../behaviour/deliveries.ts";
 import { eventSelectors } from "../behaviour/webhooks.ts";
 
-// In this file, an error message of the schema continues the sentence "it must be", such as "a string".
+// Each error message of this schema, such as "a string", completes the sentence "FIELD is VALUE; it must be …".
 
-const textThat = (allowed: string, holds: (value: string) => boolean) => z.string(allowed).refine(holds, allowed);
+const checkedText = (allowed: string, holds: (value: string) => boolean) => z.string(allowed).refine(holds, allowed);
 
-const text = z.string("a string");
-const filledText = textThat("a string that is not empty", (value) => value !== "");
+const anyText = z.string("a string");
+const filledText = checkedText("a string that is not empty", (value) => value !== "");
 
-const zoneless = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
-/**
- * Whether a text is a valid time. Compares the parsed date with the text, because `Date.parse` turns 30 February into a
- * day of March.
- */
-function isTime(value: string): boolean {
-  const ms = zoneless.test(value) ? Date.parse(`${value}Z`) : Number.NaN;
+const zonelessTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
+/** Whether a text is an existing time without a zone. Compares the parsed date with the text, because `Date.parse` turns 30 February into a day of March. */
+function isZonelessTime(value: string): boolean {
+  const ms = zonelessTime.test(value) ? Date.parse(`${value}Z`) : Number.NaN;
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(value.slice(0, 10));
 }
 
@@ -27,21 +24,21 @@ const allowedSeconds = `a number of seconds above 0, at most ${maxSeconds}`;
 const allowedEvents = "an array of at least one event type";
 const allowedEntrypoints = "an array of at least one entrypoint";
 
-/** Marks an error message that says everything by itself. `describeIssue` then leaves out "is VALUE; it must be". */
+/** Marks an error message that follows the name of the field directly, such as "would not be sent". `describeIssue` then leaves out "is VALUE; it must be". */
 const wholePredicate = { isWholePredicate: true };
 
-const headerName = textThat("the name of a header", (value) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(value)).refine(
+const headerName = checkedText("the name of a header", (value) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(value)).refine(
   (name) => !isReservedHeader(name),
   { error: "would not be sent: the server or its connection sets this header; leave it out", params: wholePredicate },
 );
-const headerValue = textThat("a string that a header can carry", (value) => /^[\t\x20-\x7e\x80-\xff]*$/.test(value));
+const headerValue = checkedText("a string that a header can carry", (value) => /^[\t\x20-\x7e\x80-\xff]*$/.test(value));
 
-const endpoint = z.object(
+const webhookEndpoint = z.object(
   {
-    url: textThat("an http or https URL", (value) => /^https?:$/.test(URL.parse(value)?.protocol ?? "")),
+    url: checkedText("an http or https URL", (value) => /^https?:$/.test(URL.parse(value)?.protocol ?? "")),
     events: z
       .array(
-        textThat(`one of ${eventSelectors.join(", ")}`, (value) => eventSelectors.includes(value)),
+        checkedText(`one of ${eventSelectors.join(", ")}`, (value) => eventSelectors.includes(value)),
         allowedEvents,
       )
       .min(1, allowedEvents),
@@ -51,7 +48,7 @@ const endpoint = z.object(
 );
 
 const entrypoints = z
-  .array(z.object({ file: text, module: text, tag: filledText }, "an object"), allowedEntrypoints)
+  .array(z.object({ file: anyText, module: anyText, tag: filledText }, "an object"), allowedEntrypoints)
   .min(1, allowedEntrypoints)
   .superRefine((list, context) => {
     for (const [index, { tag }] of list.entries()) {
@@ -65,24 +62,27 @@ const entrypoints = z
 /**
  * The schema of an agent configuration file, with the document's defaults. Source: Resources, "Agent configuration".
  */
-const agentFile = z
+const agentFileSchema = z
   .object(
     {
       agent_name: filledText,
       framework: filledText,
       version: filledText,
       agent_architecture: z.object({ entrypoints }, "an object"),
-      description: text.optional(),
-      template: text.optional(),
-      created_at: textThat("an ISO 8601 timestamp without a zone, such as 2026-01-05T08:00:00", isTime).optional(),
-      agent_id: textThat("a string of letters, digits, '.', '_', '~' and '-', a letter or digit first", (value) =>
+      description: anyText.optional(),
+      template: anyText.optional(),
+      created_at: checkedText(
+        "an ISO 8601 timestamp without a zone, such as 2026-01-05T08:00:00",
+        isZonelessTime,
+      ).optional(),
+      agent_id: checkedText("a string of letters, digits, '.', '_', '~' and '-', a letter or digit first", (value) =>
         /^[a-z0-9][\w.~-]*$/i.test(value),
       ).optional(),
       template_source: z
-        .object({ repo_url: text.optional(), author: text.optional(), path: text.optional() }, "an object")
+        .object({ repo_url: anyText.optional(), author: anyText.optional(), path: anyText.optional() }, "an object")
         .prefault({}),
       auth_settings: z.object({ type: filledText.default("none") }, "an object").prefault({}),
-      env_vars: z.record(z.string(), text, "an object of strings").prefault({}),
+      env_vars: z.record(z.string(), anyText, "an object of strings").prefault({}),
       deployment: z
         .object(
           {
@@ -91,7 +91,7 @@ const agentFile = z
               .gt(0, allowedSeconds)
               .max(maxSeconds, allowedSeconds)
               .default(deploymentDefaults.timeoutMs / 1000),
-            memory: textThat("a size with its unit, such as 512MB", (value) =>
+            memory: checkedText("a size with its unit, such as 512MB", (value) =>
               /^\d+(\.\d+)? ?[KMGT]i?B$/i.test(value),
             ).default(deploymentDefaults.memory),
           },
@@ -99,7 +99,7 @@ const agentFile = z
         )
         .prefault({}),
       webhooks: z
-        .object({ endpoints: z.array(endpoint, "an array of webhook endpoints").default([]) }, "an object")
+        .object({ endpoints: z.array(webhookEndpoint, "an array of webhook endpoints").default([]) }, "an object")
         .prefault({}),
     },
     "an object",
@@ -128,7 +128,7 @@ const agentFile = z
     endpoints: file.webhooks.endpoints,
   }));
 
-export type AgentFile = Readonly<z.output<typeof agentFile>>;
+export type AgentFile = Readonly<z.output<typeof agentFileSchema>>;
 
 /** The content of an agent configuration file, or all problems of the file, one line each. */
 export type AgentFileResult =
@@ -146,7 +146,7 @@ export function readAgentFile(content: string, notation: Notation): AgentFileRes
     const { problem, place } = source;
     return { kind: "wrong", problems: [`the file ${problem} ${formatPlace(place)}`] };
   }
-  const parsed = agentFile.safeParse(source.value, { reportInput: true });
+  const parsed = agentFileSchema.safeParse(source.value, { reportInput: true });
   return parsed.success
     ? { kind: "agent", file: parsed.data }
     : { kind: "wrong", problems: parsed.error.issues.map((issue) => problemOf(issue, source)) };

@@ -9,13 +9,13 @@ export interface Alert {
   /** Name of the key whose usage the alert watches. */
   readonly owner: string;
   readonly type: string;
-  /** Percentage of the window's limit. The alert is sent when the used requests reach it. */
+  /** Percentage of the request limit, from 0 to 100. The server sends the alert when the used requests reach this percentage. */
   readonly threshold: number;
   readonly webhookUrl: string;
   readonly createdMs: number;
 }
 
-/** The state of a window before and after it counted a request. */
+/** The state of a rate-limit window just before and just after it counted a request. */
 export interface UsageChange {
   readonly before: WindowStatus;
   readonly after: WindowStatus;
@@ -55,7 +55,7 @@ export const standardAlerts = {
     webhook_url: webhookUrl,
     created_at: isoTime(createdMs),
   }),
-  /** Returns the name of the window that alerts watch. */
+  /** Returns which of the key's rate-limit windows decides when an alert is sent. */
   watchedWindow: (): WindowStatus["window"] => "hour",
   firesAlert: (threshold: number, { before, after }: UsageChange): boolean =>
     usedPercent(before) < threshold && usedPercent(after) >= threshold,

@@ -2,7 +2,8 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { addressSet, type AddressSet } from "../addresses.ts";
 import type { KeyRing, ReferenceKey } from "../keys.ts";
-import { isServerOwn, runsAgent, type ErrorCause, type Operation } from "../api-error.ts";
+import type { ErrorCause } from "../api-error.ts";
+import { isServerOwn, runsAgent, type Endpoint } from "../endpoint.ts";
 
 /** The parsed content of an `Authorization` header. */
 export type Credentials =
@@ -17,7 +18,7 @@ export type Identity =
 
 /** The parts of a request that a key may restrict. */
 export interface AccessRequest {
-  readonly operation: Operation;
+  readonly endpoint: Endpoint;
   /** `null` if the request names no agent. */
   readonly agentId: string | null;
   readonly address: string;
@@ -25,7 +26,7 @@ export interface AccessRequest {
   readonly isSigned: boolean;
 }
 
-/** The parts of a request that its signature covers. An absent header is an empty text. */
+/** The signature of a request, and the parts that the signature covers. An absent header is an empty text. */
 export interface SignedRequest {
   readonly method: string;
   /** The path as sent, with its query string. */
@@ -38,13 +39,13 @@ export interface SignedRequest {
 
 // The case of the scheme does not matter, and one or more blanks follow it. Source: RFC 9110, sections 11.1 and 11.4
 // (authentication).
-const bearer = /^(bearer) +(\S+) *$/i;
+const bearerPattern = /^(bearer) +(\S+) *$/i;
 
-/** How far the timestamp of a signature may differ from the server's clock. */
+/** How far the timestamp of a signature may be before or after the server's clock. */
 const maxSignatureAgeSeconds = 300;
 
-function writes(operation: Operation): boolean {
-  return runsAgent(operation) || operation === "createWebhook" || operation === "createAlert";
+function needsFullScope(endpoint: Endpoint): boolean {
+  return runsAgent(endpoint) || endpoint === "createWebhook" || endpoint === "createAlert";
 }
 
 /** Compares two texts in constant time, so that the time reveals neither length nor content of the secret. */
@@ -55,20 +56,17 @@ export function isSameSecret(one: string, other: string): boolean {
 
 /** The server's decisions about keys. Source: Authentication 1 to 4; Resources, "API key". */
 export const standardAuthentication = {
-  requiresKey: (operation: Operation, _credentials: Credentials): boolean => !isServerOwn(operation),
-  /** Returns the text that clients send as the key, given the key's standard text. */
+  requiresKey: (endpoint: Endpoint, _credentials: Credentials): boolean => !isServerOwn(endpoint),
+  /** Returns the secret text of a new key, given the default text such as `ah_free_4mJ9`. Variants replace the prefix or the case. */
   keyText: (text: string): string => text,
-  /**
-   * Returns a key that a request carries outside `Authorization`, written as that header's value; empty for none. A
-   * fault may find one in a cookie.
-   */
-  authorizationElsewhere: (_headers: IncomingHttpHeaders, _path: string, _operation: Operation): string => "",
+  /** Returns a key from another place than the header `Authorization`, as `Bearer KEY`; empty for none. Faults read it from a cookie or another header. */
+  authorizationElsewhere: (_headers: IncomingHttpHeaders, _path: string, _endpoint: Endpoint): string => "",
   credentials: (authorization: string): Credentials => {
     if (authorization === "") return { kind: "absent" };
-    const [, scheme, text] = bearer.exec(authorization) ?? [];
+    const [, scheme, text] = bearerPattern.exec(authorization) ?? [];
     return scheme === undefined || text === undefined ? { kind: "malformed" } : { kind: "bearer", scheme, text };
   },
-  identify: (credentials: Credentials, ring: KeyRing, nowMs: number, _operation: Operation): Identity => {
+  identify: (credentials: Credentials, ring: KeyRing, nowMs: number, _endpoint: Endpoint): Identity => {
     if (credentials.kind === "absent") return { kind: "unauthenticated", cause: "missing-key" };
     if (credentials.kind === "malformed") return { kind: "unauthenticated", cause: "malformed-key" };
     const found = ring.find(credentials.text);
@@ -76,19 +74,19 @@ export const standardAuthentication = {
     const { key, expiresAtMs } = found;
     return nowMs < expiresAtMs ? { kind: "known", key } : { kind: "unauthenticated", cause: "expired-key" };
   },
-  /** Returns the name of the account that a request counts against. */
+  /** Returns the name of the account whose limits the request uses. By default each key has its own account, named by the key's text. */
   accountOf: (key: ReferenceKey, _credentials: Credentials): string => key.key,
-  /** Returns a valid key against whose limits a request with an invalid key also counts, or `null`. */
+  /** Returns the valid key whose limits a request with an invalid key uses, too; `null` if such a request uses no key's limits. */
   accountChargedForInvalidKey: (_credentials: Credentials, _ring: KeyRing): ReferenceKey | null => null,
-  /** Returns the proxies whose forwarding headers the server trusts. `named` are the configured ones. */
+  /** Returns the proxies whose forwarding headers the server trusts. `named` are those of the server's option `trustedProxies`. */
   trustedProxiesOf: (named: AddressSet): AddressSet => named,
-  /** Whether the scope, agents and addresses of a key allow a request. */
-  permits: ({ scope, agents, allowedIps }: ReferenceKey, { operation, agentId, address }: AccessRequest): boolean =>
-    isServerOwn(operation) ||
-    ((scope === "full" || !writes(operation)) &&
+  /** Whether a key may make a request, by the key's scope, agents and allowed addresses. */
+  permits: ({ scope, agents, allowedIps }: ReferenceKey, { endpoint, agentId, address }: AccessRequest): boolean =>
+    isServerOwn(endpoint) ||
+    ((scope === "full" || !needsFullScope(endpoint)) &&
       (agents === null || agentId === null || agents.includes(agentId)) &&
       (allowedIps === null || addressSet(allowedIps).has(address))),
-  /** Whether a request is unsigned or its signature is valid. `signed` returns the result of {@link signedBytes}. */
+  /** Whether a request has no signature, or a valid and recent one. `signed` returns the result of {@link signedBytes}. */
   acceptsSignature: (
     { signature, timestamp }: SignedRequest,
     signed: () => Uint8Array,

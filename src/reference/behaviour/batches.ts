@@ -3,7 +3,7 @@ import { fieldsOf } from "../json-edit.ts";
 import { fieldError, type ApiError } from "../api-error.ts";
 import { isoTime } from "./health-list-usage.ts";
 
-/** The state of an operation. The document shows `pending` only. Source: Resources, "Operation handle". */
+/** The state of an asynchronous operation. The document shows `pending` only. Source: Resources, "Operation handle". */
 export type OperationStatus = "pending" | "running" | "completed" | "failed";
 
 /** The result of a batch entry: the body that an invoke would return, or an error. */
@@ -11,10 +11,10 @@ export type EntryResult =
   | { readonly kind: "success"; readonly index: number; readonly body: unknown }
   | { readonly kind: "error"; readonly index: number; readonly code: string; readonly message: string };
 
-/** Work that continues after the response. Instants are Unix milliseconds. */
+/** A batch, on which the server works after the response. Instants are Unix milliseconds. */
 export interface AsyncOperation {
   readonly id: string;
-  /** The only account that may read the operation. */
+  /** Name of the account that submitted the batch. Only this account may read the operation. */
   readonly owner: string;
   readonly agentId: string;
   readonly status: OperationStatus;
@@ -26,18 +26,18 @@ export interface AsyncOperation {
   readonly results: readonly EntryResult[];
 }
 
-const maxEntries = 100;
+const maxBatchEntries = 100;
 
 /** The server's decisions about batches and asynchronous operations. Source: Endpoints 10 and 11; Resources, "Operation handle". */
 export const standardBatches = {
-  /** Returns the error in the body of a batch, or `null`. */
+  /** Returns the first error in the body of a batch; `null` if the body is valid. */
   validateBatch: (body: unknown): ApiError | null => {
     const batch = fieldsOf(body)["batch"];
     if (batch === undefined) return fieldError("missing-field", "batch", "missing");
     if (!Array.isArray(batch)) return fieldError("invalid-input", "batch", "must be an array");
     if (batch.length === 0) return fieldError("invalid-input", "batch", "must not be empty");
-    if (batch.length > maxEntries) {
-      return fieldError("invalid-input", "batch", `must not have more than ${maxEntries} entries`);
+    if (batch.length > maxBatchEntries) {
+      return fieldError("invalid-input", "batch", `must not have more than ${maxBatchEntries} entries`);
     }
     return batch.reduce<ApiError | null>((found, entry, at) => found ?? validateEntry(entry, at), null);
   },

@@ -2,7 +2,7 @@ import { standardAlerts } from "./alerts.ts";
 import { standardAuthentication } from "./authentication.ts";
 import { standardBatches } from "./batches.ts";
 import { standardDeliveries } from "./deliveries.ts";
-import { errorBehaviour } from "./errors.ts";
+import { standardErrors } from "./errors.ts";
 import { standardDetails, standardHealthListUsage } from "./health-list-usage.ts";
 import { standardInvoke } from "./invoke.ts";
 import { standardLimits } from "./limits.ts";
@@ -15,13 +15,13 @@ import { standardWebhooks } from "./webhooks.ts";
  * functions and decides nothing itself. No function calls another one through this table, so each can be replaced
  * alone. `docs/gaps.md` lists the choices where the document is silent.
  */
-export const standard = {
+export const standardBehaviour = {
   ...standardDeliveries,
   ...standardWebhooks,
   ...standardAlerts,
   ...standardTransport,
   ...standardAuthentication,
-  ...errorBehaviour,
+  ...standardErrors,
   ...standardLimits,
   ...standardInvoke,
   ...standardStream,
@@ -30,4 +30,4 @@ export const standard = {
   ...standardDetails,
 };
 
-export type Behaviour = typeof standard;
+export type Behaviour = typeof standardBehaviour;

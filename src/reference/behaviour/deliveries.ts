@@ -4,7 +4,7 @@ import { headerNames } from "../../spec/headers.ts";
 import type { DeliveryState, HostingEvent } from "../webhooks/webhook.ts";
 import type { Header } from "./transport.ts";
 
-/** The content of an event's body. */
+/** Everything from which `eventBody` makes the body of a delivery. */
 export interface EventInput extends Omit<HostingEvent, "type"> {
   /** An id made by `eventId`. */
   readonly id: string;
@@ -12,7 +12,7 @@ export interface EventInput extends Omit<HostingEvent, "type"> {
   readonly createdMs: number;
 }
 
-/** One attempt of one delivery. */
+/** Identifies one attempt to deliver an event or a usage alert. */
 export interface AttemptInput {
   readonly deliveryId: string;
   /** `null` for a usage alert, which belongs to no webhook. */
@@ -37,7 +37,7 @@ export interface DeliveryProgress {
   readonly status: number | null;
 }
 
-/** The receiver of a webhook, and counts of its deliveries at the time of a new event. */
+/** The receiver of a webhook, and how many of the webhook's deliveries are pending or failed when a new event occurs. */
 export interface WebhookBacklog {
   readonly url: string;
   /** Deliveries that are in progress or will be retried. */
@@ -66,16 +66,14 @@ export const isReservedHeader = (name: string): boolean => reservedHeaders.has(n
 
 /** The server's decisions about webhook deliveries. Source: Events, "Webhook events" and "Delivery security and policy". */
 export const standardDeliveries = {
-  /** Whether a webhook's list of types and wildcards selects a type. */
-  selectsType: (events: readonly string[], type: string): boolean => events.some((event) => selects(event, type)),
+  /** Whether a webhook's list of event types and wildcards includes a type. */
+  selectsType: (events: readonly string[], type: string): boolean =>
+    events.some((event) => selectsEventType(event, type)),
   /** Whether a webhook gets the events of an agent. `tiedTo` is the webhook's only agent, or `null` for all. */
   selectsAgent: (tiedTo: string | null, agentId: string): boolean => tiedTo === null || tiedTo === agentId,
-  /** Whether a webhook gets an event that matches its subscription. `_load` counts the webhook's earlier deliveries. */
+  /** Whether a webhook gets an event to which it is subscribed. A fault denies it, depending on the webhook's earlier deliveries. */
   acceptsEvent: (_load: WebhookBacklog): boolean => true,
-  /**
-   * Returns the id of an event, which all webhooks get. `number` counts events, and `_attempt` counts the attempts of a
-   * delivery, both from 1.
-   */
+  /** Returns the id of an event, which is the same in all its deliveries. `number` counts events, and `_attempt` counts the attempts of a delivery, both from 1. */
   eventId: (number: number, _attempt: number): string => `evt_${String(number).padStart(6, "0")}`,
   /** Milliseconds from an event to its first attempt. */
   firstDelayMs: (): number => 0,
@@ -92,7 +90,7 @@ export const standardDeliveries = {
   /** Returns the value of the signature header; `null` leaves the header out. */
   deliverySignature: (bytes: Uint8Array, secret: string | null): string | null =>
     secret === null ? null : createHmac("sha256", secret).update(bytes).digest("hex"),
-  /** Returns all headers except those of the connection. `custom` are the webhook's own headers. */
+  /** Returns the headers of a delivery, without those of the connection such as `Host`. `custom` are the webhook's own headers. */
   deliveryHeaders: (
     _facts: AttemptInput,
     signature: string | null,
@@ -132,7 +130,7 @@ export const standardDeliveries = {
 
 export type DeliveryBehaviour = typeof standardDeliveries;
 
-/** Whether an entry of a webhook's list selects a type. `agent.*` selects every type that begins with `agent.`. */
-function selects(event: string, type: string): boolean {
+/** Whether an entry of a webhook's list includes a type. `agent.*` includes every type that begins with `agent.`. */
+function selectsEventType(event: string, type: string): boolean {
   return event === type || (event.endsWith(".*") && type.startsWith(event.slice(0, -1)));
 }

@@ -1,17 +1,18 @@
-import type { ErrorCause, ErrorBodyInput, Operation, ErrorDetail } from "../api-error.ts";
+import type { ErrorCause, ErrorBodyInput, ErrorDetail } from "../api-error.ts";
+import type { Endpoint } from "../endpoint.ts";
 import { isoTime } from "./health-list-usage.ts";
 
-interface Row {
+interface StatusAndCode {
   readonly status: number;
   readonly code: string;
 }
 
-const badInput: Row = { status: 400, code: "INVALID_INPUT" };
-const badKey: Row = { status: 401, code: "INVALID_API_KEY" };
-const tooMany: Row = { status: 429, code: "RATE_LIMIT_EXCEEDED" };
-const notFound: Row = { status: 404, code: "NOT_FOUND" };
+const badInput: StatusAndCode = { status: 400, code: "INVALID_INPUT" };
+const badKey: StatusAndCode = { status: 401, code: "INVALID_API_KEY" };
+const tooMany: StatusAndCode = { status: 429, code: "RATE_LIMIT_EXCEEDED" };
+const notFound: StatusAndCode = { status: 404, code: "NOT_FOUND" };
 
-const rows: Readonly<Record<ErrorCause, Row>> = {
+const statusAndCodeByCause: Readonly<Record<ErrorCause, StatusAndCode>> = {
   "missing-key": badKey,
   "malformed-key": badKey,
   "wrong-key": badKey,
@@ -40,9 +41,9 @@ const rows: Readonly<Record<ErrorCause, Row>> = {
 };
 
 /** The server's decisions about errors. Source: Errors, "Status codes", "Error bodies" and "Error codes". */
-export const errorBehaviour = {
-  errorStatus: (cause: ErrorCause, _operation: Operation): number => rows[cause].status,
-  errorCode: (cause: ErrorCause, _operation: Operation): string => rows[cause].code,
+export const standardErrors = {
+  errorStatus: (cause: ErrorCause, _endpoint: Endpoint): number => statusAndCodeByCause[cause].status,
+  errorCode: (cause: ErrorCause, _endpoint: Endpoint): string => statusAndCodeByCause[cause].code,
   errorBody: (input: ErrorBodyInput): unknown => formA(input),
   /**
    * Returns the value of the `Retry-After` header; `null` leaves the header out. The body has `retry_after` in both

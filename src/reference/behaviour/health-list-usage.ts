@@ -1,11 +1,12 @@
 import type { Agent } from "../agents.ts";
-import type { Operation, ApiError } from "../api-error.ts";
+import type { ApiError } from "../api-error.ts";
+import type { Endpoint } from "../endpoint.ts";
 import { fieldsOf } from "../json-edit.ts";
 import type { ReferenceKey } from "../keys.ts";
 import { monthStartMs, type TokenCount } from "../limits/account.ts";
 import type { WindowStatus } from "../limits/windows.ts";
 
-/** The content of a health report. Instants are Unix milliseconds. */
+/** Everything from which `healthBody` makes a health report. Instants are Unix milliseconds. */
 export interface HealthInput {
   readonly agent: Agent;
   readonly version: string;
@@ -13,13 +14,13 @@ export interface HealthInput {
   readonly lastRequestMs: number | null;
 }
 
-/** The page and the page size of a list, after both are brought within their bounds. */
-export interface PageRequest {
+/** The page to send: its number from 1, and its size from 1 to 100. */
+export interface EffectivePage {
   readonly page: number;
   readonly limit: number;
 }
 
-export interface ListInput extends PageRequest {
+export interface ListInput extends EffectivePage {
   readonly items: readonly unknown[];
   readonly total: number;
 }
@@ -31,8 +32,8 @@ export interface UsageInput {
   readonly nowMs: number;
 }
 
-const defaultLimit = 20;
-const highestLimit = 100;
+const defaultPageLimit = 20;
+const maxPageLimit = 100;
 
 const dependencyStatus = { healthy: "healthy", degraded: "slow", unhealthy: "unhealthy" } as const;
 const memoryPercent = { healthy: 41.5, degraded: 92.5, unhealthy: 99.5 } as const;
@@ -51,16 +52,16 @@ export const standardHealthListUsage = {
     ...(lastRequestMs === null ? {} : { last_request: isoTime(lastRequestMs) }),
     ...(agent.warnings.length === 0 ? {} : { warnings: agent.warnings }),
   }),
-  /** Whether an operation that runs an agent changes `last_request` in the agent's health report. */
-  updatesLastRequest: (_operation: Operation): boolean => true,
-  /** Returns the page and limit to use, given those in the request. */
-  effectivePage: (page: number | undefined = 1, limit: number | undefined = defaultLimit): PageRequest => ({
+  /** Whether a request to this endpoint, which runs an agent, changes `last_request` in the agent's health report. */
+  updatesLastRequest: (_endpoint: Endpoint): boolean => true,
+  /** Returns the page to send. Moves a requested number or size that is out of bounds to the nearest bound. */
+  effectivePage: (page: number | undefined = 1, limit: number | undefined = defaultPageLimit): EffectivePage => ({
     page: Math.max(1, page),
-    limit: Math.min(highestLimit, Math.max(1, limit)),
+    limit: Math.min(maxPageLimit, Math.max(1, limit)),
   }),
-  /** Returns the error of an invalid page or limit, or `null`. */
+  /** Returns the error for a page or limit that the server refuses; `null` if it accepts both. `_total` is the number of agents. */
   validatePage: (_page: number | undefined, _limit: number | undefined, _total: number): ApiError | null => null,
-  pageItems: (agents: readonly Agent[], { page, limit }: PageRequest): readonly Agent[] =>
+  pageItems: (agents: readonly Agent[], { page, limit }: EffectivePage): readonly Agent[] =>
     agents.slice((page - 1) * limit, page * limit),
   listItem: (agent: Agent, version: string): unknown => ({
     agent_id: agent.id,
@@ -80,7 +81,7 @@ export const standardHealthListUsage = {
   }),
 };
 
-/** Makes the counts of a usage report: requests of a window, tokens of the month. */
+/** Makes the counts of a usage report: the requests of one window, and the tokens of the month. */
 export const usageCounts = ({ limit, remaining }: WindowStatus, tokens: TokenCount): object => ({
   requests: { used: limit - remaining, limit, remaining },
   tokens: {
@@ -103,7 +104,7 @@ export function isoTime(ms: number): string {
   return lastTime.text;
 }
 
-/** The content of an agent's description. */
+/** Everything from which `agentDetailsBody` makes the body of `GET /agents/{agent_id}`. */
 export interface AgentDetailsInput {
   readonly agent: Agent;
   readonly version: string;
@@ -111,7 +112,7 @@ export interface AgentDetailsInput {
   readonly listItem: unknown;
 }
 
-/** The usage of a key. Instants are Unix milliseconds. */
+/** Everything from which `keyUsageBody` makes the body of `GET /keys/usage`. Instants are Unix milliseconds. */
 export interface KeyUsageInput extends UsageInput {
   readonly key: ReferenceKey;
   readonly lastUsedMs: number | null;

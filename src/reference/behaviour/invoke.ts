@@ -1,5 +1,6 @@
 import type { Agent } from "../agents.ts";
-import { fieldError, type Operation, type ApiError } from "../api-error.ts";
+import { fieldError, type ApiError } from "../api-error.ts";
+import type { Endpoint } from "../endpoint.ts";
 
 /**
  * A violation of a request's schema: the broken rule, and the path of the invalid value, such as
@@ -18,7 +19,7 @@ export interface TokenUsage {
   readonly completion: number;
 }
 
-/** The content of an invoke response. */
+/** Everything from which `invokeBody` makes the body of an invoke response. */
 export interface InvokeInput {
   readonly agent: Agent;
   readonly text: string;
@@ -34,30 +35,30 @@ export interface ConversationInput {
   readonly account: string;
   readonly agent: string;
   readonly session: string;
-  readonly operation: Operation;
+  readonly endpoint: Endpoint;
 }
 
 /** The server's decisions about invocation. Decisions about the request also apply to streams. Source: Endpoints 1. */
 export const standardInvoke = {
-  /** Returns the error in a request body, or `null`. */
-  validateBody: (body: unknown, violations: readonly SchemaViolation[], _operation: Operation): ApiError | null => {
+  /** Returns the error in the body of an invoke or stream request; `null` if the body is valid. */
+  validateBody: (body: unknown, violations: readonly SchemaViolation[], _endpoint: Endpoint): ApiError | null => {
     if (body === undefined) return fieldError("missing-field", "query", "missing");
     const missing = violations.find(({ rule, path }) => rule === "required" && path === "");
     if (missing !== undefined) return fieldError("missing-field", missing.missing, "missing");
     const [first] = violations;
     return first === undefined ? null : fieldError("invalid-input", fieldName(first.path), first.message);
   },
-  /** Chooses the error to send if both the request's agent and its body have an error. */
+  /** Chooses the error to send, given the error of the request's agent and that of its body. Returns `null` if both are `null`. */
   chooseError: (agent: ApiError | null, body: ApiError | null): ApiError | null => agent ?? body,
   countTokens: (text: string): number => text.match(/\S+/gu)?.length ?? 0,
-  /** Shortens a text to `max_tokens`. */
-  truncateText: (text: string, maxTokens: number, _operation: Operation): string =>
+  /** Cuts a text after its first `maxTokens` words. */
+  truncateText: (text: string, maxTokens: number, _endpoint: Endpoint): string =>
     text
       .split(/(?<=\s)(?=\S)/u)
       .slice(0, maxTokens)
       .join("")
       .trimEnd(),
-  /** Returns the key under which a conversation is stored. */
+  /** Returns the key under which a conversation is stored. Requests with the same key continue one conversation. */
   conversationKey: ({ account, agent, session }: ConversationInput): string =>
     JSON.stringify([account, agent, session]),
   timeoutMs: ({ deployment }: Agent): number => deployment.timeoutMs,

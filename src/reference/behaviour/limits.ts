@@ -2,16 +2,13 @@ import { headerNames } from "../../spec/headers.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import { nextMonthMs, type Account, type Refusal, type TokenCount } from "../limits/account.ts";
 import { fixedWindow, minuteMs, windowsOf, type Limiter, type WindowStatus } from "../limits/windows.ts";
-import { isServerOwn, runsAgent, type Operation } from "../api-error.ts";
+import { isServerOwn, runsAgent, type Endpoint } from "../endpoint.ts";
 import type { Header, HeadInput } from "./transport.ts";
 
-/**
- * The events that may free a slot for concurrent requests: the head is sent, the response ends, or the client leaves
- * early.
- */
+/** The events that may free a request's slot for concurrent requests: the head is sent, the response ends, or the client leaves early. */
 export type ResponseEvent = "head" | "end" | "left";
 
-const addressLimit = 1000;
+const addressLimitPerMinute = 1000;
 
 /** The server's decisions about limits. Source: Limits. */
 export const standardLimits = {
@@ -21,25 +18,25 @@ export const standardLimits = {
     return [fixedWindow(hour), fixedWindow(minute)];
   },
   /** Creates the limiter of an address, for requests without a valid key. */
-  addressLimiter: (): Limiter => fixedWindow({ window: "address", limit: addressLimit, windowMs: minuteMs }),
+  addressLimiter: (): Limiter => fixedWindow({ window: "address", limit: addressLimitPerMinute, windowMs: minuteMs }),
   slots: ({ concurrent }: TierLimits): number => concurrent,
   tokensPerMonth: ({ tokensPerMonth }: TierLimits): number => tokensPerMonth ?? Number.MAX_SAFE_INTEGER,
-  /** Whether a limit on the number of requests may refuse an operation. */
-  isLimited: (operation: Operation): boolean => operation !== "health" && !isServerOwn(operation),
-  /** Whether invoke and stream respond 429 only to requests that are valid otherwise. */
+  /** Whether any limit of a key (requests, tokens, concurrent requests) may refuse a request to this endpoint. */
+  isLimited: (endpoint: Endpoint): boolean => endpoint !== "health" && !isServerOwn(endpoint),
+  /** Whether invoke and stream check agent and body before the limits, so that only a valid request gets 429. */
   reportsLimitErrorsLast: (): boolean => false,
-  /** Whether an operation takes a slot for concurrent requests. */
-  takesSlot: (operation: Operation): boolean => operation !== "health" && !isServerOwn(operation),
-  /** Whether an operation is refused once the month's tokens are used up. */
+  /** Whether a request to this endpoint counts as a concurrent request. */
+  takesSlot: (endpoint: Endpoint): boolean => endpoint !== "health" && !isServerOwn(endpoint),
+  /** Whether this endpoint refuses requests once the month's tokens are used up. */
   needsTokens: runsAgent,
   /** Returns how many requests an admitted request counts as. Decided when the request arrives. */
-  cost: (operation: Operation, _agent: "known" | "unknown" | "none"): number =>
-    operation === "health" || isServerOwn(operation) ? 0 : 1,
-  /** Whether a refused request counts against the limits. */
+  cost: (endpoint: Endpoint, _agent: "known" | "unknown" | "none"): number =>
+    endpoint === "health" || isServerOwn(endpoint) ? 0 : 1,
+  /** Whether a request that a limit of this kind has refused counts against the request limits. */
   countsRefused: (_kind: Refusal["kind"]): boolean => false,
-  /** Whether a request remains counted after its response is known. */
+  /** Whether a counted request remains counted, once the status of its response is known. */
   remainsCounted: (_head: HeadInput): boolean => true,
-  /** How many times a request is uncounted if it does not remain counted. Above 1, the key gains requests. */
+  /** How many requests are subtracted for a request that does not remain counted. More than 1 gives the key extra requests. */
   refunds: (): number => 1,
   /** Whether `GET /usage` includes a counted request in the key's used requests. */
   isInUsage: (_head: HeadInput): boolean => true,
@@ -48,14 +45,14 @@ export const standardLimits = {
   releasesSlot: (event: ResponseEvent, _head: HeadInput): boolean => event !== "head",
   /** Milliseconds on the server's clock from the event until the request's slot is free again. */
   releaseDelayMs: (_event: ResponseEvent, _head: HeadInput): number => 0,
-  /** Chooses the window that the headers report, out of at least one window. */
+  /** Chooses which of the key's windows, at least one, the rate-limit headers report. */
   advertisedWindow: (windows: readonly WindowStatus[]): WindowStatus =>
     windows.reduce((tightest, window) => (isTighter(window, tightest) ? window : tightest)),
-  /** Chooses the window that the headers report when a limit on the number of requests is exceeded. */
+  /** Chooses the window that the rate-limit headers report after the window `exhausted` has refused a request. */
   refusalWindow: (exhausted: WindowStatus, _advertised: WindowStatus): WindowStatus => exhausted,
-  /** Makes the window that the headers report when the month's tokens are used up. */
+  /** Makes the window that the rate-limit headers report after the month's token quota has refused a request. */
   tokenQuotaWindow: (advertised: WindowStatus, _tokens: TokenCount, _backAtMs: number): WindowStatus => advertised,
-  /** Whether the rate-limit headers describe the time of the response instead of the request's arrival. */
+  /** Whether the rate-limit headers report the window at the time of the response instead of the request's arrival. */
   refreshesBeforeSending: (): boolean => false,
   rateHeaders: ({ limit, remaining, resetAtMs }: WindowStatus, nowMs: number, _head: HeadInput): readonly Header[] => [
     [headerNames.rateLimit, String(limit)],
@@ -66,9 +63,9 @@ export const standardLimits = {
   retryAfterSeconds: ({ roomAtMs }: Refusal, nowMs: number): number =>
     Math.max(1, Math.ceil((roomAtMs - nowMs) / 1000)),
   /** Charges the tokens of an execution to its account. */
-  chargeTokens: (account: Account, count: number, nowMs: number, _operation: Operation): void =>
+  chargeTokens: (account: Account, count: number, nowMs: number, _endpoint: Endpoint): void =>
     account.useTokens(count, nowMs),
-  /** Returns the instant from which tokens are available again. */
+  /** Returns the instant at which an exhausted token quota has tokens again. */
   tokensBackAtMs: nextMonthMs,
 };
 

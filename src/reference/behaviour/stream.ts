@@ -18,7 +18,7 @@ export type StreamEnding =
       readonly retryAfterSeconds: number | null;
     };
 
-/** The content of a stream, before its steps are planned. */
+/** Everything from which `plan` makes the steps of a stream. */
 export interface StreamInput {
   readonly sessionId: string;
   readonly chunks: readonly Chunk[];
@@ -29,26 +29,26 @@ export interface StreamInput {
 
 export interface Chunk {
   readonly text: string;
-  /** Index of the chunk among all chunks of the whole text, from 0. */
+  /** Index of the chunk in the whole text, from 0. A resumed stream starts with a higher index. */
   readonly index: number;
 }
 
-/** A step of a stream. Steps run in order. */
-export type Step =
+/** One step of a stream: it sends an event, waits, or drops the connection. Steps run in order. */
+export type StreamStep =
   | { readonly kind: "start" }
   | { readonly kind: "chunk"; readonly chunk: Chunk }
   | { readonly kind: "done"; readonly usage: TokenUsage }
   | { readonly kind: "error"; readonly ending: Extract<StreamEnding, { kind: "error" }> }
   | { readonly kind: "wait"; readonly ms: number }
-  /** Waits for turns of the event loop, so that written data reaches the network. */
+  /** Waits for `count` turns of the event loop, so that written data reaches the network. */
   | { readonly kind: "turns"; readonly count: number }
   /** Drops the connection. */
   | { readonly kind: "cut" };
 
-export type EventStep = Extract<Step, { kind: "start" | "chunk" | "done" | "error" }>;
+export type EventStep = Extract<StreamStep, { kind: "start" | "chunk" | "done" | "error" }>;
 
 /** Bytes that go to the socket in one write. */
-export type Write = string | Uint8Array;
+export type StreamBytes = string | Uint8Array;
 
 /** The server's decisions about streams. Source: Endpoints 2; Events, "Stream events (SSE)". */
 export const standardStream = {
@@ -57,16 +57,16 @@ export const standardStream = {
   resumeChunks: (chunks: readonly Chunk[], { resumeFromIndex }: StreamParameters): readonly Chunk[] =>
     chunks.slice(resumeFromIndex),
   chunkIntervalMs: (agentMs: number, { delayMs }: StreamParameters): number => delayMs ?? agentMs,
-  plan: ({ chunks, processingMs, chunkIntervalMs, ending }: StreamInput): readonly Step[] => [
+  plan: ({ chunks, processingMs, chunkIntervalMs, ending }: StreamInput): readonly StreamStep[] => [
     { kind: "start" },
-    ...waiting(processingMs),
+    ...waitSteps(processingMs),
     ...chunkSteps(chunks, chunkIntervalMs),
     ending.kind === "done" ? { kind: "done", usage: ending.usage } : { kind: "error", ending },
   ],
   eventName: (kind: EventStep["kind"]): string => kind,
   /** Writes an event's data as JSON text, on one line. */
   eventText: (data: unknown): string => JSON.stringify(data),
-  /** Makes the id of a session whose client has named none. */
+  /** Makes a session id for a client that has sent none. */
   sessionId: (number: number): string => `ses_${String(number).padStart(8, "0")}`,
   startData: ({ sessionId }: StreamInput): unknown => ({ message: "Stream started", session_id: sessionId }),
   chunkData: ({ text, index }: Chunk): unknown => ({ content: text, index }),
@@ -80,19 +80,19 @@ export const standardStream = {
       ? { error: "The model is overloaded.", code: "CAPACITY_ERROR", retry_after: retryAfterSeconds }
       : { error: cause === "timeout" ? "The agent timed out." : "Processing failed.", code: "STREAM_ERROR" },
   /** Returns the bytes before the first event. */
-  prelude: (): readonly Write[] => [],
-  /** Returns the bytes of an event. `number` counts the events of the stream from 0. */
-  frame: (name: string, data: string, _number: number): readonly Write[] => [`event: ${name}\ndata: ${data}\n\n`],
-  /** Returns when a stream stops after its client has left. */
+  prelude: (): readonly StreamBytes[] => [],
+  /** Returns the bytes of an SSE event. `_number` counts the events of the stream from 0. */
+  frame: (name: string, data: string, _number: number): readonly StreamBytes[] => [`event: ${name}\ndata: ${data}\n\n`],
+  /** Returns when a stream stops whose client has left. */
   noticesDisconnect: (): "at once" | "at the next write" | "never" => "at once",
 };
 
-function chunkSteps(chunks: readonly Chunk[], intervalMs: number): Step[] {
-  const steps = chunks.map((chunk): Step => ({ kind: "chunk", chunk }));
-  return intervalMs > 0 ? steps.flatMap((step, at) => (at === 0 ? step : [...waiting(intervalMs), step])) : steps;
+function chunkSteps(chunks: readonly Chunk[], intervalMs: number): StreamStep[] {
+  const steps = chunks.map((chunk): StreamStep => ({ kind: "chunk", chunk }));
+  return intervalMs > 0 ? steps.flatMap((step, at) => (at === 0 ? step : [...waitSteps(intervalMs), step])) : steps;
 }
 
-function waiting(ms: number): Step[] {
+function waitSteps(ms: number): StreamStep[] {
   return ms > 0 ? [{ kind: "wait", ms }] : [];
 }
 

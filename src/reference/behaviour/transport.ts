@@ -1,12 +1,12 @@
 import type { HealthStatus } from "../../spec/events.ts";
-import type { Operation } from "../api-error.ts";
+import type { Endpoint } from "../endpoint.ts";
 
 /** A header: name and value. */
 export type Header = readonly [name: string, value: string];
 
-/** The request that a response head answers, and the status of the response. */
+/** The endpoint and the status of a response. */
 export interface HeadInput {
-  readonly operation: Operation;
+  readonly endpoint: Endpoint;
   readonly status: number;
 }
 
@@ -16,8 +16,8 @@ export interface EncodedBody {
   readonly headers: readonly Header[];
 }
 
-function creates(operation: Operation): boolean {
-  return operation === "createWebhook" || operation === "createAlert" || operation === "batch";
+function createsResource(endpoint: Endpoint): boolean {
+  return endpoint === "createWebhook" || endpoint === "createAlert" || endpoint === "batch";
 }
 
 /** The server's decisions about HTTP itself. Source: Endpoints, "Common request rules". */
@@ -26,29 +26,27 @@ export const standardTransport = {
     kind === "json" ? "application/json; charset=utf-8" : "text/event-stream; charset=utf-8",
   /** Writes a value as the text of a JSON body. */
   jsonText: (value: unknown, _head: HeadInput): string => JSON.stringify(value),
-  /** Returns the final headers of a response. */
+  /** Returns the headers to send. `headers` are all that the server itself would send. */
   headers: (headers: readonly Header[], _head: HeadInput): readonly Header[] => headers,
   encode: (text: string, _acceptEncoding: string): EncodedBody => ({ bytes: text, headers: [] }),
   framing: (): "length" | "chunked" => "length",
   /** Turns of the event loop to wait before making a response. */
-  turnsBeforeResponse: (_head: { readonly operation: Operation }): number => 0,
+  turnsBeforeResponse: (_head: { readonly endpoint: Endpoint }): number => 0,
   /**
    * Milliseconds on the server's clock to wait before making a response. `isLimited`: a limit has refused the request.
    */
-  responseDelayMs: (_head: { readonly operation: Operation; readonly isLimited: boolean }): number => 0,
+  responseDelayMs: (_head: { readonly endpoint: Endpoint; readonly isLimited: boolean }): number => 0,
   /** Whether a request body of this `Content-Type` is read as JSON. The type is empty if the header is absent. */
-  acceptsContentType: (contentType: string, _operation: Operation): boolean =>
+  acceptsContentType: (contentType: string, _endpoint: Endpoint): boolean =>
     /^application\/json\s*(;|$)/i.test(contentType),
   /** Whether the server tries to parse the text of a request body. A fault refuses legal texts here. */
   readsText: (_text: string): boolean => true,
-  /** Maps the requested path to the path to serve. */
+  /** Returns the path that the server handles in place of the requested path. */
   servedPath: (path: string): string => path,
   /** Returns the status of a successful response. `health` is the agent's health for a health report. */
-  successStatus: (operation: Operation, _health: HealthStatus | null): number => (creates(operation) ? 201 : 200),
-  /**
-   * Whether an operation can respond in a media type that `Accept` allows. `accept` is empty if the header is absent.
-   */
-  supportsAccept: (_operation: Operation, _accept: string): boolean => true,
+  successStatus: (endpoint: Endpoint, _health: HealthStatus | null): number => (createsResource(endpoint) ? 201 : 200),
+  /** Whether this endpoint can respond in a media type that `Accept` allows. `_accept` is empty if the header is absent. */
+  supportsAccept: (_endpoint: Endpoint, _accept: string): boolean => true,
   /** The largest accepted request body, in bytes. */
   maxBodyBytes: (): number => 1024 * 1024,
   /** Returns a page for an unknown path, or `null` for the usual error body. */

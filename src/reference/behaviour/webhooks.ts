@@ -1,12 +1,13 @@
 import { webhookEvents, type WebhookEvent } from "../../spec/events.ts";
 import { fieldsOf, textOrNull } from "../json-edit.ts";
-import { fieldError, type ApiError, type Operation } from "../api-error.ts";
+import { fieldError, type ApiError } from "../api-error.ts";
+import type { Endpoint } from "../endpoint.ts";
 import type { DeliveryRecord, Webhook, WebhookMetrics } from "../webhooks/webhook.ts";
 import type { TokenUsage } from "./invoke.ts";
 import type { ReferenceKey } from "../keys.ts";
 import { isoTime } from "./health-list-usage.ts";
 
-/** The stage of an execution, with its result. */
+/** A stage of an execution, which webhooks can learn from an event. */
 export type ExecutionStage =
   | { readonly kind: "invoked" }
   | {
@@ -19,12 +20,12 @@ export type ExecutionStage =
   | { readonly kind: "failed"; readonly message: string; readonly details: string }
   | { readonly kind: "timeout"; readonly timeoutMs: number };
 
-/** The data of an event about an execution, before it is formatted. */
+/** Everything from which `executionEventData` makes the data of an event. */
 export interface ExecutionEventInput {
   readonly requestId: string;
   /** The body of the request. */
   readonly input: unknown;
-  readonly operation: Operation;
+  readonly endpoint: Endpoint;
   readonly stage: ExecutionStage;
 }
 
@@ -48,10 +49,7 @@ export const eventTypeByStage = {
 
 /** The server's decisions about webhooks and their events. Source: Endpoints 6 and 7; Resources, "Webhook metrics"; Events. */
 export const standardWebhooks = {
-  /**
-   * Returns the error in a request to create a webhook, or `null`. `addressRefusal` returns why the server may not
-   * deliver to a URL.
-   */
+  /** Returns the error in a request to create a webhook, or `null`. `addressRefusal` returns why the server may not deliver to a URL; `null` if it may. */
   validateWebhook: (body: unknown, addressRefusal: (url: string) => string | null): ApiError | null => {
     const { url, events, agent_id: agentId, secret } = fieldsOf(body);
     if (url === undefined) return fieldError("missing-field", "url", "missing");
@@ -102,7 +100,7 @@ export const standardWebhooks = {
     input,
     ...stageData(stage),
   }),
-  /** Returns the stages whose events are sent when an execution ends. */
+  /** Returns the stages for which the server sends an event when an execution ends. By default only the end itself. */
   endStages: (end: ExecutionStage, _agentId: string): readonly ExecutionStage[] => [end],
   /** Returns the type of the event for a stream whose client left before its end; `null` for no event. */
   disconnectEvent: (): "agent.failed" | null => null,

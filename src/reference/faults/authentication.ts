@@ -1,38 +1,39 @@
 import { tryParseJson } from "../../base/json.ts";
 import { acceptExpiredKeys, overrideError, overrideErrorStatus } from "../overrides.ts";
 import { fault, type Override, faults } from "../patch.ts";
-import type { ErrorCause, Operation } from "../api-error.ts";
+import type { ErrorCause } from "../api-error.ts";
+import type { Endpoint } from "../endpoint.ts";
 import type { ReferenceKey } from "../keys.ts";
 import { withPath } from "./edge-cases.ts";
 
 /** Responds 403 to a wrong key on one endpoint. */
-const respond403 = (where: Operation) => overrideErrorStatus(["wrong-key"], 403, where);
+const respond403 = (where: Endpoint) => overrideErrorStatus(["wrong-key"], 403, where);
 
 /** Matches any authentication scheme with its credentials. */
 const anyScheme = /^(\S+) +(\S+) *$/;
 
 /** Accepts an unknown key as if it were the first known key that it resembles. */
-function acceptSimilar(resembles: (text: string, key: string, operation: Operation) => boolean): Override {
+function acceptSimilar(resembles: (text: string, key: string, endpoint: Endpoint) => boolean): Override {
   return (base) => ({
-    identify: (credentials, ring, nowMs, operation) => {
+    identify: (credentials, ring, nowMs, endpoint) => {
       if (credentials.kind !== "bearer" || ring.find(credentials.text) !== undefined)
-        return base.identify(credentials, ring, nowMs, operation);
-      const key = ring.keys.find(({ key: known }) => resembles(credentials.text, known, operation));
-      return base.identify({ ...credentials, text: key?.key ?? credentials.text }, ring, nowMs, operation);
+        return base.identify(credentials, ring, nowMs, endpoint);
+      const key = ring.keys.find(({ key: known }) => resembles(credentials.text, known, endpoint));
+      return base.identify({ ...credentials, text: key?.key ?? credentials.text }, ring, nowMs, endpoint);
     },
   });
 }
 
-/** Takes one kind of invalid key for the key of the request before, if that request had the same path. */
-const servedFromCache = (where: Operation, invalid: ErrorCause): Override =>
+/** Treats an invalid key as the key of the previous request, if both requests have the same path. A server with a wrong cache key would do so. */
+const acceptPreviousKey = (where: Endpoint, invalid: ErrorCause): Override =>
   withPath((path) => (base) => {
     let last: { readonly path: string; readonly key: ReferenceKey } | null = null;
     return {
-      identify: (credentials, ring, nowMs, operation) => {
-        const identity = base.identify(credentials, ring, nowMs, operation);
+      identify: (credentials, ring, nowMs, endpoint) => {
+        const identity = base.identify(credentials, ring, nowMs, endpoint);
         const before = last;
         last = identity.kind === "known" ? { path: path(), key: identity.key } : null;
-        const isCached = identity.kind === "unauthenticated" && identity.cause === invalid && operation === where;
+        const isCached = identity.kind === "unauthenticated" && identity.cause === invalid && endpoint === where;
         return isCached && before?.path === path() ? { kind: "known", key: before.key } : identity;
       },
     };
@@ -41,17 +42,17 @@ const servedFromCache = (where: Operation, invalid: ErrorCause): Override =>
 export const authenticationFaults = faults("Authentication", {
   "valid-key-locked-out": fault("AUTH-1", "Keys of the published tiers are not let in to health.").by((base) => ({
     permits: (key, request) =>
-      (key.tier === "enterprise" || request.operation !== "health") && base.permits(key, request),
+      (key.tier === "enterprise" || request.endpoint !== "health") && base.permits(key, request),
   })),
   "missing-key-403": fault("AUTH-2", "A missing key responds with 403.").by(
     overrideError(["missing-key"], 403, "FORBIDDEN"),
   ),
   "missing-key-let-in": fault(["AUTH-2", "REQ-2"], "A request without a key is let in.").by((base) => ({
-    identify: (credentials, ring, nowMs, operation) => {
+    identify: (credentials, ring, nowMs, endpoint) => {
       const [key] = ring.keys;
       return credentials.kind === "absent" && key !== undefined
         ? { kind: "known", key }
-        : base.identify(credentials, ring, nowMs, operation);
+        : base.identify(credentials, ring, nowMs, endpoint);
     },
   })),
   "wrong-key-other-code": fault("AUTH-3", "A wrong key has the code UNAUTHORIZED.").by(
@@ -62,26 +63,26 @@ export const authenticationFaults = faults("Authentication", {
     overrideError(["expired-key"], 401, "INVALID_API_KEY"),
   ),
   "expired-key-let-in": fault("AUTH-4", "A key that was issued expired is let in.").by((base) => ({
-    identify: (credentials, ring, nowMs, operation) => {
+    identify: (credentials, ring, nowMs, endpoint) => {
       const found = credentials.kind === "bearer" ? ring.find(credentials.text) : undefined;
       return found?.key.expiresInSeconds === 0
         ? { kind: "known", key: found.key }
-        : base.identify(credentials, ring, nowMs, operation);
+        : base.identify(credentials, ring, nowMs, endpoint);
     },
   })),
   "near-miss-let-in": fault("AUTH-5", "The last character of a key does not matter.").by((base) => ({
-    identify: (credentials, ring, nowMs, operation) => {
+    identify: (credentials, ring, nowMs, endpoint) => {
       const stem = credentials.kind === "bearer" ? credentials.text.slice(0, -1) : null;
       const key = ring.keys.find(({ key: text }) => text.slice(0, -1) === stem);
       const text = key?.key ?? (credentials.kind === "bearer" ? credentials.text : "");
       return credentials.kind === "bearer"
-        ? base.identify({ ...credentials, text }, ring, nowMs, operation)
-        : base.identify(credentials, ring, nowMs, operation);
+        ? base.identify({ ...credentials, text }, ring, nowMs, endpoint)
+        : base.identify(credentials, ring, nowMs, endpoint);
     },
   })),
   "near-miss-is-expired": fault("AUTH-5", "A key that begins like a known one counts as expired.").by((base) => ({
-    identify: (credentials, ring, nowMs, operation) => {
-      const found = base.identify(credentials, ring, nowMs, operation);
+    identify: (credentials, ring, nowMs, endpoint) => {
+      const found = base.identify(credentials, ring, nowMs, endpoint);
       const begin = credentials.kind === "bearer" ? credentials.text.slice(0, 16) : null;
       const isNear = ring.keys.some(({ key }) => key.slice(0, 16) === begin);
       return found.kind === "unauthenticated" && found.cause === "wrong-key" && isNear
@@ -90,7 +91,7 @@ export const authenticationFaults = faults("Authentication", {
     },
   })),
   "key-prefix-compared-on-list": fault("AUTH-5", "The list looks at the first 24 characters of a key alone.").by(
-    acceptSimilar((text, key, operation) => operation === "list" && text.slice(0, 24) === key.slice(0, 24)),
+    acceptSimilar((text, key, endpoint) => endpoint === "list" && text.slice(0, 24) === key.slice(0, 24)),
   ),
   "longer-key-let-in": fault("AUTH-5", "A key may be followed by anything.").by(
     acceptSimilar((text, key) => text.startsWith(key)),
@@ -102,14 +103,14 @@ export const authenticationFaults = faults("Authentication", {
     acceptSimilar((text, key) => text.toLowerCase() === key.toLowerCase()),
   ),
   "case-ignored-on-list": fault("AUTH-5", "The list does not look at the letter case of a key.").by(
-    acceptSimilar((text, key, operation) => operation === "list" && text.toLowerCase() === key.toLowerCase()),
+    acceptSimilar((text, key, endpoint) => endpoint === "list" && text.toLowerCase() === key.toLowerCase()),
   ),
   "scheme-alone-let-in": fault("AUTH-6", "`Bearer` without a key lets in to reading usage.").by((base) => ({
-    identify: (credentials, ring, nowMs, operation) => {
+    identify: (credentials, ring, nowMs, endpoint) => {
       const [key] = ring.keys;
-      return credentials.kind === "malformed" && operation === "usage" && key !== undefined
+      return credentials.kind === "malformed" && endpoint === "usage" && key !== undefined
         ? { kind: "known", key }
-        : base.identify(credentials, ring, nowMs, operation);
+        : base.identify(credentials, ring, nowMs, endpoint);
     },
   })),
   "expired-key-served-elsewhere": fault(
@@ -118,14 +119,14 @@ export const authenticationFaults = faults("Authentication", {
   ).by(
     acceptExpiredKeys(
       ({ expiresInSeconds }) => expiresInSeconds === 0,
-      (operation) => operation !== "invoke",
+      (endpoint) => endpoint !== "invoke",
     ),
     ["LIM-11"],
   ),
   "expired-key-served-on-key-usage": fault("AUTH-4", "Key usage accepts a key that was issued expired.").by(
     acceptExpiredKeys(
       ({ expiresInSeconds }) => expiresInSeconds === 0,
-      (operation) => operation === "keyUsage",
+      (endpoint) => endpoint === "keyUsage",
     ),
   ),
   "expired-key-other-code-on-list": fault(
@@ -133,7 +134,7 @@ export const authenticationFaults = faults("Authentication", {
     "The list responds to an expired key as to a wrong one.",
   ).by(overrideError(["expired-key"], 401, "INVALID_API_KEY", "list")),
   "unknown-key-served-on-health": fault("AUTH-8", "Health takes any key that begins as the service's keys do.").by(
-    acceptSimilar((text, key, operation) => operation === "health" && text.slice(0, 3) === key.slice(0, 3)),
+    acceptSimilar((text, key, endpoint) => endpoint === "health" && text.slice(0, 3) === key.slice(0, 3)),
   ),
   "deliveries-answer-wrong-keys-403": fault(
     ["AUTH-8", "ERR-1", "ERR-10"],
@@ -157,14 +158,14 @@ export const authenticationFaults = faults("Authentication", {
   })),
   "list-lets-wrong-keys-in": fault("AUTH-8", "The list accepts a wrong key, but not a missing one.").by(
     (base) => ({
-      requiresKey: (operation, credentials) =>
-        (operation !== "list" || credentials.kind === "absent") && base.requiresKey(operation, credentials),
+      requiresKey: (endpoint, credentials) =>
+        (endpoint !== "list" || credentials.kind === "absent") && base.requiresKey(endpoint, credentials),
     }),
     ["HDR-12"],
   ),
   "usage-lets-wrong-keys-in": fault("AUTH-8", "Usage accepts a wrong key, but not a missing one.").by((base) => ({
-    requiresKey: (operation, credentials) =>
-      (operation !== "usage" || credentials.kind === "absent") && base.requiresKey(operation, credentials),
+    requiresKey: (endpoint, credentials) =>
+      (endpoint !== "usage" || credentials.kind === "absent") && base.requiresKey(endpoint, credentials),
   })),
   "key-usage-answers-wrong-keys-403": fault(
     ["AUTH-8", "ERR-1", "ERR-10"],
@@ -242,11 +243,11 @@ export const authenticationFaults = faults("Authentication", {
   "health-cached-for-expired-keys": fault(
     "AUTH-4",
     "Health responds to an expired key from a cache, right after a good call of the same path.",
-  ).by(servedFromCache("health", "expired-key")),
+  ).by(acceptPreviousKey("health", "expired-key")),
   "list-cached-for-wrong-keys": fault(
     "AUTH-3",
     "The list responds to a wrong key from a cache, right after a good call of the same path.",
-  ).by(servedFromCache("list", "wrong-key")),
+  ).by(acceptPreviousKey("list", "wrong-key")),
   "key-looked-at-last": fault("AUTH-16", "Path, agent and body are checked before the key.").by(() => ({
     authenticatesFirst: () => false,
   })),

@@ -12,12 +12,12 @@ import { eventLoopTurns } from "../server/wait.ts";
 import { racyLimiter } from "./limits.ts";
 
 /** Turns of the event loop that a slow store takes to write: one or two milliseconds on an idle machine. */
-const writingTurns = 300;
+const slowWriteTurns = 300;
 /** Turns of the event loop by which a write is late. All requests of a burst are admitted or refused before then. */
-const burstTurns = 2000;
+const lateWriteTurns = 2000;
 
 /** Replaces the limiter of the minute. Keeps the standard limiter of the hour. */
-function minute(limiterOf: (size: WindowSize) => Limiter): Override {
+function replaceMinuteLimiter(limiterOf: (size: WindowSize) => Limiter): Override {
   return () => ({
     limiters: (limits) => [fixedWindow(windowsOf(limits).hour), limiterOf(windowsOf(limits).minute)],
   });
@@ -27,7 +27,7 @@ function minute(limiterOf: (size: WindowSize) => Limiter): Override {
  * Creates a limiter in which each refusal restarts the window's whole length. Headers and `retry_after` do not show
  * this.
  */
-function restartedByRefusals(size: WindowSize): Limiter {
+function refusalRestartedLimiter(size: WindowSize): Limiter {
   const advertised = anchoredWindow(size);
   let closedUntilMs = Number.NEGATIVE_INFINITY;
   return overrideLimiter(advertised, {
@@ -46,7 +46,7 @@ const undoTurns = 8;
  * Creates a limiter that counts a request before it decides, and later undoes the count of a refused request. Until
  * then, the remaining count is negative.
  */
-function countsBeforeDeciding(size: WindowSize): Limiter {
+function countFirstLimiter(size: WindowSize): Limiter {
   const window = fixedWindow(size);
   let excess = 0;
   return overrideLimiter(window, {
@@ -73,11 +73,11 @@ export const concurrencyFaults = faults("Limits / Request rate 2", {
   "refusals-restart-the-minute": fault(
     "LIM-13",
     "A refusal restarts the minute, but headers and `retry_after` do not show it.",
-  ).by(minute(restartedByRefusals)),
+  ).by(replaceMinuteLimiter(refusalRestartedLimiter)),
   "negative-while-crowded": fault(
     "HDR-9",
     "`X-RateLimit-Remaining` is negative while several requests are refused at once.",
-  ).by(minute(countsBeforeDeciding)),
+  ).by(replaceMinuteLimiter(countFirstLimiter)),
 });
 
 /** Faults that only a load run detects, because the suites send too few requests. */
@@ -87,11 +87,11 @@ export const loadFaults = faults(
     "decides-before-it-counts": fault(
       "LIM-1",
       "The minute is decided by a count that is written 2,000 turns of the event loop later; the headers are right.",
-    ).by(minute((size) => racyLimiter(size, burstTurns))),
+    ).by(replaceMinuteLimiter((size) => racyLimiter(size, lateWriteTurns))),
     "slot-lost-by-leaving": fault("LIM-17", "The slot of an invoke whose client has left is never free again.").by(
       (base) => ({
         releaseDelayMs: (moment, facts) =>
-          moment === "left" && facts.operation === "invoke" ? neverMs : base.releaseDelayMs(moment, facts),
+          moment === "left" && facts.endpoint === "invoke" ? neverMs : base.releaseDelayMs(moment, facts),
       }),
     ),
     "slow-refusals": fault([], "A 429 takes two seconds.").by((base) => ({
@@ -103,7 +103,7 @@ export const loadFaults = faults(
     ).by(() => ({
       chargeTokens: (account, count, nowMs) => {
         const sum = account.tokens(nowMs).used + count;
-        void eventLoopTurns(writingTurns).then(() => account.useTokens(sum - account.tokens(nowMs).used, nowMs));
+        void eventLoopTurns(slowWriteTurns).then(() => account.useTokens(sum - account.tokens(nowMs).used, nowMs));
       },
     })),
     "one-event-in-a-thousand-lost": fault("HOOK-8", "One event in a thousand is never delivered.").by((base) => {

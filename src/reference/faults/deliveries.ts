@@ -10,8 +10,8 @@ const invoked = eventOf("agent.invoked");
 const completed = eventOf("agent.completed");
 const failed = eventOf("agent.failed");
 
-/** Sends some events also to webhooks that are limited to another agent. */
-function sentToOtherAgents(matches: (type: string) => boolean): Override {
+/** Sends events of the types that `matches` selects also to webhooks that are tied to another agent. */
+function sendToOtherAgents(matches: (type: string) => boolean): Override {
   return (base) => {
     let lastType = "";
     return {
@@ -53,10 +53,10 @@ export const deliveryEventFaults = faults("Resources / Webhook delivery event", 
   "event-without-agent": fault("HOOK-5", "An event has no `agent_id`.").by(event.remove("agent_id")),
   "event-agent-as-object": fault("HOOK-5", "`agent_id` is an object.").by(event.change("agent_id", (id) => ({ id }))),
   "failed-told-to-webhooks-of-others": fault("WHK-3", "Webhooks of another agent get `agent.failed`, too.").by(
-    sentToOtherAgents((type) => type === "agent.failed"),
+    sendToOtherAgents((type) => type === "agent.failed"),
   ),
   "deployments-told-to-webhooks-of-others": fault("WHK-3", "Webhooks of another agent get deployment events, too.").by(
-    sentToOtherAgents((type) => type.startsWith("deployment.")),
+    sendToOtherAgents((type) => type.startsWith("deployment.")),
   ),
   "event-of-another-agent": fault("HOOK-36", "`agent_id` is that of another agent.").by(
     event.change("agent_id", (id) => (id === "echo" ? "plain-01" : "echo")),
@@ -71,26 +71,26 @@ export const deliveryEventFaults = faults("Resources / Webhook delivery event", 
 });
 
 /** Makes an override that sends no events of one type. */
-const withoutEvent =
+const omitEventType =
   (type: WebhookEvent): Override =>
   (base) => ({ selectsType: (events, given) => given !== type && base.selectsType(events, given) });
 
 export const deliveredEventFaults = faults("Events / Webhook events", {
-  "invoked-not-sent": fault("HOOK-7", "`agent.invoked` is not sent.").by(withoutEvent("agent.invoked")),
-  "completed-not-sent": fault("HOOK-8", "`agent.completed` is not sent.").by(withoutEvent("agent.completed")),
-  "failed-not-sent": fault("HOOK-9", "`agent.failed` is not sent.").by(withoutEvent("agent.failed")),
-  "timeout-not-sent": fault("HOOK-10", "`agent.timeout` is not sent.").by(withoutEvent("agent.timeout")),
+  "invoked-not-sent": fault("HOOK-7", "`agent.invoked` is not sent.").by(omitEventType("agent.invoked")),
+  "completed-not-sent": fault("HOOK-8", "`agent.completed` is not sent.").by(omitEventType("agent.completed")),
+  "failed-not-sent": fault("HOOK-9", "`agent.failed` is not sent.").by(omitEventType("agent.failed")),
+  "timeout-not-sent": fault("HOOK-10", "`agent.timeout` is not sent.").by(omitEventType("agent.timeout")),
   "deployment-created-not-sent": fault("HOOK-11", "`deployment.created` is not sent.").by(
-    withoutEvent("deployment.created"),
+    omitEventType("deployment.created"),
   ),
   "deployment-updated-not-sent": fault("HOOK-12", "`deployment.updated` is not sent.").by(
-    withoutEvent("deployment.updated"),
+    omitEventType("deployment.updated"),
   ),
   "deployment-deleted-not-sent": fault("HOOK-13", "`deployment.deleted` is not sent.").by(
-    withoutEvent("deployment.deleted"),
+    omitEventType("deployment.deleted"),
   ),
   "health-change-not-sent": fault("HOOK-14", "`deployment.health_changed` is not sent.").by(
-    withoutEvent("deployment.health_changed"),
+    omitEventType("deployment.health_changed"),
   ),
   "subscription-of-deployments-widened": fault(
     "HOOK-15",
@@ -124,7 +124,7 @@ export const deliveredEventFaults = faults("Events / Webhook events", {
     selectsType: (events, type) =>
       (type === "deployment.deleted" && events.includes("agent.*")) || base.selectsType(events, type),
   })),
-  ...wildcardWithout("agent.invoked", "agent.completed", "agent.failed", "agent.timeout"),
+  ...faultsOfWildcard("agent.invoked", "agent.completed", "agent.failed", "agent.timeout"),
   "completed-without-request-id": fault("HOOK-17", "`data` of `agent.completed` has no `request_id`.").by(
     completed.remove("data.request_id"),
   ),
@@ -164,7 +164,7 @@ export const deliveredEventFaults = faults("Events / Webhook events", {
 });
 
 /** Declares a fault for each type: the wildcard `agent.*` does not select this type. */
-function wildcardWithout(...types: readonly WebhookEvent[]) {
+function faultsOfWildcard(...types: readonly WebhookEvent[]) {
   const rows = types.map((type) => {
     const row = fault("HOOK-16", `\`agent.*\` does not select \`${type}\`.`).by((base) => ({
       selectsType: (events, given) => (given === type ? events.includes(type) : base.selectsType(events, given)),

@@ -7,8 +7,8 @@ import { fault, faults, type Override } from "../patch.ts";
 
 type Signing = (bytes: Uint8Array, secret: string) => string | null;
 
-/** Replaces the signature of deliveries to webhooks that have a secret. */
-const signature =
+/** Replaces the function that signs deliveries. Deliveries to webhooks without a secret stay unsigned. */
+const replaceSignature =
   (sign: Signing): Override =>
   (base) => ({
     deliverySignature: (bytes, secret) =>
@@ -21,83 +21,83 @@ const hmac = (bytes: Uint8Array, secret: string | Uint8Array, algorithm = "sha25
 const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 /** Parses a JSON body. */
-const valueOf = (bytes: Uint8Array): unknown => tryParseJson(textOf(bytes));
+const parseBody = (bytes: Uint8Array): unknown => tryParseJson(textOf(bytes));
 
 function dataOf(bytes: Uint8Array): unknown {
-  const value = valueOf(bytes);
+  const value = parseBody(bytes);
   return isObject(value) && "data" in value ? value["data"] : value;
 }
 
-/** Keys the signature with a changed secret. */
-const keyedWith = (change: (secret: string) => string | Uint8Array): Override =>
-  signature((bytes, secret) => hmac(bytes, change(secret)).digest("hex"));
+/** Signs deliveries with a changed secret. */
+const changeSigningSecret = (change: (secret: string) => string | Uint8Array): Override =>
+  replaceSignature((bytes, secret) => hmac(bytes, change(secret)).digest("hex"));
 
 const bytesOf = (text: string, encoding: BufferEncoding = "utf8"): Uint8Array => Buffer.from(text, encoding);
 
 export const signatureFaults = faults("Events / Delivery security and policy", {
-  "signature-missing": fault("HOOK-21", "Deliveries are not signed.").by(signature(() => null)),
+  "signature-missing": fault("HOOK-21", "Deliveries are not signed.").by(replaceSignature(() => null)),
   "signature-upper-case": fault("HOOK-21", "The signature is in upper case.").by(
-    signature((bytes, secret) => hmac(bytes, secret).digest("hex").toUpperCase()),
+    replaceSignature((bytes, secret) => hmac(bytes, secret).digest("hex").toUpperCase()),
   ),
   "signature-with-prefix": fault("HOOK-21", "The signature begins with its algorithm, `sha256=`.").by(
-    signature((bytes, secret) => `sha256=${hmac(bytes, secret).digest("hex")}`),
+    replaceSignature((bytes, secret) => `sha256=${hmac(bytes, secret).digest("hex")}`),
   ),
   "signature-base64": fault("HOOK-21", "The signature is in base64.").by(
-    signature((bytes, secret) => hmac(bytes, secret).digest("base64")),
+    replaceSignature((bytes, secret) => hmac(bytes, secret).digest("base64")),
   ),
   "signature-sha1": fault("HOOK-21", "The signature is an HMAC-SHA1.").by(
-    signature((bytes, secret) => hmac(bytes, secret, "sha1").digest("hex")),
+    replaceSignature((bytes, secret) => hmac(bytes, secret, "sha1").digest("hex")),
   ),
   "signature-of-another-secret": fault("HOOK-21", "The signature is keyed with the secret and a line feed.").by(
-    signature((bytes, secret) => hmac(bytes, `${secret}\n`).digest("hex")),
+    replaceSignature((bytes, secret) => hmac(bytes, `${secret}\n`).digest("hex")),
   ),
   "signature-secret-decoded": fault("HOOK-21", "The signature is keyed with the base64-decoded secret.").by(
-    signature((bytes, secret) => hmac(bytes, bytesOf(secret, "base64")).digest("hex")),
+    replaceSignature((bytes, secret) => hmac(bytes, bytesOf(secret, "base64")).digest("hex")),
   ),
   "signature-secret-decoded-from-hex": fault("HOOK-21", "A secret of hexadecimal digits is decoded.").by(
-    keyedWith((secret) => (/^([0-9a-f]{2}){4,}$/i.test(secret) ? bytesOf(secret, "hex") : secret)),
+    changeSigningSecret((secret) => (/^([0-9a-f]{2}){4,}$/i.test(secret) ? bytesOf(secret, "hex") : secret)),
   ),
   "signature-secret-decoded-if-base64": fault("HOOK-21", "A secret with the form of padded base64 is decoded.").by(
-    keyedWith((secret) => (/^[a-z0-9+/]+={1,2}$/i.test(secret) ? bytesOf(secret, "base64") : secret)),
+    changeSigningSecret((secret) => (/^[a-z0-9+/]+={1,2}$/i.test(secret) ? bytesOf(secret, "base64") : secret)),
   ),
   "signature-secret-trimmed": fault("HOOK-21", "Blanks at the ends of a secret are dropped.").by(
-    keyedWith((secret) => secret.trim()),
+    changeSigningSecret((secret) => secret.trim()),
   ),
   "signature-secret-as-number": fault("HOOK-21", "A secret of digits loses its leading zeros.").by(
-    keyedWith((secret) => (/^\d+$/.test(secret) ? String(Number(secret)) : secret)),
+    changeSigningSecret((secret) => (/^\d+$/.test(secret) ? String(Number(secret)) : secret)),
   ),
   "signature-secret-in-latin-1": fault("HOOK-21", "The secret is encoded in Latin-1.").by(
-    keyedWith((secret) => bytesOf(secret, "latin1")),
+    changeSigningSecret((secret) => bytesOf(secret, "latin1")),
   ),
   "signature-secret-cut": fault("HOOK-21", "Only the first 72 characters of a secret are used.").by(
-    keyedWith((secret) => secret.slice(0, 72)),
+    changeSigningSecret((secret) => secret.slice(0, 72)),
   ),
   "signature-of-reprinted-body": fault("HOOK-21", "The signature is that of the body reformatted with blanks.").by(
-    signature((bytes, secret) => hmac(bytesOf(JSON.stringify(valueOf(bytes), null, 1)), secret).digest("hex")),
+    replaceSignature((bytes, secret) => hmac(bytesOf(JSON.stringify(parseBody(bytes), null, 1)), secret).digest("hex")),
   ),
   "signature-of-latin-1": fault("HOOK-21", "The signature is that of the body in Latin-1.").by(
-    signature((bytes, secret) => hmac(bytesOf(textOf(bytes), "latin1"), secret).digest("hex")),
+    replaceSignature((bytes, secret) => hmac(bytesOf(textOf(bytes), "latin1"), secret).digest("hex")),
   ),
   "signature-of-escaped-body": fault("HOOK-21", "The signature is that of the body with all but ASCII escaped.").by(
-    signature((bytes, secret) => hmac(bytesOf(escapeNonAscii(textOf(bytes))), secret).digest("hex")),
+    replaceSignature((bytes, secret) => hmac(bytesOf(escapeNonAscii(textOf(bytes))), secret).digest("hex")),
   ),
   "signature-of-data": fault("HOOK-21", "The signature is that of `data` alone.").by(
-    signature((bytes, secret) => hmac(bytesOf(JSON.stringify(dataOf(bytes))), secret).digest("hex")),
+    replaceSignature((bytes, secret) => hmac(bytesOf(JSON.stringify(dataOf(bytes))), secret).digest("hex")),
   ),
   "signature-of-the-beginning": fault("HOOK-21", "The signature is that of the first 16 KiB of the body.").by(
-    signature((bytes, secret) => hmac(bytes.subarray(0, 16 * 1024), secret).digest("hex")),
+    replaceSignature((bytes, secret) => hmac(bytes.subarray(0, 16 * 1024), secret).digest("hex")),
   ),
 });
 
 /** Makes no further attempt after a response that `isFinal` selects. `status` is `null` if no response came in time. */
-const noRetryAfter =
+const stopRetriesAfter =
   (isFinal: (status: number | null) => boolean): Override =>
   (base) => ({
     nextAttemptMs: (progress) => (isFinal(progress.status) ? null : base.nextAttemptMs(progress)),
   });
 
 /** Replaces the delays between attempts. */
-const retryDelays =
+const replaceRetryDelays =
   (delayMsAfter: (attempts: number) => number | null): Override =>
   () => ({
     nextAttemptMs: ({ delivered, attemptCount, lastMs }: DeliveryProgress) => {
@@ -117,7 +117,7 @@ const scaled = (factor: number) => (attempts: number) => {
 
 export const attemptFaults = faults("States and transitions / Webhook delivery", {
   "unauthorized-is-final": fault("HOOK-22", "A delivery with the response 401 is not retried.").by(
-    noRetryAfter((status) => status === 401),
+    stopRetriesAfter((status) => status === 401),
   ),
   "unauthorized-is-success": fault("HOOK-22", "A response of 401 counts as success.").by((base) => ({
     isDelivered: (status) => status === 401 || base.isDelivered(status),
@@ -126,7 +126,7 @@ export const attemptFaults = faults("States and transitions / Webhook delivery",
     responseTimeoutMs: () => 1000,
   })),
   "silence-is-final": fault("HOOK-26", "A delivery without a response is not retried.").by(
-    noRetryAfter((status) => status === null),
+    stopRetriesAfter((status) => status === null),
   ),
   "only-200-is-success": fault("HOOK-25", "Only 200 counts as success.").by(() => ({
     isDelivered: (status) => status === 200,
@@ -144,10 +144,10 @@ export const attemptFaults = faults("States and transitions / Webhook delivery",
     nextAttemptMs: () => null,
   })),
   "server-errors-are-final": fault("HOOK-26", "A delivery with a response of 5xx is not retried.").by(
-    noRetryAfter((status) => status !== null && status >= 500),
+    stopRetriesAfter((status) => status !== null && status >= 500),
   ),
   "not-found-is-final": fault("HOOK-26", "A delivery with the response 404 is not retried.").by(
-    noRetryAfter((status) => status === 404),
+    stopRetriesAfter((status) => status === 404),
   ),
   "redirects-are-success": fault("HOOK-26", "A response of 3xx counts as success.").by((base) => ({
     isDelivered: (status) => (status >= 300 && status < 400) || base.isDelivered(status),
@@ -155,28 +155,30 @@ export const attemptFaults = faults("States and transitions / Webhook delivery",
 });
 
 export const scheduleFaults = faults("Events / Delivery security and policy 4", {
-  "retries-too-early": fault("HOOK-27", "Retries come in half the time.").by(retryDelays(scaled(0.5))),
-  "retries-too-late": fault("HOOK-27", "Retries come in one and a half times the time.").by(retryDelays(scaled(1.5))),
+  "retries-too-early": fault("HOOK-27", "Retries come in half the time.").by(replaceRetryDelays(scaled(0.5))),
+  "retries-too-late": fault("HOOK-27", "Retries come in one and a half times the time.").by(
+    replaceRetryDelays(scaled(1.5)),
+  ),
   "retries-each-minute": fault("HOOK-27", "A retry comes each minute, four times.").by(
-    retryDelays((attempts) => (attempts < maxAttempts ? minuteMs : null)),
+    replaceRetryDelays((attempts) => (attempts < maxAttempts ? minuteMs : null)),
   ),
   "retries-doubling": fault("HOOK-27", "Retries come after 1, 2, 4 and 8 minutes.").by(
-    retryDelays((attempts) => (attempts < maxAttempts ? minuteMs * 2 ** (attempts - 1) : null)),
+    replaceRetryDelays((attempts) => (attempts < maxAttempts ? minuteMs * 2 ** (attempts - 1) : null)),
   ),
   "retries-out-of-order": fault("HOOK-27", "The retry after 5 minutes comes before the one after 1 minute.").by(
-    retryDelays((attempts) => published(attempts === 1 ? 2 : attempts === 2 ? 1 : attempts)),
+    replaceRetryDelays((attempts) => published(attempts === 1 ? 2 : attempts === 2 ? 1 : attempts)),
   ),
   "three-attempts": fault("HOOK-27", "The third attempt is the last.").by(
-    retryDelays((attempts) => (attempts < 3 ? published(attempts) : null)),
+    replaceRetryDelays((attempts) => (attempts < 3 ? published(attempts) : null)),
   ),
   "seven-attempts": fault("HOOK-28", "Two more attempts follow, ten minutes apart.").by(
-    retryDelays((attempts) => published(attempts) ?? (attempts < maxAttempts + 2 ? 10 * minuteMs : null)),
+    replaceRetryDelays((attempts) => published(attempts) ?? (attempts < maxAttempts + 2 ? 10 * minuteMs : null)),
   ),
   "one-attempt-more": fault("HOOK-28", "One more attempt follows an hour after the last.").by(
-    retryDelays((attempts) => published(attempts) ?? (attempts === maxAttempts ? 60 * minuteMs : null)),
+    replaceRetryDelays((attempts) => published(attempts) ?? (attempts === maxAttempts ? 60 * minuteMs : null)),
   ),
   "retries-without-end": fault(["HOOK-28", "HOOK-29"], "Retries go on, an hour apart.").by(
-    retryDelays((attempts) => published(attempts) ?? 60 * minuteMs),
+    replaceRetryDelays((attempts) => published(attempts) ?? 60 * minuteMs),
   ),
   "never-marked-failed": fault("HOOK-29", "A delivery stays pending after its last attempt.").by((base) => ({
     stateAfter: (progress, nextMs) => (progress.delivered ? base.stateAfter(progress, nextMs) : "pending"),

@@ -3,19 +3,20 @@ import type { HeadInput } from "../behaviour/transport.ts";
 import { acceptExpiredKeys, overrideJson, overrideResult } from "../overrides.ts";
 import { setField } from "../json-edit.ts";
 import { fault, type Override, faults } from "../patch.ts";
-import type { ErrorBodyInput, Operation } from "../api-error.ts";
+import type { ErrorBodyInput } from "../api-error.ts";
+import type { Endpoint } from "../endpoint.ts";
 
-const otherEndpoints: readonly Operation[] = [
+const otherEndpoints: readonly Endpoint[] = [
   "createWebhook",
   "listDeliveries",
   "createAlert",
   "keyUsage",
   "checkOperation",
 ];
-const isOtherEndpoint = ({ operation }: Pick<HeadInput, "operation">): boolean => otherEndpoints.includes(operation);
+const isOtherEndpoint = ({ endpoint }: Pick<HeadInput, "endpoint">): boolean => otherEndpoints.includes(endpoint);
 
 /** Replaces the JSON body of matching responses by HTML. */
-const htmlBody = (matches: (input: HeadInput) => boolean): Override =>
+const respondWithHtml = (matches: (input: HeadInput) => boolean): Override =>
   overrideResult("jsonText")((text, _value, input) => (matches(input) ? "<h1>nope</h1>" : text));
 
 /** Removes all four rate-limit headers from matching responses. */
@@ -24,12 +25,12 @@ const noRateHeaders = (matches: (input: HeadInput) => boolean): Override =>
     matches(input) ? headers.filter(([name]) => !rateLimitHeaders.some((each) => each === name)) : headers,
   );
 
-const inNoForm = (matches: (input: ErrorBodyInput) => boolean): Override =>
+const removeErrorForm = (matches: (input: ErrorBodyInput) => boolean): Override =>
   overrideJson("errorBody")
     .when((input) => matches(input))
     .remove("error.status");
 
-/** Makes an override that can use the path of the current request. */
+/** Makes an override whose functions can read the path of the current request. */
 export function withPath(change: (path: () => string) => Override): Override {
   return (base) => {
     let requestPath = "";
@@ -46,27 +47,27 @@ export function withPath(change: (path: () => string) => Override): Override {
 /** Faults that break a rule in one rare case only, such as a 403 or a path that few clients request. */
 export const edgeCaseFaults = faults("What the service does 1", {
   "key-usage-is-html": fault("SVC-1", "Key usage is HTML.").by(
-    htmlBody(({ operation, status }) => operation === "keyUsage" && status === 200),
+    respondWithHtml(({ endpoint, status }) => endpoint === "keyUsage" && status === 200),
   ),
   "errors-elsewhere-are-html": fault("SVC-1", "Errors of webhooks, alerts, keys and operations are HTML.").by(
-    htmlBody((input) => isOtherEndpoint(input) && input.status >= 400),
+    respondWithHtml((input) => isOtherEndpoint(input) && input.status >= 400),
   ),
   "errors-declared-html": fault("REQ-4", "Errors are declared as HTML.").by((base) => ({
     contentType: (kind, input) => (input.status >= 400 ? "text/html" : base.contentType(kind, input)),
   })),
   "errors-elsewhere-in-no-form": fault("ERR-4", "Errors of webhooks, alerts, keys and operations fit neither form.").by(
-    inNoForm(({ operation, status }) => isOtherEndpoint({ operation }) && status !== 429),
+    removeErrorForm(({ endpoint, status }) => isOtherEndpoint({ endpoint }) && status !== 429),
   ),
   "headers-missing-on-403": fault("HDR-2", "A 403 has no rate-limit headers.").by(
     noRateHeaders(({ status }) => status === 403),
   ),
   "headers-missing-on-refused-list": fault("HDR-4", "A list that is refused with 429 has no rate-limit headers.").by(
-    noRateHeaders(({ operation, status }) => operation === "list" && status === 429),
+    noRateHeaders(({ endpoint, status }) => endpoint === "list" && status === 429),
   ),
   "headers-missing-on-unknown-health": fault(
     "HDR-7",
     "Health of an agent that does not exist has no rate-limit headers.",
-  ).by(noRateHeaders(({ operation, status }) => operation === "health" && status === 404)),
+  ).by(noRateHeaders(({ endpoint, status }) => endpoint === "health" && status === 404)),
   "headers-missing-on-413": fault("HDR-2", "A refusal of a body that is too long has no rate-limit headers.").by(
     noRateHeaders(({ status }) => status === 413),
   ),
@@ -100,7 +101,7 @@ export const edgeCaseFaults = faults("What the service does 1", {
     withPath((path) =>
       acceptExpiredKeys(
         ({ expiresInSeconds }) => expiresInSeconds === 0,
-        (operation) => operation === "list" && /[?&]page=[2-9]/.test(path()),
+        (endpoint) => endpoint === "list" && /[?&]page=[2-9]/.test(path()),
       ),
     ),
   ),

@@ -2,23 +2,24 @@ import { formA, formB } from "../behaviour/errors.ts";
 import { overrideErrorCode, overrideErrorStatus, overrideJson } from "../overrides.ts";
 import { editField, removeField, setField } from "../json-edit.ts";
 import { fault, faults, type Override } from "../patch.ts";
-import type { ErrorBodyInput, Operation } from "../api-error.ts";
+import type { ErrorBodyInput } from "../api-error.ts";
+import type { Endpoint } from "../endpoint.ts";
 
 /** Edits matching error bodies. */
-const body = (matches: (input: ErrorBodyInput) => boolean, edit: (value: unknown) => unknown): Override =>
+const editErrorBody = (matches: (input: ErrorBodyInput) => boolean, edit: (value: unknown) => unknown): Override =>
   overrideJson("errorBody")((value, input) => (matches(input) ? edit(value) : value));
 
 const on =
-  (...operations: readonly Operation[]) =>
-  ({ operation, status }: ErrorBodyInput) =>
-    operations.includes(operation) && status !== 429;
+  (...operations: readonly Endpoint[]) =>
+  ({ endpoint, status }: ErrorBodyInput) =>
+    operations.includes(endpoint) && status !== 429;
 const every = () => true;
 const isLimit = ({ detail }: ErrorBodyInput) => detail.kind === "limit";
 
 const limitCauses = ["request-limit", "concurrency-limit", "token-quota", "address-limit"] as const;
 
 /** Makes an error body that fits neither form A nor form B: form A without its `status`. */
-const inNoForm = (value: unknown) => removeField(value, "error.status");
+const withoutForm = (value: unknown) => removeField(value, "error.status");
 
 export const errorFaults = faults("Errors", {
   "input-answers-422": fault(["ERR-1", "ERR-10", "INV-10", "SSE-20"], "A missing field responds with 422.").by(
@@ -26,33 +27,33 @@ export const errorFaults = faults("Errors", {
     ["REQ-11"],
   ),
   "invoke-errors-in-no-form": fault("ERR-2", "Errors of invoke have a code and a message, and fit neither form.").by(
-    body(on("invoke"), inNoForm),
+    editErrorBody(on("invoke"), withoutForm),
   ),
   "stream-errors-in-no-form": fault("ERR-3", "Errors of stream have a code and a message, and fit neither form.").by(
-    body(on("stream"), inNoForm),
+    editErrorBody(on("stream"), withoutForm),
   ),
   "other-errors-in-no-form": fault(
     "ERR-4",
     "Errors of list, usage and health have a code and a message, and fit neither form.",
-  ).by(body(on("list", "usage", "health"), inNoForm)),
+  ).by(editErrorBody(on("list", "usage", "health"), withoutForm)),
   "message-empty": fault("ERR-5", "Messages are empty.").by(
-    body(every, (value) => setField(value, "error.message", "")),
+    editErrorBody(every, (value) => setField(value, "error.message", "")),
   ),
   "status-is-text": fault("ERR-6", "`error.status` is text.").by(
-    body(every, (value) => editField(value, "error.status", String)),
+    editErrorBody(every, (value) => editField(value, "error.status", String)),
   ),
   "status-differs": fault("ERR-6", "`error.status` is not the HTTP status.").by(
-    body(every, (value) => editField(value, "error.status", (old) => Number(old) + 100)),
+    editErrorBody(every, (value) => editField(value, "error.status", (old) => Number(old) + 100)),
   ),
   "details-are-text": fault("ERR-7", "Errors have form B, and the `details` of an unknown agent are text.").by(() => ({
     errorBody: (input) =>
       input.cause === "agent-not-found" ? setField(formB(input), "error.details", "no such agent") : formB(input),
   })),
   "retry-missing": fault("ERR-8", "A 429 has no `retry_after`.").by(
-    body(isLimit, (value) => removeField(value, "error.retry_after")),
+    editErrorBody(isLimit, (value) => removeField(value, "error.retry_after")),
   ),
   "retry-is-text": fault("ERR-8", "`retry_after` of a 429 is text.").by(
-    body(isLimit, (value) => editField(value, "error.retry_after", String)),
+    editErrorBody(isLimit, (value) => editField(value, "error.retry_after", String)),
   ),
   "details-without-limit": fault("ERR-8", "Errors have form B, and the `details` of a 429 have no `limit`.").by(() => ({
     errorBody: (input) => removeField(formB(input), "error.details.limit"),
@@ -69,7 +70,7 @@ export const errorFaults = faults("Errors", {
     "An agent that fails responds with 200, with the error body.",
   ).by(overrideErrorStatus(["crash"], 200)),
   "crash-without-body": fault(["ERR-2", "ERR-13"], "An agent that fails responds with an empty object.").by(
-    body(
+    editErrorBody(
       ({ cause }) => cause === "crash",
       () => ({}),
     ),

@@ -1,6 +1,6 @@
 import { headerNames } from "../../spec/headers.ts";
 import type { Header, HeadInput } from "../behaviour/transport.ts";
-import { runsAgent } from "../api-error.ts";
+import { runsAgent } from "../endpoint.ts";
 import { overrideResult } from "../overrides.ts";
 import {
   anchoredWindow,
@@ -16,7 +16,7 @@ import { eventLoopTurns } from "../server/wait.ts";
 import { withPath } from "./edge-cases.ts";
 
 /** Removes rate-limit headers from matching responses: all of them, or those listed. */
-function noHeaders(
+function withoutRateHeaders(
   matches: (head: HeadInput) => boolean,
   names: readonly string[] = Object.values(headerNames),
 ): Override {
@@ -26,14 +26,14 @@ function noHeaders(
 }
 
 /** Edits the window that the rate-limit headers report. */
-function reading(edit: (old: WindowStatus, nowMs: number, head: HeadInput) => WindowStatus): Override {
+function editAdvertisedWindow(edit: (old: WindowStatus, nowMs: number, head: HeadInput) => WindowStatus): Override {
   return (base) => ({
     rateHeaders: (old, nowMs, head) => base.rateHeaders(edit(old, nowMs, head), nowMs, head),
   });
 }
 
 /** Edits the value of one rate-limit header. */
-function value(
+function editRateHeader(
   name: string,
   edit: (old: string, reading: WindowStatus, nowMs: number, head: HeadInput) => string,
 ): Override {
@@ -48,7 +48,7 @@ const isNearlyUsedUp = ({ limit, remaining }: WindowStatus) => limit > 200 && re
  * Creates a limiter that admits requests by the right count, but reports a wrong count in the headers. Of several
  * requests within `windowTurns` turns of the event loop, the headers count only one.
  */
-function losesConcurrentCounts(size: WindowSize, windowTurns = 2): Limiter {
+function underreportingLimiter(size: WindowSize, windowTurns = 2): Limiter {
   const [exact, advertised] = [fixedWindow(size), fixedWindow(size)];
   let isBusy = false;
   return overrideLimiter(exact, {
@@ -66,95 +66,99 @@ function losesConcurrentCounts(size: WindowSize, windowTurns = 2): Limiter {
 const windowSeconds = { hour: 3600, minute: 60, address: 60 } as const;
 
 const { rateLimit, rateRemaining, rateReset, rateResetAfter } = headerNames;
-const isPlain = ({ operation }: HeadInput) =>
-  operation !== "stream" && operation !== "health" && operation !== "unknown";
-const withStatus =
+const isPlainEndpoint = ({ endpoint }: HeadInput) =>
+  endpoint !== "stream" && endpoint !== "health" && endpoint !== "unknown";
+const hasStatus =
   (...statuses: readonly number[]) =>
   (head: HeadInput) =>
-    isPlain(head) && statuses.includes(head.status);
+    isPlainEndpoint(head) && statuses.includes(head.status);
 
 export const headerFaults = faults("Limits / Scope of limits 2", {
   "headers-missing-on-200": fault("HDR-1", "Successful responses have no rate-limit headers.").by(
-    noHeaders(withStatus(200)),
+    withoutRateHeaders(hasStatus(200)),
   ),
   "limit-missing-on-200": fault("HDR-1", "Successful responses have no `X-RateLimit-Limit`.").by(
-    noHeaders(withStatus(200), [rateLimit]),
+    withoutRateHeaders(hasStatus(200), [rateLimit]),
   ),
   "reset-after-missing-on-200": fault("HDR-1", "Successful responses have no `X-RateLimit-Reset-After`.").by(
-    noHeaders(withStatus(200), [rateResetAfter]),
+    withoutRateHeaders(hasStatus(200), [rateResetAfter]),
   ),
   "headers-missing-on-400": fault("HDR-2", "A 400 has no rate-limit headers.").by(
-    noHeaders(({ status }) => status === 400),
+    withoutRateHeaders(({ status }) => status === 400),
   ),
   "headers-missing-on-404": fault(["HDR-2", "HDR-7"], "A 404 of an agent has no rate-limit headers.").by(
-    noHeaders(({ status, operation }) => status === 404 && operation !== "unknown"),
+    withoutRateHeaders(({ status, endpoint }) => status === 404 && endpoint !== "unknown"),
   ),
   "headers-missing-on-401": fault("HDR-3", "A 401 has no rate-limit headers.").by(
-    noHeaders(({ status }) => status === 401),
+    withoutRateHeaders(({ status }) => status === 401),
   ),
   "headers-missing-on-429": fault("HDR-4", "A 429 has no rate-limit headers.").by(
-    noHeaders(({ status }) => status === 429),
+    withoutRateHeaders(({ status }) => status === 429),
   ),
   "headers-missing-on-500": fault("HDR-5", "A 500 has no rate-limit headers.").by(
-    noHeaders(({ status }) => status === 500),
+    withoutRateHeaders(({ status }) => status === 500),
   ),
   "headers-missing-on-stream": fault("HDR-6", "A stream has no rate-limit headers.").by(
-    noHeaders(({ operation, status }) => operation === "stream" && status === 200),
+    withoutRateHeaders(({ endpoint, status }) => endpoint === "stream" && status === 200),
   ),
   "headers-missing-on-health": fault("HDR-7", "Health has no rate-limit headers.").by(
-    noHeaders(({ operation, status }) => operation === "health" && status === 200),
+    withoutRateHeaders(({ endpoint, status }) => endpoint === "health" && status === 200),
   ),
   "headers-missing-on-unknown-path": fault("HDR-8", "A path that is not defined has no rate-limit headers.").by(
-    noHeaders(({ operation, status }) => operation === "unknown" && status === 404),
+    withoutRateHeaders(({ endpoint, status }) => endpoint === "unknown" && status === 404),
   ),
   "limit-with-window": fault("HDR-9", "`X-RateLimit-Limit` has its window behind it.").by(
-    value(rateLimit, (limit, { window }) => `${limit};w=${windowSeconds[window]}`),
+    editRateHeader(rateLimit, (limit, { window }) => `${limit};w=${windowSeconds[window]}`),
   ),
   "last-requests-negative": fault(
     "HDR-9",
     "`X-RateLimit-Remaining` of a large window is negative when hardly anything is left.",
-  ).by(value(rateRemaining, (left, advertised) => (isNearlyUsedUp(advertised) ? `-${left}` : left))),
+  ).by(editRateHeader(rateRemaining, (left, advertised) => (isNearlyUsedUp(advertised) ? `-${left}` : left))),
   "limit-sent-twice": fault("HDR-9", "`X-RateLimit-Limit` is sent twice.").by(
     overrideResult("rateHeaders")((headers) => [...headers, ...headers.slice(0, 1)]),
   ),
   "limit-of-no-tier": fault("HDR-10", "`X-RateLimit-Limit` is one more than any tier's.").by(
-    value(rateLimit, (limit) => String(Number(limit) + 1)),
+    editRateHeader(rateLimit, (limit) => String(Number(limit) + 1)),
     ["HDR-20"],
   ),
   "remaining-whole-on-key-usage": fault(
     ["HDR-12", "HDR-15"],
     "On key usage `X-RateLimit-Remaining` is always the whole limit.",
-  ).by(reading((old, _nowMs, { operation }) => (operation === "keyUsage" ? { ...old, remaining: old.limit } : old))),
+  ).by(
+    editAdvertisedWindow((old, _nowMs, { endpoint }) =>
+      endpoint === "keyUsage" ? { ...old, remaining: old.limit } : old,
+    ),
+  ),
   "remaining-above-limit": fault(
     "HDR-11",
     "`X-RateLimit-Remaining` is above the limit on a path that is not defined.",
   ).by(
-    value(rateRemaining, (left, { remaining, limit }, _nowMs, { operation }) =>
-      operation === "unknown" ? String(remaining + limit) : left,
+    editRateHeader(rateRemaining, (left, { remaining, limit }, _nowMs, { endpoint }) =>
+      endpoint === "unknown" ? String(remaining + limit) : left,
     ),
   ),
   "hour-says-none-left-too-early": fault(
     ["HDR-12", "HDR-19"],
     "`X-RateLimit-Remaining` of the hour is 0 for its last five requests.",
-  ).by(reading((old) => (old.window === "hour" && old.remaining <= 5 ? { ...old, remaining: 0 } : old))),
+  ).by(editAdvertisedWindow((old) => (old.window === "hour" && old.remaining <= 5 ? { ...old, remaining: 0 } : old))),
   "only-turns-count": fault("HDR-12", "Only invoke and stream use up the allowance.").by(() => ({
-    cost: (operation) => Number(runsAgent(operation)),
+    cost: (endpoint) => Number(runsAgent(endpoint)),
   })),
   "only-turns-are-limited": fault("HDR-12", "Only invoke and stream are limited, and use up the allowance.").by(() => ({
     isLimited: runsAgent,
-    cost: (operation) => Number(runsAgent(operation)),
+    cost: (endpoint) => Number(runsAgent(endpoint)),
   })),
   "key-usage-not-counted": fault("HDR-12", "Reading key usage does not count.").by((base) => ({
-    cost: (operation, agent) => (operation === "keyUsage" ? 0 : base.cost(operation, agent)),
+    cost: (endpoint, agent) => (endpoint === "keyUsage" ? 0 : base.cost(endpoint, agent)),
   })),
   "deliveries-count-twice": fault("HDR-12", "Listing the deliveries of a webhook counts as two requests.").by(
     (base) => ({
-      cost: (operation, agent) => base.cost(operation, agent) * (operation === "listDeliveries" ? 2 : 1),
+      cost: (endpoint, agent) => base.cost(endpoint, agent) * (endpoint === "listDeliveries" ? 2 : 1),
     }),
   ),
   "third-page-counts-twice": fault("HDR-12", "Page 3 of the list counts as two requests.").by(
     withPath((path) => (base) => ({
-      cost: (operation, agent) => base.cost(operation, agent) * (/[?&]page=3/.test(path()) ? 2 : 1),
+      cost: (endpoint, agent) => base.cost(endpoint, agent) * (/[?&]page=3/.test(path()) ? 2 : 1),
     })),
   ),
   "bad-requests-refunded-twice": fault("HDR-12", "A request that ends in a 400 is taken back twice.").by((base) => ({
@@ -162,28 +166,30 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
     refunds: () => 2,
   })),
   "remaining-skips": fault("HDR-12", "`X-RateLimit-Remaining` skips a number in the middle of a window.").by(
-    reading((old) => {
+    editAdvertisedWindow((old) => {
       const isPastMiddle = old.remaining < old.limit / 2;
       return { ...old, remaining: old.remaining - (isPastMiddle && old.remaining > 1 ? 1 : 0) };
     }),
   ),
   "remaining-stands-still": fault(["HDR-12", "HDR-13"], "`X-RateLimit-Remaining` stays where it was until it is 0.").by(
-    reading((old) => ({ ...old, remaining: old.remaining === 0 ? 0 : old.limit - 1 })),
+    editAdvertisedWindow((old) => ({ ...old, remaining: old.remaining === 0 ? 0 : old.limit - 1 })),
   ),
   "reset-in-milliseconds": fault("HDR-14", "`X-RateLimit-Reset` is in milliseconds.").by(
-    value(rateReset, (seconds) => `${seconds}000`),
+    editRateHeader(rateReset, (seconds) => `${seconds}000`),
   ),
   "reset-is-a-delta": fault("HDR-14", "`X-RateLimit-Reset` is the seconds until the reset.").by(
-    value(rateReset, (seconds, _reading, nowMs) => String(Math.max(0, Number(seconds) - Math.floor(nowMs / 1000)))),
+    editRateHeader(rateReset, (seconds, _reading, nowMs) =>
+      String(Math.max(0, Number(seconds) - Math.floor(nowMs / 1000))),
+    ),
   ),
   "reset-ten-seconds-off": fault("HDR-14", "`X-RateLimit-Reset` is ten seconds late.").by(
-    value(rateReset, (seconds) => String(Number(seconds) + 10)),
+    editRateHeader(rateReset, (seconds) => String(Number(seconds) + 10)),
   ),
   "reset-after-stands-still": fault("HDR-15", "`X-RateLimit-Reset-After` is always the length of the window.").by(
-    reading((old, nowMs) => ({ ...old, resetAtMs: nowMs + windowSeconds[old.window] * 1000 })),
+    editAdvertisedWindow((old, nowMs) => ({ ...old, resetAtMs: nowMs + windowSeconds[old.window] * 1000 })),
   ),
   "reset-after-the-window": fault("HDR-16", "The reset is an hour and a minute too late.").by(
-    reading((old) => ({ ...old, resetAtMs: old.resetAtMs + 3_660_000 })),
+    editAdvertisedWindow((old) => ({ ...old, resetAtMs: old.resetAtMs + 3_660_000 })),
   ),
   "refusal-has-one-left": fault("HDR-17", "A 429 reports one request left.").by((base) => ({
     refusalWindow: (refusing, advertised) => ({ ...base.refusalWindow(refusing, advertised), remaining: 1 }),
@@ -225,7 +231,7 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
     retryAfterHeader: (seconds) => String(seconds * 2 + 10),
   })),
   "remaining-with-fraction": fault("HDR-9", "`X-RateLimit-Remaining` is a fraction.").by(
-    value(rateRemaining, (left) => `${left}.5`),
+    editRateHeader(rateRemaining, (left) => `${left}.5`),
   ),
   "limit-with-a-burst-that-is-not-there": fault(
     "HDR-10",
@@ -242,7 +248,7 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
   ).by((base) => ({
     limiters: (limits) =>
       limits.perMinute > 200
-        ? [losesConcurrentCounts(windowsOf(limits).hour), losesConcurrentCounts(windowsOf(limits).minute)]
+        ? [underreportingLimiter(windowsOf(limits).hour), underreportingLimiter(windowsOf(limits).minute)]
         : base.limiters(limits),
     refusalWindow: (refusing) => ({ ...refusing, remaining: 0 }),
   })),

@@ -55,35 +55,35 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
     health.change("warnings", () => [{ message: "slow" }]),
   ),
   "health-limited": fault("HLT-15", "Health is refused when the limits are used up.").by((base) => ({
-    isLimited: (operation) => operation === "health" || base.isLimited(operation),
+    isLimited: (endpoint) => endpoint === "health" || base.isLimited(endpoint),
   })),
   "health-refused-while-slots-are-held": fault("HLT-15", "Health is refused while all slots of the key are held.").by(
     (base) => {
-      let lastOperation = "";
+      let lastEndpoint = "";
       return {
-        isLimited: (operation) => {
-          lastOperation = operation;
-          return operation === "health" || base.isLimited(operation);
+        isLimited: (endpoint) => {
+          lastEndpoint = endpoint;
+          return endpoint === "health" || base.isLimited(endpoint);
         },
-        takesSlot: (operation) => operation === "health" || base.takesSlot(operation),
+        takesSlot: (endpoint) => endpoint === "health" || base.takesSlot(endpoint),
         limiters: (limits) =>
           base
             .limiters(limits)
             .map((each) =>
-              overrideLimiter(each, { hasRoom: (nowMs) => lastOperation === "health" || each.hasRoom(nowMs) }),
+              overrideLimiter(each, { hasRoom: (nowMs) => lastEndpoint === "health" || each.hasRoom(nowMs) }),
             ),
       };
     },
   ),
   "health-counts": fault("HLT-16", "Health uses up the allowance.").by(
     (base) => ({
-      cost: (operation, agent) => (operation === "health" ? 1 : base.cost(operation, agent)),
+      cost: (endpoint, agent) => (endpoint === "health" ? 1 : base.cost(endpoint, agent)),
     }),
     ["HDR-12"],
   ),
   "unknown-agent-health-counts": fault("HLT-16", "Health of an agent that does not exist uses up the allowance.").by(
     (base) => ({
-      cost: (operation, agent) => (operation === "health" && agent === "unknown" ? 1 : base.cost(operation, agent)),
+      cost: (endpoint, agent) => (endpoint === "health" && agent === "unknown" ? 1 : base.cost(endpoint, agent)),
     }),
     ["HDR-12"],
   ),
@@ -95,7 +95,7 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
           isReader = key.scope === "read-only";
           return base.permits(key, request);
         },
-        cost: (operation, agent) => (operation === "health" && isReader ? 1 : base.cost(operation, agent)),
+        cost: (endpoint, agent) => (endpoint === "health" && isReader ? 1 : base.cost(endpoint, agent)),
       };
     },
     ["HDR-12"],
@@ -103,9 +103,9 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
   "health-20-a-minute": fault("HLT-15", "A key of a small tier may read health 20 times a minute.").by((base) => {
     let isHealth = false;
     return {
-      isLimited: (operation) => {
-        isHealth = operation === "health";
-        return isHealth || base.isLimited(operation);
+      isLimited: (endpoint) => {
+        isHealth = endpoint === "health";
+        return isHealth || base.isLimited(endpoint);
       },
       refusalWindow: (exhausted, advertised) => (isHealth ? advertised : base.refusalWindow(exhausted, advertised)),
       limiters: (limits) => {
@@ -149,7 +149,7 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
     health.set("last_request", "2026-03-01T00:00:00Z"),
   ),
   "last-request-not-of-streams": fault("HLT-22", "A stream does not move `last_request`.").by(() => ({
-    updatesLastRequest: (operation) => operation !== "stream",
+    updatesLastRequest: (endpoint) => endpoint !== "stream",
   })),
   "degraded-warnings-empty": fault("HLT-21", "The warnings of a degraded agent are an empty list.").by(
     health.when(({ agent }) => agent.health === "degraded").set("warnings", []),

@@ -8,40 +8,41 @@ import {
 } from "../overrides.ts";
 import { editField, fieldsOf, setField } from "../json-edit.ts";
 import { fault, faults, type Override } from "../patch.ts";
-import { fieldError, type Operation } from "../api-error.ts";
+import { fieldError } from "../api-error.ts";
+import type { Endpoint } from "../endpoint.ts";
 
 const body = overrideJson("invokeBody");
 
-/** Responds 400 to bodies with certain fields. */
+/** Responds 400 to requests of one endpoint whose body `matches` selects. The error names `field`. */
 export function refuseBody(
-  operation: Operation,
+  endpoint: Endpoint,
   field: string,
   matches: (fields: Readonly<Record<string, unknown>>) => boolean,
 ): Override {
   return (base) => ({
     validateBody: (value, violations, called) =>
-      called === operation && isObject(value) && matches(value)
+      called === endpoint && isObject(value) && matches(value)
         ? fieldError("invalid-input", field, "is not accepted")
         : base.validateBody(value, violations, called),
   });
 }
 
-/** Responds 400 to bodies with a parameter, or with some of the parameter's values. */
-export function refuseParameter(operation: Operation, name: string, matches = (_value: unknown) => true): Override {
-  return refuseBody(operation, `parameters.${name}`, ({ parameters }) => {
+/** Responds 400 to requests of one endpoint with a certain parameter, or only with the values that `matches` selects. */
+export function refuseParameter(endpoint: Endpoint, name: string, matches = (_value: unknown) => true): Override {
+  return refuseBody(endpoint, `parameters.${name}`, ({ parameters }) => {
     return isObject(parameters) && name in parameters && matches(parameters[name]);
   });
 }
 
-export function refuseUnknownParameters(operation: Operation): Override {
+export function refuseUnknownParameters(endpoint: Endpoint): Override {
   const known = new Set(["temperature", "max_tokens", "context", "resume_from_index", "stream_delay_ms", "chunk_size"]);
-  return refuseBody(operation, "parameters", ({ parameters }) => {
+  return refuseBody(endpoint, "parameters", ({ parameters }) => {
     return isObject(parameters) && Object.keys(parameters).some((name) => !known.has(name));
   });
 }
 
-export function refuseManyParameters(operation: Operation): Override {
-  return refuseBody(operation, "parameters", ({ parameters }) => {
+export function refuseManyParameters(endpoint: Endpoint): Override {
+  return refuseBody(endpoint, "parameters", ({ parameters }) => {
     return isObject(parameters) && Object.keys(parameters).length > 2;
   });
 }
@@ -120,8 +121,8 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   "execution-time-too-long": fault(["INV-4", "INV-9"], "`execution_time` is an hour more than the request took.").by(
     body((value, { elapsedMs }) => setField(value, "metadata.execution_time", 3600 + elapsedMs / 1000)),
   ),
-  // Breaks INV-4, which demands seconds, only in some runs. If a run moves the clock right after a slow request, it
-  // cannot tell how short the execution was.
+  // Breaks INV-4 only in some runs. If the run moves the test clock during a request, the check accepts a duration of
+  // that length.
   "execution-time-in-milliseconds": fault("INV-9", "`execution_time` is in milliseconds.").by(
     body((value, { elapsedMs }) => setField(value, "metadata.execution_time", elapsedMs)),
     ["INV-4"],
@@ -144,17 +145,17 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     "INV-10",
     "An absent `query` is taken as an empty one where there is a `session_id`.",
   ).by((base) => ({
-    validateBody: (value, violations, operation) => {
-      const error = base.validateBody(value, violations, operation);
-      const isInSession = operation === "invoke" && isObject(value) && "session_id" in value;
+    validateBody: (value, violations, endpoint) => {
+      const error = base.validateBody(value, violations, endpoint);
+      const isInSession = endpoint === "invoke" && isObject(value) && "session_id" in value;
       return isInSession && error?.cause === "missing-field" ? null : error;
     },
   })),
   "missing-query-accepted": fault("INV-10", "An absent `query` is taken as an empty one.").by(
     (base) => ({
-      validateBody: (value, violations, operation) => {
-        const error = base.validateBody(value, violations, operation);
-        return operation === "invoke" && error?.cause === "missing-field" ? null : error;
+      validateBody: (value, violations, endpoint) => {
+        const error = base.validateBody(value, violations, endpoint);
+        return endpoint === "invoke" && error?.cause === "missing-field" ? null : error;
       },
     }),
     ["REQ-11", "HOOK-17", "HOOK-18"],
@@ -225,17 +226,17 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
       conversationKey: (input) => {
         const conversation = base.conversationKey(input);
         const had = streams.get(conversation) ?? 0;
-        if (input.operation !== "stream") return `${conversation} after ${had}`;
+        if (input.endpoint !== "stream") return `${conversation} after ${had}`;
         streams.set(conversation, had + 1);
         return conversation;
       },
     };
   }),
   "query-number-crashes": fault("INV-20", "A `query` that is no string responds with 500.").by((base) => ({
-    validateBody: (value, violations, operation) =>
-      operation === "invoke" && isObject(value) && "query" in value && typeof value["query"] !== "string"
+    validateBody: (value, violations, endpoint) =>
+      endpoint === "invoke" && isObject(value) && "query" in value && typeof value["query"] !== "string"
         ? fieldError("crash", "query", "made the server fail")
-        : base.validateBody(value, violations, operation),
+        : base.validateBody(value, violations, endpoint),
   })),
   "text-mangled": fault(["INV-22", "HOOK-42"], "UTF-8 of a response is read as if it were Latin-1.").by((base) => ({
     result: (input) => base.result({ ...input, text: Buffer.from(input.text, "utf8").toString("latin1") }),

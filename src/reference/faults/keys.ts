@@ -4,17 +4,17 @@ import { withPath } from "./edge-cases.ts";
 
 export const keyFaults = faults("Resources / API key", {
   "temporary-key-stays": fault("KEY-3", "A temporary key does not expire.").by((base) => ({
-    identify: (credentials, ring, nowMs, operation) => {
+    identify: (credentials, ring, nowMs, endpoint) => {
       const found = credentials.kind === "bearer" ? ring.find(credentials.text) : undefined;
       return found !== undefined && (found.key.expiresInSeconds ?? 0) > 0
         ? { kind: "known", key: found.key }
-        : base.identify(credentials, ring, nowMs, operation);
+        : base.identify(credentials, ring, nowMs, endpoint);
     },
   })),
   "temporary-key-lives-on-stream": fault("KEY-3", "A temporary key can still stream after it has expired.").by(
     acceptExpiredKeys(
       ({ expiresInSeconds }) => (expiresInSeconds ?? 0) > 0,
-      (operation) => operation === "stream",
+      (endpoint) => endpoint === "stream",
     ),
     ["AUTH-16"],
   ),
@@ -25,7 +25,7 @@ export const keyFaults = faults("Resources / API key", {
     withPath((path) =>
       acceptExpiredKeys(
         ({ expiresInSeconds }) => (expiresInSeconds ?? 0) > 0,
-        (operation) => operation === "list" && !path().includes("?"),
+        (endpoint) => endpoint === "list" && !path().includes("?"),
       ),
     ),
     ["AUTH-16"],
@@ -33,10 +33,10 @@ export const keyFaults = faults("Resources / API key", {
   "temporary-key-prolonged-by-use": fault("KEY-3", "Each request prolongs the life of a temporary key.").by((base) => {
     const livesUntilMs = new Map<string, number>();
     return {
-      identify: (credentials, ring, nowMs, operation) => {
+      identify: (credentials, ring, nowMs, endpoint) => {
         const found = credentials.kind === "bearer" ? ring.find(credentials.text) : undefined;
         const lifeMs = (found?.key.expiresInSeconds ?? 0) * 1000;
-        if (found === undefined || lifeMs === 0) return base.identify(credentials, ring, nowMs, operation);
+        if (found === undefined || lifeMs === 0) return base.identify(credentials, ring, nowMs, endpoint);
         if (nowMs >= (livesUntilMs.get(found.key.key) ?? found.expiresAtMs))
           return { kind: "unauthenticated", cause: "expired-key" };
         livesUntilMs.set(found.key.key, nowMs + lifeMs);
@@ -57,19 +57,19 @@ export const keyFaults = faults("Resources / API key", {
     permits: (key, request) => base.permits({ ...key, allowedIps: null }, request),
   })),
   "temporary-key-outlives-itself": fault("KEY-3", "A temporary key expires after twice its time.").by((base) => ({
-    identify: (credentials, ring, nowMs, operation) => {
+    identify: (credentials, ring, nowMs, endpoint) => {
       const found = credentials.kind === "bearer" ? ring.find(credentials.text) : undefined;
       const lifeMs = (found?.key.expiresInSeconds ?? 0) * 1000;
-      return base.identify(credentials, ring, lifeMs > 0 ? nowMs - lifeMs : nowMs, operation);
+      return base.identify(credentials, ring, lifeMs > 0 ? nowMs - lifeMs : nowMs, endpoint);
     },
   })),
   "temporary-key-turns-wrong": fault(
     "KEY-3",
     "A temporary key that has expired by itself has the code INVALID_API_KEY.",
   ).by((base) => ({
-    identify: (credentials, ring, nowMs, operation) => {
+    identify: (credentials, ring, nowMs, endpoint) => {
       const found = credentials.kind === "bearer" ? ring.find(credentials.text) : undefined;
-      const given = base.identify(credentials, ring, nowMs, operation);
+      const given = base.identify(credentials, ring, nowMs, endpoint);
       return given.kind === "unauthenticated" && (found?.key.expiresInSeconds ?? 0) > 0
         ? { kind: "unauthenticated", cause: "wrong-key" }
         : given;
@@ -118,9 +118,9 @@ export const keyFaults = faults("Resources / API key", {
     const refused = new Set<string>();
     return {
       permits: (key, request) => {
-        const known = refused.has(`${key.name} ${request.operation}`);
+        const known = refused.has(`${key.name} ${request.endpoint}`);
         const permitted = base.permits(known ? { ...key, allowedIps: null } : key, request);
-        if (!permitted) refused.add(`${key.name} ${request.operation}`);
+        if (!permitted) refused.add(`${key.name} ${request.endpoint}`);
         return permitted;
       },
     };

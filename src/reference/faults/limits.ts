@@ -19,23 +19,20 @@ import { fault, faults, type Override } from "../patch.ts";
 import { eventLoopTurns } from "../server/wait.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 
-/**
- * Never refuses a stream because of the hour's limit, but counts each stream. `window` creates the limiters of the hour
- * and the minute.
- */
-const hourNotOfStreams =
+/** Lets the hour's limit count streams, but never refuse one. `window` creates the limiters of the hour and the minute. */
+const exemptStreamsFromHour =
   (window: (size: WindowSize) => Limiter): Override =>
   (base) => {
-    let lastOperation = "";
+    let lastEndpoint = "";
     return {
-      isLimited: (operation) => {
-        lastOperation = operation;
-        return base.isLimited(operation);
+      isLimited: (endpoint) => {
+        lastEndpoint = endpoint;
+        return base.isLimited(endpoint);
       },
       limiters: (limits) => {
         const [hour, minute] = [window(windowsOf(limits).hour), window(windowsOf(limits).minute)];
         return [
-          overrideLimiter(hour, { hasRoom: (nowMs) => lastOperation === "stream" || hour.hasRoom(nowMs) }),
+          overrideLimiter(hour, { hasRoom: (nowMs) => lastEndpoint === "stream" || hour.hasRoom(nowMs) }),
           minute,
         ];
       },
@@ -43,7 +40,7 @@ const hourNotOfStreams =
   };
 
 /** Replaces the limits or lengths of the hour and the minute. Headers still report the tier's numbers. */
-function windows(
+function resizeWindows(
   edit: (limits: TierLimits) => { hour?: number; minute?: number; hourLength?: number; minuteLength?: number },
 ): Override {
   return () => ({
@@ -58,10 +55,7 @@ function windows(
   });
 }
 
-/**
- * Creates a limiter that admits requests by a late count: it misses the requests of the last `lagTurns` turns of the
- * event loop. The headers report the right count.
- */
+/** Creates a limiter that admits requests by a late count: it misses the requests of the last `lagTurns` event-loop turns. The headers report the right count. */
 export function racyLimiter(size: WindowSize, lagTurns = 8): Limiter {
   const advertised = fixedWindow(size);
   const lagging = fixedWindow(size);
@@ -95,17 +89,19 @@ export const rateFaults = faults("Limits / Request rate", {
     limiters: (limits) => [fixedWindow(windowsOf(limits).hour)],
   })),
   "hour-not-of-streams": fault("LIM-3", "Streams are admitted while the hour is used up.").by(
-    hourNotOfStreams(fixedWindow),
+    exemptStreamsFromHour(fixedWindow),
     ["HDR-19"],
   ),
   "rolling-hour-not-of-streams": fault("LIM-3", "Windows roll, and streams are admitted while the hour is used up.").by(
-    hourNotOfStreams(rollingWindow),
+    exemptStreamsFromHour(rollingWindow),
     ["HDR-19"],
   ),
   "batches-beyond-slots-503": fault("LIM-12", "A batch that is refused for its slot responds with 503.").by(
     overrideError(["concurrency-limit"], 503, "UNAVAILABLE", "batch"),
   ),
-  "minute-too-short": fault("LIM-1", "The minute lasts ten seconds.").by(windows(() => ({ minuteLength: 10_000 }))),
+  "minute-too-short": fault("LIM-1", "The minute lasts ten seconds.").by(
+    resizeWindows(() => ({ minuteLength: 10_000 })),
+  ),
   "looks-before-it-counts": fault(
     "LIM-3",
     "Concurrent requests all find the same room in the hour; the headers report the minute.",
@@ -125,14 +121,16 @@ export const rateFaults = faults("Limits / Request rate", {
     }),
   ),
   "one-too-many-an-hour": fault("LIM-3", "One request an hour more is admitted than the tier allows.").by(
-    windows(({ perHour }) => ({ hour: perHour + 1 })),
+    resizeWindows(({ perHour }) => ({ hour: perHour + 1 })),
   ),
   "no-hour-limit": fault("LIM-3", "Only the minute is limited.").by(() => ({
     limiters: (limits) => [fixedWindow(windowsOf(limits).minute)],
   })),
-  "hour-too-short": fault("LIM-3", "The hour lasts half an hour.").by(windows(() => ({ hourLength: hourMs / 2 }))),
+  "hour-too-short": fault("LIM-3", "The hour lasts half an hour.").by(
+    resizeWindows(() => ({ hourLength: hourMs / 2 })),
+  ),
   "one-too-few-an-hour": fault("LIM-4", "One request an hour less is admitted than the tier allows.").by(
-    windows(({ perHour }) => ({ hour: perHour - 1 })),
+    resizeWindows(({ perHour }) => ({ hour: perHour - 1 })),
   ),
   "one-slot-too-many": fault(["LIM-5", "LIM-18"], "One request more may run at once than the tier allows.").by(
     (base) => ({
@@ -218,7 +216,7 @@ export const rateFaults = faults("Limits / Request rate", {
 const lateMs = 90_000;
 
 /** Delays the release of a request's slot in matching cases. */
-function releaseLate(matches: (event: ResponseEvent, head: HeadInput) => boolean): Override {
+function delaySlotRelease(matches: (event: ResponseEvent, head: HeadInput) => boolean): Override {
   return (base) => ({
     releaseDelayMs: (event, head) => (matches(event, head) ? lateMs : base.releaseDelayMs(event, head)),
   });
@@ -226,14 +224,14 @@ function releaseLate(matches: (event: ResponseEvent, head: HeadInput) => boolean
 
 export const scopeFaults = faults("Limits / Scope of limits", {
   "invoke-not-limited": fault(["LIM-1", "LIM-3", "LIM-5", "LIM-10", "LIM-18", "LIM-19"], "Invoke is never refused.").by(
-    (base) => ({ isLimited: (operation) => operation !== "invoke" && base.isLimited(operation) }),
+    (base) => ({ isLimited: (endpoint) => endpoint !== "invoke" && base.isLimited(endpoint) }),
     ["HDR-19"],
   ),
   "key-usage-not-limited": fault("HDR-19", "Key usage is admitted while a limit is used up.").by((base) => ({
-    isLimited: (operation) => operation !== "keyUsage" && base.isLimited(operation),
+    isLimited: (endpoint) => endpoint !== "keyUsage" && base.isLimited(endpoint),
   })),
   "list-not-limited": fault("HDR-19", "The list is admitted while a limit is used up.").by((base) => ({
-    isLimited: (operation) => operation !== "list" && base.isLimited(operation),
+    isLimited: (endpoint) => endpoint !== "list" && base.isLimited(endpoint),
   })),
   "chunks-count": fault("LIM-11", "Each chunk of a stream counts as a request.").by(
     () => ({
@@ -262,28 +260,28 @@ export const scopeFaults = faults("Limits / Scope of limits", {
     ["HDR-12"],
   ),
   "streams-do-not-count": fault("LIM-11", "A stream does not count.").by((base) => ({
-    cost: (operation, agent) => (operation === "stream" ? 0 : base.cost(operation, agent)),
+    cost: (endpoint, agent) => (endpoint === "stream" ? 0 : base.cost(endpoint, agent)),
   })),
   "retry-too-early": fault("LIM-13", "`retry_after` is a third of the time that is left.").by((base) => ({
     retryAfterSeconds: (refusal, nowMs) => Math.max(1, Math.floor(base.retryAfterSeconds(refusal, nowMs) / 3)),
   })),
   "slot-late-after-crash": fault("LIM-17", "The slot of a request that fails with 500 is free after 90 seconds.").by(
-    releaseLate((_moment, { status }) => status >= 500),
+    delaySlotRelease((_moment, { status }) => status >= 500),
   ),
   "slot-late-after-bad-input": fault(
     "LIM-17",
     "The slot of a request that is refused with 400 or 404 is free after 90 seconds.",
-  ).by(releaseLate((_moment, { status }) => status >= 400 && status < 500)),
+  ).by(delaySlotRelease((_moment, { status }) => status >= 400 && status < 500)),
   "slot-late-after-streams": fault("LIM-17", "The slot of a successful stream is free after 90 seconds.").by(
-    releaseLate((event, { operation }) => operation === "stream" && event === "end"),
+    delaySlotRelease((event, { endpoint }) => endpoint === "stream" && event === "end"),
     ["LIM-6"],
   ),
   "slot-back-with-the-head": fault("LIM-18", "A stream frees its slot when its head is sent.").by((base) => ({
-    releasesSlot: (event, head) => (event === "head" && head.operation === "stream") || base.releasesSlot(event, head),
+    releasesSlot: (event, head) => (event === "head" && head.endpoint === "stream") || base.releasesSlot(event, head),
   })),
   "tokens-not-limited": fault("LIM-19", "The month's tokens are not limited.").by(() => ({ needsTokens: () => false })),
   "tokens-not-limited-in-streams": fault("LIM-19", "Streams are admitted once the month's tokens are used up.").by(
-    (base) => ({ needsTokens: (operation) => operation !== "stream" && base.needsTokens(operation) }),
+    (base) => ({ needsTokens: (endpoint) => endpoint !== "stream" && base.needsTokens(endpoint) }),
   ),
   "wrong-keys-charge-the-right-one": fault("LIM-23", "A wrong key uses up the allowance of the key it resembles.").by(
     () => ({

@@ -8,7 +8,7 @@ const list = overrideJson("listBody");
 const usage = overrideJson("usageBody");
 
 /** Leaves matching requests out of the requests that `GET /usage` reports as used. */
-const leftOutOfUsage = (matches: (head: HeadInput) => boolean): Override =>
+const omitFromUsage = (matches: (head: HeadInput) => boolean): Override =>
   overrideResult("isInUsage")((isInUsage, head) => isInUsage && !matches(head));
 
 export const listFaults = faults("Endpoints / 4. List agents", {
@@ -85,26 +85,26 @@ export const usageFaults = faults("Resources / Usage report", {
     usage((body, { hour: { limit } }) => setField(body, "requests", { used: 0, limit, remaining: limit })),
   ),
   "usage-without-streams": fault("USE-7", "`requests.used` does not grow with streams, but `Remaining` falls.").by(
-    leftOutOfUsage(({ operation }) => operation === "stream"),
+    omitFromUsage(({ endpoint }) => endpoint === "stream"),
     ["ALR-3"],
   ),
   "usage-without-errors": fault(
     "USE-7",
     "`requests.used` does not grow with requests that end in a 4xx, but `Remaining` falls.",
   ).by(
-    leftOutOfUsage(({ status }) => status >= 400 && status < 500),
+    omitFromUsage(({ status }) => status >= 400 && status < 500),
     ["ALR-3"],
   ),
   "usage-without-lists": fault("USE-7", "`requests.used` does not grow with lists, but `Remaining` falls.").by(
-    leftOutOfUsage(({ operation }) => operation === "list"),
+    omitFromUsage(({ endpoint }) => endpoint === "list"),
     ["ALR-3"],
   ),
   "tokens-do-not-grow": fault("USE-8", "`tokens.used` is always 0.").by(
     usage((body, { tokens: { limit } }) => setField(body, "tokens", { used: 0, limit, remaining: limit })),
   ),
   "tokens-of-streams-uncounted": fault("USE-8", "`tokens.used` does not grow by the tokens of streams.").by((base) => ({
-    chargeTokens: (account, count, nowMs, operation) => {
-      if (operation !== "stream") base.chargeTokens(account, count, nowMs, operation);
+    chargeTokens: (account, count, nowMs, endpoint) => {
+      if (endpoint !== "stream") base.chargeTokens(account, count, nowMs, endpoint);
     },
   })),
   "tokens-grow-twice": fault("USE-8", "`tokens.used` grows by twice the tokens.").by(

@@ -13,14 +13,14 @@ const withoutVersion = (path: unknown): string => String(path).replace("/v1/", "
 
 const hasEmptyLine = (text: unknown): boolean => typeof text === "string" && text.includes("\n\n");
 
-/** Leaves out the timeouts of streams, for webhooks with events that `isDeaf` selects. */
-const withoutStreamTimeouts =
+/** Sends no `agent.timeout` event of a stream to webhooks whose list of events `isDeaf` selects. */
+const omitStreamTimeouts =
   (isDeaf: (events: readonly string[]) => boolean): Override =>
   (base) => {
     let isOfStream = false;
     return {
       executionEventData: (input) => {
-        isOfStream = input.operation === "stream" && input.stage.kind === "timeout";
+        isOfStream = input.endpoint === "stream" && input.stage.kind === "timeout";
         return base.executionEventData(input);
       },
       selectsType: (events, type) =>
@@ -66,19 +66,19 @@ export const rareRequestFaults = faults("Endpoints / Common request rules 2", {
     },
   })),
   "tokens-of-batches-halved": fault("USE-8", "`tokens.used` grows by half of the tokens of a batch.").by((base) => ({
-    chargeTokens: (account, count, nowMs, operation) =>
-      base.chargeTokens(account, operation === "batch" ? Math.floor(count / 2) : count, nowMs, operation),
+    chargeTokens: (account, count, nowMs, endpoint) =>
+      base.chargeTokens(account, endpoint === "batch" ? Math.floor(count / 2) : count, nowMs, endpoint),
   })),
   "failed-batch-without-input": fault("HOOK-18", "`agent.failed` has no `input` after a batch.").by(
     overrideJson("executionEventData")
-      .when(({ stage, operation }) => stage.kind === "failed" && operation === "batch")
+      .when(({ stage, endpoint }) => stage.kind === "failed" && endpoint === "batch")
       .remove("input"),
   ),
   "empty-lines-refused": fault(["INV-1", "SSE-1"], "A query with an empty line is refused.").by((base) => ({
-    validateBody: (body, violations, operation) =>
+    validateBody: (body, violations, endpoint) =>
       hasEmptyLine(getPath(body, "query"))
         ? fieldError("invalid-input", "query", "must not have an empty line")
-        : base.validateBody(body, violations, operation),
+        : base.validateBody(body, violations, endpoint),
   })),
   "request-signature-without-empty-lines": fault(
     "AUTH-10",
@@ -153,16 +153,16 @@ export const rareRequestFaults = faults("Endpoints / Common request rules 2", {
         return base.streamErrorData(ending);
       },
       releasesSlot: (event, head) => {
-        const isKept = event === "end" && head.operation === "stream" && timedOut > 0;
+        const isKept = event === "end" && head.endpoint === "stream" && timedOut > 0;
         if (isKept) timedOut -= 1;
         return !isKept && base.releasesSlot(event, head);
       },
     };
   }),
   "stream-timeout-not-to-wildcards": fault("HOOK-16", "`agent.*` does not select the `agent.timeout` of a stream.").by(
-    withoutStreamTimeouts((events) => events.includes("agent.*")),
+    omitStreamTimeouts((events) => events.includes("agent.*")),
   ),
   "stream-timeout-not-sent": fault("HOOK-10", "`agent.timeout` is not sent after a stream.").by(
-    withoutStreamTimeouts(() => true),
+    omitStreamTimeouts(() => true),
   ),
 });

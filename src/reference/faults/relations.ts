@@ -26,18 +26,18 @@ const completion = (elapsedMs: number): ExecutionStage => ({
   elapsedMs,
 });
 
-/** A thousand times this duration is less than a second longer than the slow stream of a run takes. */
-const shortSeconds = 0.0027;
+/** The duration that the fault reports. Even 1000 times as much is a plausible duration of a slow stream, so no check of a single message fails. */
+const reportedSeconds = 0.0027;
 
-/** Remembers the invokes of two conversations only. The next conversation replaces the older of the two. */
-function twoSessionsKept(): Override {
+/** Remembers only two conversations of invokes. The next conversation replaces the older one. */
+function keepTwoConversations(): Override {
   return (base) => {
     const kept: string[] = [];
     const begun = new Map<string, number>();
     return {
       conversationKey: (input) => {
         const conversation = base.conversationKey(input);
-        if (input.operation === "stream") return conversation;
+        if (input.endpoint === "stream") return conversation;
         if (!kept.includes(conversation)) {
           begun.set(conversation, (begun.get(conversation) ?? 0) + 1);
           kept.push(conversation);
@@ -78,7 +78,7 @@ export const executionFaults = faults("Events / Webhook events 2", {
     "`execution_time` of `agent.completed` is in milliseconds if the execution was streamed.",
   ).by(
     overrideJson("executionEventData")
-      .when(({ stage, operation }) => stage.kind === "completed" && operation === "stream")
+      .when(({ stage, endpoint }) => stage.kind === "completed" && endpoint === "stream")
       .change("execution_time", (seconds) => Number(seconds) * 1000),
     ["HOOK-17"],
   ),
@@ -86,11 +86,11 @@ export const executionFaults = faults("Events / Webhook events 2", {
     "HOOK-42",
     "`execution_time` of `agent.completed` is in milliseconds if a short execution was streamed.",
   ).by((base) => ({
-    // The test clock stands still during a short stream, so the fault makes up a duration.
-    doneData: (...given) => setField(base.doneData(...given), "execution_time", shortSeconds),
+    // A virtual clock stands still during a short stream, so the real duration is 0. The fault reports another one.
+    doneData: (...given) => setField(base.doneData(...given), "execution_time", reportedSeconds),
     executionEventData: (input) =>
-      input.stage.kind === "completed" && input.operation === "stream"
-        ? setField(base.executionEventData(input), "execution_time", 1000 * shortSeconds)
+      input.stage.kind === "completed" && input.endpoint === "stream"
+        ? setField(base.executionEventData(input), "execution_time", 1000 * reportedSeconds)
         : base.executionEventData(input),
   })),
   "timed-out-and-completed": fault("HOOK-43", "An execution that times out is also told as completed.").by(() => ({
@@ -116,8 +116,8 @@ export const callFaults = faults("Endpoints / 2. Stream an agent response 2", {
     timeoutMs: (agent) => (agent.health === "degraded" ? -1 : base.timeoutMs(agent)),
   })),
   "max-tokens-ignored-in-streams": fault("INV-15", "A stream ignores `max_tokens`.").by((base) => ({
-    truncateText: (text, maxTokens, operation) =>
-      operation === "stream" ? text : base.truncateText(text, maxTokens, operation),
+    truncateText: (text, maxTokens, endpoint) =>
+      endpoint === "stream" ? text : base.truncateText(text, maxTokens, endpoint),
   })),
   "stream-tokens-do-not-add-up": fault("INV-7", "`prompt_tokens` of `done` is one too high.").by(
     done.change("usage.prompt_tokens", (count) => Number(count) + 1),
@@ -130,7 +130,7 @@ export const callFaults = faults("Endpoints / 2. Stream an agent response 2", {
       ending.kind === "error" && ending.cause === "timeout" ? steps.filter(({ kind }) => kind !== "error") : steps,
     ),
   ),
-  "third-session-replaces-the-first": fault("INV-18", "An agent keeps two sessions.").by(twoSessionsKept()),
+  "third-session-replaces-the-first": fault("INV-18", "An agent keeps two sessions.").by(keepTwoConversations()),
 });
 
 export const listingFaults = faults("Resources / Pagination block 2", {

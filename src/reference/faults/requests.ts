@@ -9,7 +9,7 @@ export const serviceFaults = faults("What the service does", {
   "usage-not-json": fault("SVC-1", "The usage report has a comma after its last field.").by((base) => ({
     jsonText: (value, facts) => {
       const text = base.jsonText(value, facts);
-      return facts.operation === "usage" && facts.status === 200 ? text.replace(/\}$/, ",}") : text;
+      return facts.endpoint === "usage" && facts.status === 200 ? text.replace(/\}$/, ",}") : text;
     },
   })),
   "gzip-in-name-only": fault("SVC-1", "JSON is declared as gzipped where the client offers it, and is not.").by(
@@ -63,7 +63,7 @@ const envelopeMetadata = { execution_time: 0, tokens_used: 0 };
 
 export const requestFaults = faults("Endpoints / Common request rules", {
   "health-needs-no-key": fault(["REQ-2", "AUTH-8"], "Health needs no key and accepts a wrong one.").by((base) => ({
-    requiresKey: (operation, credentials) => operation !== "health" && base.requiresKey(operation, credentials),
+    requiresKey: (endpoint, credentials) => endpoint !== "health" && base.requiresKey(endpoint, credentials),
   })),
   "json-declared-html": fault("REQ-4", "JSON responses are declared as HTML.").by((base) => ({
     contentType: (kind, facts) =>
@@ -74,10 +74,10 @@ export const requestFaults = faults("Endpoints / Common request rules", {
   })),
   "key-order-matters": fault("REQ-5", "A body is refused unless `query` is its first key.").by(
     (base) => ({
-      validateBody: (body, violations, operation) =>
+      validateBody: (body, violations, endpoint) =>
         isObject(body) && "query" in body && Object.keys(body)[0] !== "query"
           ? fieldError("invalid-input", "query", "must come first")
-          : base.validateBody(body, violations, operation),
+          : base.validateBody(body, violations, endpoint),
     }),
     ["INV-1", "INV-13", "SSE-1"],
   ),
@@ -117,11 +117,11 @@ export const requestFaults = faults("Endpoints / Common request rules", {
   })),
   "json-of-alerts-refused": fault(["REQ-3", "ALR-1"], "`application/json` is refused where an alert is created.").by(
     (base) => ({
-      acceptsContentType: (contentType, operation) =>
-        operation !== "createAlert" && base.acceptsContentType(contentType, operation),
-      errorStatus: (cause, operation) => (cause === "content-type" ? 415 : base.errorStatus(cause, operation)),
-      errorCode: (cause, operation) =>
-        cause === "content-type" ? "UNSUPPORTED_MEDIA_TYPE" : base.errorCode(cause, operation),
+      acceptsContentType: (contentType, endpoint) =>
+        endpoint !== "createAlert" && base.acceptsContentType(contentType, endpoint),
+      errorStatus: (cause, endpoint) => (cause === "content-type" ? 415 : base.errorStatus(cause, endpoint)),
+      errorCode: (cause, endpoint) =>
+        cause === "content-type" ? "UNSUPPORTED_MEDIA_TYPE" : base.errorCode(cause, endpoint),
     }),
   ),
 });

@@ -1,5 +1,5 @@
 import { isObject } from "../../base/json.ts";
-import type { Step } from "../behaviour/stream.ts";
+import type { StreamStep } from "../behaviour/stream.ts";
 import {
   overrideErrorCode,
   overrideErrorStatus,
@@ -13,11 +13,11 @@ import { fault, faults } from "../patch.ts";
 import { refuseBody, refuseManyParameters, refuseParameter, refuseUnknownParameters } from "./invoke.ts";
 
 /** Edits the steps of a stream. */
-const plan = overrideResult("plan");
+const editSteps = overrideResult("plan");
 
-const isEnd = (step: Step) => step.kind === "done" || step.kind === "error";
-const isStart = (step: Step) => step.kind === "start";
-const isChunk = (step: Step) => step.kind === "chunk";
+const isEnd = (step: StreamStep) => step.kind === "done" || step.kind === "error";
+const isStart = (step: StreamStep) => step.kind === "start";
+const isChunk = (step: StreamStep) => step.kind === "chunk";
 
 const start = overrideJson("startData");
 const chunk = overrideJson("chunkData");
@@ -28,7 +28,7 @@ export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
   "stream-answers-201": fault("SSE-1", "A stream responds with 201.").by(overrideSuccessStatus("stream", 201)),
   "stream-answers-201-at-times": fault("SSE-1", "Each third stream responds with 201.").by(
     overrideThirdSuccessStatus("stream", 201),
-    // These clauses break only in runs in which a third stream belongs to their checks, which need a 200.
+    // The checks of these clauses need a 200. They fail only in runs in which one of their streams is a third one.
     ["SSE-22", "SSE-26", "SSE-34"],
   ),
   "stream-missing-query-422": fault(["SSE-20", "ERR-1", "ERR-10"], "An absent `query` responds with 422.").by(
@@ -80,7 +80,7 @@ export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
     return {
       conversationKey: (facts) => {
         streamCount += 1;
-        return facts.operation === "stream" ? `stream ${streamCount}` : base.conversationKey(facts);
+        return facts.endpoint === "stream" ? `stream ${streamCount}` : base.conversationKey(facts);
       },
     };
   }),
@@ -111,33 +111,39 @@ export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
 });
 
 export const sequenceFaults = faults("States and transitions / Stream sequence", {
-  "start-missing": fault("SSE-4", "There is no `start`.").by(plan((steps) => steps.filter((step) => !isStart(step)))),
-  "start-twice": fault("SSE-4", "`start` comes twice.").by(plan((steps) => [{ kind: "start" }, ...steps])),
+  "start-missing": fault("SSE-4", "There is no `start`.").by(
+    editSteps((steps) => steps.filter((step) => !isStart(step))),
+  ),
+  "start-twice": fault("SSE-4", "`start` comes twice.").by(editSteps((steps) => [{ kind: "start" }, ...steps])),
   "start-late": fault(["SSE-4", "SSE-6"], "`start` follows the first chunk.").by(
-    plan((steps) => {
+    editSteps((steps) => {
       const first = steps.find(isChunk);
       const rest = steps.filter((step) => step !== first && !isStart(step));
       return first === undefined ? steps : [first, { kind: "start" }, ...rest];
     }),
   ),
   "end-missing": fault("SSE-5", "A stream that went well just ends.").by(
-    plan((steps) => steps.filter((step) => step.kind !== "done")),
+    editSteps((steps) => steps.filter((step) => step.kind !== "done")),
   ),
-  "done-twice": fault("SSE-5", "The last event comes twice.").by(plan((steps) => [...steps, ...steps.filter(isEnd)])),
+  "done-twice": fault("SSE-5", "The last event comes twice.").by(
+    editSteps((steps) => [...steps, ...steps.filter(isEnd)]),
+  ),
   "chunk-after-done": fault("SSE-5", "A chunk follows `done`.").by(
-    plan((steps, { chunks, ending }) =>
+    editSteps((steps, { chunks, ending }) =>
       ending.kind === "done"
         ? [...steps, { kind: "chunk", chunk: { text: "late", index: (chunks.at(-1)?.index ?? -1) + 1 } }]
         : steps,
     ),
   ),
   "error-and-done": fault("SSE-5", "`done` follows `error`.").by(
-    plan((steps) => {
+    editSteps((steps) => {
       const failed = steps.some((step) => step.kind === "error");
       return failed ? [...steps, { kind: "done", usage: { prompt: 0, completion: 0 } }] : steps;
     }),
   ),
-  "no-chunks": fault("SSE-6", "The content is never sent.").by(plan((steps) => steps.filter((step) => !isChunk(step)))),
+  "no-chunks": fault("SSE-6", "The content is never sent.").by(
+    editSteps((steps) => steps.filter((step) => !isChunk(step))),
+  ),
   "no-chunks-at-times": fault("SSE-6", "The content of each third stream is never sent.").by((base) => {
     let count = 0;
     return {
@@ -149,19 +155,22 @@ export const sequenceFaults = faults("States and transitions / Stream sequence",
     };
   }),
   "failure-says-done": fault(["SSE-17", "SSE-19", "HOOK-43"], "A failure while streaming is reported as `done`.").by(
-    plan((steps) =>
+    editSteps((steps) =>
       steps.map((step) => (step.kind === "error" ? { kind: "done", usage: { prompt: 0, completion: 0 } } : step)),
     ),
   ),
   "failure-cuts": fault(["SSE-17", "SSE-19"], "A failure while streaming drops the connection.").by(
-    plan((steps) => steps.map((step) => (step.kind === "error" ? { kind: "cut" } : step))),
+    editSteps((steps) => steps.map((step) => (step.kind === "error" ? { kind: "cut" } : step))),
     ["SSE-5"],
   ),
   "stays-open": fault("SSE-28", "The stream stays open for an hour behind its end.").by(
-    plan((steps) => [...steps, { kind: "wait", ms: 3_600_000 }]),
+    editSteps((steps) => [...steps, { kind: "wait", ms: 3_600_000 }]),
   ),
   "all-at-the-end": fault("SSE-29", "Everything is sent at the end.").by(
-    plan((steps) => [...steps.filter(({ kind }) => kind === "wait"), ...steps.filter(({ kind }) => kind !== "wait")]),
+    editSteps((steps) => [
+      ...steps.filter(({ kind }) => kind === "wait"),
+      ...steps.filter(({ kind }) => kind !== "wait"),
+    ]),
   ),
 });
 

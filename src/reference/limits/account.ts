@@ -11,7 +11,7 @@ export interface Refusal {
 }
 
 /** The limits that all accounts of a tier share. */
-export interface AccountTerms {
+export interface AccountLimits {
   /** Greatest number of concurrent requests. */
   readonly slots: number;
   readonly tokensPerMonth: number;
@@ -42,7 +42,7 @@ export interface Account {
 }
 
 /** A month in UTC. */
-interface Month {
+interface CalendarMonth {
   /** Consecutive months have consecutive numbers. */
   readonly number: number;
   readonly fromMs: number;
@@ -50,9 +50,9 @@ interface Month {
 }
 
 /** The last result of `monthAt`. Cached, because most requests fall into the same month. */
-let lastMonth: Month = { number: 0, fromMs: Infinity, toMs: -Infinity };
+let lastMonth: CalendarMonth = { number: 0, fromMs: Infinity, toMs: -Infinity };
 
-function monthAt(nowMs: number): Month {
+function monthAt(nowMs: number): CalendarMonth {
   if (nowMs >= lastMonth.fromMs && nowMs < lastMonth.toMs) return lastMonth;
   const now = new Date(nowMs);
   const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
@@ -72,7 +72,7 @@ export const nextMonthMs = (nowMs: number): number => monthAt(nowMs).toMs;
  */
 export function createAccount(
   limiters: readonly Limiter[],
-  terms: AccountTerms,
+  terms: AccountLimits,
   tokensUsedBefore: number,
   sinceMs: number,
 ): Account {
@@ -84,12 +84,12 @@ export function createAccount(
 
 abstract class BaseAccount implements Account {
   abstract readonly limiters: readonly Limiter[];
-  private readonly terms: AccountTerms;
+  private readonly terms: AccountLimits;
   private concurrent = 0;
   private month: number;
   private tokensUsed: number;
 
-  constructor(terms: AccountTerms, tokensUsedBefore: number, sinceMs: number) {
+  constructor(terms: AccountLimits, tokensUsedBefore: number, sinceMs: number) {
     this.terms = terms;
     this.month = monthAt(sinceMs).number;
     this.tokensUsed = tokensUsedBefore;

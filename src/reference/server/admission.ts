@@ -3,14 +3,15 @@ import type { Header, HeadInput } from "../behaviour/transport.ts";
 import type { ReferenceKey } from "../keys.ts";
 import type { Account, Refusal } from "../limits/account.ts";
 import type { WindowStatus } from "../limits/windows.ts";
-import { apiError, type ApiError, type ErrorCause, type Operation } from "../api-error.ts";
+import { apiError, type ApiError, type ErrorCause } from "../api-error.ts";
+import type { Endpoint } from "../endpoint.ts";
 import type { Credentials } from "../behaviour/authentication.ts";
 import type { ServerState } from "./state.ts";
 import { disconnectSignal, type DisconnectSignal } from "./wait.ts";
 
 /** A request before its body is read. */
 export interface IncomingRequest {
-  readonly operation: Operation;
+  readonly endpoint: Endpoint;
   readonly authorization: string;
   readonly address: string;
   /** `null` if the path names no agent. */
@@ -22,7 +23,7 @@ export interface IncomingRequest {
 export interface RequestContext {
   readonly state: ServerState;
   readonly client: DisconnectSignal;
-  readonly operation: Operation;
+  readonly endpoint: Endpoint;
   readonly arrivedMs: number;
   /** `null` for requests without a valid key. */
   readonly key: ReferenceKey | null;
@@ -30,20 +31,20 @@ export interface RequestContext {
   readonly accountName: string;
   /** When the account was last used before this request; `null` for never. */
   readonly lastUsedMs: number | null;
-  /** The error to send before path, agent and body are checked. */
+  /** The error to send before path, agent and body are checked; `null` for none. */
   readonly error: ApiError | null;
-  /** The error to send if path, agent and body are valid. */
+  /** The error to send if path, agent and body are valid; `null` for none. */
   readonly deferredError: ApiError | null;
   /** Returns the rate-limit headers of the response. Called when the head of the response is sent. */
   rateHeaders(head: HeadInput): readonly Header[];
   onResponseEvent(event: ResponseEvent, head: HeadInput): void;
 }
 
-/** Identifies the key, checks its limits, and counts the request. */
+/** Finds the key of a request, checks the key's permissions and limits, and counts the request. */
 export function admitRequest(state: ServerState, request: IncomingRequest): RequestContext {
   const { behaviour, clock, ring } = state;
   const credentials = behaviour.credentials(request.authorization);
-  const identity = behaviour.identify(credentials, ring, clock.now(), request.operation);
+  const identity = behaviour.identify(credentials, ring, clock.now(), request.endpoint);
   return identity.kind === "known"
     ? admitKey(state, request, identity.key, behaviour.accountOf(identity.key, credentials))
     : admitAddress(state, request, credentials, identity.cause);
@@ -52,7 +53,7 @@ export function admitRequest(state: ServerState, request: IncomingRequest): Requ
 /** Handles a request without a valid key. The limiter of the client's address counts the request. */
 function admitAddress(
   state: ServerState,
-  { operation, address, agentId }: IncomingRequest,
+  { endpoint, address, agentId }: IncomingRequest,
   credentials: Credentials,
   cause: ErrorCause,
 ): RequestContext {
@@ -61,8 +62,8 @@ function admitAddress(
   const account = state.addressAccount(address);
   const charged = behaviour.accountChargedForInvalidKey(credentials, ring);
   if (charged !== null) state.accountOf(charged.key, charged).count(nowMs);
-  const base = { operation, arrivedMs: nowMs, key: null, account, accountName: address, lastUsedMs: null };
-  if (!behaviour.requiresKey(operation, credentials))
+  const base = { endpoint, arrivedMs: nowMs, key: null, account, accountName: address, lastUsedMs: null };
+  if (!behaviour.requiresKey(endpoint, credentials))
     return createContext(state, { ...base, error: null, deferredError: null });
   const exhausted = account.exhaustedLimiter(nowMs);
   if (exhausted !== undefined) {
@@ -94,40 +95,38 @@ function admitKey(
   accountName: string,
 ): RequestContext {
   const { behaviour, clock } = state;
-  const { operation } = request;
+  const { endpoint } = request;
   const account = state.accountOf(accountName, key);
   const nowMs = clock.now();
   const lastUsedMs = state.lastUsedMs.get(accountName) ?? null;
   state.lastUsedMs.set(accountName, nowMs);
-  const base = { operation, arrivedMs: nowMs, key, account, accountName, lastUsedMs, deferredError: null };
+  const base = { endpoint, arrivedMs: nowMs, key, account, accountName, lastUsedMs, deferredError: null };
   if (!behaviour.permits(key, request)) {
     return createContext(state, { ...base, error: apiError("forbidden", "This key may not do that.") });
   }
-  const refusal = behaviour.isLimited(operation) ? refusalOf(state, operation, account, nowMs) : null;
+  const refusal = behaviour.isLimited(endpoint) ? refusalOf(state, endpoint, account, nowMs) : null;
   if (refusal !== null) {
-    const counted = behaviour.countsRefused(refusal.kind)
-      ? refusedAndCounted(state, refusal, operation, account)
-      : refusal;
+    const counted = behaviour.countsRefused(refusal.kind) ? countRefused(state, refusal, endpoint, account) : refusal;
     const advertised = advertisedWindow(state, counted, account, nowMs);
     const error = refusalError(state, { ...counted, window: advertised }, nowMs);
-    const isDeferred = behaviour.reportsLimitErrorsLast() && (operation === "invoke" || operation === "stream");
+    const isDeferred = behaviour.reportsLimitErrorsLast() && (endpoint === "invoke" || endpoint === "stream");
     const errors = isDeferred ? { error: null, deferredError: error } : { error };
     return createContext(state, { ...base, ...errors }, { advertised });
   }
   const { agentId } = request;
   const agent = agentId === null ? "none" : state.agents.has(agentId) ? "known" : "unknown";
-  const cost = behaviour.cost(operation, agent);
-  const slot = behaviour.takesSlot(operation);
+  const cost = behaviour.cost(endpoint, agent);
+  const slot = behaviour.takesSlot(endpoint);
   for (let more = cost; more > 0; more -= 1) state.alerts.countAndAlert(key.name, account, nowMs);
   if (slot) account.takeSlot();
   return createContext(state, { ...base, error: null }, { counted: cost > 0, slot });
 }
 
-/** Counts a refused request against the limits, and returns the refusal with the wait, which may now be longer. */
-function refusedAndCounted(state: ServerState, refusal: Refusal, operation: Operation, account: Account): Refusal {
+/** Counts a refused request. Returns the refusal again, because the count may have made the wait longer. */
+function countRefused(state: ServerState, refusal: Refusal, endpoint: Endpoint, account: Account): Refusal {
   const nowMs = state.clock.now();
   account.count(nowMs);
-  const after = refusalOf(state, operation, account, nowMs);
+  const after = refusalOf(state, endpoint, account, nowMs);
   return after?.kind === refusal.kind ? after : refusal;
 }
 
@@ -140,7 +139,7 @@ function advertisedWindow({ behaviour }: ServerState, refusal: Refusal, account:
 }
 
 /** Returns the refusal by the first limit that has no room for the request; `null` if none refuses. */
-function refusalOf(state: ServerState, operation: Operation, account: Account, nowMs: number): Refusal | null {
+function refusalOf(state: ServerState, endpoint: Endpoint, account: Account, nowMs: number): Refusal | null {
   const { behaviour } = state;
   const exhausted = account.exhaustedLimiter(nowMs);
   const advertised = () => behaviour.advertisedWindow(account.windows(nowMs));
@@ -149,10 +148,10 @@ function refusalOf(state: ServerState, operation: Operation, account: Account, n
     return { kind: "request-limit", window, roomAtMs: exhausted.roomAtMs(nowMs) };
   }
   const tokens = account.tokens(nowMs);
-  if (behaviour.needsTokens(operation) && tokens.used >= tokens.limit) {
+  if (behaviour.needsTokens(endpoint) && tokens.used >= tokens.limit) {
     return { kind: "token-quota", window: advertised(), roomAtMs: behaviour.tokensBackAtMs(nowMs) };
   }
-  if (behaviour.takesSlot(operation) && !account.hasSlot()) {
+  if (behaviour.takesSlot(endpoint) && !account.hasSlot()) {
     return { kind: "concurrency-limit", window: advertised(), roomAtMs: nowMs };
   }
   return null;
@@ -172,10 +171,7 @@ function refusalError({ behaviour }: ServerState, refusal: Refusal, nowMs: numbe
   return apiError(refusal.kind, message, { kind: "limit", limit, remaining, resetAtMs, retryAfterSeconds });
 }
 
-/**
- * The count and the slot that a request takes from its account. `advertised`: the window that the headers of a refusal
- * describe.
- */
+/** Whether a request was counted and took a slot. `advertised` is the window that the headers of a refusal report. */
 interface Admission {
   readonly counted?: boolean;
   readonly slot?: boolean;

@@ -1,11 +1,20 @@
-import { array, errors, integer, json, nullableString, number, object, partial } from "./openapi.ts";
-import { responses, seconds, string, time } from "./openapi.ts";
+import {
+  arraySchema,
+  errorResponses,
+  integerSchema,
+  jsonMediaType,
+  nullableStringSchema,
+  numberSchema,
+  objectSchema,
+  optionalObjectSchema,
+} from "./openapi.ts";
+import { responseSchemas, secondsSchema, stringSchema, timeSchema } from "./openapi.ts";
 
-const { badRequest, noAgent, tooLarge, limited, crashed } = errors;
+const { badRequest, noAgent, tooLarge, limited, crashed } = errorResponses;
 const executionErrors = [badRequest, noAgent, tooLarge, limited, crashed];
 
 const agentId = { agent_id: { type: "string", description: "Identifier of the agent." } };
-const params = object(agentId);
+const params = objectSchema(agentId);
 
 const parameters = {
   temperature: { type: "number", minimum: 0, maximum: 2 },
@@ -26,7 +35,7 @@ const streamParameters = {
 };
 
 const executionBody = (properties: object) =>
-  object(
+  objectSchema(
     {
       query: { type: "string", description: "Input or prompt." },
       parameters: { type: "object", properties, additionalProperties: true },
@@ -36,15 +45,23 @@ const executionBody = (properties: object) =>
   );
 
 /** A page number in a URL. Numbers outside these bounds would lose digits when they are parsed. */
-const pageNumber = { ...integer, minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
+const pageNumber = { ...integerSchema, minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
 
-const tokenUsage = partial({ prompt_tokens: integer, completion_tokens: integer, total_tokens: integer });
+const tokenUsage = optionalObjectSchema({
+  prompt_tokens: integerSchema,
+  completion_tokens: integerSchema,
+  total_tokens: integerSchema,
+});
 
-const invokeResponse = object(
+const invokeResponse = objectSchema(
   {
     result: { type: "object" },
     usage: tokenUsage,
-    metadata: partial({ execution_time: seconds, agent_version: string, request_id: string }),
+    metadata: optionalObjectSchema({
+      execution_time: secondsSchema,
+      agent_version: stringSchema,
+      request_id: stringSchema,
+    }),
   },
   ["result"],
 );
@@ -54,42 +71,53 @@ const invokeResponse = object(
  * to each event.
  */
 function streamEvent(name: string, contentSchema: object) {
-  return object({ event: { const: name }, data: { ...string, contentMediaType: json, contentSchema } });
+  return objectSchema({
+    event: { const: name },
+    data: { ...stringSchema, contentMediaType: jsonMediaType, contentSchema },
+  });
 }
 
 const streamEvents = {
   description: "Each event; `data` is JSON.",
   oneOf: [
-    streamEvent("start", object({ message: string, session_id: string }, ["message"])),
-    streamEvent("chunk", object({ content: string, index: integer }, ["content"])),
-    streamEvent("done", object({ message: string, usage: tokenUsage, execution_time: seconds })),
-    streamEvent("error", object({ error: string, code: string, retry_after: seconds }, ["error", "code"])),
+    streamEvent("start", objectSchema({ message: stringSchema, session_id: stringSchema }, ["message"])),
+    streamEvent("chunk", objectSchema({ content: stringSchema, index: integerSchema }, ["content"])),
+    streamEvent("done", objectSchema({ message: stringSchema, usage: tokenUsage, execution_time: secondsSchema })),
+    streamEvent(
+      "error",
+      objectSchema({ error: stringSchema, code: stringSchema, retry_after: secondsSchema }, ["error", "code"]),
+    ),
   ],
 };
 
-const healthResponse = object(
+const healthResponse = objectSchema(
   {
     status: { type: "string", enum: ["healthy", "degraded", "unhealthy"] },
-    checks: partial({
-      agent: partial({ status: string, response_time_ms: number }),
-      dependencies: { type: "object", additionalProperties: string },
-      resources: partial({ memory_usage_percent: number, cpu_usage_percent: number }),
+    checks: optionalObjectSchema({
+      agent: optionalObjectSchema({ status: stringSchema, response_time_ms: numberSchema }),
+      dependencies: { type: "object", additionalProperties: stringSchema },
+      resources: optionalObjectSchema({ memory_usage_percent: numberSchema, cpu_usage_percent: numberSchema }),
     }),
-    version: string,
-    uptime: seconds,
-    last_request: time,
-    warnings: array(string),
+    version: stringSchema,
+    uptime: secondsSchema,
+    last_request: timeSchema,
+    warnings: arraySchema(stringSchema),
   },
   ["status", "checks"],
 );
 
-const listResponse = object({
-  data: array({ type: "object" }),
-  pagination: partial({ page: integer, limit: integer, total: integer, pages: integer }),
+const listResponse = objectSchema({
+  data: arraySchema({ type: "object" }),
+  pagination: optionalObjectSchema({
+    page: integerSchema,
+    limit: integerSchema,
+    total: integerSchema,
+    pages: integerSchema,
+  }),
 });
 
-const countedUse = object({ used: integer, limit: integer, remaining: integer });
-const usageResponse = object({ period: time, requests: countedUse, tokens: countedUse });
+const countedUse = objectSchema({ used: integerSchema, limit: integerSchema, remaining: integerSchema });
+const usageResponse = objectSchema({ period: timeSchema, requests: countedUse, tokens: countedUse });
 
 /** Schemas of invoke, stream, health, list and usage. */
 export const agentSchemas = {
@@ -98,14 +126,14 @@ export const agentSchemas = {
     operationId: "invokeAgent",
     params,
     body: executionBody(parameters),
-    response: responses("The agent's response.", { [json]: invokeResponse }, executionErrors),
+    response: responseSchemas("The agent's response.", { [jsonMediaType]: invokeResponse }, executionErrors),
   },
   stream: {
     summary: "Stream an agent's response",
     operationId: "streamAgent",
     params,
     body: executionBody(streamParameters),
-    response: responses(
+    response: responseSchemas(
       "Server-sent events: start, chunk, error, done.",
       { "text/event-stream": streamEvents },
       executionErrors,
@@ -115,77 +143,77 @@ export const agentSchemas = {
     summary: "An agent's health",
     operationId: "agentHealth",
     params,
-    response: responses("The health report.", { [json]: healthResponse }, [noAgent]),
+    response: responseSchemas("The health report.", { [jsonMediaType]: healthResponse }, [noAgent]),
   },
   list: {
     summary: "List agents",
     operationId: "listAgents",
-    querystring: partial({ page: pageNumber, limit: pageNumber }),
-    response: responses("One page of the agents.", { [json]: listResponse }, [badRequest, limited]),
+    querystring: optionalObjectSchema({ page: pageNumber, limit: pageNumber }),
+    response: responseSchemas("One page of the agents.", { [jsonMediaType]: listResponse }, [badRequest, limited]),
   },
   usage: {
     summary: "Read usage",
     operationId: "readUsage",
-    response: responses("The usage of the key.", { [json]: usageResponse }, [limited]),
+    response: responseSchemas("The usage of the key.", { [jsonMediaType]: usageResponse }, [limited]),
   },
 };
 
-const agentDetails = object(
+const agentDetails = objectSchema(
   {
-    agent_id: string,
-    agent_name: string,
-    description: string,
-    framework: string,
-    version: string,
+    agent_id: stringSchema,
+    agent_name: stringSchema,
+    description: stringSchema,
+    framework: stringSchema,
+    version: stringSchema,
     status: { type: "string", enum: ["healthy", "degraded", "unhealthy"] },
-    lifecycle: string,
-    created_at: string,
-    entrypoints: array(object({ file: string, module: string, tag: string })),
-    deployment: object({
-      deployment_id: string,
-      timeout: seconds,
-      memory: { ...string, description: "Size with its unit." },
+    lifecycle: stringSchema,
+    created_at: stringSchema,
+    entrypoints: arraySchema(objectSchema({ file: stringSchema, module: stringSchema, tag: stringSchema })),
+    deployment: objectSchema({
+      deployment_id: stringSchema,
+      timeout: secondsSchema,
+      memory: { ...stringSchema, description: "Size with its unit." },
     }),
   },
   ["agent_id", "version", "lifecycle", "entrypoints", "deployment"],
 );
 
-const keyUsage = object({
-  key: partial({
-    name: string,
-    tier: string,
-    scope: string,
-    agents: { type: ["array", "null"], items: string },
-    allowed_ips: { type: ["array", "null"], items: string },
-    expires_at: nullableString,
+const keyUsage = objectSchema({
+  key: optionalObjectSchema({
+    name: stringSchema,
+    tier: stringSchema,
+    scope: stringSchema,
+    agents: { type: ["array", "null"], items: stringSchema },
+    allowed_ips: { type: ["array", "null"], items: stringSchema },
+    expires_at: nullableStringSchema,
   }),
-  period: time,
+  period: timeSchema,
   requests: countedUse,
   tokens: countedUse,
-  last_used: { ...nullableString, description: "When the key was used before this request." },
+  last_used: { ...nullableStringSchema, description: "When the key was used before this request." },
 });
 
-const batchEntry = object(
+const batchEntry = objectSchema(
   {
     query: { type: "string", description: "Input or prompt." },
     parameters: { type: "object", additionalProperties: true },
-    session_id: string,
+    session_id: stringSchema,
   },
   ["query"],
 );
 
-const handle = { operation_id: string, status: string, check_url: string };
+const handle = { operation_id: stringSchema, status: stringSchema, check_url: stringSchema };
 
-const operation = object(
+const operation = objectSchema(
   {
     ...handle,
     status: { type: "string", enum: ["pending", "running", "completed", "failed"] },
-    agent_id: string,
-    created_at: time,
-    started_at: time,
-    completed_at: time,
-    progress: partial({ completed: integer, total: integer }),
-    results: array({ type: "object" }),
+    agent_id: stringSchema,
+    created_at: timeSchema,
+    started_at: timeSchema,
+    completed_at: timeSchema,
+    progress: optionalObjectSchema({ completed: integerSchema, total: integerSchema }),
+    results: arraySchema({ type: "object" }),
   },
   Object.keys(handle),
 );
@@ -199,21 +227,21 @@ export const operationSchemas = {
     summary: "Describe an agent",
     operationId: "describeAgent",
     params,
-    response: responses("The details of the agent.", { [json]: agentDetails }, [noAgent, limited]),
+    response: responseSchemas("The details of the agent.", { [jsonMediaType]: agentDetails }, [noAgent, limited]),
   },
   keyUsage: {
     summary: "Read key usage",
     operationId: "readKeyUsage",
-    response: responses("The usage of the key.", { [json]: keyUsage }, [limited]),
+    response: responseSchemas("The usage of the key.", { [jsonMediaType]: keyUsage }, [limited]),
   },
   batch: {
     summary: "Submit a batch",
     operationId: "submitBatch",
     params,
-    body: object({ batch: array(batchEntry, { minItems: 1, maxItems: 100 }) }),
-    response: responses(
+    body: objectSchema({ batch: arraySchema(batchEntry, { minItems: 1, maxItems: 100 }) }),
+    response: responseSchemas(
       "The handle of the batch's operation.",
-      { [json]: object(handle) },
+      { [jsonMediaType]: objectSchema(handle) },
       [badRequest, noAgent, tooLarge, limited],
       201,
     ),
@@ -221,8 +249,8 @@ export const operationSchemas = {
   checkOperation: {
     summary: "Check an asynchronous operation",
     operationId: "checkOperation",
-    params: object({ operation_id: string }),
-    response: responses("The state of the operation.", { [json]: operation }, [
+    params: objectSchema({ operation_id: stringSchema }),
+    response: responseSchemas("The state of the operation.", { [jsonMediaType]: operation }, [
       [404, "No operation of this key has this id."],
       limited,
     ]),
@@ -230,11 +258,11 @@ export const operationSchemas = {
   execute: {
     summary: "Execute an entrypoint",
     operationId: "executeEntrypoint",
-    params: object({ ...agentId, entrypoint_tag: { ...string, description: "Tag of the entrypoint." } }),
+    params: objectSchema({ ...agentId, entrypoint_tag: { ...stringSchema, description: "Tag of the entrypoint." } }),
     body: executionBody(streamParameters),
-    response: responses(
+    response: responseSchemas(
       "The agent's response; a stream of events if the tag ends in `_stream`.",
-      { [json]: invokeResponse, "text/event-stream": streamEvents },
+      { [jsonMediaType]: invokeResponse, "text/event-stream": streamEvents },
       executionErrors,
     ),
   },

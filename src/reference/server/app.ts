@@ -4,10 +4,11 @@ import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, ty
 import { headerNames } from "../../spec/headers.ts";
 import { signingSecret } from "../keys.ts";
 import { normalizeAddress, clientAddress } from "../addresses.ts";
-import { apiError, type Operation, type ApiError } from "../api-error.ts";
+import { apiError, type ApiError } from "../api-error.ts";
+import type { Endpoint } from "../endpoint.ts";
 import { failed, ok, sendResult } from "./response.ts";
 import { addControlRoutes, validateControlToken } from "./control.ts";
-import { offError } from "./test-control.ts";
+import { testControlOffError } from "./test-control.ts";
 import { plannedError } from "./trouble.ts";
 import { openApiOptions } from "./openapi.ts";
 import { admitRequest, type RequestContext } from "./admission.ts";
@@ -29,7 +30,7 @@ export interface RequestLine {
 }
 
 /** Called for each request after its response has ended. */
-export type Log = (line: RequestLine) => void;
+export type RequestLogger = (line: RequestLine) => void;
 
 const maxPathPartLength = 4096;
 /**
@@ -40,7 +41,7 @@ const buildValidator = AjvCompiler();
 /** Builds the server, which does not listen yet. */
 export async function createApp(
   state: ServerState,
-  log: Log | null = null,
+  log: RequestLogger | null = null,
   tls: TlsFiles | null = null,
 ): Promise<FastifyInstance> {
   const app = fastify({
@@ -51,7 +52,7 @@ export async function createApp(
     ajv: { customOptions: { allErrors: true, coerceTypes: false, removeAdditional: false, useDefaults: false } },
     schemaController: { compilersFactory: { buildValidator } },
     frameworkErrors: (_error, request, reply) => {
-      const context = open(state, log, request, reply, "unknown");
+      const context = openContext(state, log, request, reply, "unknown");
       const unreadable = context.error ?? apiError("malformed-http", "The path cannot be read.");
       sendResult(request, reply, failed(unreadable));
     },
@@ -68,7 +69,7 @@ export async function createApp(
     if (admit(state, log, request, reply)) done();
   });
   app.addHook("preValidation", (request, reply, done) => {
-    if (signatureHolds(state, request)) done();
+    if (hasValidSignature(state, request)) done();
     else sendResult(request, reply, failed(apiError("bad-signature", "The signature is invalid.")));
   });
   app.setNotFoundHandler((request, reply) => sendResult(request, reply, failed(unknownRoute(request))));
@@ -78,7 +79,7 @@ export async function createApp(
     addRoutes(app);
     addControlRoutes(app, state);
   });
-  app.get("/openapi.json", { config: { operation: "description" }, schema: { hide: true } }, (request, reply) =>
+  app.get("/openapi.json", { config: { endpoint: "description" }, schema: { hide: true } }, (request, reply) =>
     sendResult(request, reply, ok(app.swagger())),
   );
   await app.ready();
@@ -88,24 +89,24 @@ export async function createApp(
 /**
  * Starts to handle a request: authenticates it and checks its limits. Returns `false` if it has already sent an error.
  */
-function admit(state: ServerState, log: Log | null, request: FastifyRequest, reply: FastifyReply): boolean {
-  const operation = request.is404 ? "unknown" : (request.routeOptions.config.operation ?? "unknown");
-  const context = open(state, log, request, reply, operation);
+function admit(state: ServerState, log: RequestLogger | null, request: FastifyRequest, reply: FastifyReply): boolean {
+  const endpoint = request.is404 ? "unknown" : (request.routeOptions.config.endpoint ?? "unknown");
+  const context = openContext(state, log, request, reply, endpoint);
   const error =
     context.error ??
-    offError(state, request) ??
-    validateControlToken(operation, request.headers, state.controlToken) ??
+    testControlOffError(state, request) ??
+    validateControlToken(endpoint, request.headers, state.controlToken) ??
     (request.is404
       ? (context.deferredError ?? unknownRoute(request))
-      : (hostError(request) ?? acceptError(state, request, operation)));
-  if (error === null) return !fails(context, request, reply);
+      : (hostError(request) ?? acceptError(state, request, endpoint)));
+  if (error === null) return !failsAsPlanned(context, request, reply);
   sendResult(request, reply, failed(error));
   return false;
 }
 
-/** Makes a request fail if a test control has asked for it. Returns whether the request fails. */
-function fails({ state, operation }: RequestContext, request: FastifyRequest, reply: FastifyReply): boolean {
-  const kind = state.trouble.take(operation, agentIdOf(request.params));
+/** Makes a request fail if a call of the test control has asked for it. Returns whether the request fails. */
+function failsAsPlanned({ state, endpoint }: RequestContext, request: FastifyRequest, reply: FastifyReply): boolean {
+  const kind = state.trouble.take(endpoint, agentIdOf(request.params));
   if (kind === "error") sendResult(request, reply, failed(plannedError()));
   if (kind === "drop") {
     reply.hijack();
@@ -114,19 +115,19 @@ function fails({ state, operation }: RequestContext, request: FastifyRequest, re
   return kind !== null;
 }
 
-function open(
+function openContext(
   state: ServerState,
-  log: Log | null,
+  log: RequestLogger | null,
   request: FastifyRequest,
   reply: FastifyReply,
-  operation: Operation,
+  endpoint: Endpoint,
 ): RequestContext {
   const authorization =
     request.headers.authorization ??
-    state.behaviour.authorizationElsewhere(request.headers, request.originalUrl, operation);
+    state.behaviour.authorizationElsewhere(request.headers, request.originalUrl, endpoint);
   const address = addressOf(state, request);
   const context = admitRequest(state, {
-    operation,
+    endpoint,
     authorization,
     address,
     agentId: agentIdOf(request.params),
@@ -137,7 +138,7 @@ function open(
   reply.raw.on("close", () => {
     const left = !reply.raw.writableFinished;
     if (left && state.behaviour.noticesDisconnect() === "at once") {
-      context.onResponseEvent("left", { operation, status: reply.raw.statusCode });
+      context.onResponseEvent("left", { endpoint, status: reply.raw.statusCode });
     }
     if (left) context.client.disconnect();
     log?.(requestLine(request, reply, context, left));
@@ -181,7 +182,7 @@ const emptyBody = Buffer.alloc(0);
 const signatureName = headerNames.signature.toLowerCase();
 const timestampName = headerNames.timestamp.toLowerCase();
 
-function signatureHolds({ behaviour, clock }: ServerState, request: FastifyRequest): boolean {
+function hasValidSignature({ behaviour, clock }: ServerState, request: FastifyRequest): boolean {
   const { method, originalUrl: path, rawBody, headers } = request;
   const body = rawBody ?? emptyBody;
   const signature = String(headers[signatureName] ?? "");
@@ -199,8 +200,8 @@ function hostError(request: FastifyRequest): ApiError | null {
   return apiError("malformed-http", "The Host header is missing.");
 }
 
-function acceptError(state: ServerState, request: FastifyRequest, operation: Operation): ApiError | null {
-  const isSupported = state.behaviour.supportsAccept(operation, request.headers.accept ?? "");
+function acceptError(state: ServerState, request: FastifyRequest, endpoint: Endpoint): ApiError | null {
+  const isSupported = state.behaviour.supportsAccept(endpoint, request.headers.accept ?? "");
   return isSupported ? null : apiError("not-acceptable", "This endpoint has no media type that Accept allows.");
 }
 

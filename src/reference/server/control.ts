@@ -5,7 +5,8 @@ import type { Agent } from "../agents.ts";
 import { isSameSecret } from "../behaviour/authentication.ts";
 import { isVirtualClock, type VirtualClock } from "../clock.ts";
 import { fieldsOf } from "../json-edit.ts";
-import { fieldError, apiError, type Operation, type ApiError } from "../api-error.ts";
+import { fieldError, apiError, type ApiError } from "../api-error.ts";
+import type { Endpoint } from "../endpoint.ts";
 import { sendResult, failed, ok, type RouteResult } from "./response.ts";
 import { deploy, type DeploymentChange } from "./deployments.ts";
 import type { ServerState } from "./state.ts";
@@ -20,11 +21,11 @@ export const controlTokenHeader = "X-Control-Token";
  * control request.
  */
 export function validateControlToken(
-  operation: Operation,
+  endpoint: Endpoint,
   headers: IncomingHttpHeaders,
   token: string | null,
 ): ApiError | null {
-  if (token === null || (operation !== "clock" && operation !== "control")) return null;
+  if (token === null || (endpoint !== "clock" && endpoint !== "control")) return null;
   const given = headers[controlTokenHeader.toLowerCase()];
   return typeof given === "string" && isSameSecret(given, token)
     ? null
@@ -37,7 +38,7 @@ export function validateControlToken(
  */
 export function addControlRoutes(app: FastifyInstance, state: ServerState): void {
   for (const prefix of ["/control", testControlPath]) {
-    const options = { schema: { hide: true }, config: { operation: "control" } } as const;
+    const options = { schema: { hide: true }, config: { endpoint: "control" } } as const;
     app.post(`${prefix}/deployments`, options, (request, reply) =>
       sendResult(request, reply, controlDeployment(state, request.body)),
     );
@@ -71,7 +72,7 @@ function addClockRoute(app: FastifyInstance, state: ServerState, clock: VirtualC
   const body = { type: "object", properties: { seconds }, required: ["seconds"] };
   app.post<{ Body: { seconds: number } }>(
     path,
-    { config: { operation: "clock" }, schema: { hide: true, body }, attachValidation: true },
+    { config: { endpoint: "clock" }, schema: { hide: true, body }, attachValidation: true },
     async (request, reply) => {
       reply.hijack();
       if (request.validationError !== undefined) {

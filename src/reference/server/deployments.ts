@@ -40,13 +40,13 @@ function newAgent(id: string, nowMs: number): Agent | null {
 
 function withChange(agent: Agent | null, change: DeploymentChange): Agent | null {
   if (agent === null) return null;
-  if (change.kind === "updated") return { ...agent, version: incremented(agent.version) };
+  if (change.kind === "updated") return { ...agent, version: incrementVersion(agent.version) };
   return change.kind === "health_changed"
     ? { ...agent, health: change.health, warnings: change.health === "degraded" ? ["its health was changed"] : [] }
     : agent;
 }
 
 /** Increments the number at the end of a version. Appends `.1` to a version that ends in no number. */
-function incremented(version: string): string {
+function incrementVersion(version: string): string {
   return /\d+$/.test(version) ? version.replace(/\d+$/, (last) => String(Number(last) + 1)) : `${version}.1`;
 }

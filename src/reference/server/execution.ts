@@ -36,21 +36,18 @@ export interface IncomingExecution {
   readonly violations: readonly SchemaViolation[];
 }
 
-/**
- * Returns the error of a request to run an agent, or `null`. The agent or the body may be wrong, or the context may
- * have a deferred error.
- */
+/** Returns the error of a request to run an agent: that of its agent or body, else the context's deferred error; `null` for none. */
 export function validateExecution(context: RequestContext, request: IncomingExecution): ApiError | null {
   const { behaviour, agents } = context.state;
-  const body = behaviour.validateBody(request.body, request.violations, context.operation);
+  const body = behaviour.validateBody(request.body, request.violations, context.endpoint);
   const agent = validateAgent(agents, request.agentId) ?? validateEntrypoint(context, request);
   return behaviour.chooseError(agent, body) ?? context.deferredError;
 }
 
-function validateEntrypoint({ operation, state }: RequestContext, request: IncomingExecution): ApiError | null {
+function validateEntrypoint({ endpoint, state }: RequestContext, request: IncomingExecution): ApiError | null {
   const agent = state.agents.get(request.agentId);
-  if (agent === undefined || findEntrypoint(agent, request.tag, operation === "stream") !== undefined) return null;
-  const wanted = operation === "stream" ? "streaming entrypoint" : "entrypoint that does not stream";
+  if (agent === undefined || findEntrypoint(agent, request.tag, endpoint === "stream") !== undefined) return null;
+  const wanted = endpoint === "stream" ? "streaming entrypoint" : "entrypoint that does not stream";
   return apiError(
     "entrypoint-not-found",
     request.tag === null ? `This agent has no ${wanted}.` : "This agent has no entrypoint of this tag.",
@@ -80,26 +77,26 @@ export function executeAgent(
   request: ExecutionRequest,
   entrypoint: Entrypoint | undefined,
 ): Execution {
-  const { state, operation, account } = context;
-  const { behaviour, clock, conversations } = state;
+  const { state, endpoint, account } = context;
+  const { behaviour, clock, createConversations: conversations } = state;
   const conversation =
     agent.remembers && request.session !== null
       ? conversations.addTurn(conversationKey(context, agent, request.session), request.query)
       : { turn: 1, previousQuery: null };
   const full = agent.respond(request.query, conversation, entrypoint?.tag ?? "");
-  const text = request.maxTokens === null ? full : behaviour.truncateText(full, request.maxTokens, operation);
+  const text = request.maxTokens === null ? full : behaviour.truncateText(full, request.maxTokens, endpoint);
   const usage = { prompt: behaviour.countTokens(request.query), completion: behaviour.countTokens(text) };
   const timesOut = agent.processingMs > behaviour.timeoutMs(agent);
   const processingMs = timesOut ? behaviour.timeoutMs(agent) : agent.processingMs;
-  if (behaviour.updatesLastRequest(operation)) state.lastRequestMs.set(agent.id, clock.now());
+  if (behaviour.updatesLastRequest(endpoint)) state.lastRequestMs.set(agent.id, clock.now());
   if (!timesOut && agent.failure.kind === "none") {
-    behaviour.chargeTokens(account, usage.prompt + usage.completion, clock.now(), operation);
+    behaviour.chargeTokens(account, usage.prompt + usage.completion, clock.now(), endpoint);
   }
   return { agent, text, ...conversation, usage, processingMs, timesOut };
 }
 
-function conversationKey({ state, accountName, operation }: RequestContext, agent: Agent, session: string): string {
-  return state.behaviour.conversationKey({ account: accountName, agent: agent.id, session, operation });
+function conversationKey({ state, accountName, endpoint }: RequestContext, agent: Agent, session: string): string {
+  return state.behaviour.conversationKey({ account: accountName, agent: agent.id, session, endpoint });
 }
 
 /** Reads a valid body. A variant may accept values of other types, which count as absent. */
@@ -135,7 +132,7 @@ export interface ExecutionEvents {
  * for a receiver.
  */
 export function emitExecutionStart(context: RequestContext, agent: Agent, input: unknown): ExecutionEvents {
-  const { state, operation, arrivedMs } = context;
+  const { state, endpoint, arrivedMs } = context;
   const { behaviour, clock, outbox } = state;
   const requestId = behaviour.requestId(state.nextRequestNumber());
   const emit = (stage: ExecutionStage) =>
@@ -143,7 +140,7 @@ export function emitExecutionStart(context: RequestContext, agent: Agent, input:
       type: eventTypeByStage[stage.kind],
       agentId: agent.id,
       deploymentId: agent.deployment.id,
-      data: behaviour.executionEventData({ requestId, input, operation, stage }),
+      data: behaviour.executionEventData({ requestId, input, endpoint, stage }),
     });
   emit({ kind: "invoked" });
   return {

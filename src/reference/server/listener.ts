@@ -45,7 +45,7 @@ export function answerMalformed(state: ServerState, error: NodeJS.ErrnoException
   }
   const address = socket.remoteAddress ?? "";
   const context = admitRequest(state, {
-    operation: "unknown",
+    endpoint: "unknown",
     authorization: "",
     address,
     agentId: null,

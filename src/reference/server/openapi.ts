@@ -4,24 +4,24 @@ import { rateHeaders } from "../../spec/headers.ts";
 // The schemas of requests validate requests. The schemas of responses are only published: serializing by them would
 // drop fields that a variant or fault adds.
 
-export const json = "application/json";
+export const jsonMediaType = "application/json";
 
-export const string = { type: "string" } as const;
-export const integer = { type: "integer" } as const;
-export const number = { type: "number" } as const;
-export const time = { type: "string", format: "date-time" } as const;
-export const seconds = { ...number, description: "Seconds." } as const;
-export const nullableString = { type: ["string", "null"] } as const;
+export const stringSchema = { type: "string" } as const;
+export const integerSchema = { type: "integer" } as const;
+export const numberSchema = { type: "number" } as const;
+export const timeSchema = { type: "string", format: "date-time" } as const;
+export const secondsSchema = { ...numberSchema, description: "Seconds." } as const;
+export const nullableStringSchema = { type: ["string", "null"] } as const;
 
 /** Makes the schema of an object. All its properties are required, unless others are listed. */
-export function object(properties: object, required: readonly string[] = Object.keys(properties)) {
+export function objectSchema(properties: object, required: readonly string[] = Object.keys(properties)) {
   return { type: "object", properties, ...(required.length === 0 ? {} : { required }) };
 }
 
 /** Makes the schema of an object whose properties are all optional. */
-export const partial = (properties: object) => object(properties, []);
+export const optionalObjectSchema = (properties: object) => objectSchema(properties, []);
 
-export const array = (items: object, rest: object = {}) => ({ type: "array", items, ...rest });
+export const arraySchema = (items: object, rest: object = {}) => ({ type: "array", items, ...rest });
 
 type ErrorRow = readonly [status: number, description: string];
 
@@ -30,7 +30,7 @@ const forbidden: ErrorRow = [403, "The key may not do this, or not from this add
 const notAcceptable: ErrorRow = [406, "No media type of the response matches `Accept`."];
 
 /** Errors of several endpoints: status and description. */
-export const errors = {
+export const errorResponses = {
   badRequest: [400, "A field is missing or invalid."],
   noAgent: [404, "No agent has this id."],
   tooLarge: [413, "The body is larger than the server reads."],
@@ -38,18 +38,21 @@ export const errors = {
   crashed: [500, "The agent failed."],
 } as const satisfies Record<string, ErrorRow>;
 
-const errorBody = object({
-  error: object({ code: string, message: string, status: integer, retry_after: integer }, ["code", "message"]),
+const errorBodySchema = objectSchema({
+  error: objectSchema(
+    { code: stringSchema, message: stringSchema, status: integerSchema, retry_after: integerSchema },
+    ["code", "message"],
+  ),
 });
 
 const rateLimitHeaders = Object.fromEntries(
-  Object.values(rateHeaders).map(({ header, says }) => [header, { ...integer, description: says }]),
+  Object.values(rateHeaders).map(({ header, says }) => [header, { ...integerSchema, description: says }]),
 );
 
 /**
  * Makes the schemas of an endpoint's responses: the success with `status`, the given errors, and the errors about keys.
  */
-export function responses(
+export function responseSchemas(
   description: string,
   content: Readonly<Record<string, object>>,
   errorRows: readonly ErrorRow[],
@@ -63,7 +66,7 @@ export function responses(
   const rows = [unauthorized, forbidden, notAcceptable, ...errorRows];
   return {
     [status]: withHeaders(description, content),
-    ...Object.fromEntries(rows.map(([code, text]) => [code, withHeaders(text, { [json]: errorBody })])),
+    ...Object.fromEntries(rows.map(([code, text]) => [code, withHeaders(text, { [jsonMediaType]: errorBodySchema })])),
   };
 }
 
@@ -85,11 +88,11 @@ const transformObject: SwaggerTransformObject = (document) => {
   return document.openapiObject;
 };
 
-const info = { title: "Agent Hosting Service Interface", description: "The reference server.", version: "v1" };
-const components = { securitySchemes: { key: { type: "http", scheme: "bearer" } } } as const;
+const openApiInfo = { title: "Agent Hosting Service Interface", description: "The reference server.", version: "v1" };
+const openApiComponents = { securitySchemes: { key: { type: "http", scheme: "bearer" } } } as const;
 
 /** Options of the plugin that generates the OpenAPI description. */
 export const openApiOptions = {
-  openapi: { openapi: "3.1.0", info, components, security: [{ key: [] }] },
+  openapi: { openapi: "3.1.0", info: openApiInfo, components: openApiComponents, security: [{ key: [] }] },
   transformObject,
 };

@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance } from "fastify";
 import type { Behaviour } from "../behaviour/behaviour.ts";
-import { fieldError, apiError, type Operation, type ApiError } from "../api-error.ts";
+import { fieldError, apiError, type ApiError } from "../api-error.ts";
+import type { Endpoint } from "../endpoint.ts";
 import type { ServerState } from "./state.ts";
 
 /** Makes the server parse every request body as JSON and keep the body's bytes for the signature. */
@@ -9,8 +10,8 @@ export function addBodyParser(app: FastifyInstance, state: ServerState): void {
   app.addContentTypeParser("*", { parseAs: "buffer" }, (request, bytes, done) => {
     request.rawBody = typeof bytes === "string" ? Buffer.from(bytes) : bytes;
     try {
-      const { operation = "unknown" } = request.routeOptions.config;
-      done(null, readJson(state.behaviour, request.headers["content-type"] ?? "", operation, bytes.toString()));
+      const { endpoint = "unknown" } = request.routeOptions.config;
+      done(null, readJson(state.behaviour, request.headers["content-type"] ?? "", endpoint, bytes.toString()));
     } catch (error) {
       done(error instanceof Error ? error : new Error(String(error)));
     }
@@ -32,9 +33,9 @@ class ThrownApiError extends Error {
  *
  * @throws {ThrownApiError} if the body is not JSON
  */
-function readJson(behaviour: Behaviour, contentType: string, operation: Operation, text: string): unknown {
+function readJson(behaviour: Behaviour, contentType: string, endpoint: Endpoint, text: string): unknown {
   if (text === "") return undefined;
-  if (!behaviour.acceptsContentType(contentType, operation)) {
+  if (!behaviour.acceptsContentType(contentType, endpoint)) {
     throw new ThrownApiError(fieldError("content-type", "body", "must be application/json"));
   }
   if (!behaviour.readsText(text)) throw new ThrownApiError(fieldError("malformed-json", "body", "cannot be read"));

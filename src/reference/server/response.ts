@@ -3,7 +3,8 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { HealthStatus } from "../../spec/events.ts";
 import type { Behaviour } from "../behaviour/behaviour.ts";
 import type { Header, HeadInput } from "../behaviour/transport.ts";
-import type { ApiError, Operation } from "../api-error.ts";
+import type { ApiError } from "../api-error.ts";
+import type { Endpoint } from "../endpoint.ts";
 import type { RequestContext } from "./admission.ts";
 import { sleep, eventLoopTurns } from "./wait.ts";
 
@@ -28,13 +29,13 @@ export interface HttpResponse {
 
 /** Turns the result of a route into a response: body, encoding and headers. */
 export function renderResponse(context: RequestContext, result: RouteResult, acceptEncoding: string): HttpResponse {
-  const { operation, state } = context;
+  const { endpoint, state } = context;
   const { behaviour } = state;
   const status =
     result.kind === "json"
-      ? behaviour.successStatus(operation, result.health)
-      : behaviour.errorStatus(result.error.cause, operation);
-  const head: HeadInput = { operation, status };
+      ? behaviour.successStatus(endpoint, result.health)
+      : behaviour.errorStatus(result.error.cause, endpoint);
+  const head: HeadInput = { endpoint, status };
   const { contentType, text } = bodyOf(behaviour, result, head);
   const { bytes, headers } = behaviour.encode(text, acceptEncoding);
   const length: readonly Header[] =
@@ -90,14 +91,14 @@ function bodyOf(
       : behaviour.errorBody({
           ...result.error,
           ...head,
-          code: behaviour.errorCode(result.error.cause, head.operation),
+          code: behaviour.errorCode(result.error.cause, head.endpoint),
         });
   return { contentType: behaviour.contentType("json", head), text: behaviour.jsonText(value, head) };
 }
 
-/** Sends a complete response. Then the request no longer takes a slot for concurrent requests. */
+/** Frees the request's slot for concurrent requests, and then sends the whole response. */
 function send(socket: ServerResponse, context: RequestContext, { status, headers, bytes }: HttpResponse): void {
-  const head: HeadInput = { operation: context.operation, status };
+  const head: HeadInput = { endpoint: context.endpoint, status };
   context.onResponseEvent("head", head);
   context.onResponseEvent("end", head);
   if (socket.destroyed) return;
@@ -112,7 +113,7 @@ declare module "fastify" {
     rawBody: Buffer | null;
   }
   interface FastifyContextConfig {
-    operation?: Operation;
+    endpoint?: Endpoint;
   }
 }
 
@@ -121,12 +122,12 @@ export function sendResult(request: FastifyRequest, reply: FastifyReply, result:
   const { requestContext: context } = request;
   reply.hijack();
   if (context === null) return void reply.raw.destroy();
-  const { operation, state } = context;
+  const { endpoint, state } = context;
   const acceptEncoding = request.headers["accept-encoding"] ?? "";
   const finish = () => send(reply.raw, context, renderResponse(context, result, acceptEncoding));
   const isLimited = result.kind === "error" && result.error.detail.kind === "limit";
-  const turns = state.behaviour.turnsBeforeResponse({ operation });
-  const delayMs = state.behaviour.responseDelayMs({ operation, isLimited });
+  const turns = state.behaviour.turnsBeforeResponse({ endpoint });
+  const delayMs = state.behaviour.responseDelayMs({ endpoint, isLimited });
   if (turns === 0 && delayMs === 0) finish();
   else void Promise.all([eventLoopTurns(turns), sleep(state.clock, delayMs, null)]).then(finish);
 }

@@ -6,7 +6,8 @@ import type {
   FastifySchemaValidationError,
 } from "fastify";
 import type { SchemaViolation } from "../behaviour/invoke.ts";
-import { fieldError, apiError, type Operation } from "../api-error.ts";
+import { fieldError, apiError } from "../api-error.ts";
+import type { Endpoint } from "../endpoint.ts";
 import { sendResult, failed, type RouteResult } from "./response.ts";
 import { checkOperation, submitBatch } from "./batch.ts";
 import type { RequestContext } from "./admission.ts";
@@ -25,33 +26,33 @@ interface RouteShape {
 type RouteRequest = FastifyRequest<RouteShape>;
 
 /** Handles a request and sends the result, now or later. Never rejects. */
-type Handle = (context: RequestContext, request: RouteRequest, reply: FastifyReply) => void | Promise<void>;
+type RouteHandler = (context: RequestContext, request: RouteRequest, reply: FastifyReply) => void | Promise<void>;
 
 /** Makes the handler of an endpoint whose result is ready at once. */
-const immediate =
-  (respond: (context: RequestContext, request: RouteRequest) => RouteResult): Handle =>
+const respondAtOnce =
+  (respond: (context: RequestContext, request: RouteRequest) => RouteResult): RouteHandler =>
   (context, request, reply) =>
     sendResult(request, reply, respond(context, request));
 
 /** Adds all endpoints of the document. Source: Endpoints 1 to 12. */
 export function addRoutes(app: FastifyInstance): void {
-  const add = (method: "GET" | "POST", url: string, operation: Operation, schema: FastifySchema, handle: Handle) =>
+  const add = (method: "GET" | "POST", url: string, endpoint: Endpoint, schema: FastifySchema, handle: RouteHandler) =>
     app.route<RouteShape>({
       method,
       url,
       schema,
       attachValidation: true,
-      config: { operation },
+      config: { endpoint },
       handler: (request, reply) => void (request.requestContext && handle(request.requestContext, request, reply)),
     });
   const agent = "/v1/agents/:agent_id";
   add("POST", `${agent}/invoke`, "invoke", agentSchemas.invoke, sendInvoke);
   add("POST", `${agent}/stream`, "stream", agentSchemas.stream, sendStream);
   add("GET", `${agent}/health`, "health", agentSchemas.health, byAgent(health));
-  add("GET", "/v1/agents", "list", agentSchemas.list, immediate(listForQuery));
-  add("GET", "/v1/usage", "usage", agentSchemas.usage, immediate(usage));
+  add("GET", "/v1/agents", "list", agentSchemas.list, respondAtOnce(listForQuery));
+  add("GET", "/v1/usage", "usage", agentSchemas.usage, respondAtOnce(usage));
   add("GET", agent, "describeAgent", operationSchemas.describe, byAgent(describeAgent));
-  add("GET", "/v1/keys/usage", "keyUsage", operationSchemas.keyUsage, immediate(keyUsage));
+  add("GET", "/v1/keys/usage", "keyUsage", operationSchemas.keyUsage, respondAtOnce(keyUsage));
   const operation = "/v1/operations/:operation_id";
   add("GET", operation, "checkOperation", operationSchemas.checkOperation, byOperation(checkOperation));
   add("POST", `${agent}/batch`, "batch", operationSchemas.batch, byAgent(submitBatch));
@@ -65,22 +66,22 @@ export function addRoutes(app: FastifyInstance): void {
 
 type RespondById = (context: RequestContext, id: string, body: unknown) => RouteResult;
 
-const byAgent = (respond: RespondById): Handle =>
-  immediate((context, { params, body }) => respond(context, params.agent_id, body));
-const byOperation = (respond: RespondById): Handle =>
-  immediate((context, { params, body }) => respond(context, params.operation_id, body));
-const byWebhook = (respond: RespondById): Handle =>
-  immediate((context, { params, body }) => respond(context, params.webhook_id, body));
-const byBody = (respond: (context: RequestContext, body: unknown) => RouteResult): Handle =>
-  immediate((context, { body }) => respond(context, body));
+const byAgent = (respond: RespondById): RouteHandler =>
+  respondAtOnce((context, { params, body }) => respond(context, params.agent_id, body));
+const byOperation = (respond: RespondById): RouteHandler =>
+  respondAtOnce((context, { params, body }) => respond(context, params.operation_id, body));
+const byWebhook = (respond: RespondById): RouteHandler =>
+  respondAtOnce((context, { params, body }) => respond(context, params.webhook_id, body));
+const byBody = (respond: (context: RequestContext, body: unknown) => RouteResult): RouteHandler =>
+  respondAtOnce((context, { body }) => respond(context, body));
 
-const sendInvoke: Handle = async (context, request, reply) => {
+const sendInvoke: RouteHandler = async (context, request, reply) => {
   reply.hijack();
   const crash = failed(apiError("crash", "The server failed."));
   sendResult(request, reply, await invoke(context, executionRequest(request)).catch(() => crash));
 };
 
-const sendStream: Handle = async (context, request, reply) => {
+const sendStream: RouteHandler = async (context, request, reply) => {
   reply.hijack();
   const incoming = executionRequest(request);
   const error = validateExecution(context, incoming);
@@ -89,7 +90,7 @@ const sendStream: Handle = async (context, request, reply) => {
   await stream(context, reply.raw, agent, incoming).catch(() => reply.raw.destroy());
 };
 
-const sendExecute: Handle = (context, request, reply) => {
+const sendExecute: RouteHandler = (context, request, reply) => {
   const send = request.params.entrypoint_tag?.endsWith("_stream") === true ? sendStream : sendInvoke;
   return send(context, request, reply);
 };

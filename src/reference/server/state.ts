@@ -8,12 +8,12 @@ import type { AsyncOperation } from "../behaviour/batches.ts";
 import type { Behaviour } from "../behaviour/behaviour.ts";
 import type { Clock } from "../clock.ts";
 import type { KeyRing, ReferenceKey, TierTable } from "../keys.ts";
-import { createAccount, type Account, type AccountTerms } from "../limits/account.ts";
+import { createAccount, type Account, type AccountLimits } from "../limits/account.ts";
 import { hourMs, type WindowStatus } from "../limits/windows.ts";
 import type { Outbox } from "../webhooks/outbox.ts";
 import type { RecordStore } from "../webhooks/store.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
-import { noTrouble, type Trouble } from "./trouble.ts";
+import { createTrouble, type Trouble } from "./trouble.ts";
 
 /** The state of a running server. */
 export interface ServerState {
@@ -30,18 +30,18 @@ export interface ServerState {
   readonly controlToken: string | null;
   /** Host names, in lower case, under which the test control is on; on loopback, it is on without one. */
   readonly controlHosts: readonly string[];
-  /** Failures that a test control has asked for. */
+  /** Failures that a call of the test control has asked for. */
   readonly trouble: Trouble;
   readonly trustedProxies: AddressSet;
   /** Webhooks and their deliveries. */
   readonly outbox: Outbox;
   readonly alerts: AlertRegistry;
-  readonly conversations: Conversations;
+  readonly createConversations: Conversations;
   /** Time of each agent's last request, by the agent's id. */
   readonly lastRequestMs: Map<string, number>;
   /** Time of each account's last request, by the account's name. */
   readonly lastUsedMs: Map<string, number>;
-  readonly leftOut: LeftOutOfUsage;
+  readonly leftOut: UsageOmissions;
   accountOf(name: string, key: ReferenceKey): Account;
   addressAccount(address: string): Account;
   nextRequestNumber(): number;
@@ -68,7 +68,7 @@ export function serverState(parts: ServerSetup): ServerState {
   const addresses = new Map<string, Account>();
   const startedMs = clock.now();
   let requestCount = 0;
-  const termsOf = memoizeByObject((limits: TierLimits): AccountTerms => ({
+  const termsOf = memoizeByObject((limits: TierLimits): AccountLimits => ({
     slots: behaviour.slots(limits),
     tokensPerMonth: behaviour.tokensPerMonth(limits),
   }));
@@ -78,7 +78,7 @@ export function serverState(parts: ServerSetup): ServerState {
     // started.
     return createAccount(behaviour.limiters(limits), termsOf(limits), tokensUsedBefore, startedMs);
   };
-  const unauthenticated: AccountTerms = { slots: Number.POSITIVE_INFINITY, tokensPerMonth: 0 };
+  const unauthenticated: AccountLimits = { slots: Number.POSITIVE_INFINITY, tokensPerMonth: 0 };
   const openAddress = (): Account => createAccount([behaviour.addressLimiter()], unauthenticated, 0, startedMs);
   return {
     clock,
@@ -90,14 +90,14 @@ export function serverState(parts: ServerSetup): ServerState {
     operations: operationRegistry(),
     controlToken,
     controlHosts,
-    trouble: noTrouble(),
+    trouble: createTrouble(),
     trustedProxies: addressSet(trustedProxies),
     outbox,
     alerts: alertRegistry(records, behaviour, outbox),
-    conversations: conversations(),
+    createConversations: conversations(),
     lastRequestMs: new Map(),
     lastUsedMs: new Map(),
-    leftOut: leftOutOfUsage(),
+    leftOut: usageOmissions(),
     accountOf: (name, key) => getOrCreate(accounts, name, () => openAccount(key)),
     addressAccount: (address) => {
       const [oldest] = addresses.keys();
@@ -121,20 +121,20 @@ function getOrCreate<V>(map: Map<string, V>, name: string, create: () => V): V {
 
 /** The conversations that the agents remember. */
 export interface Conversations {
-  /** Adds a query to the conversation with this name, and returns the state before it. */
+  /** Adds a query to the conversation with this name. Returns the new number of turns, and the query before. */
   addTurn(name: string, query: string): Conversation;
 }
 
 /** Greatest number of kept conversations. One more drops the conversation that was idle longest. */
 const maxConversations = 10_000;
 
-interface Memory {
+interface StoredConversation {
   readonly turns: number;
   readonly lastQuery: string;
 }
 
 export function conversations(): Conversations {
-  const memories = new Map<string, Memory>();
+  const memories = new Map<string, StoredConversation>();
   return {
     addTurn: (name, query) => {
       const before = memories.get(name);
@@ -173,12 +173,12 @@ export function operationRegistry(): OperationRegistry {
  * Counts, for each account and the current hour (UTC), the requests that `GET /usage` leaves out although they were
  * counted.
  */
-interface LeftOutOfUsage {
+interface UsageOmissions {
   add(account: Account, nowMs: number): void;
   count(account: Account, nowMs: number): number;
 }
 
-function leftOutOfUsage(): LeftOutOfUsage {
+function usageOmissions(): UsageOmissions {
   const hourOf = (nowMs: number): number => Math.floor(nowMs / hourMs);
   const counts = new WeakMap<Account, { readonly hour: number; readonly count: number }>();
   const countOf = (account: Account, nowMs: number): number => {
@@ -193,14 +193,13 @@ function leftOutOfUsage(): LeftOutOfUsage {
 
 /** The usage alerts of a server, including those from its data folder. */
 export interface AlertRegistry {
-  /** Number of alerts. */
   readonly count: number;
   add(alert: Alert): void;
   /** Counts a request of a key and sends the alerts whose threshold it crosses. `owner` is the key's name. */
   countAndAlert(owner: string, account: Account, nowMs: number): void;
 }
 
-const recordKind = "alert";
+const alertRecordKind = "alert";
 
 export function alertRegistry(records: RecordStore, behaviour: Behaviour, outbox: Outbox): AlertRegistry {
   const byOwner = new Map<string, Alert[]>();
@@ -210,13 +209,13 @@ export function alertRegistry(records: RecordStore, behaviour: Behaviour, outbox
     count += 1;
   };
   // The cast is safe: `add` wrote these records.
-  for (const { value } of records.list(recordKind)) remember(value as Alert);
+  for (const { value } of records.list(alertRecordKind)) remember(value as Alert);
   return {
     get count() {
       return count;
     },
     add: (alert) => {
-      records.put(recordKind, alert.id, alert);
+      records.put(alertRecordKind, alert.id, alert);
       remember(alert);
     },
     countAndAlert: (owner, account, nowMs) => {

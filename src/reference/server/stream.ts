@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Agent } from "../agents.ts";
-import type { EventStep, Chunk, Step, StreamEnding, StreamInput, Write } from "../behaviour/stream.ts";
+import type { EventStep, Chunk, StreamStep, StreamEnding, StreamInput, StreamBytes } from "../behaviour/stream.ts";
 import type { HeadInput } from "../behaviour/transport.ts";
 import type { RequestContext } from "./admission.ts";
 import {
@@ -26,7 +26,7 @@ export async function stream(
   { body, tag }: IncomingExecution,
 ): Promise<void> {
   const { behaviour } = context.state;
-  const head: HeadInput = { operation: "stream", status: behaviour.successStatus("stream", null) };
+  const head: HeadInput = { endpoint: "stream", status: behaviour.successStatus("stream", null) };
   const request = readExecutionRequest(body);
   const execution = executeAgent(context, agent, request, findEntrypoint(agent, tag, true));
   const events = emitExecutionStart(context, agent, body);
@@ -81,7 +81,7 @@ function* runSteps(connection: Connection, input: StreamInput): Generator<Promis
   const { behaviour } = connection.context.state;
   const notices = behaviour.noticesDisconnect();
   let eventCount = 0;
-  if (write(connection, behaviour.prelude())) yield drained(connection);
+  if (writeToClient(connection, behaviour.prelude())) yield untilDrained(connection);
   for (const step of behaviour.plan(input)) {
     if (
       connection.context.client.isDisconnected() &&
@@ -91,30 +91,34 @@ function* runSteps(connection: Connection, input: StreamInput): Generator<Promis
     if (isEvent(step)) {
       const isFull = writeEvent(connection, input, step, eventCount);
       eventCount += 1;
-      if (isFull) yield drained(connection);
+      if (isFull) yield untilDrained(connection);
     } else {
-      yield pause(connection, step, notices === "at once");
+      yield runPause(connection, step, notices === "at once");
     }
   }
 }
 
-function isEvent(step: Step): step is EventStep {
+function isEvent(step: StreamStep): step is EventStep {
   return step.kind === "start" || step.kind === "chunk" || step.kind === "done" || step.kind === "error";
 }
 
-async function pause(connection: Connection, step: Exclude<Step, EventStep>, untilLeft: boolean): Promise<void> {
+async function runPause(
+  connection: Connection,
+  step: Exclude<StreamStep, EventStep>,
+  untilLeft: boolean,
+): Promise<void> {
   // The head is sent before any wait, so that the client gets it at once.
   connection.chunks.open();
   if (step.kind === "wait")
     await sleep(connection.context.state.clock, step.ms, untilLeft ? connection.context.client : null);
   else if (step.kind === "turns") await eventLoopTurns(step.count);
-  else await cut(connection.response);
+  else await dropConnection(connection.response);
 }
 
 /**
  * Drops the connection after the written data is sent. Node sends data only after the current turn of the event loop.
  */
-async function cut(response: ServerResponse): Promise<void> {
+async function dropConnection(response: ServerResponse): Promise<void> {
   await eventLoopTurns(1);
   response.destroy();
 }
@@ -125,7 +129,7 @@ function writeEvent(connection: Connection, input: StreamInput, step: EventStep,
     for (let more = behaviour.requestsPerChunk(); more > 0; more -= 1) connection.context.account.count(clock.now());
   }
   const data = behaviour.eventText(dataOf(connection, input, step));
-  return write(connection, behaviour.frame(behaviour.eventName(step.kind), data, number));
+  return writeToClient(connection, behaviour.frame(behaviour.eventName(step.kind), data, number));
 }
 
 function dataOf({ context }: Connection, input: StreamInput, step: EventStep): unknown {
@@ -146,7 +150,7 @@ function dataOf({ context }: Connection, input: StreamInput, step: EventStep): u
  * Writes data. Returns whether the socket is full. If so, the caller waits, so that a slow reader does not fill the
  * memory.
  */
-function write({ context, response, chunks }: Connection, writes: readonly Write[]): boolean {
+function writeToClient({ context, response, chunks }: Connection, writes: readonly StreamBytes[]): boolean {
   let isFull = false;
   for (const bytes of writes) {
     if (context.client.isDisconnected() || response.destroyed) return false;
@@ -155,7 +159,7 @@ function write({ context, response, chunks }: Connection, writes: readonly Write
   return isFull;
 }
 
-function drained({ context, response }: Connection): Promise<void> {
+function untilDrained({ context, response }: Connection): Promise<void> {
   return new Promise((resolve) => {
     const settle = () => {
       forget();
@@ -168,11 +172,11 @@ function drained({ context, response }: Connection): Promise<void> {
   });
 }
 
-/** Writes the body of a response, each write as one chunk. */
+/** Writes the body of a response. Each write becomes one HTTP chunk. */
 export interface ChunkWriter {
   /** Sends the head if nothing was written yet. */
   open(): void;
-  write(bytes: Write): boolean;
+  write(bytes: StreamBytes): boolean;
   end(): void;
 }
 
@@ -193,7 +197,7 @@ export function chunkWriter(response: ServerResponse): ChunkWriter {
     write: (bytes) => {
       isOpen = true;
       // An empty chunk would end the body.
-      return bytes.length > 0 && !response.write(isChunked ? framed(bytes) : bytes);
+      return bytes.length > 0 && !response.write(isChunked ? frameChunk(bytes) : bytes);
     },
     end: () => {
       if (isChunked && !response.destroyed) response.write("0\r\n\r\n");
@@ -202,7 +206,7 @@ export function chunkWriter(response: ServerResponse): ChunkWriter {
   };
 }
 
-function framed(bytes: Write): Write {
+function frameChunk(bytes: StreamBytes): StreamBytes {
   const length = `${Buffer.byteLength(bytes).toString(16)}\r\n`;
   return typeof bytes === "string"
     ? `${length}${bytes}\r\n`

@@ -19,14 +19,14 @@ const isLoopbackAddress = (address: string): boolean => /^(::ffff:)?127\./.test(
  * Whether the test control is on for a request. It is on at a named host. It is also on at a loopback address under a
  * loopback name: a web page cannot reach it there by a host name of its own.
  */
-function isOn({ controlToken, controlHosts }: ServerState, { hostname, socket }: FastifyRequest): boolean {
+function isTestControlOn({ controlToken, controlHosts }: ServerState, { hostname, socket }: FastifyRequest): boolean {
   const isLocal = isLoopbackAddress(socket.localAddress ?? "") && loopbackNames.has(hostname);
   return controlToken !== null && (isLocal || controlHosts.includes(hostname.toLowerCase()));
 }
 
 /** Refuses a control request as an unknown path if the test control is off for it. */
-export const offError = (state: ServerState, request: FastifyRequest): ApiError | null =>
-  request.routeOptions.url?.startsWith(testControlPath) === true && !isOn(state, request)
+export const testControlOffError = (state: ServerState, request: FastifyRequest): ApiError | null =>
+  request.routeOptions.url?.startsWith(testControlPath) === true && !isTestControlOn(state, request)
     ? apiError("unknown-path", "This path is not defined.")
     : null;
 
@@ -37,17 +37,17 @@ export function addTestControlRoutes(app: FastifyInstance, state: ServerState): 
       method,
       url: testControlPath + path,
       schema: { hide: true },
-      config: { operation: "control" },
+      config: { endpoint: "control" },
       handler: (request, reply) => sendResult(request, reply, respond(request.body)),
     });
-  add("GET", "", () => ok(offer(state)));
+  add("GET", "", () => ok(discoveryDocument(state)));
   add("POST", "/trouble", (body) => planTrouble(state, body));
   add("POST", "/keys", (body) => issueKey(state, body));
   add("GET", "/agents", () => ok({ agents: agentsForRoles() }));
 }
 
-/** The discovery document: it says which calls exist. */
-function offer({ clock }: ServerState): object {
+/** Makes the discovery document of the test control, which lists its calls. */
+function discoveryDocument({ clock }: ServerState): object {
   const always = ["deployments", "trouble", "keys", "key-use", "agents"];
   const hasClock = isVirtualClock(clock);
   return {
@@ -76,7 +76,7 @@ function issueKey({ ring, clock }: ServerState, body: unknown): RouteResult {
   return ok({ name, key, tier });
 }
 
-/** For each field of the body: which values are right, and what a wrong value is told. */
+/** The fields of a request for a key: whether a value is valid, and the reason that the error gives for an invalid one. */
 const traitRules = {
   scope: { isRight: (value: unknown) => value === "read-only", reason: "must be read-only" },
   agents: { isRight: isTextList, reason: "must be a list of strings" },
@@ -106,7 +106,7 @@ function traitsOf(fields: Readonly<Record<string, unknown>>): Partial<KeyTraits>
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-/** The agent for each role, under the names that a target file uses. */
+/** Returns the id of the agent for each role, under the names that a target file uses. */
 function agentsForRoles(): object {
   const { longStream: _long, slowStream, multiByte: _multi, otherVersion: _other, ...roles } = agentsByRole;
   return { ...roles, slowStreaming: slowStream };

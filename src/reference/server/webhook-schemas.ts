@@ -1,7 +1,17 @@
 import { webhookEvents } from "../../spec/events.ts";
-import { array, errors, integer, json, nullableString, object, responses, string, time } from "./openapi.ts";
+import {
+  arraySchema,
+  errorResponses,
+  integerSchema,
+  jsonMediaType,
+  nullableStringSchema,
+  objectSchema,
+  responseSchemas,
+  stringSchema,
+  timeSchema,
+} from "./openapi.ts";
 
-const { badRequest, noAgent, tooLarge, limited } = errors;
+const { badRequest, noAgent, tooLarge, limited } = errorResponses;
 
 const url = {
   type: "string",
@@ -11,45 +21,51 @@ const url = {
 
 const noWebhook = [404, "This key has no webhook of this id."] as const;
 
-const params = object({ webhook_id: { type: "string", description: "Identifier of the webhook." } });
+const params = objectSchema({ webhook_id: { type: "string", description: "Identifier of the webhook." } });
 
-const webhook = object({
-  webhook_id: string,
-  url: string,
-  events: array(string),
-  agent_id: { ...nullableString, description: "The only agent whose events the webhook gets; null for all." },
-  status: string,
-  created_at: time,
+const webhook = objectSchema({
+  webhook_id: stringSchema,
+  url: stringSchema,
+  events: arraySchema(stringSchema),
+  agent_id: { ...nullableStringSchema, description: "The only agent whose events the webhook gets; null for all." },
+  status: stringSchema,
+  created_at: timeSchema,
 });
 
-const delivery = object({
-  delivery_id: string,
-  event_id: string,
-  type: string,
+const delivery = objectSchema({
+  delivery_id: stringSchema,
+  event_id: stringSchema,
+  type: stringSchema,
   status: { type: "string", enum: ["pending", "delivered", "failed"] },
-  created_at: time,
-  attempts: array(
-    object({
-      attempted_at: time,
+  created_at: timeSchema,
+  attempts: arraySchema(
+    objectSchema({
+      attempted_at: timeSchema,
       status_code: { type: ["integer", "null"], description: "null if no response came in time." },
-      error: nullableString,
+      error: nullableStringSchema,
     }),
   ),
-  next_attempt_at: { ...nullableString, format: "date-time" },
+  next_attempt_at: { ...nullableStringSchema, format: "date-time" },
 });
 
-const metrics = object({
-  webhook_id: string,
-  total_deliveries: integer,
-  successful: integer,
-  failed: integer,
+const metrics = objectSchema({
+  webhook_id: stringSchema,
+  total_deliveries: integerSchema,
+  successful: integerSchema,
+  failed: integerSchema,
   average_response_time: { type: "number", description: "Milliseconds; 0 before the first response." },
-  last_delivery: { ...time, description: "The time of the webhook's creation before the first delivery." },
+  last_delivery: { ...timeSchema, description: "The time of the webhook's creation before the first delivery." },
 });
 
 const threshold = { type: "number", minimum: 0, maximum: 100, description: "Per cent of the hour's requests." };
 
-const alert = object({ alert_id: string, type: string, threshold, webhook_url: string, created_at: time });
+const alert = objectSchema({
+  alert_id: stringSchema,
+  type: stringSchema,
+  threshold,
+  webhook_url: stringSchema,
+  created_at: timeSchema,
+});
 
 /**
  * Schemas of the routes of webhooks and alerts. They only describe the request bodies: functions of `Behaviour`
@@ -59,7 +75,7 @@ export const webhookSchemas = {
   createWebhook: {
     summary: "Create a webhook",
     operationId: "createWebhook",
-    body: object(
+    body: objectSchema(
       {
         url,
         events: {
@@ -76,15 +92,20 @@ export const webhookSchemas = {
       },
       ["url", "events"],
     ),
-    response: responses("The webhook.", { [json]: webhook }, [badRequest, noAgent, tooLarge, limited], 201),
+    response: responseSchemas(
+      "The webhook.",
+      { [jsonMediaType]: webhook },
+      [badRequest, noAgent, tooLarge, limited],
+      201,
+    ),
   },
   listDeliveries: {
     summary: "List the deliveries of a webhook",
     operationId: "listDeliveries",
     params,
-    response: responses(
+    response: responseSchemas(
       "Its deliveries, the newest first.",
-      { [json]: object({ webhook_id: string, data: array(delivery) }) },
+      { [jsonMediaType]: objectSchema({ webhook_id: stringSchema, data: arraySchema(delivery) }) },
       [noWebhook, limited],
     ),
   },
@@ -92,12 +113,12 @@ export const webhookSchemas = {
     summary: "Read the metrics of a webhook",
     operationId: "webhookMetrics",
     params,
-    response: responses("The metrics of its deliveries.", { [json]: metrics }, [noWebhook, limited]),
+    response: responseSchemas("The metrics of its deliveries.", { [jsonMediaType]: metrics }, [noWebhook, limited]),
   },
   createAlert: {
     summary: "Create a usage alert",
     operationId: "createAlert",
-    body: object({ type: { type: "string", enum: ["rate_limit"] }, threshold, webhook_url: url }),
-    response: responses("The alert.", { [json]: alert }, [badRequest, tooLarge, limited], 201),
+    body: objectSchema({ type: { type: "string", enum: ["rate_limit"] }, threshold, webhook_url: url }),
+    response: responseSchemas("The alert.", { [jsonMediaType]: alert }, [badRequest, tooLarge, limited], 201),
   },
 };

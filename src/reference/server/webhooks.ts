@@ -12,7 +12,7 @@ export function createWebhook(context: RequestContext, body: unknown): RouteResu
   const { behaviour, outbox } = state;
   const request = behaviour.readWebhookRequest(body);
   const invalid = behaviour.validateWebhook(body, (url) => outbox.addressRefusal(url));
-  const error = invalid ?? validateReach(context, request) ?? deferredError;
+  const error = invalid ?? validateAgentAccess(context, request) ?? deferredError;
   if (error !== null || key === null) return failed(error ?? apiError("missing-key", "A key is required."));
   return ok(behaviour.webhookBody(outbox.add({ ...request, headers: {}, owner: key.name })));
 }
@@ -21,13 +21,13 @@ export function createWebhook(context: RequestContext, body: unknown): RouteResu
  * Returns an error if the key may not call the agents whose events the webhook would get, or if the webhook's agent is
  * unknown; otherwise `null`.
  */
-function validateReach(
-  { key, operation, state: { agents, behaviour } }: RequestContext,
+function validateAgentAccess(
+  { key, endpoint, state: { agents, behaviour } }: RequestContext,
   { agentId }: WebhookRequest,
 ): ApiError | null {
   // The empty id stands for all agents. No agent has it, so a key for some agents cannot create a webhook for all. The
   // client's address was already checked.
-  const request = { operation, agentId: agentId ?? "", address: "", isSigned: false };
+  const request = { endpoint, agentId: agentId ?? "", address: "", isSigned: false };
   if (key !== null && !behaviour.permits({ ...key, allowedIps: null }, request))
     return apiError("forbidden", "This key may create webhooks for its own agents only: name one of them as agent_id.");
   return agentId === null ? null : validateAgent(agents, agentId);

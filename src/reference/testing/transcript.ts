@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { standardAlerts } from "../behaviour/alerts.ts";
-import { standard, type Behaviour } from "../behaviour/behaviour.ts";
+import { standardBehaviour, type Behaviour } from "../behaviour/behaviour.ts";
 import { standardDeliveries } from "../behaviour/deliveries.ts";
 import { standardLimits } from "../behaviour/limits.ts";
 import { standardBatches } from "../behaviour/batches.ts";
@@ -21,7 +21,7 @@ export type Transcript = ReadonlyMap<string, readonly string[]>;
 
 export async function transcript(): Promise<Transcript> {
   const lines = new Map<string, readonly string[]>();
-  for (const { name } of parts) {
+  for (const { name } of transcriptParts) {
     const ofPart: string[] = [];
     for await (const line of linesOf(name, [])) ofPart.push(line);
     lines.set(name, ofPart);
@@ -30,8 +30,8 @@ export async function transcript(): Promise<Transcript> {
 }
 
 /** Whether a server with this patch responds differently from `expected`. Stops at the first difference. */
-export async function differs(patch: Patch, expected: Transcript): Promise<boolean> {
-  for (const name of likelyFirst(patch)) {
+export async function respondsDifferently(patch: Patch, expected: Transcript): Promise<boolean> {
+  for (const name of likelyPartsFirst(patch)) {
     const lines = expected.get(name) ?? [];
     let at = 0;
     for await (const line of linesOf(name, [patch])) {
@@ -46,7 +46,7 @@ export async function differs(patch: Patch, expected: Transcript): Promise<boole
 async function* linesOf(name: string, patches: readonly Patch[]): AsyncGenerator<string> {
   const server = await testServer({ patches });
   try {
-    yield* parts.find((part) => part.name === name)?.script(server) ?? [];
+    yield* transcriptParts.find((part) => part.name === name)?.script(server) ?? [];
   } finally {
     await server.close();
   }
@@ -56,10 +56,12 @@ async function* linesOf(name: string, patches: readonly Patch[]): AsyncGenerator
  * Returns the names of all parts. The parts about a function that the patch replaces come first, because they show most
  * patches at once.
  */
-function likelyFirst({ override }: Patch): string[] {
-  const replaced = Object.keys(override(standard));
-  const isLikely = ({ home }: Part): boolean => replaced.some((decision) => decision in home);
-  return [...parts.filter(isLikely), ...parts.filter((part) => !isLikely(part))].map(({ name }) => name);
+function likelyPartsFirst({ override }: Patch): string[] {
+  const replaced = Object.keys(override(standardBehaviour));
+  const isLikely = ({ home: exercises }: TranscriptPart): boolean => replaced.some((decision) => decision in exercises);
+  return [...transcriptParts.filter(isLikely), ...transcriptParts.filter((part) => !isLikely(part))].map(
+    ({ name }) => name,
+  );
 }
 
 const turn = (body: unknown, rest: TestCall = {}): TestCall => ({ key: "team", body, ...rest });
@@ -160,7 +162,7 @@ const calls: readonly (readonly [string, TestCall])[] = [
   ["/agents/echo/invoke", turn({ query: "x".repeat(1_100_000) })],
 ];
 
-async function told(server: TestServer, path: string, call: TestCall): Promise<string> {
+async function describeCall(server: TestServer, path: string, call: TestCall): Promise<string> {
   try {
     const { status, headers, text } = await server.call(path, call);
     return JSON.stringify([path, status, headers, text]);
@@ -172,8 +174,8 @@ async function told(server: TestServer, path: string, call: TestCall): Promise<s
 /** Milliseconds to wait for a response. No response takes this long, even on a busy machine. */
 const timeoutMs = 5000;
 
-/** Resolves to the text, or to "still open" if a stream does not end in time. */
-async function soon(text: Promise<string>): Promise<string> {
+/** Resolves to the text, or to "still open" if the text does not come within `timeoutMs`. */
+async function withinTimeout(text: Promise<string>): Promise<string> {
   const giveUp = new AbortController();
   const late = sleep(timeoutMs, "still open", { signal: giveUp.signal }).catch(String);
   return Promise.race([text.catch(String), late]).finally(() => giveUp.abort());
@@ -181,26 +183,28 @@ async function soon(text: Promise<string>): Promise<string> {
 
 const askEverything: Script = async function* (server) {
   yield server.reference.keys.map(({ key }) => key).join();
-  for (const [path, call] of calls) yield await soon(told(server, path, call));
+  for (const [path, call] of calls) yield await withinTimeout(describeCall(server, path, call));
   // These requests record the exact bytes of a response.
   const { key } = server.reference.issueKey("pro");
   const authorized = `Host: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n`;
   yield await server.raw(`GET /v1/nothing HTTP/1.1\r\n${authorized}\r\n`);
   const body = JSON.stringify(hello);
   const length = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
-  yield await soon(server.raw(`POST /v1/agents/echo/stream HTTP/1.1\r\n${authorized}${length}\r\n${body}`));
+  yield await withinTimeout(server.raw(`POST /v1/agents/echo/stream HTTP/1.1\r\n${authorized}${length}\r\n${body}`));
   const written = [`Basic ${key}`, `bearer ${key}`, `Bearer ${key.slice(0, -1)}x`, `Bearer ${key}x`, `Bearer ${key}`];
-  for (const authorization of written) yield await told(server, "/usage", { key: null, headers: { authorization } });
-  for (let at = 0; at < 8; at += 1) yield await told(server, "/agents/echo/invoke", { key: "quota", body: hello });
+  for (const authorization of written)
+    yield await describeCall(server, "/usage", { key: null, headers: { authorization } });
+  for (let at = 0; at < 8; at += 1)
+    yield await describeCall(server, "/agents/echo/invoke", { key: "quota", body: hello });
 };
 
 const useUpAKey: Script = async function* (server) {
   const { name: key } = server.reference.issueKey("free");
   const other = server.reference.issueKey("free").name;
-  const ask = () => told(server, "/agents/echo/invoke", { key, body: hello });
+  const ask = () => describeCall(server, "/agents/echo/invoke", { key, body: hello });
   for (let at = 0; at < 12; at += 1) yield await ask();
-  yield await told(server, "/agents/echo/health", { key });
-  yield await told(server, "/usage", { key: other });
+  yield await describeCall(server, "/agents/echo/health", { key });
+  yield await describeCall(server, "/usage", { key: other });
   for (let minute = 0; minute < 12; minute += 1) {
     await server.reference.advance(41_000);
     for (let at = 0; at < 12; at += 1) yield await ask();
@@ -212,17 +216,18 @@ const useUpAKey: Script = async function* (server) {
   const answers = await Promise.all(burst);
   yield String(answers.map(({ status }) => String(status)).toSorted());
   yield String(answers.map(({ headers }) => String(headers["x-ratelimit-remaining"])).toSorted());
-  for (let at = 0; at < 25; at += 1) yield await told(server, "/usage", { key: "ah_wrong" });
+  for (let at = 0; at < 25; at += 1) yield await describeCall(server, "/usage", { key: "ah_wrong" });
   const enterprise = server.reference.issueKey("enterprise").name;
-  for (let at = 0; at < 210; at += 1) yield await told(server, "/usage", { key: enterprise });
+  for (let at = 0; at < 210; at += 1) yield await describeCall(server, "/usage", { key: enterprise });
 };
 
 const useSlots: Script = async function* (server) {
   const { name: key } = server.reference.issueKey("free");
   for (const agent of ["crasher", "nobody"]) {
-    for (let at = 0; at < 3; at += 1) yield await told(server, `/agents/${agent}/invoke`, { key, body: hello });
+    for (let at = 0; at < 3; at += 1) yield await describeCall(server, `/agents/${agent}/invoke`, { key, body: hello });
   }
-  for (let at = 0; at < 3; at += 1) yield await soon(told(server, "/agents/echo/stream", { key, body: hello }));
+  for (let at = 0; at < 3; at += 1)
+    yield await withinTimeout(describeCall(server, "/agents/echo/stream", { key, body: hello }));
   const next = server.reference.issueKey("free").name;
   const streams = [];
   for (let at = 0; at < 3; at += 1) {
@@ -230,25 +235,25 @@ const useSlots: Script = async function* (server) {
     yield String(stream.status);
     streams.push(stream);
   }
-  yield await told(server, "/usage", { key: next });
-  yield await told(server, "/agents", { key: next });
+  yield await describeCall(server, "/usage", { key: next });
+  yield await describeCall(server, "/agents", { key: next });
   for (const stream of streams) stream.disconnect();
   for (let at = 0; at < 20; at += 1) await server.call("/agents/echo/health");
-  yield await told(server, "/usage", { key: next });
+  yield await describeCall(server, "/usage", { key: next });
 };
 
 const passTime: Script = async function* (server) {
-  const slow = told(server, "/agents/sleeper/invoke", { body: hello });
-  const stuck = told(server, "/agents/stuck/invoke", { body: hello });
+  const slow = describeCall(server, "/agents/sleeper/invoke", { body: hello });
+  const stuck = describeCall(server, "/agents/stuck/invoke", { body: hello });
   const stream = await server.stream("dripper");
   const long = await server.stream("echo", { body: { query: "a b", parameters: { stream_delay_ms: 45_000 } } });
   await server.reference.advance(500);
-  yield await soon(stream.until("start"));
+  yield await withinTimeout(stream.until("start"));
   await server.reference.advance(600_000);
   yield await slow;
   yield await stuck;
-  for (const read of [stream, long]) yield await soon(read.until("no such text"));
-  yield await told(server, "/usage", { key: "temporary" });
+  for (const read of [stream, long]) yield await withinTimeout(read.until("no such text"));
+  yield await describeCall(server, "/usage", { key: "temporary" });
 };
 
 const submitBatches: Script = async function* (server) {
@@ -256,21 +261,21 @@ const submitBatches: Script = async function* (server) {
   const { status, text, json } = await server.call("/agents/keeper/batch", { body: { batch } });
   yield `${status} ${text}`;
   const id = Object.entries(json ?? {}).find(([name]) => name === "operation_id")?.[1];
-  const readOperation = () => told(server, `/operations/${String(id)}`, {});
+  const readOperation = () => describeCall(server, `/operations/${String(id)}`, {});
   for (const ms of [0, 300, 300, 1000]) {
     await server.reference.advance(ms);
     yield await readOperation();
   }
 };
 
-interface Part {
+interface TranscriptPart {
   readonly name: string;
   readonly script: Script;
   /** The functions of `Behaviour` that the part exercises. */
   readonly home: Partial<Behaviour>;
 }
 
-const parts: readonly Part[] = [
+const transcriptParts: readonly TranscriptPart[] = [
   { name: "everything", script: askEverything, home: {} },
   { name: "batches", script: submitBatches, home: standardBatches },
   {

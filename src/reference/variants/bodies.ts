@@ -9,11 +9,14 @@ import { fieldError, apiError } from "../api-error.ts";
 const metadata = { execution_time: 0.25, tokens_used: 0 };
 
 /** Wraps a body in the document's generic envelope, as `data.result`. */
-export const inResult = (value: unknown) => ({ status: "success", data: { result: value, metadata } });
+export const wrapAsResult = (value: unknown) => ({ status: "success", data: { result: value, metadata } });
 /** Wraps a body in the document's generic envelope, as `data`. */
-export const inEnvelope = (value: unknown) => ({ status: "success", data: value });
-/** Like {@link inEnvelope}, but adds the envelope's `metadata` to the body. */
-const inData = (value: unknown) => ({ status: "success", data: isObject(value) ? { ...value, metadata } : value });
+export const wrapAsData = (value: unknown) => ({ status: "success", data: value });
+/** Wraps a body in the document's generic envelope, as `data`, to which it adds the envelope's `metadata`. */
+const wrapWithMetadata = (value: unknown) => ({
+  status: "success",
+  data: isObject(value) ? { ...value, metadata } : value,
+});
 
 const invoke = overrideJson("invokeBody");
 const health = overrideJson("healthBody");
@@ -24,11 +27,11 @@ const usage = overrideJson("usageBody");
 const acceptAnyValue =
   (field: string): Override =>
   (base) => ({
-    validateBody: (body, violations, operation) =>
+    validateBody: (body, violations, endpoint) =>
       base.validateBody(
         body,
         violations.filter(({ path }) => path !== field),
-        operation,
+        endpoint,
       ),
   });
 
@@ -43,21 +46,21 @@ export const invokeVariants = variants("Endpoints / 1. Invoke an agent", {
   ),
   "query-number-accepted": variant("A `query` that is no string is taken as text.").by(acceptAnyValue("/query")),
   "empty-query-refused": variant("An empty `query` is refused.").by((base) => ({
-    validateBody: (body, violations, operation) =>
+    validateBody: (body, violations, endpoint) =>
       isObject(body) && body["query"] === ""
         ? fieldError("invalid-input", "query", "is empty")
-        : base.validateBody(body, violations, operation),
+        : base.validateBody(body, violations, endpoint),
   })),
   "body-before-agent": variant("The body is validated before the agent.").by(() => ({
     chooseError: (agent, body) => body ?? agent,
   })),
   "small-bodies-only": variant("Bodies of more than 16 KiB are refused.").by(() => ({ maxBodyBytes: () => 16 * 1024 })),
   "query-number-other-code": variant("A `query` that is no string counts as missing.").by((base) => ({
-    validateBody: (value, violations, operation) => {
+    validateBody: (value, violations, endpoint) => {
       const isNumber = isObject(value) && "query" in value && typeof value["query"] !== "string";
-      return operation === "invoke" && isNumber
+      return endpoint === "invoke" && isNumber
         ? fieldError("missing-field", "query", "missing")
-        : base.validateBody(value, violations, operation);
+        : base.validateBody(value, violations, endpoint);
     },
   })),
   "query-number-own-code": variant("Input that is invalid has the code VALIDATION_ERROR.").by(
@@ -87,7 +90,7 @@ export const healthVariants = variants("Endpoints / 3. Health check", {
     health.remove("checks.dependencies", "checks.resources"),
   ),
   "unhealthy-answers-503": variant("The report of an unhealthy agent has the status 503.").by((base) => ({
-    successStatus: (operation, state) => (state === "unhealthy" ? 503 : base.successStatus(operation, state)),
+    successStatus: (endpoint, state) => (state === "unhealthy" ? 503 : base.successStatus(endpoint, state)),
   })),
   "checks-with-part-of-their-fields": variant(
     "`checks.agent` has no `status`, and `checks.resources` no `cpu_usage_percent`.",
@@ -104,8 +107,10 @@ export const healthVariants = variants("Endpoints / 3. Health check", {
 });
 
 export const listVariants = variants("Endpoints / 4. List agents", {
-  "list-envelope": variant("The list comes in the envelope, its fields in `data`.").by(list(inData)),
-  "list-envelope-result": variant("The list comes in the envelope, its fields in `data.result`.").by(list(inResult)),
+  "list-envelope": variant("The list comes in the envelope, its fields in `data`.").by(list(wrapWithMetadata)),
+  "list-envelope-result": variant("The list comes in the envelope, its fields in `data.result`.").by(
+    list(wrapAsResult),
+  ),
   "list-items-by-id": variant("Items of the list have `id` and `name`.").by(
     overrideJson("listItem")((item) => renameField(renameField(item, "agent_id", "id"), "agent_name", "name")),
   ),
@@ -123,8 +128,8 @@ export const listVariants = variants("Endpoints / 4. List agents", {
 });
 
 export const usageVariants = variants("Resources / Usage report", {
-  "usage-envelope": variant("Usage comes in the envelope, its fields in `data`.").by(usage(inData)),
-  "usage-envelope-result": variant("Usage comes in the envelope, its fields in `data.result`.").by(usage(inResult)),
+  "usage-envelope": variant("Usage comes in the envelope, its fields in `data`.").by(usage(wrapWithMetadata)),
+  "usage-envelope-result": variant("Usage comes in the envelope, its fields in `data.result`.").by(usage(wrapAsResult)),
   "usage-of-minute": variant("`requests` reports the minute.").by((base) => ({
     usageBody: (facts) => base.usageBody({ ...facts, hour: facts.minute }),
   })),

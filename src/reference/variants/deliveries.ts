@@ -8,8 +8,8 @@ const event = overrideJson("eventBody");
 
 const { retryDelaysMs, maxAttempts } = deliveryPolicy;
 
-/** Replaces the delays of retries. A delay counts from the previous attempt or from the first. */
-const retryDelays =
+/** Replaces the delays of retries. Each delay counts from the previous attempt, or all count from the first. */
+const replaceRetryDelays =
   (delaysMs: readonly number[], from: "previous" | "first"): Override =>
   () => ({
     nextAttemptMs: ({ attemptCount, firstMs, lastMs, delivered }) => {
@@ -118,16 +118,16 @@ export const deliveryWireVariants = variants("Events / Delivery security and pol
 
 export const scheduleVariants = variants("Events / Delivery security and policy 4", {
   "retries-from-first": variant("The delays of retries count from the first attempt.").by(
-    retryDelays(retryDelaysMs.slice(1, maxAttempts), "first"),
+    replaceRetryDelays(retryDelaysMs.slice(1, maxAttempts), "first"),
   ),
   "six-attempts": variant("A first delivery, an immediate retry, and then the rest of the schedule.").by(
-    retryDelays(retryDelaysMs, "previous"),
+    replaceRetryDelays(retryDelaysMs, "previous"),
   ),
   "six-attempts-from-first": variant("Six attempts, with delays that count from the first.").by(
-    retryDelays(retryDelaysMs, "first"),
+    replaceRetryDelays(retryDelaysMs, "first"),
   ),
   "four-retries": variant("A first delivery, an immediate retry, and then the schedule up to the fifth attempt.").by(
-    retryDelays(retryDelaysMs.slice(0, maxAttempts - 1), "previous"),
+    replaceRetryDelays(retryDelaysMs.slice(0, maxAttempts - 1), "previous"),
   ),
   "retries-with-jitter": variant("Retries come up to five per cent late.").by((base) => ({
     nextAttemptMs: (progress) => {

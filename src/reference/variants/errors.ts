@@ -10,7 +10,7 @@ export const errorVariants = variants("Errors", {
   })),
   "both-forms": variant("Errors have the fields of both forms.").by(() => ({ errorBody: bothForms })),
   "forms-by-endpoint": variant("Errors of invoke and stream have form A, all others form B.").by(() => ({
-    errorBody: (facts) => (facts.operation === "invoke" || facts.operation === "stream" ? formA(facts) : formB(facts)),
+    errorBody: (facts) => (facts.endpoint === "invoke" || facts.endpoint === "stream" ? formA(facts) : formB(facts)),
   })),
   "code-rate-limited": variant("A 429 has the code RATE_LIMITED.").by(
     overrideError(["request-limit", "concurrency-limit", "token-quota", "address-limit"], 429, "RATE_LIMITED"),
@@ -41,7 +41,7 @@ export const errorVariants = variants("Errors", {
     let errorCount = 0;
     return {
       errorBody: (facts) => {
-        if (facts.operation !== "invoke") return base.errorBody(facts);
+        if (facts.endpoint !== "invoke") return base.errorBody(facts);
         errorCount += 1;
         return errorCount % 2 === 1 ? formA(facts) : formB(facts);
       },
@@ -91,12 +91,12 @@ export const authenticationVariants = variants("Authentication", {
   "keys-in-any-letter-case": variant("Keys are lower-case, and are compared in any letter case, as hexadecimal is.").by(
     (base) => ({
       keyText: (text) => text.toLowerCase(),
-      identify: (credentials, ring, nowMs, operation) =>
+      identify: (credentials, ring, nowMs, endpoint) =>
         base.identify(
           credentials.kind === "bearer" ? { ...credentials, text: credentials.text.toLowerCase() } : credentials,
           ring,
           nowMs,
-          operation,
+          endpoint,
         ),
     }),
     ["AUTH-17"],

@@ -16,12 +16,12 @@ import {
   type WindowSize,
 } from "../limits/windows.ts";
 import { variant, variants, type Override } from "../patch.ts";
-import { runsAgent } from "../api-error.ts";
+import { runsAgent } from "../endpoint.ts";
 
-type Shape = (size: WindowSize) => Limiter;
+type LimiterFactory = (size: WindowSize) => Limiter;
 
 /** Replaces the kinds of limiters of the hour and the minute. */
-function withLimiters(hour: Shape, minute: Shape): Override {
+function withLimiters(hour: LimiterFactory, minute: LimiterFactory): Override {
   return () => ({
     limiters: (limits) => {
       const sizes = windowsOf(limits);
@@ -30,7 +30,7 @@ function withLimiters(hour: Shape, minute: Shape): Override {
   });
 }
 
-/** Reports only this window in the headers. */
+/** Makes the rate-limit headers always report the same window. */
 function reportOnly(window: WindowName): Override {
   return (base) => ({
     advertisedWindow: (readings) =>

@@ -2,7 +2,7 @@ import { isObject } from "../../base/json.ts";
 import { overrideJson, overrideSuccessStatus, withKeyTraits } from "../overrides.ts";
 import { setField } from "../json-edit.ts";
 import { variant, variants } from "../patch.ts";
-import { inEnvelope } from "./bodies.ts";
+import { wrapAsData } from "./bodies.ts";
 
 const otherStatus: Readonly<Record<string, string>> = {
   running: "in_progress",
@@ -14,13 +14,13 @@ export const operationVariants = variants("Endpoints / 10. Check an asynchronous
   "batch-accepted-202": variant("A batch responds with 202.").by(overrideSuccessStatus("batch", 202)),
   "batch-200": variant("A batch responds with 200.").by(overrideSuccessStatus("batch", 200)),
   "handle-envelope": variant("The handle of an operation is in the envelope, as `data`.").by(
-    overrideJson("handleBody")(inEnvelope),
+    overrideJson("handleBody")(wrapAsData),
   ),
   "handle-with-more": variant("The handle of an operation has more fields.").by((base) => ({
     handleBody: (operation) => base.operationBody(operation),
   })),
   "operation-envelope": variant("The response of `check_url` is in the envelope, as `data`.").by(
-    overrideJson("operationBody")(inEnvelope),
+    overrideJson("operationBody")(wrapAsData),
   ),
   "operation-of-other-words": variant("After `pending` an operation is `in_progress`, `succeeded` or `error`.").by(
     overrideJson("operationBody")((body, { status }) => setField(body, "status", otherStatus[status] ?? status)),
@@ -48,7 +48,7 @@ export const detailsVariants = variants("Endpoints / 12. Other endpoints", {
   "execution-path-bare-result": variant("The local execution path returns the bare result.").by((base) => ({
     jsonText: (value, facts) =>
       base.jsonText(
-        facts.operation === "execute" && isObject(value) && "result" in value ? value["result"] : value,
+        facts.endpoint === "execute" && isObject(value) && "result" in value ? value["result"] : value,
         facts,
       ),
   })),
@@ -56,7 +56,7 @@ export const detailsVariants = variants("Endpoints / 12. Other endpoints", {
     servedPath: (path) => path.replace(/^\/v1\/agents\/([^/?]+)(?=\?|$)/, "/v1/agents/$1/nothing"),
   })),
   "agent-description-envelope": variant("The details of an agent are in the envelope, as `data`.").by(
-    overrideJson("agentDetailsBody")(inEnvelope),
+    overrideJson("agentDetailsBody")(wrapAsData),
   ),
   "agent-description-short": variant("Detailed information about an agent is what the list has.").by(() => ({
     agentDetailsBody: ({ listItem }) => listItem,
@@ -65,7 +65,7 @@ export const detailsVariants = variants("Endpoints / 12. Other endpoints", {
 
 export const keyVariants = variants("Endpoints / 9. Read key usage", {
   "key-usage-envelope": variant("Key usage is in the envelope, as `data`.").by(
-    overrideJson("keyUsageBody")(inEnvelope),
+    overrideJson("keyUsageBody")(wrapAsData),
   ),
   "key-usage-as-usage": variant("Key usage has the body of usage.").by((base) => ({
     keyUsageBody: (facts) => base.usageBody(facts),

@@ -1,4 +1,4 @@
-import type { Step } from "../behaviour/stream.ts";
+import type { StreamStep } from "../behaviour/stream.ts";
 import { overrideErrorCode, overrideJson, overrideResult } from "../overrides.ts";
 import { fieldsOf, setField } from "../json-edit.ts";
 import { variant, variants } from "../patch.ts";
@@ -6,7 +6,7 @@ import { variant, variants } from "../patch.ts";
 const maxStreamMs = 60_000;
 
 /** Ends a stream with an error once its waits add up to more than `maxStreamMs`. */
-function limitDuration(steps: readonly Step[]): readonly Step[] {
+function limitDuration(steps: readonly StreamStep[]): readonly StreamStep[] {
   let waitedMs = 0;
   const cut = steps.findIndex((step) => {
     waitedMs += step.kind === "wait" ? step.ms : 0;
@@ -26,7 +26,7 @@ export const streamVariants = variants("Events / Stream events (SSE)", {
   ),
   "sessions-of-streams-apart": variant("A session of streams is not the session of invokes that has its name.").by(
     (base) => ({
-      conversationKey: (facts) => base.conversationKey({ ...facts, session: `${facts.operation} ${facts.session}` }),
+      conversationKey: (facts) => base.conversationKey({ ...facts, session: `${facts.endpoint} ${facts.session}` }),
     }),
   ),
   "sse-crlf": variant("Lines end in CRLF.").by(() => ({

@@ -4,7 +4,7 @@ import { overrideJson, overrideSuccessStatus } from "../overrides.ts";
 import { setField } from "../json-edit.ts";
 import { variant, variants, type Override } from "../patch.ts";
 import { fieldError } from "../api-error.ts";
-import { inEnvelope, inResult } from "./bodies.ts";
+import { wrapAsData, wrapAsResult } from "./bodies.ts";
 
 const created = overrideJson("webhookBody");
 const listed = overrideJson("deliveriesBody");
@@ -12,7 +12,7 @@ const metrics = overrideJson("metricsBody");
 const alert = overrideJson("alertBody");
 
 /** Shows a failed delivery as pending in the list of deliveries, and the webhook itself as failed. */
-const markedFailed: Override = (base) => ({
+const showWebhookAsFailed: Override = (base) => ({
   deliveriesBody: (webhook, deliveries) => {
     const hasFailed = deliveries.some(({ state }) => state === "failed");
     const pending = deliveries.map((each) => (each.state === "failed" ? { ...each, state: "pending" as const } : each));
@@ -25,8 +25,8 @@ export const webhookVariants = variants("Endpoints / 6. Create a webhook", {
     overrideSuccessStatus("createWebhook", 200),
   ),
   "webhook-id-as-id": variant("The id of a webhook is called `id`.").by(created.rename("webhook_id", "id")),
-  "webhook-in-data": variant("A webhook is in the envelope, as `data`.").by(created(inEnvelope)),
-  "webhook-in-result": variant("A webhook is in the envelope, as `data.result`.").by(created(inResult)),
+  "webhook-in-data": variant("A webhook is in the envelope, as `data`.").by(created(wrapAsData)),
+  "webhook-in-result": variant("A webhook is in the envelope, as `data.result`.").by(created(wrapAsResult)),
   "webhook-id-alone": variant("The response of a created webhook has only its id.").by(
     created((body) => ({ webhook_id: getPath(body, "webhook_id") })),
   ),
@@ -68,8 +68,8 @@ export const webhookVariants = variants("Endpoints / 6. Create a webhook", {
   "webhook-statuses-differ": variant("Creating a webhook responds with 201 and 200 in turn.").by((base) => {
     let count = 0;
     return {
-      successStatus: (operation, health) => {
-        if (operation !== "createWebhook") return base.successStatus(operation, health);
+      successStatus: (endpoint, health) => {
+        if (endpoint !== "createWebhook") return base.successStatus(endpoint, health);
         count += 1;
         return count % 2 === 0 ? 200 : 201;
       },
@@ -82,16 +82,16 @@ export const deliveryListVariants = variants("Endpoints / 7. List webhook delive
   "deliveries-under-their-name": variant("The list of deliveries is called `deliveries`.").by(
     listed.rename("data", "deliveries"),
   ),
-  "deliveries-in-envelope": variant("The list of deliveries is in the envelope, as `data`.").by(listed(inEnvelope)),
+  "deliveries-in-envelope": variant("The list of deliveries is in the envelope, as `data`.").by(listed(wrapAsData)),
   "webhook-marked-failed": variant(
     "Once a delivery has failed, the webhook is marked failed and gets no more events.",
   ).by((base) => ({
     acceptsEvent: (load) => load.failed === 0 && base.acceptsEvent(load),
-    ...markedFailed(base),
+    ...showWebhookAsFailed(base),
   })),
   "webhook-marked-failed-and-served": variant(
     "Once a delivery has failed, the webhook is marked failed, and still gets events.",
-  ).by(markedFailed),
+  ).by(showWebhookAsFailed),
   "failed-delivery-of-another-word": variant("The state of a failed delivery is called `exhausted`.").by(
     listed((body) => {
       const items = getPath(body, "data");
@@ -110,14 +110,14 @@ export const webhookMetricsVariants = variants("Resources / Webhook metrics", {
     metricsBody: (webhook, counted) =>
       base.metricsBody(webhook, { ...counted, averageResponseMs: (counted.averageResponseMs ?? 0) / 1000 }),
   })),
-  "metrics-in-envelope": variant("Webhook metrics stand in the envelope, as `data`.").by(metrics(inEnvelope)),
+  "metrics-in-envelope": variant("Webhook metrics stand in the envelope, as `data`.").by(metrics(wrapAsData)),
   "metrics-last-null": variant("`last_delivery` is null.").by(metrics.set("last_delivery", null)),
 });
 
 export const alertVariants = variants("Endpoints / 8. Create a usage alert", {
   "alert-answers-200": variant("Creating an alert responds with 200.").by(overrideSuccessStatus("createAlert", 200)),
   "alert-id-as-id": variant("The id of an alert is called `id`.").by(alert.rename("alert_id", "id")),
-  "alert-in-data": variant("An alert is in the envelope, as `data`.").by(alert(inEnvelope)),
+  "alert-in-data": variant("An alert is in the envelope, as `data`.").by(alert(wrapAsData)),
   "alert-of-minute": variant("Alerts watch the minute.").by(() => ({ watchedWindow: () => "minute" })),
   "alert-message-as-event": variant("The message of an alert has the shape of an event.").by((base) => ({
     alertMessage: (watched, window, nowMs) => ({

@@ -91,8 +91,8 @@ export const wireVariants = variants("Endpoints / Common request rules", {
     turnsBeforeResponse: () => 30,
   })),
   "stream-needs-accept": variant("A stream is refused with 406 unless `text/event-stream` is accepted.").by(() => ({
-    supportsAccept: (operation, accept) =>
-      operation !== "stream" || accept === "" || /text\/event-stream|\*\/\*/.test(accept),
+    supportsAccept: (endpoint, accept) =>
+      endpoint !== "stream" || accept === "" || /text\/event-stream|\*\/\*/.test(accept),
   })),
   "content-type-ignored": variant("A body is read as JSON with any `Content-Type`.").by(() => ({
     acceptsContentType: () => true,

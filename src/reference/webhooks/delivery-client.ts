@@ -33,11 +33,9 @@ export interface DeliveryClient {
   close(): Promise<void>;
 }
 
-/**
- * Largest response body to read, and the longest time for reading it. Reading the body frees the connection for another
- * request.
- */
-const maxBodyBytes = 65_536;
+/** The largest response body that is read to its end. Reading a body frees its connection for another request. */
+const maxReadBodyBytes = 65_536;
+/** How long reading a body may take, on the server's clock. */
 const bodyTimeoutMs = 1000;
 
 /**
@@ -86,7 +84,7 @@ function sendOverWire(
             ? { kind: "answered", status: statusCode }
             : { kind: "failed", failure: "the response has an unexpected header" },
         );
-        if (!awaitsBody) drop(clock, body);
+        if (!awaitsBody) discardBody(clock, body);
       })
       .catch((error: unknown) => resolve({ kind: "failed", failure: failureOf(error) }))
       .finally(() => timer !== null && clock.clearTimeout(timer));
@@ -123,14 +121,14 @@ function redirectOf(url: string, { statusCode, headers: { location } }: Dispatch
 }
 
 /** Reads a short body to its end, so that the connection can be used again. Drops the connection of a long body. */
-function drop(clock: Clock, body: Readable): void {
+function discardBody(clock: Clock, body: Readable): void {
   let bytes = 0;
   const timer = clock.setTimeout(() => body.destroy(), bodyTimeoutMs);
   body.on("error", () => {});
   body.on("close", () => clock.clearTimeout(timer));
   body.on("data", (data: Uint8Array) => {
     bytes += data.length;
-    if (bytes > maxBodyBytes) body.destroy();
+    if (bytes > maxReadBodyBytes) body.destroy();
   });
 }
 

@@ -4,9 +4,9 @@ import {
   zeroTotals,
   warnOnFailure,
   type Delivery,
-  type Destination,
+  type DeliveryDestination,
   type StoredState,
-  type Message,
+  type DeliveryMessage,
   type Store,
   type DeliveryTotals,
 } from "./store.ts";
@@ -17,7 +17,7 @@ import type { DeliveryAttempt, DeliveryRecord, HostingEvent, WebhookMetrics } fr
 export interface DeliveryRegistry {
   /** Adds a delivery for each webhook that gets the event. */
   addEvent(event: HostingEvent): readonly Delivery[];
-  addNotice(to: Destination, body: unknown): readonly Delivery[];
+  addNotice(to: DeliveryDestination, body: unknown): readonly Delivery[];
   /** Returns the deliveries that will be attempted again. */
   pending(): readonly Delivery[];
   find(number: number): Delivery | undefined;
@@ -39,7 +39,7 @@ export function deliveryRegistry(
   const numbers = { ...kept.numbers };
   const deliveries = deliveryMap(store, webhooks);
   for (const delivery of kept.deliveries) deliveries.put(delivery);
-  const enter = (destinations: readonly Destination[], message: Message, delayMs: number) => {
+  const enter = (destinations: readonly DeliveryDestination[], message: DeliveryMessage, delayMs: number) => {
     const createdMs = clock.now();
     const created = destinations.map((to): Delivery => {
       numbers.deliveries += 1;
@@ -60,7 +60,7 @@ export function deliveryRegistry(
       if (chosen.length === 0) return [];
       const { type, agentId, deploymentId } = event;
       const facts = { number: nextMessage(), type, createdMs: clock.now(), agentId, deploymentId };
-      const message: Message = { kind: "event", ...facts, data: jsonCopy(event.data) };
+      const message: DeliveryMessage = { kind: "event", ...facts, data: jsonCopy(event.data) };
       const destinations = chosen.map(({ webhook }) => destinationOf(webhook));
       return enter(destinations, message, behaviour.firstDelayMs());
     },
@@ -153,8 +153,8 @@ export function afterAttempt(behaviour: DeliveryBehaviour, before: Delivery, att
   return { ...before, attempts, nextAttemptMs, state, message };
 }
 
-/** Drops the content of a message that will not be sent again. */
-function withoutContent(message: Message): Message {
+/** Removes the content of a message that will not be sent again, to save memory. */
+function withoutContent(message: DeliveryMessage): DeliveryMessage {
   return message.kind === "event" ? { ...message, data: null } : { ...message, body: null };
 }
 

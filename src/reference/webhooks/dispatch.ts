@@ -33,7 +33,7 @@ export function dispatcher(
     if (delivery === undefined || closed) return;
     const atMs = clock.now();
     const ended = inFlight.begin(silentQueues.has(queue) ? "little" : "usual");
-    const outcome = await sent(client, behaviour, delivery);
+    const outcome = await sendDelivery(client, behaviour, delivery);
     ended();
     if (closed) return;
     if (outcome.kind === "silent") silentQueues.add(queue);
@@ -72,7 +72,7 @@ export function dispatcher(
   };
 }
 
-async function sent(
+async function sendDelivery(
   client: DeliveryClient,
   behaviour: DeliveryBehaviour,
   delivery: Delivery,

@@ -3,7 +3,7 @@ import type { Clock } from "../clock.ts";
 import type { AddressGuard } from "./address-guard.ts";
 import { deliveryRegistry, metricsOf } from "./delivery-registry.ts";
 import { dispatcher, type ReceiverLocation } from "./dispatch.ts";
-import { zeroTotals, type Destination, type Store } from "./store.ts";
+import { zeroTotals, type DeliveryDestination, type Store } from "./store.ts";
 import { webhookRegistry } from "./webhook-registry.ts";
 import type { DeliveryRecord, HostingEvent, NewWebhook, Webhook, WebhookMetrics } from "./webhook.ts";
 
@@ -24,7 +24,7 @@ export interface Outbox {
    */
   emit(event: HostingEvent): void;
   /** Sends a message that belongs to no webhook: a usage alert. */
-  notify(to: Pick<Destination, "url" | "secret">, body: unknown): void;
+  notify(to: Pick<DeliveryDestination, "url" | "secret">, body: unknown): void;
   /** Returns a webhook's deliveries in order of creation: all that have not ended, and the last thousand that have. */
   deliveriesOf(webhookId: string): readonly DeliveryRecord[];
   metricsOf(webhookId: string): WebhookMetrics;

@@ -1,7 +1,7 @@
 import type { DeliveryAttempt, DeliveryState, Webhook } from "./webhook.ts";
 
 /** The destination of a delivery. */
-export interface Destination {
+export interface DeliveryDestination {
   /** `null` for a message that belongs to no webhook. */
   readonly webhookId: string | null;
   readonly url: string;
@@ -10,7 +10,7 @@ export interface Destination {
 }
 
 /** The content of a delivery. */
-export type Message =
+export type DeliveryMessage =
   | {
       readonly kind: "event";
       /** Number of the event: the same for all webhooks that get it. */
@@ -27,8 +27,8 @@ export type Message =
 export interface Delivery {
   /** Number of the delivery, from 1 in order of creation. */
   readonly number: number;
-  readonly to: Destination;
-  readonly message: Message;
+  readonly to: DeliveryDestination;
+  readonly message: DeliveryMessage;
   readonly createdMs: number;
   readonly attempts: readonly DeliveryAttempt[];
   readonly state: DeliveryState;
@@ -81,14 +81,14 @@ export function latestInstantMs({ webhooks, deliveries }: StoredState): number {
   return latest;
 }
 
-/** Storage for other JSON values, such as usage alerts, by kind and id. */
+/** Stores JSON values that are neither webhooks nor deliveries, such as usage alerts, by kind and id. */
 export interface RecordStore {
   put(kind: string, id: string, value: unknown): void;
   /** Returns the values of a kind, in order of their first `put`. */
   list(kind: string): readonly { readonly id: string; readonly value: unknown }[];
 }
 
-/** Storage for the server's state. A call writes everything before it returns, or nothing. */
+/** Stores the server's state. A call writes everything before it returns, or nothing. */
 export interface Store extends RecordStore {
   load(): StoredState;
   putWebhook(number: number, webhook: StoredWebhook): void;
@@ -118,7 +118,7 @@ export function memoryStore(): Store {
   };
 }
 
-/** Runs a write. If the write fails, only prints a warning, so that requests and deliveries continue. */
+/** Runs a write to the store. If the write fails, only prints a warning, so that requests and deliveries continue. */
 export function warnOnFailure(write: () => void): void {
   try {
     write();

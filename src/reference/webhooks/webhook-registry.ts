@@ -3,14 +3,14 @@ import type { Clock } from "../clock.ts";
 import {
   zeroTotals,
   warnOnFailure,
-  type Destination,
+  type DeliveryDestination,
   type StoredState,
   type Store,
   type DeliveryTotals,
 } from "./store.ts";
 import { fileOwner, type HostingEvent, type NewWebhook, type Webhook } from "./webhook.ts";
 
-/** A webhook and the results of its deliveries. */
+/** A webhook, its kept deliveries, and the totals of all its deliveries. */
 export interface RegisteredWebhook {
   readonly webhook: Webhook;
   isActive: boolean;
@@ -81,7 +81,7 @@ export function webhookRegistry(
   };
 }
 
-export function destinationOf({ id, url, secret, headers }: Webhook): Destination {
+export function destinationOf({ id, url, secret, headers }: Webhook): DeliveryDestination {
   return { webhookId: id, url, secret, headers };
 }
 

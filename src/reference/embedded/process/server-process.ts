@@ -145,7 +145,7 @@ export type ChildReply =
   | { readonly id: number; readonly kind: "rss"; readonly bytes: number }
   | { readonly id: number; readonly kind: "failed"; readonly message: string };
 
-/** The facts about a server that are known once it has started. */
+/** The parts of a server's description that its process reports after the start. */
 export interface StartedServer {
   /** The base URL, which ends in `/v1`. */
   readonly baseUrl: string;

@@ -17,16 +17,12 @@ const tickMs = 4;
  * The clocks skip a wait in steps of this many milliseconds, so that requests during the wait are sent at their time.
  */
 const stepMs = 1000;
-/** Real milliseconds after each step. */
+/** Real milliseconds to wait after each step, in which requests and deliveries are handled. */
 const restMs = 1;
 /** After this many real milliseconds without a request, every probe counts as waiting. */
 const idleMs = 10;
 
-/**
- * Starts the server.
- *
- * @param patches faults and variants of the server
- */
+/** Starts a server with these faults and variants. */
 export async function startFastForwardServer(patches: readonly Patch[] = []): Promise<FastForwardServer> {
   let refused = 0;
   let lastRequestMs = -Infinity;

@@ -1,0 +1,33 @@
+/**
+ * The endpoint that a request calls. `unknown` is a path or method that the document does not define. `description`
+ * (OpenAPI), `clock` and `control` (deployments) belong to this server and are not in the document.
+ */
+export type Endpoint =
+  | "invoke"
+  | "stream"
+  | "health"
+  | "list"
+  | "usage"
+  | "createWebhook"
+  | "listDeliveries"
+  | "webhookMetrics"
+  | "createAlert"
+  | "keyUsage"
+  | "checkOperation"
+  | "batch"
+  | "execute"
+  | "describeAgent"
+  | "unknown"
+  | "description"
+  | "clock"
+  | "control";
+
+/** Whether an endpoint belongs to this server and is not in the document. Such an endpoint needs no key and has no limits. */
+export function isServerOwn(endpoint: Endpoint): boolean {
+  return endpoint === "description" || endpoint === "clock" || endpoint === "control";
+}
+
+/** Whether a request to this endpoint runs an agent. */
+export function runsAgent(endpoint: Endpoint): boolean {
+  return endpoint === "invoke" || endpoint === "stream" || endpoint === "execute" || endpoint === "batch";
+}

@@ -97,6 +97,10 @@ export const commandTable: Readonly<Record<string, TableRow>> = {
     says: "Check a conformance statement against its report and evidence. Nothing is sent.",
     load: async () => (await import("./commands/verify.ts")).verifyCommand(),
   },
+  key: {
+    says: "Make a key pair that signs statements.",
+    load: async () => (await import("./commands/key.ts")).keyCommand(),
+  },
   selftest: {
     says: "Prove the suites: every fault is caught by exactly what it breaks, every variant passes.",
     load: async () => (await import("./commands/selftest.ts")).selftestCommand(),

@@ -6,6 +6,8 @@ import { scenarios } from "../../src/load/scenarios.ts";
 import { gapsDocument } from "../../src/reference/gaps.ts";
 import { comparisonSchema } from "../../src/report/compare/comparison.ts";
 import { reportSchema } from "../../src/report/model/report.ts";
+import { attestationSchema } from "../../src/report/statement/attestation.ts";
+import { envelopeSchema } from "../../src/report/statement/envelope.ts";
 import { statementSchema } from "../../src/report/statement/statement-schema.ts";
 import { vendorsSchemaWith } from "../../src/report/vendors/vendors-schema.ts";
 import { agentConfigurationSchema } from "../../src/rules/configuration/schema.ts";
@@ -29,6 +31,8 @@ const shipped = {
   "load-evidence": { title: "Load evidence", schema: loadEvidenceSchema },
   comparison: { title: "Comparison of two reports", schema: comparisonSchema },
   statement: { title: "Conformance statement", schema: statementSchema },
+  "signed-statement": { title: "Signed conformance statement", schema: envelopeSchema },
+  "statement-payload": { title: "Payload of a signed conformance statement", schema: attestationSchema },
   vendors: { title: "Vendors file", schema: vendorsSchemaWith(targetFileSchema) },
 } as const satisfies Readonly<Record<string, { readonly title: string; readonly schema: z.ZodType }>>;
 

@@ -13,6 +13,7 @@ import {
   sampleLoadRun,
   sampleReport,
 } from "../../src/report/testing/sample.ts";
+import { attestationOf } from "../../src/report/statement/attestation.ts";
 import { statementOf } from "../../src/report/statement/statement.ts";
 
 interface Sample {
@@ -34,6 +35,16 @@ const agentFile = {
   framework: "plain",
   version: "1.0.0",
   agent_architecture: { entrypoints: [{ file: "main.py", module: "answer", tag: "answer" }] },
+};
+
+const attestation = attestationOf(statementOf({ report: sampleReport([]) }, {}), {
+  subjects: [{ name: "app", digest: { sha256: "a".repeat(64) } }],
+  expires: "2030-04-01T00:00:00.000Z",
+});
+const envelope = {
+  payloadType: "application/vnd.in-toto+json",
+  payload: "e30=",
+  signatures: [{ keyid: "00", sig: "AAAA" }],
 };
 
 /** For each schema of the package: values that it must accept, and values that it must reject. */
@@ -200,6 +211,27 @@ const samples: readonly Sample[] = [
       {},
       { ...statementOf({ report: sampleReport([]) }, {}), format: "agent-hosting-conformance/statement/2" },
       { ...statementOf({ report: sampleReport([]) }, {}), seal: "of approval" },
+    ],
+  },
+  {
+    name: "signed-statement",
+    accepts: [envelope],
+    refuses: [
+      {},
+      { ...envelope, payloadType: "text/plain" },
+      { ...envelope, signatures: [] },
+      { ...envelope, seal: "of approval" },
+    ],
+  },
+  {
+    name: "statement-payload",
+    accepts: [attestation],
+    refuses: [
+      {},
+      { ...attestation, _type: "https://in-toto.io/Statement/v0.1" },
+      { ...attestation, subject: [] },
+      { ...attestation, predicate: { ...attestation.predicate, result: "GREEN" } },
+      { ...attestation, predicate: { ...attestation.predicate, seal: "of approval" } },
     ],
   },
   {

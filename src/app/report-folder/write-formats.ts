@@ -12,21 +12,25 @@ export interface WriteOptions extends FormatParts {
   readonly isFinal?: boolean;
 }
 
+/** The formats that the user requested, and how to sign a statement. */
+export interface RequestedFormats extends OutputFiles<FormatName>, Pick<FormatParts, "signing"> {}
+
 /**
  * Saves a run, then writes its report in every requested format. A format that fails does not stop the others. Returns a sentence for each
  * failure.
  */
 export async function saveAndWriteFormats(
   document: ReportDocument,
-  { files }: OutputFiles<FormatName>,
+  { files, signing }: RequestedFormats,
   { save, isFinal = true, ...parts }: WriteOptions = {},
 ): Promise<string[]> {
   const saved = save === undefined ? null : saveRun(save.folder, save.run);
   const savedParts =
     saved === null || save === undefined ? {} : { report: save.run.report, digests: () => saved.digests };
+  const signingParts = signing === undefined ? {} : { signing };
   const problems = [saved?.problem ?? []].flat();
   for (const output of files.filter(({ file }) => file !== null || isFinal)) {
-    problems.push(...writeOutput(output, () => formats[output.name].render(document, { ...parts, ...savedParts })));
+    problems.push(...writeOutput(output, () => formats[output.name].render(document, { ...parts, ...savedParts, ...signingParts })));
     await letSignalsIn();
   }
   return problems;

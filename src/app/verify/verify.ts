@@ -1,9 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 
-import { parseAs } from "../../base/parsing.ts";
-import { parseJsonFile, readTextFile } from "../../base/read-file.ts";
 import { clausesHash } from "../report/assemble.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { joinFirst } from "../../base/text.ts";
@@ -15,19 +12,18 @@ import {
   sha256Of,
   statementOf,
 } from "../../report/statement/statement.ts";
-import { type Statement, statementSchema } from "../../report/statement/statement-schema.ts";
 import { partyOf, type Report } from "../../report/model/report.ts";
 import { packageVersion } from "../../base/package-root.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
-import { UseCaseError } from "../use-case-error.ts";
 import { folderOf } from "../report-folder/saved-run.ts";
 import { readDocument } from "../report-folder/read-document.ts";
+import { type PublishedStatement, readStatement } from "./read-statement.ts";
 import { rejudgeReport, type PossibleMessages } from "./rejudge-report.ts";
 
 /** The result of checking a statement against a report. */
 export interface Verification {
-  readonly statement: Statement;
+  readonly published: PublishedStatement;
   /** A line for each mismatch. If there are none, the statement is verified. */
   readonly mismatches: readonly string[];
   /** Sentences on how the evidence was judged again, and how the judgement of another version differs. */
@@ -40,10 +36,28 @@ export interface Verification {
  *
  * @param path folder of the report, or the `report.json` in it
  * @param wordings messages of the command line and of the library
+ * @param now decides whether the statement has expired
  * @throws {UsageError} if one of the files cannot be read
  */
-export function verify(statementFile: string, path: string, wordings: PossibleMessages): Verification {
-  const statement = readStatement(statementFile);
+export function verify(statementFile: string, path: string, wordings: PossibleMessages, now: Date): Verification {
+  const published = readStatement(statementFile);
+  const { mismatches, notes } = compareWithReport(published, path, wordings);
+  return { published, mismatches: [...ownMismatches(published, now), ...mismatches], notes };
+}
+
+/** Lists what is wrong with a statement by itself: it expired, or its fields contradict each other. */
+function ownMismatches({ seal }: PublishedStatement, now: Date): string[] {
+  if (seal === null) return [];
+  const isExpired = now.getTime() >= Date.parse(seal.expires);
+  return [
+    ...(isExpired ? [`expires: the statement expired on ${seal.expires.slice(0, 10)}. Ask for a newer one`] : []),
+    ...seal.contradictions,
+  ];
+}
+
+type Comparison = Pick<Verification, "mismatches" | "notes">;
+
+function compareWithReport({ statement }: PublishedStatement, path: string, wordings: PossibleMessages): Comparison {
   const document = readDocument(path);
   const folder = folderOf(path);
   if (folder !== path && basename(path) !== reportFileName)
@@ -56,13 +70,13 @@ export function verify(statementFile: string, path: string, wordings: PossibleMe
   const missing = files.filter((file) => digests[file] === undefined);
   if (files.length === 0 || missing.length > 0) {
     const what = files.length === 0 ? "the report names no evidence" : `${missing.join(", ")} is missing`;
-    return { statement, mismatches: [...differences, `The evidence could not be judged: ${what}`], notes: [] };
+    return { mismatches: [...differences, `The evidence could not be judged: ${what}`], notes: [] };
   }
   const judged = judgeAgain(folder, document.report, wordings);
-  return { statement, mismatches: [...differences, ...judged.mismatches], notes: judged.notes };
+  return { mismatches: [...differences, ...judged.mismatches], notes: judged.notes };
 }
 
-function judgeAgain(folder: string, kept: Report, wordings: PossibleMessages): Omit<Verification, "statement"> {
+function judgeAgain(folder: string, kept: Report, wordings: PossibleMessages): Comparison {
   const { report, again, unselected, mismatches: occasion } = rejudgeReport(folder, kept, wordings);
   const { differences, leftOut } = rejudgeDifferences(report, again, unselected);
   const left =
@@ -85,7 +99,7 @@ function judgedByOther(
   { suite, verdict }: Report,
   again: Report,
   differences: readonly string[],
-): Omit<Verification, "statement"> {
+): Comparison {
   const [theirs, ours] = [suite, again.suite].map(
     ({ version, clauses }) => `version ${sanitizeLine(version, 40)} (clauses ${sanitizeLine(clauses, 40)})`,
   );
@@ -113,21 +127,3 @@ function digestsIn(folder: string, report: Report): Digests {
     }),
   );
 }
-
-function readStatement(file: string): Statement {
-  const text = readTextFile(file, "The statement");
-  const raw = parseJsonFile(text, file);
-  const parsed = parseAs(raw, statementSchema);
-  if (parsed.kind === "value" && isDeepStrictEqual(raw, parsed.value) && hasNoDuplicateFields(text, raw))
-    return parsed.value;
-  if (parsed.kind === "value") throw new UseCaseError({ kind: "rewritten statement", file });
-  throw new UsageError(line`${file} is not a conformance statement: ${parsed.problem}. Is it of this version?`);
-}
-
-/**
- * Whether every field name in a JSON text is unique. Of two fields with the same name, a parser reads one, and a person may read the other.
- */
-const hasNoDuplicateFields = (text: string, raw: unknown): boolean =>
-  withoutWhiteSpace(text) === withoutWhiteSpace(JSON.stringify(raw));
-
-const withoutWhiteSpace = (text: string): string => text.replace(/\s+/g, "");

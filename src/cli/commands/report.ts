@@ -4,8 +4,7 @@ import { Command } from "commander";
 
 import { readDocument } from "../../app/report-folder/read-document.ts";
 import { digestsOfSaved, folderOf } from "../../app/report-folder/saved-run.ts";
-import type { OutputFiles } from "../../app/report-folder/write-output.ts";
-import type { FormatName } from "../../report/formats/registry.ts";
+import type { RequestedFormats } from "../../app/report-folder/write-formats.ts";
 import type { ReportDocument } from "../../report/model/report.ts";
 import type { FailurePolicy } from "../../report/model/failure-policy.ts";
 import { withSteps } from "../command.ts";
@@ -69,7 +68,7 @@ export function reportCommand(): Command {
 }
 
 async function present(
-  { document, formats }: { readonly document: ReportDocument; readonly formats: OutputFiles<FormatName> },
+  { document, formats }: { readonly document: ReportDocument; readonly formats: RequestedFormats },
   { path, flags, rules }: { readonly path: string; readonly flags: ReportFlags; readonly rules: FailurePolicy },
 ): Promise<number> {
   const isQuiet = flags.quiet === true;

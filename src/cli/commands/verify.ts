@@ -1,6 +1,7 @@
 import { firstRequirements } from "../../spec/requirements.ts";
 import { Command } from "commander";
 
+import type { Seal } from "../../app/verify/read-statement.ts";
 import { type Verification, verify } from "../../app/verify/verify.ts";
 import { paintFor } from "../../base/paint.ts";
 import { sanitizeJson, sanitizeLine } from "../../base/sanitize.ts";
@@ -43,7 +44,7 @@ export const verifyCommand = (): Command =>
         path,
         isJson: flags.json === true,
       }),
-      act: ({ statementFile, path }) => verify(statementFile, path, [cliMessages, libraryMessages]),
+      act: ({ statementFile, path }) => verify(statementFile, path, [cliMessages, libraryMessages], new Date()),
       present: (verification, { isJson }) => {
         if (isJson) process.stdout.write(`${sanitizeJson(JSON.stringify(jsonOf(verification), null, 2))}\n`);
         else print(verification);
@@ -52,17 +53,30 @@ export const verifyCommand = (): Command =>
     },
   );
 
-const jsonOf = ({ statement, mismatches, notes }: Verification) => ({
+const jsonOf = ({ published: { statement, seal }, mismatches, notes }: Verification) => ({
   verified: mismatches.length === 0,
   target: statement.target.name,
   verdict: statement.verdict,
+  signature: seal === null ? "unsigned" : "unchecked",
+  ...(seal !== null && { keyIds: keyIdsOf(seal), expires: seal.expires, subjects: seal.subjects }),
   mismatches,
   notes,
 });
 
 const maxLines = 40;
 
-function print({ statement, mismatches, notes }: Verification): void {
+const keyIdsOf = ({ envelope }: Seal): string[] => envelope.signatures.map(({ keyid }) => keyid);
+
+/** Characters of a key's id that are shown to people. */
+const shownKeyId = 16;
+
+function signatureText(seal: Seal | null): string {
+  if (seal === null) return "unsigned";
+  const ids = keyIdsOf(seal).map((id) => sanitizeLine(id.slice(0, shownKeyId), shownKeyId));
+  return `signed with the key ${ids.join(" and ")}, which was not checked`;
+}
+
+function print({ published: { statement, seal }, mismatches, notes }: Verification): void {
   const { style, write } = terminalOf(process.stdout);
   const paint = paintFor(style.colour);
   const lines = mismatches.slice(0, maxLines).map((line) => `${paint.red("✗")} ${sanitizeLine(line, 500)}`);
@@ -78,6 +92,7 @@ function print({ statement, mismatches, notes }: Verification): void {
     `by version ${sanitizeLine(suite.version, 40)} (clauses ${sanitizeLine(suite.clauses, 40)}), requirement set ${sanitizeLine(suite.requirements ?? firstRequirements, 40)}`,
     `on ${statement.started.slice(0, 10)}`,
     `${formatCount(evidence.filter(({ file }) => file !== reportFileName).length, "file")} of evidence`,
+    signatureText(seal),
   ];
   write(`${[...lines, ...more, ...notes.slice(0, maxLines), `${result}: ${facts.join(", ")}`].join("\n")}\n`);
 }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { z } from "zod";
 
-import type { OutputFiles } from "../../app/report-folder/write-output.ts";
+import type { RequestedFormats } from "../../app/report-folder/write-formats.ts";
 import { parseAs } from "../../base/parsing.ts";
 import { parseJsonFile, readTextFile } from "../../base/read-file.ts";
 import { line } from "../../base/line.ts";
@@ -18,12 +18,13 @@ import type { Baseline } from "../../report/model/failure-policy.ts";
 import { type FailurePolicy, defaultPolicy } from "../../report/model/failure-policy.ts";
 import { flagOf } from "../option-parsers.ts";
 import { prepareFiles } from "../output-files.ts";
+import { readSigning, type SigningFlags, withSigningOptions } from "./signing-flags.ts";
 
 /** Flags that request formats of a report. Each names a file; `-` is standard output. */
-export type FormatFlags = { readonly [name in FormatName]?: string };
+export type FormatFlags = { readonly [name in FormatName]?: string } & SigningFlags;
 
 /**
- * Adds a flag for each format except `json`, which each command defines by itself.
+ * Adds a flag for each format except `json`, which each command defines by itself. Adds the flags that sign a statement.
  *
  * @param sources the inputs that the command has; a format that needs another input gets no flag
  */
@@ -35,15 +36,18 @@ export function withFormatOptions(
     const { says, source } = formats[name];
     if (name !== "json" && sources.includes(source)) command.option(`${flagOf(name)} <file>`, says);
   }
-  return command;
+  return sources.includes("files") ? withSigningOptions(command) : command;
 }
 
 /**
- * Checks that every requested format has its own writable file. Runs before anything is sent.
+ * Checks that every requested format has its own writable file, and reads the key that signs a statement. Runs before anything is sent.
  *
  * @throws {UsageError}
  */
-export const prepareFormats = (flags: FormatFlags): OutputFiles<FormatName> => prepareFiles(formatNames, flags);
+export function prepareFormats(flags: FormatFlags): RequestedFormats {
+  const signing = readSigning(flags, process.env);
+  return { ...prepareFiles(formatNames, flags), ...(signing && { signing }) };
+}
 
 /**
  * Checks that a saved report has the inputs that the requested formats need.

@@ -3,13 +3,11 @@ import { appendFileSync, statSync } from "node:fs";
 import type { JudgedTarget } from "../../app/judge/judge.ts";
 import { describeInvalidTrials } from "../../app/load/invalid-text.ts";
 import { documentOf } from "../../app/report-folder/read-document.ts";
-import { saveAndWriteFormats, type WriteOptions } from "../../app/report-folder/write-formats.ts";
-import type { OutputFiles } from "../../app/report-folder/write-output.ts";
+import { type RequestedFormats, saveAndWriteFormats, type WriteOptions } from "../../app/report-folder/write-formats.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
 import { letSignalsIn } from "../../base/let-signals-in.ts";
 import { annotationLines } from "../../report/formats/annotations.ts";
 import { renderMarkdown } from "../../report/formats/markdown.ts";
-import type { FormatName } from "../../report/formats/registry.ts";
 import { applyBaseline, type Baseline } from "../../report/model/failure-policy.ts";
 import type { Report, ReportDocument, ReportFinding } from "../../report/model/report.ts";
 import { defaultPolicy, type FailurePolicy } from "../../report/model/failure-policy.ts";
@@ -23,7 +21,7 @@ import { terminalOf } from "../terminal.ts";
 import { printLine, printText } from "../print-line.ts";
 import { line } from "../../base/line.ts";
 
-const noFormatFiles: OutputFiles<FormatName> = { files: [], isStdoutTaken: false };
+const noFormatFiles: RequestedFormats = { files: [], isStdoutTaken: false };
 
 /** Options of {@link presentReport}. */
 export interface PresentOptions extends WriteOptions {
@@ -32,7 +30,7 @@ export interface PresentOptions extends WriteOptions {
   /** Folder of the report, as shown to the user; `null` if the report was not saved. */
   readonly folder: string | null;
   /** Formats to write. Default: none. */
-  readonly formats?: OutputFiles<FormatName>;
+  readonly formats?: RequestedFormats;
   /** Stream for the text report; `null` to print none. Default: standard output, unless a format is written there. */
   readonly stream?: NodeJS.WriteStream | null;
   /** Returns the shell variable that holds a key. Printed commands use it. */
@@ -143,7 +141,7 @@ export function appendStepSummary(render: (maxBytes: number) => string): void {
 interface JudgedOutput {
   readonly flags: { readonly quiet?: boolean; readonly complete?: boolean };
   readonly rules: FailurePolicy;
-  readonly formats: OutputFiles<FormatName>;
+  readonly formats: RequestedFormats;
   readonly folder: string;
 }
 

@@ -9,6 +9,7 @@ import {
   statementOf,
   serializeStatement,
 } from "../statement/statement.ts";
+import { serializeSigned, type StatementSigning } from "../statement/signed-statement.ts";
 import { badgeEndpoint, renderBadge } from "./badge.ts";
 import { renderCtrf } from "./ctrf.ts";
 import { harChunks } from "./har.ts";
@@ -23,6 +24,8 @@ export interface FormatParts {
   readonly report?: Report;
   /** Returns the digests of the report and evidence files, which a statement lists. */
   readonly digests?: () => Digests;
+  /** How to sign a statement. Default: it is not signed. */
+  readonly signing?: StatementSigning;
 }
 
 /**
@@ -104,14 +107,13 @@ export const formats = {
     ...json,
     says: "a short statement of conformance (JSON), that `conformance verify` checks",
     source: "files",
-    render: (document, { digests, report = document.report }) => {
+    render: (document, { digests, signing, report = document.report }) => {
       const known = digests?.() ?? {};
       if (Object.keys(known).length === 0 && evidenceFileNames(report).length > 0) throw new Error(missingInput.files);
       // Digest of `report.json`. If `digests` has one (of a saved file), it takes precedence. A new report is written as `serializeReport`
       // returns it.
-      return serializeStatement(
-        statementOf(document, { [reportFileName]: sha256Of(serializeReport(report)), ...known }),
-      );
+      const statement = statementOf(document, { [reportFileName]: sha256Of(serializeReport(report)), ...known });
+      return signing === undefined ? serializeStatement(statement) : serializeSigned(statement, signing);
     },
   },
 } as const satisfies Readonly<Record<string, Format>>;

@@ -36,7 +36,7 @@ const fieldsOf = ({ suite, ...others }: Statement): object =>
  *
  * @param words words to print before the first and before the second value
  */
-function differencesIn(
+export function differencesIn(
   one: unknown,
   other: unknown,
   path: readonly string[],

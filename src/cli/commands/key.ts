@@ -1,0 +1,50 @@
+import { Command } from "commander";
+
+import { type KeyAlgorithm, keyAlgorithms, newKey } from "../../app/key/new-key.ts";
+import { line } from "../../base/line.ts";
+import { UsageError } from "../../base/usage-error.ts";
+import { withSteps } from "../command.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { printLine } from "../print-line.ts";
+import { signingKeyVariable } from "../report/signing-flags.ts";
+
+/** `conformance key`: makes keys that sign statements. */
+export const keyCommand = (): Command =>
+  new Command("key").addCommand(newCommand()).addHelpText("after", "\nExamples:\n  conformance key new acme");
+
+const newExamples = `
+The private key is PKCS#8. \`--sign-key NAME.key.pem\` signs with it, and so does its text in ${signingKeyVariable}.
+
+Examples:
+  conformance key new acme
+  conformance key new secrets/acme --algorithm p256
+
+Exit codes: 0 written; 2 wrong usage, or a file exists or cannot be written.`;
+
+/** `conformance key new NAME`: makes a key pair. */
+const newCommand = (): Command =>
+  withSteps(
+    new Command("new")
+      .description("Make a key pair: NAME.key.pem, which signs, and NAME.pub.pem, to publish.")
+      .argument("<name>", "path of the files, without their endings")
+      .option("--algorithm <name>", `${keyAlgorithms.join(" or ")} (ECDSA)`, keyAlgorithms[0])
+      .addHelpText("after", newExamples),
+    {
+      prepare: (name: string, { algorithm }: { readonly algorithm: string }) => ({
+        name,
+        algorithm: readAlgorithm(algorithm),
+      }),
+      act: ({ name, algorithm }) => newKey(name, algorithm),
+      present: ({ keyId, privateFile, publicFile }) => {
+        printLine(line`Written: ${privateFile} signs, and only you can read it. ${publicFile} is to be published.`);
+        process.stdout.write(`${keyId}\n`);
+        return exitCodes.fine;
+      },
+    },
+  );
+
+function readAlgorithm(text: string): KeyAlgorithm {
+  const found = keyAlgorithms.find((name) => name === text);
+  if (found !== undefined) return found;
+  throw new UsageError(line`--algorithm is ${JSON.stringify(text)}; there are ${keyAlgorithms.join(" and ")}.`);
+}

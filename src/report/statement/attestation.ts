@@ -1,0 +1,107 @@
+import { z } from "zod";
+
+import { dayMs } from "../../base/duration.ts";
+import { firstRequirements } from "../../spec/requirements.ts";
+import type { Verdict } from "../model/report.ts";
+import { differencesIn } from "./differences.ts";
+import { type Statement, statementSchema } from "./statement-schema.ts";
+
+/** Name of the field that holds what a test result of in-toto has no field for. in-toto wants a URI for such a field. */
+const extension = "urn:agent-hosting-conformance:statement:1";
+
+/** Algorithms of the digests that name what was deployed, each with the number of hex digits. */
+export const subjectAlgorithms = { sha256: 64, sha512: 128, gitCommit: 40 } as const;
+
+const subjectSchema = z.strictObject({
+  name: z.string(),
+  digest: z.record(z.string(), z.string().regex(/^[0-9a-f]+$/, "must be lower-case hex digits")),
+});
+
+/** Something that a statement is about: the deployment, or what was deployed, by name and digest. */
+export type Subject = z.infer<typeof subjectSchema>;
+
+const resultOf = {
+  conformant: "PASSED",
+  partial: "WARNED",
+  nonconformant: "FAILED",
+  incomplete: "FAILED",
+  unreachable: "FAILED",
+} as const satisfies Record<Verdict, string>;
+
+/** Schema of the signed text: an in-toto Statement v1 with the predicate "test result". It rejects unknown fields. */
+export const attestationSchema = z
+  .strictObject({
+    _type: z.literal("https://in-toto.io/Statement/v1"),
+    subject: z.array(subjectSchema).min(1).describe("The deployment by its fingerprint, then what was deployed."),
+    predicateType: z.literal("https://in-toto.io/attestation/test-result/v0.1"),
+    predicate: z.strictObject({
+      result: z.enum(["PASSED", "WARNED", "FAILED"]).describe("PASSED: conformant; WARNED: partial; FAILED: else."),
+      configuration: z
+        .array(z.strictObject({ name: z.string(), uri: z.string() }))
+        .describe("The harness and the requirement set that judged."),
+      warnedTests: z.array(z.string()).describe("Checks with a warning."),
+      failedTests: z.array(z.string()).describe("Checks that failed."),
+      [extension]: z.strictObject({
+        expires: z.iso.datetime().describe("Nobody should rely on the statement after this time."),
+        statement: statementSchema,
+      }),
+    }),
+  })
+  .describe("The payload of a signed conformance statement: an in-toto Statement v1.");
+
+export type Attestation = z.infer<typeof attestationSchema>;
+
+/** What a signer adds to a statement. */
+export interface AttestationParts {
+  /** What was deployed, such as an image, a package or a commit. */
+  readonly subjects: readonly Subject[];
+  /** ISO 8601. */
+  readonly expires: string;
+}
+
+/** Returns the in-toto Statement of a conformance statement. */
+export function attestationOf(statement: Statement, { subjects, expires }: AttestationParts): Attestation {
+  const { target, suite, verdict, exceptions } = statement;
+  const checks = (wanted: string): string[] =>
+    [...new Set(exceptions.filter(({ outcome }) => outcome === wanted).map(({ check }) => check))].toSorted();
+  return {
+    _type: "https://in-toto.io/Statement/v1",
+    subject: [{ name: target.baseUrl, digest: { deploymentFingerprint: target.fingerprint } }, ...subjects],
+    predicateType: "https://in-toto.io/attestation/test-result/v0.1",
+    predicate: {
+      result: resultOf[verdict],
+      configuration: [
+        { name: "harness", uri: `pkg:npm/agent-hosting-conformance@${suite.version}` },
+        {
+          name: "requirements",
+          uri: `urn:agent-hosting-conformance:requirements:${suite.requirements ?? firstRequirements}`,
+        },
+      ],
+      warnedTests: checks("warning"),
+      failedTests: checks("fail"),
+      [extension]: { expires, statement },
+    },
+  };
+}
+
+/** Returns the conformance statement in an in-toto Statement, and what its signer added. */
+export function partsOfAttestation({ subject, predicate }: Attestation): AttestationParts & {
+  readonly statement: Statement;
+} {
+  const { expires, statement } = predicate[extension];
+  return { statement, expires, subjects: subject.slice(1) };
+}
+
+/** Lists the fields of an in-toto Statement that contradict the conformance statement in it. */
+export function attestationDifferences(attestation: Attestation): string[] {
+  const { statement, ...parts } = partsOfAttestation(attestation);
+  const words = ["the statement says", "from its findings follows"] as const;
+  return differencesIn(attestation, attestationOf(statement, parts), [], words);
+}
+
+/** Days after the end of a run for which a statement counts, unless the signer says otherwise. */
+export const defaultValidDays = 90;
+
+/** Returns when a statement about a run expires. */
+export const expiryOf = (finished: string, validDays = defaultValidDays): Date =>
+  new Date(Date.parse(finished) + validDays * dayMs);

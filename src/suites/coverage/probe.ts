@@ -11,7 +11,7 @@ import { type Enabler, need, RequestBudgetExhausted, SkipError } from "../../run
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import { dimensions, type KeyState } from "../../spec/dimensions.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
-import { costWatcher } from "../limits/suspect-costs.ts";
+import { createCostWatcher } from "../limits/suspect-costs.ts";
 import { useExpiryMs } from "../limits/timed-retry.ts";
 import { type Fixtures, prepareFixtures } from "../shared/key-trials/fixtures.ts";
 import { hasStatus, isSuccess } from "../shared/response.ts";
@@ -157,7 +157,7 @@ async function sendRows(
   const forbiddenRuns = new Map<string, number>();
   let limited = 0;
   const passBefore = passTimeBetween(context.time);
-  const costs = costWatcher(context);
+  const costs = createCostWatcher(context);
   const send = async (row: Row): Promise<void> => {
     const exchange = await sendRow(row, context, parts);
     if (exchange === null) {

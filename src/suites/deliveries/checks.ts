@@ -15,7 +15,7 @@ import { retryChecks } from "./retry-checks.ts";
 import { hookOfScript } from "./retry-probe.ts";
 import { eventsOfType, eventTypeOf, isPublishedEvent, withoutPings } from "./events.ts";
 import { judgeAgentNamed, judgeCreatedTime, uniqueIdsCheck } from "./event-content.ts";
-import { missingDeliveryExcuse, droppedByReceiver, unpublishedTypeExcuse } from "./missing-deliveries.ts";
+import { missingDeliveryExcuse, receiverOverflowExcuse, unpublishedTypeExcuse } from "./missing-deliveries.ts";
 import { deploymentChecks, isOfDeployment } from "./deployment-events.ts";
 import { oddWebhookChecks } from "./odd-webhooks.ts";
 import { unusualEndChecks } from "./unusual-ends.ts";
@@ -46,7 +46,7 @@ const typeOrOther = (type: unknown): string => (isPublishedEvent(type) ? type : 
 const isWhole = ({ request }: Delivery): boolean => request.body.kind !== "cut";
 
 /** Creates a check of the fields that a clause requires, in every delivery of the run. */
-const fieldCheck = (clause: "HOOK-1" | "HOOK-2" | "HOOK-3" | "HOOK-4" | "HOOK-5" | "HOOK-6"): Check =>
+const checkDeliveryField = (clause: "HOOK-1" | "HOOK-2" | "HOOK-3" | "HOOK-4" | "HOOK-5" | "HOOK-6"): Check =>
   checkFields(clause, webhookProbes, {
     table: "delivery",
     noun: "deliveries",
@@ -54,7 +54,9 @@ const fieldCheck = (clause: "HOOK-1" | "HOOK-2" | "HOOK-3" | "HOOK-4" | "HOOK-5"
     whenEmpty: noDelivery,
   });
 
-/** Checks the data of `agent.completed`. The durations of the requests show whether `execution_time` is in seconds. */
+/**
+ * Judges the data of `agent.completed`. Whether `execution_time` is in seconds shows in the durations of the requests.
+ */
 const completedData = checkEvery(
   "HOOK-17",
   { ...webhookProbes, exchanges: allExchanges },
@@ -76,8 +78,8 @@ const completedData = checkEvery(
 
 const rootAndTime = memoizeByPair((delivery: Delivery, tookMs: number) => ({ root: deliveryJson(delivery), tookMs }));
 
-/** Creates a judge: did the webhooks of an invoked agent get an event for each invoke? */
-const sentForEachInvoke =
+/** Creates a judge of whether the webhooks of an invoked agent got an event for each invoke. */
+const judgeSentForEachInvoke =
   (event: "agent.invoked" | "agent.completed") =>
   ({ sent, all }: WebhookEvidence): Finding<never> => {
     const { wildcard, both, completed } = sent.webhooks;
@@ -94,8 +96,8 @@ const sentForEachInvoke =
     return breach(`\`${event}\` for each of ${expected} invokes`, actual, ...sent.invoked);
   };
 
-/** Judges that webhooks got the event of an execution that failed or timed out. */
-const sentAfterFailure = ({ ended, all }: FailureEvidence): Finding<never> => {
+/** Judges that the webhooks got the event of an execution that failed or timed out. */
+const judgeSentAfterFailure = ({ ended, all }: FailureEvidence): Finding<never> => {
   const { invoked, event, deliveries: arrived, named, wildcard, reach } = ended;
   if (eventsOfType(arrived, event).length > 0) return holds();
   if (!hasStatus(invoked, 408, 500, 502, 503, 504))
@@ -106,8 +108,8 @@ const sentAfterFailure = ({ ended, all }: FailureEvidence): Finding<never> => {
   return breach(`\`${event}\``, types.length === 0 ? "no delivery came" : `only ${types.join(", ")}`, invoked);
 };
 
-/** Judges that a webhook of `agent.*` gets the same event as a webhook that selects the event by its name. */
-function wildcardGets(
+/** Judges that a webhook of `agent.*` gets every event that another webhook, which names the event, gets. */
+function judgeWildcardGets(
   event: WebhookEvent,
   byName: readonly Delivery[],
   byWildcard: readonly Delivery[],
@@ -126,25 +128,25 @@ const wildcardGetsFailure = ({ ended, all }: FailureEvidence): Finding<never> =>
   const { event, named, wildcard, deliveries: arrived } = ended;
   if (!isSuccess(wildcard.exchange)) return wildcardNotCreated(wildcard.exchange);
   return (
-    droppedByReceiver(all, [wildcard]) ??
-    wildcardGets(event, deliveriesTo(arrived, named.hook), deliveriesTo(arrived, wildcard.hook))
+    receiverOverflowExcuse(all, [wildcard]) ??
+    judgeWildcardGets(event, deliveriesTo(arrived, named.hook), deliveriesTo(arrived, wildcard.hook))
   );
 };
 
 const signatureHeader = "X-Service-Signature";
 
-/** Headers that any HTTP request may have, and those that the document names. */
+/** Headers of deliveries that are no news: those that any HTTP request may have, and those that the document names. */
 const knownHeaders =
   /^(host|connection|keep-alive|content-(type|length|encoding)|transfer-encoding|accept.*|user-agent|date|x-service-signature|x-forwarded-.*|forwarded|via)$/i;
 
-/** Whether a delivery reports an execution that failed in a stream. Its error code shows that. */
+/** Whether the error code of a delivery is one that only failures of streams have. */
 const isStreamFailure = (delivery: Delivery): boolean =>
   ["STREAM_ERROR", "CAPACITY_ERROR"].some((code) => code === getPath(deliveryJson(delivery), "data", "error", "code"));
 
 export const deliveries = suite("Webhook deliveries", [
-  fieldCheck("HOOK-1"),
-  fieldCheck("HOOK-2"),
-  fieldCheck("HOOK-3"),
+  checkDeliveryField("HOOK-1"),
+  checkDeliveryField("HOOK-2"),
+  checkDeliveryField("HOOK-3"),
   checkEvery("HOOK-39", webhookProbes, {
     matrix: fieldMatrix("delivery"),
     noun: "deliveries",
@@ -158,18 +160,19 @@ export const deliveries = suite("Webhook deliveries", [
     },
     whenEmpty: noDelivery,
   }),
-  fieldCheck("HOOK-4"),
-  fieldCheck("HOOK-5"),
-  fieldCheck("HOOK-6"),
+  checkDeliveryField("HOOK-4"),
+  checkDeliveryField("HOOK-5"),
+  checkDeliveryField("HOOK-6"),
   uniqueIdsCheck,
   check("HOOK-36", invokedWithWebhooks, judgeAgentNamed),
   check("HOOK-37", invokedWithWebhooks, judgeCreatedTime),
-  check("HOOK-7", webhookProbes, sentForEachInvoke("agent.invoked")),
-  check("HOOK-8", webhookProbes, sentForEachInvoke("agent.completed")),
-  // The retry checks come first. Without a test clock, the retries then arrive while the other probes run.
+  check("HOOK-7", webhookProbes, judgeSentForEachInvoke("agent.invoked")),
+  check("HOOK-8", webhookProbes, judgeSentForEachInvoke("agent.completed")),
+  // The retry checks come first, so that their probes run early. Without a test clock, the retries then arrive while
+  // other probes run.
   ...retryChecks,
-  check("HOOK-9", failedProbes, sentAfterFailure),
-  check("HOOK-10", timedOutProbes, sentAfterFailure),
+  check("HOOK-9", failedProbes, judgeSentAfterFailure),
+  check("HOOK-10", timedOutProbes, judgeSentAfterFailure),
   check("HOOK-15", webhookProbes, ({ sent, all }) => {
     const named = [sent.webhooks.both, sent.webhooks.completed, sent.webhooks.unsigned, sent.webhooks.deployments];
     const created = named.filter((each) => each !== null).filter(({ exchange }) => isSuccess(exchange));
@@ -185,7 +188,7 @@ export const deliveries = suite("Webhook deliveries", [
       for (const event of events) {
         const [known] = eventsOfType(sent.deliveries, event);
         const isMissing = known !== undefined && eventsOfType(deliveriesTo(sent.deliveries, hook), event).length === 0;
-        if (isMissing && droppedByReceiver(all, [{ hook }]) === null)
+        if (isMissing && receiverOverflowExcuse(all, [{ hook }]) === null)
           return breach(
             `\`${event}\` to each webhook that subscribed to it`,
             "only to another webhook",
@@ -197,12 +200,12 @@ export const deliveries = suite("Webhook deliveries", [
   }),
   check("HOOK-16", webhookProbes, ({ sent: { webhooks, deliveries: arrived }, all }) => {
     if (!isSuccess(webhooks.wildcard.exchange)) return wildcardNotCreated(webhooks.wildcard.exchange);
-    const dropped = droppedByReceiver(all, [webhooks.wildcard]);
+    const dropped = receiverOverflowExcuse(all, [webhooks.wildcard]);
     if (dropped !== null) return dropped;
     const byName = deliveriesTo(arrived, webhooks.both.hook);
     const byWildcard = deliveriesTo(arrived, webhooks.wildcard.hook);
-    const invoked = wildcardGets("agent.invoked", byName, byWildcard);
-    return invoked.kind === "holds" ? wildcardGets("agent.completed", byName, byWildcard) : invoked;
+    const invoked = judgeWildcardGets("agent.invoked", byName, byWildcard);
+    return invoked.kind === "holds" ? judgeWildcardGets("agent.completed", byName, byWildcard) : invoked;
   }),
   check("HOOK-16", failedProbes, wildcardGetsFailure, { as: "agent.failed" }),
   check("HOOK-16", timedOutProbes, wildcardGetsFailure, { as: "agent.timeout" }),

@@ -26,23 +26,23 @@ import {
 import { awaitCondition, awaitUnexpected, deliveriesTo } from "../webhooks/await-deliveries.ts";
 import { invokedWithWebhooks, malformedWebhooks } from "../webhooks/probes.ts";
 import { eventsOfType, eventTypeOf, isToWebhook } from "./events.ts";
-import { droppedByReceiver, missingDeliveryExcuse, unpublishedTypeExcuse } from "./missing-deliveries.ts";
+import { receiverOverflowExcuse, missingDeliveryExcuse, unpublishedTypeExcuse } from "./missing-deliveries.ts";
 import { type AllDeliveries, allDeliveries } from "./probes.ts";
 
-/** A deployment event that the run triggered. */
+/** Evidence of a deployment event that the run triggered by a command of the target file. */
 interface TriggeredEvent {
   readonly event: (typeof deploymentEvents)[number];
-  /** The error of the call that should trigger the event; `null` if the call succeeded. */
+  /** The error of the command; `null` if it succeeded. */
   readonly failure: string | null;
-  /** The deliveries after the trigger. */
+  /** The deliveries that came after the command. */
   readonly deliveries: readonly Delivery[];
   /**
    * A webhook of `agent.*` for the agent that the event names; `null` if none was created. Absent in older evidence.
    */
   readonly sameAgent?: RequestedWebhook | null;
   /**
-   * Health reports right before and right after the trigger, of the agent that the event names; `null` if another
-   * agent was asked before. Absent in older evidence.
+   * Health reports, right before and right after the trigger, of the agent that the event names. `null` if the run read
+   * the health of another agent before the trigger. Absent in older evidence.
    */
   readonly health?: { readonly before: Exchange; readonly after: Exchange } | null;
 }
@@ -51,17 +51,17 @@ interface TriggerOptions {
   /** Whether to invoke the agent that the event names, and then create a webhook for later events of that agent. */
   readonly isFollowed?: boolean;
   /**
-   * Whether to create a webhook of `agent.*` for the agent that the event names. Later deployment events must not be
-   * sent to this webhook.
+   * Whether to create a webhook of `agent.*` for the agent that the event names. Later deployment events must not reach
+   * this webhook.
    */
   readonly isHeard?: boolean;
-  /** Whether to read the health of the agent with webhooks right before and right after the trigger. */
+  /** Whether to read the health of the agent that has webhooks, right before and right after the trigger. */
   readonly readsHealth?: boolean;
-  /** Triggers that must come before this one: without them, there may be nothing to change. */
+  /** Triggers that run before this one, because the target may have nothing to change without them. */
   readonly after?: readonly Probe[];
 }
 
-/** Triggers a deployment event, and waits until a webhook that an earlier probe created gets the event. */
+/** Defines a probe that triggers a deployment event and waits until a webhook of an earlier probe gets the event. */
 const triggerProbe = (
   event: TriggeredEvent["event"],
   what: string,
@@ -96,8 +96,8 @@ const triggerProbe = (
           : { before: healthBefore, after: await later.health(named) };
       const agent = isFollowed ? named : null;
       const isMain = agent === agentIdOf({ target });
-      // On a real clock, the target is still retrying failed deliveries of the main agent. Another invoke would disturb
-      // these retries.
+      // Without a test clock, the target is still retrying failed deliveries of the main agent. Events of another
+      // invoke would mix with these retries.
       if (agent !== null && (time.canAdvance || !isMain) && !isSlow(agent, target)) {
         await client.health(agent);
         await client.invoke(agent, { query: defaultQuery });
@@ -124,8 +124,8 @@ async function createWebhookOfSameAgent(client: Client, receiver: Receiver, agen
 }
 
 /**
- * Whether both webhooks of deployment events were created after the target's last outage. A restarted target may have
- * forgotten earlier webhooks.
+ * Whether both webhooks of deployment events were created after the target's last outage: after an outage, the target
+ * may have forgotten earlier ones.
  */
 const hasWebhooks = (recorder: Recorder): boolean =>
   ["deployments", "without-agent"].every((name) =>
@@ -199,7 +199,7 @@ const healthChanged = triggerProbe("deployment.health_changed", "changes its hea
 /** Comes after `created`: a target may be able to remove only the deployment that the first trigger created. */
 const deleted = triggerProbe("deployment.deleted", "is removed", { after: [created] });
 
-/** Every trigger, and the probes that create the webhooks for its event. */
+/** All probes of this file that trigger an event, and those that create the webhooks for the events. */
 export const deploymentTriggers = [...Object.values(webhookProbes), created, updated, healthChanged, deleted];
 
 const deploymentCheck = (
@@ -212,7 +212,7 @@ export const isOfDeployment = (delivery: Delivery): boolean =>
 
 const sameAgentProbes = { created, all: allDeliveries };
 
-/** Judges HOOK-16: a webhook of `agent.*` gets no deployment event, even of its own agent. */
+/** Judges HOOK-16: a webhook of `agent.*` gets no deployment event, not even one of its own agent. */
 function judgeSameAgent({ created: { sameAgent }, all }: EvidenceOf<typeof sameAgentProbes>): Finding<never> {
   if (sameAgent === undefined || sameAgent === null)
     return unproven("no webhook of `agent.*` was created for an agent that only a deployment event names");
@@ -226,12 +226,12 @@ function judgeSameAgent({ created: { sameAgent }, all }: EvidenceOf<typeof sameA
     getPath(deliveryJson(each), "agent_id") === agent && each.receivedMs > exchange.answer.endMs;
   if (!all.deliveries.filter(isOfDeployment).some(isLater))
     return unproven("no later deployment event of this agent was delivered");
-  return droppedByReceiver(all, [sameAgent]) ?? holds();
+  return receiverOverflowExcuse(all, [sameAgent]) ?? holds();
 }
 
 /**
- * Judges that a health report shows a change of which an event tells. It does not if the status before and after the
- * event is the same, and the event names another one.
+ * Judges that the health report agrees with `deployment.health_changed`. It is a breach if the report has the same
+ * status before and after the event, while the event names another one.
  */
 function judgeHealthAfterChange({ event, deliveries, health }: TriggeredEvent): Finding<never> {
   const [told] = eventsOfType(deliveries, event);

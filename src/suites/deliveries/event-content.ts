@@ -42,8 +42,8 @@ function invokedAgent({ request }: Exchange): string | null {
 const toleranceMs = 60_000;
 
 /**
- * Judges that `created` of the events is close to the time of the invoke, which the `Date` of the response shows.
- * `Date` may or may not follow the test clock, so the tolerance includes how far the run advanced that clock.
+ * Judges that `created` of the events is close to the `Date` of the invoke's response. `Date` may or may not follow the
+ * test clock, so the tolerance includes how far the run advanced that clock.
  */
 export function judgeCreatedTime(evidence: InvokedWithWebhooks): Finding<never> {
   const dates = evidence.invoked.map(dateSeconds).filter((each) => each !== null);
@@ -74,8 +74,8 @@ function isOtherEvent(one: Delivery, other: Delivery): boolean {
 }
 
 /**
- * Judges HOOK-40: different events have different ids. Compares only events at one address, because each webhook may
- * have its own ids.
+ * Judges HOOK-40: different events have different ids. Compares only events at one address: a server may give the same
+ * event another id for each webhook.
  */
 export const uniqueIdsCheck: Check = checkEvery(
   "HOOK-40",

@@ -4,21 +4,21 @@ import { type WebhookEvent, webhookEvents } from "../../spec/events.ts";
 import { hookPrefix } from "../webhooks/create-webhook.ts";
 
 /**
- * The receiver's address to which one webhook is redirected. A sender may follow the redirect with a GET, so the rules
+ * The receiver's address to which another address redirects. A sender may follow the redirect with a GET, so the rules
  * for deliveries do not apply at this address.
  */
 export const redirectedHook = `${hookPrefix}redirected`;
 
 export const isRedirected = ({ hook }: Delivery): boolean => hook === redirectedHook;
 
-/** Whether a delivery came to a webhook, and not to an alert's address or through a redirect. */
+/** Whether the target sent a delivery to a webhook, and not to an alert's address or after a redirect. */
 export const isToWebhook = (delivery: Delivery): boolean =>
   delivery.hook.startsWith(hookPrefix) && !isRedirected(delivery);
 
-/** Returns the event type of a delivery; `undefined` if the body cannot be read. */
+/** Returns the event type of a delivery; `undefined` if its body has none that can be read. */
 export const eventTypeOf = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), "type");
 
-/** Returns the event id of a delivery; `undefined` if the body cannot be read. */
+/** Returns the event id of a delivery; `undefined` if its body has none that can be read. */
 export const eventIdOf = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), "id");
 
 export const isPublishedEvent = (type: unknown): type is WebhookEvent => webhookEvents.some((known) => known === type);
@@ -27,8 +27,9 @@ export const eventsOfType = (deliveries: readonly Delivery[], type: string): Del
   deliveries.filter((each) => eventTypeOf(each) === type);
 
 /**
- * Whether two deliveries have the same event: an equal id, or equal type and data, because each attempt may have a new
- * id. The data must include a `request_id`, since events of two executions may otherwise be equal.
+ * Whether two deliveries carry the same event: their ids are equal, or their types and data are, because a server may
+ * give each attempt a new id. Equal data must include a `request_id`: without one, events of two executions may look
+ * equal.
  */
 export function isSameEvent(one: Delivery, other: Delivery): boolean {
   const [first, second] = [deliveryJson(one), deliveryJson(other)];
@@ -49,8 +50,8 @@ export function isSameEvent(one: Delivery, other: Delivery): boolean {
 /**
  * Leaves out pings: test messages that some senders send to a new address before its first event.
  *
- * A ping is the first delivery to its address and has a type that the document does not define. The address must also
- * get events of defined types; pings of that type are then left out everywhere.
+ * A ping is the first delivery to its address and has a type that the document does not define. It counts as one only
+ * if the address also gets events of defined types. All deliveries of that type are then left out, at any address.
  */
 export function withoutPings(deliveries: readonly Delivery[]): Delivery[] {
   const mayBePing = (each: Delivery): boolean => each.attempt === 1 && !isPublishedEvent(eventTypeOf(each));

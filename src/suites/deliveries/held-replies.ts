@@ -6,13 +6,15 @@ import { awaitDeliveries, awaitUnexpected } from "../webhooks/await-deliveries.t
 import type { OpenedWebhook } from "../webhooks/create-webhook.ts";
 import type { TimeSpan } from "./retry-schedule.ts";
 
-// Functions for replies that the receiver withholds on purpose. Meanwhile a sender that makes one delivery at a time is
-// blocked.
+// Functions for replies that the receiver withholds on purpose. A sender that makes one delivery at a time sends
+// nothing in the meantime.
 
 /**
- * Replies to the withheld delivery of a webhook. Returns how long the delivery waited, or `null` if none has arrived.
- * @param ms time between the arrival and the reply, by the target's clock
- * @param unanswered webhooks whose deliveries the sender must give up before the reply
+ * Sends the reply that the receiver withholds from the first delivery to a webhook. Returns how long the delivery
+ * waited by the target's clock, in milliseconds; `null` if none has arrived.
+ * @param ms time from the arrival of the delivery to the reply, by the target's clock
+ * @param moves to which the advances of the test clock are added
+ * @param unanswered webhooks that get no reply, whose deliveries the sender must give up before
  */
 export async function replyAfter(
   ms: number,
@@ -24,7 +26,7 @@ export async function replyAfter(
   const [first] = address.deliveries();
   const sinceMs = first === undefined ? null : first.clockMs + first.receivedMs;
   const leftMs = sinceMs === null ? 0 : sinceMs + ms - time.targetMs();
-  const advancing = leftMs > 0 && time.canWait(leftMs) ? advance(time, leftMs, moves) : Promise.resolve();
+  const advancing = leftMs > 0 && time.canWait(leftMs) ? advanceClock(time, leftMs, moves) : Promise.resolve();
   await (time.settleMs > 0 ? Promise.race([advancing, time.sleepReal(blockedAdvanceMs)]) : advancing);
   // If the sender's timeout follows the test clock, the sender disconnects now. The disconnect takes a little real time
   // to reach the receiver.
@@ -33,7 +35,7 @@ export async function replyAfter(
   const clockMs = time.maxClockOffsetMs();
   address.release();
   await advancing;
-  // The reply has to arrive before the test clock is advanced again.
+  // The reply must reach the sender before the test clock advances again.
   await awaitUnexpected(time);
   const reply = address.deliveries()[0]?.reply;
   const repliedMs = reply?.kind === "answered" ? reply.endMs : time.now();
@@ -41,8 +43,8 @@ export async function replyAfter(
 }
 
 /**
- * Like {@link replyAfter}, but adds the longest delay of this process's event loop to the result. The delivery may have
- * been recorded that much late.
+ * Like {@link replyAfter}, but adds the longest delay of this process's event loop to the result: so much earlier the
+ * delivery may have arrived than the receiver recorded it.
  */
 export async function replyInTime(
   ms: number,
@@ -60,14 +62,14 @@ export async function replyInTime(
 
 const delayResolutionMs = 10;
 /**
- * Maximum real time to wait for an advance of the clock before the receiver replies. Some targets complete an advance
- * only after their deliveries, so target and receiver would wait for each other.
+ * Maximum real time to wait for an advance of the clock. Some targets end an advance only when their deliveries have a
+ * reply, while this function replies after the advance.
  */
 const blockedAdvanceMs = 500;
 
 /**
- * Waits until the sender has given up the deliveries that get no reply: some senders send nothing else before that. The
- * sender's timeout may need some real time after an advance of the clock, or may not follow that clock at all.
+ * Waits until the sender has given up the deliveries that get no reply, because some senders send nothing else before.
+ * The sender's timeout may take real time, after an advance of the clock or always.
  */
 async function awaitHangUp(opened: readonly OpenedWebhook[], { settleMs, sleepReal }: RunClock): Promise<void> {
   const maxMs = settleMs === 0 ? 0 : deliveryPolicy.responseTimeoutMs + settleMs;
@@ -84,10 +86,10 @@ function isUnanswered({ address }: OpenedWebhook): boolean {
 }
 
 /**
- * Waits for the first delivery to each webhook. If deliveries without a reply block the sender, waits until it gives
- * them up.
+ * Waits for the first delivery to each webhook of `wanted`. If deliveries without a reply block the sender, waits until
+ * it gives them up. Returns whether all arrived.
  */
-export async function awaitFirst(
+export async function awaitFirstDeliveries(
   wanted: readonly OpenedWebhook[],
   unanswered: readonly OpenedWebhook[],
   time: RunClock,
@@ -100,8 +102,8 @@ export async function awaitFirst(
 }
 
 /**
- * Waits until the sender can send again: a sender that makes one delivery at a time must first give up the deliveries
- * without a reply. Its timeout may use real time. Returns whether the sender is free.
+ * Waits until deliveries without a reply no longer block the sender: it has given them up, or has sent others
+ * meanwhile. Returns whether that is so within the maximum time.
  */
 export async function awaitFreeSender(
   created: readonly OpenedWebhook[],
@@ -117,11 +119,11 @@ export async function awaitFreeSender(
   return isFree();
 }
 
-/** Longest wait for a sender, enough to give up two deliveries in sequence. */
+/** Maximum time to wait for a sender: enough to give up two deliveries, one after the other. */
 const maxBlockedMs = 20_000;
 const stepMs = 50;
 
-/** Whether the sender has sent a delivery while it waited for the reply to another one. */
+/** Whether the sender has sent a delivery while another one waited for its reply. */
 function sendsConcurrently(created: readonly OpenedWebhook[], unanswered: readonly OpenedWebhook[]): boolean {
   const arrivedMs = created.map(({ address }) => address.deliveries()[0]?.receivedMs ?? 0);
   return unanswered.some(({ address }) => {
@@ -133,8 +135,8 @@ function sendsConcurrently(created: readonly OpenedWebhook[], unanswered: readon
   });
 }
 
-/** Advances the test clock, and records the advance in `moves`. */
-export async function advance(time: RunClock, ms: number, moves: TimeSpan[]): Promise<void> {
+/** Advances the test clock, and adds the clock's offsets before and after to `moves`. */
+export async function advanceClock(time: RunClock, ms: number, moves: TimeSpan[]): Promise<void> {
   const fromMs = time.clockOffsetMs();
   await time.passTime(ms, "an attempt of a webhook's delivery");
   if (time.canAdvance) moves.push({ fromMs, toMs: time.clockOffsetMs() });

@@ -6,10 +6,10 @@ import { eventTypeOf, isPublishedEvent, withoutPings } from "./events.ts";
 import type { AllDeliveries } from "./probes.ts";
 
 /**
- * Returns `unproven` if the receiver may have missed deliveries to these webhooks, because there were too many.
- * Otherwise returns `null`.
+ * Returns `unproven` if the receiver may have dropped deliveries to these webhooks, because too many came. Otherwise
+ * returns `null`.
  */
-export function droppedByReceiver(
+export function receiverOverflowExcuse(
   { unkept, refusedConnections = 0 }: AllDeliveries,
   webhooks: readonly Pick<RequestedWebhook, "hook">[],
 ): Unproven | null {
@@ -26,8 +26,8 @@ export function droppedByReceiver(
 }
 
 /**
- * Returns `unproven` if the target may not be to blame for a missing delivery: no webhook exists, or no delivery can
- * reach the receiver. Otherwise returns `null`.
+ * Returns `unproven` if a delivery may be missing through no fault of the target: no webhook was created, the receiver
+ * dropped deliveries, or the target cannot reach it. Otherwise returns `null`.
  */
 export function missingDeliveryExcuse(
   reach: Reach,
@@ -39,10 +39,10 @@ export function missingDeliveryExcuse(
     return unproven(
       `no webhook was created (${first === undefined ? "none was requested" : outcomeOf(first.exchange)})`,
     );
-  const dropped = droppedByReceiver(all, webhooks);
+  const dropped = receiverOverflowExcuse(all, webhooks);
   if (dropped !== null) return dropped;
   if (all.deliveries.length > 0) return null;
-  // Names no requirement, because the reason itself says what the user can do.
+  // The finding names no need of the target file: the reason itself says what the user can do.
   if (reach.unreachable !== null) return unproven(reach.unreachable);
   return reach.isNamed ? null : unproven(`nothing reached the receiver at ${reach.baseUrl}`, publicUrl);
 }
@@ -50,8 +50,8 @@ export function missingDeliveryExcuse(
 const publicUrl = "`webhooks.publicUrl` in the target file: an address under which the target reaches the receiver";
 
 /**
- * Returns `unproven` if a delivery has a type that the document does not define: it may be the missing event. HOOK-2
- * (defined types) judges such a delivery. Otherwise returns `null`.
+ * Returns `unproven` if a delivery has a type that the document does not define, else `null`. Such a delivery may be
+ * the missing event under a wrong name, which HOOK-2 judges.
  */
 export const unpublishedTypeExcuse = (deliveries: readonly Delivery[]): Unproven | null =>
   withoutPings(deliveries).some((each) => !isPublishedEvent(eventTypeOf(each)))

@@ -15,7 +15,7 @@ type Evidence = EvidenceOf<typeof on>;
 
 const notCreated = inapplicable("the key has few requests a minute");
 
-/** Judges that each delivery is signed with the secret as it was sent. */
+/** Judges that the target signs deliveries with the exact secret of the webhook, whatever characters it has. */
 function judgeSecrets({ sent, all }: Evidence): Finding<never> {
   const { odd } = sent;
   if (odd === undefined || odd === null) return notCreated;
@@ -37,7 +37,7 @@ function judgeSecrets({ sent, all }: Evidence): Finding<never> {
   return signed.length > 0 ? holds() : inapplicable("no delivery came to a webhook with such a secret");
 }
 
-/** Judges that a webhook gets the execution events although `agent.*` is not its first event. */
+/** Judges that a webhook gets the execution events although its list names another event before `agent.*`. */
 function judgeMixedEvents({ sent, all }: Evidence): Finding<never> {
   const { odd, webhooks, reach, deliveries } = sent;
   if (odd === undefined || odd === null) return notCreated;

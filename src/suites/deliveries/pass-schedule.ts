@@ -14,7 +14,7 @@ import {
 } from "../webhooks/await-deliveries.ts";
 import { type OpenedWebhook, webhookIdOf, webhookPath } from "../webhooks/create-webhook.ts";
 import { isToWebhook } from "./events.ts";
-import { advance } from "./held-replies.ts";
+import { advanceClock } from "./held-replies.ts";
 import {
   allowedEarlyMs,
   allowedLateMs,
@@ -24,20 +24,20 @@ import {
   type TimeSpan,
 } from "./retry-schedule.ts";
 
-/** Evidence of the retries up to the end of the schedule, which the run reached by advancing the test clock. */
+/** Evidence of a webhook's whole retry schedule. The run has advanced the test clock to its end. */
 export interface CompletedRetries {
   readonly deliveries: readonly Delivery[];
-  /** The advances of the test clock: for each, how far the clock had been advanced before and after. */
+  /** The advances of the test clock: its offset before and after each. */
   readonly moves: readonly TimeSpan[];
-  /** How far the test clock had been advanced at the end. */
+  /** Offset of the test clock at the end. */
   readonly untilMs: number;
   /**
-   * The target's list of deliveries to the webhook whose receiver always fails, and the record of that webhook
-   * (`shown`). Both are `null` if the webhook's id is unknown.
+   * Responses to `GET …/deliveries` and to `GET` of the webhook itself (`shown`), whose receiver always fails. `null`
+   * if the webhook's id is unknown.
    */
   readonly listed: Exchange | null;
   readonly shown: Exchange | null;
-  /** One more invoke after the end, and the number of deliveries that the failing webhook got for it. */
+  /** One more invoke after the end, and the number of deliveries that this webhook got for it. */
   readonly again: { readonly invoked: Exchange; readonly came: number };
 }
 
@@ -48,17 +48,17 @@ interface ScheduleContext {
   readonly failing: OpenedWebhook;
   readonly agent: string;
   readonly moves: TimeSpan[];
-  /** Whether to wait for retries. There is no point in waiting if the first deliveries have not arrived. */
+  /** Whether to wait for retries. False if the first deliveries have not arrived, because none can follow then. */
   readonly isAwaited: boolean;
-  /** The receivers whose first reply reports a failure. */
+  /** The addresses whose first reply reports a failure. */
   readonly failingHooks: readonly Hook[];
 }
 
 /**
- * Advances the test clock past the whole schedule. Each reading of the schedule expects an attempt at its own times, so
- * the clock stops before and after each of these times.
+ * Advances the test clock past the whole retry schedule. It stops before and after each time at which some reading of
+ * the schedule expects an attempt.
  *
- * Returns `null` if the retries come in real time, because the advances then prove nothing.
+ * Returns `null` if the sender retries in real time, because advances of the test clock prove nothing then.
  */
 export async function passSchedule(context: ScheduleContext): Promise<CompletedRetries | null> {
   const { client, receiver, time, failing, agent, moves } = context;
@@ -69,7 +69,7 @@ export async function passSchedule(context: ScheduleContext): Promise<CompletedR
   let queuedMs = 0;
   for (const [index, delayMs] of deliveryPolicy.retryDelaysMs.entries()) {
     const previous = clockOffsetOf(address, -1) ?? first;
-    const bases = new Set(basesOf(order, { first, previous }));
+    const bases = new Set(delayBases(order, { first, previous }));
     const due = [...bases].map((base) => base + delayMs + timerLagMs);
     const around = [...bases].flatMap((base) => [
       base + delayMs - allowedEarlyMs(delayMs) - marginMs(delayMs),
@@ -81,11 +81,11 @@ export async function passSchedule(context: ScheduleContext): Promise<CompletedR
       await advanceTo(instant, time, moves);
       const isDue = due.includes(instant);
       if (isDue) dueMs = time.now();
-      // A sender that polls its queue in real time needs some real time before the next advance.
+      // Some senders poll their queue in real time, and so need some of it before the next advance.
       if (isAwaited)
         await awaitArrivals(address, before + 1, isDue ? dueSettles * time.settleMs : pollTimeMs(queuedMs, time));
     }
-    // At this time, every reading of the schedule except the shortest expects this attempt.
+    // By now the attempt is due by every reading of the schedule except the shortest.
     if (isAwaited && index > 0) isAwaited = await awaitArrivals(address, index + 1, overdueMs(time));
     order ??= observedOrder(clockOffsetOf(address, before), { first, previous, delayMs });
     queuedMs = Math.max(queuedMs, (address.deliveries()[before]?.receivedMs ?? 0) - dueMs);
@@ -106,8 +106,8 @@ export async function passSchedule(context: ScheduleContext): Promise<CompletedR
 }
 
 /**
- * Waits in real time until a webhook has this many deliveries. Returns whether they arrived. The wait consists of short
- * steps: a step that a busy machine prolongs counts as a short one, because the sender may have stood still, too.
+ * Waits in real time until a webhook has this many deliveries. Returns whether they arrived. Counts short steps instead
+ * of the elapsed time: if a busy machine prolongs a step, the sender may have stood still as well.
  */
 async function awaitArrivals(address: Hook, count: number, realMs: number): Promise<boolean> {
   for (let waitedMs = 0; waitedMs < realMs; waitedMs += arrivalStepMs)
@@ -117,29 +117,32 @@ async function awaitArrivals(address: Hook, count: number, realMs: number): Prom
 
 const arrivalStepMs = 20;
 
-/** How long to wait for an attempt that is overdue by the test clock. A sender may poll its queue in real time. */
+/**
+ * Returns how long to wait, in real time, for an attempt that is overdue by the test clock. A sender may poll its queue
+ * in real time.
+ */
 function overdueMs(time: RunClock): number {
   if (time.settleMs === 0) return deliveryTimeoutMs(time);
   return time.agentsFollow ? Math.max(minOverdueMs, deliveryTimeoutMs(time)) : maxQueuedMs;
 }
 
 /**
- * Minimum wait for an overdue attempt. On a busy machine, a connection may take more than a second: the system repeats
- * a lost packet only then.
+ * Minimum wait for an overdue attempt. On a busy machine, a connection may take more than a second: TCP sends a lost
+ * packet again only then.
  */
 const minOverdueMs = 2000;
 
 async function advanceTo(instant: number, time: RunClock, moves: TimeSpan[]): Promise<void> {
   if (instant <= time.clockOffsetMs()) return;
-  await advance(time, instant - time.clockOffsetMs(), moves);
+  await advanceClock(time, instant - time.clockOffsetMs(), moves);
   if (time.settleMs > 0) await time.sleepReal(time.settleMs);
 }
 
 /**
- * Whether the sender retries in real time, such as a worker that sleeps between attempts. If no retry has followed the
- * test clock, waits for a retry in real time, unless the target file promises that agents follow the clock.
+ * Whether the sender retries in real time, for example because it sleeps between attempts. If no retry has followed the
+ * test clock, waits for one in real time, unless the target file promises that agents follow the clock.
  *
- * Also returns `true` if the advances took so long that a retry was due by real time as well.
+ * Also returns `true` if the advances took so long that a retry was due in real time as well.
  */
 async function retriesUseRealTime({ failingHooks, time, isAwaited }: ScheduleContext): Promise<boolean> {
   if (!isAwaited || time.agentsFollow || time.settleMs === 0) return false;
@@ -150,8 +153,9 @@ async function retriesUseRealTime({ failingHooks, time, isAwaited }: ScheduleCon
       realMs: receivedMs - (first?.receivedMs ?? 0),
     }));
   });
-  if (retries.some(({ clockMs, realMs }) => clockMs >= minFollowedMs && realMs < minFollowedMs)) return false;
-  if (retries.some(({ realMs }) => realMs >= minFollowedMs)) return true;
+  if (retries.some(({ clockMs, realMs }) => clockMs >= minFollowedAdvanceMs && realMs < minFollowedAdvanceMs))
+    return false;
+  if (retries.some(({ realMs }) => realMs >= minFollowedAdvanceMs)) return true;
   const before = failingHooks.map((address) => ({ address, count: address.deliveries().length }));
   const hasRetried = ({ address, count }: ExpectedDeliveries): boolean => address.deliveries().length > count;
   const firstMs = Math.max(...failingHooks.map((address) => address.deliveries()[0]?.receivedMs ?? -Infinity));
@@ -161,28 +165,28 @@ async function retriesUseRealTime({ failingHooks, time, isAwaited }: ScheduleCon
 }
 
 /**
- * A retry after at least this advance of the clock shows that the sender follows the clock. An immediate retry does not
- * show that, so the bound is longer.
+ * Minimum advance of the clock after which a retry shows that the sender follows the clock. An immediate retry does not
+ * show that.
  */
-const minFollowedMs = deliveryPolicy.retryDelaysMs[1] - allowedEarlyMs(deliveryPolicy.retryDelaysMs[1]);
+const minFollowedAdvanceMs = deliveryPolicy.retryDelaysMs[1] - allowedEarlyMs(deliveryPolicy.retryDelaysMs[1]);
 const realStepMs = 2000;
 
-/** Positions of the test clock at the first and at the previous attempt. */
+/** Offsets of the test clock at the first and at the previous attempt. */
 interface DelayBases {
   readonly first: number;
   readonly previous: number;
 }
 
 /**
- * Returns the positions of the test clock from which the next delay may count. Returns both while it is unknown whether
- * delays count from the first or from the previous attempt.
+ * Returns the clock offsets from which the next delay may count. Returns both as long as it is unknown whether delays
+ * count from the first or from the previous attempt.
  */
-const basesOf = (order: DelayOrder | null, { first, previous }: DelayBases): number[] =>
+const delayBases = (order: DelayOrder | null, { first, previous }: DelayBases): number[] =>
   order === null ? [first, previous] : [order === "from-first" ? first : previous];
 
 /**
- * Returns whether delays count from the first or the previous attempt, according to one attempt's time. `null` if both
- * or neither explain that time, or the attempt did not come.
+ * Returns whether delays count from the first or from the previous attempt, as the time of one attempt shows it. `null`
+ * if both or neither explain that time, or there was no such attempt.
  */
 function observedOrder(
   attempt: number | undefined,
@@ -197,26 +201,32 @@ function observedOrder(
   return byFirst ? "from-first" : "from-previous";
 }
 
-/** Time to add at the end of the schedule, because the target may count real time as well. */
+/**
+ * Extra advance at the end of the schedule, because the target's clock may be behind by the real time that the probe
+ * took.
+ */
 const endMarginMs = 60_000;
 /**
- * Time between a stop of the clock and the moment at which an attempt is due. The target may also count the real time
- * that passes in between.
+ * Distance of a stop of the clock from the bounds of an attempt's allowed time, because the target may also count the
+ * real time in between.
  */
 const marginMs = (delayMs: number): number => Math.max(1500, allowedEarlyMs(delayMs) / 2);
-/** Time within which a sender that uses timers has made a due attempt. */
+/** Maximum time after which a sender with timers has made an attempt that is due. */
 const timerLagMs = 1000;
 /** Real time to wait for an attempt that is due, as a multiple of `settleMs`. */
 const dueSettles = 4;
-/** Real time to wait for an attempt that would be too early, as a multiple of the sender's longest delay so far. */
+/** Real time to wait at a stop where an attempt is not due, as a multiple of the sender's longest delay so far. */
 const earlyPolls = 3;
 
 /**
- * Returns how long to wait for a sender that polls its queue, based on its longest delay so far. Returns 0 for a sender
- * that uses timers.
+ * Returns how long to wait, in real time, for a sender that polls its queue. 0 if no attempt has been late yet: the
+ * sender uses timers.
  */
 const pollTimeMs = (queuedMs: number, { settleMs }: RunClock): number =>
   queuedMs > 0 ? Math.max(dueSettles * settleMs, earlyPolls * queuedMs) : 0;
 
-/** Returns how far the test clock had been advanced when the n-th attempt arrived. */
+/**
+ * Returns the offset of the test clock when an attempt arrived, or `undefined` without that attempt.
+ * @param at index of the attempt; -1 for the last
+ */
 const clockOffsetOf = (address: Hook, at: number): number | undefined => address.deliveries().at(at)?.clockAtMostMs;

@@ -32,7 +32,7 @@ import {
 import { failingBatchSubmitted, streamsTimedOut } from "./unusual-ends.ts";
 import { firstRetryWithinMs, laterRetriesWithinMs } from "./retry-schedule.ts";
 
-/** Evidence of an execution that failed or timed out, with webhooks for that event. */
+/** Evidence of an execution that failed or timed out, and of two webhooks for its event. */
 export interface FailedExecution {
   readonly reach: Reach;
   readonly event: "agent.failed" | "agent.timeout";
@@ -42,10 +42,7 @@ export interface FailedExecution {
   readonly wildcard: RequestedWebhook;
   readonly invoked: Exchange;
   readonly deliveries: readonly Delivery[];
-  /**
-   * Whether these webhooks may also get events of failing streams, because the same agent has a role that fails in
-   * streams.
-   */
+  /** Whether these webhooks may also get events of failing streams, because the run streams from the same agent. */
   readonly hearsStreams: boolean;
 }
 
@@ -78,7 +75,7 @@ async function failWithWebhooks(
   };
 }
 
-/** Whether an agent with webhooks also has a role that fails in streams. */
+/** Whether the run lets an agent fail in a stream while that agent has webhooks. */
 function streamsFailOn(target: Target, agent: string): boolean {
   const { answering, webhooked } = target.agents;
   const withWebhooks = [agent, answering, webhooked];
@@ -91,8 +88,8 @@ const failingStreamName = "agent-failed-stream";
 export const failingStreamHook = `${hookPrefix}${failingStreamName}`;
 
 /**
- * Streams from an agent that fails during the stream. If the target sends an `agent.failed` for this, checks judge it,
- * but they do not require it.
+ * Streams from an agent that fails in the stream. The document does not require an `agent.failed` for this, but checks
+ * judge one if it comes.
  */
 async function failInStream({ client, given: { receiver }, target, time }: FailureContext): Promise<void> {
   const assignment = roleAssignmentOf(target, "failingInStream");
@@ -123,7 +120,7 @@ export const failingWithWebhooks = probe(
   },
 );
 
-/** Maximum time, by the target's clock, to wait for an agent's own timeout. */
+/** Maximum time by the target's clock to wait until an agent runs into its timeout. */
 const maxTimeoutMs = 60_000;
 const timeoutStepMs = 5000;
 
@@ -153,16 +150,16 @@ export interface AllDeliveries {
   readonly deliveries: readonly Delivery[];
   /** Time at which the receiver stopped listening, in milliseconds since the start of the run. */
   readonly untilMs: number;
-  /** How far the run had advanced the test clock by then. */
+  /** Offset of the test clock at that time. */
   readonly clockMs: number;
   readonly canMove: boolean;
   /** Requests that followed a receiver's redirect. Absent in older evidence. */
   readonly redirected?: readonly Delivery[];
-  /** Number of deliveries that the receiver did not keep because there were too many, by address. */
+  /** Number of deliveries to each address that the receiver dropped because there were too many. */
   readonly unkept: Readonly<Record<string, number>>;
   /**
-   * Number of connections that the receiver closed because there were too many. Each may have brought a delivery.
-   * Absent in older evidence.
+   * Number of connections that the receiver closed because too many were open. Each may have brought a delivery. Absent
+   * in older evidence.
    */
   readonly refusedConnections?: number;
 }
@@ -172,9 +169,7 @@ const deliveriesOfSet = memoizeByPair((all: AllDeliveries, requirements: Require
   return deliveries.length === all.deliveries.length ? all : { ...all, deliveries };
 });
 
-/**
- * Collects all deliveries of the run. Runs last, so that without a test clock the retries have the whole run to arrive.
- */
+/** Collects all deliveries of the run. Runs last: without a test clock, retries may arrive until then. */
 export const allDeliveries = probe(
   "all that came to webhooks is looked over",
   {
@@ -209,8 +204,8 @@ async function awaitRetries(receiver: Receiver, time: RunClock, outages: OutageM
     const [first, ...others] = attempts(script);
     return first === undefined || others.some((each) => isSameEvent(first, each));
   };
-  // Whether further waiting is useless. Once all first retries have arrived, only a wait to the end could show that
-  // accepted deliveries are not repeated.
+  // Whether more waiting proves nothing. After the first retries, only a wait to the end of the schedule could show
+  // that the target does not repeat accepted deliveries.
   const isPointless = (): boolean => isForgotten() || (!time.canWait(leftMs()) && scriptsFailingFirst.every(isRetried));
   while (leftMs() > 0 && time.canWait(stepMs) && !isPointless()) await time.passTime(stepMs, waitedFor);
   for (const [index, ms] of laterRetriesWithinMs.entries()) {

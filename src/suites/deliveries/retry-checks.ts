@@ -27,11 +27,11 @@ import {
   observedAttempts,
   observedUntilMs,
   type RetryEvidence,
-  whyInconclusive,
+  inconclusiveReason,
   withoutDuplicates,
 } from "./retry-evidence.ts";
 import { failingReceivers, type ReceiverScript } from "./retry-probe.ts";
-import { explainAttempts, type Explanation, firstRetryWithinMs, maxPauseMs } from "./retry-schedule.ts";
+import { explainAttempts, type ScheduleMatch, firstRetryWithinMs, maxPauseMs } from "./retry-schedule.ts";
 
 const retryProbes = { sent: failingReceivers, all: allDeliveries };
 
@@ -40,31 +40,34 @@ const noDelivery = unproven("no delivery came; see HOOK-8");
 const tooShort = (after: string): Unproven => unproven(`too little time passed after ${after}`, longerRun);
 
 /**
- * Maximum time between two attempts that may be duplicates. Of the retries in the schedule, only an immediate one comes
- * as soon.
+ * Maximum time between two attempts to count the second as a duplicate. Of the scheduled retries, only an immediate one
+ * comes so soon.
  */
 const duplicateWithinMs = 45_000;
 
-/** Assumed maximum time that a sender waits for the receiver's reply. The document gives none. */
+/** Maximum time that a sender is assumed to wait for the receiver's reply. The document names no sender's timeout. */
 const maxSenderTimeoutMs = 600_000;
 
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
 
 /**
- * Creates a judge of the attempts to deliver one event to a receiver. The finding is `unproven` if there were no
- * attempts, or they prove nothing.
+ * Creates a judge of the attempts to deliver one event to a receiver. Without attempts, or if they prove nothing, the
+ * finding is `unproven`.
  */
 const judgeAttemptsTo =
   <F>(script: ReceiverScript, judge: (evidence: RetryEvidence, first: Delivery, retries: readonly Delivery[]) => F) =>
   (evidence: RetryEvidence): F | Unproven => {
-    const inconclusive = whyInconclusive(evidence, script);
+    const inconclusive = inconclusiveReason(evidence, script);
     if (inconclusive !== null) return inconclusive;
     const [first, ...retries] = attemptsTo(evidence, script);
     return first === undefined ? noDelivery : judge(evidence, first, retries);
   };
 
-/** Creates a judge of whether an event was sent again after the receiver's first reply, which reported a failure. */
-const retriedAfter = (script: ReceiverScript, failure: string) =>
+/**
+ * Creates a judge of whether the target sent an event again after the receiver's first reply.
+ * @param failure name of that reply in findings
+ */
+const judgeRetriedAfter = (script: ReceiverScript, failure: string) =>
   judgeAttemptsTo(script, (evidence, first, retries): Finding<never> => {
     if (retries.length > 0) return holds();
     if (first.reply.kind === "silent" && first.reply.leftMs === null)
@@ -76,22 +79,22 @@ const retriedAfter = (script: ReceiverScript, failure: string) =>
     return unproven(`only ${seconds(observedMs)} of the schedule were observed`, longerRun);
   });
 
-const retriedAfterRedirect = retriedAfter("redirecting", "a 302 (or a request that follows it)");
+const retriedAfterRedirect = judgeRetriedAfter("redirecting", "a 302 (or a request that follows it)");
 
 /**
- * Judges the deliveries to a receiver that redirects. A redirect is no 2xx, and the document does not mention it: a
- * sender may follow it or count it as a failure.
+ * Judges the deliveries to a receiver that redirects. A redirect is no 2xx, and the document does not mention it. So a
+ * sender may follow it, or count it as a failure and retry.
  */
 function judgeRedirect(evidence: RetryEvidence): Finding<"followed" | "retried"> {
   const { redirected = [], deliveries } = evidence.all;
   const isFollowed = [...redirected, ...deliveries].some(isRedirected);
-  const inconclusive = whyInconclusive(evidence, "redirecting");
+  const inconclusive = inconclusiveReason(evidence, "redirecting");
   if (inconclusive === null && isFollowed) return follows("followed");
   const finding = retriedAfterRedirect(evidence);
   return finding.kind === "holds" ? follows("retried") : finding;
 }
 
-/** Observes whether the sender still accepts a reply that comes after the documented timeout (HOOK-24). */
+/** Observes whether the sender accepts a reply after the documented 3 seconds (HOOK-24). */
 const observeTimeout = judgeAttemptsTo("late", (evidence, first, retries): Observation => {
   const heldForMs = evidence.sent.heldForMs.late;
   if (heldForMs === null) return noDelivery;
@@ -104,15 +107,15 @@ const observeTimeout = judgeAttemptsTo("late", (evidence, first, retries): Obser
 });
 
 /**
- * Minimum number of repeated attempts or events for a breach. A single one may be a duplicate, which receivers should
- * tolerate.
+ * Minimum number of repeated attempts or events that prove a breach. A single one may be a duplicate, which receivers
+ * should tolerate.
  */
 const minRepeated = 2;
 
-/** Other receivers that fail at first and accept the retry. */
+/** Receivers, other than `recovering`, that fail once and accept the retry. */
 const otherRecovering = ["notFound", "resetting", "mismatched"] as const satisfies readonly ReceiverScript[];
 
-/** Whether the events that these receivers accepted at a retry were all sent again later. */
+/** Whether the target sent all events again that these receivers had accepted at a retry. */
 function areOthersRepeated(evidence: RetryEvidence): boolean {
   const accepted = otherRecovering.flatMap((script) => attemptsTo(evidence, script).find(wasAccepted) ?? []);
   const endMs = (each: Delivery, first: Delivery): number => attemptSpan(each, first, evidence).toMs;
@@ -127,10 +130,10 @@ function areOthersRepeated(evidence: RetryEvidence): boolean {
 }
 
 /**
- * Judges that no attempt followed the first 2xx. A single later attempt of this one event is no breach: if the run
- * advances the clock while a reply is in transit, the sender may not wait for that reply.
+ * Judges that no attempt follows the first 2xx. A single one is no breach: when the run advances the clock while a
+ * reply is in transit, the sender's timeout may pass before it gets the reply.
  */
-const stopsAfterSuccess = judgeAttemptsTo("recovering", (evidence, first, retries): Finding<never> => {
+const judgeStopsAfterSuccess = judgeAttemptsTo("recovering", (evidence, first, retries): Finding<never> => {
   const attempts = [first, ...retries];
   const at = attempts.findIndex(wasAccepted);
   const accepted = attempts[at];
@@ -146,11 +149,11 @@ const stopsAfterSuccess = judgeAttemptsTo("recovering", (evidence, first, retrie
   return isObservedFor(evidence, last, maxPauseMs) ? holds() : tooShort("the second 2xx");
 });
 
-/** A reply sent this early reaches the sender within its timeout, even over a slow network. */
+/** A reply after at most this time reaches the sender within its timeout, even over a slow network. */
 const safeReplyMs = deliveryPolicy.responseTimeoutMs - 250;
 
-/** Judges that the sender accepts a slow reply within its timeout. */
-const acceptsSlowReply = judgeAttemptsTo("held", (evidence, first, retries): Finding<never> => {
+/** Judges that the sender accepts a reply that comes slowly, but within the documented timeout. */
+const judgeAcceptsSlowReply = judgeAttemptsTo("held", (evidence, first, retries): Finding<never> => {
   const heldForMs = evidence.sent.heldForMs.held;
   if (heldForMs === null) return noDelivery;
   if (heldForMs > safeReplyMs) return unproven("the reply could not be sent within the sender's timeout");
@@ -161,10 +164,10 @@ const acceptsSlowReply = judgeAttemptsTo("held", (evidence, first, retries): Fin
 });
 
 /**
- * Judges that the sender accepts an unusual 2xx, which this receiver sends to every attempt: no later attempts may
- * follow. A single one may be a duplicate, so it is no breach.
+ * Creates a judge of whether the sender accepts an unusual 2xx, which the receiver sends to every attempt. One later
+ * attempt may be a duplicate, so two prove a breach.
  */
-const acceptsEach = (script: "unnamedSuccess" | "ownHeaders", reply: string) =>
+const judgeAcceptsEach = (script: "unnamedSuccess" | "ownHeaders", reply: string) =>
   judgeAttemptsTo(script, (evidence, first, retries): Finding<never> => {
     const later = retries.filter((each) => isLater(each, first, evidence));
     if (later.length >= minRepeated) return breach(`no attempt after ${reply}`, "other attempts", first, ...later);
@@ -173,15 +176,15 @@ const acceptsEach = (script: "unnamedSuccess" | "ownHeaders", reply: string) =>
       : tooShort(reply);
   });
 
-/** Whether an attempt came too long after the first to be a duplicate. */
+/** Whether an attempt came too long after the first one to be a duplicate. */
 const isLater = (attempt: Delivery, first: Delivery, evidence: RetryEvidence): boolean =>
   attemptSpan(attempt, first, evidence).fromMs - attemptSpan(first, first, evidence).toMs > duplicateWithinMs;
 
 /**
- * Judges webhooks whose receivers answered every event with a 2xx. It is a breach if every event of a webhook was sent
- * again. A single repeated event may be a duplicate, however late.
+ * Judges webhooks whose receivers answered every event with a 2xx. It is a breach if the target sent every event of
+ * some webhook again. A single one may be a duplicate, however late.
  */
-function stopsAfterAnySuccess(evidence: RetryEvidence & { readonly hooked: InvokedWithWebhooks }): Finding<never> {
+function judgeStopsAfterAnySuccess(evidence: RetryEvidence & { readonly hooked: InvokedWithWebhooks }): Finding<never> {
   const webhooks = Object.values(evidence.hooked.webhooks)
     .filter((each) => each !== null)
     .filter(({ exchange }) => isSuccess(exchange));
@@ -205,7 +208,7 @@ function stopsAfterAnySuccess(evidence: RetryEvidence & { readonly hooked: Invok
   return acceptedByHook.flat().some(isObserved) ? holds() : tooShort("the replies of 2xx");
 }
 
-/** Whether the event of an accepted delivery was sent again later. */
+/** Whether the target sent the event of an accepted delivery again later. */
 const isRepeated = (accepted: Delivery, evidence: RetryEvidence): boolean =>
   deliveriesTo(evidence.all.deliveries, accepted.hook).some(
     (each) => isLater(each, accepted, evidence) && isSameEvent(accepted, each),
@@ -214,8 +217,8 @@ const isRepeated = (accepted: Delivery, evidence: RetryEvidence): boolean =>
 interface FailedAttempts {
   readonly first: Delivery;
   readonly attempts: readonly Delivery[];
-  /** Results of comparing the attempts with each reading of the schedule, the best match first. */
-  readonly explanations: readonly Explanation[];
+  /** How well the attempts match each reading of the schedule, the best match first. */
+  readonly explanations: readonly ScheduleMatch[];
 }
 
 /** Creates a judge of the attempts to deliver an event to the receiver that always fails. */
@@ -249,7 +252,7 @@ const sinceFirst = (ms: number, { first }: FailedAttempts, evidence: RetryEviden
   seconds(Math.max(0, ms - attemptSpan(first, first, evidence).fromMs));
 
 function describeExpected(
-  { expected, fitting, order, shape }: Explanation,
+  { expected, fitting, order, shape }: ScheduleMatch,
   failed: FailedAttempts,
   evidence: RetryEvidence,
 ): string {
@@ -264,7 +267,7 @@ function describeAttempts(failed: FailedAttempts, evidence: RetryEvidence): stri
   return `${attempts.length} attempts, at ${times.join(", ")}`;
 }
 
-/** Maximum number of attempts by any reading of the document. */
+/** Maximum number of attempts that some reading of the document allows. */
 const maxInAnyReading = deliveryPolicy.maxAttempts + 1;
 
 const judgeAttempts = (
@@ -302,22 +305,26 @@ const judgeFailureMark = (evidence: RetryEvidence, failed: FailedAttempts): Find
 
 /** Checks of deliveries to receivers that fail. */
 export const retryChecks = [
-  check("HOOK-22", retryProbes, retriedAfter("mismatched", "a 401 from a receiver that finds the signature wrong")),
+  check(
+    "HOOK-22",
+    retryProbes,
+    judgeRetriedAfter("mismatched", "a 401 from a receiver that finds the signature wrong"),
+  ),
   observe("HOOK-24", retryProbes, observeTimeout),
-  check("HOOK-38", retryProbes, acceptsSlowReply),
-  check("HOOK-25", { ...retryProbes, hooked: invokedWithWebhooks }, stopsAfterAnySuccess),
-  check("HOOK-25", retryProbes, stopsAfterSuccess, { as: "after a retry" }),
-  check("HOOK-26", retryProbes, retriedAfter("failing", "a 500")),
-  check("HOOK-26", retryProbes, retriedAfter("notFound", "a 404"), { as: "404" }),
-  check("HOOK-25", retryProbes, acceptsEach("unnamedSuccess", "a 299"), { as: "299", since: "1.1" }),
-  check("HOOK-25", retryProbes, acceptsEach("ownHeaders", "a 200 with headers of the receiver's own"), {
+  check("HOOK-38", retryProbes, judgeAcceptsSlowReply),
+  check("HOOK-25", { ...retryProbes, hooked: invokedWithWebhooks }, judgeStopsAfterAnySuccess),
+  check("HOOK-25", retryProbes, judgeStopsAfterSuccess, { as: "after a retry" }),
+  check("HOOK-26", retryProbes, judgeRetriedAfter("failing", "a 500")),
+  check("HOOK-26", retryProbes, judgeRetriedAfter("notFound", "a 404"), { as: "404" }),
+  check("HOOK-25", retryProbes, judgeAcceptsEach("unnamedSuccess", "a 299"), { as: "299", since: "1.1" }),
+  check("HOOK-25", retryProbes, judgeAcceptsEach("ownHeaders", "a 200 with headers of the receiver's own"), {
     as: "with own headers",
     since: "1.1",
   }),
-  check("HOOK-26", retryProbes, retriedAfter("gone", "a 410"), { as: "410", since: "1.1" }),
+  check("HOOK-26", retryProbes, judgeRetriedAfter("gone", "a 410"), { as: "410", since: "1.1" }),
   check("HOOK-26", retryProbes, judgeRedirect, { as: "302" }),
-  check("HOOK-26", retryProbes, retriedAfter("silent", "no reply"), { as: "silence" }),
-  check("HOOK-26", retryProbes, retriedAfter("resetting", "a connection reset"), { as: "reset" }),
+  check("HOOK-26", retryProbes, judgeRetriedAfter("silent", "no reply"), { as: "silence" }),
+  check("HOOK-26", retryProbes, judgeRetriedAfter("resetting", "a connection reset"), { as: "reset" }),
   check("HOOK-27", retryProbes, judgeFailing(judgeDelays)),
   check("HOOK-28", retryProbes, judgeFailing(judgeAttempts)),
   check("HOOK-29", retryProbes, judgeFailing(judgeFailureMark)),

@@ -18,8 +18,8 @@ export interface RetryEvidence {
   readonly all: AllDeliveries;
 }
 
-/** Returns `unproven` if the deliveries to a receiver prove nothing, else `null`. */
-export function whyInconclusive(evidence: RetryEvidence, script: ReceiverScript): Unproven | null {
+/** Returns `unproven` if the deliveries to a receiver can prove nothing, else `null`. */
+export function inconclusiveReason(evidence: RetryEvidence, script: ReceiverScript): Unproven | null {
   const { sent, all } = evidence;
   const webhook = sent.webhooks[script];
   if (webhook === null || webhook === undefined)
@@ -37,8 +37,8 @@ export function whyInconclusive(evidence: RetryEvidence, script: ReceiverScript)
 }
 
 /**
- * Returns the attempts to deliver one event to a receiver. Without a test clock, other probes invoke the agent too;
- * their events are left out.
+ * Returns the attempts to deliver one event to a receiver. Without a test clock, other probes invoke the same agent;
+ * attempts with their events are left out.
  */
 export function attemptsTo({ sent, all }: RetryEvidence, script: ReceiverScript): Delivery[] {
   const hook = hookOfScript(script);
@@ -49,36 +49,36 @@ export function attemptsTo({ sent, all }: RetryEvidence, script: ReceiverScript)
 }
 
 /**
- * Returns the span in which an attempt was made, in milliseconds of the target's clock.
+ * Returns the span in which the sender made an attempt, in milliseconds of the target's clock.
  *
  * The exact time is unknown for two reasons. A test clock may also run by itself, so real time since `first` may or may
- * not count. And a blocked sender may have been due to send earlier.
+ * not count. And withheld replies may have blocked the sender when the attempt was due.
  */
 export function attemptSpan(attempt: Delivery, first: Delivery, evidence: RetryEvidence): TimeSpan {
   const { passed } = evidence.sent;
   const { clockMs, clockAtMostMs, receivedMs } = attempt;
   const blocked = blockedBefore(attempt, passed?.deliveries ?? evidence.all.deliveries);
   if (passed === null) return { fromMs: blocked?.fromMs ?? receivedMs, toMs: receivedMs };
-  const advance = passed.moves.find(({ toMs }) => toMs === clockAtMostMs);
+  const advanceClock = passed.moves.find(({ toMs }) => toMs === clockAtMostMs);
   return {
-    fromMs: Math.min(clockMs, advance?.fromMs ?? clockMs, blocked?.fromClockMs ?? clockMs),
+    fromMs: Math.min(clockMs, advanceClock?.fromMs ?? clockMs, blocked?.fromClockMs ?? clockMs),
     toMs: clockAtMostMs + Math.max(0, receivedMs - first.receivedMs),
   };
 }
 
-/** A period in which a sender waited for replies that the receiver withheld on purpose, and sent nothing else. */
+/** A period in which the sender sent nothing, because it waited for replies that the receiver withheld on purpose. */
 interface BlockedTime {
   readonly fromMs: number;
   readonly fromClockMs: number;
   readonly toMs: number;
 }
 
-/** Maximum time after a blocked period in which a sender of one delivery at a time makes the delayed attempt. */
+/** Maximum time from the end of such a period to the attempt that it delayed. */
 const followsWithinMs = 1000;
 
 /**
- * Returns the blocked period that delayed an attempt. Only a second attempt can be delayed, because later attempts are
- * due much later.
+ * Returns the period that delayed an attempt; `undefined` without one. Only second attempts can be delayed, because
+ * later ones are due much later.
  */
 const blockedBefore = ({ attempt, receivedMs }: Delivery, deliveries: readonly Delivery[]): BlockedTime | undefined =>
   attempt === 2
@@ -86,7 +86,8 @@ const blockedBefore = ({ attempt, receivedMs }: Delivery, deliveries: readonly D
     : undefined;
 
 /**
- * Returns the periods in which the sender was blocked. Returns none if the sender makes several deliveries at a time.
+ * Returns the periods in which withheld replies blocked the sender. None if the sender makes several deliveries at a
+ * time.
  */
 const blockedTimes = memoizeByObject((deliveries: readonly Delivery[]): readonly BlockedTime[] => {
   const hooks = (["held", "endless", "late", "silent"] as const).map(hookOfScript);
@@ -108,13 +109,13 @@ const blockedTimes = memoizeByObject((deliveries: readonly Delivery[]): readonly
   return blocked;
 });
 
-/** Returns when the sender had the reply or stopped waiting for it. */
+/** Returns when the sender had the reply, or stopped waiting for it, in milliseconds since the start of the run. */
 function endOfReply({ reply, receivedMs }: Delivery): number {
   if (reply.kind === "answered") return reply.endMs;
   return reply.kind === "silent" || reply.kind === "endless" ? (reply.leftMs ?? Infinity) : receivedMs;
 }
 
-/** Returns the end of the observation, on the same time scale as {@link attemptSpan}. */
+/** Returns the time until which attempts were observed, on the same scale as {@link attemptSpan}. */
 export const observedUntilMs = ({ sent: { passed }, all }: RetryEvidence): number => passed?.untilMs ?? all.untilMs;
 
 export function observedAttempts(attempts: readonly Delivery[], evidence: RetryEvidence): ObservedAttempts {
@@ -128,12 +129,12 @@ export function observedAttempts(attempts: readonly Delivery[], evidence: RetryE
 
 const duplicateWithinMs = 2000;
 
-/** Minimum number of attempts to look for duplicates. Fewer may be the first attempt and its immediate retries. */
+/** Minimum number of attempts to search for duplicates. Fewer may be the first attempt and immediate retries. */
 const minDuplicated = 4;
 
 /**
- * Drops every second attempt if the sender makes each attempt twice. Duplicates are legal: the document says that
- * receivers should tolerate them.
+ * Drops every second attempt if the sender makes each attempt twice. That is legal: the document tells receivers to
+ * tolerate duplicates.
  */
 export function withoutDuplicates(attempts: readonly Delivery[], evidence: RetryEvidence): Delivery[] {
   const firsts = attempts.filter((_, at) => at % 2 === 0);
@@ -146,7 +147,7 @@ export function withoutDuplicates(attempts: readonly Delivery[], evidence: Retry
   return attempts.length >= minDuplicated && firsts.every(isDuplicated) ? firsts : [...attempts];
 }
 
-/** Whether the receiver listened without a gap for this long after an attempt. */
+/** Whether the receiver listened all the time for `ms` after an attempt. */
 export function isObservedFor(evidence: RetryEvidence, attempt: Delivery, ms: number): boolean {
   const { fromMs, toMs } = attemptSpan(attempt, attempt, evidence);
   const untilMs = toMs + ms;
@@ -154,7 +155,7 @@ export function isObservedFor(evidence: RetryEvidence, attempt: Delivery, ms: nu
   return untilMs <= observedUntilMs(evidence) && !hasGap;
 }
 
-/** Whether the target marks a delivery or its webhook as failed. `unknown`: the target shows no state. */
+/** Whether the target marks a delivery or its webhook as failed; `unknown` if its responses show no state. */
 export type FailureMark =
   | { readonly kind: "marked"; readonly which: "delivery" | "webhook" }
   | { readonly kind: "not marked"; readonly states: readonly string[] }
@@ -164,7 +165,7 @@ const stateNames = ["status", "state", "delivery_status", "outcome", "result"];
 const failedWord = /fail|dead|exhaust|abandon|gave.?up|undeliver|disabled|suspend|inactive|error/i;
 const otherWord = /pending|queue|schedul|retry|progress|wait|active|enabled|deliver|success|sent|complete|ok/i;
 
-/** Searches the list of deliveries and the webhook's record for a mark that the delivery failed. */
+/** Searches a webhook's list of deliveries and its record for a word or field that marks it as failed. */
 export function findFailureMark(list: unknown, record: unknown): FailureMark {
   const items = itemsIn(list) ?? [];
   const states = items.flatMap(statesOf);

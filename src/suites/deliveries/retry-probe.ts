@@ -22,7 +22,7 @@ import {
 } from "../webhooks/create-webhook.ts";
 import { agentWithoutWebhooks } from "../webhooks/idle-agents.ts";
 import { redirectedHook } from "./events.ts";
-import { awaitFirst, awaitFreeSender, replyAfter, replyInTime } from "./held-replies.ts";
+import { awaitFirstDeliveries, awaitFreeSender, replyAfter, replyInTime } from "./held-replies.ts";
 import { type CompletedRetries, passSchedule } from "./pass-schedule.ts";
 import type { TimeSpan } from "./retry-schedule.ts";
 
@@ -35,27 +35,27 @@ const ownHeaders = [
 ] as const;
 
 /**
- * The replies of each receiver, one for each attempt. Only `late` and `silent` make the sender wait until its timeout.
- * Their webhooks are created last, because a sender of one delivery at a time then serves all others first.
+ * The replies of each receiver to the attempts, in order. Only `late` and `silent` let the sender run into its timeout.
+ * Their webhooks are created last, so that a sender of one delivery at a time serves the others first.
  */
 const scripts = {
-  /** Has more failures than any reading of the schedule has attempts, even if the sender makes each attempt twice. */
+  /** Fails more often than any reading of the schedule has attempts, even if the sender makes each attempt twice. */
   failing: [...Array.from({ length: 14 }, () => status(500)), status(204)],
   recovering: [status(500), status(500), status(204)],
   notFound: [status(404), status(204)],
   gone: [status(410), status(204)],
-  /** Replies with a 2xx status that has no registered name, to every attempt. */
+  /** Replies to every attempt with 299, a success without a registered name. */
   unnamedSuccess: Array.from({ length: 14 }, () => status(299)),
-  /** Replies with success, and with headers that mean something in other responses, such as `Retry-After`. */
+  /** Replies to every attempt with 200 and headers that mean something in other responses, such as `Retry-After`. */
   ownHeaders: Array.from({ length: 14 }, () => ({ ...status(200), headers: ownHeaders })),
   redirecting: [status(302), status(204)],
   resetting: [{ kind: "reset" }, status(204)],
-  /** The receiver verifies signatures with another secret than the target's. The first attempt therefore gets 401. */
+  /** Verifies the signature with another secret than the webhook's. The first attempt therefore gets 401. */
   mismatched: [{ kind: "verify" }, status(204)],
-  /** Answers 200 late, but within the sender's timeout. */
+  /** Replies 200 slowly, but within the documented timeout. */
   held: [{ kind: "held", status: 200 }, status(204)],
   endless: [{ kind: "endless", status: 200 }, status(204)],
-  /** Answers 200 after the sender's timeout. */
+  /** Replies 200 only after the documented timeout. */
   late: [{ kind: "held", status: 200 }, status(204)],
   silent: [{ kind: "silence" }, status(204)],
 } as const satisfies Readonly<Record<string, readonly Reply[]>>;
@@ -63,10 +63,10 @@ const scripts = {
 export type ReceiverScript = keyof typeof scripts;
 export const receiverScripts = Object.keys(scripts) as ReceiverScript[];
 
-/** Receivers that only checks of later requirement sets judge. */
+/** Receivers that the checks of requirement set 1.0 do not judge. */
 const laterScripts: readonly ReceiverScript[] = ["gone", "unnamedSuccess", "ownHeaders"];
 
-/** Scripts whose first reply reports a failure, so that the sender must retry. */
+/** The receivers whose first reply reports a failure, so that the sender must retry. */
 export const scriptsFailingFirst = receiverScripts.filter(
   (name) => !["unnamedSuccess", "ownHeaders", "late", "held", "endless"].includes(name),
 );
@@ -74,14 +74,13 @@ export const scriptsFailingFirst = receiverScripts.filter(
 export const hookOfScript = (script: ReceiverScript): string => `${hookPrefix}${script}`;
 
 /**
- * Evidence of webhooks whose receivers fail. If the run can advance the clock, also has the deliveries of the whole
- * retry schedule.
+ * Evidence of webhooks whose receivers fail or reply unusually. With a test clock, it covers the whole retry schedule.
  */
 export interface FailingReceivers {
   readonly reach: Reach;
   /**
-   * The webhook of each receiver. `null` if it was not created, because the main key has a small limit per minute. Some
-   * are absent in older evidence.
+   * The webhook of each receiver. `null` if it was not created, because the main key has a small limit per minute.
+   * Absent if older evidence does not know the receiver.
    */
   readonly webhooks: Readonly<Partial<Record<ReceiverScript, RequestedWebhook | null>>>;
   readonly invoked: Exchange;
@@ -90,15 +89,15 @@ export interface FailingReceivers {
    * arrived.
    */
   readonly heldForMs: { readonly held: number | null; readonly late: number | null };
-  /**
-   * The retries that followed the test clock. `null` without a test clock, or if the sender's retries do not follow it.
-   */
+  /** The retries that followed the test clock. `null` without a test clock, or if the sender retries in real time. */
   readonly passed: CompletedRetries | null;
   /** Periods in which no receiver listened, in milliseconds since the start of the run. */
   readonly unwatched: readonly TimeSpan[];
 }
 
-/** Receivers for a main key with a small limit per minute: one that fails, and one that rejects the signature. */
+/**
+ * The only receivers if the main key has a small limit per minute: one that fails, and one that rejects the signature.
+ */
 const scriptsForFewRequests = ["failing", "mismatched"] as const satisfies readonly ReceiverScript[];
 
 export const failingReceivers = probe(
@@ -133,7 +132,7 @@ export const failingReceivers = probe(
     const { held, late, silent, failing } = opened;
     const unanswered = [late, silent].filter((each) => each !== undefined);
     const arrive = async (webhooks: readonly OpenedWebhook[]): Promise<boolean> =>
-      isSuccess(invoked) && (await awaitFirst(webhooks, unanswered, time));
+      isSuccess(invoked) && (await awaitFirstDeliveries(webhooks, unanswered, time));
     const isHeld = held !== undefined && (await arrive(created.filter((each) => each === held)));
     const heldMs = held === undefined ? null : await replyInTime(slowReplyMs, held, time, moves);
     const haveArrived = (isHeld || held === undefined) && (await arrive(created));
@@ -165,7 +164,8 @@ async function openWebhooks(
 ): Promise<Partial<Record<ReceiverScript, OpenedWebhook>>> {
   const redirected = receiver.open(redirectedHook, { secret: null, replies: [status(204)], takesReads: true });
   const redirect: Reply = { kind: "status", status: 302, headers: [["Location", redirected.url]] };
-  // Without a test clock, the receiver fails for ever: events of later invokes would use up a limited list of failures.
+  // Without a test clock, this receiver fails for ever: events of later invokes would use up a limited number of
+  // failures.
   const failing = time.canAdvance ? scripts.failing : [status(500)];
   const replies = { ...scripts, failing, redirecting: [redirect, status(204)] };
   const opened: Partial<Record<ReceiverScript, OpenedWebhook>> = {};
@@ -180,8 +180,8 @@ async function openWebhooks(
 }
 
 /**
- * Delays of two replies. `slowReplyMs` is well within the sender's timeout, even if the sender polls its queue.
- * `lateReplyMs` is well beyond that timeout.
+ * Delays of the two withheld replies: well within the documented timeout of 3 s, even if the sender polls its queue,
+ * and well beyond it.
  */
 const slowReplyMs = 1500;
 const lateReplyMs = 2 * deliveryPolicy.responseTimeoutMs;

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import {
   type ObservedAttempts,
   explainAttempts,
-  type Explanation,
+  type ScheduleMatch,
   allowedLateMs,
   type DelayOrder,
   type ScheduleShape,
@@ -18,7 +18,7 @@ const retries: Readonly<Record<ScheduleShape, readonly number[]>> = {
   "six-attempts": [0, minute, 5 * minute, 30 * minute, 2 * hour],
   "four-retries": [0, minute, 5 * minute, 30 * minute],
 };
-const shapes = Object.keys(retries) as ScheduleShape[];
+const delaysOfShape = Object.keys(retries) as ScheduleShape[];
 const orders: readonly DelayOrder[] = ["from-previous", "from-first"];
 
 /** The times of attempts by a reading of the schedule; `off` is added to each delay. */
@@ -42,25 +42,28 @@ const observe = (times: readonly number[], more: Partial<ObservedAttempts> = {})
   unwatched: [],
   ...more,
 });
-const bestOf = (attempts: ObservedAttempts): Explanation => {
+const bestOf = (attempts: ObservedAttempts): ScheduleMatch => {
   const [best] = explainAttempts(attempts);
   if (best === undefined) throw new Error("no explanation");
   return best;
 };
-const readings = (attempts: ObservedAttempts, kind: Explanation["kind"]): string[] =>
+const readings = (attempts: ObservedAttempts, kind: ScheduleMatch["kind"]): string[] =>
   explainAttempts(attempts)
     .filter((each) => each.kind === kind)
     .map(({ order, shape }) => `${order}, ${shape}`);
 
 const anyOrder = fc.constantFrom(...orders);
-const anyShape = fc.constantFrom(...shapes);
+const anyShape = fc.constantFrom(...delaysOfShape);
 /** How late each retry of a correct sender is, as a share of the tolerance. */
 const shares = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 5, maxLength: 5 });
 
 describe("the retry schedule", () => {
-  it.each(orders.flatMap((order) => shapes.map((shape) => [order, shape] as const)))("%s, %s", (order, shape) => {
-    expect(readings(observe(timesBy(order, shape)), "complete")).toEqual([`${order}, ${shape}`]);
-  });
+  it.each(orders.flatMap((order) => delaysOfShape.map((shape) => [order, shape] as const)))(
+    "%s, %s",
+    (order, shape) => {
+      expect(readings(observe(timesBy(order, shape)), "complete")).toEqual([`${order}, ${shape}`]);
+    },
+  );
 
   it("fits attempts by any reading that are late within the tolerance", () => {
     fc.assert(

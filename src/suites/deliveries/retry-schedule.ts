@@ -7,11 +7,13 @@ export interface TimeSpan {
   readonly toMs: number;
 }
 
-/** The observed attempts to deliver one event to a receiver that always fails, in milliseconds of the target's time. */
+/**
+ * The observed attempts to deliver one event to a receiver that always fails, in milliseconds of the target's clock.
+ */
 export interface ObservedAttempts {
   /** The spans in which the attempts were made, in order. */
   readonly created: readonly TimeSpan[];
-  /** End of the observation. Every earlier attempt was observed, except in `unwatched`. */
+  /** End of the observation. The receiver got every attempt before that, except in `unwatched`. */
   readonly untilMs: number;
   /** Periods in which no receiver listened, so an attempt may have been missed. */
   readonly unwatched: readonly TimeSpan[];
@@ -22,8 +24,8 @@ export type ScheduleShape = "five-attempts" | "six-attempts" | "four-retries";
 
 const { retryDelaysMs, responseTimeoutMs } = deliveryPolicy;
 
-/** Delays of the retries, for each reading of "immediately" and "5 failed attempts" in the document. */
-const shapes: Readonly<Record<ScheduleShape, readonly number[]>> = {
+/** Delays before the retries, for each way to read "immediately" and "5 failed attempts" in the document. */
+const delaysOfShape: Readonly<Record<ScheduleShape, readonly number[]>> = {
   "five-attempts": retryDelaysMs.slice(1),
   "six-attempts": retryDelaysMs,
   "four-retries": retryDelaysMs.slice(0, -1),
@@ -31,7 +33,7 @@ const shapes: Readonly<Record<ScheduleShape, readonly number[]>> = {
 const orders: readonly DelayOrder[] = ["from-previous", "from-first"];
 
 /** Result of comparing the attempts with one reading of the schedule. */
-export interface Explanation {
+export interface ScheduleMatch {
   readonly order: DelayOrder;
   readonly shape: ScheduleShape;
   /** Number of attempts that agree with the reading, including the first attempt. */
@@ -49,34 +51,36 @@ export interface Explanation {
 }
 
 /**
- * Maximum delay of an attempt. A sender may poll its queue every few seconds, and the attempt itself may take up to the
- * timeout.
+ * Tolerance for a late attempt. A sender may poll its queue every few seconds, and the attempt itself may take up to
+ * the timeout.
  */
 const maxLateMs = 10_000;
 const toleranceMs = (delayMs: number): number => Math.max(2000, delayMs / 10);
 export const allowedEarlyMs = (delayMs: number): number => Math.min(delayMs, toleranceMs(delayMs));
 export const allowedLateMs = (delayMs: number): number => Math.max(maxLateMs, toleranceMs(delayMs) + responseTimeoutMs);
 
-/** Longest pause between two attempts, with its tolerance. After a longer pause, the sender has certainly finished. */
+/**
+ * Longest pause between two attempts in any reading, with its tolerance. After a longer one, the sender has finished.
+ */
 export const maxPauseMs = Math.max(...retryDelaysMs.map((delayMs) => delayMs + allowedLateMs(delayMs)));
 /**
- * Time after the first attempt within which every reading of the schedule has a retry. If the receiver does not reply,
- * the attempt fails only after the sender's timeout.
+ * Time after the first attempt by which every reading of the schedule has a retry. If the receiver does not reply, the
+ * attempt fails only after the sender's timeout.
  */
 export const firstRetryWithinMs = 60_000 + allowedLateMs(60_000) + responseTimeoutMs;
 
 /**
- * Times after the first attempt at which each later retry is overdue. The last entry is the end of the pause after the
- * last retry.
+ * For each later retry, the time after the first attempt by which it must have come. The last entry is the end of the
+ * pause after the last retry.
  */
 export const laterRetriesWithinMs: readonly number[] = [...retryDelaysMs.slice(2), maxPauseMs].map(
   (_, at, pauses) => firstRetryWithinMs + sumOf(pauses.slice(0, at + 1).map((ms) => ms + allowedLateMs(ms))),
 );
 
-/** Compares the attempts with every reading of the schedule. The best match comes first. */
-export function explainAttempts(attempts: ObservedAttempts): readonly Explanation[] {
+/** Compares the attempts with every reading of the schedule, and sorts the results. The best match comes first. */
+export function explainAttempts(attempts: ObservedAttempts): readonly ScheduleMatch[] {
   const all = orders.flatMap((order) =>
-    (Object.keys(shapes) as ScheduleShape[]).map((shape) => explainBy(order, shape, attempts)),
+    (Object.keys(delaysOfShape) as ScheduleShape[]).map((shape) => explainByReading(order, shape, attempts)),
   );
   return all.toSorted((one, other) => rank(other) - rank(one));
 }
@@ -84,30 +88,33 @@ export function explainAttempts(attempts: ObservedAttempts): readonly Explanatio
 const kindsByRank = ["off", "stopped", "goes on", "under way", "complete"] as const;
 const rank = ({ kind, fitting }: ScheduleFit): number => kindsByRank.indexOf(kind) * 100 + fitting;
 
-function explainBy(order: DelayOrder, shape: ScheduleShape, attempts: ObservedAttempts): Explanation {
+function explainByReading(order: DelayOrder, shape: ScheduleShape, attempts: ObservedAttempts): ScheduleMatch {
   const [first] = attempts.created;
   if (first === undefined) throw new RangeError("at least one attempt is required");
-  const position: Position = { first, previous: first, matched: 1, step: 0 };
-  return { order, shape, ...compareFrom({ delaysMs: shapes[shape], order, attempts }, position) };
+  const position: MatchPosition = { first, previous: first, matched: 1, step: 0 };
+  return { order, shape, ...compareFrom({ delaysMs: delaysOfShape[shape], order, attempts }, position) };
 }
 
-interface Reading {
+interface ScheduleReading {
   readonly delaysMs: readonly number[];
   readonly order: DelayOrder;
   readonly attempts: ObservedAttempts;
 }
 
-/** A point in the comparison: `step` counts the retries of the schedule so far, and `matched` the observed attempts. */
-interface Position {
+/**
+ * Progress of a comparison. `step` counts the delays of the schedule that are compared, and `matched` the observed
+ * attempts.
+ */
+interface MatchPosition {
   readonly first: TimeSpan;
   readonly previous: TimeSpan;
   readonly matched: number;
   readonly step: number;
 }
 
-type ScheduleFit = Omit<Explanation, "order" | "shape">;
+type ScheduleFit = Omit<ScheduleMatch, "order" | "shape">;
 
-function compareFrom(reading: Reading, position: Position): ScheduleFit {
+function compareFrom(reading: ScheduleReading, position: MatchPosition): ScheduleFit {
   const { delaysMs, order, attempts } = reading;
   const { matched, step } = position;
   const next = attempts.created[matched];

@@ -25,7 +25,7 @@ import {
 import { eventsOfType, eventTypeOf } from "./events.ts";
 
 // This file tests executions that end in a rare way: a batch of a failing agent, and streams that run into the agent's
-// timeout. The probes run before the webhooks of other probes exist, so that those webhooks get no further events.
+// timeout. The probes run before other probes create webhooks, which would otherwise get these events as well.
 
 const since = "1.2";
 const maxTimeoutMs = 60_000;
@@ -74,24 +74,27 @@ function judgeFailedBatch(failed: FailedBatch | null): Finding<never> {
   return holds();
 }
 
-/** Streams of an agent that times out, one for each slot of the key, and what the target did afterwards. */
+/** Streams of an agent that times out, one for each slot of a key, and the events and responses that followed. */
 interface TimedOutStreams {
   readonly named: RequestedWebhook;
   readonly wildcard: RequestedWebhook;
   readonly streams: readonly Exchange[];
   /** An invoke with the same key, after all streams have ended. */
   readonly after: Exchange;
-  /** The same invoke some time later; `null` unless the first was refused. */
+  /** The same invoke 5 seconds later by the target's clock; `null` unless the first was refused. */
   readonly later: Exchange | null;
   readonly byName: readonly Delivery[];
   readonly byWildcard: readonly Delivery[];
 }
 
-/** Maximum number of slots of the key. Each of them needs a stream. */
+/** Maximum number of slots of a key to test: each slot needs a stream. */
 const maxSlots = 4;
 
-/** The key with the fewest slots; `null` without a test clock, where the timeouts take too long. */
-function smallestKey(target: Target): { readonly key: TargetKey; readonly slots: number } | null {
+/**
+ * Returns the key with the fewest slots. `null` if it has more than `maxSlots`, or without a test clock, where timeouts
+ * take too long.
+ */
+function keyWithFewestSlots(target: Target): { readonly key: TargetKey; readonly slots: number } | null {
   if (target.clock === null) return null;
   const tiers = tiersUnderTest(target).toSorted((one, other) => one.limits.concurrent - other.limits.concurrent);
   const [smallest] = tiers;
@@ -104,17 +107,17 @@ export const streamsTimedOut = probe(
   "streams of an agent with webhooks run into its timeout, and the key is used again",
   {
     needs: ["receiver", "agents.timingOut", "agents.answering"],
-    requests: (target) => (smallestKey(target) === null ? 0 : 2),
-    executions: (target) => (smallestKey(target)?.slots ?? -1) + 1,
+    requests: (target) => (keyWithFewestSlots(target) === null ? 0 : 2),
+    executions: (target) => (keyWithFewestSlots(target)?.slots ?? -1) + 1,
     waits: { mode: "reserved", seconds: 0 },
-    keys: (target) => [smallestKey(target)?.key ?? []].flat(),
+    keys: (target) => [keyWithFewestSlots(target)?.key ?? []].flat(),
     stage: "exclusive",
     creates: { webhooks: 2 },
     createsFew: {},
     since,
   },
   async ({ client, given, target, time }): Promise<TimedOutStreams | null> => {
-    const smallest = smallestKey(target);
+    const smallest = keyWithFewestSlots(target);
     if (smallest === null) return null;
     await provenReachOf(given.receiver, target);
     const assignment = given["agents.timingOut"];
@@ -157,14 +160,14 @@ export const streamsTimedOut = probe(
 /** Time after which the slots must be free again, by the target's clock. */
 const slotReleaseMs = 5000;
 
-const notSent = inapplicable("no key of few slots, or no test clock");
+const streamsNotSent = inapplicable("no key of few slots, or no test clock");
 
 const hasTimedOut = (stream: Exchange): boolean =>
   isEventStream(stream) && eventsOf(stream).at(-1)?.name === "error" && !hasStatus(stream, 429);
 
-/** Judges that a stream that timed out gives its slot back. */
+/** Judges that the target releases the slot of a stream that timed out. */
 function judgeSlots(timedOut: TimedOutStreams | null): Finding<never> {
-  if (timedOut === null) return notSent;
+  if (timedOut === null) return streamsNotSent;
   const { streams, after, later } = timedOut;
   const cut = streams.find((each) => !hasTimedOut(each));
   if (cut !== undefined)
@@ -186,9 +189,9 @@ function judgeSlots(timedOut: TimedOutStreams | null): Finding<never> {
 const isEndedByTarget = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && answer.ending.kind === "complete";
 
-/** Judges that a webhook of `agent.*` gets the timeout of a stream. */
+/** Judges that a webhook of `agent.*` gets `agent.timeout` of a stream if the webhook that names this event gets it. */
 function judgeWildcard(timedOut: TimedOutStreams | null): Finding<never> {
-  if (timedOut === null) return notSent;
+  if (timedOut === null) return streamsNotSent;
   const { named, wildcard, byName, byWildcard } = timedOut;
   if (!isSuccess(named.exchange) || !isSuccess(wildcard.exchange))
     return unproven(`no webhook was created (${outcomeOf(named.exchange)}, ${outcomeOf(wildcard.exchange)})`);
@@ -204,11 +207,11 @@ function judgeWildcard(timedOut: TimedOutStreams | null): Finding<never> {
 }
 
 /**
- * Judges that the target reports the timeout of a stream at all, as a timeout or as a failure. If the harness had to
- * close the connection, the target may take that for a client that left, and report neither.
+ * Judges that the target reports the timeout of a stream at all, as `agent.timeout` or `agent.failed`. Leaves out
+ * streams that the harness closed: the target may take that for a disconnected client, and report neither.
  */
-function judgeReported(timedOut: TimedOutStreams | null): Finding<never> {
-  if (timedOut === null) return notSent;
+function judgeTimeoutReported(timedOut: TimedOutStreams | null): Finding<never> {
+  if (timedOut === null) return streamsNotSent;
   const { streams, wildcard, byName, byWildcard } = timedOut;
   const [stream] = streams.filter((each) => hasTimedOut(each) && isEndedByTarget(each));
   if (stream === undefined || !isSuccess(wildcard.exchange))
@@ -223,11 +226,11 @@ function judgeReported(timedOut: TimedOutStreams | null): Finding<never> {
 /** Checks of executions that end in an unusual way. */
 export const unusualEndChecks: readonly Check[] = [
   check("HOOK-18", failingBatchSubmitted, judgeFailedBatch, { as: "batch", since }),
-  check("HOOK-10", streamsTimedOut, judgeReported, { as: "stream", since }),
+  check("HOOK-10", streamsTimedOut, judgeTimeoutReported, { as: "stream", since }),
   check("HOOK-16", streamsTimedOut, judgeWildcard, { as: "agent.timeout of a stream", since }),
 ];
 
-/** This check belongs to the suite `limits`. */
+/** The suite `limits` includes this check. */
 export const timedOutSlotsCheck = check("LIM-17", streamsTimedOut, judgeSlots, {
   as: "streams that time out",
   since,

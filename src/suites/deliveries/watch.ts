@@ -13,7 +13,7 @@ export interface ProbeEntry {
   readonly result: ProbeResult;
 }
 
-/** Deliveries to a receiver that listens on after a run. Times are milliseconds since the start of the run. */
+/** Deliveries to a receiver that goes on listening after a run. Times are milliseconds since the start of the run. */
 export interface WatchedDeliveries {
   /** All deliveries, including those of the run. */
   readonly deliveries: readonly Delivery[];
@@ -21,7 +21,7 @@ export interface WatchedDeliveries {
   readonly unwatched: readonly TimeSpan[];
 }
 
-/** The retries that are still to come. Times are milliseconds since the start of the run. */
+/** The attempts that a watch after the run waits for. Times are milliseconds since the start of the run. */
 export type RemainingRetries =
   | { readonly kind: "nothing"; readonly reason: string }
   /** Another attempt is due by some reading of the schedule. */
@@ -30,16 +30,16 @@ export type RemainingRetries =
       readonly attempts: number;
       /** Time of the last attempt. */
       readonly lastMs: number;
-      /** Time at which the next attempt is due, if each delay counts from the previous attempt. */
+      /** Time at which the next attempt is due if each delay counts from the previous attempt. */
       readonly nextMs: number;
-      /** Time at which the schedule has ended by every reading. */
+      /** Time at which the schedule is over by every reading. */
       readonly latestMs: number;
     }
   /** No attempt is due. An attempt before `untilMs` would be a breach. */
   | { readonly kind: "quiet"; readonly attempts: number; readonly lastMs: number; readonly untilMs: number }
   | { readonly kind: "over"; readonly attempts: number };
 
-/** Returns the retries that are still to come, for the webhook whose receiver always fails. */
+/** Returns the attempts that the watch still waits for, to the webhook whose receiver always fails. */
 export function remainingRetries(probes: readonly ProbeEntry[], watched: WatchedDeliveries): RemainingRetries {
   const after = mergeWatched(probes, watched);
   const sent = evidenceOf<FailingReceivers>(after, failingReceivers.name);
@@ -65,14 +65,14 @@ export function remainingRetries(probes: readonly ProbeEntry[], watched: Watched
   return { kind: "quiet", attempts, lastMs, untilMs };
 }
 
-/** How long to keep listening if the attempts already break the schedule. */
+/** How long to go on listening if the attempts already break the schedule. */
 const shortPauseMs = 60_000;
 
 const noRetriesLeft = (reason: string): RemainingRetries => ({ kind: "nothing", reason });
 
 /**
- * Delays of the schedule in the readings without an immediate first retry. After the last delay, the longest one is
- * used.
+ * Delays of the schedule in the readings whose first retry is not immediate. The longest one also stands for any later
+ * delay.
  */
 const delaysMs: readonly number[] = deliveryPolicy.retryDelaysMs.slice(1);
 const longestDelayMs = Math.max(...delaysMs);
@@ -95,6 +95,6 @@ export function mergeWatched<P extends ProbeEntry>(probes: readonly P[], watched
 
 function evidenceOf<E>(probes: readonly ProbeEntry[], name: string): E | null {
   const result = probes.find(({ probe }) => probe === name)?.result;
-  // Evidence is stored as the probe returned it, so its type is the probe's result type.
+  // The evidence of a probe has the type of its result, also when it is read from a file.
   return result?.kind === "ran" ? (result.evidence as E) : null;
 }

@@ -42,8 +42,8 @@ import { spareKeyChecks } from "./spare-key-checks.ts";
 import type { TimedRetry } from "./timed-retry.ts";
 
 /**
- * Returns whether the target admitted more (`over`) or fewer (`under`) requests than the key's tier publishes. Returns
- * `null` if some limiter that the document allows explains the history.
+ * Returns on which side a breach lies: the target admitted more (`over`) or fewer (`under`) requests than the key's
+ * tier publishes. Returns `null` if some limiter that the document allows explains the history.
  */
 function findBreach(use: RunKeyHistory, admitted: number, published: number) {
   const judged = judgeKeyHistory(use);
@@ -103,8 +103,8 @@ const reportsAllowance = (refusal: Exchange): boolean =>
   (wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) > 0;
 
 /**
- * Judges that a stream is refused while the hour's limit is exhausted. An admitted stream is a breach only if the
- * invokes before and after it are both refused and report the same reset time.
+ * Judges that a stream is refused while the hour's limit is exhausted. An admitted stream is a breach only if both the
+ * invoke before it and the one after it are refused until the same reset time.
  */
 function judgeStreamBeyondHour(use: HourExhausted, isOver: boolean): Finding<never> {
   const { stream, afterStream, refused, limits: numbers, beganFresh } = use;
@@ -130,21 +130,21 @@ function judgeStreamBeyondHour(use: HourExhausted, isOver: boolean): Finding<nev
 }
 
 /**
- * Counts the requests admitted in the hour whose reset time the refusal reports. If they are fewer than the limit per
- * hour, the target may use a sliding window, which also counts earlier requests and continuously gives some back.
+ * Counts the requests admitted in the hour that ends at the reset time of a refusal. If they are fewer than the hour's
+ * limit, the target may use a sliding window, which frees requests all the time.
  */
 function admittedInWindow({ samples }: HourExhausted, refusal: Sample): number {
   if (refusal.resetAfter === null) return 0;
   const windowMs = hourMs - refusal.resetAfter * 1000 + toleranceMs;
-  // Compares only how far the run has advanced the test clock. Real time does not count, because the clock may stand
-  // still between two advances.
+  // Compares only how far the run has advanced the test clock: the clock may stand still between two advances, so real
+  // time does not count.
   const isInWindow = ({ headClockMs }: Sample): boolean =>
     headClockMs <= refusal.sentClockMs && refusal.sentClockMs - headClockMs <= windowMs;
   return samples.filter((each) => isAdmitted(each) && isInWindow(each)).length;
 }
 
 /**
- * Judges HDR-10 for a `Limit` header that adds the burst to the minute's limit: the target must then admit more than
+ * Judges HDR-10 for a target whose `Limit` header is the minute's limit plus the burst. It must then admit more than
  * the minute's limit.
  */
 function judgeLimitWithBurst(use: MinuteExhausted): Finding<never> {
@@ -213,7 +213,7 @@ export const limits = suite("Limits", [
     if (minuteBreach(use)?.side !== "under") return unproven("an admissible limiter explains the refusal");
     const [refusal] = use.refused;
     const saidSeconds = refusal === undefined ? null : retryAfterSeconds(refusal);
-    // A burst limit never requires a longer wait, so the minute's limit refused the request.
+    // A burst limit never asks for a longer wait, so the minute's limit refused the request.
     if (saidSeconds === null || saidSeconds > maxBurstSeconds) return unproven("the minute admits too few (LIM-2)");
     if (use.first.end !== "refused") return unprovenByFailures("below");
     return breach(`a burst of ${burst} is admitted`, `refused after ${use.first.admitted}`, ...use.refused);

@@ -11,13 +11,16 @@ import { coverageProbe } from "../shared/coverage-probe.ts";
 import { ensureAllowance, unpaced } from "./exhaust.ts";
 import { countedReadOf } from "./key-history.ts";
 
-/** How often each request is sent in a row. The second and the third response show its cost. */
+/**
+ * How often each request is sent in a row. The first one only sets a starting point: `Remaining` of the second and the
+ * third shows the cost.
+ */
 const repeatCount = 3;
 /** Endpoints and statuses that this probe skips, because other probes repeat them anyway. */
 const skippedKinds: ReadonlySet<string> = new Set(["usage 200", "health 200"]);
 /**
- * Maximum number of pairs of endpoint and status to repeat. The number is smaller on a real clock, where each request
- * may have to wait for a window.
+ * Maximum number of pairs of endpoint and status to repeat: with a test clock, and without. Without one, each request
+ * may have to wait for the next window.
  */
 const maxKinds = { clock: 14, real: 5 } as const;
 /** Maximum length, in characters, of the body of a request that is sent again. */
@@ -29,8 +32,8 @@ const kindsAtMost = (target: Target): number => {
 };
 
 /**
- * Repeats one request for each endpoint and status that runs no agent and creates nothing. Reads usage after each. The
- * ledger (`ledger.ts`) then computes what such a request costs.
+ * Repeats one request for each endpoint and status that runs no agent and creates nothing, and reads usage after each
+ * of them. `ledger.ts` then computes from `Remaining` what such a request costs.
  */
 export const costsMeasured = probe(
   "requests of each kind are repeated, for what they cost",
@@ -44,20 +47,20 @@ export const costsMeasured = probe(
   },
   async (context): Promise<{ readonly kinds: number }> => {
     const { client, recorder, target, time } = context;
-    const chosen = repeatable(context).slice(0, kindsAtMost(target));
+    const chosen = repeatableRequests(context).slice(0, kindsAtMost(target));
     const perMinute = limitsOf(client.key, target)?.perMinute ?? 0;
     if (chosen.length > 0)
       await ensureAllowance(client, 1 + chosen.length * (repeatCount + 1), { time, recorder, perMinute });
     if (chosen.length > 0) await client.send("GET", "/usage");
     for (const exchange of chosen) {
-      for (let sent = 0; sent < repeatCount; sent += 1) await repeat(exchange, context);
+      for (let sent = 0; sent < repeatCount; sent += 1) await repeatRequest(exchange, context);
       await client.send("GET", "/usage");
     }
     return { kinds: chosen.length };
   },
 );
 
-function repeat({ request }: Exchange, { client, target }: ProbeContext): Promise<Exchange> {
+function repeatRequest({ request }: Exchange, { client, target }: ProbeContext): Promise<Exchange> {
   const { method, url, headers, body } = request;
   const accept = headers.find(([name]) => name.toLowerCase() === "accept")?.[1];
   return client.send(method, url.slice(target.baseUrl.length), {
@@ -67,16 +70,16 @@ function repeat({ request }: Exchange, { client, target }: ProbeContext): Promis
 }
 
 /**
- * The last request for each endpoint and status that can be repeated without effect: a GET, or a POST that got 400 or
- * 404.
+ * Returns the last request for each endpoint and status that can be repeated without effect: a GET, or a POST that got
+ * 400 or 404.
  */
-function repeatable({ recorder, target, client, readOnly }: ProbeContext): Exchange[] {
+function repeatableRequests({ recorder, target, client, readOnly }: ProbeContext): Exchange[] {
   const found = new Map<string, Exchange>();
   for (const exchange of recorder.exchanges()) {
     const { key, request } = exchange;
     const status = statusOf(exchange);
     const endpoint = endpointOf(exchange, { batchPath: target.paths.batch });
-    const isOurs = key === client.key.name && request.url.startsWith(`${target.baseUrl}/`) && isPlain(exchange);
+    const isOurs = key === client.key.name && request.url.startsWith(`${target.baseUrl}/`) && hasPlainHeaders(exchange);
     const isGet = request.method === "GET" && (status === 200 || status === 404);
     const isRejected = request.method === "POST" && (status === 400 || status === 404) && !readOnly;
     const name = `${endpoint} ${status}`;
@@ -88,26 +91,26 @@ function repeatable({ recorder, target, client, readOnly }: ProbeContext): Excha
 }
 
 /** Whether a request has at most a short body, and no headers except `Authorization`, `Accept` and `Content-Type`. */
-const isPlain = ({ request: { headers, body } }: Exchange): boolean =>
+const hasPlainHeaders = ({ request: { headers, body } }: Exchange): boolean =>
   (body.kind === "none" || (body.kind === "text" && body.text.length <= maxBodyLength)) &&
   headers.every(([name, value]) => /^(authorization|accept)$/i.test(name) || isJsonType(name, value));
 
 const isJsonType = (name: string, value: string): boolean =>
   name.toLowerCase() === "content-type" && value === "application/json";
 
-/** Maximum number of keys, other than the main key, with which to measure the cost of health requests. */
+/** Maximum number of keys to measure with, without the main key. */
 const maxKeys = 5;
-/** Smallest limit per minute of a key to measure with. */
+/** A key with a smaller limit per minute is not measured: the probe would take too much of it. */
 const minPerMinute = 20;
-/** Number of GET requests before and after the health requests. Together they show the usual cost three times. */
-const readings = { before: 2, after: 3 } as const;
+/** Number of GET requests before and after the health requests. `Remaining` falls by their usual cost three times. */
+const readCounts = { before: 2, after: 3 } as const;
 const healthTimes = 2;
 
 /**
- * Keys that may send GET requests, restricted keys first. Leaves out the main key, and keys that sign requests, have a
+ * Returns the keys to measure with, restricted keys first. Leaves out the main key, and keys that sign requests, have a
  * token quota, are bound to addresses or have expired.
  */
-function otherKeys(target: Target): TargetKey[] {
+function keysToMeasure(target: Target): TargetKey[] {
   if (hasFewRequests(target)) return [];
   const main = mainKey(target);
   const isFit = (key: TargetKey): boolean =>
@@ -122,27 +125,30 @@ function otherKeys(target: Target): TargetKey[] {
 }
 
 /**
- * Sends health requests with each key except the main key, between GET requests that cost one. The ledger (`ledger.ts`)
- * then computes what a health request costs the key.
+ * Sends health requests with each key except the main key, between GET requests that cost one. `ledger.ts` then
+ * computes from `Remaining` what a health request costs the key.
  */
 export const healthCostMeasured = probe(
   "health is read between other requests with every other key, for what it costs",
   {
     since: "1.1",
-    requests: (target) => (otherKeys(target).length === 0 ? 0 : readings.before + readings.after),
-    keys: otherKeys,
+    requests: (target) => (keysToMeasure(target).length === 0 ? 0 : readCounts.before + readCounts.after),
+    keys: keysToMeasure,
     reads: true,
     stage: "coverage",
     mayDropRequests: true,
   },
   async (context): Promise<{ readonly keys: readonly string[] }> => {
     const measured: string[] = [];
-    for (const key of otherKeys(context.target)) if (await measureHealth(key, context)) measured.push(key.name);
+    for (const key of keysToMeasure(context.target)) if (await measureHealth(key, context)) measured.push(key.name);
     return { keys: measured };
   },
 );
 
-/** Sends the requests for one key. Returns `false` if it sent none: on a real clock, it does not wait for a window. */
+/**
+ * Sends the requests for one key. Returns `false` if it sent none, because the key expires too soon or would have to
+ * wait for a window.
+ */
 async function measureHealth(key: TargetKey, context: ProbeContext): Promise<boolean> {
   const { recorder, target, discovery } = context;
   const time = withReservedWait(Number.POSITIVE_INFINITY, context.time);
@@ -154,7 +160,7 @@ async function measureHealth(key: TargetKey, context: ProbeContext): Promise<boo
   const read = (): Promise<Exchange> =>
     own.send("GET", countedRead === "usage" ? "/usage" : "/agents?page=1&limit=2", unpaced);
   const perMinute = limitsOf(key, target)?.perMinute ?? minPerMinute;
-  const requests = readings.before + healthTimes + readings.after;
+  const requests = readCounts.before + healthTimes + readCounts.after;
   try {
     await ensureAllowance(own, requests, { time, recorder, perMinute });
   } catch (error) {
@@ -162,8 +168,8 @@ async function measureHealth(key: TargetKey, context: ProbeContext): Promise<boo
     throw error;
   }
   if (statusOf(await read()) !== 200) return false;
-  for (let sent = 1; sent < readings.before; sent += 1) await read();
+  for (let sent = 1; sent < readCounts.before; sent += 1) await read();
   for (let sent = 0; sent < healthTimes; sent += 1) await own.health(agent);
-  for (let sent = 0; sent < readings.after; sent += 1) await read();
+  for (let sent = 0; sent < readCounts.after; sent += 1) await read();
   return true;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Sample } from "../../rules/limits/sample.ts";
 import { sample } from "../testing/sample.ts";
-import { observedCountedReads } from "./counted-reads.ts";
+import { idsOfCountedReads } from "./counted-reads.ts";
 
 type Sent = readonly [kind: Sample["kind"], remaining: number];
 
@@ -66,7 +66,7 @@ describe("reads that were observed to count", () => {
       ["4"],
     ],
   ])("%s", (_, sent, counted) => {
-    expect(observedCountedReads(sentInOrder(sent))).toEqual(counted);
+    expect(idsOfCountedReads(sentInOrder(sent))).toEqual(counted);
   });
 
   it("are unknown if requests overlap", () => {
@@ -75,6 +75,6 @@ describe("reads that were observed to count", () => {
       ["usage", 8],
       ["invoke", 7],
     ] as const;
-    expect(observedCountedReads(sentInOrder(sent, 20))).toEqual([]);
+    expect(idsOfCountedReads(sentInOrder(sent, 20))).toEqual([]);
   });
 });

@@ -1,23 +1,21 @@
 import { isAdmitted, isAgentCall, type Sample } from "../../rules/limits/sample.ts";
 import { fallBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 
-/**
- * Returns whether `Remaining` fell by exactly one from a response to the next. `null` if the two cannot be compared.
- */
+/** Whether `Remaining` fell by exactly one between two responses. `null` if they do not belong to one window. */
 const fallsByOne = (from: Sample | undefined, to: Sample | undefined): boolean | null => {
   const fall = from === undefined || to === undefined ? null : fallBetween(from, to);
   return fall === null ? null : fall.fell === 1;
 };
 
 /**
- * Returns the ids of the GET requests that were observed to count against the allowance, as an invoke does. `Remaining`
- * must fall by one with the GET request and by one with the next request. A server may then count a request before or
- * after it writes the header.
+ * Returns the ids of the GET requests that the limiter counted, as far as `Remaining` proves it. `Remaining` must fall
+ * by one from the request before to the GET, and by one from the GET to the next request. Both falls are needed because
+ * a response may report `Remaining` before or after its own request is counted.
  *
- * All list requests count if one of them was observed to, and none seemed free.
+ * If one list request is proved to count, and none seems free, all list requests are returned.
  * @param samples all requests of the run with one key
  */
-export function observedCountedReads(samples: readonly Sample[]): string[] {
+export function idsOfCountedReads(samples: readonly Sample[]): string[] {
   const counting = sortAndMarkOverlaps(samples.filter(({ kind }) => kind !== "health"));
   const reads = counting.flatMap(({ sample, isAfterAll, isBeforeNext }, index) => {
     if (!isAdmitted(sample) || isAgentCall(sample)) return [];

@@ -12,14 +12,12 @@ import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { ensureAllowance, hello, unpaced, waitIfAllowed } from "./exhaust.ts";
 import { useExpiryMs } from "./timed-retry.ts";
 
-/** The smallest limit per minute in the document. Assumed for a key whose tier is unknown. */
+/** The smallest limit per minute in the document. The probes assume it for a key whose tier is unknown. */
 const smallestPerMinute = 10;
 
 /** Responses that show how different kinds of requests change `Remaining` of one key. */
 export interface CountingResponses {
-  /**
-   * An invoke right before the invoke `before`. The fall of `Remaining` between the two shows the cost of one invoke.
-   */
+  /** The first of two invokes in a row. From it to `before`, `Remaining` falls by the cost of one invoke. */
   readonly first: Exchange;
   readonly before: Exchange;
   /** Streams that were sent in a row; empty if no agent is known to stream. */
@@ -27,13 +25,15 @@ export interface CountingResponses {
   readonly afterStreams: Exchange;
   readonly health: readonly Exchange[];
   readonly afterHealth: Exchange;
-  /** Requests with invalid keys that differ from the valid key only in the last character. */
+  /** Requests whose key differs from the valid key only in the last character, so that the server must reject them. */
   readonly strangers: readonly Exchange[];
   readonly afterStrangers: Exchange;
-  /** Requests with the valid key, but another spelling of the `Authorization` header. */
+  /** Requests with the valid key, but with the scheme in lower case or two spaces before the key. */
   readonly spelled: readonly Exchange[];
   readonly afterSpelled: Exchange;
-  /** A health report read some seconds later, with no counted request in between. `null` if the run may not wait. */
+  /**
+   * A health report read some seconds later, without a request that counts in between. `null` if the run may not wait.
+   */
   readonly later: Exchange | null;
   /** Requests whose connection broke before a response. Each may or may not have been counted. */
   readonly lost: readonly Exchange[];
@@ -62,21 +62,20 @@ export const allowanceWatched = probe(
     const streams: Exchange[] = [];
     if (streaming !== undefined) {
       const sized = await client.stream(streaming, { query: longQuery, parameters: { chunk_size: 8 } }, unpaced);
-      // If the target rejects `chunk_size` (another clause judges that), a stream without it shows how a stream is
-      // counted.
+      // If the target rejects `chunk_size`, which another clause judges, streams without it are sent below.
       if (isSuccess(sized) || hasStatus(sized, 429)) streams.push(sized);
       else before = await invoke();
     }
     while (streaming !== undefined && needsStream(before, streams, target.agentSource !== "named"))
       streams.push(await client.stream(streaming, { query: longQuery }, unpaced));
     const afterStreams = await invoke();
-    const health = await times(3, () => client.health(agent));
-    // Reads more health reports, only to add requests that must not be counted. Other clauses judge their responses.
+    const health = await repeatTimes(3, () => client.health(agent));
+    // Sends more requests that must not count. Other clauses judge their responses.
     for (const other of [target.agents.degraded, target.agents.unhealthy])
       if (other !== undefined) await client.health(other);
     const afterHealth = await invoke();
     const { key } = client.key;
-    const strangers = await times(3, (index) =>
+    const strangers = await repeatTimes(3, (index) =>
       invoke(`Bearer ${key.slice(0, -1)}${otherCharacter(key.at(-1), index)}`),
     );
     const afterStrangers = await invoke();
@@ -101,13 +100,13 @@ export const allowanceWatched = probe(
   },
 );
 
-/** Returns the requests with the same key that were sent with the given one or later, and got no response. */
+/** Returns the requests with the same key that got no response, from the given request on. */
 const unansweredSince = ({ key, sentMs }: Exchange, recorder: Recorder): Exchange[] =>
   recorder.exchanges().filter((each) => each.key === key && each.sentMs >= sentMs && each.answer.kind === "unanswered");
 
 /**
- * Whether to send another stream. One stream is enough if `Remaining` fell. If `Remaining` stayed the same, a refill of
- * the allowance may have hidden the stream's cost.
+ * Whether to send another stream. One is enough if `Remaining` fell. If `Remaining` stayed the same, the window may
+ * have given back a request just then and so hidden the stream's cost.
  */
 function needsStream(before: Exchange, streams: readonly Exchange[], isFound: boolean): boolean {
   const last = streams.at(-1);
@@ -117,7 +116,7 @@ function needsStream(before: Exchange, streams: readonly Exchange[], isFound: bo
   return fall !== null && fall.fell < 1;
 }
 
-async function times<T>(count: number, each: (index: number) => Promise<T>): Promise<T[]> {
+async function repeatTimes<T>(count: number, each: (index: number) => Promise<T>): Promise<T[]> {
   const done: T[] = [];
   for (let index = 0; index < count; index++) done.push(await each(index));
   return done;
@@ -138,13 +137,13 @@ export const twoKeys = probe(
         recorder,
         perMinute: limitsOf(each.key, target)?.perMinute ?? smallestPerMinute,
       });
-    // If both keys share one allowance (a fault), earlier use of the main key must not block the second key's first
-    // request.
+    // A faulty target may let both keys share one allowance. Earlier use of the main key must not block the second key
+    // then.
     if (time.canAdvance) await time.passTime(useExpiryMs, "earlier use of both keys must expire");
     await ensure(client, 3);
     await ensure(other, 2);
     const before = await other.invoke(agent, hello, unpaced);
-    const between = await times(3, () => client.invoke(agent, hello, unpaced));
+    const between = await repeatTimes(3, () => client.invoke(agent, hello, unpaced));
     const after = await other.invoke(agent, hello, unpaced);
     return { before, between, after, lost: unansweredSince(before, recorder) };
   },
@@ -168,8 +167,8 @@ function notAdmitted(...exchanges: readonly Exchange[]): Finding<never> | null {
 }
 
 /**
- * Returns `unproven` if `Remaining` does not fall by one from invoke to invoke (HDR-12). `Remaining` then cannot show
- * whether other requests count. Otherwise returns `null`.
+ * Returns `unproven` if `Remaining` does not fall by one from invoke to invoke, which breaks HDR-12. It then cannot
+ * show whether other requests count. Otherwise returns `null`.
  */
 function remainingUnreliable(...invokes: readonly Exchange[]): Finding<never> | null {
   const falls = invokes.slice(1).map((each, index) => fallBetween(sampleOf(invokes[index] ?? each), sampleOf(each)));
@@ -177,10 +176,7 @@ function remainingUnreliable(...invokes: readonly Exchange[]): Finding<never> | 
   return isReliable ? null : unproven("`Remaining` does not fall by one with each request (HDR-12)");
 }
 
-/**
- * Judges that no request between two invokes was counted: `Remaining` falls by at most 1 from the first invoke to the
- * second.
- */
+/** Judges that only the second of two invokes was counted between their responses: `Remaining` falls by at most 1. */
 function judgeOnlyLastCounted(lost: readonly Exchange[], from: Exchange, to: Exchange, what: string): Finding<never> {
   const missing = notAdmitted(from, to);
   if (missing !== null) return missing;
@@ -246,7 +242,7 @@ export const countingChecks: readonly Check[] = [
       notAdmitted(afterStrangers, afterSpelled) ?? remainingUnreliable(first, before, afterHealth, afterStrangers);
     if (missing !== null) return missing;
     const admitted = spelled.filter(isSuccess);
-    // If the server rejects every other spelling, a key has only one spelling, and so cannot have two allowances.
+    // The server rejects every other spelling, so a key cannot have a second allowance under another spelling.
     if (admitted.length === 0) return holds();
     const from = sampleOf(afterStrangers);
     const fall = fallBetween(from, sampleOf(afterSpelled));
@@ -273,8 +269,8 @@ export const countingChecks: readonly Check[] = [
 ];
 
 /**
- * Whether a response reports the same limit as an earlier one, but more requests left. The two responses then belong to
- * different windows.
+ * Whether a response reports the limit of an earlier one, but at least two more requests left. It then counts in
+ * another window.
  */
 function hasMoreLeft(exchange: Exchange, before: Exchange): boolean {
   const [a, b] = [sampleOf(exchange), sampleOf(before)];

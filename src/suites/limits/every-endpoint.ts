@@ -8,11 +8,11 @@ import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
 import { type AllExchanges, allExchanges, endpointOf } from "../shared/all-exchanges.ts";
 import { isSameWindow } from "../shared/compare-samples.ts";
 
-/** States of a key in which every endpoint except health refuses requests. */
-const usedUp: readonly string[] = ["minute used up", "hour used up"] satisfies readonly KeyState[];
+/** States of a key in which the target must refuse requests to every endpoint except health. */
+const exhaustedStates: readonly string[] = ["minute used up", "hour used up"] satisfies readonly KeyState[];
 
 /** Endpoints that run agents. When the month's tokens are spent, a target may refuse only these. */
-const runningAgents: readonly EndpointName[] = ["invoke", "stream", "batch"];
+const endpointsRunningAgents: readonly EndpointName[] = ["invoke", "stream", "batch"];
 
 /** A request that was sent while a limit of its key was used up. */
 interface LateRequest {
@@ -21,8 +21,8 @@ interface LateRequest {
   readonly sample: Sample;
 }
 
-/** A late request that was admitted, and the refused requests before and after it. */
-interface AdmittedLate {
+/** A late request that the target admitted, and the refused late requests before and after it. */
+interface AdmittedRequest {
   readonly window: readonly LateRequest[];
   readonly admitted: LateRequest;
   readonly before: LateRequest;
@@ -30,28 +30,26 @@ interface AdmittedLate {
 }
 
 /**
- * Minimum number of refusals by endpoints that run no agent. A smaller number does not prove that a request limit is
- * used up.
+ * Minimum number of refusals by endpoints that run no agent. Only these prove that a request limit is used up: for
+ * spent tokens, a target may refuse the others alone.
  */
 const minRefused = 3;
 /**
- * Minimum number of admitted requests to one endpoint, and of windows that contain one. A smaller number may be chance.
+ * Minimum number of admitted late requests to one endpoint, and of the windows in which they lie. Fewer may be chance.
  */
 const minAdmitted = 3;
 const minWindows = 2;
-/**
- * The admitted requests are a breach if the chance that a window gave back a request for each of them is below this.
- */
+/** Maximum chance that the limiter gave back a request for each of the admitted ones. Below it, they are a breach. */
 const maxChance = 1e-4;
 
 /**
- * Groups the late requests by key and used-up limit, in order of sending. Leaves out groups whose limit may not have
- * been used up.
+ * Groups the late requests by key and used-up limit, in order of sending. Leaves out groups with too few refusals to
+ * prove that the limit was used up.
  */
 function lateRequests(all: AllExchanges): (readonly LateRequest[])[] {
   const late = all.exchanges.flatMap((exchange): LateRequest[] => {
     const endpoint = endpointOf(exchange, all);
-    if (endpoint === null || endpoint === "health" || !usedUp.includes(exchange.keyState ?? "")) return [];
+    if (endpoint === null || endpoint === "health" || !exhaustedStates.includes(exchange.keyState ?? "")) return [];
     return [{ endpoint, exchange, sample: sampleOf(exchange) }];
   });
   return [...Map.groupBy(late, ({ exchange: { key, keyState } }) => `${keyState} ${key}`).values()]
@@ -60,10 +58,10 @@ function lateRequests(all: AllExchanges): (readonly LateRequest[])[] {
 }
 
 const showsUsedUp = ({ endpoint, sample }: LateRequest): boolean =>
-  isRefused(sample) && !runningAgents.includes(endpoint);
+  isRefused(sample) && !endpointsRunningAgents.includes(endpoint);
 
 /** Returns the admitted requests between two refusals that both report the same window and `Remaining: 0`. */
-const admittedBetweenRefusals = (window: readonly LateRequest[]): AdmittedLate[] =>
+const admittedBetweenRefusals = (window: readonly LateRequest[]): AdmittedRequest[] =>
   window.flatMap((admitted, at) => {
     if (!isAdmitted(admitted.sample)) return [];
     const { sentMs, endMs } = admitted.sample;
@@ -77,38 +75,39 @@ const isOneWindow = (one: Sample, other: Sample): boolean =>
   isSameWindow(one, other) &&
   one.remaining === 0 &&
   other.remaining === 0 &&
-  // If the run advanced the test clock in between, the window may have given requests back.
+  // If the run advanced the test clock in between, the limiter may have given back requests.
   one.sentClockMs === other.sentClockMs;
 
 /**
- * Returns the chance that the limiter gave back a request between the two refusals. No limiter gives back more than its
- * whole limit in a minute.
+ * Returns the chance that the limiter gave back a request between the two refusals, at the fastest rate that the
+ * document allows: the whole limit in a minute.
  */
-function chanceOfReturn({ before, after }: AdmittedLate): number {
+function chanceOfReturn({ before, after }: AdmittedRequest): number {
   const returnMs = minuteMs / (before.sample.limit ?? Number.POSITIVE_INFINITY);
   return Math.min(1, (after.sample.headMs - before.sample.sentMs) / returnMs);
 }
 
-const isPattern = (admitted: readonly AdmittedLate[]): boolean =>
+const isImprobable = (admitted: readonly AdmittedRequest[]): boolean =>
   admitted.length >= minAdmitted &&
   new Set(admitted.map(({ window }) => window)).size >= minWindows &&
   admitted.reduce((chance, each) => chance * chanceOfReturn(each), 1) < maxChance;
 
-/** Judges that no endpoint except health is always admitted while all others are always refused. */
+/** Judges that the target does not exempt an endpoint other than health from the limits. */
 function judgeEveryEndpoint(all: AllExchanges): Finding<never> {
   const late = lateRequests(all);
   if (late.length === 0) return inapplicable("no limit was certainly used up while other endpoints were requested");
   const endpointsThat = (is: (sample: Sample) => boolean): ReadonlySet<EndpointName> =>
     new Set(late.flat().flatMap(({ endpoint, sample }) => (is(sample) ? [endpoint] : [])));
-  // If an endpoint was both admitted and refused, the window gave requests back, or another limit is broken.
+  // Some endpoint was both admitted and refused: the limiter gave back requests meanwhile, or its limit is wrong. Then
+  // nothing shows that another endpoint is exempt.
   if (!endpointsThat(isAdmitted).isDisjointFrom(endpointsThat(isRefused))) return holds();
   const byEndpoint = Map.groupBy(late.flatMap(admittedBetweenRefusals), (each) => each.admitted.endpoint);
-  const pattern = [...byEndpoint.values()].find(isPattern);
+  const pattern = [...byEndpoint.values()].find(isImprobable);
   const [first] = pattern ?? [];
-  return pattern === undefined || first === undefined ? holds() : breachOf(pattern, first);
+  return pattern === undefined || first === undefined ? holds() : describeBreach(pattern, first);
 }
 
-function breachOf(all: readonly AdmittedLate[], { before, admitted, after }: AdmittedLate): Finding<never> {
+function describeBreach(all: readonly AdmittedRequest[], { before, admitted, after }: AdmittedRequest): Finding<never> {
   const { method, path } = publishedEndpoints[admitted.endpoint];
   const keys = new Set(all.map((each) => each.admitted.exchange.key));
   return breach(

@@ -15,15 +15,15 @@ export const hello = { query: "hello" } as const;
 /** Options of a request that is sent without waiting for an allowance. */
 export const unpaced = { unpaced: true } as const;
 
-/** The key and the agent of a probe that exhausts an allowance. */
+/** The key of a probe that exhausts an allowance, with the agent and the client that send for it. */
 export interface KeySender {
   readonly client: Client;
   readonly agent: string;
   readonly limits: TierLimits;
   readonly time: RunClock;
   /**
-   * The GET request to send instead of most invokes, because it counts as well and runs no agent. A few invokes still
-   * prove that invokes count. `null` to send invokes only.
+   * The GET request to send instead of most invokes, because it counts as well and runs no agent. `null` to send
+   * invokes only.
    */
   readonly countedRead: CountedRead | null;
 }
@@ -33,7 +33,7 @@ export const invokeUnpaced = ({ client, agent }: KeySender): Promise<Exchange> =
 export const invokeSample = ({ client, agent }: KeySender): Promise<Sample> =>
   client.sample("POST", agentPath(agent, "invoke"), { json: hello });
 
-/** Result of a burst. The end `failing` means that several responses in a row were neither a success nor a 429. */
+/** Result of sending until a refusal. `failing` means that five responses in a row were neither a success nor a 429. */
 export interface BurstResult {
   readonly admitted: number;
   /** Number of responses that were neither a success nor a 429. The target may have counted these requests, too. */
@@ -42,21 +42,24 @@ export interface BurstResult {
   readonly end: "refused" | "all sent" | "failing";
 }
 
-/** Options for exhausting an allowance. */
+/** Options for sending requests until the limiter refuses one. */
 export interface ExhaustOptions {
   /** Maximum number of requests. */
   readonly max: number;
-  /** Number of requests that the limiter should admit. A refusal before that number is retried. */
+  /**
+   * Number of requests that the limiter should admit. {@link exhaustAllowance} retries a refusal that comes earlier.
+   */
   readonly expected: number;
-  /** Number of expected requests that the run may already have sent. */
+  /** Number of requests among `expected` that the run may have sent before. */
   readonly alreadySent?: number;
   /**
-   * After this many admitted requests, a refusal with `Remaining: 0` is trusted without a retry. Default: `expected`.
+   * After this many admitted requests, {@link exhaustAllowance} does not retry a refusal with `Remaining: 0`. Default:
+   * `expected`.
    */
   readonly trustedFrom?: number;
   /**
-   * Whether to send a GET request as the request with this index, beginning at 0. Default: most of the expected
-   * requests are GET requests, and all others are invokes.
+   * Whether to send a GET request as the request with this index, counted from 0. Default: GET requests first, and
+   * invokes from `minInvoked` before `expected` on.
    */
   readonly isReadAt?: (index: number) => boolean;
   /** Called for each response with status 429. */
@@ -65,11 +68,15 @@ export interface ExhaustOptions {
 
 const listPath = "/agents?page=1&limit=2";
 const maxFailures = 5;
-/** Minimum number of invokes among the expected requests. They prove that invokes count, not only GET requests. */
+/**
+ * Number of invokes at the end of the expected requests. They prove that the limit holds for invokes, not only for GET
+ * requests.
+ */
 const minInvoked = 3;
 
 /**
- * Sends requests until one is refused or `max` were sent. Sends GET requests if they count, because they run no agent.
+ * Sends requests until the limiter refuses one or `max` were sent. Sends GET requests if they count, because they run
+ * no agent.
  */
 export async function sendUntilRefused(
   sender: KeySender,
@@ -78,7 +85,7 @@ export async function sendUntilRefused(
   const { client, limits, countedRead } = sender;
   const isRead = isReadAt ?? ((index: number) => index < expected - alreadySent - minInvoked);
   const path = countedRead === "list" ? listPath : "/usage";
-  // Uses half of the slots, because a server may release a slot a moment after its response.
+  // Uses only half of the slots, because a server may release a slot a moment after its response.
   const concurrency = Math.min(16, max, Math.max(1, Math.floor(limits.concurrent / 2)));
   let sent = 0;
   let admitted = 0;
@@ -109,24 +116,24 @@ export async function sendUntilRefused(
 }
 
 /**
- * Milliseconds of real time to wait before each retry of a refused request. A slot that the server released late
- * does not explain a refusal that lasts longer.
+ * Real time in milliseconds to wait before each retry of a refused request. By the last retry, a server has released
+ * the slots of all earlier requests, so a slot cannot be the reason of the refusal.
  */
 export const retryPausesMs = [300, 600, 1200] as const;
-/** Maximum number of refusals in a burst that slots explain: the server had released them late. */
-const maxHiccups = 12;
+/** Maximum number of refusals that are retried. */
+const maxRetriedRefusals = 12;
 
-/** Result of sending requests until a refusal outlasts its retries. */
+/** Result of sending requests until the limiter refuses one and all its retries. */
 export interface ExhaustResult extends BurstResult {
-  /** Number of refusals that a slot explains: the server had released it late. */
+  /** Number of refusals after which a retry was admitted. The server had released a slot late. */
   readonly hiccups: number;
 }
 
 /**
- * Like {@link exhaust}, but pauses once in real time. During the pause the server releases all slots, so a refusal
- * right after it is not for a slot.
+ * Like {@link exhaustAllowance}, but pauses once in real time. The server releases all slots in the pause, so a slot
+ * cannot be the reason of a refusal right after it.
  *
- * @param pauseAfter number of admitted requests before the pause; no pause if `null` or out of range
+ * @param pauseAfter number of admitted requests before the pause; no pause if `null`, negative or at least `max`
  */
 export async function exhaustWithPause(
   sender: KeySender,
@@ -134,11 +141,11 @@ export async function exhaustWithPause(
   pauseAfter: number | null,
 ): Promise<ExhaustResult> {
   const { max, expected, isReadAt } = options;
-  if (pauseAfter === null || pauseAfter < 0 || pauseAfter >= max) return exhaust(sender, options);
-  const first = await exhaust(sender, { ...options, max: pauseAfter, expected: pauseAfter });
+  if (pauseAfter === null || pauseAfter < 0 || pauseAfter >= max) return exhaustAllowance(sender, options);
+  const first = await exhaustAllowance(sender, { ...options, max: pauseAfter, expected: pauseAfter });
   if (first.end !== "all sent") return first;
   await sleep(slotReleaseMs + 100);
-  const second = await exhaust(sender, {
+  const second = await exhaustAllowance(sender, {
     ...options,
     max: max - pauseAfter,
     expected: expected - pauseAfter,
@@ -154,15 +161,16 @@ export async function exhaustWithPause(
 }
 
 /**
- * Like {@link sendUntilRefused}, but retries after a pause if a refusal comes before `expected` requests were admitted.
+ * Like {@link sendUntilRefused}, but retries a refusal that comes before `expected` requests were admitted, and goes on
+ * if a retry is admitted.
  */
-export async function exhaust(sender: KeySender, options: ExhaustOptions): Promise<ExhaustResult> {
+export async function exhaustAllowance(sender: KeySender, options: ExhaustOptions): Promise<ExhaustResult> {
   const { max, expected, trustedFrom = expected } = options;
   let admitted = 0;
   let failed = 0;
   let invoked = 0;
   for (let hiccups = 0; ; hiccups++) {
-    // The refusal may come from a limit on GET requests alone, so later bursts send invokes.
+    // A separate limit on GET requests may have caused the refusal, so the rest is sent as invokes.
     const countedRead = hiccups === 0 ? sender.countedRead : null;
     const rest = { ...options, max: max - admitted, expected: expected - admitted };
     let reportsExhaustion = false;
@@ -176,14 +184,17 @@ export async function exhaust(sender: KeySender, options: ExhaustOptions): Promi
     failed += burst.failed;
     invoked += burst.invoked;
     const isEnough = admitted >= expected || (reportsExhaustion && admitted >= trustedFrom);
-    const isTrusted = burst.end !== "refused" || isEnough || hiccups >= maxHiccups;
+    const isTrusted = burst.end !== "refused" || isEnough || hiccups >= maxRetriedRefusals;
     if (isTrusted || !(await isAdmittedOnRetry(sender))) return { admitted, failed, invoked, end: burst.end, hiccups };
     admitted += 1;
     invoked += 1;
   }
 }
 
-/** Minimum `Reset-After` of an exhausted window. A smaller value may be the time until a slot is released. */
+/**
+ * Minimum `Reset-After` by which a refusal shows an exhausted window. A smaller value may be the time until a slot is
+ * free.
+ */
 const minResetAfterSeconds = 5;
 
 async function isAdmittedOnRetry(sender: KeySender): Promise<boolean> {
@@ -198,9 +209,10 @@ async function isAdmittedOnRetry(sender: KeySender): Promise<boolean> {
 const malformed = { ...unpaced, text: '{"url": "https://' } as const;
 
 /**
- * Sends requests to other endpoints while a key's allowance is exhausted, for the checks of all responses.
+ * Sends requests to other endpoints while a key's allowance is exhausted, so that checks of all responses can judge
+ * their refusals.
  * @param isThorough whether to request all endpoints instead of only stream and list
- * @returns the exchange of the stream, which counts as an invoke does
+ * @returns the exchange of the stream, which must be refused as an invoke is
  */
 export async function requestOtherEndpoints({ client, agent }: KeySender, isThorough: boolean): Promise<Exchange> {
   const streamOptions = { ...unpaced, json: hello, accept: "text/event-stream" };
@@ -216,7 +228,7 @@ export async function requestOtherEndpoints({ client, agent }: KeySender, isThor
   return stream;
 }
 
-/** Waits if the run may wait. Returns whether it did. */
+/** Waits, unless the run may not wait that long. Returns whether it did. */
 export async function waitIfAllowed(time: RunClock, ms: number, why: string): Promise<boolean> {
   try {
     await time.passTime(ms, why);
@@ -228,8 +240,8 @@ export async function waitIfAllowed(time: RunClock, ms: number, why: string): Pr
 }
 
 /**
- * Ensures that a key's window has requests left and lasts some seconds more, so that values within one window can be
- * compared. If not, waits for the next window.
+ * Waits for the next window unless the key's current one has enough requests left and lasts at least 5 seconds more.
+ * The requests of a probe then lie in one window, and their headers can be compared.
  * @throws {WaitRefused} if the run may not wait that long
  */
 export async function ensureAllowance(
@@ -249,5 +261,5 @@ export async function ensureAllowance(
   if (leftMs > 0 && (last.remaining <= requests || leftMs < 5000)) await time.passTime(leftMs + 1000, why);
 }
 
-/** Largest allowance that is exhausted a second time to measure the length of its window. */
+/** Largest limit that a probe exhausts twice, to measure the length of its window. */
 export const maxRepeatedAllowance = 200;

@@ -23,7 +23,7 @@ interface HealthBurst {
   readonly hasClock: boolean;
 }
 
-/** Maximum number of health requests to send. More would take long on a real clock. */
+/** Maximum number of health requests to send. More would take long without a test clock. */
 const maxBurst = 250;
 
 const allowanceOf = ({ limits: { perMinute, burst } }: TierUnderTest): number => perMinute + (burst ?? perMinute);
@@ -32,8 +32,8 @@ const smallestTier = (target: Target): TierUnderTest | null =>
   tiersUnderTest(target).toSorted((one, other) => allowanceOf(one) - allowanceOf(other))[0] ?? null;
 
 /**
- * Sends more health requests than a tier admits in a minute, because health must not be limited. Uses the key of the
- * smallest tier: if a target limits health by mistake, it applies the key's own limit.
+ * Sends more health requests than a tier admits in a minute. Uses a key of the smallest tier: a target that limits
+ * health by mistake most likely applies the key's own limit.
  */
 const healthRepeated = probe(
   "health is read more often than a tier allows",

@@ -18,14 +18,14 @@ export const maxSlowMs = 60_000;
 
 /** A key's slots are all tested up to this number. Testing more slots would take too many requests. */
 const maxTestedSlots = 40;
-export const triesFor = ({ concurrent }: TierLimits): number => Math.min(maxTestedSlots, concurrent) + 1;
+export const triesBeyondSlots = ({ concurrent }: TierLimits): number => Math.min(maxTestedSlots, concurrent) + 1;
 
 /**
- * Request count and waiting time of a probe that sends more requests than there are slots. The wait is needed if the
- * requests exceed the minute's limit.
+ * Returns the number of requests of a probe that sends more requests than a key has slots, and the seconds that it may
+ * wait. It waits for a new minute if the requests exceed the minute's limit.
  */
-export const costOfTries = (requestsOfTries: (tries: number) => number) => {
-  const requests = ({ limits }: { readonly limits: TierLimits }): number => requestsOfTries(triesFor(limits));
+export const requestsAndWait = (requestsOfTries: (tries: number) => number) => {
+  const requests = ({ limits }: { readonly limits: TierLimits }): number => requestsOfTries(triesBeyondSlots(limits));
   return {
     requests,
     waitSeconds: (tested: { readonly limits: TierLimits }): number =>
@@ -34,10 +34,10 @@ export const costOfTries = (requestsOfTries: (tries: number) => number) => {
 };
 
 /**
- * Sends requests in sequence. Stops after a 429, after `tries` requests, or when `isEnough` is met. Sends none if
- * `before` is a 429.
+ * Sends requests one after the other. Stops after a 429, after `tries` requests, or once `isEnough` is true. Sends none
+ * if `before` is a 429.
  */
-export async function sendUntilRefused(
+export async function repeatUntilRefused(
   before: Exchange,
   tries: number,
   send: () => Promise<Exchange>,
@@ -48,17 +48,22 @@ export async function sendUntilRefused(
   return sent;
 }
 
-/** Waits for a response, at most one second. A request without a response after that time is queued for a slot. */
-export const settledOrWaiting = (finished: Promise<unknown>): Promise<unknown> =>
+/**
+ * Waits for a response, at most one second of real time. If none has arrived by then, the server has queued the request
+ * until a slot is free.
+ */
+export const awaitBriefly = (finished: Promise<unknown>): Promise<unknown> =>
   Promise.race([finished, sleep(1000, null, { ref: false })]);
 
 /**
- * Holds all slots of a key. Retries after a pause while some requests are refused.
+ * Holds all slots of a key. If some of the requests are refused, tries again after a pause.
  *
- * An advance of the test clock leaves no real time for responses in transit. If an extra request was admitted and
- * responses are slow, the slots are therefore held once more at a slower pace.
+ * When the run advances the test clock, agents may end before a response in transit arrives. So if an extra request was
+ * admitted and responses are slow, holds the slots once more with longer real pauses.
+ * @param hold holds the slots, with a real pause of `tripMs` after each advance of the test clock
+ * @param heldOf the requests of a result that must hold slots
  */
-export async function holdAtPace<T>(
+export async function holdAllSlots<T>(
   hold: (tripMs: number) => Promise<T>,
   heldOf: (result: T) => readonly Exchange[],
   isExtraAdmitted: (result: T) => boolean,
@@ -79,15 +84,13 @@ export const agentsFollowClock = (time: RunClock): boolean => time.canAdvance &&
 
 /**
  * Real pause after each advance of the test clock, for responses in transit. If round trips take longer than
- * `outrunTripMs`, the pause is longer too.
+ * `outrunTripMs`, the second try pauses for one round trip, at most `maxTripMs`.
  */
 const quickTripMs = 2;
 const outrunTripMs = 40;
 const maxTripMs = 1500;
 
-/**
- * Estimates the time of a round trip: twice the longest time that a request on this key took without running an agent.
- */
+/** Estimates the time of a round trip: twice the longest time until a response of this key that ran no agent. */
 function estimateTripMs(samples: readonly Sample[]): number {
   const trips = samples.flatMap(({ kind, status, sentMs, headMs, sentClockMs, headClockMs }) =>
     status !== null && (kind === "health" || kind === "other") && sentClockMs === headClockMs ? [headMs - sentMs] : [],
@@ -95,7 +98,7 @@ function estimateTripMs(samples: readonly Sample[]): number {
   return Math.min(maxTripMs, 2 * Math.max(0, ...trips));
 }
 
-/** Step by which the test clock is advanced. The time of a response is known only to this precision. */
+/** Step in which the probe advances the test clock. The target's time of a response is known only up to one step. */
 export const stepMs = 500;
 
 /** Invokes an agent. If the response is a 429, retries after each pause of `pausesMs`. */
@@ -114,8 +117,8 @@ export async function invokeWithRetries(
 }
 
 /**
- * Invokes an agent, and retries after a minute if the response is a 429. After a minute the request rate has recovered,
- * but a slot that was never released is still taken.
+ * Invokes an agent, and once more a minute later if it gets 429. By then the minute's limit admits requests again, but
+ * a slot that was never released is still taken.
  */
 export async function invokeAfterMinute(client: Client, agent: string, time: RunClock): Promise<Exchange> {
   const after = await invokeWithRetries(client, agent);

@@ -7,7 +7,7 @@ import { requestInState } from "../coverage/probe.ts";
 import { isSuccess } from "../shared/response.ts";
 import {
   type BurstResult,
-  exhaust,
+  exhaustAllowance,
   exhaustWithPause,
   invokeSample,
   invokeUnpaced,
@@ -16,21 +16,22 @@ import {
   requestOtherEndpoints,
 } from "./exhaust.ts";
 import { keyHistoryOf, provesExcess, type RunKeyHistory } from "./key-history.ts";
-import { sendSiblingControl, type SiblingKeyResult, useSibling, useSiblingAgain } from "./sibling-key.ts";
-import { amongTiers, maxBeyondLimit, type SmallerTiers } from "./smaller-tiers.ts";
+import { sendSiblingControl, type SiblingKeyResult, invokeSibling, invokeSiblingAgain } from "./sibling-key.ts";
+import { runAmongTiers, maxBeyondLimit, type SmallerTiers } from "./smaller-tiers.ts";
 import { expireEarlierUse, retryWhenDue, senderOf, type TimedRetry, useExpiryMs } from "./timed-retry.ts";
 
 /** Evidence of a probe that tries to exhaust the limit per hour of a key. */
 export interface HourExhausted extends RunKeyHistory {
   readonly beganFresh: boolean;
-  /** Number of requests that were admitted before the hour's limit refused a request, or before all were sent. */
+  /** Number of requests that the target admitted before its hour's limit refused one, or before the probe stopped. */
   readonly admitted: number;
   readonly end: "refused" | "all sent" | "failing";
   readonly refused: readonly Exchange[];
   /** A health report that was read while the hour was exhausted; `null` if the hour was not exhausted. */
   readonly health: Exchange | null;
   /**
-   * A stream that was requested while the hour was exhausted. If it was admitted, `afterStream` is an invoke after it.
+   * A stream that was requested while the hour was exhausted. If it was admitted, `afterStream` is an invoke right
+   * after it.
    */
   readonly stream: Exchange | null;
   readonly afterStream: Exchange | null;
@@ -40,8 +41,8 @@ export interface HourExhausted extends RunKeyHistory {
 }
 
 /**
- * After this pause, no earlier request counts against the minute's limit, even if the limiter adds a share of the
- * previous minute. Only the hour's limit can then refuse.
+ * Pause after which no earlier request counts in the minute, even if the limiter adds a share of the previous minute.
+ * Only the hour's limit can refuse then.
  */
 const twoMinutesMs = 2 * minuteMs + 3000;
 
@@ -56,10 +57,10 @@ export const hourExhausted = tierProbe(
     waitSeconds: ({ limits }) => Math.ceil(limits.perHour / limits.perMinute) * 61 + 61,
     concurrent: true,
   },
-  (context) => amongTiers(context, "hour", (smallerTiers) => useUpHour(context, smallerTiers)),
+  (context) => runAmongTiers(context, "hour", (smallerTiers) => exhaustHourOfTier(context, smallerTiers)),
 );
 
-async function useUpHour(
+async function exhaustHourOfTier(
   context: TierProbeContext<"agents.answering">,
   smallerTiers: SmallerTiers,
 ): Promise<HourExhausted> {
@@ -67,7 +68,7 @@ async function useUpHour(
   const sender = senderOf(context);
   const { beganFresh, idleSinceMs } = await expireEarlierUse(context);
   const pauseMs = target.clock === null ? minuteOverMs : twoMinutesMs;
-  await passFullHour(context, Math.ceil(tested.limits.perHour / tested.limits.perMinute) * pauseMs);
+  await waitPastFullHour(context, Math.ceil(tested.limits.perHour / tested.limits.perMinute) * pauseMs);
   const siblingControl = await sendSiblingControl(context);
   const options = { pauseMs, smallerTiers };
   const { admitted, failed, end } = await exhaustHour(sender, { ...options, before: 0, admittedBefore: null });
@@ -86,24 +87,24 @@ async function useUpHour(
     await time.passTime(pauseMs, "only the hour must be exhausted");
     stream = await requestOtherEndpoints(sender, false);
     await requestInState(context, { key: tested.key, kind: tested.tier, state: "hour used up" });
-    // If this invoke is refused, the hour is still exhausted, so the stream was admitted wrongly.
+    // If the target refuses this invoke, the hour is still exhausted, so it should have refused the stream.
     if (isSuccess(stream)) afterStream = await invokeUnpaced(sender);
   }
-  const siblingUse = await useSibling(context, refused, siblingControl);
-  // Requests after the first refusal may have shifted the window, so the probe needs a new refusal with the current
+  const siblingUse = await invokeSibling(context, refused, siblingControl);
+  // Requests since the first refusal may have moved the reset time, so the probe needs a refusal with the current
   // `retry_after`.
   const last = end === "refused" && target.clock !== null ? await invokeUnpaced(sender) : refused.at(-1);
   const retried = target.clock === null ? null : await retryWhenDue(sender, last);
-  const twin = await useSiblingAgain(context, siblingUse, idleSinceMs);
-  if (isShort) await smallerTiers.settle(time, pauseMs);
+  const twin = await invokeSiblingAgain(context, siblingUse, idleSinceMs);
+  if (isShort) await smallerTiers.awaitResults(time, pauseMs);
   const isRepeated = isShort && !smallerTiers.some("isShort");
   const isSmall = tested.limits.perHour <= maxRepeatedAllowance;
   if (isRepeated) await time.passTime(useExpiryMs, "earlier use of the key must expire");
   if (isRepeated || (!isShort && isSmall && retried !== null && statusOf(retried.exchange) === 200)) {
     const again = isRepeated ? { before: 0, admittedBefore: admitted } : { before: 1, admittedBefore: null };
     const next = await exhaustHour(sender, { ...options, ...again });
-    // The two values of `Reset` show the window's length. An admitted request shows that the month's tokens are not
-    // used up.
+    // The two values of `Reset` show the window's length. If the request is admitted, the month's tokens were not used
+    // up.
     if (next.end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
   }
   return {
@@ -120,14 +121,17 @@ async function useUpHour(
   };
 }
 
-/** An hour is exhausted at least this far from a full hour of the clock, before and after. */
+/** The probe keeps this distance from a full hour of the target's clock, where a fixed window may end. */
 const marginMs = 2 * minuteMs;
 
 /**
- * Passes the next full hour by the target's clock if it would come within `neededMs`: a fixed window may end there, and
- * the count would start anew.
+ * Lets the next full hour of the target's clock pass if it would come within `neededMs`. A fixed window may end there,
+ * and counting would start again.
  */
-async function passFullHour({ time, recorder }: TierProbeContext<"agents.answering">, neededMs: number): Promise<void> {
+async function waitPastFullHour(
+  { time, recorder }: TierProbeContext<"agents.answering">,
+  neededMs: number,
+): Promise<void> {
   const last = recorder.exchanges().findLast((each) => dateSeconds(each) !== null);
   const lastSeconds = last === undefined ? null : dateSeconds(last);
   if (!time.canAdvance || last === undefined || lastSeconds === null) return;
@@ -139,11 +143,11 @@ async function passFullHour({ time, recorder }: TierProbeContext<"agents.answeri
 interface HourOptions {
   /** Pause between the bursts of two consecutive minutes. */
   readonly pauseMs: number;
-  /** Number of requests already admitted in this hour, before the probe exhausts it. */
+  /** Number of requests that were admitted in this hour before `exhaustHour` starts. */
   readonly before: number;
   /**
-   * Number of requests after which an earlier hour refused too soon; `null` if none did. At that number the probe
-   * pauses in real time, so that the server can release all slots.
+   * Number of requests that an earlier hour admitted before it refused one too soon; `null` without such an hour. At
+   * that number the probe pauses in real time, so that the server releases all slots.
    */
   readonly admittedBefore: number | null;
   readonly smallerTiers: SmallerTiers;
@@ -152,7 +156,7 @@ interface HourOptions {
 type HourResult = Pick<BurstResult, "admitted" | "failed" | "end">;
 
 /**
- * Exhausts the hour minute by minute. It never exceeds the minute's limit, so that the final refusal comes from the
+ * Exhausts the hour's limit minute by minute, within the minute's limit, so that the final refusal comes from the
  * hour's limit. Stops a few requests beyond the hour's limit if a smaller tier has proved that it admits too many.
  */
 async function exhaustHour(
@@ -163,12 +167,12 @@ async function exhaustHour(
   const { perHour, perMinute } = limits;
   const maxAtFirst = perHour + maxBeyondLimit;
   const max = 2 * perHour + perMinute + 1;
-  const sendMinute = minuteSender(sender, admittedBefore);
+  const sendMinute = createMinuteSender(sender, admittedBefore);
   let admitted = before;
   let failed = 0;
   let endsEarly = false;
   for (let idleMinutes = 0; admitted < max && idleMinutes < 2;) {
-    // The request that opened the window counts toward the first minute.
+    // The first minute already has the request that opened the hour.
     const room = admitted === before ? perMinute - before : perMinute;
     const share = Math.min(room, (time.canAdvance && admitted < maxAtFirst ? maxAtFirst : max) - admitted);
     const minute = await sendMinute({ admitted, share, endsEarly });
@@ -178,7 +182,7 @@ async function exhaustHour(
     if (minute.end === "failing") return { admitted, failed, end: "failing" };
     if (minute.end === "refused" && admitted >= perHour) return { admitted, failed, end: "refused" };
     if (admitted >= maxAtFirst) {
-      await smallerTiers.settle(time, pauseMs);
+      await smallerTiers.awaitResults(time, pauseMs);
       if (smallerTiers.some("isOver")) return { admitted, failed, end: "all sent" };
     }
     idleMinutes = minute.admitted === 0 ? idleMinutes + 1 : 0;
@@ -192,19 +196,22 @@ interface MinuteOfHour {
   readonly admitted: number;
   /** Maximum number of requests to send in this minute. */
   readonly share: number;
-  /** Whether a minute of this hour was refused early. Only the first early refusal is retried. */
+  /** Whether an earlier minute of this hour ended with a refusal. Only the first such refusal is retried. */
   readonly endsEarly: boolean;
 }
 
-/** Number of invokes around the hour's limit: they prove that the limit holds for invokes, not only for GET requests. */
+/**
+ * Number of invokes just below the hour's limit. They prove that the limit holds for invokes, not only for GET
+ * requests.
+ */
 const invokesBelowLimit = 3;
 
 /**
- * Returns a function that sends the requests of one minute. Most of them are GET requests, because they run no agent.
- * An invoke confirms each refusal of a GET request. If that invoke is admitted, GET requests have a limit of their own,
- * so all later requests are invokes.
+ * Returns a function that sends the requests of one minute. Most are GET requests, because these run no agent. If the
+ * target refuses one but admits an invoke after it, GET requests have a limit of their own, and all later requests are
+ * invokes.
  */
-function minuteSender(sender: KeySender, admittedBefore: number | null) {
+function createMinuteSender(sender: KeySender, admittedBefore: number | null) {
   const { perHour } = sender.limits;
   let { countedRead } = sender;
   return async ({ admitted, share, endsEarly }: MinuteOfHour): Promise<HourResult> => {
@@ -227,7 +234,7 @@ function minuteSender(sender: KeySender, admittedBefore: number | null) {
     if (!isReadRefused || minute.end !== "refused" || !isAdmitted(await invokeSample(sender))) return minute;
     countedRead = null;
     const sent = minute.admitted + 1;
-    const rest = await exhaust({ ...sender, countedRead }, { ...options, max: share - sent, expected: 0 });
+    const rest = await exhaustAllowance({ ...sender, countedRead }, { ...options, max: share - sent, expected: 0 });
     return { admitted: sent + rest.admitted, failed: minute.failed + rest.failed, end: rest.end };
   };
 }

@@ -36,39 +36,48 @@ import type { Target, TargetKey } from "../../target/target.ts";
 import { elapsedSeconds, fallBetween } from "../shared/compare-samples.ts";
 import { isSuccess } from "../shared/response.ts";
 
-/** A GET request that was observed to count against the allowance as an invoke does. It runs no agent. */
+/**
+ * Kind of GET request that the limiter counts like an invoke, as far as headers or usage reports prove it. It runs no
+ * agent.
+ */
 export type CountedRead = "usage" | "list";
 
-/** All requests that the run sent with one key. */
+/** All requests that the run sent with one key, as the checks of limits judge them. */
 export interface RunKeyHistory extends KeyHistory<Sample> {
-  /** Whether the run advances the target's clock. Between two advances, that clock may stand still or run. */
+  /** Whether the target has a test clock. Between the run's advances, that clock may stand still or run. */
   readonly hasClock: boolean;
-  /** The kind of GET request that counts. Absent in older evidence, which has `readsCount` instead. */
+  /**
+   * The kind of GET request that counts; `null` if none is known to. Absent in older evidence, which has `readsCount`
+   * instead.
+   */
   readonly countedRead?: CountedRead | null;
   /** Whether `GET /usage` counts against the allowance. Only in older evidence. */
   readonly readsCount?: boolean;
-  /** Ids of other GET requests that were observed to count. Default: none. */
+  /** Ids of more GET requests that count. Default: none. */
   readonly countedReadIds?: readonly string[];
   /**
-   * Requests from before the wait that expired earlier use. They no longer count, but a slow server may still hold
-   * their concurrency slots.
+   * Requests from just before the wait that let earlier use expire. They no longer count, but a slow server may still
+   * hold their concurrency slots.
    */
   readonly stragglers: readonly Sample[];
   /**
-   * Requests that may or may not count for the key. They spell the key differently, have an invalid key with the same
-   * beginning, or come from probes of a later requirement set.
+   * Requests that the limiter may or may not count for this key: their key is invalid but begins alike, or it is
+   * spelled differently, or they come from probes of a later requirement set.
    */
   readonly lookalikes: readonly Sample[];
 }
 
-/** Collects every request that the run sent with a key. A target file may list one key under several names. */
+/**
+ * Collects every request that the run sent with a key, since `idleSinceMs` if that is set. Looks under every name that
+ * the target file has for the key.
+ */
 export function keyHistoryOf(
   key: TargetKey,
   limits: TierLimits,
   { target, recorder, discovery, idleSinceMs, requirements = firstRequirements }: KeyHistoryContext,
 ): RunKeyHistory {
   const isLater = ({ sentMs }: Sample | Exchange): boolean => sentMs >= (idleSinceMs ?? 0);
-  // Requests that ended shortly before the wait began: the server may still hold their concurrency slots.
+  // Whether the request ended just before the wait began, so that the server may still hold its concurrency slot.
   const isStraggler = (sample: Sample): boolean =>
     idleSinceMs !== null && !isLater(sample) && sample.endMs >= idleSinceMs - slotReleaseMs;
   const names = Object.values(target.keys).flatMap((each) => (each.key === key.key ? [each.name] : []));
@@ -84,7 +93,7 @@ export function keyHistoryOf(
     lookalikes: [
       ...recorder
         .exchanges()
-        .filter((exchange) => exchange.key === null && isLater(exchange) && resembles(exchange, key.key))
+        .filter((exchange) => exchange.key === null && isLater(exchange) && hasSimilarKey(exchange, key.key))
         .map((exchange) => sampleOf(exchange, exchange.clockMs, exchange.clockMs)),
       ...all.filter((each) => isLater(each) && isOfLaterSet(each)),
     ],
@@ -97,20 +106,20 @@ export interface KeyHistoryContext {
   readonly discovery: Discovery;
   readonly idleSinceMs: number | null;
   /**
-   * The requirement set by which the history is judged. Requests of probes from later sets are treated as perhaps
-   * counted. Default: 1.0.
+   * The requirement set to judge by. The limiter may or may not have counted requests of probes from later sets.
+   * Default: 1.0.
    */
   readonly requirements?: RequirementSet;
 }
 
-function resembles({ request }: Exchange, key: string): boolean {
+function hasSimilarKey({ request }: Exchange, key: string): boolean {
   const beginning = key.slice(0, Math.ceil(key.length / 2));
   return request.headers.some(([name, value]) => name.toLowerCase() === "authorization" && value.includes(beginning));
 }
 
 /**
- * Judges a key's history against every limiter that the document allows. A clock that the run advances may stand still
- * or run between two advances, so a breach must follow from both assumptions.
+ * Judges a key's history against every limiter that the document allows. A test clock may stand still or run between
+ * two advances, so a breach must follow in both cases.
  */
 export const judgeKeyHistory = memoizeByObject((use: RunKeyHistory): HistoryJudgement => {
   const clocks = use.hasClock ? (["stands", "runs"] as const) : (["runs"] as const);
@@ -122,7 +131,7 @@ export const judgeKeyHistory = memoizeByObject((use: RunKeyHistory): HistoryJudg
   );
 });
 
-/** Whether a key's requests prove that the target admits more of them than this limit allows. */
+/** Whether a key's requests prove that the target admits more of them than one limit allows. */
 export function provesExcess(use: RunKeyHistory, name: LimitName): boolean {
   const judged = judgeKeyHistory(use);
   return judged.kind === "breach" && judged.breach === "too many admitted" && judged.limit === name;
@@ -130,7 +139,7 @@ export function provesExcess(use: RunKeyHistory, name: LimitName): boolean {
 
 const isLimited = (sample: Sample): boolean => isAdmitted(sample) && sample.kind !== "health";
 
-/** Whether an exhausted monthly token quota may explain the refusals. */
+/** Whether a used-up monthly token quota may explain the refusals: no request was admitted after them. */
 export const tokensMayBeExhausted = ({ samples }: RunKeyHistory): boolean =>
   endsRefused(samples, samples.filter(isLimited));
 
@@ -145,14 +154,14 @@ function historyOf(
     priorUse: isFresh ? "nothing" : "counted",
     lingeringUntilMs: stragglers.map(({ endMs }) => endMs),
     decisions: [
-      ...samples.map((sample) => decided(sample, clock, mayCount(sample) ? "failed" : outcomeOf(sample))),
-      ...lookalikes.map((sample) => decided(sample, clock, "failed")),
+      ...samples.map((sample) => toDecision(sample, clock, mayCount(sample) ? "failed" : outcomeOf(sample))),
+      ...lookalikes.map((sample) => toDecision(sample, clock, "failed")),
     ],
   };
 }
 
 /** The span, by the target's clock, in which the server decided whether to admit the request. */
-function decidedIn(sample: Sample, clock: "stands" | "runs"): Span {
+function decisionSpan(sample: Sample, clock: "stands" | "runs"): Span {
   const runs = clock === "runs" ? 1 : 0;
   return {
     fromMs: sample.sentClockMs + runs * sample.sentMs,
@@ -161,23 +170,24 @@ function decidedIn(sample: Sample, clock: "stands" | "runs"): Span {
 }
 
 /**
- * Whether the history cannot show if a request counted. The document does not say whether a GET request counts, or is
- * refused at the limit. A GET request of the kind that was observed to count certainly counted if requests were left.
+ * Whether it is unknown if the limiter counted a request. The document does not say whether a GET request counts, or is
+ * refused at the limit. A GET request counted for certain if its kind is known to count and it left requests in the
+ * window.
  */
 const isCountUnknown = (sample: Sample, countedRead: CountedRead | null): boolean =>
   isRefusedRead(sample, countedRead) ||
   (isAdmitted(sample) && !isAgentCall(sample) && !(sample.kind === countedRead && (sample.remaining ?? 0) > 0));
 
 /**
- * Whether a request is a refused GET request. Such requests may have a separate limit, so the refusal proves nothing
- * about invokes.
+ * Whether a request is a GET request that got 429. GET requests may have a limit of their own, so the 429 proves
+ * nothing about invokes.
  */
 const isRefusedRead = ({ kind, status }: Sample, countedRead: CountedRead | null): boolean =>
   (kind === "usage" || kind === countedRead) && status === 429;
 
 /**
- * Returns a GET request that counts against the allowance, according to the headers of discovery's own requests. `null`
- * if none was observed to count.
+ * Returns the kind of GET request that counts, as `Remaining` shows it for the requests of the pre-flight discovery.
+ * `null` if it shows none.
  */
 export function countedReadOf({ listing, usage, again: [first, second] = [] }: Discovery): CountedRead | null {
   if (fallsByOne(listing, usage)) return "usage";
@@ -186,8 +196,8 @@ export function countedReadOf({ listing, usage, again: [first, second] = [] }: D
 }
 
 /**
- * Returns a GET request that a burst can send instead of invokes, so that fewer agents run. If the headers do not show
- * whether GET requests count, the run's usage reports may.
+ * Returns the kind of GET request that a burst can send instead of invokes, so that fewer agents run. If `Remaining`
+ * does not show whether GET requests count, compares the run's usage reports. `null` if neither shows one.
  */
 export function burstReadOf({
   discovery,
@@ -209,8 +219,8 @@ const requestsUsedIn = (exchange: Exchange): number | null =>
     : null;
 
 /**
- * Whether `requests.used` of two usage reports differs by exactly the number of GET requests from the first report to
- * the second. Only GET requests may lie in between.
+ * Whether some two usage reports prove that GET requests count. Between them the key must have sent only GET requests,
+ * and `requests.used` must have grown by their number.
  */
 function addsToUsage(exchanges: readonly Exchange[]): boolean {
   const ordered = exchanges
@@ -231,7 +241,8 @@ const fallsByOne = (from: Exchange, to: Exchange): boolean =>
   statusOf(from) === 200 && statusOf(to) === 200 && fallBetween(sampleOf(from), sampleOf(to))?.fell === 1;
 
 /**
- * Returns the GET request that counts, from evidence of this version (`countedRead`) or of an older one (`readsCount`).
+ * Returns the kind of GET request that counts, from the fields of this version (`countedRead`) or of an older one
+ * (`readsCount`).
  */
 export const countedReadIn = ({
   countedRead,
@@ -239,16 +250,16 @@ export const countedReadIn = ({
 }: Pick<RunKeyHistory, "countedRead" | "readsCount">): CountedRead | null =>
   countedRead ?? (readsCount === true ? "usage" : null);
 
-const decided = (sample: Sample, clock: "stands" | "runs", outcome: DecisionOutcome): Decision =>
-  decisionOfResponse(sample, decidedIn(sample, clock), outcome);
+const toDecision = (sample: Sample, clock: "stands" | "runs", outcome: DecisionOutcome): Decision =>
+  decisionOfResponse(sample, decisionSpan(sample, clock), outcome);
 
 /**
- * Maximum number of requests that were certainly admitted within one span of this length. Assumes that the target's
- * clock runs between two advances.
+ * Returns the maximum number of requests that the target admitted, for certain, within one span of `windowMs`. Takes
+ * the target's clock to run between two advances.
  */
 export const maxAdmittedWithin = (samples: readonly Sample[], windowMs: number): number =>
   maxInClosedWindow(
-    samples.filter(isLimited).map((sample) => ({ ...decidedIn(sample, "runs"), count: 1 })),
+    samples.filter(isLimited).map((sample) => ({ ...decisionSpan(sample, "runs"), count: 1 })),
     windowMs,
   );
 
@@ -257,20 +268,20 @@ export const minuteReached = ({ samples, limits }: RunKeyHistory): boolean =>
   maxAdmittedWithin(samples, minuteMs) >= limits.perMinute;
 
 /**
- * Whether as many requests as the limit per minute were admitted in the minute before a request. If not, the limit per
- * minute did not cause its refusal.
+ * Whether the minute before a request admitted as many requests as its limit. If not, the limit per minute did not
+ * refuse the request.
  */
 export function minuteReachedBefore(request: Exchange, { samples, limits }: RunKeyHistory): boolean {
   const refused = samples.find(({ id }) => id === request.id) ?? sampleOf(request);
-  const sinceMs = decidedIn(refused, "runs").toMs - minuteMs;
+  const sinceMs = decisionSpan(refused, "runs").toMs - minuteMs;
   const recent = samples.filter((each) => isLimited(each) && each.sentMs <= refused.sentMs);
-  return recent.filter((each) => decidedIn(each, "runs").fromMs > sinceMs).length >= limits.perMinute;
+  return recent.filter((each) => decisionSpan(each, "runs").fromMs > sinceMs).length >= limits.perMinute;
 }
 
 /**
  * Judges HDR-19: after a response with `Remaining: 0`, no request of that window is admitted.
- * @param name the limit that was exhausted
- * @param isOver whether more requests were admitted than the published numbers allow, which is another breach
+ * @param name the limit that the probe exhausted
+ * @param isOver whether the target admitted more requests than it publishes, which breaks other clauses
  */
 export function judgeExhaustedWindow(use: RunKeyHistory, name: LimitName, isOver: boolean): Finding<never> {
   if (isOver) return unproven("more are admitted than published (LIM-1, LIM-3)");

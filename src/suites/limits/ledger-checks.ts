@@ -11,33 +11,33 @@ import { costsMeasured, healthCostMeasured } from "./cost-probe.ts";
 import { admissibleCosts, type Charge, chargesOf, costsOne, groupOf, type RequestKind, usualCosts } from "./ledger.ts";
 import { judgeUsageGrowth, observeKeyUsage } from "./usage-ledger.ts";
 
-/** A test of whether a clause covers a kind of request. */
+/** Whether a clause covers a kind of request. */
 type KindTest = (kind: RequestKind) => boolean;
 
 const isStream: KindTest = ({ endpoint, outcome }) => endpoint === "stream" && outcome === "2xx";
 /**
- * Whether a kind of request must cost nothing. A successful health request must; a health request that is refused for
- * its key may cost 1, like any other refusal.
+ * Whether a kind of request must cost nothing. Health requests must, except those that are refused with 401, 403 or
+ * 429.
  */
 const isFree: KindTest = (kind) => admissibleCosts(kind).max === 0;
 
-/** Minimum number of wrong costs to prove a breach. A single one may come from another client of the key. */
+/** Minimum number of wrong costs that prove a breach. A request of another client of the key may cause a single one. */
 const minInstances = 2;
-/** Maximum number of wrong costs to examine in a group of requests. A fault shows in all of them. */
+/** Maximum number of wrong costs to examine in a group. More would only take time: a fault shows in all of them. */
 const maxSuspects = 20;
 /**
- * Minimum number of controls for a charge (the measured cost of a request). Controls are requests of other kinds with
- * their usual cost, sent at about the same time.
+ * Minimum number of controls for a charge. A charge is the measured cost of a request. Its controls are requests of
+ * other kinds with their usual cost, sent at about the same time.
  */
 const minControls = 3;
 /** Maximum time between a charge and its controls, in ms. */
 const maxControlDistanceMs = 15_000;
 /**
- * A control must have taken at least this share of the time that the charge took. In much less time, the window may
- * give back nothing.
+ * Minimum duration of a control, as a share of the charge's duration. In a much shorter time, the limiter may have
+ * given back no request.
  */
 const minControlSpan = 0.7;
-/** Wrong costs are a breach if the chance that a window gave back a request at each of them is below this. */
+/** Maximum chance that the limiter gave back a request at each of the wrong costs. Below it, they are a breach. */
 const maxChance = 0.001;
 
 interface Ledger {
@@ -45,26 +45,29 @@ interface Ledger {
   readonly hasClock: boolean;
 }
 
-/** Judges the costs of all requests of a run. `isMeant` chooses the kinds of requests that the clause covers. */
-function judgeCosts(samples: AllSamples, all: AllExchanges, isMeant: KindTest): Finding<never> {
+/**
+ * Judges the costs of all requests of a run.
+ * @param isCovered the kinds of requests that the clause covers
+ */
+function judgeCosts(samples: AllSamples, all: AllExchanges, isCovered: KindTest): Finding<never> {
   const charges = chargesOf(samples)(all);
   const others = charges.filter(
-    ({ kind, isLowerBound }) => !isLowerBound && costsOne(kind) && !isStream(kind) && !isMeant(kind),
+    ({ kind, isLowerBound }) => !isLowerBound && costsOne(kind) && !isStream(kind) && !isCovered(kind),
   );
   if (others.length > 0 && others.filter(({ cost }) => cost === 1).length < others.length / 2)
     return unproven("`Remaining` does not fall by one with most other requests (HDR-12)");
-  const judgedCharges = charges.filter(({ kind }) => isMeant(kind));
+  const judgedCharges = charges.filter(({ kind }) => isCovered(kind));
   const groups = groupCharges(judgedCharges, "groups");
   if (![...groups.values()].some(({ length }) => length >= minInstances))
     return inapplicable("no two requests of one kind followed each other, so only the check without a ledger applies");
   const ledger = { charges, hasClock: samples.hasClock };
   for (const [group, own] of groups) {
     const wrong = findTooHigh(group, own, ledger) ?? findTooLow(own, ledger);
-    if (wrong !== null) return describeWrong(group, own, wrong, all);
+    if (wrong !== null) return describeWrongCosts(group, own, wrong, all);
   }
   for (const [group, own] of groupCharges(judgedCharges, "valueGroups")) {
     const wrong = findTooHigh(group, own, ledger);
-    if (wrong !== null) return describeWrong(group, own, wrong, all);
+    if (wrong !== null) return describeWrongCosts(group, own, wrong, all);
   }
   return holds();
 }
@@ -84,8 +87,8 @@ const groupCharges = (
 };
 
 /**
- * Finds charges (measured costs) of a group that are too high. Two are enough, because a target may charge too much
- * only now and then.
+ * Returns the charges of a group that cost too much; `null` if fewer than two do. Two prove it, because a target may
+ * charge too much only now and then.
  */
 function findTooHigh(group: string, own: readonly Charge[], ledger: Ledger): readonly Charge[] | null {
   const [first] = own;
@@ -100,9 +103,8 @@ function findTooHigh(group: string, own: readonly Charge[], ledger: Ledger): rea
 }
 
 /**
- * Whether a control may itself cost too much for the same reason as the suspected charge. That is possible if both are
- * of one endpoint, if both have the same trait, such as a parameter, or if the control lies next to a request of the
- * suspected kind.
+ * Whether a control may cost too much for the same reason as the charge. It may if both are of one endpoint or have the
+ * same trait, such as a parameter, or if the control lies next to a request of the charge's kind.
  */
 const isSuspected = (control: Charge, { kind }: Charge, trait: string): boolean =>
   control.kind.endpoint === kind.endpoint ||
@@ -112,8 +114,8 @@ const isSuspected = (control: Charge, { kind }: Charge, trait: string): boolean 
     !trait.startsWith(" with the key "));
 
 /**
- * Finds charges (measured costs) of a group that are too low. More than half of the group must be, because a window may
- * give back requests at any time.
+ * Returns the charges of a group that cost too little; `null` without proof. More than half of the group must, because
+ * a window may give back requests at any time.
  */
 function findTooLow(own: readonly Charge[], ledger: Ledger): readonly Charge[] | null {
   const [first] = own;
@@ -123,30 +125,32 @@ function findTooLow(own: readonly Charge[], ledger: Ledger): readonly Charge[] |
   const exact = own.filter(({ isLowerBound }) => !isLowerBound);
   const under = exact.filter(({ cost }) => cost < min);
   const tooLittle = under.length > exact.length / 2 ? under.slice(0, maxSuspects) : [];
-  const free = isGivenBack(tooLittle, hasClock) ? tooLittle.filter((each) => isUndisturbed(each, ledger)) : tooLittle;
-  return free.length >= minInstances && free.length > leavingAny(free, hasClock) ? free : null;
+  const free = mayBeGivenBack(tooLittle, hasClock)
+    ? tooLittle.filter((each) => isUndisturbed(each, ledger))
+    : tooLittle;
+  return free.length >= minInstances && free.length > countLeaving(free, hasClock) ? free : null;
 }
 
-/** Number of earlier requests that may have left a rolling window during one of these charges (measured costs). */
-const leavingAny = (charges: readonly Charge[], hasClock: boolean): number =>
+/** Returns the number of earlier requests that may have left a rolling window during some of the charges. */
+const countLeaving = (charges: readonly Charge[], hasClock: boolean): number =>
   new Set(charges.flatMap(({ from, to, account }) => requestsLeaving(from, to, account.samples, hasClock))).size;
 
 /**
- * Whether a window may have given back a request at each of the charges. A token bucket refills at most its whole limit
- * in a minute. Requests from before the run may leave a window at any time.
+ * Whether the limiter may have given back a request at each of the charges. A token bucket gives back at most its whole
+ * limit in a minute. Requests from before the run may leave a window at any time.
  */
-function isGivenBack(charges: readonly Charge[], hasClock: boolean): boolean {
+function mayBeGivenBack(charges: readonly Charge[], hasClock: boolean): boolean {
   if (charges.some(({ account }) => !account.isFresh)) return true;
   const chances = charges
     .map(({ from, to, count }) => ((from.limit ?? 0) / 60) * (elapsedSeconds(from, to, hasClock).max / count))
     .toSorted((one, other) => one - other)
-    .slice(leavingAny(charges, hasClock));
+    .slice(countLeaving(charges, hasClock));
   return chances.reduce((product, each) => product * Math.min(1, each), 1) > maxChance;
 }
 
 /**
- * Whether enough requests of other kinds had their usual cost at about the time of a charge. If so, neither another
- * client of the key, nor returned requests, nor late counting explains the charge.
+ * Whether enough requests of other kinds had their usual cost at about the time of a charge. Then neither another
+ * client of the key, nor requests that a window gave back, nor late counting explains the charge.
  */
 function isUndisturbed(charge: Charge, { charges }: Ledger, isFit: (control: Charge) => boolean = () => true): boolean {
   const { cost, kind, account } = charge;
@@ -166,13 +170,13 @@ function isUndisturbed(charge: Charge, { charges }: Ledger, isFit: (control: Cha
 }
 
 /**
- * Whether a kind with this usual cost can provide controls. To prove a cost that is too low, free requests are no
- * controls: they do not show whether a window gave back requests.
+ * Whether requests of a kind with this usual cost can be controls. For a cost that is too low, only requests that cost
+ * 1 can: `Remaining` then shows whether a window gave back a request.
  */
 const isControl = (cost: number | undefined, isTooLow: boolean): boolean =>
   cost !== undefined && (!isTooLow || cost === 1);
 
-/** The usual cost of each kind, if the document allows that cost. */
+/** Returns the usual cost of each kind of request. Leaves out kinds whose usual cost the document does not allow. */
 const usualAdmissible = memoizeByObject((charges: readonly Charge[]): ReadonlyMap<string, number> => {
   const kinds = new Map(charges.map(({ kind }) => [groupOf(kind), kind]));
   return new Map(
@@ -186,18 +190,18 @@ const usualAdmissible = memoizeByObject((charges: readonly Charge[]): ReadonlyMa
 });
 
 /**
- * Whether both charges lie in the same window and took about the same time. A window that gave back a request during
- * the charge would then have done so during the control, too.
+ * Whether a control lies in the window of a charge and took about as long. If the window gave back a request during the
+ * charge, it then did so during the control, too.
  */
 const sharesWindow = (control: Charge, charge: Charge): boolean =>
   isSameWindow(control.from, charge.from) &&
   control.from.sentClockMs === charge.from.sentClockMs &&
-  spanMs(control) >= minControlSpan * spanMs(charge);
+  timePerRequestMs(control) >= minControlSpan * timePerRequestMs(charge);
 
-/** Time from the first request to the last response, divided by the number of requests. */
-const spanMs = ({ from, to, count }: Charge): number => (to.headMs - from.sentMs) / count;
+/** Time that one request of a charge took, from the first request to the last response, in milliseconds. */
+const timePerRequestMs = ({ from, to, count }: Charge): number => (to.headMs - from.sentMs) / count;
 
-function describeWrong(
+function describeWrongCosts(
   group: string,
   own: readonly Charge[],
   wrong: readonly Charge[],
@@ -244,7 +248,7 @@ export const ledgerChecks: readonly Check[] = [
   }),
 ];
 
-/** This check belongs to the suite `headers`. */
+/** The suite `headers` includes this check. */
 export const remainingLedger: Check = check(
   "HDR-12",
   evidence,
@@ -252,7 +256,7 @@ export const remainingLedger: Check = check(
   options,
 );
 
-/** This check belongs to the suite `keys`. */
+/** The suite `keys` includes this check. */
 export const keyUsageLedger: Check = observe(
   "KEY-10",
   evidence,
@@ -260,7 +264,7 @@ export const keyUsageLedger: Check = observe(
   options,
 );
 
-/** This check belongs to the suite `usage`. */
+/** The suite `usage` includes this check. */
 export const usageLedger: Check = check(
   "USE-7",
   evidence,

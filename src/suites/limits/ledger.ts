@@ -9,47 +9,49 @@ import { agentInPath, type AllExchanges, endpointOf } from "../shared/all-exchan
 import { textKindOf } from "../coverage/texts.ts";
 import { fallBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 
-/** An endpoint and an outcome. The endpoint is `null` for a path or method that the document does not define. */
+/**
+ * The endpoint and the outcome of a request. `endpoint` is `null` if the document does not define the path and method.
+ */
 export interface RequestKind {
   readonly endpoint: EndpointName | null;
   /** `2xx`, or the status of an error. */
   readonly outcome: string;
 }
 
-/** A request of a key, with the groups for which its cost is measured. */
-interface Entry {
+/** A request of a key, with the groups in which its cost is judged. */
+interface LedgerEntry {
   readonly kind: RequestKind;
   readonly sample: Sample;
   /**
-   * Groups to which the request belongs. One group has all requests of its kind. The others have those of its kind with
-   * the same agent, parameter name or key. Requests of one group may share a wrong cost.
+   * Names of the groups to which the request belongs: all requests of its kind, and those of its kind with the same
+   * agent, parameter name or key. A fault may affect just one group.
    */
   readonly groups: readonly string[];
   /**
-   * Smaller groups: requests of the kind that share one value of a parameter, text or page. Only a cost that is too
-   * high is judged for them.
+   * Names of smaller groups: requests of its kind with the same value of a parameter, text or page. Only costs that are
+   * too high are judged in them.
    */
   readonly valueGroups: readonly string[];
 }
 
 /**
- * The measured cost of consecutive requests of the same groups: the fall of `Remaining` from the response before them
- * to a response after them.
+ * The measured cost of requests of the same groups in a row. `Remaining` fell by it from the response before them to a
+ * response after them.
  */
 export interface Charge {
   readonly kind: RequestKind;
   readonly groups: readonly string[];
   readonly valueGroups: readonly string[];
-  /** How far each of the requests lowered `Remaining`. */
+  /** How far each of the `count` requests lowered `Remaining`. */
   readonly cost: number;
   /** Number of requests. */
   readonly count: number;
   readonly from: Sample;
   readonly to: Sample;
-  /** The kinds of the requests `from` and `to`. Their own cost may be part of the measured fall. */
+  /** The kinds of the requests `from` and `to`. The measured fall may contain their own cost. */
   readonly between: readonly string[];
   /**
-   * Whether the run advanced the test clock between `from` and `to`. The window may then have given back requests, so
+   * Whether the run advanced the test clock between `from` and `to`. The window may then have given back requests, and
    * the true cost may be higher.
    */
   readonly isLowerBound: boolean;
@@ -59,8 +61,8 @@ export interface Charge {
 export const groupOf = ({ endpoint, outcome }: RequestKind): string => `${endpoint ?? "other paths"} ${outcome}`;
 
 /**
- * The lowest and highest cost that the document allows for a kind of request. An error may be free. A batch may count
- * once or by its entries.
+ * Returns the lowest and the highest cost that the document allows for a kind of request. An error may be free. A batch
+ * may cost one, or as many as it has items.
  */
 export function admissibleCosts({ endpoint, outcome }: RequestKind): { readonly min: number; readonly max: number } {
   const isRefusal = ["401", "403", "429"].includes(outcome);
@@ -80,26 +82,26 @@ export const chargesOf = memoizeByObject((samples: AllSamples) =>
   memoizeByObject((all: AllExchanges): readonly Charge[] => {
     const exchanges = new Map(all.exchanges.map((each) => [each.id, each]));
     return samples.keys.flatMap((account) => {
-      const series = seriesOf(untilRejected(account.samples)).map((alone) =>
+      const series = splitIntoSeries(samplesUntilRejected(account.samples)).map((alone) =>
         alone.map((sample) => entryOf(sample, account.key, exchanges.get(sample.id), all)),
       );
-      return chargesIn(series, account, samples.keylessMs);
+      return measureCharges(series, account, samples.keylessMs);
     });
   }),
 );
 
 /**
- * Returns the requests of a key up to its last admitted one, if the key got only 401 afterwards; else returns all. A
- * rejected key has no allowance: the target may count its other errors, such as a 404, against the client's address.
+ * Returns the requests of a key up to its last admitted one if the key got 401 afterwards, else all. A rejected key has
+ * no allowance: the target may count its requests against the client's address.
  */
-function untilRejected(samples: readonly Sample[]): readonly Sample[] {
+function samplesUntilRejected(samples: readonly Sample[]): readonly Sample[] {
   const lastMs = samples.findLast(isAdmitted)?.sentMs;
   if (lastMs === undefined) return [];
   const isRefused = samples.some(({ status, sentMs }) => status === 401 && sentMs > lastMs);
   return isRefused ? samples.filter(({ sentMs }) => sentMs <= lastMs) : samples;
 }
 
-function entryOf(sample: Sample, key: string, exchange: Exchange | undefined, all: AllExchanges): Entry {
+function entryOf(sample: Sample, key: string, exchange: Exchange | undefined, all: AllExchanges): LedgerEntry {
   const endpoint = exchange === undefined ? endpointOfSample(sample) : endpointOf(exchange, all);
   const outcome = sample.status !== null && is2xx(sample.status) ? "2xx" : String(sample.status);
   const kind: RequestKind = { endpoint, outcome };
@@ -113,18 +115,24 @@ function entryOf(sample: Sample, key: string, exchange: Exchange | undefined, al
   };
 }
 
-/** The endpoint of a burst request. The run keeps only samples of these, because there may be thousands. */
+/**
+ * Returns the endpoint of a request in a burst. The run records only samples of bursts, because they may have thousands
+ * of requests.
+ */
 const endpointOfSample = ({ kind }: Sample): EndpointName | null => (kind === "other" ? null : kind);
 
-/** Properties of a request on which its cost may depend: names (`traits`), and names with values (`values`). */
-interface Traits {
+/**
+ * Properties on which the cost of a request may depend. `traits` are names of agents and parameters; `values` also have
+ * the value.
+ */
+interface RequestTraits {
   readonly traits: readonly string[];
   readonly values: readonly string[];
 }
 
-const noTraits: Traits = { traits: [], values: [] };
+const noTraits: RequestTraits = { traits: [], values: [] };
 
-const traitsOf = memoizeByObject((exchange: Exchange): Traits => {
+const traitsOf = memoizeByObject((exchange: Exchange): RequestTraits => {
   const agent = agentInPath(exchange);
   const sent = sentJson(exchange.request);
   const parameters = getPath(sent, "parameters");
@@ -149,10 +157,10 @@ const traitsOf = memoizeByObject((exchange: Exchange): Traits => {
 });
 
 /**
- * Splits the requests of a key into series of consecutive requests. A series ends where two requests overlap or one got
- * no response, because `Remaining` then shows no single cost.
+ * Splits the requests of a key into series that were sent one after the other. A series ends where requests overlap or
+ * one got no response, because `Remaining` then shows no single cost.
  */
-function seriesOf(samples: readonly Sample[]): Sample[][] {
+function splitIntoSeries(samples: readonly Sample[]): Sample[][] {
   const found: Sample[][] = [[]];
   for (const { sample, isAfterAll, isBeforeNext } of sortAndMarkOverlaps(samples))
     if (isAfterAll && isBeforeNext && sample.status !== null) found.at(-1)?.push(sample);
@@ -162,11 +170,15 @@ function seriesOf(samples: readonly Sample[]): Sample[][] {
 
 /**
  * Measures the costs of a key's requests in two ways: from a request to the next one of its kind, and from one request
- * of known cost to another, with the measured requests in between. Both work whether or not a response's `Remaining`
- * already counts its own request.
+ * of known cost to another, with the measured requests in between. Both ways work whether a response reports
+ * `Remaining` before or after its own request is counted.
  */
-function chargesIn(series: readonly (readonly Entry[])[], account: KeySamples, keylessMs: readonly number[]): Charge[] {
-  const charge = (entry: Omit<Entry, "sample">, count: number, [from, to]: Pair, own: number): Charge[] => {
+function measureCharges(
+  series: readonly (readonly LedgerEntry[])[],
+  account: KeySamples,
+  keylessMs: readonly number[],
+): Charge[] {
+  const charge = (entry: Omit<LedgerEntry, "sample">, count: number, [from, to]: Pair, own: number): Charge[] => {
     const { kind, groups, valueGroups } = entry;
     const isLowerBound = from.sample.sentClockMs !== to.sample.endClockMs;
     const fell = fallWithin(from.sample, to.sample, keylessMs, isLowerBound);
@@ -181,7 +193,7 @@ function chargesIn(series: readonly (readonly Entry[])[], account: KeySamples, k
   const usual = usualCosts(repeated);
   const isComparable = comparableKinds(unlike, usual, keylessMs);
   const enclosed = series.flatMap((entries) => {
-    const runs = runsOf(entries);
+    const runs = splitIntoRuns(entries);
     return runs.slice(1, -1).flatMap((run, index) => {
       const [from, to] = [runs[index]?.at(-1), runs[index + 2]?.[0]];
       const own = usual.get(to?.groups[0] ?? "");
@@ -193,21 +205,21 @@ function chargesIn(series: readonly (readonly Entry[])[], account: KeySamples, k
   return [...repeated, ...enclosed];
 }
 
-type Pair = readonly [Entry, Entry];
+type Pair = readonly [LedgerEntry, LedgerEntry];
 
 const isOfOneKind = ([one, other]: Pair): boolean => one.groups[0] === other.groups[0];
 
-const commonGroups = ([one, other]: Pair): Pick<Entry, "groups" | "valueGroups"> => ({
+const commonGroups = ([one, other]: Pair): Pick<LedgerEntry, "groups" | "valueGroups"> => ({
   groups: one.groups.filter((each) => other.groups.includes(each)),
   valueGroups: one.valueGroups.filter((each) => other.valueGroups.includes(each)),
 });
 
-const isAlike = (one: Entry, other: Entry): boolean =>
+const isAlike = (one: LedgerEntry, other: LedgerEntry): boolean =>
   one.groups.join() === other.groups.join() && one.valueGroups.join() === other.valueGroups.join();
 
-/** Splits a series into runs of requests with the same groups. */
-function runsOf(series: readonly Entry[]): Entry[][] {
-  const runs: Entry[][] = [];
+/** Splits a series into runs of consecutive requests with the same groups. */
+function splitIntoRuns(series: readonly LedgerEntry[]): LedgerEntry[][] {
+  const runs: LedgerEntry[][] = [];
   for (const entry of series) {
     const run = runs.at(-1);
     if (run?.[0] !== undefined && isAlike(run[0], entry)) run.push(entry);
@@ -216,7 +228,7 @@ function runsOf(series: readonly Entry[]): Entry[][] {
   return runs;
 }
 
-/** Returns the cost that more than half of a kind's charges show, for each kind that has one. */
+/** Returns the cost that more than half of a kind's charges have. Leaves out kinds without such a cost. */
 export function usualCosts(charges: readonly Charge[]): ReadonlyMap<string, number> {
   const exact = charges.filter(({ isLowerBound }) => !isLowerBound);
   const ofKinds = Map.groupBy(exact, ({ groups }) => groups[0] ?? "");
@@ -230,14 +242,15 @@ export function usualCosts(charges: readonly Charge[]): ReadonlyMap<string, numb
 }
 
 /**
- * Finds pairs of kinds that report `Remaining` at the same moment: both after their own request is counted, or both
- * before. If each request costs one, `Remaining` falls by one from either kind to the other.
+ * Returns a function that tells whether two kinds of requests report `Remaining` at the same moment: both before their
+ * own request is counted, or both after. They do if `Remaining` falls by exactly one from either kind to the other, and
+ * each costs one.
  */
 function comparableKinds(
   pairs: readonly Pair[],
   usual: ReadonlyMap<string, number>,
   keylessMs: readonly number[],
-): (one: Entry, other: Entry) => boolean {
+): (one: LedgerEntry, other: LedgerEntry) => boolean {
   const falls = new Map<string, Set<number>>();
   for (const [from, to] of pairs) {
     const [one = "", other = ""] = [from.groups[0], to.groups[0]];
@@ -256,7 +269,8 @@ function comparableKinds(
 const pairName = (...kinds: readonly string[]): string => kinds.toSorted().join(" and ");
 
 /**
- * Returns how far `Remaining` fell between two responses of one window; `null` if something else may have changed it.
+ * Returns how far `Remaining` fell between two responses of one window. `null` if requests without a key, an advance of
+ * the test clock, or a bound of the header may have changed the value.
  */
 export function fallWithin(
   from: Sample,
@@ -265,7 +279,7 @@ export function fallWithin(
   mayMoveClock = false,
 ): number | null {
   const fall = fallBetween(from, to);
-  // While a burst allowance is used up, `Remaining` may stay at 0 or at the limit.
+  // While a burst allowance is in use, some servers keep `Remaining` at 0 or at the limit.
   const isAtEnd = to.remaining === 0 || (from.remaining === from.limit && to.remaining === to.limit);
   if (fall === null || isAtEnd || (!mayMoveClock && from.sentClockMs !== to.endClockMs)) return null;
   return keylessMs.some((ms) => ms >= from.sentMs && ms <= to.endMs) ? null : fall.fell;

@@ -9,7 +9,7 @@ import { endpointNames } from "../../spec/endpoints.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import {
   type BurstResult,
-  exhaust,
+  exhaustAllowance,
   type ExhaustOptions,
   type ExhaustResult,
   exhaustWithPause,
@@ -30,8 +30,8 @@ import {
   provesExcess,
   type RunKeyHistory,
 } from "./key-history.ts";
-import { sendSiblingControl, type SiblingKeyResult, useSibling, useSiblingAgain } from "./sibling-key.ts";
-import { amongTiers, maxBeyondLimit, type SmallerTiers } from "./smaller-tiers.ts";
+import { sendSiblingControl, type SiblingKeyResult, invokeSibling, invokeSiblingAgain } from "./sibling-key.ts";
+import { runAmongTiers, maxBeyondLimit, type SmallerTiers } from "./smaller-tiers.ts";
 import {
   expireEarlierUse,
   type LimitsProbeContext,
@@ -43,7 +43,7 @@ import {
   useExpiryMs,
 } from "./timed-retry.ts";
 
-/** Evidence of a key whose limit per minute was used up. */
+/** Evidence of a probe that uses up the limit per minute of a key. */
 export interface MinuteExhausted extends RunKeyHistory {
   readonly beganFresh: boolean;
   readonly first: ExhaustResult;
@@ -60,14 +60,15 @@ export interface MinuteExhausted extends RunKeyHistory {
 }
 
 /**
- * Seconds left in the window when the burst starts. Well below 60, so that a `retry_after` that always names the whole
- * window is detected.
+ * Seconds that are left of the window when the burst starts. It is well below 60, so that a `retry_after` that always
+ * names the whole window is noticed.
  */
 const tailSeconds = 40;
-/** Minimum time between two bursts: twice the clock tolerance, and the time to send the requests. */
+/** Minimum time between two bursts: twice the tolerance for clocks, and 200 ms to send the requests. */
 export const marginMs = 2 * toleranceMs + 200;
-/** Number of requests that no limiter of the document can admit at once, wherever its windows begin. */
-export const beyondMinute = ({ perMinute, burst }: TierLimits): number => 2 * (perMinute + (burst ?? perMinute)) + 2;
+/** Returns a number of requests that no limiter of the document admits in one burst, wherever its windows begin. */
+export const requestsBeyondMinute = ({ perMinute, burst }: TierLimits): number =>
+  2 * (perMinute + (burst ?? perMinute)) + 2;
 
 export const minuteExhausted = tierProbe(
   "a minute's allowance is used up",
@@ -80,19 +81,23 @@ export const minuteExhausted = tierProbe(
     waitSeconds: () => 60.5,
     optionalWaitSeconds: marginMs / 1000,
   },
-  (context) => amongTiers(context, "minute", (smallerTiers) => useUpMinute(context, smallerTiers)),
+  (context) => runAmongTiers(context, "minute", (smallerTiers) => exhaustMinute(context, smallerTiers)),
 );
 
-async function useUpMinute(context: LimitsProbeContext, smallerTiers: SmallerTiers): Promise<MinuteExhausted> {
+async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerTiers): Promise<MinuteExhausted> {
   const { tested, time, target, recorder, discovery } = context;
   const { limits } = tested;
   const sender = senderOf(context);
   const { beganFresh, idleSinceMs } = await expireEarlierUse(context);
   const hasClock = target.clock !== null;
   const isSmall = hasClock && limits.perMinute <= maxRepeatedAllowance;
-  const { first, lastedMs, beganMs, alreadySent, siblingControl } = await useUpFirst(sender, context, smallerTiers);
+  const { first, lastedMs, beganMs, alreadySent, siblingControl } = await exhaustFirstWindow(
+    sender,
+    context,
+    smallerTiers,
+  );
   const refused = first.end === "all sent" ? [] : [await invokeUnpaced(sender)];
-  const siblingUse = await useSibling(context, refused, siblingControl);
+  const siblingUse = await invokeSibling(context, refused, siblingControl);
   const health: Exchange[] = [];
   const healthReads = hasFewRequests(target) ? 1 : 3;
   for (let count = 0; count < healthReads; count++) health.push(await sender.client.health(sender.agent));
@@ -107,33 +112,33 @@ async function useUpMinute(context: LimitsProbeContext, smallerTiers: SmallerTie
   const early = await retryEarly(sender, latest);
   if (early !== null) refused.push(early.exchange);
   const last = early?.exchange ?? latest;
-  // If too many requests were admitted, and some of them before the burst, the retry begins a second burst. This
-  // burst lies at another offset in the minute, so it cannot cross the same boundary of two windows.
+  // If the target admitted too many requests, some of them before the burst, the retry starts a second burst. It lies
+  // at another offset in the minute, so it cannot cross the boundary that the first may have crossed.
   const untilOtherPhaseMs = pastNearReset(minuteMs + marginMs - (time.targetMs() - refusedAtMs), last, {
     nowMs: time.now(),
     perMinute: limits.perMinute,
   });
   const isAtOtherPhase = isOver && alreadySent > 0 && time.canWait(untilOtherPhaseMs);
   const retried = await retryWhenDue(sender, last, isAtOtherPhase ? untilOtherPhaseMs : 0);
-  const twin = await useSiblingAgain(context, siblingUse, idleSinceMs);
+  const twin = await invokeSiblingAgain(context, siblingUse, idleSinceMs);
   const history = () => keyHistoryOf(tested.key, limits, { target, recorder, discovery, idleSinceMs });
-  // Without a test clock, requests of earlier probes may count in this minute. If they explain the early refusal,
-  // nothing needs to be sent again.
+  // Without a test clock, requests of earlier probes count in this minute as well. If they explain the early refusal,
+  // nothing is sent again.
   const isShort =
     first.end === "refused" &&
     first.admitted + first.failed < limits.perMinute &&
     (hasClock || !minuteReached(history()));
   const isProven = hasClock && smallerTiers.some("isOver");
   const admitsBurst = first.admitted > limits.perMinute;
-  // If a smaller tier admits a burst on top of its limit as well, this tier's burst needs no second measurement.
+  // If a smaller tier also admits a burst on top of its limit, the probe need not measure this tier's burst again.
   const isExplained =
     hasClock &&
     smallerTiers.some("admitsBurst") &&
     first.admitted <= limits.perMinute + (limits.burst ?? limits.perMinute);
-  if (isShort && !(hasClock && smallerTiers.some("isShort"))) await exhaustCarefully(sender, hasClock, first.admitted);
+  if (isShort && !(hasClock && smallerTiers.some("isShort"))) await exhaustAfterIdle(sender, hasClock, first.admitted);
   else if (!isShort && isSmall && !isProven && retried !== null && statusOf(retried.exchange) === 200)
-    await exhaustAgain(sender);
-  else if (!isShort && isAtOtherPhase) await sendUntilRefused(sender, wholeMinute(limits));
+    await exhaustNextWindows(sender);
+  else if (!isShort && isAtOtherPhase) await sendUntilRefused(sender, wholeMinuteOptions(limits));
   else if (!isShort && !isSmall && first.end === "refused" && admitsBurst && !isExplained)
     await exhaustAtOtherPhases(sender, { ...first, beganMs, lastedMs });
   const other = first.end === "all sent" ? await sender.client.send("GET", "/usage", unpaced) : null;
@@ -144,23 +149,26 @@ async function useUpMinute(context: LimitsProbeContext, smallerTiers: SmallerTie
   return { ...use, beganFresh, first, refused, health, early, retried, twin, other };
 }
 
-/** Uses up the minute for the first time: a small one at the end of a window, after two bursts. */
-async function useUpFirst(sender: KeySender, context: LimitsProbeContext, smallerTiers: SmallerTiers) {
+/**
+ * Uses up the minute's limit for the first time. With a test clock, it starts at the end of a window; for a small
+ * limit, it sends two bursts before.
+ */
+async function exhaustFirstWindow(sender: KeySender, context: LimitsProbeContext, smallerTiers: SmallerTiers) {
   const { limits, time } = sender;
   const { perMinute } = limits;
   const hasClock = context.target.clock !== null;
   // If a smaller tier has proved a breach, a few requests beyond the limit are enough.
   const isProven = hasClock && smallerTiers.some("isOver");
-  const options = { ...wholeMinute(limits), ...(isProven && { max: perMinute + maxBeyondLimit }) };
+  const options = { ...wholeMinuteOptions(limits), ...(isProven && { max: perMinute + maxBeyondLimit }) };
   const { max, expected } = options;
   const unrefused = hasClock && perMinute <= maxRepeatedAllowance ? await burstTwice(sender, options) : null;
-  const before = hasClock && unrefused === null ? await enterTail(sender) : 0;
+  const before = hasClock && unrefused === null ? await waitForWindowTail(sender) : 0;
   const siblingControl = await sendSiblingControl(context);
   const alreadySent = hasClock ? 0 : countRecent(context);
   const beganMs = time.targetMs();
   const rest =
     unrefused ??
-    (await exhaust(sender, {
+    (await exhaustAllowance(sender, {
       max: max - before,
       expected: expected - before,
       alreadySent,
@@ -171,9 +179,9 @@ async function useUpFirst(sender: KeySender, context: LimitsProbeContext, smalle
 }
 
 /**
- * Returns the refusal whose `retry_after` holds now. A later request of the run, even one with invalid input, may have
- * used the allowance that the last refusal announced. The function then sends requests until one is refused again.
- * Returns `undefined` if there is no refusal.
+ * Returns the last refusal whose `retry_after` is still valid. A later request of the run, even one with invalid input,
+ * may have used the request that became free. The probe then invokes until it is refused again. `undefined` without a
+ * refusal.
  */
 async function latestRefusal(
   { tested, recorder }: LimitsProbeContext,
@@ -192,16 +200,16 @@ async function latestRefusal(
   return undefined;
 }
 
-/** Maximum number of requests to get a new refusal. More than one is needed only if a request became free just before the first. */
+/** Maximum number of invokes to get a new refusal. More than one is needed only if requests have just become free. */
 const maxNewRefusals = 3;
 
 /** Options to use up the allowance of one whole minute. */
-const wholeMinute = (limits: TierLimits): ExhaustOptions => ({
-  max: beyondMinute(limits),
+const wholeMinuteOptions = (limits: TierLimits): ExhaustOptions => ({
+  max: requestsBeyondMinute(limits),
   expected: limits.perMinute,
 });
 
-/** Number of the key's requests in the last minute that may still count; at most the limit minus one. */
+/** Returns how many admitted requests of the key may still count in the minute; at most the limit minus one. */
 function countRecent({ tested: { key, limits }, time, recorder }: LimitsProbeContext): number {
   const sinceMs = time.now() - minuteMs;
   const counted = recorder.samplesOf(key.name).filter((each) => each.kind !== "health" && isAdmitted(each));
@@ -209,13 +217,13 @@ function countRecent({ tested: { key, limits }, time, recorder }: LimitsProbeCon
 }
 
 /**
- * Uses up the next windows as well. Earlier requests may have used part of the first window's allowance. Also, two
- * values of `Reset` show the length of a window.
+ * Uses up the next windows as well: earlier requests may have used part of the first window, and two values of `Reset`
+ * show the length of a window.
  */
-async function exhaustAgain(sender: KeySender): Promise<void> {
-  const options = { ...wholeMinute(sender.limits), expected: sender.limits.perMinute - 1, trustedFrom: 0 };
+async function exhaustNextWindows(sender: KeySender): Promise<void> {
+  const options = { ...wholeMinuteOptions(sender.limits), expected: sender.limits.perMinute - 1, trustedFrom: 0 };
   for (let windows = 0; windows < maxWindows; windows++) {
-    const { end } = await exhaust(sender, options);
+    const { end } = await exhaustAllowance(sender, options);
     if (end !== "refused") return;
     const next = await retryWhenDue(sender, await invokeUnpaced(sender));
     const isSoon = next !== null && next.saidSeconds <= tailSeconds && statusOf(next.exchange) === 200;
@@ -224,8 +232,8 @@ async function exhaustAgain(sender: KeySender): Promise<void> {
 }
 
 /**
- * Maximum number of windows to use up in a row. With fewer windows, a burst across the boundary of two windows looks
- * like a window that is too short.
+ * Maximum number of windows to use up in a row. With fewer, a burst that crosses the boundary of two windows could not
+ * be told from a window that is too short.
  */
 const maxWindows = 5;
 
@@ -239,8 +247,8 @@ interface Burst extends BurstResult {
  * Sends a second burst at another offset within the minute. The first burst exceeded the minute's limit, perhaps only
  * because it crossed the boundary of two fixed windows. The second cannot cross that boundary.
  *
- * Requests from before the burst may have kept the first burst below the limit plus the burst allowance. If only the
- * second burst exceeds that sum, a third burst is compared with it.
+ * The second burst alone may exceed the limit plus the burst allowance, if earlier requests took part of the first one.
+ * The probe then sends a third to compare with the second.
  */
 async function exhaustAtOtherPhases(sender: KeySender, first: Burst): Promise<void> {
   const { perMinute, burst } = sender.limits;
@@ -253,7 +261,7 @@ async function exhaustAtOtherPhases(sender: KeySender, first: Burst): Promise<vo
 
 async function burstAtOtherPhase(sender: KeySender, earlier: Burst): Promise<Burst> {
   const { time, limits } = sender;
-  // On some servers a window starts at its first request. After this wait, the window that was open has ended.
+  // On some servers a window starts at its first request. After this wait, no window is open.
   await waitIfAllowed(time, marginMs, "a second burst needs a minute of its own");
   const minGapMs = earlier.lastedMs + marginMs;
   const phaseNowMs = (time.targetMs() - earlier.beganMs) % minuteMs;
@@ -261,32 +269,35 @@ async function burstAtOtherPhase(sender: KeySender, earlier: Burst): Promise<Bur
   const waitMs = phaseNowMs < minGapMs ? minGapMs - phaseNowMs : minGapMs + minuteMs - phaseNowMs;
   if (!isFar) await waitIfAllowed(time, waitMs, "a second burst must be at another phase of its minute");
   const beganMs = time.targetMs();
-  const sent = await sendUntilRefused(sender, wholeMinute(limits));
+  const sent = await sendUntilRefused(sender, wholeMinuteOptions(limits));
   return { ...sent, beganMs, lastedMs: time.targetMs() - beganMs };
 }
 
 /**
- * Uses up the minute's limit once more, after all earlier requests have expired. If a request is refused early again,
- * neither a concurrency slot nor earlier use is the reason.
+ * Uses up the minute's limit once more, after all earlier requests have expired and with a pause that lets the server
+ * release its slots. If the target refuses too early again, neither is the reason.
  */
-async function exhaustCarefully(sender: KeySender, hasClock: boolean, admittedBefore: number): Promise<void> {
+async function exhaustAfterIdle(sender: KeySender, hasClock: boolean, admittedBefore: number): Promise<void> {
   const idleMs = hasClock ? useExpiryMs : minuteOverMs;
   if (!(await waitIfAllowed(sender.time, idleMs, "an allowance that ended early is exhausted once more"))) return;
-  const { end } = await exhaustWithPause(sender, wholeMinute(sender.limits), admittedBefore);
+  const { end } = await exhaustWithPause(sender, wholeMinuteOptions(sender.limits), admittedBefore);
   if (end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
 }
 
-/** Offset of the second burst within the minute. Large enough that no boundary of fixed windows lies in both bursts. */
+/**
+ * Distance of the second burst from the first within the minute, in milliseconds. No boundary of fixed windows lies in
+ * both bursts.
+ */
 const phaseMs = 23_000;
 
 /**
- * Uses up a whole minute's limit in one burst, twice, each time with no earlier request that still counts. Only such a
- * burst shows whether a rolling limit is off by one.
- * @returns the first burst if no request of it was refused, which ends the bursts; otherwise `null`
+ * Uses up the minute's limit in one burst, twice, each time after all earlier requests have expired. Only such a burst
+ * shows whether a rolling limit admits one request too many.
+ * @returns the burst that no request was refused in, after which the probe sends no more; otherwise `null`
  */
 async function burstTwice(sender: KeySender, options: ExhaustOptions): Promise<ExhaustResult | null> {
   for (let count = 0; count < 2; count++) {
-    const burst = await exhaust(sender, options);
+    const burst = await exhaustAllowance(sender, options);
     if (burst.end === "all sent") return burst;
     await sender.time.passTime(useExpiryMs + phaseMs, "the burst must expire");
   }
@@ -297,12 +308,12 @@ async function burstTwice(sender: KeySender, options: ExhaustOptions): Promise<E
  * Sends the first request of a window, then waits until `tailSeconds` of the window are left. Returns the number of
  * admitted requests, 0 or 1.
  */
-async function enterTail(sender: KeySender): Promise<number> {
+async function waitForWindowTail(sender: KeySender): Promise<number> {
   const { perMinute } = sender.limits;
   let sample = await invokeSample(sender);
   if (sample.limit === perMinute && sample.resetAfter !== null && sample.resetAfter < tailSeconds) {
-    // After this wait the first request counts in no window, even if the limiter also counts the previous window or its
-    // clock is wrong. If the request still counted, the probe might miss a window that is too short.
+    // After this wait the first request counts in no window, even if the limiter adds a share of the previous window or
+    // its clock is wrong. If it still counted, the probe might not notice a window that is too short.
     await sender.time.passTime(sample.resetAfter * 1000 + minuteMs + 2 * toleranceMs + 1000, "a new window must begin");
     sample = await invokeSample(sender);
   }

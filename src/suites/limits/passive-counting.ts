@@ -7,22 +7,25 @@ import { probe } from "../../run/probe.ts";
 import { fallBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 
 /**
- * An admitted request and the next one with the same key. Only health requests lie in between, and none of these
- * requests overlap.
+ * Two admitted requests of one key. Between them the key sent only health requests, and none of these requests overlap
+ * in time.
  */
 export interface ConsecutivePair {
   readonly from: Sample;
   readonly to: Sample;
   readonly health: number;
-  /** Number of events of the stream `from`; 0 if `from` is not a complete stream. */
+  /** Number of events of `from`, if it is a complete stream; else 0. */
   readonly events: number;
 }
 
-/** Evidence of how `Remaining` changed from one request of other probes to the next. */
+/**
+ * Evidence of how far `Remaining` falls between requests that other probes sent. For keys with few requests a minute:
+ * it costs none.
+ */
 export interface PassiveCounting {
   /**
-   * Pairs of requests to judge. `null` if the key's limit is large enough for `allowanceWatched`, a probe that tests
-   * the same with requests of its own.
+   * Pairs to judge. `null` if the key has so many requests a minute that the probe `allowanceWatched` tests the same
+   * with requests of its own.
    */
   readonly neighbours: readonly ConsecutivePair[] | null;
 }
@@ -39,8 +42,8 @@ export const passivelyCounted = probe(
           answer.kind === "answered" && answer.ending.kind === "complete" ? [[id, answer.events.length]] : [],
         ),
     );
-    // Requests of probes from later requirement sets are not judged here, but they may have used the allowance in
-    // between.
+    // Probes of later requirement sets are not judged here. Their requests only make the pairs around them unusable, as
+    // they may have counted.
     const isUnjudged = ({ since }: { readonly since?: string }): boolean => isLaterThan(firstRequirements, since);
     const keylessMs = recorder
       .allExchanges()
@@ -55,11 +58,14 @@ export const passivelyCounted = probe(
 interface OtherRequests {
   /** Number of events of each complete stream, by the id of its exchange. */
   readonly eventsOf: ReadonlyMap<string, number>;
-  /** Times of requests without a known key. They may have counted too. */
+  /**
+   * Times at which requests without a known key were sent, in milliseconds since the start of the run. The limiter may
+   * have counted them.
+   */
   readonly keylessMs: readonly number[];
 }
 
-/** Finds the consecutive pairs among the samples of one key. */
+/** Finds the pairs of consecutive requests among the samples of one key. */
 export function consecutivePairs(
   samples: readonly Sample[],
   { eventsOf, keylessMs }: OtherRequests,
@@ -89,14 +95,14 @@ const fallOf = ({ from, to }: ConsecutivePair): number | null => fallBetween(fro
  * `Remaining`.
  */
 const minPairs = 2;
-/** Minimum number of health requests in a pair. If they were counted, `Remaining` would fall by at least 3. */
+/** Minimum number of health requests in a pair. If the limiter counted them, `Remaining` would fall by at least 3. */
 const minHealthReads = 2;
-/** Minimum number of events of a stream. If each were counted, `Remaining` would fall by at least 3. */
+/** Minimum number of events of a stream. If the limiter counted each, `Remaining` would fall by at least 3. */
 const minEvents = 3;
 
 /**
- * Whether `Remaining` falls by 1 between invokes, and never by more. If not, it does not show whether other requests
- * count.
+ * Whether `Remaining` falls by 1 between some two invokes, and by more between none. If not, it does not show whether
+ * other requests count.
  */
 function isRemainingReliable(all: readonly ConsecutivePair[]): boolean {
   const plain = all.filter(({ from, to, health }) => health === 0 && from.kind === "invoke" && to.kind === "invoke");
@@ -108,8 +114,8 @@ const remainingUnreliable = (): Finding<never> =>
   unproven("`Remaining` was not observed to fall by 1 with each invoke (HDR-12)");
 
 /**
- * Judges HLT-16 by requests of other probes, for a key with a small limit per minute: `Remaining` does not count health
- * requests between two other requests.
+ * Judges HLT-16 by requests that other probes sent: `Remaining` falls by 1 from one request to the next, however many
+ * health requests lie between them.
  */
 export function judgeHealthOfOtherProbes({ neighbours }: PassiveCounting): Finding<never> {
   if (neighbours === null) return probedSeparately();
@@ -118,10 +124,7 @@ export function judgeHealthOfOtherProbes({ neighbours }: PassiveCounting): Findi
   return judgeFalls(pairs, 1, "`Remaining` falls by 1, for the request after health reports");
 }
 
-/**
- * Judges LIM-11 by requests of other probes, for a key with a small limit per minute: a stream counts as one request,
- * whatever its number of events.
- */
+/** Judges LIM-11 by requests that other probes sent: a stream counts as one request, however many events it has. */
 export function judgeStreamsOfOtherProbes({ neighbours }: PassiveCounting): Finding<never> {
   if (neighbours === null) return probedSeparately();
   if (!isRemainingReliable(neighbours)) return remainingUnreliable();
@@ -136,8 +139,8 @@ export function judgeStreamsOfOtherProbes({ neighbours }: PassiveCounting): Find
 }
 
 /**
- * Pairs of the request before a stream and the request after it. The stream's own `Remaining` is not used, because it
- * may be computed before or after the stream is counted.
+ * Returns pairs of the request before a stream and the request after it. The stream's own `Remaining` is not used,
+ * because a server may report it before or after it counts the stream.
  */
 const pairsAroundStreams = (neighbours: readonly ConsecutivePair[]): ConsecutivePair[] =>
   neighbours.flatMap((after) => {

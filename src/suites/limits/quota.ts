@@ -15,7 +15,7 @@ import { describeStatus, hasStatus, isSuccess, outcomeOf, reportedTokens } from 
 import { eventsOf } from "../stream/events.ts";
 import { ensureAllowance, hello, unpaced } from "./exhaust.ts";
 
-/** An invoke or a stream, with the tokens of the month that the target had reported as used before it. */
+/** An invoke or a stream, with the number of tokens that the target had counted for the month before it. */
 export interface QuotaCall {
   readonly usedBefore: number;
   readonly exchange: Exchange;
@@ -28,18 +28,18 @@ export interface QuotaExhausted {
    */
   readonly readings: readonly Exchange[];
   /**
-   * Monthly token quota of the key. `null` if neither the target file, the key's tier nor the usage report states it.
+   * Monthly token quota of the key. `null` if none of the target file, the key's tier and the usage report states it.
    */
   readonly quota: number | null;
   readonly turns: readonly QuotaCall[];
   /**
-   * Streams after the refused invoke. `null` if no invoke was refused for its tokens; absent in evidence of earlier
-   * versions.
+   * Streams after the refused invoke. `null` if no invoke was refused for tokens, or no streams could be sent. Absent
+   * in evidence of earlier versions.
    */
   readonly streamed?: StreamedBeyond | null;
 }
 
-/** Streams that were requested after an invoke had been refused for the month's tokens. */
+/** Streams that were requested after the target had refused an invoke because the month's tokens were used up. */
 export interface StreamedBeyond {
   readonly streams: readonly QuotaCall[];
   /** An invoke after the streams. */
@@ -49,9 +49,9 @@ export interface StreamedBeyond {
 const maxCalls = 12;
 /** Maximum number of invokes after the quota was reached. */
 const maxBeyond = 2;
-/** Maximum number of streams after the refused invoke. The first one may still use up remaining tokens. */
+/** Maximum number of streams after the refused invoke. The first one may still use tokens that were left. */
 const maxStreams = 2;
-/** Number of requests for these streams: each stream, a read of usage after each, and one more invoke. */
+/** Number of requests for these streams: the streams, a GET of usage after each, and one invoke. */
 const requestsBeyond = 2 * maxStreams + 1;
 
 export const quotaExhausted = probe(
@@ -77,15 +77,15 @@ export const quotaExhausted = probe(
     for (let beyond = 0; quota !== null && beyond < maxBeyond && turns.length < maxCalls;) {
       if (used >= quota) beyond += 1;
       await ensureAllowance(own, 1, allowance);
-      // Does not wait for `retry_after`: in a refusal for tokens, it may be the time to the next month.
+      // Sends without waiting for a window: after a refusal for tokens, `retry_after` may lead into the next month.
       const exchange = await own.invoke(given["agents.answering"], hello, unpaced);
       turns.push({ usedBefore: used, exchange });
       if (!isSuccess(exchange) && (statusOf(exchange) ?? 0) < 500) break;
       const tokens = reportedTokens(exchange);
       used = tokens === null ? (tokensIn(await read(), "used") ?? used) : used + tokens;
     }
-    // Streams must come before the last read of usage. That read may wait for the next month, if the headers of the
-    // refusal report that time.
+    // The streams come before the last read of usage. That read waits if the refusal's headers ask to wait, perhaps
+    // until the next month.
     const streamed = await streamBeyond(context, { readings, quota, turns }, used);
     if (turns.length > 0) await read();
     const last = turns.at(-1);
@@ -124,33 +124,37 @@ async function streamBeyond(
   return { streams, control: await own.invoke(given["agents.answering"], hello, unpaced) };
 }
 
-/** Returns a number in the `tokens` object of a usage report; `null` if it is absent. */
+/** Returns a number in the `tokens` object of a usage report; `null` if the report failed or lacks the number. */
 export function tokensIn(reading: Exchange, name: "used" | "limit"): number | null {
   const value = getPath(usageField(bodyJson(reading), "tokens"), name);
   return isSuccess(reading) && typeof value === "number" ? value : null;
 }
 
 /**
- * Whether the quota had been reached before an invoke or stream was sent. The request that reaches the quota may still
- * succeed.
+ * Whether the quota had been reached before a request was sent. The request that reaches the quota may still succeed.
  */
-const isBeyond = ({ usedBefore }: QuotaCall, quota: number | null): boolean => quota !== null && usedBefore >= quota;
+const wasQuotaReached = ({ usedBefore }: QuotaCall, quota: number | null): boolean =>
+  quota !== null && usedBefore >= quota;
 
 /**
- * Returns the last invoke if it was refused for tokens: the quota had been reached, or the window had requests left.
+ * Returns the last invoke if the target refused it for tokens: it was refused although the window had requests left, or
+ * after the quota had been reached. Otherwise `null`.
  */
 function refusalIn({ turns, quota }: QuotaExhausted): Exchange | null {
   const last = turns.at(-1);
   if (last === undefined || !isRefusal(last.exchange)) return null;
   const hasAllowance = (wholeNumberHeader(last.exchange, headerNames.rateRemaining) ?? 0) > 0;
-  return isBeyond(last, quota) || hasAllowance ? last.exchange : null;
+  return wasQuotaReached(last, quota) || hasAllowance ? last.exchange : null;
 }
 
 /** Whether a response may be a refusal for used-up tokens. The document names no status for it (LIM-20). */
 const isRefusal = (exchange: Exchange): boolean => hasStatus(exchange, 402, 403, 429);
 
-/** Whether the usage reports grew by more tokens than the responses reported. */
-function overstates({ readings, turns, streamed }: QuotaExhausted): boolean {
+/**
+ * Whether the usage reports counted more tokens than the responses stated. False if some response does not state its
+ * tokens.
+ */
+function usageOverstates({ readings, turns, streamed }: QuotaExhausted): boolean {
   const used = readings.map((each) => tokensIn(each, "used")).filter((each) => each !== null);
   const calls = [...turns, ...(streamed?.streams ?? [])];
   const reported = calls.filter(({ exchange }) => isSuccess(exchange)).map(({ exchange }) => reportedTokens(exchange));
@@ -163,29 +167,29 @@ const hasEvent = (exchange: Exchange, wanted: "done" | "error"): boolean =>
   isSuccess(exchange) && eventsOf(exchange).some(({ name }) => name === wanted);
 
 /**
- * Whether a stream ended with `done` and reported used tokens. A stream that used none may be allowed without tokens
+ * Whether a stream ended with `done` and reported that it used tokens. A stream that used none may succeed with none
  * left.
  */
 const hasSpentTokens = (exchange: Exchange): boolean =>
   hasEvent(exchange, "done") && (reportedTokens(exchange) ?? 0) > 0;
 
 /**
- * Judges that streams are refused when invokes are refused for the month's tokens (LIM-19). A stream that begins with
- * any tokens left may succeed.
+ * Judges that the target refuses streams as well as invokes once the month's tokens are used up (LIM-19). A stream may
+ * succeed if it begins with any token left.
  */
 function judgeStreamsBeyond(evidence: QuotaExhausted): Finding<never> {
   const { quota, streamed } = evidence;
   const refusal = refusalIn(evidence);
   if (streamed === undefined || streamed === null || refusal === null)
     return unproven("no stream followed an invoke that was refused for its tokens (LIM-19)");
-  if (overstates(evidence))
+  if (usageOverstates(evidence))
     return unproven("usage reports more tokens than the responses do, so the tokens used are unknown (USE-8)");
   const { streams, control } = streamed;
   const last = streams.at(-1);
   if (last === undefined || !isRefusal(control))
     return unproven(`an invoke after the streams was not refused (${outcomeOf(control)})`);
   if (isRefusal(last.exchange)) return holds();
-  if (isBeyond(last, quota) && hasSpentTokens(last.exchange))
+  if (wasQuotaReached(last, quota) && hasSpentTokens(last.exchange))
     return breach(
       `no stream succeeds once ${quota} tokens of the month are used, as no invoke does`,
       `${outcomeOf(last.exchange)} and \`done\` with ${last.usedBefore} tokens used before it, between two refused invokes`,
@@ -193,7 +197,7 @@ function judgeStreamsBeyond(evidence: QuotaExhausted): Finding<never> {
       refusal,
       control,
     );
-  if (isBeyond(last, quota) && hasEvent(last.exchange, "error")) return holds();
+  if (wasQuotaReached(last, quota) && hasEvent(last.exchange, "error")) return holds();
   return unproven(`no stream was refused, or spent tokens with none left (${outcomeOf(last.exchange)})`);
 }
 
@@ -201,8 +205,8 @@ export const quotaChecks = [
   check("LIM-19", quotaExhausted, (evidence) => {
     const { turns, quota, readings } = evidence;
     if (quota === null) return unproven("the key's quota is not known", "`tier` of the key in the target file");
-    const beyond = turns.find((turn) => isBeyond(turn, quota) && isSuccess(turn.exchange));
-    if (beyond !== undefined && overstates(evidence))
+    const beyond = turns.find((turn) => wasQuotaReached(turn, quota) && isSuccess(turn.exchange));
+    if (beyond !== undefined && usageOverstates(evidence))
       return unproven("usage reports more tokens than the responses do, so the tokens used are unknown (USE-8)");
     if (beyond !== undefined)
       return breach(
@@ -230,7 +234,7 @@ export const quotaChecks = [
         `${describeStatus(refusal)}, ${seconds === null ? "no `retry_after`" : `\`retry_after\` ${seconds} s`}`,
       );
     }
-    const beyond = turns.find((turn) => isBeyond(turn, quota) && isSuccess(turn.exchange));
+    const beyond = turns.find((turn) => wasQuotaReached(turn, quota) && isSuccess(turn.exchange));
     return beyond === undefined ? unproven("the month's tokens were not used up") : observed("the request succeeds");
   }),
 ];

@@ -12,10 +12,10 @@ import { judgeKeyHistory, keyHistoryOf, type RunKeyHistory } from "./key-history
 import { type LimitsProbeContext, useExpiryMs } from "./timed-retry.ts";
 
 /**
- * Result of an invoke with the sibling key (another key of the same tier), while the first key is exhausted. Detects a
- * limiter that counts by tier instead of by key.
+ * Result of invoking with the sibling key (another key of the same tier) while the first key is exhausted. Shows
+ * whether the limiter counts by key, or wrongly by tier.
  * - `none`: no key of this tier has a sibling; `isElsewhere` says whether another tier has two keys.
- * - `not asked`: the sibling key was not used, because the first key was never refused.
+ * - `not asked`: the sibling key sent nothing, because the first key was never refused.
  */
 export type SiblingKeyResult =
   | { readonly kind: "none"; readonly isElsewhere: boolean }
@@ -23,23 +23,19 @@ export type SiblingKeyResult =
   | {
       readonly kind: "asked";
       /**
-       * An invoke with the sibling key before the first key was exhausted. `null` if no earlier use of the sibling key
-       * can count.
+       * An invoke with the sibling key from before the first key was exhausted. `null` if the sibling key was unused.
        */
       readonly before: Exchange | null;
       readonly after: Exchange;
-      /**
-       * An invoke with the sibling key after the first key was admitted again. `null` if the sibling key was not
-       * refused.
-       */
+      /** An invoke with the sibling key, after the first key was admitted again. `null` if `after` was not refused. */
       readonly again: Exchange | null;
       /** All requests of the run with the sibling key. */
       readonly use: RunKeyHistory;
     };
 
 /**
- * Invokes an agent with the sibling key, if that key may have been used before the run. A key that was never used needs
- * no control, and on a faulty target this request would use up an allowance that both keys share.
+ * Invokes an agent with the sibling key, unless that key is unused: it then needs no control. On a faulty target, the
+ * control would take a request from an allowance that both keys share.
  */
 export async function sendSiblingControl({
   client,
@@ -51,40 +47,40 @@ export async function sendSiblingControl({
   return client.as(siblingKey).invoke(given["agents.answering"], hello, unpaced);
 }
 
-/** Invokes with the sibling key while the first key was exhausted, or the reason why there are none. */
-type SiblingUse =
+/** The sibling key's requests while the first key was exhausted, or the reason why there are none. */
+type SiblingInvokes =
   | Exclude<SiblingKeyResult, { kind: "asked" }>
   | { readonly before: Exchange | null; readonly after: Exchange };
 
-export async function useSibling(
+export async function invokeSibling(
   { client, given, tested: { siblingKey }, target }: LimitsProbeContext,
   refused: readonly Exchange[],
   before: Exchange | null,
-): Promise<SiblingUse> {
+): Promise<SiblingInvokes> {
   if (siblingKey === null)
     return { kind: "none", isElsewhere: tiersUnderTest(target).some((each) => each.siblingKey !== null) };
   if (!refused.some((each) => statusOf(each) === 429)) return { kind: "not asked" };
   const invoke = (): Promise<Exchange> => client.as(siblingKey).invoke(given["agents.answering"], hello, unpaced);
   const first = await invoke();
   if (statusOf(first) !== 429) return { before, after: first };
-  // The cause of the refusal may be a concurrency slot that the server had not released yet.
+  // The server may have refused the request because it had not released a concurrency slot yet.
   await sleep(slotReleaseMs + 100);
   return { before, after: await invoke() };
 }
 
 /**
- * Invokes with the sibling key again after the first key was admitted again. If the sibling key is now admitted, the
- * month's tokens were not the cause of its first refusal.
+ * Invokes with the sibling key once more, after the first key was admitted again. If the sibling key is now admitted,
+ * used-up tokens were not the cause of its refusal.
  */
-export async function useSiblingAgain(
+export async function invokeSiblingAgain(
   { client, given, tested: { siblingKey, limits }, target, recorder, discovery, time }: LimitsProbeContext,
-  used: SiblingUse,
+  used: SiblingInvokes,
   idleSinceMs: number | null,
 ): Promise<SiblingKeyResult> {
   if ("kind" in used) return used;
   if (siblingKey === null) return { kind: "not asked" };
   const isRefused = statusOf(used.after) === 429;
-  // On a faulty target, both keys share a rolling window. The first key may then have taken the only request that had
+  // If a faulty target has one rolling window for both keys, the first key may have taken the only request that had
   // become free.
   if (isRefused && time.canAdvance) await time.passTime(useExpiryMs, "use that both keys may share must expire");
   const again = isRefused ? await client.as(siblingKey).invoke(given["agents.answering"], hello, unpaced) : null;
@@ -92,7 +88,7 @@ export async function useSiblingAgain(
   return { kind: "asked", ...used, again, use };
 }
 
-/** Judges LIM-9: a key is admitted although another key of its tier is exhausted. */
+/** Judges LIM-9: the target admits a key although another key of its tier is exhausted. */
 export function judgeSibling(sibling: SiblingKeyResult): Finding<never> {
   if (sibling.kind === "none")
     return sibling.isElsewhere
@@ -120,7 +116,7 @@ export function judgeSibling(sibling: SiblingKeyResult): Finding<never> {
   return unproven("earlier use of the other key may explain its refusal", 'keys with `"fresh": true`');
 }
 
-/** Whether an earlier response of the same window reported at least two requests left. */
+/** Whether an earlier successful response of the same window reported at least two requests left. */
 function hadAllowance(before: Exchange, after: Exchange): boolean {
   const [from, to] = [sampleOf(before), sampleOf(after)];
   return isSuccess(before) && isSameWindow(from, to) && (from.remaining ?? 0) >= 2;

@@ -12,20 +12,20 @@ import { requestsInState } from "../coverage/probe.ts";
 import { ensureAllowance, hello, unpaced, waitIfAllowed } from "./exhaust.ts";
 import {
   agentsFollowClock,
-  holdAtPace,
+  holdAllSlots,
   invokeAfterMinute,
   invokeWithRetries,
   maxSlowMs,
-  costOfTries,
-  sendUntilRefused,
-  settledOrWaiting,
+  requestsAndWait,
+  repeatUntilRefused,
+  awaitBriefly,
   stepMs,
-  triesFor,
+  triesBeyondSlots,
 } from "./hold-slots.ts";
 
 /**
- * Bounds of the real pause after which all sent requests have arrived. The pause is `roundTrips` times the duration of
- * a health request, because opening a connection takes a few round trips.
+ * Bounds of the real pause until all requests have reached the server. The pause is `roundTrips` times as long as a
+ * health request: opening a connection takes several round trips.
  */
 const minArrivalMs = 10;
 const maxArrivalMs = 500;
@@ -39,22 +39,22 @@ export interface SlotsHeld {
   readonly extra: Exchange;
   /**
    * Invokes with another key of the tier: `during` while the slow invokes ran, `after` when all had ended. `null` if
-   * the tier has one key.
+   * the tier has only one key.
    */
   readonly twin: { readonly during: Exchange; readonly after: Exchange } | null;
   /** Health report of another agent, read while the slow invokes ran. */
   readonly health: Exchange;
   /**
-   * A batch, submitted while the slow invokes ran. If it got a 5xx, it was submitted again (`after`) when all had
-   * ended. `null` if the batch path is not known.
+   * A batch, submitted while the slow invokes ran. If it got a 5xx, `after` is the same batch, submitted when all had
+   * ended. `null` if the path of batches is not known.
    */
   readonly batch: { readonly during: Exchange; readonly after: Exchange | null } | null;
-  /** Maximum time, by the target's clock, from the first end of a slow invoke to the end of the extra request. */
+  /** Maximum time by the target's clock from the end of the first slow invoke to the end of the extra request. */
   readonly extraEndedAfterMs: number;
   readonly after: Exchange;
 }
 
-interface Held extends Pick<SlotsHeld, "held" | "extra" | "health"> {
+interface HeldSlots extends Pick<SlotsHeld, "held" | "extra" | "health"> {
   readonly during: Exchange | null;
   readonly submitted: Exchange | null;
 }
@@ -72,14 +72,14 @@ export const slotsHeld = tierProbe(
     const { client, given, tested, time, target, recorder } = context;
     const { key, limits, siblingKey } = tested;
     const own = client.as(key);
-    // Requests to other endpoints are sent only with a test clock. On a real clock, they would take longer than the
-    // slow agents.
+    // Requests to other endpoints need a test clock. In real time, they might take longer than the agents hold the
+    // slots.
     const elsewhere = time.canAdvance ? requestsInState(context, { key, kind: tested.tier, state: "slots held" }) : [];
     const other = siblingKey === null ? null : client.as(siblingKey);
     const { concurrent, perMinute } = limits;
     const batchPath = target.paths.batch === null ? null : fillAgentId(target.paths.batch, given["agents.answering"]);
     const submit = (path: string): PendingExchange => own.open("POST", path, { json: { batch: [hello] }, ...unpaced });
-    const hold = async (tripMs: number): Promise<Held> => {
+    const hold = async (tripMs: number): Promise<HeldSlots> => {
       const room = Math.max(0, Math.min(elsewhere.length, perMinute - concurrent - 6));
       await ensureAllowance(own, concurrent + 4 + room, { time, recorder, perMinute });
       if (other !== null) await ensureAllowance(other, 2, { time, recorder, perMinute });
@@ -98,9 +98,9 @@ export const slotsHeld = tierProbe(
       });
       const batch = batchPath === null ? null : submit(batchPath);
       const health = await own.health(given["agents.answering"]);
-      for (const each of [siblingInvoke, batch]) if (each) await settledOrWaiting(each.finished);
+      for (const each of [siblingInvoke, batch]) if (each) await awaitBriefly(each.finished);
       const others = elsewhere.splice(0, room).map((open) => open().finished);
-      await Promise.all(others.map(settledOrWaiting));
+      await Promise.all(others.map(awaitBriefly));
       const all = Promise.all([...opened, more].map(({ finished }) => finished));
       const ended = await time.awaitAgent(all, maxSlowMs, stepMs, tripMs);
       await Promise.all(others);
@@ -115,7 +115,7 @@ export const slotsHeld = tierProbe(
       };
     };
     const samplesOfKey = (): readonly Sample[] => recorder.samplesOf(key.name);
-    const { held, extra, during, health, submitted } = await holdAtPace(
+    const { held, extra, during, health, submitted } = await holdAllSlots(
       hold,
       (result) => result.held,
       (result) => isSuccess(result.extra),
@@ -135,16 +135,16 @@ export const slotsHeld = tierProbe(
       other === null || during === null
         ? null
         : { during, after: await invokeWithRetries(other, given["agents.answering"]) };
-    await holdForOthers(context, elsewhere);
+    await holdForOtherEndpoints(context, elsewhere);
     return { concurrent, held, extra, twin, health, batch, extraEndedAfterMs, after };
   },
 );
 
 /**
- * Holds all slots of a key again, to send the requests to other endpoints for which the first minute had no allowance
- * left.
+ * Holds all slots of a key again, to send those requests to other endpoints that the first minute's limit left no room
+ * for.
  */
-async function holdForOthers(
+async function holdForOtherEndpoints(
   { client, given, tested: { key, limits }, time }: TierProbeContext<"agents.slow">,
   elsewhere: (() => PendingExchange)[],
 ): Promise<void> {
@@ -156,19 +156,19 @@ async function holdForOthers(
     const held = Array.from({ length: limits.concurrent }, () => own.open("POST", path, options).finished);
     await sleep(maxArrivalMs / 10);
     const others = elsewhere.splice(0, limits.perMinute - limits.concurrent - 1).map((open) => open().finished);
-    await Promise.all(others.map(settledOrWaiting));
+    await Promise.all(others.map(awaitBriefly));
     await time.awaitAgent(Promise.all([...held, ...others]), maxSlowMs, stepMs);
   }
 }
 
 /**
- * Failing requests, sent in sequence. There are more of them than concurrency slots, so the last ones are refused
- * unless the earlier ones released their slots.
+ * More failing requests than the key has slots, sent one after the other. If the server keeps their slots, it refuses
+ * the last ones.
  */
 export interface FailuresBeyondSlots {
   readonly concurrent: number;
   readonly before: Exchange;
-  /** Requests with invalid input. The last one is the first that got 429, if any did. */
+  /** Requests with invalid input. The probe stops at the first 429, which is then the last. */
   readonly refusedInput: readonly Exchange[];
   /** A valid invoke after the requests with invalid input. */
   readonly between: Exchange;
@@ -176,36 +176,35 @@ export interface FailuresBeyondSlots {
   readonly after: Exchange;
 }
 
-/**
- * Whether the target accepts invalid input. Further such requests would each run an agent, and show nothing about
- * slots.
- */
-const isAccepting = (sent: readonly Exchange[]): boolean => sent.length >= 2 && sent.every(isSuccess);
+/** Whether the target accepts invalid input. More such requests would run agents, and show nothing about slots. */
+const acceptsInvalidInput = (sent: readonly Exchange[]): boolean => sent.length >= 2 && sent.every(isSuccess);
 
 export const failuresBeyondSlots = tierProbe(
   "more requests end badly than there are slots",
   {
     needs: ["agents.answering", "agents.failing"],
     stage: "concurrency",
-    ...costOfTries((tries) => 2 * tries + 3),
+    ...requestsAndWait((tries) => 2 * tries + 3),
   },
   async ({ client, given, tested: { key, limits }, time, recorder }): Promise<FailuresBeyondSlots> => {
     const own = client.as(key);
     const agent = given["agents.answering"];
-    const tries = triesFor(limits);
+    const tries = triesBeyondSlots(limits);
     const room = (): Promise<void> =>
       ensureAllowance(own, tries + 2, { time, recorder, perMinute: Math.max(limits.perMinute, tries + 2) });
     await room();
     const before = await invokeWithRetries(own, agent);
-    const refusedInput = await sendUntilRefused(
+    const refusedInput = await repeatUntilRefused(
       before,
       tries,
       () => invokeWithRetries(own, agent, { parameters: {} }),
-      isAccepting,
+      acceptsInvalidInput,
     );
     const between = await invokeWithRetries(own, agent);
     await room();
-    const failed = await sendUntilRefused(before, tries, () => invokeWithRetries(own, given["agents.failing"], hello));
+    const failed = await repeatUntilRefused(before, tries, () =>
+      invokeWithRetries(own, given["agents.failing"], hello),
+    );
     const after = await invokeAfterMinute(own, agent, time);
     return {
       concurrent: limits.concurrent,

@@ -4,13 +4,13 @@ import type { Recorder } from "../../run/send/recorder.ts";
 import type { LimitName } from "../../rules/limits/admission/models.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 
-/** Result of using up the limit of one tier. */
+/** Result of a probe that used up one limit of a tier. */
 interface LimitResult {
   /** Whether the requests prove that the tier admits more than it publishes. */
   readonly isOver: boolean;
   /** Whether the tier refused a request before its limit was reached. */
   readonly isShort: boolean;
-  /** Whether one burst exceeded the limit per minute, which the burst allowance may explain. */
+  /** Whether one burst exceeded the limit per minute. The tier's burst allowance may explain that. */
   readonly admitsBurst: boolean;
 }
 
@@ -19,22 +19,22 @@ interface TierProgress {
   result: LimitResult | null;
 }
 
-/** Progress of the probes of each run that use up the limits of the tiers. */
+/** The tiers whose limits the probes of a run use up, by the recorder of the run. */
 const progressOfRun = new WeakMap<Recorder, Record<LimitName, TierProgress[]>>();
 
-/** The other tiers whose limits this run uses up, as far as their limits are smaller. */
+/** Results of the tiers of this run whose limit is smaller than that of the tier under test. */
 export interface SmallerTiers {
-  /** Reports the result of the own tier. Only the first report counts. */
+  /** Sets the result of the tier under test. Later calls change nothing. */
   readonly report: (result: LimitResult) => void;
   /** Whether some smaller tier has this result so far. */
   readonly some: (result: keyof LimitResult) => boolean;
-  /** Lets time pass on the test clock until each smaller tier has a result. Does nothing on a real clock. */
-  readonly settle: (time: RunClock, stepMs: number) => Promise<void>;
+  /** Advances the test clock until each smaller tier has a result. Does nothing without a test clock. */
+  readonly awaitResults: (time: RunClock, stepMs: number) => Promise<void>;
 }
 
 /**
- * Adds a tier to the run's progress. If a smaller tier has proved a breach, a larger tier needs no more than a few
- * requests beyond its limit: it would prove the same with thousands.
+ * Adds the tier under test to those of the run. Once a smaller tier has proved a breach, a larger one stops a few
+ * requests beyond its limit, because thousands more would prove the same.
  */
 function joinTiers(recorder: Recorder, name: LimitName, limits: TierLimits): SmallerTiers {
   const progress = progressOfRun.get(recorder) ?? { hour: [], minute: [] };
@@ -47,7 +47,7 @@ function joinTiers(recorder: Recorder, name: LimitName, limits: TierLimits): Sma
       own.result ??= result;
     },
     some: (result) => smaller().some((each) => each.result?.[result] === true),
-    settle: async (time, stepMs) => {
+    awaitResults: async (time, stepMs) => {
       while (time.canAdvance && smaller().some((each) => each.result === null))
         await time.passTime(stepMs, "the hour of a smaller tier must be used up first");
     },
@@ -56,8 +56,11 @@ function joinTiers(recorder: Recorder, name: LimitName, limits: TierLimits): Sma
 
 const noBreach: LimitResult = { isOver: false, isShort: false, admitsBurst: false };
 
-/** Runs a probe that uses up the limit of a tier. If the probe reports no result, it counts as one without a breach. */
-export async function amongTiers<T>(
+/**
+ * Runs a probe that uses up a limit of the tier under test. If the probe sets no result, for example because it throws,
+ * the result is no breach.
+ */
+export async function runAmongTiers<T>(
   { recorder, tested: { limits } }: TierProbeContext,
   name: LimitName,
   run: (smallerTiers: SmallerTiers) => Promise<T>,
@@ -70,5 +73,5 @@ export async function amongTiers<T>(
   }
 }
 
-/** Number of requests beyond its limit that a tier admits before it waits for the results of smaller tiers. */
+/** Number of requests beyond its limit after which a tier waits for the results of smaller tiers. */
 export const maxBeyondLimit = 5;

@@ -11,19 +11,19 @@ import { newestRequirements } from "../../spec/requirements.ts";
 import { usableKeys } from "../../target/target.ts";
 import { fallBetween } from "../shared/compare-samples.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
-import { observedCountedReads } from "./counted-reads.ts";
+import { idsOfCountedReads } from "./counted-reads.ts";
 import { judgeKeyHistory, keyHistoryOf, maxAdmittedWithin, type RunKeyHistory } from "./key-history.ts";
 import { continuesAfter } from "./slot-checks.ts";
 import { type PartnerUse, type SpareSlots, spareMinuteExhausted, spareSlotsLeft } from "./spare-key-probes.ts";
 
 /**
- * All requests that the run sent with a key that was used up. Such a key got a 429, or was admitted more often than its
- * tier allows in a minute.
+ * All requests of a used-up key: one that got a 429, or of which the target admitted more requests in a minute than its
+ * tier publishes.
  */
 interface UsedUpKey {
   readonly key: string;
   readonly history: RunKeyHistory;
-  /** Times of admitted requests with other keys. */
+  /** Times at which requests with other keys were admitted, in milliseconds since the start of the run. */
   readonly othersMs: readonly number[];
 }
 
@@ -37,7 +37,7 @@ export const usedUpKeys = probe(
       const context = { target, recorder, discovery, idleSinceMs: null, requirements: newestRequirements };
       if (limits === null) return [];
       const history = keyHistoryOf(key, limits, context);
-      return [{ key: key.name, history: { ...history, countedReadIds: observedCountedReads(history.samples) } }];
+      return [{ key: key.name, history: { ...history, countedReadIds: idsOfCountedReads(history.samples) } }];
     });
     return {
       keys: histories
@@ -58,8 +58,8 @@ export const usedUpKeys = probe(
 const isCounted = (sample: Sample): boolean => isAdmitted(sample) && sample.kind !== "health";
 
 /**
- * Whether the headers of a 429 report that the minute's limit is used up. The limit per hour, a slot or the month's
- * tokens then do not explain the refusal.
+ * Whether the headers of a 429 say that the minute's limit is used up. The hour's limit, a slot or the month's tokens
+ * then do not explain the 429.
  */
 const blamesMinute = (sample: Sample, { limits: { perMinute } }: RunKeyHistory): boolean =>
   isRefused(sample) &&
@@ -68,7 +68,7 @@ const blamesMinute = (sample: Sample, { limits: { perMinute } }: RunKeyHistory):
   sample.resetAfter !== null &&
   sample.resetAfter * 1000 <= minuteOverMs;
 
-/** A refusal for the minute's limit, although the response before it reported requests left. */
+/** A refusal for the minute's limit right after a response that reported requests left. */
 interface Shortfall {
   readonly before: Sample;
   readonly refusal: Sample;
@@ -79,11 +79,11 @@ interface Shortfall {
 }
 
 /**
- * Finds a refusal for the minute's limit right after a response with at least two requests left. Requests do not vanish
- * from a window of any shape, unless something else is counted.
+ * Finds a refusal for the minute's limit right after a response with at least two requests left. No limiter of the
+ * document takes requests away, so the target must have counted something else.
  *
- * Returns `null` if the burst allowance is smaller than the minute's limit, because a burst limit may then refuse
- * sooner.
+ * Returns `null` if there is none, or if the tier's burst is unknown or smaller than the minute's limit: a burst limit
+ * may then refuse sooner.
  */
 function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
   const { samples, lookalikes, limits } = history;
@@ -92,7 +92,7 @@ function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
   const found = sorted.flatMap((refusal, index): Shortfall[] => {
     const before = sorted.slice(0, index).findLast(isCounted);
     if (!blamesMinute(refusal, history) || before === undefined || before.limit !== limits.perMinute) return [];
-    // Requests in between or in flight at the same time may also have been counted.
+    // Requests between the two, or under way at the same time, may also have been counted.
     const between = sorted.filter((each) => each.endMs >= before.sentMs && each.sentMs <= refusal.headMs).length - 2;
     const left = before.remaining ?? 0;
     const others = othersMs.filter((ms) => ms >= refusal.sentMs - minuteOverMs && ms <= refusal.headMs).length;
@@ -101,16 +101,16 @@ function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
   return found[0] ?? null;
 }
 
-/** Minimum `Remaining` before the refusal. Some servers update the value late, so it may be off by one. */
+/** Minimum `Remaining` before the refusal. A smaller value may be off by one, because some servers update it late. */
 const minLeft = 2;
 
 const describeShortfall = ({ key }: UsedUpKey, { before, refusal, left }: Shortfall): string =>
   `429 that says the minute of the key \`${key}\` is used up (${refusal.id}), after \`Remaining: ${left}\` (${before.id})`;
 
-/** Whether admitted requests with other keys explain the refusal. Then the keys share one allowance. */
+/** Whether admitted requests with other keys explain the refusal. The target then counts the keys together. */
 const isShared = ({ left, others }: Shortfall): boolean => others >= left;
 
-/** Judges whether the spare key's `Remaining` fell by requests of the partner key as well. `null` if it did not. */
+/** Returns a breach if the partner key's requests lowered `Remaining` of the spare key, else `null`. */
 function judgePartnerUse(use: PartnerUse | null): Finding<never> | null {
   if (use === null || ![use.before, ...use.partner, use.after].every(isSuccess)) return null;
   const fall = fallBetween(sampleOf(use.before), sampleOf(use.after));

@@ -11,16 +11,24 @@ import type { RunClock } from "../../run/time/run-clock.ts";
 import type { Target } from "../../target/target.ts";
 import type { PendingExchange } from "../../wire/transport.ts";
 import { hasStatus, isSuccess } from "../shared/response.ts";
-import { ensureAllowance, exhaust, hello, invokeUnpaced, type KeySender, unpaced, waitIfAllowed } from "./exhaust.ts";
-import { settledOrWaiting } from "./hold-slots.ts";
+import {
+  ensureAllowance,
+  exhaustAllowance,
+  hello,
+  invokeUnpaced,
+  type KeySender,
+  unpaced,
+  waitIfAllowed,
+} from "./exhaust.ts";
+import { awaitBriefly } from "./hold-slots.ts";
 import { countedReadOf } from "./key-history.ts";
-import { beyondMinute, marginMs } from "./minute-probe.ts";
+import { requestsBeyondMinute, marginMs } from "./minute-probe.ts";
 import { type SpareKey, spareKeyOf, spareKeys } from "./spare-key.ts";
 import { requireEndpoint, retryWhenDue } from "./timed-retry.ts";
 
 /**
- * Number of requests with the partner key. If both keys share an allowance, `Remaining` of the spare key falls by as
- * many, or the burst is refused so much earlier.
+ * Number of requests with the partner key. If the target counts both keys together, `Remaining` of the spare key falls
+ * by as many more.
  */
 const partnerRequests = 3;
 
@@ -33,10 +41,7 @@ export interface PartnerUse {
   readonly after: Exchange;
 }
 
-/**
- * Evidence of a spare key whose minute was used up. The checks also read the run's recorded requests. `between` is
- * `null` without a partner key or without enough requests left in the minute, and absent in older evidence.
- */
+/** Result of using up a spare key's minute. The checks read the requests themselves from the whole run. */
 export interface SpareMinute {
   readonly isSpare: boolean;
   readonly between?: PartnerUse | null;
@@ -65,15 +70,14 @@ export const spareMinuteExhausted = probe(
       countedRead: countedReadOf(discovery),
     };
     const between = await usePartnerBetween(sender, context, spare);
-    await exhaustSpare(sender, context, spare);
+    await exhaustSpareKey(sender, context, spare);
     return { isSpare: true, between };
   },
 );
 
 /**
- * Uses the partner key between two requests of the spare key. If the target counts both keys together, the spare key
- * may still be refused when it should be, and only this comparison shows the fault. Does not wait: other keys need the
- * run's waiting time.
+ * Uses the partner key between two requests of the spare key. Only this comparison shows a target that counts both keys
+ * together but refuses the spare key in time. Never waits, because other keys need the run's waiting time.
  */
 async function usePartnerBetween(
   { client, agent, time }: KeySender,
@@ -92,11 +96,10 @@ async function usePartnerBetween(
 }
 
 /**
- * Uses up the spare key's limit per minute. If more or fewer requests were admitted than the tier publishes, sends a
- * second burst: the first may have crossed the boundary of two fixed windows. The second starts at another offset in
- * the minute.
+ * Uses up the spare key's limit per minute. If the target admitted more or fewer requests than the tier publishes,
+ * sends a second burst at another offset in the minute: the first may have crossed the boundary of two fixed windows.
  */
-async function exhaustSpare(
+async function exhaustSpareKey(
   sender: KeySender,
   context: Pick<ProbeContext, "recorder">,
   { limits, key }: SpareKey,
@@ -107,17 +110,17 @@ async function exhaustSpare(
     .samplesOf(key.name)
     .filter((each) => each.kind !== "health" && isAdmitted(each) && each.headMs > time.now() - minuteMs).length;
   const beganMs = time.now();
-  const options = { max: beyondMinute(limits), expected: perMinute - earlier };
-  const { admitted, end } = await exhaust(sender, options);
+  const options = { max: requestsBeyondMinute(limits), expected: perMinute - earlier };
+  const { admitted, end } = await exhaustAllowance(sender, options);
   const total = admitted + earlier;
   const isOver = total > perMinute + (burst ?? Infinity);
   if (end === "failing" || (total >= perMinute && !isOver)) return;
   const lastedMs = time.now() - beganMs;
-  // In the first minute of the run, requests from before the run may explain an early refusal.
+  // After an early refusal, waits until the run is a minute old: requests from before the run may explain the refusal.
   const waitMs = isOver ? minuteMs + lastedMs + marginMs : minuteOverMs + marginMs - time.now();
   if (!(await waitIfAllowed(time, waitMs, "a second burst must show the limit of the spare key"))) return;
-  const again = await exhaust(sender, { ...options, expected: isOver ? perMinute : 0 });
-  // If this request is admitted, the limit per hour and the month's tokens did not cause the refusals.
+  const again = await exhaustAllowance(sender, { ...options, expected: isOver ? perMinute : 0 });
+  // If the target admits this request, neither its hour's limit nor the month's tokens caused the refusals.
   if (!isOver && again.end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
 }
 
@@ -131,8 +134,8 @@ interface EndedOnLastSlot {
 }
 
 /**
- * Evidence of streams that held all slots of the spare key until the harness closed them, or the reason why there are
- * none.
+ * Evidence of a probe that holds all slots of the spare key with streams and closes them (`left`), or the reason why it
+ * did not.
  */
 export type SpareSlots =
   | { readonly kind: "not needed"; readonly reason: string }
@@ -145,21 +148,21 @@ export type SpareSlots =
       /** An invoke that was sent while the streams held all slots. */
       readonly extra: Exchange;
       readonly isAnsweredMeanwhile: boolean;
-      /** Invokes after all streams were closed. The last one is the first that was admitted, if any was. */
+      /** Invokes after all streams were closed. The probe stops at the first that is admitted. */
       readonly after: readonly Exchange[];
-      /** Slow streams on all slots except one, opened after those invokes. Empty if no invoke was admitted. */
+      /** Slow streams opened after those invokes, on all slots except one. Empty if no invoke was admitted. */
       readonly reopened: readonly Exchange[];
-      /** Requests sent in sequence, each on the last free slot. `null` if the other slots were not all held. */
+      /** Requests on the one free slot, sent one after the other. `null` if the other slots were not all held. */
       readonly ended: EndedOnLastSlot | null;
     };
 
 const delayMs = 250;
-/** Body that asks for a stream of about 12 seconds. The target need not honour `stream_delay_ms`. */
+/** Asks for a stream of about 12 seconds. A target need not honour `stream_delay_ms`. */
 const slowBody = {
   query: `Please count: ${Array.from({ length: 48 }, (_, index) => index + 1).join(" ")}`,
   parameters: { stream_delay_ms: delayMs },
 } as const;
-/** Events to read before deciding whether a stream is slow, and the real time to wait for them. */
+/** Number of events to read before deciding whether a stream is slow, and the maximum real time to wait for them. */
 const sampleSize = 5;
 const sampleMs = 4000;
 /** A stream counts as slow if every gap between its events is at least this share of the requested delay. */
@@ -169,22 +172,22 @@ const minObservedDelayShare = 0.6;
  * connection.
  */
 const pausesMs = [200, 800, 1000, 1500, 2500] as const;
-/** Pauses before each invoke after a request that ended normally. */
+/** Pauses before each invoke that follows a request that ended normally. */
 const laterPausesMs = [0, 1500] as const;
 const lastSlotPausesMs = [0, 3000, 2500] as const;
-/** Real time that a server needs to notice a closed connection on a test network. */
+/** Real time until the server learns that the client closed a connection, on a test network. */
 const networkMs = 50;
 
 const slotRequests = (target: Target): number => {
   const spare = spareKeyOf(target);
-  return spare === null || !isNeeded(target) ? 0 : 2 * spare.limits.concurrent + 5;
+  return spare === null || !mustHoldSlots(target) ? 0 : 2 * spare.limits.concurrent + 5;
 };
 
 /**
- * Whether this probe has to hold slots. If the main key has enough requests, the run finds a slow stream, and
- * `streamsHeld` tests the slots of each tier.
+ * Whether this probe must hold slots. If the main key has enough requests, or some agent is known to stream slowly, the
+ * probe `streamsHeld` tests the slots of each tier.
  */
-const isNeeded = (target: Target): boolean =>
+const mustHoldSlots = (target: Target): boolean =>
   hasFewRequests(target) &&
   target.agents.slowStreaming === undefined &&
   target.roleAssignments.slowStreaming === undefined;
@@ -202,7 +205,7 @@ export const spareSlotsLeft = probe(
     const { target, client, given, recorder, time } = context;
     const spare = spareKeyOf(target);
     if (spare === null) return { kind: "not needed", reason: "no key is spare" };
-    if (!isNeeded(target)) return { kind: "not needed", reason: "the probes of each tier hold slots" };
+    if (!mustHoldSlots(target)) return { kind: "not needed", reason: "the probes of each tier hold slots" };
     const agent = target.agents.streaming;
     if (agent === undefined) return { kind: "no agent" };
     requireEndpoint("stream", context);
@@ -214,12 +217,12 @@ export const spareSlotsLeft = probe(
     const streams = [first, ...Array.from({ length: concurrent - 1 }, () => openTimed(own, agent, time))];
     await Promise.race([Promise.all(streams.map(({ stream }) => stream.firstEvent)), time.sleepReal(sampleMs)]);
     const extra = own.open("POST", agentPath(given["agents.answering"], "invoke"), { json: hello, ...unpaced });
-    await settledOrWaiting(extra.finished);
+    await awaitBriefly(extra.finished);
     const isAnsweredMeanwhile = await isFinished(extra);
     if (isAnsweredMeanwhile) await time.sleepReal(3 * delayMs);
     const closed = await Promise.all(streams.map(({ stream }) => close(stream)));
     const answering = given["agents.answering"];
-    const after = await untilAdmitted(() => own.invoke(answering, hello, unpaced), pausesMs, time);
+    const after = await sendUntilAdmitted(() => own.invoke(answering, hello, unpaced), pausesMs, time);
     const holding = after.some(isSuccess) ? await holdAllButOne(own, agent, concurrent, time) : [];
     const isHeld = holding.length === concurrent - 1 && holding.every(({ isOpen }) => isOpen);
     const ended = after.some(isSuccess) && isHeld ? await endOnLastSlot(own, { agent, answering }, time) : null;
@@ -240,8 +243,8 @@ export const spareSlotsLeft = probe(
 type Waiting = Pick<RunClock, "sleep" | "now">;
 
 /**
- * Opens slow streams on all slots except one. Retries after a pause, because the server may still hold the slot of a
- * closed stream.
+ * Opens slow streams on all slots except one. If one is refused, tries again after a pause, because the server may
+ * still hold the slot of a closed stream.
  */
 async function holdAllButOne(client: Client, agent: string, concurrent: number, time: Waiting) {
   const held: { readonly stream: PendingExchange; readonly isOpen: boolean }[] = [];
@@ -256,7 +259,7 @@ async function holdAllButOne(client: Client, agent: string, concurrent: number, 
     }
     if (held.at(-1)?.isOpen !== false) break;
   }
-  // Leaves out streams that were refused before a later try succeeded.
+  // Leaves out refused streams, except the last one: a later try replaced the others.
   return held.filter(({ isOpen }, index) => isOpen || index === held.length - 1);
 }
 
@@ -266,9 +269,10 @@ async function endOnLastSlot(
   time: Waiting,
 ): Promise<EndedOnLastSlot> {
   const invoke = (): Promise<Exchange> => client.invoke(answering, hello, unpaced);
-  const next = async (): Promise<Exchange | null> => (await untilAdmitted(invoke, laterPausesMs, time)).at(-1) ?? null;
-  // The slot may still be held for a stream that the harness has closed.
-  const streams = await untilAdmitted(() => client.stream(agent, hello, unpaced), lastSlotPausesMs, time);
+  const next = async (): Promise<Exchange | null> =>
+    (await sendUntilAdmitted(invoke, laterPausesMs, time)).at(-1) ?? null;
+  // The last slot may still belong to a stream that the harness has closed.
+  const streams = await sendUntilAdmitted(() => client.stream(agent, hello, unpaced), lastSlotPausesMs, time);
   const stream = streams.at(-1) ?? (await invoke());
   const afterStream = (await next()) ?? stream;
   if (!isSuccess(afterStream)) return { stream, afterStream, badInput: null, afterInput: null };
@@ -278,7 +282,7 @@ async function endOnLastSlot(
 
 interface TimedStream {
   readonly stream: PendingExchange;
-  /** Whether the first events came about as slowly as the request asked. */
+  /** Whether the gaps between the first events are nearly as long as the request asked. */
   readonly isSlow: () => Promise<boolean>;
 }
 
@@ -313,10 +317,10 @@ const isFinished = ({ finished }: PendingExchange): Promise<boolean> =>
   Promise.race([finished.then(() => true), sleep(networkMs, false)]);
 
 /**
- * Sends a request after each pause until one is admitted. A pause gives the server time to notice that an earlier
+ * Sends a request after each pause until the target admits one. In a pause, the server can notice that an earlier
  * request has ended.
  */
-async function untilAdmitted(
+async function sendUntilAdmitted(
   send: () => Promise<Exchange>,
   pauses: readonly number[],
   time: Pick<RunClock, "sleep">,

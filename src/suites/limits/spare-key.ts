@@ -2,13 +2,16 @@ import { mainKey, tiersUnderTest } from "../../run/plan/needs.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
-/** A key other than the main key. Probes may use up its limit per minute without delaying the rest of the run. */
+/**
+ * A key of a small tier, other than the main key. Probes may use up its limit per minute without delaying the rest of
+ * the run.
+ */
 export interface SpareKey {
   readonly key: TargetKey;
   readonly limits: TierLimits;
   /**
-   * Another key, whose requests must not count for the spare key. `null` if the main key takes this role or no third
-   * key exists.
+   * A third key, whose requests must not count for the spare key. `null` if the tier has none besides the spare key and
+   * the main key.
    */
   readonly partner: TargetKey | null;
 }
@@ -17,8 +20,8 @@ export interface SpareKey {
 const maxPerMinute = 20;
 
 /**
- * Returns a spare key of the tier with the smallest limit per minute. Returns `null` if the target has no such key, or
- * has a test clock: the probes of each tier then have time to test every limit.
+ * Returns a spare key of the tier with the smallest limit per minute; `null` if the target has none. `null` also with a
+ * test clock: probes of each tier then test every limit.
  */
 export function spareKeyOf(target: Target): SpareKey | null {
   const main = mainKey(target);
@@ -32,7 +35,7 @@ export function spareKeyOf(target: Target): SpareKey | null {
   return { key, limits, partner };
 }
 
-/** Returns the spare key and its partner, as the keys of a probe. Empty if there is no spare key. */
+/** Returns the spare key and its partner, as the keys that a probe uses. Empty if there is no spare key. */
 export function spareKeys(target: Target): readonly TargetKey[] {
   const spare = spareKeyOf(target);
   return spare === null ? [] : [spare.key, ...(spare.partner === null ? [] : [spare.partner])];

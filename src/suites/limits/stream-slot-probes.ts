@@ -11,19 +11,22 @@ import { isSuccess } from "../shared/response.ts";
 import { briefParameters, minBriefMs } from "../stream/probes.ts";
 import { ensureAllowance, hello, unpaced } from "./exhaust.ts";
 import {
-  holdAtPace,
+  holdAllSlots,
   invokeAfterMinute,
   invokeWithRetries,
   maxSlowMs,
-  costOfTries,
-  sendUntilRefused,
-  settledOrWaiting,
+  requestsAndWait,
+  repeatUntilRefused,
+  awaitBriefly,
   stepMs,
-  triesFor,
+  triesBeyondSlots,
 } from "./hold-slots.ts";
 import { requireEndpoint } from "./timed-retry.ts";
 
-/** Streams that each end in an error, sent in sequence. There are more of them than concurrency slots. */
+/**
+ * More streams that end in an error than the key has slots, sent one after the other. If the server keeps their slots,
+ * it refuses the last ones.
+ */
 export interface FailedStreamsBeyondSlots {
   readonly before: Exchange;
   /** The streams, up to the first that got 429. */
@@ -36,16 +39,16 @@ export const failedStreamsBeyondSlots = tierProbe(
   {
     needs: ["agents.answering", "agents.failingInStream"],
     stage: "concurrency",
-    ...costOfTries((tries) => tries + 2),
+    ...requestsAndWait((tries) => tries + 2),
   },
   async ({ client, given, tested: { key, limits }, time, recorder }): Promise<FailedStreamsBeyondSlots> => {
     requireEndpoint("stream", { client, recorder });
     const own = client.as(key);
     const agent = given["agents.answering"];
-    const tries = triesFor(limits);
+    const tries = triesBeyondSlots(limits);
     await ensureAllowance(own, tries + 2, { time, recorder, perMinute: Math.max(limits.perMinute, tries + 2) });
     const before = await invokeWithRetries(own, agent);
-    const failed = await sendUntilRefused(before, tries, () =>
+    const failed = await repeatUntilRefused(before, tries, () =>
       own.stream(given["agents.failingInStream"], hello, unpaced),
     );
     return { before, failed, after: await invokeAfterMinute(own, agent, time) };
@@ -57,10 +60,7 @@ export interface StreamsHeld {
   readonly streams: readonly Exchange[];
   /** Invokes sent while the streams held all slots: one after the streams' first events, and one later. */
   readonly extras: readonly Exchange[];
-  /**
-   * Extra streams, opened one by one while the first streams were open. Empty unless the first invoke beyond the slots
-   * was admitted.
-   */
+  /** Extra streams, opened one by one while the first streams ran. Empty unless the first of `extras` was admitted. */
   readonly more: readonly Exchange[];
   readonly after: Exchange;
 }
@@ -77,7 +77,7 @@ export const streamsHeld = tierProbe(
     requireEndpoint("stream", context);
     const { client, given, tested, time } = context;
     const own = client.as(tested.key);
-    const found = await holdAtPace(
+    const found = await holdAllSlots(
       (tripMs) => holdStreams(context, tripMs),
       ({ streams }) => streams,
       ({ extras }) => extras.some(isSuccess),
@@ -89,8 +89,8 @@ export const streamsHeld = tierProbe(
 );
 
 /**
- * Holds all slots with streams. Sends extra invokes while the streams go on.
- * @param tripMs real pause for requests in transit at each step of the advanced clock
+ * Holds all slots of a key with streams, and sends extra invokes while the streams run.
+ * @param tripMs real pause after each advance of the test clock, for responses in transit
  */
 async function holdStreams(
   {
@@ -115,26 +115,26 @@ async function holdStreams(
   const extra = (): ReturnType<Client["open"]> =>
     own.open("POST", agentPath(given["agents.answering"], "invoke"), { json: hello, ...unpaced });
   const first = extra();
-  await settledOrWaiting(first.finished);
+  await awaitBriefly(first.finished);
   const beyond = (await isResponse(first, isSuccess)) ? await openExtraStreams(own, path, options) : [];
   await passPartOfStream(time);
   const second = extra();
-  await settledOrWaiting(second.finished);
+  await awaitBriefly(second.finished);
   const all = Promise.all([...opened, ...beyond].map(({ finished }) => finished));
   const ended = await time.awaitAgent(all, maxSlowMs, 4 * stepMs, tripMs);
   const extras = [await first.finished, await second.finished];
   return { streams: ended.slice(0, concurrent), extras, more: ended.slice(concurrent) };
 }
 
-/** Whether a response is complete and meets a condition. Does not wait for the response. */
+/** Whether a response has arrived and meets a condition. Does not wait for the response. */
 const isResponse = async ({ finished }: PendingExchange, isSuch: (answer: Exchange) => boolean): Promise<boolean> => {
   const answer = await Promise.race([finished, Promise.resolve(null)]);
   return answer !== null && isSuch(answer);
 };
 
 /**
- * Maximum number of extra streams. If the target refuses one of them, it has a slot or two too many. If it refuses
- * none, its streams hold no slots at all.
+ * Maximum number of extra streams. If the target refuses one of them, it only has too many slots. If it refuses none,
+ * its streams hold no slots at all.
  */
 const maxExtraStreams = 3;
 
@@ -143,13 +143,13 @@ async function openExtraStreams(own: Client, path: string, options: SendOptions)
   for (let isOver = false; !isOver && opened.length < maxExtraStreams;) {
     const one = own.open("POST", path, options);
     opened.push(one);
-    await settledOrWaiting(Promise.race([one.firstEvent, one.finished]));
+    await awaitBriefly(Promise.race([one.firstEvent, one.finished]));
     isOver = await isResponse(one, (answer) => !isSuccess(answer));
   }
   return opened;
 }
 
-/** Whether the run has seen a stream with {@link briefParameters} last long enough, in real time, to hold a slot. */
+/** Whether some stream with {@link briefParameters} lasted long enough, in real time, to hold a slot. */
 function holdsSlotBriefly(recorder: Recorder, agent: RoleAssignment): boolean {
   const sentText = JSON.stringify(briefParameters.parameters);
   return recorder
@@ -163,7 +163,7 @@ function holdsSlotBriefly(recorder: Recorder, agent: RoleAssignment): boolean {
     );
 }
 
-/** Waits for part of a stream's duration. The stream must still go on afterwards. */
+/** Lets part of a stream's duration pass, so short that the stream still runs afterwards. */
 const passPartOfStream = async (time: RunClock): Promise<void> => {
   await (time.agentsUseRealTime() ? sleep(partOfStreamMs) : time.passUntil(sleep(20), 1000));
 };

@@ -10,13 +10,13 @@ import { ensureAllowance } from "./exhaust.ts";
 import { countedReadOf } from "./key-history.ts";
 import { admissibleCosts, type RequestKind } from "./ledger.ts";
 
-/** Observes how far each request of a probe lowers `Remaining`. */
+/** Watches how far each request of a probe lowers `Remaining`, and repeats those that seem to cost too much. */
 interface CostWatcher {
   /** Records a request of a key, with a function that sends it again. */
   readonly note: (exchange: Exchange, again: () => Promise<Exchange | null>) => void;
   /**
-   * Repeats the requests that seemed to cost too much, because a single high cost may come from another client of the
-   * key.
+   * Repeats the requests that seemed to cost too much. A single high cost proves nothing, because another client of the
+   * key may cause it.
    */
   readonly repeatSuspects: () => Promise<void>;
 }
@@ -31,10 +31,10 @@ const maxSuspects = 4;
 const repeatCount = 3;
 
 /**
- * Creates the watcher for a probe that sends its requests in sequence. Without a test clock, the watcher repeats
- * nothing.
+ * Creates the watcher for a probe that sends its requests one after the other. Does nothing unless the run can advance
+ * the target's clock.
  */
-export function costWatcher(context: ProbeContext): CostWatcher {
+export function createCostWatcher(context: ProbeContext): CostWatcher {
   const suspects: Suspect[] = [];
   const last = new Map<string, Exchange>();
   return {
@@ -42,12 +42,12 @@ export function costWatcher(context: ProbeContext): CostWatcher {
       if (exchange.key === null || !context.time.canAdvance) return;
       const before = last.get(exchange.key);
       last.set(exchange.key, exchange);
-      if (before !== undefined && isDearer(before, exchange)) suspects.push({ exchange, again });
+      if (before !== undefined && costsTooMuch(before, exchange)) suspects.push({ exchange, again });
     },
     repeatSuspects: async () => {
       for (const suspect of suspects.slice(0, maxSuspects))
         try {
-          await repeat(suspect, context);
+          await repeatSuspect(suspect, context);
         } catch (error) {
           if (!(error instanceof SkipError)) throw error;
         }
@@ -61,14 +61,14 @@ const kindOf = (exchange: Exchange): RequestKind => ({
 });
 
 /** Whether `Remaining` fell, from one response to the next, by more than the second request may cost. */
-function isDearer(before: Exchange, exchange: Exchange): boolean {
+function costsTooMuch(before: Exchange, exchange: Exchange): boolean {
   const [from, to] = [sampleOf(before), sampleOf(exchange)];
   const fall = fallBetween(from, to);
   return fall !== null && fall.fell > admissibleCosts(kindOf(exchange)).max;
 }
 
 /** Sends a request again three times, between GET requests that cost one each. */
-async function repeat({ exchange, again }: Suspect, context: ProbeContext): Promise<void> {
+async function repeatSuspect({ exchange, again }: Suspect, context: ProbeContext): Promise<void> {
   const { client, recorder, target, time, discovery } = context;
   const key = target.keys[exchange.key ?? ""];
   const countedRead = countedReadOf(discovery);

@@ -8,7 +8,10 @@ import { SkipError } from "../../run/skip-reason.ts";
 import { invokeUnpaced, type KeySender, retryPausesMs, waitIfAllowed } from "./exhaust.ts";
 import { burstReadOf, keyHistoryOf } from "./key-history.ts";
 
-/** A request sent some time after a refusal, with bounds of that time in seconds of the target's clock. */
+/**
+ * A request that was sent some time after a refusal. That time is known only within bounds, in seconds of the target's
+ * clock.
+ */
 export interface TimedRetry {
   readonly exchange: Exchange;
   /** `retry_after` of the refusal. */
@@ -20,8 +23,8 @@ export interface TimedRetry {
 export type LimitsProbeContext = TierProbeContext<"agents.answering">;
 
 /**
- * Time after which a request no longer counts with any limiter that the document allows. It covers two hours, because
- * some limiters add a share of the previous window.
+ * Time after which no limiter of the document counts a request any more: two hours, because some limiters add a share
+ * of the previous window.
  */
 export const useExpiryMs = 2 * hourMs + 2000;
 
@@ -37,9 +40,9 @@ export const senderOf = (context: LimitsProbeContext): KeySender => ({
 const missingStatuses: readonly number[] = [401, 403, 404, 405, 429];
 
 /**
- * Skips a probe if every request of the run to this endpoint shows that the target lacks it. Further requests would
- * show nothing about limits.
- * @throws {SkipError}
+ * Skips a probe if the run's requests to an endpoint show that the target does not have it. More requests would show
+ * nothing about limits.
+ * @throws {SkipError} if some request got 404 or 405, and none got past that
  */
 export function requireEndpoint(
   endpoint: "invoke" | "stream",
@@ -55,17 +58,17 @@ export function requireEndpoint(
 
 const isUnknown = (exchange: Exchange): boolean => [404, 405].includes(statusOf(exchange) ?? 0);
 
-/** State of a key before its allowance is used up. */
-export interface Beginning {
+/** Whether earlier requests may count for a key when a probe begins, and when the key was last idle for long enough. */
+export interface StartState {
   readonly beganFresh: boolean;
   readonly idleSinceMs: number | null;
 }
 
 /**
- * Advances the test clock until earlier use of the key no longer counts. Does nothing for an unused key that the target
- * file calls `fresh`, or without a test clock.
+ * Advances the test clock until no earlier request of the key counts. Does nothing without a test clock, or for a key
+ * that the target file calls `fresh` and the run has not used.
  */
-export async function expireEarlierUse(context: LimitsProbeContext): Promise<Beginning> {
+export async function expireEarlierUse(context: LimitsProbeContext): Promise<StartState> {
   requireEndpoint("invoke", context);
   const {
     tested: { key, limits },
@@ -82,8 +85,8 @@ export async function expireEarlierUse(context: LimitsProbeContext): Promise<Beg
 }
 
 /**
- * Sends a request well before `retry_after` is over. Returns `null` if `retry_after` is too short for that, or the run
- * may not wait.
+ * Sends a request well before `retry_after` is over. Returns `null` if `retry_after` is below 4 seconds, or the run may
+ * not wait that long.
  */
 export async function retryEarly(sender: KeySender, refusal: Exchange | undefined): Promise<TimedRetry | null> {
   const seconds = reportedWaitSeconds(refusal);
@@ -94,8 +97,9 @@ export async function retryEarly(sender: KeySender, refusal: Exchange | undefine
 }
 
 /**
- * Sends a request when `retry_after` is over. Returns `null` if the run may not wait that long.
- * @param minWaitMs how long to wait if `retry_after` is shorter
+ * Sends a request half a second after `retry_after` is over. Returns `null` without a `retry_after`, or if the run may
+ * not wait that long.
+ * @param minWaitMs minimum time to wait
  */
 export async function retryWhenDue(
   sender: KeySender,
@@ -107,7 +111,8 @@ export async function retryWhenDue(
   const dueMs = (seconds + 0.5) * 1000;
   if (!(await waitIfAllowed(sender.time, Math.max(dueMs, minWaitMs), "`retry_after` must pass"))) return null;
   let exchange = await invokeUnpaced(sender);
-  // If the wait only advanced the test clock, a slow server may not have released the slot yet, so a 429 is retried.
+  // If the wait only advanced the test clock, a slow server may not have released its slot in real time, so a 429 is
+  // retried.
   const pausesMs = sender.time.maxClockOffsetMs() > refusal.clockMs ? retryPausesMs : [];
   for (const pauseMs of pausesMs) {
     if (statusOf(exchange) !== 429) break;
@@ -118,8 +123,8 @@ export async function retryWhenDue(
 }
 
 /**
- * Extends a wait that would end just before the reset of the minute that a refusal reports. Headers are rounded, so a
- * request admitted right before a reset shows nothing about `Remaining`.
+ * Lengthens a wait that would end just before the minute's reset that a refusal reports. Headers are rounded to
+ * seconds, so `Remaining` shows nothing about a request that was admitted right before a reset.
  */
 export function pastNearReset(
   waitMs: number,
@@ -135,7 +140,7 @@ export function pastNearReset(
   return leftMs <= nearResetMs ? waitMs + leftMs + 500 : waitMs;
 }
 
-/** If less time than this is left before the reset, a burst may not fit into the window. */
+/** A burst may take this long, so it does not fit into a window with less time left. */
 const nearResetMs = 8000;
 
 const reportedWaitSeconds = (refusal: Exchange | undefined): number | null =>
@@ -146,7 +151,7 @@ function timedRetry(exchange: Exchange, refusal: Exchange, saidSeconds: number):
   return {
     exchange,
     saidSeconds,
-    // Counts real time only if the run did not advance the clock: a test clock may stand still between two advances.
+    // After an advance of the test clock, real time does not count: the clock may stand still between two advances.
     atLeastSeconds: Math.max(advancedMs, advancedMs === 0 ? exchange.sentMs - headMsOf(refusal) : 0) / 1000,
     atMostSeconds: (advancedMs + headMsOf(exchange) - refusal.sentMs) / 1000,
   };

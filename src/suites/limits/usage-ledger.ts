@@ -8,8 +8,8 @@ import { type AllExchanges, byEndpoint, endpointOf } from "../shared/all-exchang
 import { isSuccess } from "../shared/response.ts";
 import { fallWithin } from "./ledger.ts";
 
-/** Two reads of the same usage report within one rate-limit window. */
-interface Interval {
+/** Two GET requests of the same report in a row, within one rate-limit window. */
+interface ReadInterval {
   readonly before: Exchange;
   readonly after: Exchange;
   /** How far `Remaining` fell from the first read to the second. */
@@ -17,24 +17,21 @@ interface Interval {
   readonly key: KeySamples;
 }
 
-interface UsageInterval extends Interval {
+interface UsageInterval extends ReadInterval {
   /** How far `requests.used` grew from the first read to the second. */
   readonly grown: number;
 }
 
 /**
- * Minimum number of intervals in which usage grew exactly as far as `Remaining` fell. They show that the target updates
- * usage at once, at least sometimes.
+ * Minimum number of intervals in which `requests.used` grew exactly as far as `Remaining` fell. They show that the
+ * target updates usage at once, at least sometimes.
  */
 const minAgreeing = 2;
-/**
- * Minimum number of requests that usage must miss in an interval. The target may count a single missing request a
- * moment later.
- */
+/** Minimum number of requests that usage lacks in an interval. A target may count a single one a moment later. */
 const minMissing = 2;
 
 /**
- * Judges that between two reads of usage `requests.used` grows as far as `Remaining` falls (USE-7). Which requests a
+ * Judges that `requests.used` grows as far as `Remaining` falls between two reads of usage (USE-7). Which requests the
  * server counts does not matter.
  */
 export function judgeUsageGrowth(samples: AllSamples, all: AllExchanges): Finding<never> {
@@ -57,9 +54,7 @@ export function judgeUsageGrowth(samples: AllSamples, all: AllExchanges): Findin
   );
 }
 
-/**
- * Observes which numbers in the response of `GET /keys/usage` change by one with each request that `Remaining` counts.
- */
+/** Observes which numbers in `GET /keys/usage` change by as much as `Remaining` falls between two reads. */
 export function observeKeyUsage(samples: AllSamples, all: AllExchanges): Observation {
   const intervals = intervalsOf("keyUsage", samples, all).filter(({ fell }) => fell > 0);
   const [first] = intervals;
@@ -80,7 +75,7 @@ const growthAt = (path: string, before: Exchange, after: Exchange): number => {
   return (to ?? NaN) - (from ?? NaN);
 };
 
-/** All numbers in a JSON value, by their dotted path. */
+/** Returns all numbers in a JSON value by their path, such as `requests.used`. */
 const numbersIn = (value: unknown, path = ""): ReadonlyMap<string, number> => {
   if (typeof value === "number") return new Map([[path, value]]);
   if (typeof value !== "object" || value === null) return new Map();
@@ -89,12 +84,12 @@ const numbersIn = (value: unknown, path = ""): ReadonlyMap<string, number> => {
   );
 };
 
-/** Pairs of consecutive reads of an endpoint with one key, within one rate-limit window. */
+/** Returns the pairs of consecutive reads of a report with one key, within one rate-limit window. */
 function intervalsOf(
   endpoint: "usage" | "keyUsage",
   { keys, keylessMs }: AllSamples,
   all: AllExchanges,
-): readonly Interval[] {
+): readonly ReadInterval[] {
   const reads = Map.groupBy((byEndpoint(all).get(endpoint) ?? []).filter(isSuccess), ({ key }) => key);
   return keys.flatMap((key) => {
     const samples = new Map(key.samples.map((each) => [each.id, each]));
@@ -104,7 +99,7 @@ function intervalsOf(
         return sample === undefined || isOverlapped(sample, key.samples) ? [] : [{ exchange, sample }];
       })
       .toSorted((one, other) => one.sample.sentMs - other.sample.sentMs);
-    return alone.slice(1).flatMap((after, index): Interval[] => {
+    return alone.slice(1).flatMap((after, index): ReadInterval[] => {
       const before = alone[index] ?? after;
       const fell = fallWithin(before.sample, after.sample, keylessMs);
       return fell === null ? [] : [{ before: before.exchange, after: after.exchange, fell, key }];
@@ -116,8 +111,8 @@ const isOverlapped = (sample: Sample, samples: readonly Sample[]): boolean =>
   samples.some((each) => each !== sample && each.sentMs < sample.endMs && each.endMs > sample.sentMs);
 
 /**
- * Growth of `requests.used` between two reads. `null` if one of them does not state it, or a new period began in
- * between.
+ * Returns how far `requests.used` grew between two reads. `null` if one of them does not state it, or the target began
+ * a new period in between.
  */
 function growthBetween(before: Exchange, after: Exchange): number | null {
   const [from, to] = [before, after].map((each) => usageCountIn(bodyJson(each), "requests"));
@@ -126,7 +121,7 @@ function growthBetween(before: Exchange, after: Exchange): number | null {
   return kind === "begun again" ? null : grown;
 }
 
-function describeRequests({ before, after, key }: Interval, all: AllExchanges): string {
+function describeRequests({ before, after, key }: ReadInterval, all: AllExchanges): string {
   const between = all.exchanges.filter(
     (each) => each.key === key.key && each.sentMs >= before.answer.endMs && each.answer.endMs <= after.sentMs,
   );

@@ -2,7 +2,7 @@ import type { Party } from "../spec/clause.ts";
 import { type Suite, withWidened } from "../run/judge/check.ts";
 import { alerts } from "./alerts/checks.ts";
 import { authentication } from "./authentication/checks.ts";
-import { withCompanions } from "./companions.ts";
+import { addCompanionProbes } from "./companions.ts";
 import { clientCalls } from "./client/checks.ts";
 import { deliveries } from "./deliveries/checks.ts";
 import { errors } from "./errors/checks.ts";
@@ -14,7 +14,7 @@ import { limits } from "./limits/checks.ts";
 import { listing } from "./listing/checks.ts";
 import { operations } from "./operations/checks.ts";
 import { otherEndpoints } from "./other-endpoints/checks.ts";
-import { withRelations } from "./relations/table.ts";
+import { addRelations } from "./relations/table.ts";
 import { receiving } from "./receiver/checks.ts";
 import { requests } from "./requests/checks.ts";
 import { service } from "./service/checks.ts";
@@ -43,7 +43,7 @@ export const suites: readonly Suite[] = [
   otherEndpoints,
   headers,
   limits,
-].map((suite) => withWidened(withCompanions(withRelations(suite))));
+].map((suite) => withWidened(addCompanionProbes(addRelations(suite))));
 
 /** The suites of each party. Those of a server are {@link suites}. */
 const suitesByParty: Readonly<Record<Party, readonly Suite[]>> = {

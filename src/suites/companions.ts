@@ -40,13 +40,13 @@ const mistakes = [
 ];
 const errors = [...mistakes, failingInvoked];
 const streams = [streamedWithAllFeatures, streamedSlowly, failedInStream];
-/** Probes that wait some seconds. A health report after the wait must show a longer uptime. */
+/** Probes that take some seconds. A health report after them must show a longer uptime than one before. */
 const slowProbes = [allowanceWatched, streamAccounted];
 const healthProbes = [healthChecked, degradedChecked, laterChecked, unknownChecked];
 
 /**
- * Additional probes for clauses about every response, stream or delivery. If the user selects only such a clause, the
- * probes of its own checks prove little, so these run too. They create nothing on the target unless the clause is about
+ * More probes for clauses about every response, stream or delivery. If the user selects only such a clause, its own
+ * probes produce little evidence, so these run too. They create nothing on the target unless the clause is about
  * creating.
  */
 const companions: Readonly<Partial<Record<ClauseId, readonly Probe[]>>> = {
@@ -95,7 +95,7 @@ const companions: Readonly<Partial<Record<ClauseId, readonly Probe[]>>> = {
 };
 
 /** Adds to each check the companion probes of its clause. */
-export const withCompanions = ({ title, checks }: Suite): Suite => ({
+export const addCompanionProbes = ({ title, checks }: Suite): Suite => ({
   title,
   checks: checks.map((check) => ({ ...check, companions: companions[check.clause] ?? [] })),
 });

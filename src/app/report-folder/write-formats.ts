@@ -30,7 +30,9 @@ export async function saveAndWriteFormats(
   const signingParts = signing === undefined ? {} : { signing };
   const problems = [saved?.problem ?? []].flat();
   for (const output of files.filter(({ file }) => file !== null || isFinal)) {
-    problems.push(...writeOutput(output, () => formats[output.name].render(document, { ...parts, ...savedParts, ...signingParts })));
+    problems.push(
+      ...writeOutput(output, () => formats[output.name].render(document, { ...parts, ...savedParts, ...signingParts })),
+    );
     await letSignalsIn();
   }
   return problems;

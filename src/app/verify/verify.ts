@@ -95,11 +95,7 @@ function judgeAgain(folder: string, kept: Report, wordings: PossibleMessages): C
  * Compares this version's judgement with the report of another version. Different findings become notes, but a different verdict is a
  * mismatch.
  */
-function judgedByOther(
-  { suite, verdict }: Report,
-  again: Report,
-  differences: readonly string[],
-): Comparison {
+function judgedByOther({ suite, verdict }: Report, again: Report, differences: readonly string[]): Comparison {
   const [theirs, ours] = [suite, again.suite].map(
     ({ version, clauses }) => `version ${sanitizeLine(version, 40)} (clauses ${sanitizeLine(clauses, 40)})`,
   );

@@ -3,7 +3,11 @@ import { appendFileSync, statSync } from "node:fs";
 import type { JudgedTarget } from "../../app/judge/judge.ts";
 import { describeInvalidTrials } from "../../app/load/invalid-text.ts";
 import { documentOf } from "../../app/report-folder/read-document.ts";
-import { type RequestedFormats, saveAndWriteFormats, type WriteOptions } from "../../app/report-folder/write-formats.ts";
+import {
+  type RequestedFormats,
+  saveAndWriteFormats,
+  type WriteOptions,
+} from "../../app/report-folder/write-formats.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
 import { letSignalsIn } from "../../base/let-signals-in.ts";
 import { annotationLines } from "../../report/formats/annotations.ts";

@@ -40,7 +40,9 @@ describe("conformance key new", () => {
   });
 
   it("names an algorithm that is none, and a folder that is missing", async () => {
-    expect((await run(["key", "new", "a", "--algorithm", "rsa"])).err).toMatch(/--algorithm is "rsa"; there are ed25519/);
+    expect((await run(["key", "new", "a", "--algorithm", "rsa"])).err).toMatch(
+      /--algorithm is "rsa"; there are ed25519/,
+    );
     expect((await run(["key", "new", "none/a"])).err).toMatch(/cannot be written: none\/a\.key\.pem \(ENOENT\)/);
   });
 });
@@ -78,7 +80,9 @@ describe("a signed statement", () => {
 });
 
 describe("a key that cannot sign: one line, exit code 2, and the key is not repeated", () => {
-  const rsa = String(generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ type: "pkcs8", format: "pem" }));
+  const rsa = String(
+    generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ type: "pkcs8", format: "pem" }),
+  );
   writeFileSync(join(folder, "rsa.pem"), rsa);
   writeFileSync(join(folder, "text.pem"), "hunter2hunter2hunter2");
 

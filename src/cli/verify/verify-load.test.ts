@@ -59,7 +59,8 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const change = (name: string, from: RegExp, to: string): void =>
   writeFileSync(path(name), readFileSync(path(name), "utf8").replace(from, to));
-const mismatches = (): readonly string[] => verify(path("statement.json"), folder, [cliMessages], new Date()).mismatches;
+const mismatches = (): readonly string[] =>
+  verify(path("statement.json"), folder, [cliMessages], new Date()).mismatches;
 
 describe("a statement on load", () => {
   it("is verified by judging the load again, with what was not sent as the report tells it", () => {

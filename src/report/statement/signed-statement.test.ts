@@ -72,9 +72,7 @@ describe("a signed statement", () => {
     ["unreachable", "FAILED"],
   ] as const)("of a %s deployment has the result %s", (verdict, result) => {
     const text = serializeSigned({ ...statement, verdict }, { key: signingKey(pairs.Ed25519.privateKey) });
-    const payload = attestationSchema.parse(
-      JSON.parse(payloadOf(envelopeSchema.parse(JSON.parse(text))).toString()),
-    );
+    const payload = attestationSchema.parse(JSON.parse(payloadOf(envelopeSchema.parse(JSON.parse(text))).toString()));
     expect(payload.predicate.result).toBe(result);
   });
 

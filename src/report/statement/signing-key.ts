@@ -23,7 +23,10 @@ export function parsePublicKey(pem: string): Parsed<KeyObject> {
     const key = parsePrivateKey(pem);
     return key.kind === "value" ? { kind: "value", value: createPublicKey(key.value) } : key;
   }
-  return usable(tryKey(() => createPublicKey(pem)), "is not a key in PEM");
+  return usable(
+    tryKey(() => createPublicKey(pem)),
+    "is not a key in PEM",
+  );
 }
 
 function parsePrivateKey(pem: string): Parsed<KeyObject> {
@@ -31,7 +34,10 @@ function parsePrivateKey(pem: string): Parsed<KeyObject> {
     return { kind: "problem", problem: "is encrypted. Decrypt it first, for example with `openssl pkey`" };
   if (/PUBLIC KEY/.test(pem))
     return { kind: "problem", problem: "is a public key. A statement is signed with the private key" };
-  return usable(tryKey(() => createPrivateKey(pem)), "is not a private key in PEM");
+  return usable(
+    tryKey(() => createPrivateKey(pem)),
+    "is not a private key in PEM",
+  );
 }
 
 /** Returns a key, or the problem that it cannot sign statements. */

@@ -11,15 +11,15 @@ import type { Target } from "../../target/target.ts";
 import { allPairs, type CutPairs, mergeCuts, type Reach } from "./plan.ts";
 import { missingFor } from "./reach.ts";
 
-/** A bitmap of the pairs of values that occurred in some request. Bitmaps of several runs can be added up. */
+/** A bitmap of the pairs of values that occurred in some request of a run. Bitmaps of several runs can be joined. */
 export interface PairBitmap {
-  /** A hash of all pairs in order. Only bitmaps of the same hash can be added up. */
+  /** A hash of the list of all pairs. Only bitmaps with the same hash can be joined. */
   readonly of: string;
   /** A bit for each pair, in base64. */
   readonly bits: string;
 }
 
-/** How many triples of endpoint, kind of key and state a run covered, and what would enable the others. */
+/** How many triples of endpoint, kind of key and state a run covered, and what the others need. */
 export interface TripleCounts {
   readonly covered: number;
   readonly reachable: number;
@@ -31,10 +31,10 @@ export interface TripleCounts {
 export interface PairCounts {
   /** Number of pairs that some request of the run covered. */
   readonly coveredCount: number;
-  /** Pairs that the run should have covered and did not. Neither the target nor a bound of the run explains why. */
+  /** Pairs that the run missed although neither the target nor a bound of the run is the reason. */
   readonly uncovered: readonly string[];
   readonly total: number;
-  /** Pairs that the run could not cover because of the target, the selection or its own bounds. */
+  /** Pairs that the run could not cover because of the target, the selected clauses or the run's bounds. */
   readonly cut: readonly CutPairs[];
   /** Counts of triples. Absent in the evidence of earlier versions. */
   readonly triples?: TripleCounts;
@@ -43,7 +43,8 @@ export interface PairCounts {
 }
 
 /**
- * The requests of a run as rows: one value for each dimension. A generated request that was not sent is `unanswered`.
+ * The requests of a run as rows. A row gives a request's value in each dimension, such as its endpoint, kind of key and
+ * page.
  */
 interface SentRows {
   readonly target: Target;
@@ -51,22 +52,25 @@ interface SentRows {
   readonly reach: Reach;
   /** The rows of all requests that were answered. */
   readonly answered: readonly Row[];
-  /** Names of the pairs that the answered rows contain. */
+  /** Names of the pairs of values that occur in the answered rows. */
   readonly covered: ReadonlySet<string>;
   /**
-   * The generated rows without a response, and what would enable one. `null` if neither the target nor a bound of the
-   * run is the reason.
+   * Generated rows that got no response or were not sent, each with what that needs. `null` if neither the target nor a
+   * bound of the run is the reason.
    */
   readonly unanswered: ReadonlyMap<Row, Enabler | null>;
   readonly tested: readonly LimitTest[];
 }
 
-/** Requirement of a pair whose request got no response. A legal server may lose a request, or answer too late. */
-export const noAnswer = "a response to each request";
+/**
+ * Need of a pair whose request got no response. No setting helps: a legal server may lose a request, or answer too
+ * late.
+ */
+export const noResponseNeed = "a response to each request";
 
 /**
- * Counts the pairs of a run. A missing pair is `uncovered` if no unanswered request that contains the pair has a
- * reason.
+ * Counts the pairs and triples that a run covered. A missing pair is `uncovered` unless an unanswered row that contains
+ * it names a need.
  */
 export function countPairs(sent: SentRows): PairCounts {
   const { reach, covered, unanswered } = sent;
@@ -89,12 +93,12 @@ export function countPairs(sent: SentRows): PairCounts {
 }
 
 /**
- * Returns what would enable requests with a key that is used up, for a run that sent none. `null` if the probe that
- * uses up the key failed in the harness.
+ * Returns what a run would need to send requests with a key whose limit is used up. `null` if the probe that uses up
+ * the limit failed in the harness.
  */
 export function neededForLimit({ key = "", state }: Row, target: Target, tested: readonly LimitTest[]): Enabler | null {
   const own = tested.filter((each) => each.state === state && (each.tier === null || each.tier === key));
-  if (own.some(({ result }) => result.kind === "ran")) return target.clock === null ? need("clock") : noAnswer;
+  if (own.some(({ result }) => result.kind === "ran")) return target.clock === null ? need("clock") : noResponseNeed;
   if (own.some(({ result }) => result.kind === "broken")) return null;
   const needs = own.flatMap(({ result }) => (result.kind === "skipped" ? (result.needs ?? []) : []));
   const isTested = state === "tokens spent" || tiersUnderTest(target).some(({ tier }) => tier === key);
@@ -114,7 +118,7 @@ function countTriples({ target, readOnly, answered, unanswered, tested }: SentRo
     if (missing !== undefined) return missing;
     if (readOnly && publishedEndpoints[endpoint].method === "POST") return need("readOnly");
     if (state !== "fresh") return neededForLimit(triple, target, tested);
-    return leftOut.get(nameOfTriple(triple)) ?? (target.clock === null ? need("clock") : noAnswer);
+    return leftOut.get(nameOfTriple(triple)) ?? (target.clock === null ? need("clock") : noResponseNeed);
   };
   const missing = allTriples().filter((each) => !seen.has(nameOfTriple(each)));
   const cut = missing.flatMap((each) => causeOf(each) ?? []).map((needs) => ({ needs, pairs: 1 }));
@@ -122,7 +126,7 @@ function countTriples({ target, readOnly, answered, unanswered, tested }: SentRo
   return { covered: total - missing.length, reachable: total - cut.length, total, cut: mergeCuts(cut) };
 }
 
-/** An endpoint, a kind of key and a state. */
+/** A combination of endpoint, kind of key and state of the key. */
 interface Triple extends Row {
   readonly endpoint: EndpointName;
   readonly key: string;
@@ -132,7 +136,7 @@ interface Triple extends Row {
 const nameOfTriple = ({ endpoint, key, state }: Row): string => `${endpoint} ${key} ${state}`;
 const isDocumented = ({ method }: Row): boolean => method === "documented";
 
-/** The triples whose three pairs are possible. A rejected key has no state. */
+/** All triples whose three pairs of values are possible. Rejected keys are left out, because they have no state. */
 const allTriples = once((): readonly Triple[] => {
   const pairs = new Set(allPairs());
   const refused: readonly string[] = dimensions.key.refused;

@@ -23,29 +23,28 @@ import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess } from "..
 import { plainFields } from "./plan.ts";
 import { cornersRequested, type PairCoverage, type GeneratedRequest } from "./probe.ts";
 
-/** The generated requests of a run, and all its exchanges. */
-interface CornerEvidence {
+/** The generated requests at the end of a run, and all exchanges of the run. */
+interface GeneratedEvidence {
   readonly corners: PairCoverage;
   readonly all: AllExchanges;
 }
 
-interface CornerRule {
+interface GeneratedRequestRule {
   readonly as: string;
-  /** Describes the judged requests, for the report. */
+  /** Describes the requests that the check judges, in the report. */
   readonly requests: string;
-  readonly isCovered: (row: Row, evidence: CornerEvidence) => boolean;
+  readonly isCovered: (row: Row, evidence: GeneratedEvidence) => boolean;
   readonly expected: string;
   readonly isKept: (exchange: Exchange, row: Row) => boolean;
-  /** The requirement set that added the check. Default: the set that added generated requests. */
+  /** The requirement set since which the check counts. Default: 1.1, which added generated requests. */
   readonly since?: RequirementSet;
 }
 
 /**
- * Creates a check of generated requests. Each of them combines values of several dimensions, such as a kind of key and
- * a page. Judges only endpoints that accepted a valid key in some request, so that a missing endpoint explains no
- * refusal.
+ * Creates a check of generated requests, which combine values of several dimensions, such as a kind of key and a page.
+ * Judges only endpoints that accepted a valid key in some request: on a missing endpoint, a refusal proves nothing.
  */
-const checkCorners = (clause: JudgedId, rule: CornerRule): Check =>
+const checkCorners = (clause: JudgedId, rule: GeneratedRequestRule): Check =>
   checkEvery(
     clause,
     { corners: cornersRequested, all: allExchanges },
@@ -66,7 +65,7 @@ const checkCorners = (clause: JudgedId, rule: CornerRule): Check =>
     },
   );
 
-const generatedWithControl = ({ corners, all }: CornerEvidence): GeneratedRequest[] => {
+const generatedWithControl = ({ corners, all }: GeneratedEvidence): GeneratedRequest[] => {
   const accepting: ReadonlySet<string> = endpointsWithControl(all);
   return corners.generated.filter(
     ({ row, exchange }) => accepting.has(row["endpoint"] ?? "") && !isInconclusive(exchange),
@@ -81,7 +80,7 @@ const memberOf = (request: GeneratedRequest): ClauseCase<GeneratedRequest> => ({
 
 const plainValues: readonly string[] = ["none", "absent", "documented", "fresh"];
 
-/** Lists the values of a generated request that differ from those of a plain request. */
+/** Lists the values of a generated request that a plain request does not have. */
 const describeRow = (row: Row): string =>
   Object.entries(row)
     .filter(([, value]) => !plainValues.includes(value))
@@ -97,18 +96,18 @@ const isDocumented = ({ method }: Row): boolean => method === "documented";
 const hasValidTierKey = ({ key }: Row): boolean => isOneOf(key, ...publishedTierNames, "enterprise");
 
 /**
- * Whether the endpoint answered 401 to a wrong key and to this kind of key, in requests without another mistake. If it
- * did not, the clause about that kind of key fails, and combinations would only repeat the failure.
+ * Whether the endpoint rejected both a wrong key and this kind of key with 401, in requests without another mistake. If
+ * not, the clause about the kind of key fails already, and combinations would only repeat that.
  */
-const isRejectedThere = ({ corners }: CornerEvidence, { endpoint }: Row, kind: string): boolean =>
+const isRejectedThere = ({ corners }: GeneratedEvidence, { endpoint }: Row, kind: string): boolean =>
   ["wrong", kind].every((key) => corners.rejecting.some((each) => each.endpoint === endpoint && each.key === key));
 
 const hasOtherMistake = ({ agent, body }: Row): boolean =>
   agent === "unknown" || dimensions.body.refused.some((each) => each === body);
 
 /**
- * Creates a check that requests whose only mistake is the key get 401. The check applies if the endpoint also rejects
- * the first of the kinds of key.
+ * Creates a check that requests get 401 if their only mistake is a key of some kinds. An endpoint that accepts the
+ * first of these kinds is left out.
  */
 const checkKeyKinds = (clause: JudgedId, kinds: readonly string[], since: RequirementSet = "1.1"): Check =>
   checkCorners(clause, {
@@ -127,14 +126,17 @@ const checkKeyKinds = (clause: JudgedId, kinds: readonly string[], since: Requir
 const isRightCode = (code: string | null, isRight: (code: string) => boolean): boolean =>
   code === null || isRight(code);
 
-/** Creates a check of the error code for some kinds of rejected keys. The requests may have other mistakes too. */
+/**
+ * Creates a check of the error code in 401 responses to some kinds of rejected keys. The requests may have other
+ * mistakes too.
+ */
 const checkKeyCode = (clause: JudgedId, kinds: readonly string[], isRight: (code: string) => boolean): Check =>
   checkCorners(clause, {
     as: "code in every corner",
     requests: `every generated request with a key of these kinds: ${kinds.join(", ")}`,
     isCovered: (row) => isDocumented(row) && isOneOf(row["key"], ...kinds),
     expected: `the code of ${kinds.join(", ")}, if the status is 401`,
-    // An absent code is accepted here, because ERR-2 to ERR-5 (forms of error bodies) judge its absence.
+    // A missing code passes here: ERR-2 to ERR-5 (forms of error bodies) judge that.
     isKept: (exchange) => !hasStatus(exchange, 401) || isRightCode(codeOf(exchange), isRight),
   });
 
@@ -170,7 +172,7 @@ export const keyCornerChecks: readonly Check[] = [
   }),
 ];
 
-/** Judges generated requests with a temporary key after its life. */
+/** Judges generated requests with a temporary key that has expired during the run. */
 export const outlivedKeyCheck: Check = checkKeyKinds("KEY-3", ["outlived"], "1.2");
 
 /** Whether an exchange is a POST with a valid key and a body that is not a JSON object. */
@@ -198,11 +200,11 @@ export const bodyCornerChecks: readonly Check[] = [
           all.exchanges.filter((each) => hasNoObject(each, all)),
           all,
         ),
-      // Statuses that prove nothing: a server may check the key, a limit, the agent or `Accept` before the body, and a
-      // gateway may have no free server.
+      // These statuses prove nothing: a server may check the key, a limit, the agent or `Accept` before the body, and a
+      // gateway may find no free server.
       judge: (exchange) => {
         if (isInconclusive(exchange) || hasStatus(exchange, 401, 403, 404, 406, 502, 503, 504)) return undefined;
-        // ERR-10 (each code with its status) judges the code.
+        // ERR-10 (each code with its status) judges the error code.
         return hasStatus(exchange, 400) ? null : { expected: "400", actual: describeStatus(exchange) };
       },
       whenEmpty: unproven("no such request was answered"),
@@ -211,8 +213,8 @@ export const bodyCornerChecks: readonly Check[] = [
 ];
 
 /**
- * Dimensions whose values have clauses of their own. A value that the target refuses in every request breaks that
- * clause, and not the clause about combinations.
+ * Dimensions whose single values have clauses of their own. If the target refuses a value in every request, it breaks
+ * that clause and not the clause about combinations.
  */
 const fieldDimensions = [
   "temperature",
@@ -223,7 +225,7 @@ const fieldDimensions = [
   "body",
   "key",
 ] as const;
-/** Roles of agents that always succeed. Agents of other roles may fail on any request. */
+/** Roles whose agents always succeed. Agents of other roles may fail on any request. */
 const answeringAgents = ["answering", "streaming", "remembering"] as const;
 
 const isLegalCall = (row: Row, endpoint: string): boolean =>
@@ -232,11 +234,11 @@ const isLegalCall = (row: Row, endpoint: string): boolean =>
   hasValidTierKey(row) &&
   isOneOf(row["body"], "valid", "spelled otherwise") &&
   isOneOf(row["agent"], ...answeringAgents) &&
-  // Servers may restrict the characters of a session id.
+  // A server may restrict the characters of a session id.
   row["session"] !== "not ASCII";
 
-/** Whether the endpoint accepted each of these values of the row in some request of the run. */
-const isAcceptedApart = ({ corners }: CornerEvidence, row: Row, names: readonly string[]): boolean => {
+/** Whether the endpoint accepted each of these values of a row in some request, not necessarily in the same one. */
+const isAcceptedApart = ({ corners }: GeneratedEvidence, row: Row, names: readonly string[]): boolean => {
   const accepted = corners.accepted[row["endpoint"] ?? ""] ?? [];
   return [...names, "agent"].every((name) => accepted.includes(`${name}=${row[name]}`));
 };
@@ -268,7 +270,7 @@ const checkUnknownAgent = (clause: JudgedId, endpoint: "invoke" | "stream" | "he
       isOneOf(row["body"], "none", "valid") &&
       row["session"] !== "not ASCII",
     expected: "404 with the code AGENT_NOT_FOUND",
-    // A refusal of the key is also accepted here: AUTH-1 judges whether a valid key is accepted.
+    // A rejected key passes here: AUTH-1 judges whether the target accepts a valid key.
     isKept: (exchange) => isNotFound(exchange) || hasStatus(exchange, 401, 403),
   });
 
@@ -293,7 +295,7 @@ export const streamCornerChecks: readonly Check[] = [
   checkUnknownAgent("SSE-21", "stream"),
 ];
 
-/** Returns the health requests that were sent with a key while one of its limits was used up. */
+/** Returns the health requests that were sent with a key one of whose limits was used up. */
 const healthInStates = (all: AllExchanges): Exchange[] =>
   (byEndpoint(all).get("health") ?? []).filter((each) => each.keyState !== undefined && each.key !== null);
 

@@ -2,24 +2,24 @@ import type { Row } from "../../base/covering-array.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import type { Target } from "../../target/target.ts";
 import { neededRows, type Reach } from "./plan.ts";
-import { isRefusedKey } from "./reach.ts";
+import { isRejectedKeyKind } from "./reach.ts";
 import { rowsOfGroups } from "./triples.ts";
 
 /**
- * Maximum number of requests with an invalid key on a real clock. `few` applies if the main key has a small limit per
- * minute.
+ * Maximum number of requests with an invalid key to a target without a test clock. `few` applies if the main key has a
+ * small limit per minute.
  */
 const maxInvalid = { few: 3, many: 80 } as const;
-/** Maximum number of requests with valid keys on a real clock, and of agent executions among them. */
+/** Maximum number of requests with valid keys to a target without a test clock. */
 export const maxValid = 40;
 export const maxExecutions = 10;
 
-/** Whether a request with these values runs an agent, if the server does what the document says. */
+/** Whether a request with these values runs an agent on a server that keeps to the document. */
 export const runsAgent = ({ endpoint, key = "", agent, body, state, method }: Row): boolean =>
   (endpoint === "invoke" || endpoint === "stream") &&
   method === "documented" &&
   state === "fresh" &&
-  !isRefusedKey(key) &&
+  !isRejectedKeyKind(key) &&
   agent !== "unknown" &&
   (body === "valid" || body === "spelled otherwise");
 
@@ -28,29 +28,29 @@ const costOf = (row: Row): number => (runsAgent(row) ? executionCost : 1);
 
 export const isFresh = ({ state }: Row): boolean => state === "fresh";
 
-/** The input of the choice: the target, what earlier requests cover, and a seed. */
-interface Choice {
+/** The facts by which requests are chosen. */
+interface ChoiceOptions {
   readonly target: Target;
   readonly reach: Reach;
-  /** Names of the pairs that earlier requests have. */
+  /** Names of the pairs of values that earlier requests of the run cover. */
   readonly covered: ReadonlySet<string>;
-  /** The rows of earlier requests. Their triples are not new. */
+  /** The rows of earlier requests. A triple that they contain is not new. */
   readonly known: readonly Row[];
   readonly seed: number;
 }
 
-/** The rows that would cover every missing pair, and those to send. */
+/** All rows that would cover the missing pairs, and those of them that the run sends. */
 export interface ChosenRows {
   readonly all: readonly Row[];
   readonly sent: readonly Row[];
 }
 
-/** Chooses the requests to send at the end of a run, for the pairs that no earlier request has. */
-export function chooseRows({ target, reach, covered, known, seed }: Choice): ChosenRows {
+/** Chooses the requests to send at the end of a run, for the pairs of values that no earlier request covers. */
+export function chooseRows({ target, reach, covered, known, seed }: ChoiceOptions): ChosenRows {
   const { covering } = reach;
   const all = covering.cover({ covered: new Set(covered), seed, costOf, needed: neededRows(target) });
   const rows = all.filter(isFresh);
-  if (target.clock === null) return { all, sent: affordable(rows, covering.pairsIn, covered, target) };
+  if (target.clock === null) return { all, sent: chooseAffordable(rows, covering.pairsIn, covered, target) };
   return {
     all,
     sent: [...rows, ...covering.extend({ known: [...known, ...rows], begun: rowsOfGroups(target), seed })],
@@ -58,10 +58,10 @@ export function chooseRows({ target, reach, covered, known, seed }: Choice): Cho
 }
 
 /**
- * Chooses the generated requests to send on a real clock. Prefers those that cover the most pairs, and limits agent
- * executions.
+ * Chooses the requests to send to a target without a test clock, where each may have to wait. Prefers those that cover
+ * the most missing pairs, and limits agent executions.
  */
-function affordable(
+function chooseAffordable(
   rows: readonly Row[],
   pairsIn: (row: Row) => readonly string[],
   covered: ReadonlySet<string>,
@@ -70,7 +70,7 @@ function affordable(
   const isScarce = hasFewRequests(target);
   const worthOf = (row: Row): number => pairsIn(row).filter((name) => !covered.has(name)).length;
   const byWorth = rows.toSorted((one, other) => worthOf(other) - worthOf(one));
-  const invalid = byWorth.filter(({ key = "" }) => isRefusedKey(key));
+  const invalid = byWorth.filter(({ key = "" }) => isRejectedKeyKind(key));
   let executions = 0;
   const valid = byWorth.filter((row) => !invalid.includes(row) && (!runsAgent(row) || executions++ < maxExecutions));
   return [

@@ -4,7 +4,7 @@ import type { EndpointName } from "../../spec/endpoints.ts";
 
 type Clauses = readonly ClauseId[];
 
-/** The must clause about a success of each endpoint. */
+/** The `must` clause about a success of each endpoint. */
 const clauseOfEndpoint: Readonly<Record<EndpointName, ClauseId>> = {
   invoke: "INV-1",
   stream: "SSE-1",
@@ -25,7 +25,7 @@ const clausesOfUnknownAgent: Readonly<Partial<Record<EndpointName, ClauseId>>> =
   health: "HLT-18",
 };
 
-/** Must clauses that speak of one value of a dimension. */
+/** The `must` clauses about one value of a dimension. */
 const clausesOfValue: { readonly [D in Dimension]?: Readonly<Partial<Record<string, Clauses>>> } = {
   key: {
     missing: ["AUTH-2"],
@@ -60,7 +60,7 @@ const clausesOfValue: { readonly [D in Dimension]?: Readonly<Partial<Record<stri
   },
 };
 
-/** Must clauses of dimensions. They apply to each value that has no clause of its own. */
+/** The `must` clauses about a whole dimension, for values without a clause of their own. */
 const clausesOfDimension: { readonly [D in Dimension]?: Clauses } = {
   session: ["INV-17"],
   query: ["INV-22"],
@@ -76,7 +76,9 @@ const clausesOfDimension: { readonly [D in Dimension]?: Clauses } = {
 const isEndpoint = (name: string): name is EndpointName => Object.hasOwn(clauseOfEndpoint, name);
 const isDimension = (name: string): name is Dimension => Object.hasOwn(dimensions, name);
 
-/** Returns the values of a pair by dimension: `endpoint=list key=wrong`. Values may contain spaces. */
+/**
+ * Splits the name of a pair, such as `endpoint=list key=wrong`, into dimensions and values. Values may contain spaces.
+ */
 function valuesOf(pair: string): [Dimension, string][] {
   const names = [...pair.matchAll(/(?:^| )(\w+)=/g)];
   return names.flatMap((match, at): [Dimension, string][] => {
@@ -87,8 +89,8 @@ function valuesOf(pair: string): [Dimension, string][] {
 }
 
 /**
- * Returns the must clauses of a pair of values. These are the clauses that speak of one of its values. If there are
- * none, it is the clause of its endpoint, or else AUTH-1.
+ * Returns the `must` clauses that a pair of values concerns: those about one of its values, else that of its endpoint,
+ * else AUTH-1.
  */
 export function clausesOfPair(pair: string): readonly ClauseId[] {
   const values = valuesOf(pair);

@@ -8,21 +8,21 @@ import type { Target, TargetKey } from "../../target/target.ts";
 import { requestOfRow } from "./requests.ts";
 
 /**
- * Endpoints for the first two requests of each key, in turn. The first line has endpoints where a valid request
- * succeeds and creates nothing.
+ * Endpoints of the first two requests of each key: two for the first key, the next two for the second, and so on. Valid
+ * requests to those in the first line succeed and create nothing.
  */
 const endpoints = [
   ...(["invoke", "stream", "stream", "invoke", "health", "keyUsage", "usage", "list", "keyUsage", "health"] as const),
   ...(["webhooks", "deliveries", "deliveries", "alerts", "batch", "webhooks", "alerts", "batch"] as const),
 ] as const satisfies readonly EndpointName[];
-const perKey = 2;
-const maxKeys = endpoints.length / perKey;
+const requestsPerKey = 2;
+const maxKeys = endpoints.length / requestsPerKey;
 
 /**
- * Valid keys other than the main key. Leaves out keys that other probes test, such as temporary keys and keys near
- * their quota.
+ * Returns the valid keys other than the main key, without those that other probes must find unused or unchanged, such
+ * as temporary keys. Empty without a test clock.
  */
-function firstKeys(target: Target): TargetKey[] {
+function keysToUseFirst(target: Target): TargetKey[] {
   if (target.clock === null) return [];
   const main = mainKey(target);
   const isFit = (key: TargetKey): boolean =>
@@ -38,23 +38,23 @@ const rowFor = (endpoint: EndpointName): Row => ({
   agent: "answering",
   query: "plain",
   page: "absent",
-  // Sends a truncated body to endpoints where a valid body would create something.
+  // The body is truncated where a valid one would create something.
   body: endpoint === "invoke" || endpoint === "stream" ? "valid" : "truncated",
 });
 
 const runsAgent = (endpoint: EndpointName): boolean => endpoint === "invoke" || endpoint === "stream";
 
 /**
- * Sends the first two requests of each key, each to another endpoint. Without a test clock it sends nothing, because
- * other probes need these requests of the key's allowance.
+ * Sends the first two requests of each key, to two endpoints. Sends nothing without a test clock, because other probes
+ * then need these requests of the key's limit.
  */
 export const keysFirstUsed = probe(
   "each key is used for the first time, on different endpoints",
   {
     since: "1.1",
-    requests: (target) => firstKeys(target).length * perKey,
-    executions: (target) => endpoints.slice(0, firstKeys(target).length * perKey).filter(runsAgent).length,
-    keys: firstKeys,
+    requests: (target) => keysToUseFirst(target).length * requestsPerKey,
+    executions: (target) => endpoints.slice(0, keysToUseFirst(target).length * requestsPerKey).filter(runsAgent).length,
+    keys: keysToUseFirst,
     reads: true,
     stage: "opening",
     mayDropRequests: true,
@@ -74,8 +74,8 @@ export const keysFirstUsed = probe(
       listed: null,
     };
     let requests = 0;
-    for (const [at, key] of firstKeys(target).entries())
-      for (const endpoint of endpoints.slice(at * perKey, (at + 1) * perKey)) {
+    for (const [at, key] of keysToUseFirst(target).entries())
+      for (const endpoint of endpoints.slice(at * requestsPerKey, (at + 1) * requestsPerKey)) {
         const request = requestOfRow(rowFor(endpoint), parts);
         if (request === null || (readOnly && publishedEndpoints[endpoint].method === "POST")) continue;
         const sent = client.as(key).send(request.method, request.path, { ...request.options, unpaced: true });

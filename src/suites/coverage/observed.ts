@@ -11,7 +11,7 @@ import { agentOfRole, keyOfKind } from "./reach.ts";
 import { dimensions } from "../../spec/dimensions.ts";
 import { textKindOf } from "./texts.ts";
 
-/** Parameters of {@link rowsOfExchange} for recognising keys, agents and pages. */
+/** Facts by which {@link rowsOfExchange} recognises keys, agents and pages. */
 export interface RowReader {
   readonly target: Target;
   /** The text of the main key. Invalid keys are recognised by their difference from it. */
@@ -117,22 +117,22 @@ function fieldsIn({ request }: Exchange, endpoint: string): Readonly<Record<stri
   const whole = isRespelled ? "spelled otherwise" : "valid";
   return {
     body: query === undefined ? "without query" : typeof query === "string" ? whole : "query of another type",
-    session: optionalText(sent["session_id"]),
+    session: textKindOrAbsent(sent["session_id"]),
     query: typeof query === "string" ? textKindOf(query) : "none",
-    temperature: optional(getPath(parameters, "temperature")),
-    maxTokens: optional(getPath(parameters, "max_tokens")),
+    temperature: valueOrAbsent(getPath(parameters, "temperature")),
+    maxTokens: valueOrAbsent(getPath(parameters, "max_tokens")),
     context: getPath(parameters, "context") === undefined ? "absent" : "object",
-    unknownParameter: hasOther(parameters) ? "present" : "absent",
+    unknownParameter: hasUnknownParameter(parameters) ? "present" : "absent",
     streamParameters: streamNames.some((name) => getPath(parameters, name) !== undefined) ? "present" : "absent",
   };
 }
 
 const streamNames = ["resume_from_index", "stream_delay_ms", "chunk_size"] as const;
 const knownNames: readonly string[] = ["temperature", "max_tokens", "context", ...streamNames];
-const hasOther = (parameters: unknown): boolean =>
+const hasUnknownParameter = (parameters: unknown): boolean =>
   isObject(parameters) && Object.keys(parameters).some((name) => !knownNames.includes(name));
-const optional = (value: unknown): string => (value === undefined ? "absent" : JSON.stringify(value));
-const optionalText = (value: unknown): string => (typeof value === "string" ? textKindOf(value) : "absent");
+const valueOrAbsent = (value: unknown): string => (value === undefined ? "absent" : JSON.stringify(value));
+const textKindOrAbsent = (value: unknown): string => (typeof value === "string" ? textKindOf(value) : "absent");
 
 /** Returns the names of a page. A page can have two names: the first page may also be the last. */
 function pagesIn(url: string, listed: number | null): Readonly<Record<"page" | "limit", string>>[] {

@@ -16,14 +16,14 @@ import { validKeyKinds, missingFor } from "./reach.ts";
 import { rowsInUsedUpStates } from "./triples.ts";
 
 /**
- * The dimensions whose value the harness can choose for a request. It cannot choose the age of a request, which follows
- * from earlier requests.
+ * Dimensions in which the harness can choose a request's value. It cannot choose how long after others a request comes
+ * (its age).
  */
-const chosen = (Object.keys(dimensions) as Dimension[]).filter((name) => !(name in pairedOnly));
+const choosableDimensions = (Object.keys(dimensions) as Dimension[]).filter((name) => !(name in pairedOnly));
 
 const inputOf = (values: (name: Dimension) => readonly string[], more: readonly Exclusion[] = []): CoveringInput => ({
-  values: Object.fromEntries(chosen.map((name) => [name, values(name)])),
-  refused: Object.fromEntries(chosen.map((name) => [name, dimensions[name].refused])),
+  values: Object.fromEntries(choosableDimensions.map((name) => [name, values(name)])),
+  refused: Object.fromEntries(choosableDimensions.map((name) => [name, dimensions[name].refused])),
   exclusions: [...exclusions, ...more],
   isPaired: () => true,
   counts: (value) => value !== "none",
@@ -33,18 +33,15 @@ const [writing, reading] = [true, false].map((takesBody) =>
   endpointNames.filter((name) => (publishedEndpoints[name].method === "POST") === takesBody),
 );
 /**
- * Combinations that a read-only run leaves out, because they need a POST or PUT. For an endpoint with POST, the
- * undocumented method (`other`) is GET, which is allowed.
+ * Combinations that a read-only run leaves out, because they need a POST or PUT. The undocumented method (`other`) is
+ * GET on an endpoint with POST, and PUT on one with GET.
  */
 const onlyGet: readonly Exclusion[] = [
   { when: { endpoint: writing ?? [] }, only: { method: ["other"] }, because: "a POST is not sent" },
   { when: { endpoint: reading ?? [] }, only: { method: ["documented"] }, because: "a PUT is not sent" },
 ];
 
-/**
- * Caches covering arrays by their input. To prepare one takes a tenth of a second, and most targets have the same
- * input.
- */
+/** Caches covering arrays by their input. Preparing one takes 0.1 s, and most targets have the same input. */
 const coverings = memoizeByValue((input: string): Covering => {
   const { values, readOnly } = JSON.parse(input) as {
     readonly values: Readonly<Record<Dimension, readonly string[]>>;
@@ -53,18 +50,20 @@ const coverings = memoizeByValue((input: string): Covering => {
   return prepareCovering(inputOf((name) => values[name], readOnly ? onlyGet : []));
 });
 const coveringOf = (values: (name: Dimension) => readonly string[], readOnly: boolean): Covering =>
-  coverings(JSON.stringify({ values: Object.fromEntries(chosen.map((name) => [name, values(name)])), readOnly }));
+  coverings(
+    JSON.stringify({ values: Object.fromEntries(choosableDimensions.map((name) => [name, values(name)])), readOnly }),
+  );
 
-/** Names of all pairs of values, for any target and any bounds, in a fixed order. */
+/** Returns the names of all pairs of values in a fixed order, whatever the target and the bounds are. */
 export const allPairs = (): readonly string[] => coveringOf((name) => dimensions[name].values, false).possiblePairs();
 
-/** Number of pairs of values that a run cannot cover, and the setting or key that would enable them. */
+/** A number of pairs of values that a run cannot cover, and the setting or key that they need. */
 export interface CutPairs {
   readonly needs: Enabler;
   readonly pairs: number;
 }
 
-/** The pairs of values that a run can cover (`pairs`), and the reasons for all others (`cut`). */
+/** The pairs of values that a run can cover (`pairs`), and what all others need (`cut`). */
 export interface Reach {
   readonly covering: Covering;
   readonly pairs: ReadonlySet<string>;
@@ -72,11 +71,12 @@ export interface Reach {
   readonly cut: readonly CutPairs[];
 }
 
-/** Finds the pairs of values that the target's keys, agents and clock allow. */
-export const reachOf = (target: Target, readOnly: boolean): Reach => (readOnly ? reachByReads : fullReach)(target);
+/** Returns the pairs of values that a run can cover with the target's keys, agents and clock. */
+export const reachOf = (target: Target, readOnly: boolean): Reach =>
+  (readOnly ? reachReadOnly : reachWithWrites)(target);
 
-const fullReach = memoizeByObject((target: Target) => findReach(target, false));
-const reachByReads = memoizeByObject((target: Target) => findReach(target, true));
+const reachWithWrites = memoizeByObject((target: Target) => findReach(target, false));
+const reachReadOnly = memoizeByObject((target: Target) => findReach(target, true));
 
 function findReach(target: Target, readOnly: boolean): Reach {
   const lacks = (name: Dimension, value: string): Enabler | null => missingFor(name, value, target);
@@ -87,11 +87,11 @@ function findReach(target: Target, readOnly: boolean): Reach {
   const all = allPairs();
   const cut = all
     .filter((pair) => !pairs.has(pair))
-    .map((pair) => ({ needs: causeOf(pair, lacks, readOnly), pairs: 1 }));
+    .map((pair) => ({ needs: needOfPair(pair, lacks, readOnly), pairs: 1 }));
   return { covering, pairs, total: all.length, cut: mergeCuts(cut) };
 }
 
-/** Adds up the pairs that need the same setting or key. The largest number comes first. */
+/** Adds up the pairs with the same need. The largest number comes first. */
 export const mergeCuts = (cuts: readonly CutPairs[]): CutPairs[] =>
   [...Map.groupBy(cuts, ({ needs }) => JSON.stringify(needs)).values()]
     .flatMap((each) =>
@@ -100,11 +100,15 @@ export const mergeCuts = (cuts: readonly CutPairs[]): CutPairs[] =>
     .toSorted((one, other) => other.pairs - one.pairs);
 
 /**
- * Returns what would enable a pair that the run cannot cover: the first value that the target lacks, or else the end of
- * read-only mode.
+ * Returns the need of a pair that the run cannot cover: that of its first value which the target lacks, else a run that
+ * is not read-only.
  */
-function causeOf(pair: string, lacks: (name: Dimension, value: string) => Enabler | null, readOnly: boolean): Enabler {
-  for (const name of chosen)
+function needOfPair(
+  pair: string,
+  lacks: (name: Dimension, value: string) => Enabler | null,
+  readOnly: boolean,
+): Enabler {
+  for (const name of choosableDimensions)
     for (const value of dimensions[name].values) {
       const cause = ` ${pair} `.includes(`${name}=${value} `) ? lacks(name, value) : null;
       if (cause !== null) return cause;
@@ -113,10 +117,10 @@ function causeOf(pair: string, lacks: (name: Dimension, value: string) => Enable
 }
 
 /**
- * Requests with two mistakes (key and body), for every endpoint with a body. Each endpoint may check them in another
- * order.
+ * Requests that have both an invalid key and an invalid body, for every endpoint with a body. Each endpoint may check
+ * the two in another order.
  */
-const mistakesAtOnce: readonly Row[] = (writing ?? []).flatMap((endpoint) => [
+const rowsWithTwoMistakes: readonly Row[] = (writing ?? []).flatMap((endpoint) => [
   { endpoint, method: "documented", key: "wrong", body: "truncated" },
   { endpoint, method: "documented", key: "missing", body: "array" },
 ]);
@@ -133,16 +137,16 @@ export const plainFields = {
 } as const satisfies Row;
 
 /**
- * Requests to send even if no uncovered pair needs them. They cover some triples of values, and give checks the
- * evidence that they need.
+ * Returns rows to send even if they cover no missing pair. They cover some triples of values, and some checks need
+ * them.
  */
 export function neededRows(target: Target): readonly Row[] {
   const kinds = usableKeys(target).flatMap(({ tier }) => tier ?? []);
   const plain = { method: "documented", state: "fresh" };
   const invoke = { ...plain, endpoint: "invoke", key: mainKey(target)?.tier ?? "", agent: "answering" };
   return [
-    ...mistakesAtOnce,
-    ...rowsOfAges(target),
+    ...rowsWithTwoMistakes,
+    ...rowsAfterResets(target),
     ...[...new Set(kinds)].flatMap((key) =>
       ["invoke", "stream", "health"].map((endpoint) => ({
         ...plain,
@@ -168,10 +172,10 @@ export function neededRows(target: Target): readonly Row[] {
 }
 
 /**
- * A request with each key to each endpoint, sent as the key's first request after a reset. Empty without a test clock,
- * because the run would have to wait for the resets.
+ * Returns a row for each kind of valid key and each endpoint, to be sent as the key's first request in a window. Empty
+ * without a test clock, because the run would have to wait for the windows.
  */
-function rowsOfAges(target: Target): readonly Row[] {
+function rowsAfterResets(target: Target): readonly Row[] {
   if (target.clock === null) return [];
   const hasAgent = missingFor("agent", "answering", target) === null;
   const endpoints = endpointNames.filter(
@@ -192,8 +196,8 @@ function rowsOfAges(target: Target): readonly Row[] {
 const ofAnAgent: readonly string[] = ["invoke", "stream", "health"];
 
 /**
- * The requests to send while a limit of a key is used up: one for every endpoint, kind of key and limit. Their other
- * values are chosen so that they form new pairs.
+ * The rows to send while a limit of a key is used up: at least one for every endpoint, kind of key and limit. Their
+ * other values form new pairs.
  */
 const rowsInStates = memoizeByPair((target: Target, seed: number): readonly Row[] => {
   const { covering } = reachOf(target, false);
@@ -202,7 +206,7 @@ const rowsInStates = memoizeByPair((target: Target, seed: number): readonly Row[
   const needed = states.flatMap((state) =>
     (state === "tokens spent" ? ["near quota"] : kinds).flatMap((key) => [
       ...endpointNames.map((endpoint) => ({ endpoint, key, state, method: "documented" })),
-      // Health requests to further agents are free, because no limit counts them.
+      // More health requests cost nothing, because no limit counts them.
       ...["degraded", "unhealthy"].map((agent) => ({ endpoint: "health", key, state, method: "documented", agent })),
     ]),
   );
@@ -212,8 +216,7 @@ const rowsInStates = memoizeByPair((target: Target, seed: number): readonly Row[
 });
 
 /**
- * Returns the requests to send while a limit of this kind of key is used up. Without a test clock, returns one for each
- * endpoint.
+ * Returns the rows to send while one limit of a kind of key is used up. Without a test clock, one for each endpoint.
  */
 export function rowsInState(
   target: Target,

@@ -17,13 +17,13 @@ import { type Fixtures, prepareFixtures } from "../shared/key-trials/fixtures.ts
 import { hasStatus, isSuccess } from "../shared/response.ts";
 import { rowsOfExchange } from "./observed.ts";
 import { passTimeBetween } from "./passing-time.ts";
-import { countPairs, neededForLimit, noAnswer, type PairCounts } from "./account.ts";
+import { countPairs, neededForLimit, noResponseNeed, type PairCounts } from "./account.ts";
 import { chooseRows, isFresh, maxExecutions, maxValid, runsAgent } from "./choose.ts";
 import { reachOf, rowsInState } from "./plan.ts";
-import { derivedKinds, isRefusedKey, keyForUrl, keyOfKind } from "./reach.ts";
+import { derivedKinds, isRejectedKeyKind, keyForUrl, keyOfKind } from "./reach.ts";
 import { credentialsOf, type RequestParts, requestOfRow, withQuery } from "./requests.ts";
 
-/** A generated request, as values of the dimensions (`row`) and as it was sent (`exchange`). */
+/** A generated request: its values in all dimensions (`row`) and its exchange. */
 export interface GeneratedRequest {
   readonly row: Row;
   readonly exchange: Exchange;
@@ -32,7 +32,7 @@ export interface GeneratedRequest {
 /** Evidence of the pairs of values that the requests of a run cover. */
 export interface PairCoverage extends PairCounts {
   readonly generated: readonly GeneratedRequest[];
-  /** Endpoints that answered 401 to a kind of key, in some request without another mistake. */
+  /** Endpoints that answered 401 to a kind of key in some request without another mistake. */
   readonly rejecting: readonly { readonly endpoint: string; readonly key: string }[];
   /** Values of the run's successful requests, such as `temperature=2`, by endpoint. */
   readonly accepted: Readonly<Record<string, readonly string[]>>;
@@ -40,22 +40,22 @@ export interface PairCoverage extends PairCounts {
   readonly seed?: number;
 }
 
-/** Approximate number of generated requests, and of agent executions among them, with a test clock. */
+/** Approximate number of generated requests with a test clock, and of agent executions among them. */
 const costWithTestClock = { requests: 290, executions: 55 } as const;
 /**
- * Maximum number of 429s in response to invalid keys. After these, the run sends no more invalid keys, because the
- * target may be limiting the client's address.
+ * Number of 429 responses to invalid keys after which the run waits a minute, or without a test clock sends no more
+ * invalid keys. The target may be limiting the client's address.
  */
 const maxLimited = 2;
 /**
- * Maximum number of agent executions on one endpoint despite the same invalid key or body. After these, the run stops
- * sending that combination.
+ * How often an endpoint may run an agent despite the same kind of invalid key or body. After that, the run sends no
+ * more such requests.
  */
 const maxForbiddenRuns = 2;
 const maxAgentMs = 60_000;
 
 /**
- * Sends generated requests at the end of a run, so that each pair of values that the target allows occurs in some
+ * Sends generated requests at the end of a run, so that every pair of values that the target allows occurs in some
  * request.
  */
 export const cornersRequested = probe(
@@ -140,10 +140,10 @@ const partsOf = (context: ProbeContext, fixtures: Fixtures): RequestParts => ({
   listed: listedOf(context),
 });
 
-/** Callbacks of the function that sends the rows. */
+/** Callbacks of {@link sendRows}. */
 interface RowEvents {
   readonly onSent: (row: Row, exchange: Exchange) => void;
-  /** Called for a row without a response, with the requirement that would enable one. */
+  /** Called for a row that was not sent or got no response, with what that needs. */
   readonly leaveOut: (row: Row, needs: Enabler) => void;
 }
 
@@ -164,8 +164,8 @@ async function sendRows(
       leaveOut(row, need("receiver"));
       return;
     }
-    if (!isAnswered(exchange)) leaveOut(row, noAnswer);
-    if (isRefusedKey(row["key"] ?? "") && hasStatus(exchange, 429)) limited += 1;
+    if (!isAnswered(exchange)) leaveOut(row, noResponseNeed);
+    if (isRejectedKeyKind(row["key"] ?? "") && hasStatus(exchange, 429)) limited += 1;
     if (isSuccess(exchange))
       for (const name of forbiddenIn(row)) forbiddenRuns.set(name, (forbiddenRuns.get(name) ?? 0) + 1);
     generated.push({ row, exchange });
@@ -180,7 +180,7 @@ async function sendRows(
       continue;
     }
     await passBefore(row);
-    if (isRefusedKey(row["key"] ?? "") && limited >= maxLimited) {
+    if (isRejectedKeyKind(row["key"] ?? "") && limited >= maxLimited) {
       if (!(await passMinuteIfClock(context.time))) {
         leaveOut(row, need("clock"));
         continue;
@@ -191,7 +191,7 @@ async function sendRows(
       await send(row);
     } catch (error) {
       if (!(error instanceof SkipError)) throw error;
-      const needs = error.skipReason.needs ?? noAnswer;
+      const needs = error.skipReason.needs ?? noResponseNeed;
       if (error instanceof RequestBudgetExhausted) spent = needs;
       leaveOut(row, needs);
     }
@@ -200,29 +200,31 @@ async function sendRows(
   return generated;
 }
 
-/** Names each value of an invoke or stream that the target must refuse, together with the endpoint. */
+/**
+ * Returns a name for each value of an invoke or stream that the target must refuse: the endpoint, the dimension and the
+ * value.
+ */
 const forbiddenIn = ({ endpoint = "", method, key = "", body = "" }: Row): string[] =>
   (endpoint === "invoke" || endpoint === "stream") && method === "documented"
     ? [
-        ...(isRefusedKey(key) ? [`${endpoint} key=${key}`] : []),
+        ...(isRejectedKeyKind(key) ? [`${endpoint} key=${key}`] : []),
         ...(dimensions.body.refused.some((each) => each === body) ? [`${endpoint} body=${body}`] : []),
       ]
     : [];
 
 /**
- * Sorts requests by key, so that the headers of consecutive responses show what each request costs. Invalid keys come
- * last.
+ * Sorts rows by key, so that the headers of consecutive responses show what each request costs. Invalid keys come last.
  */
 const inOrderOfKeys = (rows: readonly Row[]): Row[] => {
   const byKey = [...Map.groupBy(rows, ({ key = "" }) => key)];
   return byKey
-    .toSorted(([one], [other]) => Number(isRefusedKey(one)) - Number(isRefusedKey(other)))
+    .toSorted(([one], [other]) => Number(isRejectedKeyKind(one)) - Number(isRejectedKeyKind(other)))
     .flatMap(([, own]) => own);
 };
 
 /**
- * Passes a minute if there is a test clock, so that a limit on the client's address admits requests again. Returns
- * whether the minute passed.
+ * With a test clock, lets a minute pass, so that a limit on the client's address admits requests again. Returns whether
+ * it did.
  */
 async function passMinuteIfClock(time: ProbeContext["time"]): Promise<boolean> {
   if (time.canAdvance) await time.passTime(minuteOverMs, "the client's address is limited");
@@ -238,7 +240,7 @@ async function sendRow(
   const own = clientOf(row["key"] ?? "", client, target);
   if (request === null || own === null) return null;
   const { query, ...credentials } = credentialsOf(row["key"] ?? "", own.key.key);
-  const isUnpaced = isRefusedKey(row["key"] ?? "") && target.clock === null;
+  const isUnpaced = isRejectedKeyKind(row["key"] ?? "") && target.clock === null;
   const sent = own.send(request.method, withQuery(request.path, query), {
     ...request.options,
     ...credentials,
@@ -253,7 +255,7 @@ function clientOf(kind: string, client: Client, target: Target): Client | null {
   return key === null ? null : client.as(key);
 }
 
-/** A key, and the name of the limit of the key that the run has used up. */
+/** A key one of whose limits the run has used up. */
 interface UsedKey {
   readonly key: TargetKey;
   /** The key's value in the dimension `key`. */
@@ -262,8 +264,8 @@ interface UsedKey {
 }
 
 /**
- * Builds a request to every endpoint, for a key of which one limit is used up. Each returned function sends one
- * request. Only checks of requirement set 1.1 judge them.
+ * Prepares requests to every endpoint for a key one of whose limits is used up. Each returned function sends one of
+ * them. Only checks since requirement set 1.1 judge these requests.
  */
 export function requestsInState(context: ProbeContext, { key, kind, state }: UsedKey): (() => PendingExchange)[] {
   const own = context.client.as(key).since("1.1");
@@ -282,7 +284,7 @@ export function requestsInState(context: ProbeContext, { key, kind, state }: Use
   });
 }
 
-/** Sends a request to every endpoint, in sequence, while a limit of a key is used up. */
+/** Sends a request to every endpoint, one after the other, while one limit of a key is used up. */
 export async function requestInState(context: ProbeContext, used: UsedKey): Promise<void> {
   for (const open of requestsInState(context, used)) await open().finished;
 }

@@ -14,7 +14,7 @@ import {
   usableKeys,
 } from "../../target/target.ts";
 
-/** Kinds of keys that a target file must name, and the setting for each. */
+/** Kinds of keys that the target file must name, each with its setting. */
 const keyNeeds = {
   "read-only": "keys.readOnly",
   "one agent": "keys.oneAgent",
@@ -27,8 +27,8 @@ const keyNeeds = {
 const isNamedKind = (kind: string): kind is keyof typeof keyNeeds => Object.hasOwn(keyNeeds, kind);
 
 /**
- * Returns the target's key of a kind; `null` if the target has none, or if the kind is derived from the main key (see
- * `derivedKinds`).
+ * Returns the target's key of a kind. `null` if the target has none, or if the harness derives the kind from the main
+ * key (`derivedKinds`).
  */
 export const keyOfKind = (kind: string, target: Target): TargetKey | null =>
   isNamedKind(kind)
@@ -49,7 +49,7 @@ export const derivedKinds: readonly string[] = [
 ];
 
 /** Whether the target must reject requests with this kind of key. */
-export const isRefusedKey = (kind: string): boolean => dimensions.key.refused.some((each) => each === kind);
+export const isRejectedKeyKind = (kind: string): boolean => dimensions.key.refused.some((each) => each === kind);
 
 export const validKeyKinds = (target: Target): string[] => {
   const tiers = usableKeys(target).flatMap(({ tier }) => tier ?? []);
@@ -57,13 +57,13 @@ export const validKeyKinds = (target: Target): string[] => {
 };
 
 /**
- * Returns a key that may be sent in a URL, although URLs end up in logs. On loopback this is the main key, elsewhere a
- * key that the target file marks as disposable. Returns `null` if there is none.
+ * Returns a key that may stand in a URL although URLs end up in logs: the main key on loopback, elsewhere a key that
+ * the target file marks as disposable. `null` without one.
  */
 export const keyForUrl = (target: Target): TargetKey | null =>
   isLoopback(target.baseUrl) ? mainKey(target) : (usableKeys(target).find(({ disposable }) => disposable) ?? null);
 
-/** Returns what the target file would have to name for this value of a dimension; `null` if nothing is missing. */
+/** Returns what the target file must name so that requests can have a value; `null` if nothing is missing. */
 export function missingFor(dimension: Dimension, value: string, target: Target): Enabler | null {
   if (dimension === "endpoint") return value === "batch" && target.paths.batch === null ? need("paths.batch") : null;
   if (dimension === "key") return missingKey(value, target);

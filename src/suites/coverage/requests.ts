@@ -8,7 +8,7 @@ import { type EndpointRequest, requestFor } from "../shared/key-trials/send-tria
 import { agentOfRole } from "./reach.ts";
 import { isTextKind, textKinds } from "./texts.ts";
 
-/** The target, agents and ids that generated requests may use. */
+/** The target, agents and ids that generated requests may name. */
 export interface RequestParts {
   readonly target: Target;
   readonly fixtures: Fixtures;
@@ -17,7 +17,7 @@ export interface RequestParts {
   readonly listed: number | null;
 }
 
-/** Builds a request from one value for each dimension (a row). Returns `null` if the target lacks something for it. */
+/** Builds the request with a row's values. Returns `null` if the target lacks something that the request needs. */
 export function requestOfRow(row: Row, parts: RequestParts): EndpointRequest | null {
   const endpoint = row["endpoint"] as EndpointName;
   const { method: documented } = publishedEndpoints[endpoint];
@@ -38,12 +38,12 @@ function pathOf(row: Row, endpoint: EndpointName, parts: RequestParts): string |
   const { fixtures } = parts;
   const path = requestFor[endpoint]({ ...fixtures, webhook: fixtures.webhook ?? placeholder })?.path;
   if (path !== undefined) return path;
-  // An unknown id suffices: the request is legal, and the target must answer it, if only with 404.
+  // The id need not exist: the request is legal, and the target must answer it, with 404.
   if (endpoint === "deliveries") return "/webhooks/no-such-webhook-7f3a/deliveries";
   return endpoint === "operations" ? "/operations/no-such-operation-7f3a" : null;
 }
 
-/** A webhook body that is not sent. It only serves to build a path. */
+/** Stands for a webhook's body where only the path of the request matters. It is never sent. */
 const placeholder = { url: "", events: [], secret: "" };
 
 const agentOf = ({ agent = "" }: Row, { target, unknownAgent }: RequestParts): string | RoleAssignment | null =>
@@ -67,14 +67,14 @@ const brokenBodies: Readonly<Partial<Record<string, string>>> = {
   absent: "",
 };
 
-/** Builds the body of a POST. Returns `null` if the target lacks something for it. */
+/** Builds the body of a POST with a row's values. Returns `null` if the target lacks something that the body needs. */
 function bodyOf(row: Row, endpoint: EndpointName, parts: RequestParts): SendOptions | null {
   const text = brokenBodies[row["body"] ?? ""];
   if (text !== undefined) return { text };
   if (endpoint !== "invoke" && endpoint !== "stream") return requestFor[endpoint](parts.fixtures)?.options ?? null;
   const agent = agentOf(row, parts);
   const fields = bodyFor(agent ?? "", fieldsOf(row));
-  return row["body"] === "spelled otherwise" ? { text: spelledOtherwise(fields) } : { json: fields };
+  return row["body"] === "spelled otherwise" ? { text: respellJson(fields) } : { json: fields };
 }
 
 function fieldsOf(row: Row): Record<string, unknown> {
@@ -101,16 +101,16 @@ const parametersOf = ({ temperature = "", maxTokens = "", context, unknownParame
   ...(streamParameters === "present" ? { resume_from_index: 0, stream_delay_ms: 0, chunk_size: 8 } : {}),
 });
 
-/** Writes the same JSON object with other white space, reversed order of keys and an escaped key name. */
-const spelledOtherwise = (fields: object): string =>
+/** Writes a JSON object with other white space, its fields in reverse order, and an escape in a field name. */
+const respellJson = (fields: object): string =>
   `\r\n\t${JSON.stringify(Object.fromEntries(Object.entries(fields).toReversed()), null, "\t")}\n`.replace(
     '"query"',
     String.raw`"\u0071uery"`,
   );
 
 /**
- * Returns how a request sends a kind of key that differs from the documented way. Returns `{}` for other kinds: the
- * client then sends its key as usual.
+ * Returns the headers or query of a request that sends its key in an unusual way. Returns `{}` for the other kinds of
+ * keys: the client sends these as usual.
  */
 export function credentialsOf(
   kind: string,
@@ -140,7 +140,7 @@ export function credentialsOf(
   }
 }
 
-/** Returns the key with another two-letter prefix. If the key has no prefix, adds one. */
+/** Returns the key with another two-letter prefix in place of its own, or in front if it has none. */
 function withOtherPrefix(key: string): string {
   const prefix = prefixOf(key);
   return prefix === null ? `zz_${key}` : (prefix === "zz_" ? "qq_" : "zz_") + key.slice(prefix.length);

@@ -5,69 +5,77 @@ import type { Target } from "../../target/target.ts";
 import { validKeyKinds, missingFor } from "./reach.ts";
 
 /**
- * A group of generated requests that share some values, so that triples of values are covered. Each request of the
- * group takes the next kind of key and the next of the alternatives.
+ * A group of generated requests that share some values, to cover triples of values. From request to request, the kind
+ * of key and the other values take turns.
  */
 interface RowGroup {
   readonly endpoints: readonly string[];
   readonly keys: "valid" | "refused";
-  /** Alternatives for the remaining values. The requests take them in turn. */
+  /** Values that the requests of the group take in turn. */
   readonly values: readonly Row[];
   /** Number of requests to each endpoint. */
   readonly count: number;
 }
 
-const ofAgents = ["invoke", "stream", "health"] as const;
-const ofQueries = ["invoke", "stream"] as const;
-const creating = ["webhooks", "alerts", "batch"] as const;
-const whole = [{ body: "valid" }, { body: "spelled otherwise" }] as const;
-const answering = ["answering", "streaming", "remembering"] as const;
-/** Agents that respond quickly. A server that wrongly accepts the key then costs the run little time. */
-const quick = ["answering", "streaming", "failing", "failingInStream", "degraded", "unhealthy"] as const;
-const failing = ["failing", "failingInStream", "overloaded", "degraded", "unhealthy"] as const;
-const others = endpointNames.filter(
-  (name) => name !== "list" && ![...ofAgents, ...creating].some((each) => each === name),
+const agentEndpoints = ["invoke", "stream", "health"] as const;
+const queryEndpoints = ["invoke", "stream"] as const;
+const creatingEndpoints = ["webhooks", "alerts", "batch"] as const;
+const validBodies = [{ body: "valid" }, { body: "spelled otherwise" }] as const;
+const answeringRoles = ["answering", "streaming", "remembering"] as const;
+/** Roles whose agents respond quickly. If a server wrongly accepts the key, the run then loses little time. */
+const quickRoles = ["answering", "streaming", "failing", "failingInStream", "degraded", "unhealthy"] as const;
+const failingRoles = ["failing", "failingInStream", "overloaded", "degraded", "unhealthy"] as const;
+const otherEndpoints = endpointNames.filter(
+  (name) => name !== "list" && ![...agentEndpoints, ...creatingEndpoints].some((each) => each === name),
 );
 
-/** Groups of requests that cover triples of values. If the server is legal, only the last three groups run agents. */
+/**
+ * Groups of requests that cover triples of values. On a server that keeps to the document, only the last three groups
+ * run agents.
+ */
 const rowGroups: readonly RowGroup[] = [
   {
-    endpoints: ofQueries,
+    endpoints: queryEndpoints,
     keys: "refused",
-    values: answering.flatMap((agent) => whole.map((body) => ({ agent, ...body }))),
+    values: answeringRoles.flatMap((agent) => validBodies.map((body) => ({ agent, ...body }))),
     count: 60,
   },
-  { endpoints: ofQueries, keys: "refused", values: quick.map((agent) => ({ agent })), count: 24 },
+  { endpoints: queryEndpoints, keys: "refused", values: quickRoles.map((agent) => ({ agent })), count: 24 },
   { endpoints: ["list"], keys: "refused", values: [{}], count: 24 },
   { endpoints: ["health"], keys: "refused", values: [{}], count: 24 },
-  { endpoints: creating, keys: "refused", values: [{}], count: 12 },
-  { endpoints: ofQueries, keys: "valid", values: whole.map((body) => ({ agent: "unknown", ...body })), count: 40 },
+  { endpoints: creatingEndpoints, keys: "refused", values: [{}], count: 12 },
   {
-    endpoints: ofQueries,
+    endpoints: queryEndpoints,
     keys: "valid",
-    values: answering.map((agent) => ({ agent, body: "without query" })),
+    values: validBodies.map((body) => ({ agent: "unknown", ...body })),
+    count: 40,
+  },
+  {
+    endpoints: queryEndpoints,
+    keys: "valid",
+    values: answeringRoles.map((agent) => ({ agent, body: "without query" })),
     count: 30,
   },
   { endpoints: ["list"], keys: "valid", values: [{}], count: 30 },
   { endpoints: ["health"], keys: "valid", values: [{}], count: 40 },
-  { endpoints: others, keys: "valid", values: [{}], count: 6 },
+  { endpoints: otherEndpoints, keys: "valid", values: [{}], count: 6 },
   {
-    endpoints: ofQueries,
+    endpoints: queryEndpoints,
     keys: "valid",
-    values: answering.flatMap((agent) => whole.map((body) => ({ agent, ...body }))),
+    values: answeringRoles.flatMap((agent) => validBodies.map((body) => ({ agent, ...body }))),
     count: 16,
   },
   {
     endpoints: ["invoke"],
     keys: "valid",
-    values: failing.map((agent) => ({ agent, body: "spelled otherwise" })),
-    count: failing.length,
+    values: failingRoles.map((agent) => ({ agent, body: "spelled otherwise" })),
+    count: failingRoles.length,
   },
-  { endpoints: ofQueries, keys: "valid", values: [{ agent: "slow", body: "valid" }], count: 3 },
+  { endpoints: queryEndpoints, keys: "valid", values: [{ agent: "slow", body: "valid" }], count: 3 },
 ];
 
 /**
- * Returns the shared values of the requests of all groups. The covering array (`covering-array.ts`) chooses the other
+ * Returns the rows of all groups, with the values that the groups prescribe. `covering-array.ts` chooses the other
  * values.
  */
 export function rowsOfGroups(target: Target): readonly Row[] {
@@ -81,35 +89,37 @@ export function rowsOfGroups(target: Target): readonly Row[] {
           endpoint,
           method: "documented",
           key: kinds[keys][turn % kinds[keys].length] ?? "",
-          // Shifts the alternatives each time all kinds of keys were used, so that each kind meets other alternatives.
+          // Shifts the values by one after each round of all kinds of keys, so that each kind meets other values.
           ...values[(turn + Math.floor(turn / kinds[keys].length)) % values.length],
         })),
       ),
   );
 }
 
-/** Requests to send with each key while its limit per minute or per hour is used up. */
-const inEachState = [
-  ...ofQueries.flatMap((endpoint) => ["answering", "streaming", "streaming"].map((agent) => ({ endpoint, agent }))),
+/** Values of the requests to send with each key while its limit per minute or per hour is used up. */
+const valuesInEachState = [
+  ...queryEndpoints.flatMap((endpoint) =>
+    ["answering", "streaming", "streaming"].map((agent) => ({ endpoint, agent })),
+  ),
   { endpoint: "list" },
   { endpoint: "list" },
 ] as const satisfies readonly Row[];
 
 /**
- * Returns the given values of requests that are sent while a limit of a key is used up. The covering array chooses the
- * others.
+ * Returns rows for these kinds of keys and used-up limits, with the values that they need. `covering-array.ts` chooses
+ * the other values.
  */
 export const rowsInUsedUpStates = (keys: readonly string[], states: readonly string[]): readonly Row[] =>
   states
     .filter((state) => state === "minute used up" || state === "hour used up")
     .flatMap((state) =>
       keys.flatMap((key, turn) =>
-        inEachState.map((values: Row, at) => ({
+        valuesInEachState.map((values: Row, at) => ({
           method: "documented",
           key,
           state,
           ...values,
-          ...(values["endpoint"] === "list" ? {} : whole[(turn + at) % whole.length]),
+          ...(values["endpoint"] === "list" ? {} : validBodies[(turn + at) % validBodies.length]),
         })),
       ),
     );

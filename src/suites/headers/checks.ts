@@ -58,7 +58,7 @@ const checkAllFour = (clause: HeaderClause, { what, cells, of, needs }: Response
 type HeaderClause = "HDR-1" | "HDR-2" | "HDR-3" | "HDR-4" | "HDR-5" | "HDR-6" | "HDR-7" | "HDR-8";
 
 /**
- * The combinations of these statuses with all published endpoints, except some. The report shows which of them
+ * Returns the combinations of these statuses with all published endpoints except some. The report shows which of them
  * occurred.
  */
 const cellsOf = (statuses: readonly number[], ...but: readonly EndpointName[]): readonly DocumentedCell[] =>
@@ -205,7 +205,10 @@ const checks: readonly Check[] = [
 
 export const headers = suite("Rate-limit headers", checks.toSorted(byClause));
 
-/** Returns the seconds that a `Retry-After` header asks for. RFC 9110 (10.2.3) also allows a date as its value. */
+/**
+ * Returns the seconds in a `Retry-After` header. RFC 9110 (10.2.3) also allows a date; the result is then the time from
+ * the response to that date.
+ */
 function secondsIn(header: string, exchange: Exchange): number {
   if (/^\s*\d+\s*$/.test(header)) return Number(header);
   const [date] = headerValues(exchange, "Date");

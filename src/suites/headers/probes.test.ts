@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Sample } from "../../rules/limits/sample.ts";
 import { sample } from "../testing/sample.ts";
-import { firstAndLastSamples, returnedWithin } from "./probes.ts";
+import { firstAndLastSamples, countReturnable } from "./probes.ts";
 
 const sentAt = (samples: readonly Sample[]): number[] => samples.map(({ sentMs }) => sentMs);
 
@@ -24,7 +24,7 @@ describe("the answers of a key that was used by the ten thousand", () => {
 describe("what a rolling window may give back between two answers", () => {
   const burst = [0, 1, 2, 3].map((sentMs) => sample({ sentMs, headMs: 5, endMs: 5 }));
   const between = (fromMs: number, clockMs: number): number =>
-    returnedWithin(
+    countReturnable(
       burst,
       sample({ sentMs: fromMs, sentClockMs: clockMs, headClockMs: clockMs }),
       sample({ sentMs: fromMs + 30, headMs: fromMs + 40, sentClockMs: clockMs, headClockMs: clockMs }),
@@ -45,7 +45,7 @@ describe("what a rolling window may give back between two answers", () => {
 
   it("is no health report, and nothing that was never answered", () => {
     const other = [sample({ kind: "health" }), sample({ status: null })];
-    expect(returnedWithin(other, sample({ sentMs: 60_000 }), sample({ sentMs: 60_010, headMs: 60_020 }), false)).toBe(
+    expect(countReturnable(other, sample({ sentMs: 60_000 }), sample({ sentMs: 60_010, headMs: 60_020 }), false)).toBe(
       0,
     );
   });

@@ -11,12 +11,12 @@ import { type CountedRead, countedReadOf } from "../limits/key-history.ts";
 import { fallBetween } from "../shared/compare-samples.ts";
 
 /**
- * All requests of the run with one key. `limits` is `null` if the run knows the key's tier only from the headers: the
- * checks judge those headers, and so need limits from another source.
+ * All requests of the run with one key. `limits` is `null` if the target file does not state the key's tier: limits
+ * read from headers could not be used to judge these headers.
  */
 export interface KeySamples extends KeyHistory<Sample, TierLimits | null> {
   readonly key: string;
-  /** Requests of probes from later requirement sets. They are not judged, but may have used up the allowance. */
+  /** Requests of probes from later requirement sets. They are not judged, but they may have lowered `Remaining`. */
   readonly unjudged?: readonly Sample[];
 }
 
@@ -26,8 +26,8 @@ export interface AllSamples {
   readonly keylessMs: readonly number[];
   readonly hasClock: boolean;
   /**
-   * The kind of GET request that counts against the allowance. Absent in older evidence, which has `readsCount`
-   * instead.
+   * The kind of GET request that counts against the allowance; `null` if none is known to. Absent in older evidence,
+   * which has `readsCount` instead.
    */
   readonly countedRead?: CountedRead | null;
   /** Whether `GET /usage` counts against the allowance. Only in older evidence. */
@@ -37,15 +37,15 @@ export interface AllSamples {
 }
 
 /**
- * Maximum numbers of judged requests of a key. If the key sent more than both together, only the first `maxFirst` and
- * the last `maxLast` are judged.
+ * Numbers of requests of a key to judge: the first and the last ones. All are judged if there are no more than both
+ * numbers together.
  */
 const maxFirst = 10_000;
 const maxLast = 5_000;
 
 /**
- * Returns the samples that a requirement set judges. Samples of later probes become `unjudged`: they may explain a fall
- * of `Remaining`.
+ * Leaves only the samples to judge by a requirement set. Samples of later probes move to `unjudged`, because they may
+ * explain a fall of `Remaining`.
  */
 const samplesOfSet = memoizeByPair((all: AllSamples, requirements: RequirementSet): AllSamples => {
   const isLater = ({ since }: Sample): boolean => isLaterThan(requirements, since);
@@ -69,8 +69,8 @@ export const allSamples = probe(
     keys: Object.values(target.keys).flatMap((key) =>
       recorder.sampleSeriesOf(key.name).map((samples) => ({
         key: key.name,
-        // An expired key has no allowance. If the target accepts it, the headers may describe the limit of the client's
-        // address.
+        // An expired key has no limit of its own. If the target accepts the key, its headers may describe a limit on
+        // the client's address.
         limits: key.isTierDetected || key.expired || key.expiresInSeconds !== null ? null : limitsOf(key, target),
         isFresh: key.fresh,
         samples: firstAndLastSamples(samples),
@@ -84,7 +84,7 @@ export const allSamples = probe(
 );
 
 /**
- * Returns the first and the last samples in order of sending. Also leaves out samples that overlap the omitted middle.
+ * Returns the first and the last samples in order of sending. Drops those among them that overlap the omitted middle.
  */
 export function firstAndLastSamples(samples: readonly Sample[], first = maxFirst, last = maxLast): readonly Sample[] {
   if (samples.length <= first + last) return samples;
@@ -100,21 +100,21 @@ export function firstAndLastSamples(samples: readonly Sample[], first = maxFirst
 
 const maxConcurrent = 8;
 const maxRounds = 3;
-/** The smallest limits in the document. Assumed for a key whose tier is unknown. */
+/** The smallest limits in the document. The probe assumes them for a key whose tier is unknown. */
 const smallestTier = { perMinute: 10, concurrent: 2 } as const;
 
-/** Evidence of concurrent invokes, with one invoke before them and one after. */
+/** Invokes that were sent at the same time, and one invoke before and one after them. */
 export interface Round {
   readonly before: Exchange;
   readonly atOnce: readonly Exchange[];
   readonly after: Exchange;
-  /** Number of earlier requests with the key that may have left a rolling window during the round. */
+  /** Number of earlier requests with the key that may have left a rolling window during this time. */
   readonly mayReturn: number;
 }
 
 /**
- * Sends a round of concurrent invokes. Repeats the round if `Remaining` changed unexpectedly, because a refill may
- * explain a single change.
+ * Sends concurrent invokes between two others. If `Remaining` changed in an unexpected way, sends them again, up to
+ * three times: a single such change may come from a refill.
  */
 export const concurrentRounds = probe(
   "requests are sent at once, between two others",
@@ -129,7 +129,7 @@ export const concurrentRounds = probe(
       const before = await invoke();
       const sent = await Promise.all(Array.from({ length: atOnce }, invoke));
       const after = await invoke();
-      const mayReturn = returnedWithin(
+      const mayReturn = countReturnable(
         recorder.samplesOf(client.key.name),
         sampleOf(before),
         sampleOf(after),
@@ -142,21 +142,21 @@ export const concurrentRounds = probe(
 );
 
 /**
- * Lengths of rolling windows, and the length of the slices in which a limiter may count. Such a limiter gives back a
- * whole slice at once.
+ * Lengths of rolling windows. A limiter may count in slices of `blurSeconds`, and then gives back a whole slice at
+ * once.
  */
-const rolling = [
+const rollingWindows = [
   { seconds: 60, blurSeconds: 10 },
   { seconds: 3600, blurSeconds: 60 },
 ] as const;
 
 /**
- * Counts the requests that may have left a rolling window between two responses. With `canMove`, the run can advance
- * the target's clock, which may stand still between two advances.
+ * Returns how many requests may have left a rolling window between two responses.
+ * @param canMove whether the run can advance the target's clock, which may then stand still between two advances
  */
-export function returnedWithin(samples: readonly Sample[], from: Sample, to: Sample, canMove: boolean): number {
+export function countReturnable(samples: readonly Sample[], from: Sample, to: Sample, canMove: boolean): number {
   const mayLeave = (sample: Sample): boolean =>
-    rolling.some(({ seconds, blurSeconds }) => {
+    rollingWindows.some(({ seconds, blurSeconds }) => {
       const latest = (to.headMs - sample.sentMs + to.headClockMs - sample.sentClockMs) / 1000;
       const advancedMs = from.sentClockMs - sample.endClockMs;
       const earliest = (canMove ? advancedMs : from.sentMs - sample.endMs) / 1000;
@@ -166,7 +166,7 @@ export function returnedWithin(samples: readonly Sample[], from: Sample, to: Sam
 }
 
 export interface RoundFall {
-  /** How far `Remaining` fell from the request before the round to the request after it. */
+  /** How far `Remaining` fell from the invoke before the concurrent ones to the invoke after them. */
   readonly fell: number;
   readonly expected: number;
   readonly mayRegain: number;
@@ -175,8 +175,8 @@ export interface RoundFall {
 }
 
 /**
- * Computes how far `Remaining` fell during a round. Returns `null` if a response has no such number or was not
- * admitted.
+ * Returns how far `Remaining` fell during a round. `null` if some invoke was not admitted or some response does not
+ * report `Remaining` of the same window.
  */
 export function remainingFallDuring({ before, atOnce, after }: Round): RoundFall | null {
   const samples = [before, ...atOnce, after].map((each) => sampleOf(each));
@@ -190,12 +190,12 @@ export function remainingFallDuring({ before, atOnce, after }: Round): RoundFall
 }
 
 /**
- * Whether no order of the concurrent requests explains the values of `Remaining`, even if a rolling window gave back
- * earlier requests during the round.
+ * Whether no order of the concurrent invokes explains the values of `Remaining`, even if a rolling window gave back
+ * earlier requests in the meantime.
  */
 export const isImpossibleFall = (round: Round): boolean => isUnexplainedFall(round, round.mayReturn);
 
-/** Like {@link isImpossibleFall}, but assumes that a rolling window gave back no requests. */
+/** Like {@link isImpossibleFall}, but takes no rolling window to have given back requests. */
 export const isUnexplained = (round: Round | undefined): boolean => round !== undefined && isUnexplainedFall(round, 0);
 
 function isUnexplainedFall(round: Round, mayReturn: number): boolean {
@@ -204,7 +204,7 @@ function isUnexplainedFall(round: Round, mayReturn: number): boolean {
   const { fell, expected, shown, from } = fall;
   const mayRegain = fall.mayRegain + mayReturn;
   const fellTooLittle = fell < expected - mayRegain;
-  // A value of 0 is ignored: `Remaining` may stay at 0 while a burst allowance is used up.
+  // Values of 0 prove nothing: `Remaining` may stay at 0 while a burst allowance is in use.
   const fellTooFar = fell > expected || shown.some((value) => value > 0 && from - value > expected - 1);
   return fellTooLittle || fellTooFar || shown.some((value) => value - from > mayRegain);
 }

@@ -21,7 +21,7 @@ import { allExchanges, type AllExchanges, endpointsAtRequestPath } from "../shar
 import { responseCell } from "../shared/cases.ts";
 import { type AllSamples, allSamples } from "./probes.ts";
 
-/** Whether neither the document nor the target file defines the request's path. */
+/** Whether neither the document nor the target file defines the path of a request. */
 export const isUnknownPath = (exchange: Exchange, all: AllExchanges): boolean =>
   endpointsAtRequestPath(exchange, all).length === 0;
 
@@ -32,7 +32,7 @@ interface AcceptedSample {
   readonly sample: Sample;
 }
 
-// Returns the same object for the same sample, so that other functions can cache by identity.
+// Adds limits to a sample. The same sample always gives the same object, so that results can be cached by object.
 const withLimits = memoizeByObject((limits: TierLimits) =>
   memoizeByObject((sample: Sample): AcceptedSample => ({ limits, sample })),
 );
@@ -52,8 +52,8 @@ interface Evidence {
 const byId = memoizeByObject(({ exchanges }: AllExchanges) => new Map(exchanges.map((each) => [each.id, each])));
 
 /**
- * Turns each sample whose key was accepted into a case to judge. Its `proof` is `null` if the run kept no exchange:
- * bursts keep only samples.
+ * Returns the samples whose key was accepted as cases to judge. Of requests in bursts, the run keeps only samples, so
+ * their `proof` is `null`.
  */
 const sampleCases = ({ samples, all }: Evidence): readonly ClauseCase<AcceptedSample>[] => casesIn(all)(samples);
 
@@ -73,7 +73,8 @@ interface SampleCheckOptions<T, R extends string> {
   readonly expected: string;
   readonly members: (evidence: Evidence) => readonly ClauseCase<T>[];
   /**
-   * Returns how the response breaks the clause; `null` if it does not, `undefined` if the clause does not apply to it.
+   * Returns a text if the response breaks the clause, `null` if it does not, and `undefined` if the clause does not
+   * apply.
    */
   readonly judge: (subject: T) => string | null | undefined;
   readonly whenEmpty?: Unproven;
@@ -112,7 +113,7 @@ const checkSamples = <const K extends HeaderClause, T extends { readonly sample:
 
 type HeaderClause = HeaderRule["clause"] | "HDR-14";
 
-/** Options for a check that applies one header rule to each response. */
+/** Options of a check that applies one header rule to each response. */
 const byRule = ({ expected, judge }: HeaderRule) => ({
   expected,
   members: sampleCases,
@@ -120,9 +121,10 @@ const byRule = ({ expected, judge }: HeaderRule) => ({
 });
 
 /**
- * Wraps a judge of times in headers. If the run advanced the target's clock during a request, one header may describe
- * the window before the advance, and another the window after. Ignores a mismatch that this explains.
- * @param widen returns the sample with times that allow for both windows
+ * Wraps a judge of the times in headers. If the run advanced the target's clock during a request, one header may
+ * describe the window before the advance and another the window after it. The wrapper drops a mismatch that this
+ * explains.
+ * @param widen returns a sample whose times allow for both windows
  */
 const unlessClockAdvanced =
   <T extends { readonly sample: Sample }>(
@@ -137,7 +139,7 @@ const unlessClockAdvanced =
     return typeof judge({ ...subject, sample: widen(sample, advancedMs) }) === "string" ? mismatch : undefined;
   };
 
-/** Subtracts the advance of the clock from `Reset-After`. */
+/** Subtracts the advance of the clock from a sample's `Reset-After`. */
 const withEarlierReset = (sample: Sample, advancedMs: number): Sample => ({
   ...sample,
   resetAfter: sample.resetAfter === null ? null : sample.resetAfter - advancedMs / 1000,
@@ -145,14 +147,14 @@ const withEarlierReset = (sample: Sample, advancedMs: number): Sample => ({
 
 const monthMs = 31 * 86_400_000;
 
-/** Widens the request's time span by the longest window, at both ends. */
+/** Adds the length of the longest window to both ends of a sample's time span. */
 const withLongerWay = (sample: Sample): Sample => ({
   ...sample,
   sentMs: sample.sentMs - monthMs,
   headMs: sample.headMs + monthMs,
 });
 
-/** The checks of the header rules that need no special options. */
+/** The checks that apply one header rule and need no other option. */
 const byRuleAlone = headerRules
   .filter((rule) => rule !== notNegative && rule !== limitPublished)
   .map((rule) => {
@@ -162,7 +164,7 @@ const byRuleAlone = headerRules
   });
 
 /**
- * Ids of requests to paths that the document does not define. Their headers may describe the limit of the client's
+ * Ids of requests to paths that the document does not define. Their headers may describe a limit on the client's
  * address instead of the key's limit.
  */
 const unknownPathIds = memoizeByObject(
@@ -171,8 +173,8 @@ const unknownPathIds = memoizeByObject(
 );
 
 /**
- * Collects the parameters for comparing `Reset` with `Reset-After`: the start of the run, the kind of clock, and the
- * first response with both headers.
+ * Collects what the rule about `Reset` and `Reset-After` needs: the start of the run, the kind of clock, and the first
+ * response with both headers.
  */
 const resetContextOf = memoizeByObject((samples: AllSamples): ResetContext => ({
   hasClock: samples.hasClock,
@@ -218,7 +220,8 @@ const isOfMinute = (limit: number | null, limits: TierLimits): boolean =>
   isMinuteLimit(limit, limits) || hasUnpublishedBurst(limit, limits);
 
 /**
- * Finds two different limits per minute for one tier whose burst is not published. Alone, each might be the right one.
+ * Returns a breach if responses of one tier report two different limits per minute, although its burst is not
+ * published. Each limit alone might be right.
  */
 function contradictionIn(cases: readonly AcceptedSample[], all: AllExchanges): Breach | null {
   const firstOf = new Map<number, AcceptedSample>();
@@ -241,8 +244,8 @@ function contradictionIn(cases: readonly AcceptedSample[], all: AllExchanges): B
 function readingOf(samples: AllSamples, ofUnknownPaths: ReadonlySet<string>): "hour" | "minute" | "tighter" {
   const windows = new Set(
     acceptedSamples(samples).flatMap(({ limits, sample: { id, limit, status } }) =>
-      // Leaves out 429s: their headers describe the window that refused the request, and other responses may describe
-      // another window.
+      // Leaves out 429 responses: they describe the window that refused the request, which may be another than that of
+      // other responses.
       limits === null || limit === null || status === 429 || ofUnknownPaths.has(id)
         ? []
         : [isOfMinute(limit, limits) ? "minute" : "hour"],

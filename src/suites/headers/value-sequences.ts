@@ -36,8 +36,8 @@ export function judgeFalls({ keys, keylessMs, hasClock, ...history }: AllSamples
 }
 
 /**
- * Pairs of consecutive samples in a series of invokes. Leaves out a pair whose `Remaining` stays at 0 or at the limit,
- * as it may while a burst allowance is used up.
+ * Returns the pairs of consecutive samples in a serial run. Leaves out pairs whose `Remaining` stays at 0 or at the
+ * limit, as it may while a burst allowance is in use.
  */
 const pairsOf = (run: SerialRun): (readonly [Sample, Sample])[] =>
   run.flatMap((sample, index) => {
@@ -59,7 +59,7 @@ function describeFall(
   const [first, last] = [pairs[0]?.[0], pairs.at(-1)?.[1]];
   const whole = first === undefined || last === undefined ? null : fallBetween(first, last);
   if (whole === null || first === undefined || last === undefined) return null;
-  // A rolling window may give back requests from before the run at any time.
+  // A rolling window may at any time give back requests from before the run.
   const mayExpire = isFresh ? 0 : Math.floor(pairs.length / 2);
   const maxReturned =
     whole.mayRegain + mayExpire + requestsLeaving(first, last, [...samples, ...unjudged], hasClock).length;
@@ -68,12 +68,12 @@ function describeFall(
 }
 
 const windowsSeconds = [60, 3600] as const;
-/** Maximum error of a limiter's clock. */
+/** Tolerance for the limiter's clock. */
 const toleranceSeconds = 0.5;
 
 /**
- * Returns the earlier requests whose age may pass the window's length between two responses. A rolling window may then
- * give them back.
+ * Returns the earlier requests that may leave a rolling window of a minute or an hour between two responses. The
+ * limiter then gives them back.
  */
 export const requestsLeaving = (first: Sample, last: Sample, samples: readonly Sample[], hasClock: boolean): Sample[] =>
   samples.filter(
@@ -88,15 +88,15 @@ export const requestsLeaving = (first: Sample, last: Sample, samples: readonly S
   );
 
 /**
- * Describes a window that still reports its whole limit after several admitted requests, and then refuses one. Returns
- * `null` if there is none.
+ * Describes a window in which at least three admitted requests reported the whole limit as `Remaining`, and a later one
+ * was refused. `null` without such a window.
  */
 function describeConstantWindow({ samples: judged, unjudged = [] }: KeySamples): string | null {
   const samples = [...judged, ...unjudged];
-  // Considers only refusals of keys that the run has not used up. If tokens or slots were used up, the headers may
+  // Leaves out refusals after the run used up a limit of the key. If its tokens or slots are used up, the headers may
   // describe another window.
   for (const refusal of judged.filter(({ status, keyState }) => status === 429 && keyState === undefined)) {
-    // If another request overlaps the refusal, it may hold the last concurrency slot, which would explain the refusal.
+    // A request that overlaps the refusal may hold the last concurrency slot and so explain it.
     if (samples.some((each) => each !== refusal && each.sentMs < refusal.endMs && each.endMs > refusal.sentMs))
       continue;
     const earlier = samples.filter(
@@ -132,7 +132,10 @@ export function judgeResetAfter({ keys, hasClock }: AllSamples): Finding<never> 
   return proven > 0 ? holds() : unproven("no two responses of one window are some seconds apart", moreTime);
 }
 
-/** Describes a window that was full again before its reported reset. Returns `null` if there is none. */
+/**
+ * Describes a window that was full again at least 2 seconds before the reset that it had reported. `null` without such
+ * a window.
+ */
 function describeEarlyReset(samples: readonly Sample[]): string | null {
   for (const [index, now] of samples.entries()) {
     const before = samples[index - 1];
@@ -148,8 +151,8 @@ function describeEarlyReset(samples: readonly Sample[]): string | null {
 }
 
 /**
- * Observes whether errors count against the allowance (LIM-26). Uses the fall of `Remaining` between two admitted
- * requests with only errors in between.
+ * Observes for each error status whether it counts against the allowance (LIM-26). `Remaining` shows it between two
+ * admitted requests with only errors of that status in between.
  */
 export function observeErrors({ keys }: AllSamples): Observation {
   const counted = new Map<number, boolean>();
@@ -176,7 +179,7 @@ export function observeErrors({ keys }: AllSamples): Observation {
 const isPlainSample = (sample: Sample): boolean =>
   sample.kind !== "stream" && sample.kind !== "health" && isAdmitted(sample);
 
-/** Returns the errors that directly follow a sample and have one status. */
+/** Returns the errors that follow a sample directly, as far as they have the status of the first one. */
 function errorsAfter(sorted: readonly Sample[], index: number): Sample[] {
   const errors: Sample[] = [];
   for (let at = index + 1; ; at++) {
@@ -190,16 +193,16 @@ function errorsAfter(sorted: readonly Sample[], index: number): Sample[] {
 }
 
 /**
- * Maximum fall of `Remaining` from a GET request to the next request. The next request always counts. The GET request
- * counts as well if its own `Remaining` was computed before it was counted.
+ * Maximum fall of `Remaining` from a GET request to the next request. The next request counts. The GET counts as well
+ * if the server computed the header of its response before counting it.
  */
 const maxFallAfterRead = 2;
-/** Maximum time after a batch in which the target may count the batch's entries one by one. */
-const batchMs = 10_000;
+/** Maximum time after a batch in which the target may count its items one by one. */
+const batchCountingMs = 10_000;
 
 /**
- * Judges HDR-12 after GET requests: `Remaining` falls by at most `maxFallAfterRead` from a GET request to the next
- * request. Uses only requests that overlap no other.
+ * Judges HDR-12 after GET requests: `Remaining` falls by at most 2 from a GET to the next request with the key. Uses
+ * only requests that overlap no other.
  */
 export function judgeRemainingAfterReads({ keys, keylessMs }: AllSamples, all: AllExchanges): Finding<never> {
   const reads = new Set(all.exchanges.filter((each) => isRead(each, all)).map(({ id }) => id));
@@ -222,10 +225,10 @@ export function judgeRemainingAfterReads({ keys, keylessMs }: AllSamples, all: A
   return judged > 0 ? holds() : unproven("no read was followed by another request of its window");
 }
 
-/** Number of batch entries that the target may still be counting at `atMs`. */
+/** Returns the number of batch items that the target may still be counting at a time. */
 const pendingEntries = (batches: readonly Exchange[], atMs: number): number =>
   batches
-    .filter(({ sentMs }) => sentMs <= atMs && sentMs > atMs - batchMs)
+    .filter(({ sentMs }) => sentMs <= atMs && sentMs > atMs - batchCountingMs)
     .reduce(
       (sum, { request: { body } }) => sum + (body.kind === "text" ? body.text.split('"query"').length - 1 : 0),
       0,
@@ -236,7 +239,7 @@ const isRead = (each: Exchange, all: AllExchanges): boolean => {
   return endpoint === "list" || endpoint === "usage" || endpoint === "keyUsage";
 };
 
-/** Pairs of a GET request and the next request with the key, if neither overlaps another request. */
+/** Returns the pairs of a GET request and the next request with the key, if neither overlaps another request. */
 function readPairs({ samples }: KeySamples, reads: ReadonlySet<string>): (readonly [Sample, Sample])[] {
   const placed = sortAndMarkOverlaps(samples.filter(({ kind }) => kind !== "health"));
   return placed.flatMap(({ sample: read, isAfterAll, isBeforeNext }, index) => {

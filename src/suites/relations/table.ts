@@ -18,7 +18,7 @@ export const relations: readonly Check[] = [
 const sectionOf = ({ clause }: Check): string => clause.slice(0, clause.indexOf("-"));
 
 /** Adds to a suite the relations of its section of the document. The first check of the suite shows the section. */
-export const withRelations = ({ title, checks }: Suite): Suite => {
+export const addRelations = ({ title, checks }: Suite): Suite => {
   const [first] = checks;
   const own = first === undefined ? [] : relations.filter((each) => sectionOf(each) === sectionOf(first));
   return { title, checks: [...checks, ...own] };

@@ -1,4 +1,4 @@
-import { displayWidth, padded } from "../../src/base/display-width.ts";
+import { displayWidth, padToWidth } from "../../src/base/display-width.ts";
 import type { Figures } from "./figures.ts";
 import { machineText } from "./table.ts";
 import { type Cells, cellsOf, heads } from "./words.ts";
@@ -35,7 +35,7 @@ function tableLines(rows: readonly Cells[]): string[] {
   const all = [heads, ...rows].map((cells) => shown.map((name) => cells[name].replaceAll("|", "\\|")));
   const widths = shown.map((_, at) => Math.max(3, ...all.map((cells) => displayWidth(cells[at] ?? ""))));
   const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell, at) => padded(cell, widths[at] ?? 0, "left")).join(" | ")} |`;
+    `| ${cells.map((cell, at) => padToWidth(cell, widths[at] ?? 0, "left")).join(" | ")} |`;
   const [head = [], ...body] = all;
   return [line(head), `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`, ...body.map(line)];
 }

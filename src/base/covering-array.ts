@@ -67,12 +67,12 @@ export interface CoverOptions {
 }
 
 /** Number of rows to build at each step. The one that covers most is kept. */
-const candidates = 4;
+const pairRowCandidates = 4;
 /**
  * Number of rows of triples to build at each step. The one that covers most is kept. Values that a row does not fix are
  * tried in a random order.
  */
-const tripleCandidates = 8;
+const tripleRowCandidates = 8;
 /** Stands for a value that has not been chosen yet. */
 const undecided = -1;
 
@@ -207,7 +207,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
       };
       const rows: Row[] = [];
       const add = (begun: Ids): void => {
-        const tried = Array.from({ length: candidates }, () => complete(begun, byGain)).flatMap((ids) => {
+        const tried = Array.from({ length: pairRowCandidates }, () => complete(begun, byGain)).flatMap((ids) => {
           if (ids === null) return [];
           const row = rowOf(ids);
           const found = pairsOf(ids);
@@ -239,7 +239,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
         return [...ids.slice(first), ...ids.slice(0, first)];
       };
       return begun.flatMap((beginning) => {
-        const tried = Array.from({ length: tripleCandidates }, () => complete(idsOf(beginning), anyOrder)).flatMap(
+        const tried = Array.from({ length: tripleRowCandidates }, () => complete(idsOf(beginning), anyOrder)).flatMap(
           (ids) => {
             if (ids === null) return [];
             return [{ ids, worth: triplesOf(ids).reduce((sum, each) => sum + 1 - (isMet[each] ?? 0), 0) }];

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { brokenAt, cutToWidth, displayWidth, graphemesOf, padded } from "./display-width.ts";
+import { splitToWidth, cutToWidth, displayWidth, graphemesOf, padToWidth } from "./display-width.ts";
 
 describe("columns of a terminal", () => {
   it.each([
@@ -35,14 +35,18 @@ describe("columns of a terminal", () => {
   });
 
   it("are filled up with blanks", () => {
-    expect([padded("日本", 6), padded("日本", 6, "right"), padded("日本", 3)]).toEqual(["日本  ", "  日本", "日本"]);
+    expect([padToWidth("日本", 6), padToWidth("日本", 6, "right"), padToWidth("日本", 3)]).toEqual([
+      "日本  ",
+      "  日本",
+      "日本",
+    ]);
   });
 
   it("break a text between its letters, and lose nothing of it", () => {
-    expect(brokenAt("\ufffc🤍⺀🎠", 3)).toEqual(["\ufffc🤍", "⺀", "🎠"]);
+    expect(splitToWidth("\ufffc🤍⺀🎠", 3)).toEqual(["\ufffc🤍", "⺀", "🎠"]);
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 60 }), fc.integer({ min: 2, max: 20 }), (text, columns) => {
-        const parts = brokenAt(text, columns);
+        const parts = splitToWidth(text, columns);
         expect(parts.join("")).toBe(text);
         expect(parts.flatMap(graphemesOf)).toEqual(graphemesOf(text));
         for (const part of parts) expect(displayWidth(part)).toBeLessThanOrEqual(columns);

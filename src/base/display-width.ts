@@ -51,13 +51,13 @@ export function cutToWidth(text: string, columns: number): string {
 }
 
 /** Pads a text with blanks to a width. With `align` right, the blanks are on its left. A wider text stays as it is. */
-export function padded(text: string, columns: number, align: "left" | "right" = "left"): string {
+export function padToWidth(text: string, columns: number, align: "left" | "right" = "left"): string {
   const blanks = " ".repeat(Math.max(0, columns - displayWidth(text)));
   return align === "left" ? text + blanks : blanks + text;
 }
 
 /** Splits a text into non-empty parts of at most `columns`. A grapheme wider than `columns` becomes a separate part. */
-export function brokenAt(text: string, columns: number): string[] {
+export function splitToWidth(text: string, columns: number): string[] {
   const parts: string[] = [];
   let part = "";
   let taken = 0;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { duration, parseDuration } from "./duration.ts";
+import { formatDuration, parseDuration } from "./duration.ts";
 
 describe("durations", () => {
   it.each([
@@ -11,7 +11,7 @@ describe("durations", () => {
     [59_990, "1 min 0 s"],
     [200_000, "3 min 20 s"],
   ])("writes %d ms as %s", (ms, text) => {
-    expect(duration(ms)).toBe(text);
+    expect(formatDuration(ms)).toBe(text);
   });
 
   it.each([

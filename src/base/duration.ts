@@ -15,7 +15,7 @@ export function parseDuration(text: string): number | null {
 }
 
 /** Formats a duration for people: `1.84 s`, `12.3 s`, `3 min 20 s`. */
-export function duration(ms: number): string {
+export function formatDuration(ms: number): string {
   const seconds = ms / 1000;
   if (seconds < 10) return `${seconds.toFixed(2)} s`;
   if (seconds < 59.95) return `${seconds.toFixed(1)} s`;

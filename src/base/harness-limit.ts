@@ -1,7 +1,7 @@
 /**
  * Resources that this machine can run out of, by the code of the system error: the message, and what the user can do.
  */
-const limits = {
+const limitMessages = {
   EMFILE: "the harness ran out of file descriptors (EMFILE): raise `ulimit -n`",
   ENFILE: "this machine ran out of file descriptors (ENFILE): raise `sysctl fs.file-max`, or end other programs",
   ENOMEM: "this machine ran out of memory (ENOMEM): give it more, or end other programs",
@@ -13,7 +13,7 @@ const limits = {
   ERR_WORKER_OUT_OF_MEMORY: "a thread of the harness ran out of memory: give this machine more",
 } as const;
 
-export type HarnessLimitCode = keyof typeof limits;
+export type HarnessLimitCode = keyof typeof limitMessages;
 
 /**
  * An error because this machine lacks a resource. It says nothing about the target. The message is part of a sentence.
@@ -22,7 +22,7 @@ export class HarnessLimit extends Error {
   override readonly name = "HarnessLimit";
   readonly code: HarnessLimitCode;
 
-  constructor(code: HarnessLimitCode, message: string = limits[code]) {
+  constructor(code: HarnessLimitCode, message: string = limitMessages[code]) {
     super(message);
     this.code = code;
   }
@@ -45,10 +45,10 @@ export function harnessLimitOf(error: unknown): HarnessLimit | null {
 }
 
 const isLimitCode = (code: unknown): code is HarnessLimitCode =>
-  typeof code === "string" && Object.hasOwn(limits, code);
+  typeof code === "string" && Object.hasOwn(limitMessages, code);
 
 /** Messages of other programs, such as k6, for system errors of this table. */
-const messages: readonly (readonly [pattern: RegExp, code: HarnessLimitCode])[] = [
+const foreignMessages: readonly (readonly [pattern: RegExp, code: HarnessLimitCode])[] = [
   [/too many open files in system/i, "ENFILE"],
   [/too many open files/i, "EMFILE"],
   [/cannot assign requested address/i, "EADDRNOTAVAIL"],
@@ -59,6 +59,6 @@ const messages: readonly (readonly [pattern: RegExp, code: HarnessLimitCode])[] 
 
 /** Finds the missing resource that the output of another program reports; `null` if it reports none. */
 export function harnessLimitIn(text: string): HarnessLimit | null {
-  const found = messages.find(([pattern]) => pattern.test(text));
+  const found = foreignMessages.find(([pattern]) => pattern.test(text));
   return found === undefined ? null : new HarnessLimit(found[1]);
 }

@@ -1,4 +1,4 @@
-import { hideKeys } from "./key-like.ts";
+import { hideKeys } from "./hide-keys.ts";
 import { sanitize, truncate } from "./sanitize.ts";
 
 declare const harmless: unique symbol;
@@ -10,7 +10,7 @@ declare const harmless: unique symbol;
 export type Line = string & { readonly [harmless]: true };
 
 /** Maximum length of text from outside, in UTF-16 units. */
-const maxHoleLength = 2000;
+const maxInsertedLength = 2000;
 
 /**
  * Makes a line from a template. The fixed parts are the harness's own words. The inserted values may come from outside:
@@ -22,7 +22,7 @@ export const line = (template: TemplateStringsArray, ...holes: readonly (string 
 
 /** Makes text from outside harmless and one line long. */
 export function fromOutside(text: string): Line {
-  const start = truncate(text, maxHoleLength);
+  const start = truncate(text, maxInsertedLength);
   const shown = hideKeys(sanitize(start).replaceAll("\n", "\\n").replaceAll("\t", "\\t"));
   return (start === text ? shown : `${shown}…`) as Line;
 }

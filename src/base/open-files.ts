@@ -5,10 +5,10 @@ import { performance } from "node:perf_hooks";
 import { HarnessLimit, harnessLimitOf } from "./harness-limit.ts";
 
 /** Returns how many more files and connections this process can open now, but at most `max`. */
-export const availableFiles = (max: number): number => Math.min(max, readAvailable() ?? openable(max));
+export const availableFiles = (max: number): number => Math.min(max, readAvailableOnLinux() ?? countOpenableFiles(max));
 
 /** Reads from Linux how many files the process may open, and how many are open; `null` on other systems. */
-function readAvailable(): number | null {
+function readAvailableOnLinux(): number | null {
   try {
     const limit = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
     return limit === undefined ? null : Math.max(0, Number(limit) - readdirSync("/proc/self/fd").length);
@@ -21,7 +21,7 @@ function readAvailable(): number | null {
  * Finds the limit by opening files and closing them, because Node has no function for it. If there is no file to open,
  * assumes that there is no limit.
  */
-function openable(max: number): number {
+function countOpenableFiles(max: number): number {
   const open: number[] = [];
   let isLimited = false;
   try {
@@ -49,7 +49,7 @@ export function assertOpenFiles(connections: number): void {
   if (available >= needed) return;
   throw new HarnessLimit(
     "EMFILE",
-    `the harness may need ${needed} more open files, and can open ${available}: raise the limit, such as with \`ulimit -n ${enoughFor(needed)}\``,
+    `the harness may need ${needed} more open files, and can open ${available}: raise the limit, such as with \`ulimit -n ${recommendedLimit(needed)}\``,
   );
 }
 
@@ -57,7 +57,7 @@ export function assertOpenFiles(connections: number): void {
  * Returns a limit to recommend to the user. It leaves room for files that are already open, and is a power of two, as
  * such limits usually are.
  */
-const enoughFor = (needed: number): number => Math.max(1024, 2 ** Math.ceil(Math.log2(needed + reservedFiles)));
+const recommendedLimit = (needed: number): number => Math.max(1024, 2 ** Math.ceil(Math.log2(needed + reservedFiles)));
 
 /** Interval at which the limit is checked, and minimum time between two calls of `onLimit`. */
 const [watchedEveryMs, reportedEveryMs] = [250, 60_000];

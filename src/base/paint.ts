@@ -6,7 +6,7 @@ type Style = (typeof styles)[number];
 /** Functions that colour text, or leave it as it is. No output relies on colour alone. */
 export type Paint = Readonly<Record<Style, (text: string) => string>>;
 
-export function paintFor(colour: boolean): Paint {
+export function createPaint(colour: boolean): Paint {
   const painter =
     (style: Style) =>
     (text: string): string =>

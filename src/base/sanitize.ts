@@ -4,16 +4,16 @@ import { cutToWidth, displayWidth, segmenter } from "./display-width.ts";
  * Makes text from a target safe to print. Control characters, ANSI escapes, bidirectional overrides, invisible
  * characters and lone surrogates become visible escapes (`\x1b`, `\u{202e}`). Keeps line feeds and tabs.
  */
-export const sanitize = (text: string): string => text.replace(unsafe, escaped);
+export const sanitize = (text: string): string => text.replace(unsafeCharacters, visibleEscape);
 
-const unsafe = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
+const unsafeCharacters = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 
 /**
  * Makes JSON safe to print. Replaces unsafe characters by JSON escapes (RFC 8259, 7), which does not change the parsed
  * value.
  */
 export const sanitizeJson = (json: string): string =>
-  json.replace(unsafe, (character) =>
+  json.replace(unsafeCharacters, (character) =>
     Array.from({ length: character.length }, (_, at) => jsonEscape(character.charCodeAt(at))).join(""),
   );
 
@@ -34,12 +34,12 @@ const maxDeepLength = 2000;
 
 /** Matches the sequences that set and reset a colour. */
 // oxlint-disable-next-line no-control-regex -- a colour begins with one
-const colour = /(\u001b\[[\d;]*m)/;
+const colourCode = /(\u001b\[[\d;]*m)/;
 
 /** Makes text safe to print, as {@link sanitize} does, but keeps colours. For text that a renderer has coloured. */
 export const sanitizeColoured = (text: string): string =>
   text
-    .split(colour)
+    .split(colourCode)
     .map((part, at) => (at % 2 === 1 ? part : sanitize(part)))
     .join("");
 
@@ -59,35 +59,35 @@ export function sanitizeLine(text: string, most = 300): string {
  * Maximum length of a grapheme that is never cut, in UTF-16 units. A target can stack any number of marks on one
  * letter.
  */
-const longestLetter = 32;
+const maxUncutGraphemeUnits = 32;
 
 /** Returns at most the first `most` UTF-16 units, without cutting a grapheme. */
 export function truncate(text: string, most: number): string {
   if (text.length <= most) return text;
-  return text.slice(0, letterAt(text.slice(0, most + longestLetter), most).from);
+  return text.slice(0, graphemeAt(text.slice(0, most + maxUncutGraphemeUnits), most).from);
 }
 
 /** Returns at most the last `most` UTF-16 units, without cutting a grapheme. */
 export function truncateStart(text: string, most: number): string {
   if (text.length <= most) return text;
-  const skipped = Math.max(0, text.length - most - longestLetter);
-  const { from, to } = letterAt(text.slice(skipped), text.length - most - skipped);
+  const skipped = Math.max(0, text.length - most - maxUncutGraphemeUnits);
+  const { from, to } = graphemeAt(text.slice(skipped), text.length - most - skipped);
   return text.slice(skipped + (from === text.length - most - skipped ? from : to));
 }
 
 /**
  * Finds the grapheme at a position in UTF-16 units. If the grapheme is too long, finds the code point at that position.
  */
-function letterAt(text: string, unit: number): { readonly from: number; readonly to: number } {
+function graphemeAt(text: string, unit: number): { readonly from: number; readonly to: number } {
   const found = segmenter().segment(text).containing(unit);
   const from = found?.index ?? unit;
   const to = from + (found?.segment.length ?? 0);
-  if (to - from <= longestLetter) return { from, to };
+  if (to - from <= maxUncutGraphemeUnits) return { from, to };
   const isSecondHalf = /^[\udc00-\udfff]/.test(text.slice(unit)) && /[\ud800-\udbff]$/.test(text.slice(0, unit));
   return isSecondHalf ? { from: unit - 1, to: unit + 1 } : { from: unit, to: unit };
 }
 
-function escaped(character: string): string {
+function visibleEscape(character: string): string {
   if (character === "\r") return "\\r";
   const code = character.codePointAt(0) ?? 0;
   return code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u{${code.toString(16)}}`;

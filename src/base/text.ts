@@ -1,20 +1,20 @@
-import { brokenAt, displayWidth } from "./display-width.ts";
+import { splitToWidth, displayWidth } from "./display-width.ts";
 import { formatNumber } from "./numbers.ts";
 
 /**
  * Wraps text at blanks into lines of at most `width` terminal columns. Does not break longer words. Returns at least
  * one line.
  */
-export const wrap = (text: string, width: number): string[] => filled(text.split(" "), width);
+export const wrap = (text: string, width: number): string[] => fillLines(text.split(" "), width);
 
 /** Wraps text as {@link wrap} does, but breaks words that are longer than a line. */
 export const wrapBroken = (text: string, width: number): string[] =>
-  filled(
-    text.split(" ").flatMap((word) => (displayWidth(word) <= width ? word : brokenAt(word, width))),
+  fillLines(
+    text.split(" ").flatMap((word) => (displayWidth(word) <= width ? word : splitToWidth(word, width))),
     width,
   );
 
-function filled(words: readonly string[], width: number): string[] {
+function fillLines(words: readonly string[], width: number): string[] {
   const lines: string[] = [];
   let line = "";
   let taken = 0;

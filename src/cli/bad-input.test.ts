@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 import { tierNames } from "../spec/tiers.ts";
-import { startAnswering, startHostile } from "../wire/testing/hostile.ts";
+import { startAnsweringServer, startHostile } from "../wire/testing/hostile.ts";
 import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "bad-input-"));
@@ -262,7 +262,7 @@ describe("a target that cannot be judged: one sentence, exit code 3", () => {
     ["it closes at once", () => startHostile((socket) => void socket.end()), /does not respond to HTTP requests/],
     [
       "it answers HTML",
-      () => startAnswering((_, response) => void response.setHeader("content-type", "text/html").end("<p>")),
+      () => startAnsweringServer((_, response) => void response.setHeader("content-type", "text/html").end("<p>")),
       /is not an Agent Hosting Service Interface/,
     ],
   ])("%s", async (_, start, expected) => {

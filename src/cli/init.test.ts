@@ -7,8 +7,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { type EmbeddedServer, startEmbedded } from "../reference/embedded/embedded-server.ts";
 import { type Reference, startReference, virtualClock } from "../reference/reference.ts";
-import { readTargetFile } from "../target/file.ts";
-import { startAnswering } from "../wire/testing/hostile.ts";
+import { readTargetFile } from "../target/target-file.ts";
+import { startAnsweringServer } from "../wire/testing/hostile.ts";
 import type { FormattedPlan } from "./plan/plan-text.ts";
 import { commandLineIn } from "./testing/command.ts";
 
@@ -189,7 +189,7 @@ describe("init and a test control", () => {
 
 describe("init and a strange server", () => {
   const startServer = (answer: (request: IncomingMessage, response: ServerResponse) => unknown) =>
-    startAnswering((request, response) => {
+    startAnsweringServer((request, response) => {
       methods.push(request.method ?? "");
       response.setHeader("content-type", "application/json");
       answer(request, response);

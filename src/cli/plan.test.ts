@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { defaultBounds } from "../run/plan/bounds.ts";
-import { startAnswering } from "../wire/testing/hostile.ts";
+import { startAnsweringServer } from "../wire/testing/hostile.ts";
 import type { FormattedPlan } from "./plan/plan-text.ts";
 import { commandLineIn } from "./testing/command.ts";
 
@@ -15,7 +15,7 @@ let server: { baseUrl: string; close: () => void };
 let requests = 0;
 
 beforeAll(async () => {
-  server = await startAnswering((_, response) => {
+  server = await startAnsweringServer((_, response) => {
     requests += 1;
     response.end();
   });

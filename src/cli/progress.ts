@@ -1,7 +1,7 @@
 import type { RunEvents } from "../app/judge/judge.ts";
 import { registerSecrets } from "./harness-errors.ts";
 import { packageVersion } from "../base/package-root.ts";
-import { duration } from "../base/duration.ts";
+import { formatDuration } from "../base/duration.ts";
 import { sanitizeLine } from "../base/sanitize.ts";
 import { formatCount } from "../base/text.ts";
 
@@ -126,7 +126,7 @@ function repeat(ms: number, callback: () => void): () => void {
 }
 
 const seconds = (ms: number): string =>
-  ms < 60_000 ? formatCount(Math.ceil(ms / 1000), "second") : duration(Math.ceil(ms / 1000) * 1000);
+  ms < 60_000 ? formatCount(Math.ceil(ms / 1000), "second") : formatDuration(Math.ceil(ms / 1000) * 1000);
 
 /** Prints the progress of a run to standard error. */
 export function showRunProgress(isQuiet: boolean): { readonly events: RunEvents; readonly done: () => void } {

@@ -10,7 +10,7 @@ import { type Reference, startReference } from "../reference/reference.ts";
 import { serializeEvidence, serializeReport } from "../report/model/report-file.ts";
 import type { ReportFinding } from "../report/model/report.ts";
 import { sampleDelivery, sampleExchange, sampleFinding, sampleReport, textBody } from "../report/testing/sample.ts";
-import { hostilities, startAnswering, startHostile } from "../wire/testing/hostile.ts";
+import { hostilities, startAnsweringServer, startHostile } from "../wire/testing/hostile.ts";
 import { commandLineIn, type Ended } from "./testing/command.ts";
 
 const root = mkdtempSync(join(tmpdir(), "replay-"));
@@ -126,7 +126,7 @@ describe("conformance replay", () => {
 
   it("sends what was sent, the key in the place where it was redacted, and to the new address", async () => {
     const seen: string[] = [];
-    const server = await startAnswering((request, response, body) => {
+    const server = await startAnsweringServer((request, response, body) => {
       seen.push(`${request.method} ${request.url} ${request.headers.authorization} ${body}`);
       response.setHeader("content-type", "application/json").end(`{"result":{}}`);
     });
@@ -272,7 +272,7 @@ describe("conformance replay, of a target that does harm", () => {
   );
 
   it("shows neither a key that comes back, in whatever pieces, nor what a terminal would act upon", async () => {
-    const server = await startAnswering((request, response) => {
+    const server = await startAnsweringServer((request, response) => {
       const key = (request.headers.authorization ?? "").slice("Bearer ".length);
       const pieces = [key.slice(0, 10), key.slice(10)].map(
         (content) => `event: chunk\ndata: ${JSON.stringify({ content })}\n\n`,
@@ -294,7 +294,7 @@ describe("conformance replay, of a target that does harm", () => {
   });
 
   it("ends with 3 where nobody is there", async () => {
-    const server = await startAnswering(() => {});
+    const server = await startAnsweringServer(() => {});
     server.close();
     const ended = await replay(["one", "SSE-5", "--base-url", server.baseUrl], withKey);
     expect(ended.out).toMatch(/the target was not reached$/m);

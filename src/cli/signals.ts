@@ -1,6 +1,6 @@
 import { once } from "node:events";
 
-import { letSignalsIn } from "../base/let-signals-in.ts";
+import { handlePendingSignals } from "../base/handle-pending-signals.ts";
 import { exitCodes } from "./exit-codes.ts";
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -58,7 +58,7 @@ export async function writeResults(write: () => number | Promise<number>): Promi
   state.isWriting = true;
   const wasInterrupted = state.firstMs !== null;
   const code = await write();
-  await letSignalsIn();
+  await handlePendingSignals();
   return !wasInterrupted && state.firstMs !== null ? exitCodes.interrupted : code;
 }
 

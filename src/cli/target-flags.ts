@@ -6,10 +6,10 @@ import { nonEmpty, joinWithOr } from "../base/text.ts";
 import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 import { publishedTierNames, type PublishedTier } from "../spec/tiers.ts";
-import { webhooksSchema } from "../target/file-schema.ts";
-import { type NetworkFlags, withDefaultStreaming, readTargetFile, webhooksOf } from "../target/file.ts";
-import { networkOf } from "../target/network.ts";
-import { oneKeyTarget } from "../target/one-key.ts";
+import { webhooksSchema } from "../target/target-file-schema.ts";
+import { type NetworkFlags, withDefaultStreamingAgent, readTargetFile, webhooksOf } from "../target/target-file.ts";
+import { readNetwork } from "../target/network-settings.ts";
+import { oneKeyTarget } from "../target/one-key-target.ts";
 import type { Target } from "../target/target.ts";
 import { patchesByName } from "../reference/embedded/patches-by-name.ts";
 import type { Patch } from "../reference/patch.ts";
@@ -72,7 +72,7 @@ export const networkFlagsOf = ({ proxy, ca, clientCert, clientKey }: NetworkFlag
 export const networkFromFlags = (
   flags: NetworkFlagValues,
   environment: Readonly<Record<string, string | undefined>>,
-): Network => networkOf(networkFlagsOf(flags).network, { nameOf: flagOf, folder: "." }, environment);
+): Network => readNetwork(networkFlagsOf(flags).network, { nameOf: flagOf, folder: "." }, environment);
 
 /** Flags that name a target. */
 export interface TargetFlags extends NetworkFlagValues {
@@ -129,7 +129,7 @@ function targetFromFile(flags: TargetFlags, path: string, environment: Environme
   const target = receiver === undefined ? file : { ...file, webhooks: webhooksOf(receiver, file.baseUrl) };
   if (flags.agent === undefined) return target;
   const { streaming: _, ...agents } = target.agents;
-  return { ...target, ...withDefaultStreaming({ ...agents, answering: flags.agent }) };
+  return { ...target, ...withDefaultStreamingAgent({ ...agents, answering: flags.agent }) };
 }
 
 /**

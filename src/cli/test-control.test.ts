@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { type Reference, startReference, virtualClock } from "../reference/reference.ts";
-import { startAnswering } from "../wire/testing/hostile.ts";
+import { startAnsweringServer } from "../wire/testing/hostile.ts";
 import type { Report } from "../report/model/report.ts";
 import type { FormattedPlan } from "./plan/plan-text.ts";
 import { commandLineIn } from "./testing/command.ts";
@@ -107,7 +107,7 @@ describe("a target file with a test control", () => {
     ],
     ["cannot issue keys now", (path, response) => answer(response, path.endsWith("/keys") ? 503 : 200), 3, /503/],
   ])("ends a run with one sentence if a control %s", async (_name, respond, expected, says) => {
-    const vendor = await startAnswering(({ url = "" }: IncomingMessage, response: ServerResponse) =>
+    const vendor = await startAnsweringServer(({ url = "" }: IncomingMessage, response: ServerResponse) =>
       respond(url, response),
     );
     try {

@@ -35,18 +35,18 @@ export interface CommandRun {
 }
 
 /** Returns the values of all request headers with a name, in order. Ignores letter case. */
-export function requestHeaders({ headers }: Pick<SentRequest, "headers">, name: string): string[] {
+export function requestHeaderValues({ headers }: Pick<SentRequest, "headers">, name: string): string[] {
   const wanted = name.toLowerCase();
   return headers.filter(([each]: Header) => each.toLowerCase() === wanted).map(([, value]) => value);
 }
 
 /** Returns the path and query of a request, exactly as the client sent them. */
-export const targetOf = ({ url }: Pick<SentRequest, "url">): string => url.replace(/^[a-z]+:\/\/[^/?#]*/i, "");
+export const requestTarget = ({ url }: Pick<SentRequest, "url">): string => url.replace(/^[a-z]+:\/\/[^/?#]*/i, "");
 
 /** Returns a text that is equal for two requests if method, path, query and body are. */
-export function identityOf(request: SentRequest): string {
+export function requestIdentity(request: SentRequest): string {
   const { method, body } = request;
   const content = body.kind === "text" ? body.text : body.kind === "base64" ? body.base64 : "";
   const hash = body.kind === "cut" ? body.sha256 : createHash("sha256").update(content).digest("hex");
-  return `${method} ${targetOf(request)} ${hash}`;
+  return `${method} ${requestTarget(request)} ${hash}`;
 }

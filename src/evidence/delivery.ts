@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { parseBoundedJson } from "../base/shallow-json.ts";
+import { parseBoundedJson } from "../base/bounded-json.ts";
 import { is2xx } from "../base/http-status.ts";
 import type { DeepReadonly } from "../base/deep-readonly.ts";
 import { memoizeByObject } from "../base/memoize.ts";
@@ -56,7 +56,7 @@ export type DeliveryReply = DeepReadonly<z.infer<typeof replySchema>>;
 export type Delivery = DeepReadonly<z.infer<typeof deliverySchema>>;
 
 /** Returns the values of all headers with this name, in order. Ignores letter case. */
-export function deliveryHeader({ request }: Pick<Delivery, "request">, name: string): string[] {
+export function deliveryHeaderValues({ request }: Pick<Delivery, "request">, name: string): string[] {
   const wanted = name.toLowerCase();
   return request.headers.filter(([each]) => each.toLowerCase() === wanted).map(([, value]) => value);
 }
@@ -66,7 +66,7 @@ export function hasValidSignature({
   request,
   computedSignature,
 }: Pick<Delivery, "request" | "computedSignature">): boolean {
-  const values = deliveryHeader({ request }, headerNames.deliverySignature);
+  const values = deliveryHeaderValues({ request }, headerNames.deliverySignature);
   return computedSignature !== null && values.length === 1 && values[0] === computedSignature;
 }
 

@@ -49,14 +49,14 @@ function pack(value: unknown, known: StoredById): unknown {
   if (!isObject(value)) return value;
   const id = String(value["id"]);
   const [exchange, delivery]: readonly unknown[] = [known.exchanges.get(id), known.deliveries.get(id)];
-  if (exchange === value || (isExchange(value) && isStored(value, known.exchanges))) return { $exchange: id };
-  if (delivery === value || (isDelivery(value) && isStored(value, known.deliveries))) return { $delivery: id };
+  if (exchange === value || (isExchange(value) && storedOrAdded(value, known.exchanges))) return { $exchange: id };
+  if (delivery === value || (isDelivery(value) && storedOrAdded(value, known.deliveries))) return { $delivery: id };
   const packed = mapValues(value, (each) => pack(each, known));
   return looksLikeReference(packed) ? { $literal: packed } : packed;
 }
 
 /** Whether the file has an equal object with this id. Adds the object if the id is free. */
-function isStored<T extends { readonly id: string }>(value: T, known: Map<string, T>): boolean {
+function storedOrAdded<T extends { readonly id: string }>(value: T, known: Map<string, T>): boolean {
   const same = known.get(value.id);
   if (same === undefined) known.set(value.id, value);
   return same === undefined || isDeepStrictEqual(same, value);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Exchange, StreamEvent } from "./exchange.ts";
 import { redactorFor, type Secret } from "./redaction.ts";
-import { tracesIn, writings } from "./testing/traces.ts";
+import { tracesIn, keyWritings } from "./testing/traces.ts";
 
 const key = "pk_live/Zq8+Rt4=Wm2x&Lp7";
 const secrets: readonly Secret[] = [{ name: "main", value: key }];
@@ -22,7 +22,7 @@ const keys = {
 } as const;
 
 const rows = Object.entries(keys).flatMap(([kind, each]) =>
-  Object.entries(writings).map(([how, write]) => ({ kind, how, each, text: write(each) })),
+  Object.entries(keyWritings).map(([how, write]) => ({ kind, how, each, text: write(each) })),
 );
 
 describe("a redactor", () => {
@@ -39,7 +39,7 @@ describe("a redactor", () => {
       minLength: 17,
       maxLength: 60,
     });
-    const anyWriting = fc.constantFrom(...Object.values(writings));
+    const anyWriting = fc.constantFrom(...Object.values(keyWritings));
     const around = fc.constantFrom("", " ", "a", '"', "%", "Bearer ", "&", "\\", "%2", "zz\n");
     const never = fc.property(anyKey, anyWriting, around, around, (value, write, before, after) => {
       const { text: clean } = redactorFor([{ name: "main", value }]);

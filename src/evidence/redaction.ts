@@ -33,7 +33,7 @@ export function redactorFor(
   if (index.isEmpty) return { text: (text) => text, deep: (data) => data };
   const redact: Redact = (text) => replaceMatches(text, index);
   const digits = secrets.some(({ value }) => /\d{8}/.test(value));
-  return { text: redact, deep: (data) => createWalker(index, redact, digits)(data) as typeof data };
+  return { text: redact, deep: (data) => createDataRedactor(index, redact, digits)(data) as typeof data };
 }
 
 function replaceMatches(text: string, { find }: SecretIndex): string {
@@ -52,7 +52,7 @@ function replaceMatches(text: string, { find }: SecretIndex): string {
  *
  * @param redactsNumbers whether a secret has so many digits in a row that a number could contain a part of it
  */
-function createWalker(index: SecretIndex, redact: Redact, redactsNumbers: boolean): (value: unknown) => unknown {
+function createDataRedactor(index: SecretIndex, redact: Redact, redactsNumbers: boolean): (value: unknown) => unknown {
   const done = new Map<object, unknown>();
   const words = new Map<string, string>();
   return walk;
@@ -74,7 +74,7 @@ function createWalker(index: SecretIndex, redact: Redact, redactsNumbers: boolea
 
   /** Redacts an object. Returns the same object if it contains no secret. Nearly all of the tens of thousands of objects of a run contain none. */
   function walkObject(object: object): object {
-    const searchable = withholdUnsearchable(object, index) as Readonly<Record<string, unknown>>;
+    const searchable = withholdHardToSearch(object, index) as Readonly<Record<string, unknown>>;
     const keys = Object.keys(searchable);
     const isClean = keys.every((key) => walkWord(key) === key && walk(searchable[key]) === searchable[key]);
     return isClean ? searchable : Object.fromEntries(keys.map((key) => [walkWord(key), walk(searchable[key])]));
@@ -92,20 +92,20 @@ function createWalker(index: SecretIndex, redact: Redact, redactsNumbers: boolea
 
 const maxCachedLength = 80;
 
-function withholdUnsearchable(object: object, index: SecretIndex): object {
-  if (isBytes(object)) return withholdBytes(object, index);
+function withholdHardToSearch(object: object, index: SecretIndex): object {
+  if (isBinaryBody(object)) return withholdBinaryBody(object, index);
   return isAnswered(object) ? withholdSplitSecrets(object, index) : object;
 }
 
 /** Removes a whole binary body if it contains a secret. Its base64 text is not enough to search. */
-function withholdBytes(body: Bytes, { find }: SecretIndex): Body {
+function withholdBinaryBody(body: BinaryBody, { find }: SecretIndex): Body {
   const isClean = find(Buffer.from(body.base64, "base64").toString("latin1")).length === 0;
   return isClean ? body : { kind: "text", text: "[withheld: it held a secret]", bytes: body.bytes };
 }
 
-type Bytes = Extract<Body, { kind: "base64" }>;
+type BinaryBody = Extract<Body, { kind: "base64" }>;
 
-const isBytes = (object: object): object is Bytes =>
+const isBinaryBody = (object: object): object is BinaryBody =>
   "kind" in object && object.kind === "base64" && "base64" in object && typeof object.base64 === "string";
 
 const isAnswered = (object: object): object is Answered =>

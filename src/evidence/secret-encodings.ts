@@ -1,5 +1,5 @@
 import { cutOffMark, generatedPrefix, partMark, type Secret } from "./secret.ts";
-import { unescapeOnce } from "./unescaping.ts";
+import { unescapeOnce } from "./unescape.ts";
 
 /** From this number of consecutive characters on, a part of a secret counts as a leak. */
 export const minLeakLength = 8;

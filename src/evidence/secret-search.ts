@@ -1,6 +1,6 @@
 import type { Secret } from "./secret.ts";
 import { type SecretEncoding, encodingsOf, minLeakLength, nameOfMatch } from "./secret-encodings.ts";
-import { unescapeOnce } from "./unescaping.ts";
+import { unescapeOnce } from "./unescape.ts";
 
 /** A part of a text that reveals a secret, or a part of one. */
 export interface SecretMatch {
@@ -74,14 +74,14 @@ function mergeOverlaps(found: readonly SecretMatch[]): SecretMatch[] {
   return all;
 }
 
-interface Place {
+interface GramPlace {
   readonly form: SecretEncoding;
   readonly at: number;
 }
 
 /** All sequences of `minLeakLength` characters ("grams") that occur in the secrets. */
-interface Grams {
-  readonly places: ReadonlyMap<string, readonly Place[]>;
+interface GramIndex {
+  readonly places: ReadonlyMap<string, readonly GramPlace[]>;
   /**
    * How many characters the search may skip, because no gram can end before. The index is the hash of the last three characters
    * ("block").
@@ -96,8 +96,8 @@ const maxSkip = minLeakLength - blockLength + 1;
 /** Maximum number of recorded places for a gram that repeats within a secret. A few are enough to find the whole secret. */
 const maxPlacesPerGram = 4;
 
-function indexGrams(forms: readonly SecretEncoding[], isHarnessText: (gram: string) => boolean): Grams {
-  const places = new Map<string, Place[]>();
+function indexGrams(forms: readonly SecretEncoding[], isHarnessText: (gram: string) => boolean): GramIndex {
+  const places = new Map<string, GramPlace[]>();
   const skips = new Uint8Array(1 << blockBits).fill(maxSkip);
   for (const form of forms) {
     // Consecutive grams overlap, so each adds only its last block.
@@ -109,7 +109,7 @@ function indexGrams(forms: readonly SecretEncoding[], isHarnessText: (gram: stri
       places.set(gram, known);
       if (known.filter((each) => each.form === form).length < maxPlacesPerGram) known.push({ form, at });
       for (let end = Math.max(at + blockLength - 1, lastBlockEnd + 1); end < at + minLeakLength; end++) {
-        const block = blockAt(form.text, end);
+        const block = blockHash(form.text, end);
         skips[block] = Math.min(skips[block] ?? 0, at + minLeakLength - 1 - end);
       }
       lastBlockEnd = at + minLeakLength - 1;
@@ -119,7 +119,7 @@ function indexGrams(forms: readonly SecretEncoding[], isHarnessText: (gram: stri
 }
 
 /** Hashes the three characters of which the last is at index `end`. A collision costs only time, so the table may be small. */
-const blockAt = (text: string, end: number): number =>
+const blockHash = (text: string, end: number): number =>
   (lowerCaseCode(text.charCodeAt(end - 2)) << 11) ^
   (lowerCaseCode(text.charCodeAt(end - 1)) << 5) ^
   lowerCaseCode(text.charCodeAt(end));
@@ -131,12 +131,12 @@ const lowerCaseCode = (code: number): number => (code | 0x20) & 0x7f;
  * Finds grams with the algorithm of Wu and Manber. In a text that shares no block with a secret, it reads only one block every six
  * characters.
  */
-function findGrams(text: string, { places, skips }: Grams): SecretMatch[] {
+function findGrams(text: string, { places, skips }: GramIndex): SecretMatch[] {
   const found: SecretMatch[] = [];
   let minFrom = 0;
   let end = minLeakLength - 1;
   while (end < text.length) {
-    const skip = skips[blockAt(text, end)] ?? 0;
+    const skip = skips[blockHash(text, end)] ?? 0;
     if (skip > 0) {
       end += skip;
       continue;
@@ -155,13 +155,21 @@ function findGrams(text: string, { places, skips }: Grams): SecretMatch[] {
 }
 
 /** Returns the longest match around a gram. Of two matches with the same length, prefers a complete secret to a part. */
-function longestMatch(known: readonly Place[], text: string, from: number, minFrom: number): SecretMatch | null {
+function longestMatch(known: readonly GramPlace[], text: string, from: number, minFrom: number): SecretMatch | null {
   let best: SecretMatch | null = null;
   for (const { form, at } of known) {
     let [start, end] = [from, from + minLeakLength];
-    while (start > minFrom && at - (from - start) > 0 && isSame(text, start - 1, form.text, at - (from - start) - 1))
+    while (
+      start > minFrom &&
+      at - (from - start) > 0 &&
+      equalsIgnoringCase(text, start - 1, form.text, at - (from - start) - 1)
+    )
       start -= 1;
-    while (end < text.length && at + end - from < form.text.length && isSame(text, end, form.text, at + end - from))
+    while (
+      end < text.length &&
+      at + end - from < form.text.length &&
+      equalsIgnoringCase(text, end, form.text, at + end - from)
+    )
       end += 1;
     const length = best === null ? 0 : best.to - best.from;
     if (end - start < length) continue;
@@ -171,12 +179,12 @@ function longestMatch(known: readonly Place[], text: string, from: number, minFr
   return best;
 }
 
-function isSame(text: string, at: number, form: string, place: number): boolean {
+function equalsIgnoringCase(text: string, at: number, form: string, place: number): boolean {
   const [one, other] = [text.charCodeAt(at), form.charCodeAt(place)];
-  return one === other || (lower(one) === lower(other) && one < 0x80);
+  return one === other || (lowerCaseAscii(one) === lowerCaseAscii(other) && one < 0x80);
 }
 
-const lower = (code: number): number => (code >= 0x41 && code <= 0x5a ? code + 0x20 : code);
+const lowerCaseAscii = (code: number): number => (code >= 0x41 && code <= 0x5a ? code + 0x20 : code);
 
 interface WholeSecret {
   readonly name: string;
@@ -188,7 +196,7 @@ interface WholeSecret {
 const minPartLength = 6;
 
 /** Returns the secrets that {@link findGrams} cannot find, because they are too short, or consist of words of the harness. */
-function wholeSecretsToSearch(forms: readonly SecretEncoding[], { places }: Grams): WholeSecret[] {
+function wholeSecretsToSearch(forms: readonly SecretEncoding[], { places }: GramIndex): WholeSecret[] {
   const found = new Set([...places.values()].flat().map(({ form }) => form));
   return forms
     .filter((form) => form.isPlain && !found.has(form))

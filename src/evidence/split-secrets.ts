@@ -1,9 +1,9 @@
 import { isObject } from "../base/json.ts";
-import { parseBoundedJson } from "../base/shallow-json.ts";
+import { parseBoundedJson } from "../base/bounded-json.ts";
 import type { Answered, Body, StreamEvent } from "./exchange.ts";
 import type { SecretIndex } from "./secret-search.ts";
 
-const withheld = "[withheld: it held a secret, in pieces]";
+const withheldMark = "[withheld: it held a secret, in pieces]";
 
 /**
  * Removes a secret whose pieces are spread over several events of a stream. Replaces the field with a piece (or the name, or the whole
@@ -33,10 +33,10 @@ type Field = string | typeof nameField | typeof dataField;
 /** The values that one field has in all events. Joined, they may contain a secret. */
 interface FieldText {
   readonly field: Field;
-  readonly pieces: Piece[];
+  readonly pieces: FieldPiece[];
 }
 
-interface Piece {
+interface FieldPiece {
   /** Index of the event that contains the piece. */
   readonly at: number;
   readonly text: string;
@@ -64,23 +64,23 @@ function eventsWithSecrets({ pieces }: FieldText, { find }: SecretIndex): Set<nu
   const affected = new Set<number>();
   let [next, start] = [0, 0];
   for (const { from, to } of find(pieces.map(({ text }) => text).join(""))) {
-    while (start + lengthOf(pieces[next]) <= from) start += lengthOf(pieces[next++]);
-    const isWithin = start + lengthOf(pieces[next]) >= to;
-    for (let [each, begin] = [next, start]; !isWithin && begin < to; begin += lengthOf(pieces[each++]))
+    while (start + pieceLength(pieces[next]) <= from) start += pieceLength(pieces[next++]);
+    const isWithin = start + pieceLength(pieces[next]) >= to;
+    for (let [each, begin] = [next, start]; !isWithin && begin < to; begin += pieceLength(pieces[each++]))
       affected.add(pieces[each]?.at ?? 0);
   }
   return affected;
 }
 
 /** Returns the length of a piece. After the last piece it is infinite, which ends the loops. */
-const lengthOf = (piece: Piece | undefined): number => piece?.text.length ?? Number.POSITIVE_INFINITY;
+const pieceLength = (piece: FieldPiece | undefined): number => piece?.text.length ?? Number.POSITIVE_INFINITY;
 
 /** Removes the value of one field from an event. Keeps the other fields, so that the event can still be judged. */
 function withholdField(event: StreamEvent, field: Field): StreamEvent {
-  if (field === nameField) return { ...event, name: withheld };
-  if (field === dataField) return { ...event, data: withheld };
+  if (field === nameField) return { ...event, name: withheldMark };
+  if (field === dataField) return { ...event, data: withheldMark };
   const json = parseBoundedJson(event.data);
-  return isObject(json) ? { ...event, data: JSON.stringify({ ...json, [field]: withheld }) } : event;
+  return isObject(json) ? { ...event, data: JSON.stringify({ ...json, [field]: withheldMark }) } : event;
 }
 
 /** Removes these `data` lines from a body. If one cannot be found, removes the whole body. */
@@ -91,7 +91,7 @@ function withholdData(body: Body, dataToWithhold: readonly string[]): Body {
   const text = body.text.replace(dataLines, (line, start: string, content: string) => {
     if (!data.has(content)) return line;
     left -= 1;
-    return start + withheld;
+    return start + withheldMark;
   });
   return left > 0 ? withheldBody(body) : { kind: "text", text, bytes: body.bytes };
 }
@@ -99,4 +99,4 @@ function withholdData(body: Body, dataToWithhold: readonly string[]): Body {
 const dataLines = /(^data: ?)([^\r\n]*)/gm;
 
 const withheldBody = (body: Body): Body =>
-  body.kind === "none" ? body : { kind: "text", text: withheld, bytes: body.bytes };
+  body.kind === "none" ? body : { kind: "text", text: withheldMark, bytes: body.bytes };

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ClientCall } from "../evidence/client-call.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
 import { jsonEdits, overloadedStream, streamTroubles } from "./stream-shapes.ts";
-import { failing, rateLimited, type Trouble } from "./trouble.ts";
+import { serverFailure, rateLimitRefusal, type Trouble } from "./trouble.ts";
 
 const events = [
   ["start", '{"message":"begins","session_id":"s-1"}'],
@@ -78,15 +78,15 @@ describe("a gateway", () => {
   });
 
   it.each([
-    ["429 in form A", 429, rateLimited("a", 2), { error: { status: 429, retry_after: 2 } }],
+    ["429 in form A", 429, rateLimitRefusal("a", 2), { error: { status: 429, retry_after: 2 } }],
     [
       "429 in form B",
       429,
-      rateLimited("b", 2),
+      rateLimitRefusal("b", 2),
       { status: "error", error: { details: { remaining: 0, retry_after: 2 } } },
     ],
-    ["500", 500, failing("500", 500), { error: { status: 500 } }],
-    ["503", 503, failing("503", 503), { status: "error", error: { details: {} } }],
+    ["500", 500, serverFailure("500", 500), { error: { status: 500 } }],
+    ["503", 503, serverFailure("503", 503), { status: "error", error: { details: {} } }],
   ] as const)("answers %s by itself", async (_, status, trouble, body) => {
     const got = await troubled("/usage", trouble);
     expect({ status: got.status, served: got.served }).toEqual({ status, served: [] });

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import type { ClientCall } from "../evidence/client-call.ts";
 import type { Header, SentRequest } from "../evidence/exchange.ts";
 import { headerNames } from "../spec/headers.ts";
-import { recordBody } from "../wire/record.ts";
+import { recordBody } from "../wire/record-body.ts";
 import { openResponse, type OutgoingResponse } from "./outgoing-response.ts";
 import { openRelay, type Relay, type RelayedRequest } from "./relay.ts";
 import type { Trouble } from "./trouble.ts";
@@ -41,7 +41,7 @@ export interface Gateway {
 /** Maximum size of a request body. The connection of a larger one is closed. */
 const maxBodyBytes = 64 * 1024 * 1024;
 /** How long a response may stay open after the client has ended. */
-const finishMs = 2000;
+const maxFinishMs = 2000;
 
 /** Starts a gateway on a free port of loopback. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
@@ -83,7 +83,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   }
 
   const finish = async (): Promise<readonly ClientCall[]> => {
-    const timer = setTimeout(() => server.closeAllConnections(), finishMs);
+    const timer = setTimeout(() => server.closeAllConnections(), maxFinishMs);
     while (open.size > 0) await Promise.all(open);
     clearTimeout(timer);
     return calls.toSorted((one, other) => one.exchange.sentMs - other.exchange.sentMs);
@@ -142,15 +142,15 @@ async function respond(
   relay: Relay,
 ): Promise<void> {
   try {
-    await respondWith(request, response, trouble, relay);
+    await respondWithTrouble(request, response, trouble, relay);
   } catch {
     // The client has left, or its request cannot be passed on: its path is no URL, for example.
     if (response.closed.aborted) return;
-    refuse(response, unreadable);
+    sendRefusal(response, unreadablePathTrouble);
   }
 }
 
-async function respondWith(
+async function respondWithTrouble(
   request: RelayedRequest,
   response: OutgoingResponse,
   trouble: Trouble | null,
@@ -160,7 +160,7 @@ async function respondWith(
     case undefined:
       return relay.pass(request, response);
     case "refuse":
-      return refuse(response, trouble);
+      return sendRefusal(response, trouble);
     case "reset":
       await relay.run(request, response.closed);
       return response.reset();
@@ -169,11 +169,11 @@ async function respondWith(
     case "stream":
       return relay.reshape(request, response, trouble.shape);
     case "pages":
-      return relay.pass(withLimit(request, trouble.limit), response);
+      return relay.pass(withPageLimit(request, trouble.limit), response);
   }
 }
 
-const unreadable: Trouble = {
+const unreadablePathTrouble: Trouble = {
   name: "500",
   kind: "refuse",
   status: 400,
@@ -181,7 +181,7 @@ const unreadable: Trouble = {
   body: JSON.stringify({ error: { code: "INVALID_INPUT", message: "The path cannot be read.", status: 400 } }),
 };
 
-function refuse(response: OutgoingResponse, trouble: Trouble): void {
+function sendRefusal(response: OutgoingResponse, trouble: Trouble): void {
   if (trouble.kind !== "refuse") return;
   const { status, headers, body } = trouble;
   response.head(status, [...headers, ["Content-Length", String(Buffer.byteLength(body))]]);
@@ -189,7 +189,7 @@ function refuse(response: OutgoingResponse, trouble: Trouble): void {
 }
 
 /** Replaces `limit` in the query of a request, or adds it. Removes the signature, which is of another path then. */
-function withLimit(request: RelayedRequest, limit: number): RelayedRequest {
+function withPageLimit(request: RelayedRequest, limit: number): RelayedRequest {
   const [before = "", query = ""] = request.path.split("?", 2);
   const parameters = new URLSearchParams(query);
   parameters.set("limit", String(limit));

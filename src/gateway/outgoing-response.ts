@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { TLSSocket } from "node:tls";
 
 import type { Exchange, Header } from "../evidence/exchange.ts";
-import { recordBody } from "../wire/record.ts";
+import { recordBody } from "../wire/record-body.ts";
 import { readStream } from "../wire/stream-reader.ts";
 
 /** A response that is being sent to a client, and recorded. */
@@ -22,7 +22,7 @@ export interface OutgoingResponse {
 /** Streams up to these bounds are recorded event by event. */
 const streamBounds = { events: 20_000, eventChars: 4 * 1024 * 1024 };
 
-const byHarness = "the harness reset the connection";
+const resetByHarness = "the harness reset the connection";
 
 /** Opens the response to a request. `now` returns milliseconds since the start of the run. */
 export function openResponse(response: ServerResponse, now: () => number): OutgoingResponse {
@@ -72,12 +72,12 @@ export function openResponse(response: ServerResponse, now: () => number): Outgo
   const recorded = (): ReturnType<OutgoingResponse["recorded"]> => {
     const lastMs = endMs ?? leftMs ?? resetMs ?? now();
     if (sentHead === null) {
-      const detail = resetMs === null ? "the client left before the response" : byHarness;
+      const detail = resetMs === null ? "the client left before the response" : resetByHarness;
       return { answer: { kind: "unanswered", reason: "broken", detail, endMs: lastMs }, leftMs };
     }
     const ending =
       endMs === null
-        ? { kind: "broken" as const, detail: resetMs === null ? "the client left" : byHarness }
+        ? { kind: "broken" as const, detail: resetMs === null ? "the client left" : resetByHarness }
         : { kind: "complete" as const };
     const answer = { kind: "answered" as const, ...sentHead, endMs: lastMs, body: body.body(), ending };
     return { answer: { ...answer, events: events?.events ?? [] }, leftMs };

@@ -5,7 +5,7 @@ import { Pool } from "undici";
 
 import { tryParseJson } from "../base/json.ts";
 import type { Header } from "../evidence/exchange.ts";
-import { parseRawHeaders } from "../wire/record.ts";
+import { parseRawHeaders } from "../wire/record-body.ts";
 import type { OutgoingResponse } from "./outgoing-response.ts";
 import type { StreamShape } from "./trouble.ts";
 
@@ -78,7 +78,7 @@ export function openRelay(origin: string): Relay {
       for await (const bytes of body) response.write(bytes as Uint8Array);
       return response.end();
     }
-    await writeShaped(readEvents(body), response, shape);
+    await writeReshaped(readEvents(body), response, shape);
     body.destroy();
     response.end();
   };
@@ -114,7 +114,7 @@ async function* readEvents(body: AsyncIterable<unknown>): AsyncGenerator<Streame
 /** At most so many pauses are made, so that a long stream ends in time. */
 const maxPauses = 6;
 
-async function writeShaped(
+async function writeReshaped(
   events: AsyncIterable<StreamedEvent>,
   response: OutgoingResponse,
   { frame, pauseMs, ending }: StreamShape,

@@ -6,7 +6,7 @@ const plainFrame = (name: string, data: string): string => `event: ${name}\ndata
 const plainShape: StreamShape = { frame: plainFrame, pauseMs: 0, ending: { kind: "all" } };
 
 /** Changes the JSON of an event. Text that is not JSON stays as it is. */
-const withData =
+const editEventData =
   (edit: (name: string, data: Readonly<Record<string, unknown>>) => object): StreamShape["frame"] =>
   (name, text) => {
     const data: unknown = JSON.parse(text);
@@ -14,10 +14,10 @@ const withData =
   };
 
 /** Sends two unknown events before each event, one of them without data. */
-const amongUnknown: StreamShape["frame"] = (name, data, number) =>
+const addUnknownEvents: StreamShape["frame"] = (name, data, number) =>
   `event: progress\ndata: {"percent":${number}}\n\nevent: keep-alive\n\n${plainFrame(name, data)}`;
 
-const nullFieldsOf = (name: string, data: Readonly<Record<string, unknown>>): object =>
+const setOptionalFieldsToNull = (name: string, data: Readonly<Record<string, unknown>>): object =>
   name === "start" ? { ...data, session_id: null } : name === "chunk" ? { ...data, index: null } : data;
 
 const unknownField = { x_conformance: { list: [1, null], text: "a field that the document does not list" } };
@@ -44,9 +44,9 @@ export const streamTroubles = {
     ...plainShape,
     frame: (name, data) => `event: ${name}\n${JSON.stringify(JSON.parse(data), null, 1).replace(/^/gm, "data: ")}\n\n`,
   },
-  "unknown-fields": { ...plainShape, frame: withData((_, data) => ({ ...unknownField, ...data })) },
-  "unknown-events": { ...plainShape, frame: amongUnknown },
-  "null-fields": { ...plainShape, frame: withData(nullFieldsOf) },
+  "unknown-fields": { ...plainShape, frame: editEventData((_, data) => ({ ...unknownField, ...data })) },
+  "unknown-events": { ...plainShape, frame: addUnknownEvents },
+  "null-fields": { ...plainShape, frame: editEventData(setOptionalFieldsToNull) },
 } as const satisfies Readonly<Record<string, StreamShape>>;
 
 /** A stream that ends in an `error` event with `retry_after`. */

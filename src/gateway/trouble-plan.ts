@@ -1,11 +1,17 @@
-import { type ClientCall, identityOf, requestHeaders, type RunStage, targetOf } from "../evidence/client-call.ts";
+import {
+  type ClientCall,
+  requestIdentity,
+  requestHeaderValues,
+  type RunStage,
+  requestTarget,
+} from "../evidence/client-call.ts";
 import type { SentRequest } from "../evidence/exchange.ts";
 import { is2xx } from "../base/http-status.ts";
 import { seededNumbers } from "../base/statistics/random.ts";
 import { endpointCalled, type EndpointName } from "../spec/endpoints.ts";
 import type { ChooseTrouble } from "./gateway.ts";
 import { jsonEdits, overloadedStream, streamTroubles } from "./stream-shapes.ts";
-import { failing, rateLimited, type Trouble, type TroubleName } from "./trouble.ts";
+import { serverFailure, rateLimitRefusal, type Trouble, type TroubleName } from "./trouble.ts";
 
 export interface TroublePlanOptions {
   /** The troubles to make. */
@@ -25,7 +31,7 @@ export interface TroublePlan {
 }
 
 /** One item of the schedule: what is done to a request, and to its repeats, in order. */
-interface Item {
+interface TroubleItem {
   readonly name: TroubleName;
   readonly stage: Exclude<RunStage, "plain">;
   readonly fits: (request: SentRequest, endpoint: EndpointName) => boolean;
@@ -40,40 +46,44 @@ const isStream = (_: SentRequest, endpoint: EndpointName): boolean => endpoint =
 const isPost = ({ method }: SentRequest): boolean => method === "POST";
 /** The endpoints without a rate limit answer no 429. */
 const isLimited = (_: SentRequest, endpoint: EndpointName): boolean => endpoint !== "health";
-const anywhere = (): boolean => true;
+const fitsAnyRequest = (): boolean => true;
 
 const outageAttempts = 20;
 const outageMs = 20_000;
 
 /** A failure of three attempts. It begins with one status, and goes on with the others. */
-function chain(name: "500" | "502" | "503", chosen: readonly TroubleName[], fits: Item["fits"]): Item {
+function repeatedFailure(
+  name: "500" | "502" | "503",
+  chosen: readonly TroubleName[],
+  fits: TroubleItem["fits"],
+): TroubleItem {
   const statuses = [name, ...(["500", "502", "503"] as const).filter((each) => each !== name && chosen.includes(each))];
-  const steps = Array.from({ length: 3 }, (_, at) => failing(name, Number(statuses[at % statuses.length])));
+  const steps = Array.from({ length: 3 }, (_, at) => serverFailure(name, Number(statuses[at % statuses.length])));
   return { name, stage: "failing", fits, steps: () => steps };
 }
 
-const ofStream = (name: keyof typeof streamTroubles, stage: Item["stage"]): Item => ({
+const streamItem = (name: keyof typeof streamTroubles, stage: TroubleItem["stage"]): TroubleItem => ({
   name,
   stage,
   fits: isStream,
   steps: () => [{ name, kind: "stream", shape: streamTroubles[name] }],
 });
 
-const ofJson = (name: keyof typeof jsonEdits): Item => ({
+const jsonItem = (name: keyof typeof jsonEdits): TroubleItem => ({
   name,
   stage: "legal",
   fits: (_, endpoint) => endpoint === "invoke" || endpoint === "health",
   steps: () => [{ name, kind: "edit", edit: jsonEdits[name] }],
 });
 
-const limitOf = (request: SentRequest): number =>
-  Number(new URLSearchParams(targetOf(request).split("?")[1] ?? "").get("limit") ?? 10);
+const pageLimitOf = (request: SentRequest): number =>
+  Number(new URLSearchParams(requestTarget(request).split("?")[1] ?? "").get("limit") ?? 10);
 
-const smallPages: Item = {
+const smallPages: TroubleItem = {
   name: "small-pages",
   stage: "legal",
-  fits: (request, endpoint) => endpoint === "list" && limitOf(request) >= 2,
-  steps: (request) => [{ name: "small-pages", kind: "pages", limit: Math.min(3, limitOf(request) - 1) }],
+  fits: (request, endpoint) => endpoint === "list" && pageLimitOf(request) >= 2,
+  steps: (request) => [{ name: "small-pages", kind: "pages", limit: Math.min(3, pageLimitOf(request) - 1) }],
   isOfWholeRun: true,
 };
 
@@ -83,51 +93,55 @@ const legalStreams = ["slow-stream", "crlf", "comments", "multi-line", "unknown-
  * Prefers GET for some failures, because many clients retry nothing else. `min` is the number of different GET requests
  * that the client must have sent.
  */
-function getIfAny(known: readonly SentRequest[], min: number, fits: Item["fits"] = anywhere): Item["fits"] {
-  const isGet: Item["fits"] = (request, endpoint) => request.method === "GET" && fits(request, endpoint);
-  const gets = known.filter((each) => fitsTo(isGet, each)).map(identityOf);
+function preferGet(
+  known: readonly SentRequest[],
+  min: number,
+  fits: TroubleItem["fits"] = fitsAnyRequest,
+): TroubleItem["fits"] {
+  const isGet: TroubleItem["fits"] = (request, endpoint) => request.method === "GET" && fits(request, endpoint);
+  const gets = known.filter((each) => itemFits(isGet, each)).map(requestIdentity);
   return new Set(gets).size >= min ? isGet : fits;
 }
 
-function itemsOf(
+function troubleItems(
   { names, maxRetryAfterSeconds = 3 }: TroublePlanOptions,
   known: readonly SentRequest[],
   random: () => number,
-): readonly Item[] {
+): readonly TroubleItem[] {
   const failures = (["500", "502", "503"] as const).filter((name) => names.includes(name));
   const seconds = (): number => Math.max(1, maxRetryAfterSeconds - Math.floor(random() * 2));
-  const items: readonly Item[] = [
-    ...legalStreams.map((name) => ofStream(name, "legal")),
-    ofStream("null-fields", "legal"),
-    ofStream("stream-open", "legal"),
-    ofJson("unknown-fields"),
-    ofJson("null-fields"),
+  const items: readonly TroubleItem[] = [
+    ...legalStreams.map((name) => streamItem(name, "legal")),
+    streamItem("null-fields", "legal"),
+    streamItem("stream-open", "legal"),
+    jsonItem("unknown-fields"),
+    jsonItem("null-fields"),
     smallPages,
-    ...(["a", "b"] as const).map((form): Item => ({
+    ...(["a", "b"] as const).map((form): TroubleItem => ({
       name: "429",
       stage: "failing",
-      fits: form === "a" ? getIfAny(known, 1, isLimited) : isLimited,
-      steps: () => [rateLimited(form, seconds())],
+      fits: form === "a" ? preferGet(known, 1, isLimited) : isLimited,
+      steps: () => [rateLimitRefusal(form, seconds())],
     })),
-    ...failures.map((name, at) => chain(name, names, at === 0 ? getIfAny(known, 1) : anywhere)),
+    ...failures.map((name, at) => repeatedFailure(name, names, at === 0 ? preferGet(known, 1) : fitsAnyRequest)),
     {
       name: "outage",
       stage: "failing",
-      fits: getIfAny(known, 2),
-      steps: () => Array.from({ length: outageAttempts }, () => failing("outage", 503)),
+      fits: preferGet(known, 2),
+      steps: () => Array.from({ length: outageAttempts }, () => serverFailure("outage", 503)),
       lastsMs: outageMs,
     },
     { name: "reset", stage: "failing", fits: isPost, steps: () => [{ name: "reset", kind: "reset" }] },
-    { name: "reset", stage: "failing", fits: anywhere, steps: () => [{ name: "reset", kind: "reset" }] },
-    ofStream("stream-error", "failing"),
-    ofStream("stream-cut", "failing"),
+    { name: "reset", stage: "failing", fits: fitsAnyRequest, steps: () => [{ name: "reset", kind: "reset" }] },
+    streamItem("stream-error", "failing"),
+    streamItem("stream-cut", "failing"),
     { name: "stream-overload", stage: "failing", fits: isStream, steps: () => [overloadedStream(seconds())] },
   ];
   return items.filter(({ name }) => names.includes(name));
 }
 
 /** Trouble that is being made of one request and its repeats. */
-interface Ongoing {
+interface OngoingTrouble {
   readonly steps: readonly Trouble[];
   readonly untilMs: number;
   made: number;
@@ -139,15 +153,15 @@ interface Ongoing {
  */
 export function planTrouble(options: TroublePlanOptions): TroublePlan {
   const random = seededNumbers(options.seed);
-  const plain = Map.groupBy(options.plain, ({ exchange }) => identityOf(exchange.request));
-  const isOnce = (request: SentRequest): boolean => (plain.get(identityOf(request))?.length ?? 1) === 1;
+  const plain = Map.groupBy(options.plain, ({ exchange }) => requestIdentity(exchange.request));
+  const isOnce = (request: SentRequest): boolean => (plain.get(requestIdentity(request))?.length ?? 1) === 1;
   const known = options.plain.filter(succeeded).map(({ exchange }) => exchange.request);
-  const canMeet = ({ fits }: Item): boolean => known.some((each) => fitsTo(fits, each));
-  let pending = itemsOf(options, known, random).filter(canMeet);
+  const canMeet = ({ fits }: TroubleItem): boolean => known.some((each) => itemFits(fits, each));
+  let pending = troubleItems(options, known, random).filter(canMeet);
   let stage: Exclude<RunStage, "plain"> = "legal";
   let hasApplied = true;
-  let ongoing = new Map<string, Ongoing>();
-  let wholeRun: { readonly item: Item; readonly steps: readonly Trouble[] } | null = null;
+  let ongoing = new Map<string, OngoingTrouble>();
+  let wholeRun: { readonly item: TroubleItem; readonly steps: readonly Trouble[] } | null = null;
 
   const begin: TroublePlan["begin"] = () => {
     if (stage === "legal" && (!hasApplied || !pending.some((each) => each.stage === "legal"))) {
@@ -161,11 +175,11 @@ export function planTrouble(options: TroublePlanOptions): TroublePlan {
     return stage;
   };
 
-  const start = (request: SentRequest): Ongoing | null => {
-    const fitting = pending.filter((each) => each.stage === stage && fitsTo(each.fits, request));
+  const start = (request: SentRequest): OngoingTrouble | null => {
+    const fitting = pending.filter((each) => each.stage === stage && itemFits(each.fits, request));
     // A repeat of a request that the client sends several times anyway cannot be told apart: better another request.
     const best = fitting.filter(
-      (each) => isOnce(request) || !known.some((one) => isOnce(one) && fitsTo(each.fits, one)),
+      (each) => isOnce(request) || !known.some((one) => isOnce(one) && itemFits(each.fits, one)),
     );
     const item = best[Math.floor(random() * best.length)];
     if (item === undefined) return null;
@@ -177,9 +191,9 @@ export function planTrouble(options: TroublePlanOptions): TroublePlan {
   };
 
   const choose: ChooseTrouble = (request, isOwnKey) => {
-    if (!isOwnKey || plain.get(identityOf(request))?.some((each) => !succeeded(each)) === true) return null;
-    if (wholeRun !== null && fitsTo(wholeRun.item.fits, request)) return wholeRun.steps[0] ?? null;
-    const identity = identityOf(request);
+    if (!isOwnKey || plain.get(requestIdentity(request))?.some((each) => !succeeded(each)) === true) return null;
+    if (wholeRun !== null && itemFits(wholeRun.item.fits, request)) return wholeRun.steps[0] ?? null;
+    const identity = requestIdentity(request);
     const current = ongoing.get(identity) ?? start(request);
     if (current === null) return null;
     ongoing.set(identity, current);
@@ -192,7 +206,7 @@ export function planTrouble(options: TroublePlanOptions): TroublePlan {
 
 const succeeded = ({ exchange: { answer } }: ClientCall): boolean => answer.kind === "answered" && is2xx(answer.status);
 
-function fitsTo(fits: Item["fits"], request: SentRequest): boolean {
+function itemFits(fits: TroubleItem["fits"], request: SentRequest): boolean {
   const call = endpointCalled(request.method, request.url);
-  return call !== null && fits(request, call.endpoint) && requestHeaders(request, "upgrade").length === 0;
+  return call !== null && fits(request, call.endpoint) && requestHeaderValues(request, "upgrade").length === 0;
 }

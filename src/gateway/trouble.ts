@@ -60,7 +60,7 @@ const rateHeaders = (remaining: number, resetSeconds: number): Header[] => [
 ];
 
 /** A 429 in form A or B of the error body. */
-export function rateLimited(form: "a" | "b", retryAfterSeconds: number): Trouble {
+export function rateLimitRefusal(form: "a" | "b", retryAfterSeconds: number): Trouble {
   const text = `The rate limit of this key is used up. Retry after ${retryAfterSeconds} s.`;
   const reset_at = new Date(Date.now() + retryAfterSeconds * 1000).toISOString();
   const details = { limit: 100, remaining: 0, reset_at, retry_after: retryAfterSeconds };
@@ -73,7 +73,7 @@ export function rateLimited(form: "a" | "b", retryAfterSeconds: number): Trouble
 }
 
 /** A failure with a 5xx status. A 502 is a page of a gateway, the others are error bodies. */
-export function failing(name: TroubleName, status: number): Trouble {
+export function serverFailure(name: TroubleName, status: number): Trouble {
   if (status === 502) {
     const body = "<html><body><h1>502 Bad Gateway</h1></body></html>\n";
     return { name, kind: "refuse", status, headers: [["Content-Type", "text/html"]], body };

@@ -3,10 +3,10 @@ import { z } from "zod";
 import { patchesByName } from "../reference/embedded/patches-by-name.ts";
 import type { Patch } from "../reference/patch.ts";
 import { type PublishedTier, publishedTierNames } from "../spec/tiers.ts";
-import { readTargetFile, targetFromObject } from "../target/file.ts";
-import { type targetFileSchema, webhooksSchema } from "../target/file-schema.ts";
-import { oneKeyTarget } from "../target/one-key.ts";
-import { networkOf, networkSchema } from "../target/network.ts";
+import { readTargetFile, targetFromObject } from "../target/target-file.ts";
+import { type targetFileSchema, webhooksSchema } from "../target/target-file-schema.ts";
+import { oneKeyTarget } from "../target/one-key-target.ts";
+import { readNetwork, networkSchema } from "../target/network-settings.ts";
 import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 import type { Target } from "../target/target.ts";
@@ -86,7 +86,7 @@ function readDescription(given: object): Target {
   if ("keys" in given || "control" in given) return targetFromObject(given, "the target", process.env);
   const { network = {}, ...plain } = parseWith(plainSchema, given);
   const place = { nameOf: (part: string) => `network.${part}`, folder: "." };
-  return oneKeyTarget({ ...plain, network: networkOf(network, place, process.env) });
+  return oneKeyTarget({ ...plain, network: readNetwork(network, place, process.env) });
 }
 
 function parseWith<T>(schema: z.ZodType<T>, given: object): T {

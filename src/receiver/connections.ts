@@ -41,12 +41,12 @@ const affordableConnections = (): number =>
 /**
  * Time within which a sender usually delivers, in milliseconds. An older connection without a complete delivery is unlikely to bring one.
  */
-const deliveryMs = 1000;
+const usualDeliveryMs = 1000;
 /** Connections to close to make room, in this order: each row means the oldest connection in this state, if it has at least this age. */
 const closingOrder = [
   { state: "rejected", minAgeMs: 0 },
-  { state: "silent", minAgeMs: deliveryMs },
-  { state: "incomplete", minAgeMs: deliveryMs },
+  { state: "silent", minAgeMs: usualDeliveryMs },
+  { state: "incomplete", minAgeMs: usualDeliveryMs },
   { state: "silent", minAgeMs: 0 },
   { state: "incomplete", minAgeMs: 0 },
 ] as const;

@@ -72,7 +72,7 @@ export type ReceivedDelivery = Omit<Delivery, "reply" | "hook" | "attempt">;
 export type OpenHook = ReturnType<typeof openHook>;
 
 /** Decides whether a delivery to a hook is stored. */
-export interface Storage {
+export interface DeliveryStorage {
   /** Whether there is room for a delivery of this size, if its hook has `stored` deliveries already. If so, reserves the room. */
   readonly hasRoom: (bytes: number, stored: number) => boolean;
   /** Whether there is no room for any delivery to a hook that has this many stored ones. */
@@ -94,7 +94,7 @@ function plannedReply(earlier: number, replies: readonly Reply[], isReleased: bo
 export function openHook(
   { name, token, secret, arrivals, replies, isReleased, takesReads = false, since }: HookRecord,
   url: string,
-  { hasRoom, isFull }: Storage,
+  { hasRoom, isFull }: DeliveryStorage,
   onDelivery: (delivery: Delivery) => void,
 ) {
   const stored: Delivery[] = [];
@@ -103,7 +103,7 @@ export function openHook(
   let [count, dropped, isClosed, isSetAside] = [arrivals, 0, false, false];
 
   /** Adds a delivery with its reply. Returns a function that changes the reply, for example if the sender disconnects. */
-  const take = (received: ReceivedDelivery, reply: DeliveryReply): ((changed: DeliveryReply) => void) => {
+  const recordDelivery = (received: ReceivedDelivery, reply: DeliveryReply): ((changed: DeliveryReply) => void) => {
     count += 1;
     const at = stored.length;
     const delivery: Delivery = {
@@ -161,7 +161,7 @@ export function openHook(
     hook,
     takesReads,
     nextReply: (): Reply => plannedReply(count, replies, isReleased),
-    take,
+    take: recordDelivery,
     countOnly,
     isSetAside: (): boolean => isSetAside,
     record: (): HookRecord => ({
@@ -186,14 +186,14 @@ export function openHook(
 const storageBytes = ({ request: { body, headers } }: Delivery): number =>
   storageCost(body) + headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
 
-const largeBytes = 16 * 1024;
+const largeBodyBytes = 16 * 1024;
 
 function storageCost(body: Body): number {
   if (body.kind === "none") return 0;
   // A body that was cut is stored only as head and tail. But reading it took time as well, so at least an eighth of its length counts.
-  if (body.kind === "cut") return Math.max(2 * largeBytes, body.bytes / 8);
+  if (body.kind === "cut") return Math.max(2 * largeBodyBytes, body.bytes / 8);
   // Parsing and writing a large body takes more memory than its size.
-  return body.bytes > largeBytes ? 2 * body.bytes : body.bytes;
+  return body.bytes > largeBodyBytes ? 2 * body.bytes : body.bytes;
 }
 
 /** Creates a way to wait until a count is reached. */

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 
 import { maxBodyBytes } from "./request-handler.ts";
 import { type Hook, type Receiver, startReceiver } from "./receiver.ts";
-import { closeOf, headOf, openSocket, post, setTime } from "./testing/senders.ts";
+import { closeOf, headOf, openSocket, post, createSettableClock } from "./testing/senders.ts";
 
 let receiver: Receiver;
 afterEach(() => receiver.close());
@@ -13,7 +13,12 @@ afterEach(() => receiver.close());
 const patientMs = 60_000;
 
 async function openHook(requestDeadlineMs = 300): Promise<Hook> {
-  receiver = await startReceiver({ listen: "127.0.0.1:0", publicUrl: null, time: setTime(), requestDeadlineMs });
+  receiver = await startReceiver({
+    listen: "127.0.0.1:0",
+    publicUrl: null,
+    time: createSettableClock(),
+    requestDeadlineMs,
+  });
   return receiver.open("target", { secret: "whsec_7Fq2", replies: [] });
 }
 

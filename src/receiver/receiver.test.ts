@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 
 import { type Receiver, type ReceiverOptions, ReceiverError, type Reply } from "./receiver.ts";
-import { headOf, openSocket, post, setTime, startLocal } from "./testing/senders.ts";
+import { headOf, openSocket, post, createSettableClock, startLocal } from "./testing/senders.ts";
 
 const open: Receiver[] = [];
 async function receiverWith(options: Partial<ReceiverOptions> = {}): Promise<Receiver> {
@@ -22,7 +22,7 @@ const signatureOf = (key: string, bytes: Uint8Array): string => createHmac("sha2
 
 describe("a delivery", () => {
   it("is recorded as sent, with the times at which it was complete", async () => {
-    const time = setTime();
+    const time = createSettableClock();
     const receiver = await receiverWith({ time });
     const hook = receiver.open("plain", { secret, replies: [] });
     const body = '{ "id":"evt_1",  "text":"Zoë – 世界 🦜" }';
@@ -165,7 +165,7 @@ describe("a reply", () => {
   });
 
   it("is held until the release of the hook, and sent at once afterwards", async () => {
-    const time = setTime();
+    const time = createSettableClock();
     const receiver = await receiverWith({ time });
     const hook = receiver.open("held", { secret: null, replies: [{ kind: "held", status: 202 }] });
     const posted = post(hook.url, "{}");
@@ -190,7 +190,7 @@ describe("a reply", () => {
       { kind: "endless", status: 200, leftMs: 3000 },
     ],
   ])("%o tells when the sender left", async (reply, before, after) => {
-    const time = setTime();
+    const time = createSettableClock();
     const changes: unknown[] = [];
     const changed = Promise.withResolvers<void>();
     const receiver = await receiverWith({ time });

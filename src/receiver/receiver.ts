@@ -6,7 +6,7 @@ import { limitConnections } from "./connections.ts";
 import { type Hook, type HookPlan, type HookRecord, type OpenHook, openHook } from "./hook.ts";
 import { type IgnoredCounts, createRequestHandler, type ReceiverClock } from "./request-handler.ts";
 import { formatAddress, baseUrlFor, readListenAddress, describeUnreachable, listen, openServer } from "./server.ts";
-import { limitOpenConnections } from "./replying.ts";
+import { limitKeptConnections } from "./send-reply.ts";
 
 export type { Hook, HookPlan, HookRecord, Reply } from "./hook.ts";
 export { ReceiverError } from "./server.ts";
@@ -87,7 +87,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   const wanted = readListenAddress(options.listen);
   baseUrlFor(wanted, publicUrl);
   let onDelivery: (delivery: Delivery) => void = () => {};
-  const hooks = openRegistry((delivery) => onDelivery(delivery), options.storage ?? runStorage);
+  const hooks = createHookRegistry((delivery) => onDelivery(delivery), options.storage ?? runStorage);
   const ignored: IgnoredCounts = { unknown: 0, reachabilityRequests: 0, malformed: 0, incomplete: 0 };
   const self = { token: newToken(), answer: newToken() };
   const server = openServer(requestDeadlineMs);
@@ -95,7 +95,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   const handle = createRequestHandler({
     time,
     ignored,
-    keepOpen: limitOpenConnections(),
+    keepOpen: limitKeptConnections(),
     connections,
     earlierDeliveries: resumed?.deliveries ?? 0,
     hookAt: hooks.at,
@@ -156,7 +156,7 @@ const perHookStorage = { stored: 50, bytes: 8 * 1024 * 1024 } as const;
 const maxDeliveryBytes = 512 * 1024;
 
 /** Creates the registry of a receiver's hooks, which finds a hook for each request. */
-function openRegistry(onDelivery: (delivery: Delivery) => void, storage: StorageBounds) {
+function createHookRegistry(onDelivery: (delivery: Delivery) => void, storage: StorageBounds) {
   const hooks = new Map<string, OpenHook>();
   let [stored, storedBytes] = [0, 0];
   const isFull = (storedInHook: number): boolean =>

@@ -3,10 +3,10 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 
 import type { DeliveryReply } from "../evidence/delivery.ts";
 import type { Body } from "../evidence/exchange.ts";
-import { recordBody, parseRawHeaders } from "../wire/record.ts";
+import { recordBody, parseRawHeaders } from "../wire/record-body.ts";
 import type { Connections } from "./connections.ts";
 import type { OpenHook, ReceivedDelivery } from "./hook.ts";
-import { type KeepOpen, startReply } from "./replying.ts";
+import { type KeepConnection, startReply } from "./send-reply.ts";
 
 /**
  * The clocks of a receiver. `now`: the time since the start of the run. `clockOffsetMs`: how far the target's test clock was advanced.
@@ -33,7 +33,7 @@ export interface IgnoredCounts {
 export interface RequestHandlerContext {
   readonly time: ReceiverClock;
   readonly ignored: IgnoredCounts;
-  readonly keepOpen: KeepOpen;
+  readonly keepOpen: KeepConnection;
   readonly connections: Connections;
   /** Number of deliveries that an earlier receiver got. Ids of new deliveries continue the count. */
   readonly earlierDeliveries: number;
@@ -64,7 +64,7 @@ export function createRequestHandler(context: RequestHandlerContext): RequestLis
     } else if (isReachabilityRequest(incoming) && !(opened.takesReads && incoming.method === "GET")) {
       context.ignored.reachabilityRequests += 1;
       response.end();
-    } else void receive(opened, incoming, response, nextId, context);
+    } else void receiveDelivery(opened, incoming, response, nextId, context);
   };
 }
 
@@ -78,7 +78,7 @@ function parsePath(url: string): { readonly token: string; readonly name: string
   return { token, name };
 }
 
-async function receive(
+async function receiveDelivery(
   { hook, nextReply, countOnly, take, whenReleased }: OpenHook,
   incoming: IncomingMessage,
   response: ServerResponse,
@@ -95,9 +95,9 @@ async function receive(
   }
   connections.mark(socket, "complete");
   if (!body.isWhole) response.on("finish", () => socket.destroy());
-  const received = receivedOf(nextId(), incoming, body, time);
+  const received = receivedDelivery(nextId(), incoming, body, time);
   let changed: (reply: DeliveryReply) => void = () => {};
-  const reply = startReply(body.isWhole ? nextReply() : tooLong, received, {
+  const reply = startReply(body.isWhole ? nextReply() : tooLongReply, received, {
     response,
     now: time.now,
     change: (later) => changed(later),
@@ -107,9 +107,9 @@ async function receive(
   changed = take(received, reply);
 }
 
-const tooLong = { kind: "status", status: 413 } as const;
+const tooLongReply = { kind: "status", status: 413 } as const;
 
-const receivedOf = (
+const receivedDelivery = (
   id: string,
   incoming: IncomingMessage,
   body: ReceivedBody,

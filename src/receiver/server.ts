@@ -85,7 +85,7 @@ export function openServer(requestDeadlineMs: number): Server {
 }
 
 /** Maximum number of connections that wait to be accepted. Node's default is 511, and Linux allows 4096. */
-const maxPending = 4096;
+const maxPendingConnections = 4096;
 
 /**
  * Starts to listen on an address. Returns it with the actual port.
@@ -95,7 +95,7 @@ const maxPending = 4096;
 export async function listen(server: Server, { host, port }: ListenAddress): Promise<ListenAddress> {
   const bound = Promise.withResolvers<void>();
   server.on("error", bound.reject);
-  server.listen({ port, host, backlog: maxPending }, bound.resolve);
+  server.listen({ port, host, backlog: maxPendingConnections }, bound.resolve);
   try {
     await bound.promise;
   } catch (error) {
@@ -109,7 +109,7 @@ export async function listen(server: Server, { host, port }: ListenAddress): Pro
   return { host, port: taken.port };
 }
 
-const deadlineMs = 5000;
+const reachabilityDeadlineMs = 5000;
 /** Maximum number of characters of a response to read. The receiver's own response is shorter. */
 const maxResponseBytes = 4096;
 
@@ -125,13 +125,13 @@ export async function describeUnreachable(
   network: Network,
 ): Promise<string | null> {
   const dispatchers = openDispatchers(withoutEnvironmentProxy(network), {
-    connectMs: deadlineMs,
-    idleTimeoutMs: deadlineMs,
+    connectMs: reachabilityDeadlineMs,
+    idleTimeoutMs: reachabilityDeadlineMs,
   });
   try {
     const { statusCode, body } = await request(url, {
       dispatcher: dispatchers.of(url),
-      signal: AbortSignal.timeout(deadlineMs),
+      signal: AbortSignal.timeout(reachabilityDeadlineMs),
     });
     let text = "";
     for await (const piece of body) {
@@ -142,7 +142,7 @@ export async function describeUnreachable(
     return unreachableMessage(publicUrl, `something else answered ${statusCode}`);
   } catch (error) {
     const isOverdue = error instanceof Error && error.name === "TimeoutError";
-    const silence = isOverdue ? `no answer within ${deadlineMs / 1000} s` : null;
+    const silence = isOverdue ? `no answer within ${reachabilityDeadlineMs / 1000} s` : null;
     return unreachableMessage(publicUrl, unansweredBy(error, silence, 0).detail);
   } finally {
     await dispatchers.close();

@@ -12,9 +12,9 @@ import {
   hostilities,
   type Hostility,
   type HostileServer,
-  startAnswering,
+  startAnsweringServer,
   startHostile,
-  startTwoFaced,
+  startHostileAfterDiscovery,
 } from "../wire/testing/hostile.ts";
 import { aKey, aTarget } from "./testing/targets.ts";
 import type { SkipCause } from "./skip-reason.ts";
@@ -75,7 +75,9 @@ describe.concurrent("a server of another API", () => {
   const send =
     (status: number, type: string, body: string, headers: Record<string, string> = {}) =>
     (): Promise<HostileServer> =>
-      startAnswering((_, response) => void response.writeHead(status, { "content-type": type, ...headers }).end(body));
+      startAnsweringServer(
+        (_, response) => void response.writeHead(status, { "content-type": type, ...headers }).end(body),
+      );
   it.each([
     ["HTML everywhere", send(200, "text/html", "<h1>Welcome</h1>"), noInterface],
     [
@@ -118,7 +120,7 @@ describe.concurrent("a target that turns hostile after the first requests", () =
   it.each(sampleOf(Object.entries<Hostility>(hostilities), { of: 12 }))(
     "%s: the run ends, and the harness is not at fault",
     async (name, hostility) => {
-      const result = await runAgainst(await startTwoFaced(hostility), attacked);
+      const result = await runAgainst(await startHostileAfterDiscovery(hostility), attacked);
       if (result.kind !== "judged") throw new Error(JSON.stringify(result.sentence));
       const failed = result.judgements.filter(({ finding }) => finding.kind === "error");
       expect(failed.map(({ finding }) => finding)).toEqual([]);
@@ -138,7 +140,7 @@ describe.concurrent("a target that turns hostile after the first requests", () =
     ["sends 1 MB of headers", false],
     ["closes at once", true],
   ])("%s: is retried as a broken connection: %s", async (name, isLost) => {
-    const result = await runAgainst(await startTwoFaced(hostilities[name]), [usage]);
+    const result = await runAgainst(await startHostileAfterDiscovery(hostilities[name]), [usage]);
     expect(result.lost > 0).toBe(isLost);
   });
 
@@ -148,7 +150,7 @@ describe.concurrent("a target that turns hostile after the first requests", () =
     "sends text that is not UTF-8",
     "sends numbers that are none",
   ] as const)("%s: no suite at all is at fault", async (name) => {
-    const result = await runAgainst(await startTwoFaced(hostilities[name]));
+    const result = await runAgainst(await startHostileAfterDiscovery(hostilities[name]));
     const failed = result.kind === "judged" && result.judgements.filter(({ finding }) => finding.kind === "error");
     expect(failed).toEqual([]);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { tryParseJson, getPath } from "../base/json.ts";
 import { suites } from "../suites/all.ts";
-import { type HostileServer, startAnswering } from "../wire/testing/hostile.ts";
+import { type HostileServer, startAnsweringServer } from "../wire/testing/hostile.ts";
 import { runSuites } from "./run.ts";
 import { selectChecks } from "./plan/selection.ts";
 import { aKey, aTarget } from "./testing/targets.ts";
@@ -12,7 +12,7 @@ const ops = new Set<string>();
 
 /** A vendor with other paths: operations start as jobs, and batches as bulk orders. All handles have this status. */
 const startVendor = (status: string): Promise<HostileServer> =>
-  startAnswering((request, response, body) => {
+  startAnsweringServer((request, response, body) => {
     const answer = (code: number, json: unknown): void =>
       void response.writeHead(code, { "content-type": "application/json" }).end(JSON.stringify(json));
     const refuse = (code: number, why: string): void =>

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 
-import { type HostileServer, startTwoFaced } from "../wire/testing/hostile.ts";
+import { type HostileServer, startHostileAfterDiscovery } from "../wire/testing/hostile.ts";
 import { check, suite, type Suite } from "./judge/check.ts";
 import { holds } from "./judge/finding.ts";
 import { probe, type ProbeContext } from "./probe.ts";
@@ -25,7 +25,7 @@ const usageTimes = (times: number, afterwards?: (scene: ProbeContext) => Promise
 
 /** Runs against a target that answers reads correctly. */
 async function run(suites: Suite[], changes: Partial<RunOptions> = {}) {
-  server = await startTwoFaced((socket) => void socket.destroy());
+  server = await startHostileAfterDiscovery((socket) => void socket.destroy());
   const keys = { key: aKey({ tier: "team" }) };
   const signal = new AbortController().signal;
   const target = aTarget(server.baseUrl, { keys });

@@ -1,5 +1,5 @@
 import type { RunBounds } from "./plan/bounds.ts";
-import { duration } from "../base/duration.ts";
+import { formatDuration } from "../base/duration.ts";
 import type { Need } from "./plan/needs.ts";
 
 /** A setting that the user could change. Each entry point (command line, library) has its own name for it. */
@@ -148,6 +148,6 @@ export class RunTimeout extends SkipError {
   override readonly name = "RunTimeout";
 
   constructor(maxMs: number) {
-    super(`it was not over after ${duration(maxMs)}`, need("maxTimeMs"));
+    super(`it was not over after ${formatDuration(maxMs)}`, need("maxTimeMs"));
   }
 }

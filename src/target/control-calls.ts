@@ -6,7 +6,7 @@ import { isGatewayStatus } from "../base/http-status.ts";
 import { openDispatchers } from "../base/network/dispatchers.ts";
 import type { Network } from "../base/network/network.ts";
 import { isLoopback } from "./base-url.ts";
-import type { HttpCall, ParsedTargetFile } from "./file-schema.ts";
+import type { HttpCall, ParsedTargetFile } from "./target-file-schema.ts";
 import type { ClockControl } from "./target.ts";
 
 /**
@@ -48,7 +48,7 @@ export function clockOverHttp(
 ): ClockControl {
   return {
     advance: async (ms) => {
-      await send(advance, network, ms / 1000, "the target's clock did not advance");
+      await sendControlCall(advance, network, ms / 1000, "the target's clock did not advance");
     },
     settleMs: settleMs ?? (isLoopback(advance.url) ? defaultSettleMs.near : defaultSettleMs.far),
     agentsFollow,
@@ -59,7 +59,7 @@ export function clockOverHttp(
 export const triggerOverHttp =
   (call: HttpCall, network: Network): (() => Promise<void>) =>
   async () => {
-    await send(call, network, 0, "the call that makes the event happen failed");
+    await sendControlCall(call, network, 0, "the call that makes the event happen failed");
   };
 
 /**
@@ -68,7 +68,12 @@ export const triggerOverHttp =
  * @returns the body of the response
  * @throws {ControlCallFailed} if the target refuses the call, or does not respond; the message begins with `failure`
  */
-export async function send(call: HttpCall, network: Network, seconds: number, failure: string): Promise<string> {
+export async function sendControlCall(
+  call: HttpCall,
+  network: Network,
+  seconds: number,
+  failure: string,
+): Promise<string> {
   const { url, method, body } = call;
   const dispatchers = openDispatchers(network, { connectMs: callDeadlineMs, idleTimeoutMs: callDeadlineMs });
   const fail = (what: string, details: FailureDetails): ControlCallFailed =>
@@ -82,7 +87,7 @@ export async function send(call: HttpCall, network: Network, seconds: number, fa
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...call.headers,
       },
-      body: body === undefined ? null : JSON.stringify(withTime(body, seconds)),
+      body: body === undefined ? null : JSON.stringify(insertTime(body, seconds)),
     });
     const text = await response.body.text();
     const { statusCode } = response;
@@ -114,21 +119,21 @@ export function secretsOfCall({ url, headers = {} }: HttpCall): string[] {
   const ofHeaders = Object.entries(headers).flatMap(([name, value]) =>
     harmlessHeaders.has(name.toLowerCase()) ? [] : [value.replace(/^(?:Bearer|Basic)\s+/i, "")],
   );
-  return [...ofHeaders, ...searchParams.values(), password].filter(looksSecret);
+  return [...ofHeaders, ...searchParams.values(), password].filter(isLongEnoughForSecret);
 }
 
 /** Whether a value is long enough to be a secret. Short values, such as `yes`, occur in other texts too, and must not be redacted. */
-const looksSecret = (value: string): boolean => value.length >= 8;
+const isLongEnoughForSecret = (value: string): boolean => value.length >= 8;
 
 /** Replaces the placeholders `${seconds}` and `${milliseconds}` in a body. A value that is only a placeholder becomes a number. */
-function withTime(value: unknown, seconds: number): unknown {
+function insertTime(value: unknown, seconds: number): unknown {
   if (typeof value === "string") {
     if (value === "${seconds}") return seconds;
     const milliseconds = Math.round(seconds * 1000);
     if (value === "${milliseconds}") return milliseconds;
     return value.replaceAll("${seconds}", String(seconds)).replaceAll("${milliseconds}", String(milliseconds));
   }
-  if (Array.isArray(value)) return value.map((each) => withTime(each, seconds));
+  if (Array.isArray(value)) return value.map((each) => insertTime(each, seconds));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withTime(each, seconds)]));
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, insertTime(each, seconds)]));
 }

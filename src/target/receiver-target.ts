@@ -1,7 +1,7 @@
 import type { Network } from "../base/network/network.ts";
 import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
-import { secretsOfNetwork } from "./network.ts";
+import { secretsOfNetwork } from "./network-settings.ts";
 import { defaultKeyTraits, defaultTargetTraits, type Target } from "./target.ts";
 
 /** The webhook receiver to judge. */

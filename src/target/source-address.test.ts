@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 
-import { includesAnyOf, type SourceVerdict } from "./source-address.ts";
+import { includesAnyOf, type Inclusion } from "./source-address.ts";
 
 const behindTranslation = ["127.0.0.1", "::1", "192.168.1.7"] as const;
 const withPublicAddress = ["127.0.0.1", "8.8.4.4", "fe80::1%eth0"] as const;
 
 describe("a list of allowed addresses", () => {
-  it.each<[string, readonly string[], readonly string[], SourceVerdict]>([
+  it.each<[string, readonly string[], readonly string[], Inclusion]>([
     ["names the address", ["192.168.1.7"], behindTranslation, "included"],
     ["names a range around the address", ["203.0.113.9", "192.168.0.0/16"], behindTranslation, "included"],
     ["names the loopback address of IPv6", ["::1/128"], behindTranslation, "included"],

@@ -7,17 +7,17 @@ import { memoizeByObject, once } from "../base/memoize.ts";
  * Whether a list of allowed source addresses includes this machine. `unknown`: the list names a public address, and behind a NAT this
  * machine may have that address without knowing it.
  */
-export type SourceVerdict = "included" | "not included" | "unknown";
+export type Inclusion = "included" | "not included" | "unknown";
 
 /** Compares the addresses of this machine with a list of addresses and ranges, such as `203.0.113.0/24`. */
-export const includesThisMachine = memoizeByObject((allowed: readonly string[]): SourceVerdict =>
+export const includesThisMachine = memoizeByObject((allowed: readonly string[]): Inclusion =>
   includesAnyOf(ownAddresses(), allowed),
 );
 
 /** Like {@link includesThisMachine}, for a machine with the addresses `own`. */
-export function includesAnyOf(own: readonly string[], allowed: readonly string[]): SourceVerdict {
+export function includesAnyOf(own: readonly string[], allowed: readonly string[]): Inclusion {
   const list = blockListOf(allowed);
-  if (own.some((address) => isIn(list, address))) return "included";
+  if (own.some((address) => listIncludes(list, address))) return "included";
   const isTranslated = !own.some(isPublic);
   return isTranslated && allowed.some((entry) => isPublic(addressOf(entry))) ? "unknown" : "not included";
 }
@@ -28,7 +28,7 @@ const ownAddresses = (): string[] =>
 const addressOf = (entry: string): string => entry.split("/", 1)[0] ?? "";
 
 /** Ranges that no machine has as its public address: private and local addresses, and those for examples (RFC 1918, 5737, 6890). */
-const notPublic = [
+const nonPublicRanges = [
   "0.0.0.0/8",
   "10.0.0.0/8",
   "100.64.0.0/10",
@@ -47,9 +47,9 @@ const notPublic = [
   "fe80::/10",
 ] as const;
 
-const isPublic = (address: string): boolean => isIP(address) !== 0 && !isIn(notPublicList(), address);
+const isPublic = (address: string): boolean => isIP(address) !== 0 && !listIncludes(notPublicList(), address);
 
-const notPublicList = once(() => blockListOf(notPublic));
+const notPublicList = once(() => blockListOf(nonPublicRanges));
 
 /** Builds a block list of the entries that are addresses or ranges. Leaves out other texts, such as host names. */
 function blockListOf(entries: readonly string[]): BlockList {
@@ -67,5 +67,5 @@ function blockListOf(entries: readonly string[]): BlockList {
 
 const maxBits = { ipv4: 32, ipv6: 128 } as const;
 
-const isIn = (list: BlockList, address: string): boolean =>
+const listIncludes = (list: BlockList, address: string): boolean =>
   list.check(address.replace(/%.*$/, ""), isIP(address.replace(/%.*$/, "")) === 6 ? "ipv6" : "ipv4");

@@ -4,9 +4,9 @@ import { harnessLimitOf } from "../base/harness-limit.ts";
 import type { Network } from "../base/network/network.ts";
 import { parseJson } from "../base/parsing.ts";
 import { publishedTierNames } from "../spec/tiers.ts";
-import { ControlCallFailed, send } from "./control-calls.ts";
-import type { HttpCall } from "./file-schema.ts";
-import { readKey, variableFor, withDefaultStreaming } from "./file.ts";
+import { ControlCallFailed, sendControlCall } from "./control-calls.ts";
+import type { HttpCall } from "./target-file-schema.ts";
+import { checkedKey, variableFor, withDefaultStreamingAgent } from "./target-file.ts";
 import { agentRoles, defaultKeyTraits, type Target, type TargetKey, type TestControl, usableKeys } from "./target.ts";
 
 /** The header with the token of a test control. */
@@ -61,7 +61,7 @@ async function ask<T>(
     headers: { [controlTokenHeader]: token },
     body,
   };
-  const json = parseJson(await send(call, network, 0, "The test control failed"));
+  const json = parseJson(await sendControlCall(call, network, 0, "The test control failed"));
   const parsed = schema.safeParse(json.kind === "value" ? json.value : null);
   if (parsed.success) return parsed.data;
   throw new ControlCallFailed(`The test control failed: ${call.method} ${call.url} answered no JSON of its contract`, {
@@ -153,7 +153,7 @@ async function withKeys(target: Target, missing: readonly MissingKey[], issue: I
 }
 
 function issuedKey(tier: string, name: string, text: string): TargetKey {
-  const key = readKey(text, "The key that the test control issued");
+  const key = checkedKey(text, "The key that the test control issued");
   return { ...defaultKeyTraits, name, key, tier, variable: variableFor(name), fresh: true };
 }
 
@@ -164,5 +164,5 @@ function withAgents(target: Target, offered: Target["agents"]): Target {
   const named = target.agentSource === "named to answer" || streaming === undefined ? others : target.agents;
   const assigned = Object.keys(target.roleAssignments);
   const added = Object.entries(offered).filter(([role]) => !assigned.includes(role));
-  return { ...target, ...withDefaultStreaming({ ...Object.fromEntries(added), ...named }) };
+  return { ...target, ...withDefaultStreamingAgent({ ...Object.fromEntries(added), ...named }) };
 }

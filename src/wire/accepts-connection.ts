@@ -9,7 +9,7 @@ const connectMs = 2000;
  * Time for which a new connection must stay open to count as accepted, in milliseconds. A port forwarder without its server accepts a
  * connection, but closes it at once.
  */
-const stableMs = 30;
+const minOpenMs = 30;
 
 /**
  * Whether the server at a URL accepts a new TCP connection. Sends no request. Never rejects. If there is a proxy, tests the proxy instead
@@ -25,7 +25,7 @@ export async function acceptsConnection(url: string, network: Network): Promise<
   socket.resume();
   const deadline = new AbortController();
   try {
-    return await Promise.race([remainsOpen(socket), closed(socket), timeout(deadline.signal)]);
+    return await Promise.race([remainsOpen(socket), whenClosed(socket), whenTimedOut(deadline.signal)]);
   } finally {
     deadline.abort();
     socket.destroy();
@@ -34,15 +34,15 @@ export async function acceptsConnection(url: string, network: Network): Promise<
 
 const defaultPorts: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
 
-const timeout = (signal: AbortSignal): Promise<boolean> => sleep(connectMs, false, { signal }).catch(() => false);
+const whenTimedOut = (signal: AbortSignal): Promise<boolean> => sleep(connectMs, false, { signal }).catch(() => false);
 
 async function remainsOpen(socket: Socket): Promise<boolean> {
   await new Promise((resolve) => socket.once("connect", resolve));
-  await sleep(stableMs);
+  await sleep(minOpenMs);
   return !socket.destroyed;
 }
 
-const closed = (socket: Socket): Promise<boolean> =>
+const whenClosed = (socket: Socket): Promise<boolean> =>
   new Promise((resolve) => {
     socket.once("close", () => resolve(false));
   });

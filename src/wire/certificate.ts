@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import { connect, type PeerCertificate } from "node:tls";
 
 import { type Network, plainNetwork, proxyFor } from "../base/network/network.ts";
-import { secureOptions } from "../base/network/secure.ts";
+import { tlsOptions } from "../base/network/tls-options.ts";
 
 /** The certificate of a TLS server, or why it could not be read. Plain JSON. */
 export type CertificateInspection =
@@ -37,7 +37,7 @@ export async function inspectCertificate(url: string, network: Network = plainNe
     host,
     port: port === "" ? 443 : Number(port),
     rejectUnauthorized: false,
-    ...secureOptions(network),
+    ...tlsOptions(network),
     ...(wire === null ? {} : { socket: wire.socket }),
     ...(isName ? { servername: host } : {}),
   });
@@ -69,7 +69,7 @@ function openTunnel(proxy: string, authority: string, network: Network): Promise
     agent: false,
     timeout: certificateDeadlineMs,
     ...(username === "" ? {} : { auth: `${decodeURIComponent(username)}:${decodeURIComponent(password)}` }),
-    ...secureOptions(network),
+    ...tlsOptions(network),
   });
   const tunnel = Promise.withResolvers<Tunnel>();
   const closed = (reason: string): void => tunnel.resolve({ kind: "closed", reason });

@@ -1,6 +1,6 @@
 import type { Unanswered } from "../evidence/exchange.ts";
 
-interface Failure {
+interface HttpClientFailure {
   readonly code: string;
   readonly message: string;
   readonly bytesReadBefore: number;
@@ -33,21 +33,21 @@ export function unansweredBy(error: unknown, stopped: string | null, endMs: numb
   const ofProxy = proxyRefusal(message);
   if (ofProxy !== null) return { kind: "unanswered", reason: "unreachable", detail: ofProxy, endMs };
   const reason = unreachableCodes.has(code) ? "unreachable" : "broken";
-  return { kind: "unanswered", reason, detail: describe(code, message, "answer"), endMs };
+  return { kind: "unanswered", reason, detail: describeFailure(code, message, "answer"), endMs };
 }
 
 /** Describes why a response body ended early. */
 export function describeBodyEnd(error: unknown): string {
   const { code, message } = readFailure(error);
   const isCut = code === "" && /^(terminated|aborted)$/.test(message);
-  return describe(isCut ? "UND_ERR_SOCKET" : code, message, "end of the body");
+  return describeFailure(isCut ? "UND_ERR_SOCKET" : code, message, "end of the body");
 }
 
 export const closedByHarness = "closed by the harness";
 export const headTooLong = "the response's head is too long";
 
 /** Descriptions by error code of the HTTP client. `awaited` is the part of the response that had not arrived. */
-const descriptions: Readonly<Record<string, (awaited: string) => string>> = {
+const descriptionByCode: Readonly<Record<string, (awaited: string) => string>> = {
   UND_ERR_CONNECT_TIMEOUT: () => "no connection was made in time",
   UND_ERR_HEADERS_TIMEOUT: () => "no response head came in time",
   UND_ERR_BODY_TIMEOUT: () => "nothing more of the body came in time",
@@ -59,8 +59,8 @@ const descriptions: Readonly<Record<string, (awaited: string) => string>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: () => "the body is not as long as its `Content-Length` says",
 };
 
-function describe(code: string, message: string, awaited: string): string {
-  const ours = descriptions[code]?.(awaited);
+function describeFailure(code: string, message: string, awaited: string): string {
+  const ours = descriptionByCode[code]?.(awaited);
   if (ours !== undefined) return ours;
   if (code.startsWith("HPE_")) return `its answer is not HTTP (${code})`;
   return code === "" || message.includes(code) ? message : `${message} (${code})`;
@@ -82,7 +82,7 @@ export function wasReusedConnection(error: unknown): boolean {
   return (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE") && bytesReadBefore > 0;
 }
 
-function readFailure(error: unknown): Failure {
+function readFailure(error: unknown): HttpClientFailure {
   if (!(error instanceof Error)) return { code: "", message: String(error), bytesReadBefore: 0 };
   const nested = error instanceof AggregateError ? (error.errors[0] as unknown) : error.cause;
   const inner = nested instanceof Error && !("code" in error) ? readFailure(nested) : null;

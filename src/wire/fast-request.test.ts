@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 
 import type { Exchange } from "../evidence/exchange.ts";
 import { type Deadlines, defaultDeadlines } from "./deadlines.ts";
-import { hostilities, type HostileServer, startAnswering, startHostile } from "./testing/hostile.ts";
+import { hostilities, type HostileServer, startAnsweringServer, startHostile } from "./testing/hostile.ts";
 import { openTransport, type OutgoingRequest, type Transport } from "./transport.ts";
 
 const open: (HostileServer | Transport)[] = [];
@@ -46,7 +46,7 @@ const facts = ({ key, request, answer }: Exchange) =>
 describe("a fast request", () => {
   it("records the same facts as the transport", async () => {
     const url = await serve(
-      startAnswering((request, response, body) => {
+      startAnsweringServer((request, response, body) => {
         response.writeHead(429, { "X-One": "1", "x-two": ["a", "b"], "Content-Type": "application/json" });
         response.end(`${request.method} ${request.headers.authorization} ${body}`);
       }),

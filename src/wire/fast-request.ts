@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici";
 
 import type { Answered, Ending, Header, Unanswered } from "../evidence/exchange.ts";
-import { recordBody, parseRawHeaders } from "./record.ts";
+import { recordBody, parseRawHeaders } from "./record-body.ts";
 import { type Deadlines, tooManyInterim, maxInterimResponses, watchDeadlines } from "./deadlines.ts";
 import { describeBodyEnd, unansweredBy, wasReusedConnection } from "./describe-error.ts";
 
@@ -38,14 +38,14 @@ export async function sendFast(
   return (await sendOnce(dispatcher, sent, now)).answer;
 }
 
-interface Attempt {
+interface RequestAttempt {
   readonly answer: Answered | Unanswered;
   /** Whether the server closed an idle connection just when the request was sent on it. The server has then not read the request. */
   readonly isStale: boolean;
 }
 
-function sendOnce(dispatcher: Dispatcher, sent: FastRequest, now: () => number): Promise<Attempt> {
-  const { origin, path } = partsOf(sent.url);
+function sendOnce(dispatcher: Dispatcher, sent: FastRequest, now: () => number): Promise<RequestAttempt> {
+  const { origin, path } = urlPartsOf(sent.url);
   return new Promise((resolve) => {
     const handler = handlerFor(sent, now, resolve);
     const headers = sent.headers.flat();
@@ -60,7 +60,7 @@ function sendOnce(dispatcher: Dispatcher, sent: FastRequest, now: () => number):
 let lastParsed = { url: "", origin: "", path: "" };
 
 /** Parses a URL. Remembers the last one, because a load requests the same URL thousands of times. */
-function partsOf(url: string): typeof lastParsed {
+function urlPartsOf(url: string): typeof lastParsed {
   if (url !== lastParsed.url) {
     const { origin, pathname, search } = new URL(url);
     lastParsed = { url, origin, path: pathname + search };
@@ -68,7 +68,11 @@ function partsOf(url: string): typeof lastParsed {
   return lastParsed;
 }
 
-function handlerFor(sent: FastRequest, now: () => number, settle: (sent: Attempt) => void): Dispatcher.DispatchHandler {
+function handlerFor(
+  sent: FastRequest,
+  now: () => number,
+  settle: (sent: RequestAttempt) => void,
+): Dispatcher.DispatchHandler {
   const recorder = recordBody();
   let controller: Dispatcher.DispatchController | null = null;
   let interim = 0;

@@ -3,7 +3,7 @@ import { deflateSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 
 import type { Answered, Exchange } from "../evidence/exchange.ts";
-import { hostilities, type HostileServer, startAnswering, startHostile } from "./testing/hostile.ts";
+import { hostilities, type HostileServer, startAnsweringServer, startHostile } from "./testing/hostile.ts";
 import { type Deadlines, defaultDeadlines } from "./deadlines.ts";
 import { openTransport, type OutgoingRequest, type Transport } from "./transport.ts";
 
@@ -49,7 +49,7 @@ const raw = (text: string): Promise<string> => serve(startHostile((socket) => vo
 describe("an exchange", () => {
   it("is recorded as sent and as received", async () => {
     const url = await serve(
-      startAnswering((request, response, body) => {
+      startAnsweringServer((request, response, body) => {
         response.writeHead(201, { "X-One": "1", "x-two": ["a", "b"] });
         response.end(`${request.method} ${request.headers.authorization} ${body}`);
       }),
@@ -88,7 +88,7 @@ describe("an exchange", () => {
     ["deflate", deflateSync],
   ])("is read through %s", async (coding, pack) => {
     const url = await serve(
-      startAnswering((_, response) => void response.setHeader("content-encoding", coding).end(pack("hello"))),
+      startAnsweringServer((_, response) => void response.setHeader("content-encoding", coding).end(pack("hello"))),
     );
     expect((await answered(transportWith().open(get(url)).finished)).body).toEqual({
       kind: "text",

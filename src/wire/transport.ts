@@ -8,7 +8,7 @@ import { openDispatchers } from "../base/network/dispatchers.ts";
 import { type Network, plainNetwork } from "../base/network/network.ts";
 import { userAgent } from "../base/user-agent.ts";
 import type { Answered, Ending, Exchange, Header, SentRequest, StreamEvent, Unanswered } from "../evidence/exchange.ts";
-import { recordBody, parseRawHeaders } from "./record.ts";
+import { recordBody, parseRawHeaders } from "./record-body.ts";
 import {
   type Deadlines,
   tooManyInterim,
@@ -283,7 +283,7 @@ function recordRequest({ method, url, headers, body }: OutgoingRequest): SentReq
   return { method, url, headers, body: recorder.body() };
 }
 
-interface BodyReading {
+interface BodyReadContext {
   readonly now: () => number;
   readonly watch: DeadlineWatch;
   readonly firstEvent: () => void;
@@ -293,14 +293,14 @@ interface BodyReading {
   readonly closing?: StreamClosing;
 }
 
-async function readBody(raw: Readable, headers: readonly Header[], reading: BodyReading) {
+async function readBody(raw: Readable, headers: readonly Header[], reading: BodyReadContext) {
   const { now, watch, bounds } = reading;
   const recorder = recordBody();
   const isStream = headers.some(
     ([name, value]) => name.toLowerCase() === "content-type" && /^\s*text\/event-stream\b/i.test(value),
   );
   let lastEventMs = now();
-  const abandonment = abandonAfterLastEvent(reading);
+  const abandonment = closeAfterLastEvent(reading);
   const stream = readStream(bounds, (events) => {
     lastEventMs = now();
     reading.firstEvent();
@@ -309,7 +309,7 @@ async function readBody(raw: Readable, headers: readonly Header[], reading: Body
   });
   let ending: Ending = { kind: "complete" };
   try {
-    for await (const piece of decode(raw, headers)) {
+    for await (const piece of decompress(raw, headers)) {
       watch.pieceArrived();
       recorder.add(piece as Uint8Array);
       if (isStream) stream.add(piece as Uint8Array, now());
@@ -334,7 +334,7 @@ async function readBody(raw: Readable, headers: readonly Header[], reading: Body
 }
 
 /** Closes the connection of a stream some time after its final event, even if the server goes on sending. */
-function abandonAfterLastEvent({ watch, closing }: BodyReading) {
+function closeAfterLastEvent({ watch, closing }: BodyReadContext) {
   let timer: NodeJS.Timeout | null = null;
   return {
     observe: (event: StreamEvent | undefined): void => {
@@ -348,16 +348,16 @@ function abandonAfterLastEvent({ watch, closing }: BodyReading) {
   };
 }
 
-const decoders = new Map([
+const decompressors = new Map([
   ["gzip", createGunzip],
   ["x-gzip", createGunzip],
   ["deflate", createInflate],
   ["br", createBrotliDecompress],
 ]);
 
-function decode(raw: Readable, headers: readonly Header[]): Readable {
+function decompress(raw: Readable, headers: readonly Header[]): Readable {
   const coding = headers.find(([name]) => name.toLowerCase() === "content-encoding")?.[1] ?? "";
-  const decoder = decoders.get(coding.trim().toLowerCase())?.();
+  const decoder = decompressors.get(coding.trim().toLowerCase())?.();
   if (decoder === undefined) return raw;
   raw.on("error", (error) => decoder.destroy(error));
   return raw.pipe(decoder);

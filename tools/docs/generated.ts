@@ -14,7 +14,7 @@ import { agentConfigurationSchema } from "../../src/rules/configuration/schema.t
 import { survivorsTable } from "../../src/selftest/mutants/survivors.ts";
 import { wireSurvivorsTable } from "../../src/selftest/wire/survivors.ts";
 import { thirdPartyTable } from "../../src/selftest/third-party/defects.ts";
-import { targetFileSchema } from "../../src/target/file-schema.ts";
+import { targetFileSchema } from "../../src/target/target-file-schema.ts";
 import { architecturePage } from "./architecture-page.ts";
 import { clausesPage } from "./clauses-page.ts";
 import { openRequirements, requirementsFile, requirementsPath } from "./requirements-files.ts";

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 
 import { assertOpenFiles } from "../../base/open-files.ts";
 import type { UsageError } from "../../base/usage-error.ts";
-import { requestHeaders, type RunStage } from "../../evidence/client-call.ts";
+import { requestHeaderValues, type RunStage } from "../../evidence/client-call.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { openGateway } from "../../gateway/gateway.ts";
 import type { Reference } from "../../reference/reference.ts";
@@ -144,7 +144,7 @@ const secretHeaders = ["authorization", "proxy-authorization", "cookie", "x-api-
 /** The secrets that a client sent although nobody gave them to it. They must be redacted as well. */
 function keysSent({ exchanges }: Pick<RunResult, "exchanges">, given: string): Target["keys"] {
   const values = exchanges.flatMap(({ request }: Exchange) =>
-    secretHeaders.flatMap((name) => requestHeaders(request, name)),
+    secretHeaders.flatMap((name) => requestHeaderValues(request, name)),
   );
   const words = values
     .flatMap((value) => value.split(/[\s;=,]+/))

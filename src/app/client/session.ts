@@ -1,4 +1,4 @@
-import { duration } from "../../base/duration.ts";
+import { formatDuration } from "../../base/duration.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { ClientCall, CommandEnd, CommandRun, RunStage } from "../../evidence/client-call.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
@@ -120,6 +120,6 @@ function problemOf(end: CommandEnd): string | null {
     case "killed":
       return `was ended by ${end.signal}`;
     case "timed out":
-      return `was not over after ${duration(end.afterMs)}`;
+      return `was not over after ${formatDuration(end.afterMs)}`;
   }
 }

@@ -1,7 +1,7 @@
 import type { Network } from "../../base/network/network.ts";
 import { deploymentEvents } from "../../spec/events.ts";
 import { ControlCallFailed } from "../../target/control-calls.ts";
-import type { HttpCall, ParsedTargetFile } from "../../target/file-schema.ts";
+import type { HttpCall, ParsedTargetFile } from "../../target/target-file-schema.ts";
 import { type ControlOffer, controlTokenHeader, readOffer } from "../../target/test-control.ts";
 
 /** Access to the test control of a target. */

@@ -4,9 +4,9 @@ import { isSea } from "node:sea";
 
 import type { Network } from "../../base/network/network.ts";
 import { packageRoot } from "../../base/package-root.ts";
-import type { ParsedTargetFile } from "../../target/file-schema.ts";
-import { parseRoles, webhooksOf } from "../../target/file.ts";
-import { type NetworkSettings, secretsOfNetwork } from "../../target/network.ts";
+import type { ParsedTargetFile } from "../../target/target-file-schema.ts";
+import { parseRoles, webhooksOf } from "../../target/target-file.ts";
+import { type NetworkSettings, secretsOfNetwork } from "../../target/network-settings.ts";
 import {
   defaultKeyTraits,
   defaultTargetTraits,

@@ -3,14 +3,14 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { request } from "undici";
 import { describe, expect, it } from "vitest";
 
-import { deliveryHeader } from "../../evidence/delivery.ts";
+import { deliveryHeaderValues } from "../../evidence/delivery.ts";
 import { serializeEvidence, readEvidence, serializeReport } from "../../report/model/report-file.ts";
 import { renderTerminal } from "../../report/terminal/render.ts";
 import { check, suite } from "../../run/judge/check.ts";
 import { breach, holds } from "../../run/judge/finding.ts";
 import { probe } from "../../run/probe.ts";
 import { aKey, aTarget } from "../../run/testing/targets.ts";
-import { startAnswering } from "../../wire/testing/hostile.ts";
+import { startAnsweringServer } from "../../wire/testing/hostile.ts";
 import { webhookSecret, withoutWebhookSecrets } from "./secrets.ts";
 import { type Judged, judgedRun } from "../../cli/testing/judged-session.ts";
 
@@ -32,7 +32,7 @@ const delivered = probe(
 const signed = suite("Webhook deliveries", [
   check("HOOK-21", delivered, ({ deliveries: [first], invoked }) => {
     if (first === undefined) return holds();
-    const [came] = deliveryHeader(first, "X-Service-Signature");
+    const [came] = deliveryHeaderValues(first, "X-Service-Signature");
     return breach(`the signature by ${secret}`, `${came}`, first, invoked);
   }),
 ]);
@@ -54,7 +54,7 @@ async function conductDelivering(): Promise<Judged> {
       response.end('{"result":{}}');
     } else response.end('{"data":[{"id":"echo"}],"pagination":{}}');
   };
-  const server = await startAnswering((...asked) => void answer(...asked));
+  const server = await startAnsweringServer((...asked) => void answer(...asked));
   try {
     return await judgedRun({
       target: aTarget(server.baseUrl, {

@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 
 import { sampleOf } from "../../base/testing/test-scope.ts";
 import { serializeEvidence, serializeReport } from "../../report/model/report-file.ts";
-import { tracesIn, writings } from "../../evidence/testing/traces.ts";
+import { tracesIn, keyWritings } from "../../evidence/testing/traces.ts";
 import { renderTerminal } from "../../report/terminal/render.ts";
-import { startAnswering } from "../../wire/testing/hostile.ts";
+import { startAnsweringServer } from "../../wire/testing/hostile.ts";
 import { aKey, aTarget } from "../../run/testing/targets.ts";
 import { suites } from "../../suites/all.ts";
 import { runAndRedact, type RedactedRun } from "./redacted-run.ts";
@@ -36,10 +36,12 @@ const echoes: Readonly<Record<string, Echo>> = {
     400,
   ),
   "in every writing": asJson((key) =>
-    JSON.stringify({ result: Object.fromEntries(Object.entries(writings).map(([how, write]) => [how, write(key)])) }),
+    JSON.stringify({
+      result: Object.fromEntries(Object.entries(keyWritings).map(([how, write]) => [how, write(key)])),
+    }),
   ),
   "in every writing, in JSON that is none": asJson((key) =>
-    Object.values(writings)
+    Object.values(keyWritings)
       .map((write) => write(key))
       .join(" "),
   ),
@@ -69,7 +71,7 @@ const echoes: Readonly<Record<string, Echo>> = {
 };
 
 async function conductWith(echo: Echo): Promise<Judged> {
-  const server = await startAnswering((request, response) => {
+  const server = await startAnsweringServer((request, response) => {
     if (!/\/(invoke|stream)$/.test(request.url ?? "")) {
       const body =
         request.url?.endsWith("/health") === true
@@ -110,7 +112,7 @@ describe.concurrent("a key that the target echoes", () => {
 
 describe("an error that nobody foresaw", () => {
   const session = async (options: Partial<Parameters<typeof runAndRedact>[0]>): Promise<RedactedRun> => {
-    const server = await startAnswering((_, response) => {
+    const server = await startAnsweringServer((_, response) => {
       response.writeHead(200, { "content-type": "application/json" });
       response.end(JSON.stringify({ data: [{ id: "echo" }], pagination: {}, status: "healthy", checks: {} }));
     });

@@ -1,4 +1,4 @@
-import { duration } from "../../base/duration.ts";
+import { formatDuration } from "../../base/duration.ts";
 import { messageOf } from "../../base/errors.ts";
 import { readRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
 import { machineTimers, type Timers } from "../../run/time/run-clock.ts";
@@ -105,7 +105,7 @@ export function keepInStep(clock: ClockControl, timers: Timers = machineTimers):
       const worstMs = lagMs();
       if (worstMs <= maxLagMs) return null;
       const cause = failure === null ? "" : ` (${failure})`;
-      return `the target's test clock lagged behind by ${duration(Math.round(worstMs))}, though it was moved along with real time${cause}`;
+      return `the target's test clock lagged behind by ${formatDuration(Math.round(worstMs))}, though it was moved along with real time${cause}`;
     },
     stop: async () => {
       end.abort();

@@ -1,7 +1,7 @@
 import type { Answered, Ending, Exchange, Header } from "../../evidence/exchange.ts";
 import { isGatewayError } from "../../run/send/retry.ts";
 import type { ForwardedEnd, ForwardedExchange, KeptBody } from "../../wire/forward/forwarded-exchange.ts";
-import { recordWholeBody } from "../../wire/record.ts";
+import { recordWholeBody } from "../../wire/record-body.ts";
 import { readStream } from "../../wire/stream-reader.ts";
 import { decompressed, headerValue } from "../recording/har-body.ts";
 import type { LeftOut } from "../recording/recording.ts";

@@ -3,7 +3,7 @@ import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } fro
 import { getPath } from "../../base/json.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Body, Header } from "../../evidence/exchange.ts";
-import { recordBody } from "../../wire/record.ts";
+import { recordBody } from "../../wire/record-body.ts";
 import type { Gap } from "./recording.ts";
 
 /** Returns the text at a path of a JSON value. Empty if there is no text. */

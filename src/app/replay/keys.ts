@@ -4,7 +4,7 @@ import { partMark } from "../../evidence/secret.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { nonEmpty, joinFirst } from "../../base/text.ts";
 import { secretsOf } from "../judge/secrets.ts";
-import { readKey } from "../../target/file.ts";
+import { checkedKey } from "../../target/target-file.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { Target } from "../../target/target.ts";
@@ -93,10 +93,10 @@ function findKey(
     );
   }
   const only = isOnly ? (apiKey ?? nonEmpty(environment[singleKeyVariable])) : undefined;
-  if (only !== undefined) return { name, key: readKey(only, "The API key"), variable: null };
+  if (only !== undefined) return { name, key: checkedKey(only, "The API key"), variable: null };
   const variable = shellVariableOf(name);
   const value = variable === undefined ? undefined : nonEmpty(environment[variable]);
-  if (variable !== undefined && value !== undefined) return { name, key: readKey(value, `$${variable}`), variable };
+  if (variable !== undefined && value !== undefined) return { name, key: checkedKey(value, `$${variable}`), variable };
   throw new UseCaseError({ kind: "no key", name: shown, variable: isOnly ? singleKeyVariable : (variable ?? null) });
 }
 

@@ -4,7 +4,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { Secret } from "../../evidence/redaction.ts";
 import { partyOf, type Report } from "../../report/model/report.ts";
 import { readBaseUrl, isLoopback } from "../../target/base-url.ts";
-import { secretsOfNetwork } from "../../target/network.ts";
+import { secretsOfNetwork } from "../../target/network-settings.ts";
 import type { Target } from "../../target/target.ts";
 import { type OutgoingRequest, openTransport } from "../../wire/transport.ts";
 import { redactorOf, secretsInResponses } from "../judge/redactor.ts";

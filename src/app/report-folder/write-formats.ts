@@ -1,4 +1,4 @@
-import { letSignalsIn } from "../../base/let-signals-in.ts";
+import { handlePendingSignals } from "../../base/handle-pending-signals.ts";
 import { type FormatName, type FormatParts, formats } from "../../report/formats/registry.ts";
 import type { ReportDocument } from "../../report/model/report.ts";
 import { saveRun, type SavedRun } from "./saved-run.ts";
@@ -33,7 +33,7 @@ export async function saveAndWriteFormats(
     problems.push(
       ...writeOutput(output, () => formats[output.name].render(document, { ...parts, ...savedParts, ...signingParts })),
     );
-    await letSignalsIn();
+    await handlePendingSignals();
   }
   return problems;
 }

@@ -1,5 +1,5 @@
 import { isObject, getPath } from "../../base/json.ts";
-import { parseBoundedJson } from "../../base/shallow-json.ts";
+import { parseBoundedJson } from "../../base/bounded-json.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { CreatedResource } from "../../report/model/report.ts";
 

@@ -6,7 +6,7 @@ import { newAgentId } from "../../reference/agents.ts";
 import type { Reference, ReferenceKey } from "../../reference/reference.ts";
 import { controlTokenHeader } from "../../reference/server/control.ts";
 import { deploymentEvents } from "../../spec/events.ts";
-import type { ParsedTargetFile } from "../../target/file-schema.ts";
+import type { ParsedTargetFile } from "../../target/target-file-schema.ts";
 import { agentRoles } from "../../target/target.ts";
 import type { ServeOptionNames } from "./agent-files.ts";
 

@@ -11,7 +11,7 @@ import { sampleFinding } from "../../report/testing/sample.ts";
 import { aVendor } from "../../report/vendors/testing/vendors.ts";
 import { selectChecks } from "../../run/plan/selection.ts";
 import { suites } from "../../suites/all.ts";
-import { startAnswering } from "../../wire/testing/hostile.ts";
+import { startAnsweringServer } from "../../wire/testing/hostile.ts";
 import { aKey, aTarget } from "../../run/testing/targets.ts";
 import { judgeConcurrently, foldersOf } from "./judge-vendor.ts";
 import { vendorsExitCode } from "../../cli/commands/vendors.ts";
@@ -55,7 +55,7 @@ describe("vendors that are judged at the same time", () => {
   });
 
   it("end at once where their user ends them, with a column each", async () => {
-    const silent = await startAnswering(() => {});
+    const silent = await startAnsweringServer(() => {});
     const target = aTarget(silent.baseUrl, { keys: { main: aKey({ name: "main", key: "k", tier: "pro" }) } });
     const controller = new AbortController();
     const sayOf = () => (text: string) => {

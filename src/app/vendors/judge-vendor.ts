@@ -3,7 +3,7 @@ import { narrowReport } from "../../report/model/requirements.ts";
 import { countsIn, type RequirementSet } from "../../spec/requirements.ts";
 import { basename, join } from "node:path";
 
-import { duration } from "../../base/duration.ts";
+import { formatDuration } from "../../base/duration.ts";
 import { messageOf } from "../../base/errors.ts";
 import { sumOf } from "../../base/numbers.ts";
 import { assertOpenFiles } from "../../base/open-files.ts";
@@ -127,7 +127,7 @@ async function runVendor(
     events: {
       onPlan: (probes) => say(`${probes} probes`),
       onWait: (ms, why) => {
-        if (ms > shortWaitMs) say(`waiting ${duration(ms)}: ${why}`);
+        if (ms > shortWaitMs) say(`waiting ${formatDuration(ms)}: ${why}`);
       },
     },
   });

@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
 
-import { duration } from "../../base/duration.ts";
+import { formatDuration } from "../../base/duration.ts";
 import type { AvailableEngines } from "../load/engines.ts";
 import { describeInvalidTrials } from "../load/invalid-text.ts";
 import { type LoadEvents, silentLoadEvents, type NotSent, sendLoad, type SendLoadOptions } from "../load/send-load.ts";
@@ -88,5 +88,5 @@ const eventsOf = (planned: VendorsLoad["planned"], say: PrintLine): LoadEvents =
   ...silentLoadEvents,
   planned,
   trial: ({ scenario, tier, engine }) => say(`load: ${scenario.name}, ${tier}, ${engine}`),
-  waiting: (ms, why) => say(`waiting ${duration(ms)}: ${why}`),
+  waiting: (ms, why) => say(`waiting ${formatDuration(ms)}: ${why}`),
 });

@@ -38,7 +38,7 @@ interface HeldLock {
 }
 
 /** Locks of this process, by folder. */
-const held = new Map<string, HeldLock>();
+const heldLocks = new Map<string, HeldLock>();
 process.on("exit", releaseFolders);
 
 /**
@@ -50,9 +50,9 @@ process.on("exit", releaseFolders);
  */
 export function lockFolder(folder: string): void {
   const file = join(folder, lockName);
-  if (held.has(folder)) throw inUse(folder, readLock(file));
+  if (heldLocks.has(folder)) throw folderInUseError(folder, readLock(file));
   const descriptor = createLock(file) ?? (removeStale(folder, file), createLock(file));
-  if (descriptor === null) throw inUse(folder, readLock(file));
+  if (descriptor === null) throw folderInUseError(folder, readLock(file));
   const since = new Date().toISOString();
   const renew = (): void => writeLock(descriptor, since);
   try {
@@ -69,7 +69,7 @@ export function lockFolder(folder: string): void {
       // If the lock cannot be renewed, it becomes stale, and another process may take it. `assertLocked` notices that.
     }
   }, renewalMs).unref();
-  held.set(folder, { file, descriptor, timer });
+  heldLocks.set(folder, { file, descriptor, timer });
 }
 
 /**
@@ -80,20 +80,20 @@ export function lockFolder(folder: string): void {
  */
 export function assertLocked(folder: string): void {
   const path = resolve(folder);
-  for (const [locked, { file }] of held) {
+  for (const [locked, { file }] of heldLocks) {
     const holder = path === locked || path.startsWith(`${locked}${sep}`) ? readLock(file) : null;
-    if (holder !== null && !isOurs(holder)) throw inUse(locked, holder);
+    if (holder !== null && !isOfThisProcess(holder)) throw folderInUseError(locked, holder);
   }
 }
 
 /** Releases every lock of this process. */
 export function releaseFolders(): void {
-  for (const [folder, { file, descriptor, timer }] of held) {
-    held.delete(folder);
+  for (const [folder, { file, descriptor, timer }] of heldLocks) {
+    heldLocks.delete(folder);
     clearInterval(timer);
     closeSync(descriptor);
     const holder = readLock(file);
-    if (holder !== null && isOurs(holder)) removeIfPossible(file);
+    if (holder !== null && isOfThisProcess(holder)) removeIfPossible(file);
   }
 }
 
@@ -106,7 +106,8 @@ function removeIfPossible(file: string): void {
   }
 }
 
-const isOurs = ({ machine, pid }: LockHolder): boolean => machine === thisProcess.machine && pid === thisProcess.pid;
+const isOfThisProcess = ({ machine, pid }: LockHolder): boolean =>
+  machine === thisProcess.machine && pid === thisProcess.pid;
 
 /** Creates the lock file, and returns its descriptor. Returns `null` if the file exists. */
 function createLock(file: string): number | null {
@@ -142,7 +143,7 @@ function isStale(file: string): boolean {
   const holder = readLock(file);
   // The lock file is empty: its process is about to write it, or was killed before.
   if (holder === null) return (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) < Date.now() - staleMs;
-  const isOfEarlierProcess = isOurs(holder) || hasEnded(holder);
+  const isOfEarlierProcess = isOfThisProcess(holder) || hasEnded(holder);
   return isOfEarlierProcess || Date.parse(holder.renewed) < Date.now() - staleMs;
 }
 
@@ -156,7 +157,7 @@ function readLock(file: string): LockHolder | null {
   }
 }
 
-const inUse = (folder: string, holder: LockHolder | null): FolderInUse =>
+const folderInUseError = (folder: string, holder: LockHolder | null): FolderInUse =>
   new FolderInUse(
     `${folder} is in use by ${holder === null ? "another process" : `process ${holder.pid} on ${holder.host}, since ${holder.since}`}`,
   );

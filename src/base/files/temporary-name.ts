@@ -11,7 +11,7 @@ const namePattern = /^\.tmp-([0-9a-f]{8})-(\d+)-[0-9a-f]{8}(\.\w+)?$/;
  * Identifies the machine or the container. Process ids can be compared only within one machine or container. The host
  * name is not enough, because containers may share it.
  */
-const machine = createHash("sha256").update(`${hostname()} ${processNamespace()}`).digest("hex").slice(0, 8);
+const machineId = createHash("sha256").update(`${hostname()} ${processNamespace()}`).digest("hex").slice(0, 8);
 
 function processNamespace(): string {
   try {
@@ -23,17 +23,17 @@ function processNamespace(): string {
 }
 
 /** The process that a file belongs to. */
-export interface Owner {
-  /** Identifies the machine of the process, by the same digest as the constant `machine`. */
+export interface FileOwner {
+  /** Identifies the machine of the process, by the same digest as `machineId`. */
   readonly machine: string;
   readonly pid: number;
 }
 
-export const thisProcess: Owner = { machine, pid: process.pid };
+export const thisProcess: FileOwner = { machine: machineId, pid: process.pid };
 
 /** Whether a process has ended. `false` for a process on another machine, because this machine cannot tell. */
-export function hasEnded(owner: Owner): boolean {
-  if (owner.machine !== machine) return false;
+export function hasEnded(owner: FileOwner): boolean {
+  if (owner.machine !== machineId) return false;
   try {
     process.kill(owner.pid, 0);
     return false;
@@ -45,7 +45,7 @@ export function hasEnded(owner: Owner): boolean {
 
 /** Returns a name for a file that is still being written. */
 export const temporaryName = (extension = ""): string =>
-  `${prefix}${machine}-${process.pid}-${randomBytes(4).toString("hex")}${extension}`;
+  `${prefix}${machineId}-${process.pid}-${randomBytes(4).toString("hex")}${extension}`;
 
 /** Maximum age of a temporary file of another machine. An older one counts as abandoned. */
 const maxAgeMs = 10 * 60_000;
@@ -55,7 +55,7 @@ export function sweepTemporaryFiles(folder: string): void {
   try {
     for (const name of readdirSync(folder)) {
       const [, owner = "", pid = ""] = namePattern.exec(name) ?? [];
-      if (owner !== "" && isLeft(join(folder, name), { machine: owner, pid: Number(pid) }))
+      if (owner !== "" && isAbandoned(join(folder, name), { machine: owner, pid: Number(pid) }))
         rmSync(join(folder, name), { force: true });
     }
   } catch {
@@ -63,5 +63,5 @@ export function sweepTemporaryFiles(folder: string): void {
   }
 }
 
-const isLeft = (file: string, owner: Owner): boolean =>
+const isAbandoned = (file: string, owner: FileOwner): boolean =>
   hasEnded(owner) || (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Infinity) < Date.now() - maxAgeMs;

@@ -50,9 +50,9 @@ function writeBytes(descriptor: number, bytes: Buffer): void {
       // EAGAIN means that the reader of the pipe or socket is slower than this process. The write is tried again a
       // moment later.
       if (errorCodeOrText(error) !== "EAGAIN") throw error;
-      Atomics.wait(pause, 0, 0, 5);
+      Atomics.wait(waitForReader, 0, 0, 5);
     }
   }
 }
 
-const pause = new Int32Array(new SharedArrayBuffer(4));
+const waitForReader = new Int32Array(new SharedArrayBuffer(4));

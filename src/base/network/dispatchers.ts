@@ -4,7 +4,7 @@ import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from "undici
 
 import { type HarnessLimit, harnessLimitOf } from "../harness-limit.ts";
 import { type Network, proxyFor } from "./network.ts";
-import { secureOptions } from "./secure.ts";
+import { tlsOptions } from "./tls-options.ts";
 
 /** Options for every connection, direct or through a proxy. Times are in milliseconds. */
 export interface ConnectionOptions {
@@ -26,11 +26,11 @@ export interface Dispatchers {
 
 /** Prepares to send requests. Opens a connection only when a request is sent. */
 export function openDispatchers(network: Network, options: ConnectionOptions): Dispatchers {
-  const secure = secureOptions(network);
+  const secure = tlsOptions(network);
   const onFailure = limitReporter(options);
   const open = new Map<string | null, Dispatcher>();
   const opened = (proxy: string | null): Dispatcher =>
-    proxy === null ? direct(secure, options, onFailure) : through(proxy, secure, options, onFailure);
+    proxy === null ? directDispatcher(secure, options, onFailure) : proxyDispatcher(proxy, secure, options, onFailure);
   return {
     of: (url) => {
       const proxy = proxyFor(network, url);
@@ -44,7 +44,7 @@ export function openDispatchers(network: Network, options: ConnectionOptions): D
   };
 }
 
-type Secure = ReturnType<typeof secureOptions>;
+type TlsOptions = ReturnType<typeof tlsOptions>;
 
 const poolOptions = ({ idleTimeoutMs, maxHeaderSize, keepAliveMs }: ConnectionOptions) => ({
   headersTimeout: idleTimeoutMs,
@@ -53,9 +53,9 @@ const poolOptions = ({ idleTimeoutMs, maxHeaderSize, keepAliveMs }: ConnectionOp
   ...(keepAliveMs === undefined ? {} : { keepAliveTimeout: keepAliveMs, keepAliveMaxTimeout: keepAliveMs * 5 }),
 });
 
-const direct = (secure: Secure, options: ConnectionOptions, onFailure: OnFailure): Dispatcher =>
+const directDispatcher = (secure: TlsOptions, options: ConnectionOptions, onFailure: OnConnectResult): Dispatcher =>
   new Agent({
-    connect: reporting(buildConnector({ timeout: options.connectMs, ...secure }), onFailure),
+    connect: reportConnectResult(buildConnector({ timeout: options.connectMs, ...secure }), onFailure),
     ...poolOptions(options),
   });
 
@@ -63,7 +63,12 @@ const direct = (secure: Secure, options: ConnectionOptions, onFailure: OnFailure
  * Sends https requests through a tunnel (CONNECT), and http requests with the whole URL in the request line. Source:
  * RFC 9110, 9.3.6; RFC 9112, 3.2.2.
  */
-const through = (proxy: string, secure: Secure, options: ConnectionOptions, onFailure: OnFailure): Dispatcher =>
+const proxyDispatcher = (
+  proxy: string,
+  secure: TlsOptions,
+  options: ConnectionOptions,
+  onFailure: OnConnectResult,
+): Dispatcher =>
   new ProxyAgent({
     uri: proxy,
     proxyTunnel: false,
@@ -74,19 +79,19 @@ const through = (proxy: string, secure: Secure, options: ConnectionOptions, onFa
       new Pool(origin, { ...given, ...poolOptions(options), ...connectOf(given, onFailure) }),
   });
 
-const connectOf = (given: object, onFailure: OnFailure): { connect?: buildConnector.connector } =>
+const connectOf = (given: object, onFailure: OnConnectResult): { connect?: buildConnector.connector } =>
   "connect" in given && typeof given.connect === "function"
-    ? { connect: reporting(given.connect as buildConnector.connector, onFailure) }
+    ? { connect: reportConnectResult(given.connect as buildConnector.connector, onFailure) }
     : {};
 
 /** Called after each attempt to connect, with the error or, after a success, with `null`. */
-type OnFailure = (failed: Error | null) => void;
+type OnConnectResult = (failed: Error | null) => void;
 
 /**
  * Before the first successful connection, `EADDRNOTAVAIL` means a wrong address. Afterwards it means that no port is
  * free.
  */
-function limitReporter({ onHarnessLimit }: ConnectionOptions): OnFailure {
+function limitReporter({ onHarnessLimit }: ConnectionOptions): OnConnectResult {
   let hasConnected = false;
   return (failed) => {
     hasConnected ||= failed === null;
@@ -99,15 +104,15 @@ function limitReporter({ onHarnessLimit }: ConnectionOptions): OnFailure {
  * Wraps a connector. Adds to each error of a connection how many bytes were read before, which the error itself does
  * not say.
  */
-const reporting =
-  (connect: buildConnector.connector, onFailure: OnFailure): buildConnector.connector =>
+const reportConnectResult =
+  (connect: buildConnector.connector, onFailure: OnConnectResult): buildConnector.connector =>
   (options, callback) =>
     connect(options, (...connected) => {
       const [failed, socket] = connected;
       onFailure(failed);
       if (failed === null) {
         socket.prependListener("error", (error) => Object.assign(error, { socket: { bytesRead: socket.bytesRead } }));
-        endQuietly(socket);
+        avoidStackTraces(socket);
       }
       callback(...connected);
     });
@@ -117,16 +122,16 @@ const reporting =
  * error for every further line of its input. Ten thousand stack traces take half a second, and a hostile target can
  * cause them with every response.
  */
-function endQuietly(socket: Socket): void {
+function avoidStackTraces(socket: Socket): void {
   const destroy = socket.destroy.bind(socket);
   socket.destroy = (error) => {
-    if (error !== undefined && "code" in error && error.code === "UND_ERR_HEADERS_OVERFLOW") keepNoStacks();
+    if (error !== undefined && "code" in error && error.code === "UND_ERR_HEADERS_OVERFLOW") skipStackTraces();
     return destroy(error);
   };
 }
 
 /** Turns stack traces off until the event loop goes on. */
-function keepNoStacks(): void {
+function skipStackTraces(): void {
   const limit = Error.stackTraceLimit;
   if (limit === 0) return;
   Error.stackTraceLimit = 0;

@@ -102,7 +102,7 @@ export function changePoints(values: readonly number[], how: Segmentation): Chan
       const ranks = ranksOf(part);
       const found = clearestOfRanks(ranks, how.minSegment);
       if (found === null) continue;
-      const pValue = chanceOf(ranks, found.clarity, how, numbers);
+      const pValue = chanceOfChange(ranks, found.clarity, how, numbers);
       const at = start + found.at;
       if (pValue <= how.maxPValue && at - from >= how.minSegment && to - at >= how.minSegment)
         return [...within(from, at), { at, pValue }, ...within(at, to)];
@@ -128,7 +128,7 @@ function spansOf(from: number, to: number): (readonly [number, number])[] {
   ];
 }
 
-function chanceOf(
+function chanceOfChange(
   ranks: readonly number[],
   clarity: number,
   { minSegment, maxPValue, shuffles }: Segmentation,

@@ -2,7 +2,7 @@
  * Up to this many values, the test counts every choice of ranks. With more values, the normal approximation is as good,
  * and faster.
  */
-const mostCounted = 64;
+const maxExactValues = 64;
 
 /**
  * Returns the probability that chance alone ranks the values of `one` this high above those of `other`, or higher. This
@@ -16,8 +16,8 @@ export function rankSumAbove(one: readonly number[], other: readonly number[]): 
   if (one.length === 0 || other.length === 0) return 1;
   const { ranks, ties } = doubledRanks([...one, ...other]);
   const observed = ranks.slice(0, one.length).reduce((sum, rank) => sum + rank, 0);
-  if (ranks.length > mostCounted) return approximateTail(observed / 2, one.length, other.length, ties);
-  return tailOf(ties > 0 ? waysOf(ranks, one.length) : untiedWays(ranks.length, one.length), observed);
+  if (ranks.length > maxExactValues) return approximateTail(observed / 2, one.length, other.length, ties);
+  return upperShare(ties > 0 ? countWays(ranks, one.length) : untiedWays(ranks.length, one.length), observed);
 }
 
 interface Ranks {
@@ -48,7 +48,7 @@ function approximateTail(sum: number, n: number, m: number, ties: number): numbe
 }
 
 /** For each sum: counts the ways to choose `chosen` ranks that add up to this sum. */
-function waysOf(ranks: readonly number[], chosen: number): Float64Array {
+function countWays(ranks: readonly number[], chosen: number): Float64Array {
   const largest = ranks
     .toSorted((a, b) => b - a)
     .slice(0, chosen)
@@ -67,19 +67,19 @@ function addShifted(to: Float64Array | undefined, from: Float64Array | undefined
 }
 
 /** Cache of the counts for values without ties, for which the ranks are always 1 to n. */
-const untied = new Map<string, Float64Array>();
+const untiedWaysCache = new Map<string, Float64Array>();
 
 function untiedWays(all: number, chosen: number): Float64Array {
   const name = `${all} ${chosen}`;
-  const known = untied.get(name);
+  const known = untiedWaysCache.get(name);
   if (known !== undefined) return known;
   const ranks = Array.from({ length: all }, (_, at) => 2 * (at + 1));
-  const counted = waysOf(ranks, chosen);
-  untied.set(name, counted);
+  const counted = countWays(ranks, chosen);
+  untiedWaysCache.set(name, counted);
   return counted;
 }
 
-function tailOf(ways: Float64Array, from: number): number {
+function upperShare(ways: Float64Array, from: number): number {
   let all = 0;
   let tail = 0;
   for (const [sum, count] of ways.entries()) {

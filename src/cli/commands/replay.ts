@@ -13,7 +13,7 @@ import { shellQuote } from "../../base/shell-words.ts";
 import { formatCount, joinFirst } from "../../base/text.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
-import { readTargetFile } from "../../target/file.ts";
+import { readTargetFile } from "../../target/target-file.ts";
 import { withSteps } from "../command.ts";
 import { askConsent } from "../consent.ts";
 import { exitCodes } from "../exit-codes.ts";

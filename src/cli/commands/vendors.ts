@@ -11,7 +11,7 @@ import { defaultConcurrency, type JudgedVendor, type PrintLine } from "../../app
 import { type JudgedVendors, judgeVendors, sideBySideJson } from "../../app/vendors/judge-vendors.ts";
 import type { VendorsLoad } from "../../app/vendors/load-vendors.ts";
 import { type ListedVendor, readVendorsFile } from "../../app/vendors/vendors-file.ts";
-import { displayWidth, padded } from "../../base/display-width.ts";
+import { displayWidth, padToWidth } from "../../base/display-width.ts";
 import { timeInName } from "../../base/file-names.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { UsageError } from "../../base/usage-error.ts";
@@ -187,7 +187,7 @@ const act = ({ load, scope, flags, ...options }: Prepared): Promise<VendorsOutco
 function progressPrinters(names: readonly string[], isQuiet: boolean): (name: string) => PrintLine {
   const width = Math.max(...names.map((name) => displayWidth(sanitizeLine(name, 30))));
   return (name) => (text) => {
-    if (!isQuiet) printLine(line`${padded(sanitizeLine(name, 30), width)}  ${sanitizeLine(text, 240)}`);
+    if (!isQuiet) printLine(line`${padToWidth(sanitizeLine(name, 30), width)}  ${sanitizeLine(text, 240)}`);
   };
 }
 

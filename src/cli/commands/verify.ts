@@ -3,7 +3,7 @@ import { Command } from "commander";
 
 import type { Seal } from "../../app/verify/read-statement.ts";
 import { type Verification, verify } from "../../app/verify/verify.ts";
-import { paintFor } from "../../base/paint.ts";
+import { createPaint } from "../../base/paint.ts";
 import { sanitizeJson, sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount } from "../../base/text.ts";
 import { libraryMessages } from "../../library/messages.ts";
@@ -78,7 +78,7 @@ function signatureText(seal: Seal | null): string {
 
 function print({ published: { statement, seal }, mismatches, notes }: Verification): void {
   const { style, write } = terminalOf(process.stdout);
-  const paint = paintFor(style.colour);
+  const paint = createPaint(style.colour);
   const lines = mismatches.slice(0, maxLines).map((line) => `${paint.red("✗")} ${sanitizeLine(line, 500)}`);
   const hidden = mismatches.length - lines.length;
   const more = hidden > 0 ? [`  and ${formatCount(hidden, "more line")}`] : [];

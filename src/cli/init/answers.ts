@@ -16,12 +16,12 @@ import { checkFolderWritable } from "../../base/files/check-writable.ts";
 import { replaceFile } from "../../base/files/replace-file.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { nonEmpty, joinFirst } from "../../base/text.ts";
-import { hideKeys } from "../../base/key-like.ts";
+import { hideKeys } from "../../base/hide-keys.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { publishedTierNames, publishedTiers } from "../../spec/tiers.ts";
 import { readBaseUrl } from "../../target/base-url.ts";
-import { readKey } from "../../target/file.ts";
+import { checkedKey } from "../../target/target-file.ts";
 import { type NetworkFlagValues, networkFlagsOf, networkFromFlags } from "../target-flags.ts";
 import type { Prompter } from "./prompter.ts";
 
@@ -87,10 +87,10 @@ export async function gatherAnswers(
       ? await prompter.ask({
           text: `$${keyVariable} is not set; the API key (it is neither shown nor written)`,
           fallback: null,
-          read: (answer) => readKey(answer, "The API key"),
+          read: (answer) => checkedKey(answer, "The API key"),
           isHidden: true,
         })
-      : readKey(known, `$${keyVariable}`);
+      : checkedKey(known, `$${keyVariable}`);
   const out =
     flags.out ??
     (await prompter.ask({
@@ -119,7 +119,7 @@ function answersFromFlags(
     baseUrl: address,
     name: flags.name ?? new URL(address).host,
     keyVariable,
-    key: readKey(key, `$${keyVariable}`),
+    key: checkedKey(key, `$${keyVariable}`),
     out: readOut(out, flags.force === true),
   };
 }
@@ -141,7 +141,7 @@ export function readControlToken(flags: InitFlags, environment: Environment): Gi
   const token = nonEmpty(environment[readVariable(variable)]);
   if (token === undefined)
     throw new UsageError(line`$${variable} is not set: --control-token-variable takes the token from it.`);
-  return { variable, token: readKey(token, `$${variable}`) };
+  return { variable, token: checkedKey(token, `$${variable}`) };
 }
 
 /**

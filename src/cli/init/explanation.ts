@@ -1,9 +1,9 @@
-import { parseRoles } from "../../target/file.ts";
-import type { ParsedTargetFile } from "../../target/file-schema.ts";
+import { parseRoles } from "../../target/target-file.ts";
+import type { ParsedTargetFile } from "../../target/target-file-schema.ts";
 import { describeRoles, agentRoles, type AgentRole } from "../../target/target.ts";
 import { sanitize, sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount, joinFirst, formatLabelled } from "../../base/text.ts";
-import { type Paint, paintFor } from "../../base/paint.ts";
+import { type Paint, createPaint } from "../../base/paint.ts";
 import type { SkipGroup } from "../../app/plan/skips.ts";
 import type { TerminalStyle } from "../terminal.ts";
 import type { DetectedControl } from "../../app/init/detect-control.ts";
@@ -16,7 +16,7 @@ export function foundText(
   requests: number,
   { colour, width }: TerminalStyle,
 ): string {
-  const paint = paintFor(colour);
+  const paint = createPaint(colour);
   const row = rowsFor(width, paint);
   const { agents, total, tier, shapes } = found;
   const listed = total ?? agents.length;
@@ -36,7 +36,7 @@ export function foundText(
 /** Says what the test control of the target offers, or why none was found. Ends with a line feed. */
 export function controlText(detected: DetectedControl, { colour, width }: TerminalStyle): string {
   const text = detected.kind === "found" ? detected.calls.join(", ") : `none: ${detected.why}`;
-  return linesBlock(rowsFor(width, paintFor(colour))("test control", text));
+  return linesBlock(rowsFor(width, createPaint(colour))("test control", text));
 }
 
 function healthText({ agents }: DiscoveredTarget): string {
@@ -56,7 +56,7 @@ export function proposalText(
   text: string,
   { colour, width }: TerminalStyle,
 ): string {
-  const paint = paintFor(colour);
+  const paint = createPaint(colour);
   const row = rowsFor(width, paint);
   const [key] = Object.values(file.keys);
   const agents = Object.entries(describeRoles(parseRoles(file.agents ?? {}))) as [AgentRole, string][];
@@ -88,7 +88,7 @@ export function proposalText(
 
 /** Lists what the target file still lacks, and the checks that each missing part would enable. Ends with a line feed. */
 export function absentText(groups: readonly SkipGroup[], { colour, width }: TerminalStyle): string {
-  const paint = paintFor(colour);
+  const paint = createPaint(colour);
   if (groups.length === 0) return linesBlock(["Nothing is missing: every check can run."]);
   return linesBlock([
     paint.bold("What it does not say yet, and the checks that each line would enable"),

@@ -1,5 +1,5 @@
 import { type Scenario, scenarios, scenarioTiers } from "../../load/scenarios.ts";
-import { duration } from "../../base/duration.ts";
+import { formatDuration } from "../../base/duration.ts";
 import { type TableColumn, tableGap, tableLines } from "../../report/terminal/table.ts";
 import { formatLabelled, wrap } from "../../base/text.ts";
 import type { TierName } from "../../spec/tiers.ts";
@@ -98,4 +98,4 @@ const durationTexts = ({ seconds: { embedded, real } }: ListedScenario): string[
   ...(real > embedded ? [`(${shortDuration(real)})`] : []),
 ];
 
-const shortDuration = (seconds: number): string => duration(Math.round(seconds) * 1000).replace(/\.\d+ s/, " s");
+const shortDuration = (seconds: number): string => formatDuration(Math.round(seconds) * 1000).replace(/\.\d+ s/, " s");

@@ -1,5 +1,5 @@
 import { formatCount } from "../../base/text.ts";
-import { duration } from "../../base/duration.ts";
+import { formatDuration } from "../../base/duration.ts";
 import type { LoadPreview } from "../../app/load/plan-load.ts";
 import type { Estimate } from "../../load/trials.ts";
 
@@ -18,11 +18,11 @@ function trialsText({ baseUrl, keys, estimates, restSeconds }: LoadPreview): str
   const requests = estimates.reduce((sum, each) => sum + each.requests, 0);
   const seconds = estimates.reduce((sum, each) => sum + each.seconds, restSeconds);
   const isOpen = estimates.some(({ openEnded }) => openEnded.length > 0);
-  const total = `${formatCount(estimates.length, "run")}, ${isOpen ? "more than " : ""}${formatCount(requests, "request")}, about ${duration(seconds * 1000)}`;
+  const total = `${formatCount(estimates.length, "run")}, ${isOpen ? "more than " : ""}${formatCount(requests, "request")}, about ${formatDuration(seconds * 1000)}`;
   if (baseUrl === null) return `Load on the embedded server: ${total}\n`;
   const beyond = estimates.filter(({ isBeyondLimit }) => isBeyondLimit).length;
   const lines = [
-    `Load on ${baseUrl} with ${formatCount(keys.length, "key")} (${keys.join(", ")}): ${total}${restSeconds > 0 ? ` (${duration(restSeconds * 1000)} of it waiting for the key's minute)` : ""}`,
+    `Load on ${baseUrl} with ${formatCount(keys.length, "key")} (${keys.join(", ")}): ${total}${restSeconds > 0 ? ` (${formatDuration(restSeconds * 1000)} of it waiting for the key's minute)` : ""}`,
     ...estimates.slice(0, maxListed).map(lineOf),
     ...(beyond === 0
       ? []
@@ -36,5 +36,5 @@ function trialsText({ baseUrl, keys, estimates, restSeconds }: LoadPreview): str
 function lineOf({ trial: { scenario, tier, engine }, requests, openEnded, isBeyondLimit, seconds }: Estimate): string {
   const what = [...openEnded, formatCount(requests, "request")].join(", and ");
   const beyond = isBeyondLimit ? ", beyond the limit" : "";
-  return `  ${scenario.name.padEnd(23)}${tier.padEnd(11)}${engine.padEnd(11)}${what}${beyond}, ${duration(seconds * 1000)}`;
+  return `  ${scenario.name.padEnd(23)}${tier.padEnd(11)}${engine.padEnd(11)}${what}${beyond}, ${formatDuration(seconds * 1000)}`;
 }

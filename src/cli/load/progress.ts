@@ -4,7 +4,7 @@ import type { TrialResult } from "../../load/run-trials.ts";
 import type { LoadTrial } from "../../load/trials.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount } from "../../base/text.ts";
-import { duration } from "../../base/duration.ts";
+import { formatDuration } from "../../base/duration.ts";
 import type { ProgressStream } from "../progress.ts";
 
 /** Shows the progress of a load, without its preview and its problems. `done` removes the live line. */
@@ -59,7 +59,7 @@ function liveView(stream: ProgressStream): LoadProgressView {
       rate = ratesOf();
       draw("starting");
     },
-    waiting: (ms, why) => draw(`waiting ${duration(ms)}: ${why}`),
+    waiting: (ms, why) => draw(`waiting ${formatDuration(ms)}: ${why}`),
     progress: (progress) => draw(progressText(progress, rate(progress))),
     outcome() {},
     done: () => void stream.write(eraseLine),
@@ -76,7 +76,7 @@ function plainView(stream: ProgressStream): LoadProgressView {
       rate = ratesOf();
       printedMs = 0;
     },
-    waiting: (ms, why) => void stream.write(`${name}: waiting ${duration(ms)}: ${why}\n`),
+    waiting: (ms, why) => void stream.write(`${name}: waiting ${formatDuration(ms)}: ${why}\n`),
     progress: (progress) => {
       const perSecond = rate(progress);
       if (progress.elapsedMs - printedMs < lineIntervalMs) return;
@@ -97,7 +97,7 @@ function outcomeText(outcome: TrialResult): string {
         broken > 0
           ? formatCount(broken, "breach").replace("breachs", "breaches")
           : (validity.invalid ?? "nothing broken");
-      return `${formatCount(evidence.generator.sent, "request")} in ${duration(evidence.durationMs)}, ${said}`;
+      return `${formatCount(evidence.generator.sent, "request")} in ${formatDuration(evidence.durationMs)}, ${said}`;
     }
     case "skipped":
       return `skipped: ${sanitizeLine(outcome.reason, 160)}`;

@@ -2,10 +2,10 @@ import type { KeyRow, PlanRow } from "../../app/plan/plan-rows.ts";
 import type { PlannedPairCounts, PairsAhead } from "../../app/plan/pairs-ahead.ts";
 import type { ShortOfTime, RunPlan } from "../../app/plan/run-plan.ts";
 import type { SkipGroup, OpenQuestion } from "../../app/plan/skips.ts";
-import { displayWidth, padded } from "../../base/display-width.ts";
-import { duration } from "../../base/duration.ts";
+import { displayWidth, padToWidth } from "../../base/display-width.ts";
+import { formatDuration } from "../../base/duration.ts";
 import { formatNumber } from "../../base/numbers.ts";
-import { type Paint, paintFor } from "../../base/paint.ts";
+import { type Paint, createPaint } from "../../base/paint.ts";
 import { sanitizeDeep, sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount, joinFirst, formatLabelled } from "../../base/text.ts";
 import type { Creations, Stage } from "../../run/probe.ts";
@@ -25,7 +25,7 @@ const stageTitles: Readonly<Record<Stage, string>> = {
 /** Formats a plan as text. Ends with a line feed. */
 export function planText(given: FormattedPlan, { colour, width }: TerminalStyle): string {
   const plan = sanitizeDeep(given);
-  const paint = paintFor(colour);
+  const paint = createPaint(colour);
   const blocks = [
     [`Plan for ${sanitizeLine(plan.target.name, 80)} · ${plan.target.baseUrl} · nothing was sent`],
     discoveryLines(plan, width, paint),
@@ -81,7 +81,7 @@ function textOf({ probe, tier, keys: [, ...others], waitSeconds, creates, checks
   const creations = creationsText(creates);
   const facts = [
     ...(others.length === 0 ? [] : [`also with the key ${others.join(", ")}`]),
-    ...(waitSeconds > 0 ? [`up to ${duration(waitSeconds * 1000)} pass`] : []),
+    ...(waitSeconds > 0 ? [`up to ${formatDuration(waitSeconds * 1000)} pass`] : []),
     ...(creations === "" ? [] : [`creates ${creations}`]),
   ];
   const instance = tier === null ? "" : ` (tier ${sanitizeLine(tier, 40)})`;
@@ -101,12 +101,12 @@ function keyLines(keys: readonly KeyRow[], paint: Paint): string[] {
     sanitizeLine(key, 40),
     isTierKnown ? (tier ?? "") : "not known, as free",
     formatCount(requests, "request"),
-    waitSeconds === 0 ? "no waiting" : `up to ${duration(waitSeconds * 1000)} of waiting`,
+    waitSeconds === 0 ? "no waiting" : `up to ${formatDuration(waitSeconds * 1000)} of waiting`,
   ]);
   const widths = [0, 1, 2].map((at) => Math.max(...cells.map((row) => displayWidth(row[at] ?? ""))));
   return [
     paint.bold("By key"),
-    ...cells.map((row) => `  ${row.map((cell, at) => padded(cell, widths[at] ?? 0)).join("  ")}`.trimEnd()),
+    ...cells.map((row) => `  ${row.map((cell, at) => padToWidth(cell, widths[at] ?? 0)).join("  ")}`.trimEnd()),
   ];
 }
 
@@ -174,7 +174,7 @@ const percent = (part: number, total: number): string => `${Math.floor((100 * pa
 function unknownLines({ unknown, ifTierShown }: FormattedPlan, width: number, paint: Paint): string[] {
   const tiers = ifTierShown.map(
     ({ tier, requests, waitSeconds }) =>
-      `If the headers show ${tier}: ${formatCount(requests, "request")} more, and up to ${duration(waitSeconds * 1000)} for windows to pass.`,
+      `If the headers show ${tier}: ${formatCount(requests, "request")} more, and up to ${formatDuration(waitSeconds * 1000)} for windows to pass.`,
   );
   return [
     paint.bold("Known only once something is sent"),
@@ -192,7 +192,7 @@ function totalLines(
     ? "no waiting, because the target's clock is moved"
     : waitSeconds === 0
       ? "no waiting"
-      : `about ${duration(waitSeconds * 1000)} of waiting`;
+      : `about ${formatDuration(waitSeconds * 1000)} of waiting`;
   const notes = [
     ...(bounds.maxRequests !== null && requests > bounds.maxRequests
       ? [`More than --max-requests ${bounds.maxRequests} allows: later requests are skipped.`]
@@ -213,7 +213,7 @@ function totalLines(
 }
 
 function shortText({ checks, enoughMinutes }: ShortOfTime, maxWaitMs: number): string {
-  const allowed = `--max-wait allows ${duration(maxWaitMs)}, which leaves ${formatCount(checks.length, "check")} without the time for some tier or altogether`;
+  const allowed = `--max-wait allows ${formatDuration(maxWaitMs)}, which leaves ${formatCount(checks.length, "check")} without the time for some tier or altogether`;
   const enough =
     enoughMinutes === null ? "a day would not be enough for these" : `--max-wait ${enoughMinutes}m is enough for these`;
   return `${allowed}; ${enough}.`;

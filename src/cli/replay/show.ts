@@ -1,9 +1,9 @@
-import { displayWidth, padded } from "../../base/display-width.ts";
+import { displayWidth, padToWidth } from "../../base/display-width.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { exchangeLines } from "../../report/model/exchange-text.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount, joinFirst } from "../../base/text.ts";
-import { type Paint, paintFor } from "../../base/paint.ts";
+import { type Paint, createPaint } from "../../base/paint.ts";
 import type { TerminalStyle } from "../terminal.ts";
 import type { ReplaySelection } from "../../app/replay/select-exchanges.ts";
 import { differences, isSignificant, type DifferenceRow } from "../../app/replay/differences.ts";
@@ -67,7 +67,7 @@ function summaryOf(done: number, differing: number, total: number, stopped: stri
  * @param place such as `1 of 3`
  */
 function pairLines({ kept, now }: ReplayPair, place: string, look: TerminalStyle, isQuiet: boolean): string[] {
-  const paint = paintFor(look.colour);
+  const paint = createPaint(look.colour);
   const rows = differences(kept, now);
   const key = kept.key === null ? "" : `, with the key ${sanitizeLine(kept.key, 40)}`;
   const verdict = isSignificant(rows) ? paint.bold(paint.red("differs")) : paint.green("alike");
@@ -100,7 +100,7 @@ function rowLines(rows: readonly DifferenceRow[], width: number, paint: Paint, i
     Math.max(0, ...[...same, ...different].map(({ name }) => displayWidth(sanitizeLine(name, 60)))),
   );
   const line = (mark: string, name: string, text: string): string =>
-    `  ${mark} ${padded(sanitizeLine(name, 60), nameWidth)}  ${sanitizeLine(text, Math.max(40, width - nameWidth - 12))}`;
+    `  ${mark} ${padToWidth(sanitizeLine(name, 60), nameWidth)}  ${sanitizeLine(text, Math.max(40, width - nameWidth - 12))}`;
   return [
     ...same.slice(0, maxSameRows).map(({ name, now }) => line(" ", name, now)),
     ...hiddenCountLines(same.length - maxSameRows, "more unchanged", paint),

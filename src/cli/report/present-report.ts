@@ -9,7 +9,7 @@ import {
   type WriteOptions,
 } from "../../app/report-folder/write-formats.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
-import { letSignalsIn } from "../../base/let-signals-in.ts";
+import { handlePendingSignals } from "../../base/handle-pending-signals.ts";
 import { annotationLines } from "../../report/formats/annotations.ts";
 import { renderMarkdown } from "../../report/formats/markdown.ts";
 import { applyBaseline, type Baseline } from "../../report/model/failure-policy.ts";
@@ -59,7 +59,7 @@ export async function presentReport(document: ReportDocument, options: PresentOp
   const { formats = noFormatFiles, rules = defaultPolicy, isFinal = true, notes = [] } = options;
   printReport(document, options);
   notes.forEach(printText);
-  await letSignalsIn();
+  await handlePendingSignals();
   const problems = await saveAndWriteFormats(document, formats, options);
   problems.forEach(reportLoss);
   if (options.reportsToCi === true && isFinal) reportToCi(document, rules, formats.isStdoutTaken);

@@ -9,7 +9,7 @@ import { request } from "undici";
 import { describe, expect, it, onTestFinished } from "vitest";
 
 import { hasOpenssl } from "../../base/testing/test-scope.ts";
-import { readTargetFile } from "../../target/file.ts";
+import { readTargetFile } from "../../target/target-file.ts";
 import { commandLineIn } from "../testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "serve-"));

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 
 import { type EmbeddedServer, startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import { patchesByName } from "../../reference/embedded/patches-by-name.ts";
-import { startAnswering } from "../../wire/testing/hostile.ts";
+import { startAnsweringServer } from "../../wire/testing/hostile.ts";
 import type { VendorComparison } from "../../report/vendors/comparison.ts";
 import { commandLineIn } from "../testing/command.ts";
 
@@ -14,12 +14,12 @@ const root = mkdtempSync(join(tmpdir(), "vendors-"));
 const command = commandLineIn(root);
 let fine: EmbeddedServer;
 let faulty: EmbeddedServer;
-let nonsense: Awaited<ReturnType<typeof startAnswering>>;
+let nonsense: Awaited<ReturnType<typeof startAnsweringServer>>;
 
 beforeAll(async () => {
   fine = await startEmbedded();
   faulty = await startEmbedded(patchesByName(["done-twice"], ["form-b"]));
-  nonsense = await startAnswering((_, response) => void response.writeHead(200).end("<h1>Welcome!</h1>"));
+  nonsense = await startAnsweringServer((_, response) => void response.writeHead(200).end("<h1>Welcome!</h1>"));
 });
 afterAll(async () => {
   nonsense.close();

@@ -1,5 +1,5 @@
 /** Ways in which a text may contain a key. They share no code with the redactor. */
-export const writings: Readonly<Record<string, (key: string) => string>> = {
+export const keyWritings: Readonly<Record<string, (key: string) => string>> = {
   "as it is": (key) => key,
   "in upper case": (key) => key.toUpperCase(),
   "in lower case": (key) => key.toLowerCase(),
@@ -10,21 +10,21 @@ export const writings: Readonly<Record<string, (key: string) => string>> = {
   "as JSON": (key) => JSON.stringify(key),
   "as JSON within JSON": (key) => JSON.stringify(JSON.stringify({ key })),
   "as JSON within JSON within JSON": (key) => JSON.stringify(JSON.stringify(JSON.stringify([key]))),
-  "in escapes of JSON": (key) => eachUnit(key, (unit) => `\\u${unit.toString(16).padStart(4, "0")}`),
+  "in escapes of JSON": (key) => mapCodeUnits(key, (unit) => `\\u${unit.toString(16).padStart(4, "0")}`),
   "in upper-case escapes of JSON within JSON": (key) =>
-    eachUnit(key, (unit) => `\\\\u${unit.toString(16).toUpperCase().padStart(4, "0")}`),
+    mapCodeUnits(key, (unit) => `\\\\u${unit.toString(16).toUpperCase().padStart(4, "0")}`),
   "half of it in escapes": (key) =>
-    eachUnit(key, (unit, at) => (at % 2 === 0 ? String.fromCharCode(unit) : `\\u00${unit.toString(16)}`)),
-  "in escapes of a shell": (key) => eachUnit(key, (unit) => `\\x${unit.toString(16)}`),
+    mapCodeUnits(key, (unit, at) => (at % 2 === 0 ? String.fromCharCode(unit) : `\\u00${unit.toString(16)}`)),
+  "in escapes of a shell": (key) => mapCodeUnits(key, (unit) => `\\x${unit.toString(16)}`),
   "percent-encoded": (key) => encodeURIComponent(key),
   "percent-encoded twice": (key) => encodeURIComponent(encodeURIComponent(key)),
-  "percent-encoded in each character": (key) => eachUnit(key, (unit) => `%${unit.toString(16)}`),
-  "percent-encoded twice in each character": (key) => eachUnit(key, (unit) => `%25${unit.toString(16)}`),
+  "percent-encoded in each character": (key) => mapCodeUnits(key, (unit) => `%${unit.toString(16)}`),
+  "percent-encoded twice in each character": (key) => mapCodeUnits(key, (unit) => `%25${unit.toString(16)}`),
   "percent-encoded, as JSON": (key) => JSON.stringify({ to: `/?k=${encodeURIComponent(key)}` }),
   "as HTML": (key) =>
     key.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("'", "&#39;").replaceAll("<", "&lt;"),
-  "in decimal entities": (key) => eachUnit(key, (unit) => `&#${unit};`),
-  "in hexadecimal entities": (key) => eachUnit(key, (unit) => `&#x${unit.toString(16)};`),
+  "in decimal entities": (key) => mapCodeUnits(key, (unit) => `&#${unit};`),
+  "in hexadecimal entities": (key) => mapCodeUnits(key, (unit) => `&#x${unit.toString(16)};`),
   "in base64": (key) => base64(key),
   "in base64 after one character": (key) => base64(`:${key}`),
   "in base64 after two characters": (key) => base64(`k:${key}`),
@@ -39,7 +39,7 @@ export const writings: Readonly<Record<string, (key: string) => string>> = {
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-const eachUnit = (text: string, write: (unit: number, at: number) => string): string =>
+const mapCodeUnits = (text: string, write: (unit: number, at: number) => string): string =>
   Array.from(text, (character, at) => write(character.charCodeAt(0), at)).join("");
 
 const minLength = 8;

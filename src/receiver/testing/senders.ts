@@ -11,7 +11,7 @@ export interface SettableClock extends ReceiverClock {
   readonly set: (nowMs: number, clockMs?: number, clockAtMostMs?: number) => void;
 }
 
-export function setTime(): SettableClock {
+export function createSettableClock(): SettableClock {
   let [nowMs, clockMs, clockAtMostMs] = [0, 0, 0];
   return {
     now: () => nowMs,
@@ -25,7 +25,7 @@ export function setTime(): SettableClock {
 
 /** Starts a receiver on a free port on loopback. */
 export const startLocal = (options: Partial<ReceiverOptions> = {}): Promise<Receiver> =>
-  startReceiver({ listen: "127.0.0.1:0", publicUrl: null, time: setTime(), ...options });
+  startReceiver({ listen: "127.0.0.1:0", publicUrl: null, time: createSettableClock(), ...options });
 
 export interface PostOptions {
   readonly method?: "GET" | "HEAD" | "OPTIONS" | "POST";

@@ -3,7 +3,7 @@ import { newAgentId as agentId } from "../agents.ts";
 import type { ReferenceKey } from "../keys.ts";
 import type { Patch } from "../patch.ts";
 import { type Reference, startReference, virtualClock } from "../reference.ts";
-import { variableFor } from "../../target/file.ts";
+import { variableFor } from "../../target/target-file.ts";
 import { defaultTargetTraits, type Target, type TargetKey } from "../../target/target.ts";
 
 /** The reference server inside this process, on a virtual clock, as a target for a run. */

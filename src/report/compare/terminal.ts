@@ -1,7 +1,7 @@
-import { displayWidth, padded } from "../../base/display-width.ts";
+import { displayWidth, padToWidth } from "../../base/display-width.ts";
 import { type TableColumn, tableLines, widest } from "../terminal/table.ts";
 import { formatLabelled } from "../../base/text.ts";
-import { type Paint, paintFor } from "../../base/paint.ts";
+import { type Paint, createPaint } from "../../base/paint.ts";
 import { formatTrial } from "../model/trial-id.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { joinBlocks, type TerminalSettings } from "../terminal/blocks.ts";
@@ -20,7 +20,7 @@ export function renderComparisonTerminal(
   found: Comparison,
   { colour, width: columns, quiet }: ComparisonTerminalOptions,
 ): string {
-  const paint = paintFor(colour);
+  const paint = createPaint(colour);
   const width = Math.max(40, columns);
   const last = [summaryLine(found, paint)];
   if (quiet) return joinBlocks([regressionLines(found, width, paint), last], "\n");
@@ -85,7 +85,7 @@ function entryLines({ clause, level, says, cases }: ClauseEntry, width: number, 
       .slice(0, maxCases)
       .flatMap(({ checks, rows }) => [
         ...(checks === clause ? [] : formatLabelled("    ", checks, width, paint.dim)),
-        ...rows.flatMap(({ label, text }) => formatLabelled(`    ${padded(label, 9)} `, text, width, paint.dim)),
+        ...rows.flatMap(({ label, text }) => formatLabelled(`    ${padToWidth(label, 9)} `, text, width, paint.dim)),
       ]),
     ...(cases.length > maxCases ? [`    and ${cases.length - maxCases} more`] : []),
   ];

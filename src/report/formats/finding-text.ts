@@ -1,5 +1,5 @@
 import { sinceOf } from "../model/requirements.ts";
-import { paintFor } from "../../base/paint.ts";
+import { createPaint } from "../../base/paint.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { breachText } from "../model/broken-clauses.ts";
 import { trialInstance } from "../model/trial-id.ts";
@@ -13,7 +13,7 @@ import { evidenceLines, type FailureContext, findingLines } from "../terminal/fa
 export const plainTextContext = (document: ReportDocument): FailureContext => ({
   ...evidenceContextOf(document),
   width: Number.POSITIVE_INFINITY,
-  paint: paintFor(false),
+  paint: createPaint(false),
 });
 
 /** The name of a finding: `INV-10`, or `INV-10 (pro)` for one of several instances. */

@@ -1,6 +1,6 @@
 import type { TerminalSettings } from "../terminal/blocks.ts";
 import { formatLabelled, formatCount } from "../../base/text.ts";
-import { type Paint, paintFor } from "../../base/paint.ts";
+import { type Paint, createPaint } from "../../base/paint.ts";
 import { type NightJudgement, flakyOf } from "./gate/judge-night.ts";
 import { type Night, type NightLoad, countsCaveat, timesCaveat } from "./night.ts";
 import {
@@ -43,7 +43,7 @@ export function renderNightTerminal(
   night: Night,
   { colour, width, nights }: NightTerminalOptions,
 ): string {
-  const paint = paintFor(colour);
+  const paint = createPaint(colour);
   const lines = nightLines(judgement, night);
   const shown = lines.slice(0, maxTerminalLines);
   const colourOf = { good: paint.green, bad: paint.red, unsure: paint.yellow }[nightStatus(judgement, night)];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { paintFor } from "../../base/paint.ts";
+import { createPaint } from "../../base/paint.ts";
 import { coverageOf, coverageSection } from "./coverage.ts";
 import { sectionLines } from "../terminal/blocks.ts";
 import type { ReportFinding } from "./report.ts";
@@ -72,7 +72,7 @@ describe("the coverage of a run", () => {
   });
 
   it("is shown on the terminal as matrices by status and by key, with different signs within and out of reach", () => {
-    expect(sectionLines(coverageSection({ findings }), { width: 100, paint: paintFor(false) })).toEqual([
+    expect(sectionLines(coverageSection({ findings }), { width: 100, paint: createPaint(false) })).toEqual([
       "responses   200  404  500",
       "invoke     3/41         ?",
       "list               2    –",

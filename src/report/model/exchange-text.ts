@@ -2,7 +2,7 @@ import type { Answered, Body, Exchange, Header } from "../../evidence/exchange.t
 import { truncate, sanitize, sanitizeLine, truncateStart } from "../../base/sanitize.ts";
 import { formatCount } from "../../base/text.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
-import { duration } from "../../base/duration.ts";
+import { formatDuration } from "../../base/duration.ts";
 
 /** Limits for how much of a message is shown. A note says how much was left out. */
 export interface MessageBounds {
@@ -127,16 +127,16 @@ export function deliveryLines(delivery: Delivery, bounds: Partial<MessageBounds>
 }
 
 function arrivalOf({ hook, attempt, peer, receivedMs, clockMs }: Delivery): string {
-  const clock = clockMs === 0 ? "" : `, with the target's clock moved by ${duration(clockMs)}`;
-  return `request ${attempt} to the address \`${sanitizeLine(hook, 60)}\`, from ${sanitizeLine(peer, 60)}, ${duration(receivedMs)} into the run${clock}`;
+  const clock = clockMs === 0 ? "" : `, with the target's clock moved by ${formatDuration(clockMs)}`;
+  return `request ${attempt} to the address \`${sanitizeLine(hook, 60)}\`, from ${sanitizeLine(peer, 60)}, ${formatDuration(receivedMs)} into the run${clock}`;
 }
 
 function replyOf({ reply, receivedMs }: Delivery): string {
   const senderText = (leftMs: number | null): string =>
-    leftMs === null ? "the sender kept waiting" : `the sender gave up after ${duration(leftMs - receivedMs)}`;
+    leftMs === null ? "the sender kept waiting" : `the sender gave up after ${formatDuration(leftMs - receivedMs)}`;
   switch (reply.kind) {
     case "answered":
-      return `the harness answered ${reply.status} after ${duration(reply.endMs - receivedMs)}`;
+      return `the harness answered ${reply.status} after ${formatDuration(reply.endMs - receivedMs)}`;
     case "held":
       return "the harness had not answered yet";
     case "reset":

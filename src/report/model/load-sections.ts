@@ -1,4 +1,4 @@
-import { duration } from "../../base/duration.ts";
+import { formatDuration } from "../../base/duration.ts";
 import { formatNumber } from "../../base/numbers.ts";
 import { formatCount } from "../../base/text.ts";
 import type { LoadRun, Percentiles, Spread } from "./load-results.ts";
@@ -128,7 +128,10 @@ export function loadRunFacts(run: LoadRun): Fact[] {
   const mebibytes = (bytes: number): string => `${Math.round(bytes / 1_048_576)} MiB`;
   const late = `${formatCount(generator.dropped, "request")} not started, ${generator.late} late`;
   const values: (readonly [label: string, value: string | null])[] = [
-    ["Duration", `${duration(durationMs)}${speed === 1 ? "" : `; the target's clock ran ${speed} times as fast`}`],
+    [
+      "Duration",
+      `${formatDuration(durationMs)}${speed === 1 ? "" : `; the target's clock ran ${speed} times as fast`}`,
+    ],
     ["Windows that explain every response", windows],
     ["Key", isFresh ? "no request had used it before" : "had been used before"],
     ["Generator", generator.dropped + generator.late > 0 ? late : null],

@@ -1,5 +1,5 @@
 import { upcomingSection } from "./upcoming-section.ts";
-import { duration } from "../../base/duration.ts";
+import { formatDuration } from "../../base/duration.ts";
 import { formatCount } from "../../base/text.ts";
 import { clauseOf, isClauseId } from "../../spec/clauses.ts";
 import { groupByClause } from "./broken-clauses.ts";
@@ -269,7 +269,7 @@ function aboutSection({ suite, target, started, finished, durationMs, waitedMs }
   const tiers = Object.entries(target.tiers).map(([key, tier]) =>
     outside(key === tier ? key : `${key} (${tier})`, 120),
   );
-  const waited = waitedMs >= 1000 ? `, ${duration(waitedMs)} of it waiting` : "";
+  const waited = waitedMs >= 1000 ? `, ${formatDuration(waitedMs)} of it waiting` : "";
   const roles = Object.entries(target.roles ?? {}).map(([role, who]): Fact => ({
     label: text`Agent that is ${outside(role, 80)}`,
     value: outside(who, 400),
@@ -280,7 +280,10 @@ function aboutSection({ suite, target, started, finished, durationMs, waitedMs }
     { label: own("Keys by tier"), value: tiers.length === 0 ? own("none") : joinTexts(tiers) },
     ...roles,
     { label: own("Started"), value: outside(started) },
-    { label: own("Finished"), value: text`${outside(finished)}, after ${own(`${duration(durationMs)}${waited}`)}` },
+    {
+      label: own("Finished"),
+      value: text`${outside(finished)}, after ${own(`${formatDuration(durationMs)}${waited}`)}`,
+    },
     { label: own("Suite"), value: text`agent-hosting-conformance ${outside(suite.version, 40)}` },
     { label: own("Requirement set"), value: outside(suite.requirements, 40) },
     { label: own("Hash of the clauses"), value: outside(suite.clauses, 80) },

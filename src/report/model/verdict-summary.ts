@@ -1,5 +1,5 @@
 import { newestFor } from "./requirements.ts";
-import { duration } from "../../base/duration.ts";
+import { formatDuration } from "../../base/duration.ts";
 import { formatCount } from "../../base/text.ts";
 import { partyOf, type Report, type Verdict } from "./report.ts";
 import type { Tone } from "./section.ts";
@@ -37,10 +37,10 @@ export function verdictReasons(report: Report): Text {
     // Judging configuration files sends no requests, unless a target is named as well.
     ...(partyOf(report) === "file" && requests === 0
       ? []
-      : [`${formatCount(requests, "request")} in ${duration(durationMs)}`]),
+      : [`${formatCount(requests, "request")} in ${formatDuration(durationMs)}`]),
     ...(executions === undefined ? [] : [formatCount(executions, "agent execution")]),
     ...lostRequests(report),
-    ...(waitedMs >= 1000 ? [`${duration(waitedMs)} of it waiting`] : []),
+    ...(waitedMs >= 1000 ? [`${formatDuration(waitedMs)} of it waiting`] : []),
   ];
   return joinTexts([
     ...basisOf(report),

@@ -1,4 +1,4 @@
-import { paintFor } from "../../base/paint.ts";
+import { createPaint } from "../../base/paint.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount, formatLabelled } from "../../base/text.ts";
 import { type BrokenClause, brokenClauses, groupByClause } from "../model/broken-clauses.ts";
@@ -29,7 +29,7 @@ export interface TerminalOptions extends EvidenceOptions, TerminalSettings {
  * @param evidence evidence of the run; `null` for a load report, and for a report without its evidence
  */
 export function renderTerminal(report: Report, evidence: Recorded | null, options: TerminalOptions): string {
-  const paint = paintFor(options.colour);
+  const paint = createPaint(options.colour);
   const style = { paint, width: Math.max(40, options.width) };
   const verdict = [verdictLine(report, style)];
   if (options.quiet) return joinBlocks([quietLines(report, style), verdict], "\n");

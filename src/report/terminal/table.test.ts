@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 
 import { describe, expect, it } from "vitest";
 
-import { paintFor } from "../../base/paint.ts";
+import { createPaint } from "../../base/paint.ts";
 import { type TableColumn, tableLines, widest } from "./table.ts";
 
 const column = (head: string, align: TableColumn["align"], width: TableColumn["width"] = widest): TableColumn => ({
@@ -24,7 +24,7 @@ describe("a table", () => {
   });
 
   it("wraps a cell, breaks long words, and colours each line on its own", () => {
-    const { red, bold } = paintFor(true);
+    const { red, bold } = createPaint(true);
     const columns = [column("a", "left", { kind: "wrapped", columns: 5 }), column("b", "left")];
     expect(
       tableLines(columns, [

@@ -1,6 +1,6 @@
 import Table from "cli-table3";
 
-import { cutToWidth, displayWidth, padded } from "../../base/display-width.ts";
+import { cutToWidth, displayWidth, padToWidth } from "../../base/display-width.ts";
 import { wrapBroken } from "../../base/text.ts";
 
 export interface TableColumn {
@@ -33,7 +33,7 @@ export function tableLines(columns: readonly TableColumn[], rows: readonly (read
   const table = new Table({
     // Pads the heading of a column of fixed width. The library would otherwise make the column as narrow as its longest cell.
     head: columns.map(({ head, width }) =>
-      fitCell(width.kind === "widest" ? head : padded(head, width.columns), width),
+      fitCell(width.kind === "widest" ? head : padToWidth(head, width.columns), width),
     ),
     chars: borderCharacters,
     style: { head: [], border: [], "padding-left": 0, "padding-right": 0 },

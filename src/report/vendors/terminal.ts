@@ -1,5 +1,5 @@
 import { formatLabelled, wrap } from "../../base/text.ts";
-import { type Paint, paintFor } from "../../base/paint.ts";
+import { type Paint, createPaint } from "../../base/paint.ts";
 import type { Outcome, Verdict } from "../model/report.ts";
 import type { ClauseCell, ClauseSection } from "./clause-rows.ts";
 import type { TerminalSettings } from "../terminal/blocks.ts";
@@ -15,7 +15,7 @@ type Cells = readonly string[];
  * whose gap observations differ, but not the observations, which are too long. Ends with a line feed.
  */
 export function renderVendorsTerminal(all: VendorComparison, { colour, width }: TerminalSettings): string {
-  const paint = paintFor(colour);
+  const paint = createPaint(colour);
   const judged = all.vendors.flatMap(({ kind }, at) => (kind === "judged" ? [at] : []));
   const blocks = [
     ...partsOf(judged, width).flatMap((part) => tablesOf(all, part, width, paint)),

@@ -1,4 +1,4 @@
-import { duration } from "../../base/duration.ts";
+import { formatDuration } from "../../base/duration.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 
@@ -22,12 +22,12 @@ export type Disturbance =
 
 /** Describes a disturbance in words that fit into a longer sentence. */
 export function describeDisturbance(disturbance: Disturbance): string {
-  const since = `from ${duration(Math.round(disturbance.fromMs))} of the run on`;
+  const since = `from ${formatDuration(Math.round(disturbance.fromMs))} of the run on`;
   if (disturbance.kind === "key refused")
     return `the target refused the key \`${disturbance.key}\` ${since}, though it had accepted it`;
   if (disturbance.kind === "keys shared") return describeSharing(disturbance, since);
-  const lasted = duration(Math.round(disturbance.lastedMs));
-  return `this machine slept, or a clock of it jumped, by ${lasted} at ${duration(Math.round(disturbance.fromMs))} of the run`;
+  const lasted = formatDuration(Math.round(disturbance.lastedMs));
+  return `this machine slept, or a clock of it jumped, by ${lasted} at ${formatDuration(Math.round(disturbance.fromMs))} of the run`;
 }
 
 function describeSharing({ by, keys }: Extract<Disturbance, { kind: "keys shared" }>, since: string): string {

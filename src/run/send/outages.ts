@@ -1,4 +1,4 @@
-import { duration } from "../../base/duration.ts";
+import { formatDuration } from "../../base/duration.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type AnsweredExchange, trackGatewayErrors } from "./gateway-errors.ts";
 import { openOutageLog, type OutageKind, type OutageLog, type OutageTimes } from "./outage-log.ts";
@@ -192,7 +192,7 @@ function describeOutages(outages: readonly OutageTimes[], suspects: readonly str
 }
 
 function describeOne({ kind, fromMs, toMs }: OutageTimes): string {
-  const [from, to] = [fromMs, toMs].map((ms) => (ms === null ? "" : duration(Math.round(ms))));
+  const [from, to] = [fromMs, toMs].map((ms) => (ms === null ? "" : formatDuration(Math.round(ms))));
   const how = kind === "gateway" ? "a gateway answered in its place" : "refused connections";
   return toMs === null
     ? `lost after ${from}, and ${how} from then on`

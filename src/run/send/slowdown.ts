@@ -1,4 +1,4 @@
-import { duration } from "../../base/duration.ts";
+import { formatDuration } from "../../base/duration.ts";
 import { median } from "../../base/statistics/quantile.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 
@@ -38,7 +38,7 @@ export function createSlowdownDetector() {
     const [firstMs, nowMs] = [median(series.first), median(series.latest)];
     isSlow = nowMs >= minSlowMs && nowMs >= slowdownFactor * firstMs;
     if (isSlow)
-      figures = `responses took ${duration(Math.round(firstMs))} at first and ${duration(Math.round(nowMs))} after ${responses} requests`;
+      figures = `responses took ${formatDuration(Math.round(firstMs))} at first and ${formatDuration(Math.round(nowMs))} after ${responses} requests`;
   };
 
   return {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { statusOf } from "../../evidence/exchange.ts";
-import { startAnswering } from "../../wire/testing/hostile.ts";
+import { startAnsweringServer } from "../../wire/testing/hostile.ts";
 import { check, suite } from "../judge/check.ts";
 import { holds, unproven } from "../judge/finding.ts";
 import { probe } from "../probe.ts";
@@ -21,7 +21,7 @@ const tooManyInterimResponses = "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(200);
 async function startSlowingServer() {
   const delays: (number | null)[] = [];
   let nowMs = 0;
-  const server = await startAnswering((request, response) => {
+  const server = await startAnsweringServer((request, response) => {
     const isUsage = request.url?.startsWith("/v1/usage") === true;
     const ms = isUsage && delays.length > 0 ? delays.shift() : 0;
     const body = isUsage ? { period: "2026-01-01T00:00:00Z" } : { data: [{ id: "echo" }] };

@@ -1,6 +1,6 @@
 import type { Answered, Exchange, StreamEvent } from "../../evidence/exchange.ts";
 import { isTerminalName } from "../../rules/streams/rules.ts";
-import { duration } from "../../base/duration.ts";
+import { formatDuration } from "../../base/duration.ts";
 import type { Deadlines } from "../../wire/deadlines.ts";
 
 /** Adapts timeouts to a target that responds late or not at all. */
@@ -130,7 +130,7 @@ function trackTimeouts(now: () => number) {
       const totalMs = time.ms();
       const isRepeated = totalMs >= repeatedTimeouts.totalMs && separate >= repeatedTimeouts.count;
       return totalMs >= maxTimeoutTotalMs || inSequence >= maxTimeoutsInSequence || isRepeated
-        ? `${count} of ${responses} requests timed out, which took ${duration(totalMs)} in total; the last one was ${last}`
+        ? `${count} of ${responses} requests timed out, which took ${formatDuration(totalMs)} in total; the last one was ${last}`
         : null;
     },
   };
@@ -146,12 +146,12 @@ function trackLateResponses() {
       if (tookMs < lateResponseLimits.minMs || runsAgent(request.method, pathOf(request.url))) return;
       count += 1;
       sum.add(sentMs, answer.endMs);
-      last = `${request.method} ${pathOf(request.url)}: ${duration(tookMs)}`;
+      last = `${request.method} ${pathOf(request.url)}: ${formatDuration(tookMs)}`;
     },
     reasonToStop: (responses: number): string | null =>
       sum.ms() < lateResponseLimits.maxTotalMs
         ? null
-        : `${count} of ${responses} responses took ${duration(lateResponseLimits.minMs)} or more although no agent ran, ${duration(sum.ms())} in total; the last one was ${last}`,
+        : `${count} of ${responses} responses took ${formatDuration(lateResponseLimits.minMs)} or more although no agent ran, ${formatDuration(sum.ms())} in total; the last one was ${last}`,
   };
 }
 

@@ -1,5 +1,5 @@
 import { rounded } from "../../base/numbers.ts";
-import { deliveryHeader, deliveryJson, type Delivery } from "../../evidence/delivery.ts";
+import { deliveryHeaderValues, deliveryJson, type Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { check, observe, suite } from "../../run/judge/check.ts";
@@ -72,7 +72,7 @@ export const alerts = suite("Usage alerts", [
 ]);
 
 function describeMessage(message: Delivery): string {
-  const isSigned = deliveryHeader(message, headerNames.deliverySignature).length > 0;
+  const isSigned = deliveryHeaderValues(message, headerNames.deliverySignature).length > 0;
   return `${message.request.method} with ${fieldNamesOf(deliveryJson(message))}, ${isSigned ? "signed" : "not signed"}`;
 }
 

@@ -1,4 +1,4 @@
-import { type ClientCall, type CommandRun, requestHeaders, targetOf } from "../../evidence/client-call.ts";
+import { type ClientCall, type CommandRun, requestHeaderValues, requestTarget } from "../../evidence/client-call.ts";
 import { clientProbe } from "../../run/probe.ts";
 import type { ClientSession } from "../../run/send/client-session.ts";
 import { headerNames } from "../../spec/headers.ts";
@@ -42,10 +42,10 @@ const withSignatures = (runs: readonly CommandRun[], { isStrict, signingSecret }
 });
 
 function signaturesOf({ exchange: { request } }: ClientCall, secret: string): string[] {
-  const [timestamp] = requestHeaders(request, headerNames.timestamp);
+  const [timestamp] = requestHeaderValues(request, headerNames.timestamp);
   const { method, body } = request;
   if (timestamp === undefined || (body.kind !== "text" && body.kind !== "none")) return [];
-  const path = targetOf(request);
+  const path = requestTarget(request);
   const text = body.kind === "text" ? body.text : "";
   return [...new Set([path, path.replace(/[?].*/s, "")])].map((each) =>
     requestSignature({ method, path: each, timestamp, body: text }, secret),

@@ -1,4 +1,4 @@
-import { identityOf } from "../../evidence/client-call.ts";
+import { requestIdentity } from "../../evidence/client-call.ts";
 import { endMsOf, type Failure, failureOf } from "./failures.ts";
 import type { SignedCall, JudgedRun } from "./probes.ts";
 
@@ -29,7 +29,7 @@ export function groupEqualRequests(plain: readonly JudgedRun[], troubled: readon
   );
 }
 
-const identityOfCall = ({ exchange }: SignedCall): string => identityOf(exchange.request);
+const identityOfCall = ({ exchange }: SignedCall): string => requestIdentity(exchange.request);
 
 /**
  * A failed request, and the earliest time at which the client may repeat it, in milliseconds since the start of the

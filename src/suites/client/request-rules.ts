@@ -1,5 +1,5 @@
 import { isObject, tryParseJson } from "../../base/json.ts";
-import { requestHeaders, targetOf } from "../../evidence/client-call.ts";
+import { requestHeaderValues, requestTarget } from "../../evidence/client-call.ts";
 import { endpointCalled, type EndpointName } from "../../spec/endpoints.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { problemOfAlert, problemOfQuery, problemOfParameters, problemOfWebhook } from "./body-rules.ts";
@@ -19,7 +19,7 @@ export interface RequestRule {
   readonly problemOf: (call: SignedCall) => string | null | undefined;
 }
 
-const valuesOf = ({ exchange }: SignedCall, name: string): string[] => requestHeaders(exchange.request, name);
+const valuesOf = ({ exchange }: SignedCall, name: string): string[] => requestHeaderValues(exchange.request, name);
 
 const endpointOf = ({ exchange: { request } }: SignedCall): EndpointName | null =>
   endpointCalled(request.method, request.url)?.endpoint ?? null;
@@ -35,7 +35,7 @@ export const versionSegmentRule: RequestRule = {
   noneReason: "the client sent no request",
   mayBeDeliberate: false,
   problemOf: ({ exchange: { request } }) =>
-    /^\/+v1\/+v1(?:[/?]|$)/.test(targetOf(request)) ? `the path ${quote(targetOf(request))}` : null,
+    /^\/+v1\/+v1(?:[/?]|$)/.test(requestTarget(request)) ? `the path ${quote(requestTarget(request))}` : null,
 };
 
 export const authorizationRule: RequestRule = {
@@ -134,7 +134,7 @@ export const parametersRule: RequestRule = {
 const pageParameters = ["page", "limit"] as const;
 
 const queryOf = ({ exchange: { request } }: SignedCall): URLSearchParams =>
-  new URLSearchParams(targetOf(request).split("?").slice(1).join("?"));
+  new URLSearchParams(requestTarget(request).split("?").slice(1).join("?"));
 
 export const integerPagesRule: RequestRule = {
   expected: "`page` and `limit` are integers",

@@ -1,6 +1,6 @@
 import { getPath } from "../../base/json.ts";
 import { is2xx } from "../../base/http-status.ts";
-import { type CommandEnd, targetOf } from "../../evidence/client-call.ts";
+import { type CommandEnd, requestTarget } from "../../evidence/client-call.ts";
 import { bodyJson } from "../../evidence/exchange.ts";
 import { check, observe } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, type Observation, observed, unproven } from "../../run/judge/finding.ts";
@@ -66,13 +66,13 @@ function listReadsIn({ calls }: JudgedRun): Map<string, ListRead> {
 }
 
 const parametersOf = ({ exchange: { request } }: SignedCall): URLSearchParams =>
-  new URLSearchParams(targetOf(request).split("?")[1] ?? "");
+  new URLSearchParams(requestTarget(request).split("?")[1] ?? "");
 
 function listKeyOf(call: SignedCall): string {
   const parameters = parametersOf(call);
   parameters.delete("page");
   parameters.delete("limit");
-  return `${targetOf(call.exchange.request).split("?")[0]} ${parameters.toString()}`;
+  return `${requestTarget(call.exchange.request).split("?")[0]} ${parameters.toString()}`;
 }
 
 function toListRead(calls: readonly SignedCall[]): ListRead {

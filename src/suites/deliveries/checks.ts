@@ -1,5 +1,5 @@
 import { memoizeByObject, memoizeByPair } from "../../base/memoize.ts";
-import { type Delivery, deliveryHeader, deliveryJson, hasValidSignature } from "../../evidence/delivery.ts";
+import { type Delivery, deliveryHeaderValues, deliveryJson, hasValidSignature } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type WebhookEvent, webhookEvents } from "../../spec/events.ts";
 import { type Check, check, type EvidenceOf, observe, suite } from "../../run/judge/check.ts";
@@ -254,7 +254,7 @@ export const deliveries = suite("Webhook deliveries", [
     );
     const wrong = signed.find((delivery) => !hasValidSignature(delivery));
     if (wrong !== undefined) {
-      const values = deliveryHeader(wrong, signatureHeader);
+      const values = deliveryHeaderValues(wrong, signatureHeader);
       return breach(
         `\`${signatureHeader}: ${wrong.computedSignature}\``,
         values.length === 0 ? "no such header" : values.map(formatValue).join(", "),
@@ -275,7 +275,7 @@ export const deliveries = suite("Webhook deliveries", [
     if (!isSuccess(unsigned.exchange)) return observed(`such a webhook is rejected: ${outcomeOf(unsigned.exchange)}`);
     const [first] = deliveriesTo(arrived, unsigned.hook);
     if (first === undefined) return unproven("no delivery came to a webhook without a secret");
-    const values = deliveryHeader(first, signatureHeader);
+    const values = deliveryHeaderValues(first, signatureHeader);
     return observed(values.length === 0 ? `no \`${signatureHeader}\`` : `still a \`${signatureHeader}\``);
   }),
   ...oddWebhookChecks,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { parseBoundedJson } from "../../base/shallow-json.ts";
+import { parseBoundedJson } from "../../base/bounded-json.ts";
 import { memoizeByObject, memoizeByPair } from "../../base/memoize.ts";
 import { type Exchange, headerValues, type StreamEvent } from "../../evidence/exchange.ts";
 import type { ClauseCase } from "../../run/judge/check-every.ts";

@@ -53,7 +53,7 @@ export async function startForwarder(options: ForwarderOptions): Promise<Forward
     keepAliveMs: 2000,
   });
   const context = { ...options, dispatcher: dispatchers.of(upstream), upstreamHost: new URL(upstream).host };
-  const server = listenerFor(options, (incoming, response) => forward(incoming, response, context));
+  const server = createListener(options, (incoming, response) => forward(incoming, response, context));
   server.listen(port, host);
   await once(server, "listening");
   const { port: taken } = server.address() as AddressInfo;
@@ -74,7 +74,7 @@ const maxHeaderSize = 128 * 1024;
 /** Time that an idle connection of a client stays open. Longer than clients keep one, so that none is cut. */
 const keepAliveMs = 72_000;
 
-function listenerFor({ tls }: ForwarderOptions, listener: RequestListener): Server {
+function createListener({ tls }: ForwarderOptions, listener: RequestListener): Server {
   const options = { maxHeaderSize, requireHostHeader: false, keepAliveTimeout: keepAliveMs, requestTimeout: 0 };
   return tls === null ? createServer(options, listener) : createSecureServer({ ...options, ...tls }, listener);
 }
@@ -142,7 +142,7 @@ function openExchange(
   };
   const fail = (detail: string): void => {
     end({ kind: "no response", detail });
-    answerOurselves(response, detail);
+    sendBadGateway(response, detail);
   };
   response.on("close", () => {
     if (isOver) return;
@@ -164,7 +164,7 @@ function openExchange(
       reason?: string,
     ): void => {
       if (status < 200 || isOver) return;
-      const headers = textsOf(rawHeaders);
+      const headers = rawHeaderTexts(rawHeaders);
       head = { status, headers, headMs: now() };
       response.sendDate = false;
       response.writeHead(status, reason ?? "", endToEndHeaders(headers));
@@ -197,13 +197,13 @@ function openExchange(
 }
 
 /** The raw headers of undici as text. HTTP allows any byte above 127 in a value, and Latin-1 keeps each of them. */
-function textsOf(raw: unknown): string[] {
+function rawHeaderTexts(raw: unknown): string[] {
   if (!Array.isArray(raw)) return [];
   return raw.map((part: unknown) => (Buffer.isBuffer(part) ? part.toString("latin1") : String(part)));
 }
 
 /** Answers 502 in the place of the upstream. */
-function answerOurselves(response: ServerResponse, detail: string): void {
+function sendBadGateway(response: ServerResponse, detail: string): void {
   if (response.headersSent || response.destroyed) return void response.destroy();
   const text = `The upstream gave no response: ${detail}\n`;
   response.writeHead(502, {

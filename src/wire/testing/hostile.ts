@@ -49,7 +49,7 @@ const spaces = Buffer.alloc(64 * 1024, " ");
 const millionZeros = gzipSync(Buffer.alloc(mebibyte));
 const largeHeaders = (bytes: number): string[] =>
   Array.from({ length: Math.ceil(bytes / 4000) }, (_, index) => `x-large-${index}: ${"a".repeat(4000)}`);
-const answer = '{"result":{"text":"hello"}}';
+const validInvokeBody = '{"result":{"text":"hello"}}';
 
 /** Hostile behaviours by name. Each does harm with a single response. */
 export const hostilities = {
@@ -74,7 +74,7 @@ export const hostilities = {
   "sends one line of data without end": repeatText(`${streamHead}data: `, "d".repeat(65_536)),
   "stops in the middle of the body": (socket) => void socket.write(`${jsonHead("content-length: 1000")}{"result":`),
   "closes in the middle of the body": sendText(`${jsonHead("content-length: 1000")}{"result":`),
-  "announces less than it sends": sendText(`${jsonHead("content-length: 5")}${answer.repeat(20)}`),
+  "announces less than it sends": sendText(`${jsonHead("content-length: 5")}${validInvokeBody.repeat(20)}`),
   "sends 300 MB": repeatText(jsonHead(`content-length: ${300 * mebibyte}`), spaces),
   "sends a gzip bomb": sendText(
     Buffer.concat([
@@ -96,11 +96,15 @@ export const hostilities = {
       Buffer.from('"}'),
     ]),
   ),
-  "sends 100 kB of headers": sendJson(answer, ...largeHeaders(100_000)),
-  "sends 1 MB of headers": sendJson(answer, ...largeHeaders(mebibyte)),
-  "sends a header twice, with two values": sendJson(answer, "x-ratelimit-remaining: 5", "x-ratelimit-remaining: 50"),
+  "sends 100 kB of headers": sendJson(validInvokeBody, ...largeHeaders(100_000)),
+  "sends 1 MB of headers": sendJson(validInvokeBody, ...largeHeaders(mebibyte)),
+  "sends a header twice, with two values": sendJson(
+    validInvokeBody,
+    "x-ratelimit-remaining: 5",
+    "x-ratelimit-remaining: 50",
+  ),
   "sends numbers that are none": sendJson(
-    answer,
+    validInvokeBody,
     "x-ratelimit-limit: 1e400",
     "x-ratelimit-remaining: -0x10",
     "x-ratelimit-reset: 99999999999999999999",
@@ -126,10 +130,10 @@ export async function startHostile(hostility: Hostility): Promise<HostileServer>
   };
 }
 
-type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+type AnswerRequest = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
 /** Starts an HTTP server whose responses a callback writes. */
-export async function startAnswering(answerTo: Answer): Promise<HostileServer> {
+export async function startAnsweringServer(answerTo: AnswerRequest): Promise<HostileServer> {
   const server = createServer((request, response) => {
     const pieces: Buffer[] = [];
     request.on("data", (piece: Buffer) => pieces.push(piece));
@@ -147,7 +151,7 @@ export async function startAnswering(answerTo: Answer): Promise<HostileServer> {
   };
 }
 
-const friendly: Readonly<Record<string, unknown>> = {
+const discoveryResponses: Readonly<Record<string, unknown>> = {
   "/v1/agents": { data: [{ id: "echo" }], pagination: { page: 1, limit: 2, total: 1, pages: 1 } },
   "/v1/usage": {
     period: "2026-01-01T00:00:00Z",
@@ -158,9 +162,9 @@ const friendly: Readonly<Record<string, unknown>> = {
 };
 
 /** Starts a server that answers discovery correctly, and behaves in a hostile way on every invoke and stream. */
-export const startTwoFaced = (hostility: Hostility): Promise<HostileServer> =>
-  startAnswering((request, response) => {
-    const known = friendly[(request.url ?? "").replace(/\?.*/, "")];
+export const startHostileAfterDiscovery = (hostility: Hostility): Promise<HostileServer> =>
+  startAnsweringServer((request, response) => {
+    const known = discoveryResponses[(request.url ?? "").replace(/\?.*/, "")];
     if (known === undefined) return hostility(request.socket);
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify(known));

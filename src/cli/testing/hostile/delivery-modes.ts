@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 
-import { writings } from "../../../evidence/testing/traces.ts";
+import { keyWritings } from "../../../evidence/testing/traces.ts";
 import { type Modes } from "./harms.ts";
 import type { Harm } from "./server.ts";
 
@@ -97,7 +97,7 @@ export const deliveries: Modes = {
     floodWith(2, (url) =>
       post(
         url,
-        JSON.stringify(Object.fromEntries(Object.entries(writings).map(([how, write]) => [how, write(key)]))),
+        JSON.stringify(Object.fromEntries(Object.entries(keyWritings).map(([how, write]) => [how, write(key)]))),
         `x-key: ${key}`,
       ),
     )(address, key),

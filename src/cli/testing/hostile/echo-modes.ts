@@ -1,4 +1,4 @@
-import { writings } from "../../../evidence/testing/traces.ts";
+import { keyWritings } from "../../../evidence/testing/traces.ts";
 import { type ReceivedRequest, event } from "./friendly.ts";
 import { type Modes, isRun, isList, named, reply, invoked, headed, streamed, chunks } from "./harms.ts";
 
@@ -9,7 +9,7 @@ const pieces = (key: string, length: number): string[] => key.match(new RegExp(`
 /** Responses that contain the client's key, in each encoding and in each part of a response. */
 export const echoes: Modes = {
   ...named(
-    Object.entries(writings).map(([how, write]) => [`echoes the key ${how}`, write]),
+    Object.entries(keyWritings).map(([how, write]) => [`echoes the key ${how}`, write]),
     (write) =>
       reply((friendly, request, key) => ({
         ...friendly,
@@ -25,7 +25,7 @@ export const echoes: Modes = {
       })),
   ),
   ...named(
-    Object.entries(writings).map(([how, write]) => [`says the key ${how} in text that is no JSON`, write]),
+    Object.entries(keyWritings).map(([how, write]) => [`says the key ${how} in text that is no JSON`, write]),
     (write) => reply((friendly, request, key) => (isRun(request) ? { ...friendly, body: write(key) } : friendly)),
   ),
   "echoes the key as an error's code": reply((friendly, request) => ({

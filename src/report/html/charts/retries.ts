@@ -1,5 +1,5 @@
 import { getPath } from "../../../base/json.ts";
-import { parseBoundedJson } from "../../../base/shallow-json.ts";
+import { parseBoundedJson } from "../../../base/bounded-json.ts";
 import { type Delivery, wasAccepted } from "../../../evidence/delivery.ts";
 import { deliveryPolicy } from "../../../spec/events.ts";
 import type { Scale } from "../svg/axes.ts";

@@ -1,4 +1,4 @@
-import { duration } from "../../../base/duration.ts";
+import { formatDuration } from "../../../base/duration.ts";
 import { formatNumber } from "../../../base/numbers.ts";
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import { formatCount } from "../../../base/text.ts";
@@ -111,7 +111,7 @@ function numbersOf({ totals, findings, requests, executions, lost, durationMs, l
   const nonZero = numbers.filter(([name, count]) => count > 0 || name === "failed");
   return [
     ...nonZero.map(([name, count]): [string, string] => [name, formatNumber(count)]),
-    ["duration", duration(durationMs)],
+    ["duration", formatDuration(durationMs)],
   ];
 }
 

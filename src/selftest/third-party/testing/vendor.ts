@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 
 import { z } from "zod";
 
-import { targetFromObject } from "../../../target/file.ts";
+import { targetFromObject } from "../../../target/target-file.ts";
 import type { Target } from "../../../target/target.ts";
 
 /** A server that another author wrote, with only the document at hand. `build` gives the command that starts it. */

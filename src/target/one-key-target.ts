@@ -3,9 +3,9 @@ import type { z } from "zod";
 import type { Network } from "../base/network/network.ts";
 import type { PublishedTier } from "../spec/tiers.ts";
 import { readBaseUrl } from "./base-url.ts";
-import { readKey, webhooksOf } from "./file.ts";
-import type { webhooksSchema } from "./file-schema.ts";
-import { secretsOfNetwork } from "./network.ts";
+import { checkedKey, webhooksOf } from "./target-file.ts";
+import type { webhooksSchema } from "./target-file-schema.ts";
+import { secretsOfNetwork } from "./network-settings.ts";
 import { defaultKeyTraits, defaultTargetTraits, type Target } from "./target.ts";
 
 /** A target with one key, which flags or options describe instead of a target file. */
@@ -29,7 +29,7 @@ export function oneKeyTarget({ baseUrl: given, apiKey, tier, agent, webhooks, ne
   const baseUrl = readBaseUrl(given);
   const key = {
     name: "key",
-    key: readKey(apiKey, "The API key"),
+    key: checkedKey(apiKey, "The API key"),
     ...defaultKeyTraits,
     tier: tier ?? null,
     variable: "CONFORMANCE_API_KEY",

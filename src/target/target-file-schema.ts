@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { webhookEvents } from "../spec/events.ts";
 import { tierNames } from "../spec/tiers.ts";
-import { networkSchema } from "./network.ts";
+import { networkSchema } from "./network-settings.ts";
 import { agentRoles, type AgentRole, type RequestRole, requestRoles } from "./target.ts";
 
 const positive = z.int().positive();

@@ -4,8 +4,8 @@ import { type AddressInfo, Socket } from "node:net";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 
 import { HarnessLimit } from "../base/harness-limit.ts";
-import { targetFromObject } from "./file.ts";
-import { withConfirmedFreshness } from "./freshness.ts";
+import { targetFromObject } from "./target-file.ts";
+import { withConfirmedFreshness } from "./unused-keys.ts";
 
 const freshAt = "2026-03-04T05:06:07.000Z";
 

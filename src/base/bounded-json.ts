@@ -1,15 +1,15 @@
 import { tryParseJson } from "./json.ts";
 import { endOfString } from "./json-structure.ts";
 
-const longChars = 16 * 1024;
-const mostDepth = 100;
+const minLongTextChars = 16 * 1024;
+const maxDepth = 100;
 
 /**
  * Parses a text from outside as JSON. Returns `undefined` if the text is not JSON. If the text is long, values that are
  * nested deeper than any field become `null`: nested brackets would take a hundred times the memory of their text.
  */
 export function parseBoundedJson(text: string): unknown {
-  const shallow = text.length > longChars ? withoutDepths(text) : text;
+  const shallow = text.length > minLongTextChars ? cutDeepValues(text) : text;
   return shallow === null ? undefined : tryParseJson(shallow);
 }
 
@@ -23,18 +23,18 @@ const toClosing = 2;
  * Replaces values that are nested too deep by `null`. Returns `null` if the brackets do not match, in which case the
  * text is not JSON.
  */
-function withoutDepths(text: string): string | null {
+function cutDeepValues(text: string): string | null {
   const awaited: number[] = [];
   let [left, from] = ["", 0];
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === quote) at = endOfString(text, at);
     else if (opening.has(code)) {
-      if (awaited.length === mostDepth) left += `${text.slice(from, at)}null`;
+      if (awaited.length === maxDepth) left += `${text.slice(from, at)}null`;
       awaited.push(code + toClosing);
     } else if (closing.has(code)) {
       if (awaited.pop() !== code) return null;
-      if (awaited.length === mostDepth) from = at + 1;
+      if (awaited.length === maxDepth) from = at + 1;
     }
   }
   return awaited.length === 0 ? left + text.slice(from) : null;

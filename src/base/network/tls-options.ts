@@ -6,7 +6,7 @@ import type { Network } from "./network.ts";
  * Returns the TLS options of a network. They are empty if Node's defaults suffice. Callers should keep the result,
  * because reading all trusted authorities takes some milliseconds.
  */
-export function secureOptions({ ca, client }: Network): { readonly secureContext?: SecureContext } {
+export function tlsOptions({ ca, client }: Network): { readonly secureContext?: SecureContext } {
   if (ca === null && client === null) return {};
   return {
     secureContext: createSecureContext({

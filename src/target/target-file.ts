@@ -7,15 +7,15 @@ import type { Network } from "../base/network/network.ts";
 import { type TierLimits, tierNames } from "../spec/tiers.ts";
 import { isLoopback, readBaseUrl } from "./base-url.ts";
 import { clockOverHttp, secretsOfCall, triggerOverHttp } from "./control-calls.ts";
-import { unusedKeysOverHttp } from "./freshness.ts";
-import { type HttpCall, type ParsedTargetFile, targetFileSchema, type webhooksSchema } from "./file-schema.ts";
+import { unusedKeysOverHttp } from "./unused-keys.ts";
+import { type HttpCall, type ParsedTargetFile, targetFileSchema, type webhooksSchema } from "./target-file-schema.ts";
 import {
   type EnvironmentVariables,
-  type NetworkPlace,
-  networkOf,
+  type NetworkSource,
+  readNetwork,
   type NetworkSettings,
   secretsOfNetwork,
-} from "./network.ts";
+} from "./network-settings.ts";
 import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 import { defaultKeyTraits, type RoleAssignment, type Target, type TargetKey, type WebhookSettings } from "./target.ts";
@@ -42,7 +42,7 @@ export function readTargetFile(
  */
 export interface NetworkFlags {
   readonly network: NetworkSettings;
-  readonly nameOf: NetworkPlace["nameOf"];
+  readonly nameOf: NetworkSource["nameOf"];
 }
 
 const noNetworkFlags: NetworkFlags = { network: {}, nameOf: String };
@@ -70,7 +70,7 @@ export function targetFromObject(
   { folder, networkFlags }: ParseContext = defaultParseContext,
 ): Target {
   const variables = variablesOfKeys(raw);
-  const parsed = targetFileSchema.safeParse(withVariables(raw, where, environment));
+  const parsed = targetFileSchema.safeParse(insertVariables(raw, where, environment));
   if (!parsed.success) throw new UsageError(line`${where}: ${describeIssues(parsed.error)}`);
   const own = { nameOf: (part: string) => `${where}: network.${part}`, folder };
   const network = mergeNetworks(parsed.data.network ?? {}, own, networkFlags, environment);
@@ -80,12 +80,12 @@ export function targetFromObject(
 /** Combines network settings of flags and of a target file. Flags take precedence. */
 function mergeNetworks(
   file: NetworkSettings,
-  own: NetworkPlace,
+  own: NetworkSource,
   flags: NetworkFlags,
   environment: EnvironmentVariables,
 ): Network {
-  const ofFlags = networkOf(flags.network, { nameOf: flags.nameOf, folder: "." }, environment);
-  const ofFile = networkOf(file, own, environment);
+  const ofFlags = readNetwork(flags.network, { nameOf: flags.nameOf, folder: "." }, environment);
+  const ofFile = readNetwork(file, own, environment);
   return {
     proxy: flags.network.proxy === undefined ? ofFile.proxy : ofFlags.proxy,
     ca: ofFlags.ca ?? ofFile.ca,
@@ -102,7 +102,7 @@ function mergeNetworks(
  * Replaces `${NAME}` in every string with the environment variable of this name. Leaves `${seconds}` and `${milliseconds}`, into which an
  * advance of the clock is inserted later.
  */
-function withVariables(
+function insertVariables(
   value: unknown,
   path: string,
   environment: EnvironmentVariables,
@@ -119,10 +119,10 @@ function withVariables(
       return found;
     });
   if (Array.isArray(value))
-    return value.map((each, index) => withVariables(each, path, environment, [...at, String(index)]));
+    return value.map((each, index) => insertVariables(each, path, environment, [...at, String(index)]));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, each]) => [key, withVariables(each, path, environment, [...at, key])]),
+    Object.entries(value).map(([key, each]) => [key, insertVariables(each, path, environment, [...at, key])]),
   );
 }
 
@@ -142,13 +142,13 @@ function describeIssues(error: z.ZodError): string {
   const messages = error.issues.map((issue) => {
     const where = issue.path.length === 0 ? "the file" : issue.path.join(".");
     if (issue.code !== "unrecognized_keys") return `${where}: ${issue.message}`;
-    return `${where} has ${issue.keys.map((key) => JSON.stringify(key)).join(", ")}, which is not known there; allowed: ${allowedAt(issue.path).join(", ")}`;
+    return `${where} has ${issue.keys.map((key) => JSON.stringify(key)).join(", ")}, which is not known there; allowed: ${allowedNamesAt(issue.path).join(", ")}`;
   });
   return messages.slice(0, 3).join("; ") + (messages.length > 3 ? ` (and ${messages.length - 3} more)` : "");
 }
 
 /** Returns the property names that the schema allows at a path of the file. */
-function allowedAt(path: readonly PropertyKey[]): string[] {
+function allowedNamesAt(path: readonly PropertyKey[]): string[] {
   let schema: unknown = z.toJSONSchema(targetFileSchema, { io: "input" });
   for (const step of path) {
     const node = schema as { properties?: Record<string, unknown>; additionalProperties?: unknown };
@@ -177,7 +177,7 @@ function toTarget(
         throw new UsageError(
           line`${path}: keys.${name}.tier is ${JSON.stringify(key.tier)}; allowed: ${[...new Set(known)].join(", ")}.`,
         );
-      return [name, toKey(name, key, variables[name] ?? variableFor(name))];
+      return [name, toTargetKey(name, key, variables[name] ?? variableFor(name))];
     }),
   );
   return {
@@ -195,7 +195,7 @@ function toTarget(
     paths: openPathsOf(file.paths),
     isDirect: file.direct ?? false,
     network,
-    callSecrets: [...new Set([...callsOf(file).flatMap(secretsOfCall), ...secretsOfNetwork(network)])],
+    callSecrets: [...new Set([...controlCallsOf(file).flatMap(secretsOfCall), ...secretsOfNetwork(network)])],
   };
 }
 
@@ -221,20 +221,20 @@ export function parseRoles(
   const assignments = entries.flatMap(([role, who]): [string, RoleAssignment][] =>
     typeof who === "string" ? [] : [[role, { agent: who.agent, body: who.body ?? {}, path: who.path ?? null }]],
   );
-  return { ...withDefaultStreaming(agents), roleAssignments: Object.fromEntries(assignments) };
+  return { ...withDefaultStreamingAgent(agents), roleAssignments: Object.fromEntries(assignments) };
 }
 
 /**
  * If the user named no agent for streams, takes the agent that answers. If there is none either, discovery will choose one from the list.
  */
-export function withDefaultStreaming(agents: Target["agents"]): Pick<Target, "agents" | "agentSource"> {
+export function withDefaultStreamingAgent(agents: Target["agents"]): Pick<Target, "agents" | "agentSource"> {
   const { answering, streaming } = agents;
   if (answering === undefined) return { agents, agentSource: "found" };
   if (streaming !== undefined) return { agents, agentSource: "named" };
   return { agents: { ...agents, streaming: answering }, agentSource: "named to answer" };
 }
 
-const callsOf = ({ clock, control, freshness, triggers }: ParsedTargetFile): HttpCall[] => [
+const controlCallsOf = ({ clock, control, freshness, triggers }: ParsedTargetFile): HttpCall[] => [
   ...(control === undefined ? [] : [{ method: "GET" as const, url: control.url, headers: { token: control.token } }]),
   ...(clock === undefined ? [] : [clock.advance]),
   ...(freshness === undefined ? [] : [freshness.ask]),
@@ -258,13 +258,13 @@ export function webhooksOf(given: z.infer<typeof webhooksSchema> | undefined, ba
   return isLoopback(baseUrl) ? { listen: anyLoopbackPort, publicUrl: null, isReachabilityPromised: false } : null;
 }
 
-function toKey(name: string, key: ParsedTargetFile["keys"][string], variable: string): TargetKey {
+function toTargetKey(name: string, key: ParsedTargetFile["keys"][string], variable: string): TargetKey {
   return {
     ...defaultKeyTraits,
     signed: key.signingSecret !== undefined,
     ...withoutUndefined(key),
     name,
-    key: readKey(key.key, `keys.${name}.key`),
+    key: checkedKey(key.key, `keys.${name}.key`),
     variable,
   };
 }
@@ -277,7 +277,7 @@ export const variableFor = (name: string): string => `${name.toUpperCase().repla
  *
  * @throws {UsageError} if the key has white space, or another character that is not allowed
  */
-export function readKey(key: string, where: string): string {
+export function checkedKey(key: string, where: string): string {
   if (/^[\x21-\x7e]+$/.test(key)) return key;
   throw new UsageError(
     line`${where} holds white space or characters that a header cannot carry. Check what was pasted.`,

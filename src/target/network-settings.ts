@@ -35,7 +35,7 @@ export type NetworkSettings = z.infer<typeof networkSchema>;
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 /** The source of network settings. `nameOf` returns the name of a setting for messages; `folder` is the base of its file names. */
-export interface NetworkPlace {
+export interface NetworkSource {
   readonly nameOf: (part: keyof NetworkSettings) => string;
   readonly folder: string;
 }
@@ -45,9 +45,9 @@ export interface NetworkPlace {
  *
  * @throws {UsageError} if the proxy cannot be used, a file cannot be read, or certificate and key do not match
  */
-export function networkOf(
+export function readNetwork(
   settings: NetworkSettings,
-  { nameOf, folder }: NetworkPlace,
+  { nameOf, folder }: NetworkSource,
   environment: EnvironmentVariables,
 ): Network {
   const pathOf = (part: "ca" | "clientCert" | "clientKey"): string | null => {
@@ -63,8 +63,8 @@ export function networkOf(
   if ((cert === null) !== (key === null))
     throw new UsageError(line`${nameOf("clientCert")} and ${nameOf("clientKey")} belong together: give both.`);
   const client = cert === null || key === null ? null : { cert, key };
-  assertUsable({ ca }, nameOf("ca"));
-  assertUsable(client ?? {}, `${nameOf("clientCert")} with ${nameOf("clientKey")}`);
+  assertUsableCertificate({ ca }, nameOf("ca"));
+  assertUsableCertificate(client ?? {}, `${nameOf("clientCert")} with ${nameOf("clientKey")}`);
   return { proxy: proxyOf(settings.proxy, nameOf("proxy"), environment), ca, client, files };
 }
 
@@ -78,7 +78,7 @@ function readPem(path: string, name: string): string {
   throw new UsageError(line`${name} is no PEM file: ${path}. It begins with -----BEGIN.`);
 }
 
-function assertUsable(parts: { ca?: string | null; cert?: string; key?: string }, name: string): void {
+function assertUsableCertificate(parts: { ca?: string | null; cert?: string; key?: string }, name: string): void {
   try {
     createSecureContext({ ...parts, ca: parts.ca ?? undefined });
   } catch (error) {
@@ -93,16 +93,16 @@ function proxyOf(settings: string | undefined, name: string, environment: Enviro
   const https = readVariable(environment, "https_proxy");
   if (http === null && https === null) return { kind: "none" };
   const except = (readVariable(environment, "no_proxy")?.text ?? "").split(/[\s,]+/).filter((entry) => entry !== "");
-  return { kind: "by address", http: addressOf(http), https: addressOf(https), except };
+  return { kind: "by address", http: proxyAddressOf(http), https: proxyAddressOf(https), except };
 }
 
-interface Variable {
+interface EnvironmentVariable {
   readonly name: string;
   readonly text: string;
 }
 
 /** Reads an environment variable, whose name may be in lower or upper case. If both are set, the lower-case one wins, as in curl. */
-function readVariable(environment: EnvironmentVariables, name: string): Variable | null {
+function readVariable(environment: EnvironmentVariables, name: string): EnvironmentVariable | null {
   for (const each of [name, name.toUpperCase()]) {
     const text = environment[each];
     if (text !== undefined && text !== "") return { name: `$${each}`, text };
@@ -110,7 +110,7 @@ function readVariable(environment: EnvironmentVariables, name: string): Variable
   return null;
 }
 
-const addressOf = (variable: Variable | null): string | null =>
+const proxyAddressOf = (variable: EnvironmentVariable | null): string | null =>
   variable === null ? null : readProxy(variable.text, variable.name);
 
 /**

@@ -1,16 +1,16 @@
 /** An unescaped text, and where each of its characters was in the original text. */
-export interface Unescaped {
+export interface UnescapedText {
   readonly text: string;
   /** Position of each UTF-16 code unit in the original text. The last entry is the length of the original text. */
   readonly places: Uint32Array;
 }
 
 /** Matches invisible characters, and escapes of JSON, programming languages, URLs and HTML. */
-const escapes =
+const escapePattern =
   // oxlint-disable-next-line no-control-regex -- what hides between the characters of a text is looked for
   /\\(?:u([0-9a-f]{4})|u\{([0-9a-f]{1,6})\}|x([0-9a-f]{2})|([^ux\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2060-\u2064\ufeff\ufffe\uffff]))|%(?:u([0-9a-f]{4})|([0-9a-f]{2}))|&(?:#x([0-9a-f]{1,6});?|#(\d{1,7});?|([a-z]{2,6});)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2060-\u2064\ufeff\ufffe\uffff]/gi;
 
-const hasEscape = new RegExp(escapes.source, "i");
+const hasEscape = new RegExp(escapePattern.source, "i");
 
 /** Characters by their HTML entity in lower case, for characters that a key may contain. */
 const namedEntities: Readonly<Record<string, string>> = {
@@ -53,7 +53,7 @@ const namedEntities: Readonly<Record<string, string>> = {
 };
 
 /** Undoes one layer of escapes, of any kind. Returns `null` if there are none. The time is proportional to the length of the text. */
-export function unescapeOnce(text: string): Unescaped | null {
+export function unescapeOnce(text: string): UnescapedText | null {
   if (!hasEscape.test(text)) return null;
   const pieces: string[] = [];
   const places = new Uint32Array(text.length + 1);
@@ -63,9 +63,9 @@ export function unescapeOnce(text: string): Unescaped | null {
     pieces.push(piece);
     length += piece.length;
   };
-  for (const found of text.matchAll(escapes)) {
+  for (const found of text.matchAll(escapePattern)) {
     add(text.slice(from, found.index), from, 1);
-    add(meaningOf(found), found.index, 0);
+    add(decodeEscape(found), found.index, 0);
     from = found.index + found[0].length;
   }
   add(text.slice(from), from, 1);
@@ -73,7 +73,7 @@ export function unescapeOnce(text: string): Unescaped | null {
   return { text: pieces.join(""), places: places.subarray(0, length + 1) };
 }
 
-function meaningOf([whole, ...groups]: RegExpExecArray): string {
+function decodeEscape([whole, ...groups]: RegExpExecArray): string {
   const [u4, u, x2, plain, percentU, percent, htmlHex, htmlDecimal, name] = groups;
   const hex = u4 ?? u ?? x2 ?? percentU ?? percent ?? htmlHex;
   if (hex !== undefined) return characterOf(Number.parseInt(hex, 16));

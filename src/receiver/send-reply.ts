@@ -9,16 +9,16 @@ import type { ReceivedDelivery, Reply } from "./hook.ts";
  * @param drop called if there are too many, and this connection is the oldest
  * @returns a function to call when the connection has ended by itself
  */
-export type KeepOpen = (drop: () => void) => () => void;
+export type KeepConnection = (drop: () => void) => () => void;
 
-const maxKeptOpen = 64;
+const maxKeptConnections = 64;
 
-export function limitOpenConnections(): KeepOpen {
+export function limitKeptConnections(): KeepConnection {
   const open = new Set<() => void>();
   return (drop) => {
     open.add(drop);
     const [oldest] = open;
-    if (open.size > maxKeptOpen && oldest !== undefined) {
+    if (open.size > maxKeptConnections && oldest !== undefined) {
       open.delete(oldest);
       oldest();
     }
@@ -34,23 +34,23 @@ export interface ReplyContext {
   readonly change: (changed: DeliveryReply) => void;
   /** Registers a callback for the time when the probe calls `release`. */
   readonly whenReleased: (then: () => void) => void;
-  readonly keepOpen: KeepOpen;
+  readonly keepOpen: KeepConnection;
 }
 
 /** Sends a reply, or begins one that takes time. Returns the reply so far, for the record. */
 export function startReply(reply: Reply, received: ReceivedDelivery, context: ReplyContext): DeliveryReply {
   switch (reply.kind) {
     case "status":
-      return answer(reply, context);
+      return sendReply(reply, context);
     case "verify":
-      return answer({ status: hasValidSignature(received) ? 204 : 401 }, context);
+      return sendReply({ status: hasValidSignature(received) ? 204 : 401 }, context);
     case "reset":
       context.response.socket?.resetAndDestroy();
       return { kind: "reset" };
     case "held":
-      return hold(reply.status, context);
+      return holdReply(reply.status, context);
     case "silence":
-      return stayOpen({ kind: "silent", leftMs: null }, context);
+      return keepConnectionOpen({ kind: "silent", leftMs: null }, context);
     case "endless":
       return streamEndlessly(reply.status, context);
   }
@@ -58,14 +58,14 @@ export function startReply(reply: Reply, received: ReceivedDelivery, context: Re
 
 type SentReply = Pick<Extract<Reply, { kind: "status" }>, "status" | "headers" | "body">;
 
-function answer({ status, headers = [], body = "" }: SentReply, { response, now }: ReplyContext): DeliveryReply {
+function sendReply({ status, headers = [], body = "" }: SentReply, { response, now }: ReplyContext): DeliveryReply {
   response.writeHead(status, headers.flat());
   response.end(status === 204 || status === 304 ? "" : body);
   return { kind: "answered", status, endMs: now() };
 }
 
 /** Waits with the reply until the probe calls `release`. If the sender disconnects before, records `silent`: the attempt got no reply. */
-function hold(status: number, context: ReplyContext): DeliveryReply {
+function holdReply(status: number, context: ReplyContext): DeliveryReply {
   const { response, change, now, whenReleased } = context;
   let isFinished = false;
   const once = (reply: () => DeliveryReply): void => {
@@ -73,14 +73,14 @@ function hold(status: number, context: ReplyContext): DeliveryReply {
     isFinished = true;
   };
   response.on("close", () => once(() => ({ kind: "silent", leftMs: now() })));
-  whenReleased(() => once(() => answer({ status }, context)));
+  whenReleased(() => once(() => sendReply({ status }, context)));
   return { kind: "held" };
 }
 
 type UnendingReply = Extract<DeliveryReply, { kind: "silent" | "endless" }>;
 
 /** Keeps the connection open until the sender disconnects. If there are too many such connections, drops the oldest. */
-function stayOpen(reply: UnendingReply, { response, change, now, keepOpen }: ReplyContext): DeliveryReply {
+function keepConnectionOpen(reply: UnendingReply, { response, change, now, keepOpen }: ReplyContext): DeliveryReply {
   let isDropped = false;
   const ended = keepOpen(() => {
     isDropped = true;
@@ -93,22 +93,22 @@ function stayOpen(reply: UnendingReply, { response, change, now, keepOpen }: Rep
   return reply;
 }
 
-const pieceIntervalMs = 100;
+const endlessPieceIntervalMs = 100;
 /**
  * Time after which the receiver disconnects, in milliseconds. Otherwise a sender that reads the whole body would wait for its own
  * timeout.
  */
-const endlessMs = 1000;
+const maxEndlessBodyMs = 1000;
 
 function streamEndlessly(status: number, context: ReplyContext): DeliveryReply {
   const { response } = context;
   response.writeHead(status, ["Content-Type", "text/plain"]);
-  const timer = setInterval(() => response.writableNeedDrain || response.write("more\n"), pieceIntervalMs);
+  const timer = setInterval(() => response.writableNeedDrain || response.write("more\n"), endlessPieceIntervalMs);
   response.write("a body that does not end\n");
-  const end = setTimeout(() => response.destroy(), endlessMs);
+  const end = setTimeout(() => response.destroy(), maxEndlessBodyMs);
   response.on("close", () => {
     clearInterval(timer);
     clearTimeout(end);
   });
-  return stayOpen({ kind: "endless", status, leftMs: null }, context);
+  return keepConnectionOpen({ kind: "endless", status, leftMs: null }, context);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 
-import { parseBoundedJson } from "./shallow-json.ts";
+import { parseBoundedJson } from "./bounded-json.ts";
 
 describe("JSON from outside", () => {
   const nested = (depth: number): string => `${"[".repeat(depth)}1${"]".repeat(depth)}`;

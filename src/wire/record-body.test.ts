@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 import { describe, expect, it } from "vitest";
 
-import { recordBody, recordWholeBody } from "./record.ts";
+import { recordBody, recordWholeBody } from "./record-body.ts";
 
 const kibibyte = 1024;
 

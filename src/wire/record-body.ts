@@ -5,9 +5,9 @@ import type { Body, Header } from "../evidence/exchange.ts";
 /** Maximum size of a body that is recorded completely. */
 const maxWholeBytes = 256 * 1024;
 /** Number of bytes to record from the beginning of a longer body, and also from its end. */
-const edgeBytes = 16 * 1024;
+const keptEdgeBytes = 16 * 1024;
 
-const maxPieces = 1024;
+const maxUnmergedPieces = 1024;
 
 /** Records a body chunk by chunk. A long body is recorded as its beginning, its end, its size and a hash. */
 export function recordBody() {
@@ -19,18 +19,18 @@ export function recordBody() {
     bytes += piece.byteLength;
     if (long !== null) {
       long.hash.update(piece);
-      long.tail = Buffer.concat([long.tail, piece]).subarray(-edgeBytes);
+      long.tail = Buffer.concat([long.tail, piece]).subarray(-keptEdgeBytes);
       return;
     }
     pieces.push(piece);
     // Merges small chunks. Each chunk keeps a whole read buffer in memory.
-    if (pieces.length > maxPieces) pieces.splice(0, pieces.length, Buffer.concat(pieces));
+    if (pieces.length > maxUnmergedPieces) pieces.splice(0, pieces.length, Buffer.concat(pieces));
     if (bytes <= maxWholeBytes) return;
     const whole = Buffer.concat(pieces);
     pieces.length = 0;
     long = {
-      head: Buffer.from(whole.subarray(0, edgeBytes)),
-      tail: Buffer.from(whole.subarray(-edgeBytes)),
+      head: Buffer.from(whole.subarray(0, keptEdgeBytes)),
+      tail: Buffer.from(whole.subarray(-keptEdgeBytes)),
       hash: createHash("sha256").update(whole),
     };
   };

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 import { tierNames } from "../spec/tiers.ts";
-import { readTargetFile } from "./file.ts";
+import { readTargetFile } from "./target-file.ts";
 import { UsageError } from "../base/usage-error.ts";
 import { type Target, usableKeys } from "./target.ts";
 

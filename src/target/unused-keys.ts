@@ -3,8 +3,8 @@ import { z } from "zod";
 import { harnessLimitOf } from "../base/harness-limit.ts";
 import type { Network } from "../base/network/network.ts";
 import { parseJson } from "../base/parsing.ts";
-import { send } from "./control-calls.ts";
-import type { ParsedTargetFile } from "./file-schema.ts";
+import { sendControlCall } from "./control-calls.ts";
+import type { ParsedTargetFile } from "./target-file-schema.ts";
 import type { Target } from "./target.ts";
 
 const keyUseSchema = z.object({
@@ -19,7 +19,7 @@ const keyUseSchema = z.object({
 export const unusedKeysOverHttp =
   ({ freshAt, start, ask }: NonNullable<ParsedTargetFile["freshness"]>, network: Network) =>
   async (): Promise<ReadonlySet<string>> => {
-    const answer = await send(ask, network, 0, "").catch((error: unknown) => {
+    const answer = await sendControlCall(ask, network, 0, "").catch((error: unknown) => {
       const limit = harnessLimitOf(error);
       if (limit !== null) throw limit;
       return "";

@@ -2,9 +2,9 @@
 export const hiddenKey = "[hidden: it looks like a key]";
 
 /** A word that may be a key. Words do not contain `/`, so each segment of a path is a word of its own. */
-const word = /[A-Za-z0-9_\-.~+=$%]+/g;
+const wordPattern = /[A-Za-z0-9_\-.~+=$%]+/g;
 /** Credentials in a URL, such as `user:password@`. */
-const credentials = /(:?\/\/)[^/@\s"'`]+@/g;
+const urlCredentials = /(:?\/\/)[^/@\s"'`]+@/g;
 const authorization = /\b(Bearer|Basic)\s+[^\s"'`]+/gi;
 
 /**
@@ -15,9 +15,9 @@ const authorization = /\b(Bearer|Basic)\s+[^\s"'`]+/gi;
 export function hideKeys(text: string): string {
   const isPath = /[/\\]/.test(text);
   return text
-    .replace(credentials, "$1…@")
+    .replace(urlCredentials, "$1…@")
     .replace(authorization, `$1 ${hiddenKey}`)
-    .replace(word, (found) =>
+    .replace(wordPattern, (found) =>
       found
         .split("=")
         .map((part) => (looksLikeKey(part, isPath) ? hiddenKey : part))
@@ -29,7 +29,7 @@ export function hideKeys(text: string): string {
  * Matches words that begin with two lower-case letters and an underscore, as keys of the service do. Environment
  * variables, which may look similar, are in upper case.
  */
-const prefixed = /^[^A-Za-z0-9]*[a-z]{2}_[\w\-.~+]{6,}$/i;
+const keyPrefixPattern = /^[^A-Za-z0-9]*[a-z]{2}_[\w\-.~+]{6,}$/i;
 const fileExtension = /\.[a-z]{1,4}\d?$/i;
 const upperCaseName = /^[^a-z]*$/;
 
@@ -38,7 +38,7 @@ function looksLikeKey(text: string, isPath: boolean): boolean {
   const runs = text.match(/[A-Za-z0-9]+/g) ?? [];
   const hasRandomRun = runs.some((run) => run.length >= 16 && /\d.*\d/.test(run) && /[A-Za-z]/.test(run));
   if (hasRandomRun) return true;
-  if (!prefixed.test(text)) return false;
+  if (!keyPrefixPattern.test(text)) return false;
   // In a path, such a word may be the name of a folder, for example `my_acceptance_tests`. Only long parts, or parts
   // with digits, are hidden.
   return !isPath || runs.some((run) => run.length >= 12 || (run.length >= 8 && /\d/.test(run)));

@@ -52,7 +52,8 @@ describe("the test control of the reference server", () => {
   it("says which calls exist: a real clock cannot be moved", async () => {
     const { control } = await started({ clock: systemClock() });
     expect((await control("")).json).toMatchObject({ calls: expect.not.arrayContaining(["clock"]) as unknown });
-    expect((await control("/clock/advance", { key: "pro", body: { seconds: 1 } })).status).toBe(404);
+    for (const key of ["pro", null])
+      expect((await control("/clock/advance", { key, body: { seconds: 1 } })).status).toBe(404);
   });
 
   it.each<[string, ReferenceOptions, TestCall["headers"], number]>([
@@ -87,6 +88,27 @@ describe("the test control of the reference server", () => {
     expect((await invoke("echo", { key: "free" })).status).toBe(200);
   });
 
+  it("answers 429 with the wait that was asked for, as many times as were asked for", async () => {
+    const { control, invoke } = await started();
+    await control("/trouble", { body: { requests: 1, kind: "limit", seconds: 7 } });
+    const { status, json } = await invoke("echo");
+    expect([status, json]).toEqual([
+      429,
+      { error: expect.objectContaining({ retry_after: 7, code: "RATE_LIMIT_EXCEEDED" }) as unknown },
+    ]);
+    expect((await invoke("echo")).status).toBe(200);
+  });
+
+  it("handles a delayed request later, and the others meanwhile", async () => {
+    const { control, invoke } = await started();
+    await control("/trouble", { body: { requests: 1, kind: "delay", seconds: 0.3 } });
+    const ended: string[] = [];
+    const end = (name: string) => (): void => void ended.push(name);
+    const delayed = invoke("echo").then(end("delayed"));
+    await Promise.all([delayed, control("/agents").then(end("other"))]);
+    expect(ended).toEqual(["other", "delayed"]);
+  });
+
   it("issues keys with the traits that were asked for", async () => {
     const { control, invoke, call } = await started();
     const issue = async (body: object) => String(getPath((await control("/keys", { body })).json, "key"));
@@ -102,6 +124,7 @@ describe("the test control of the reference server", () => {
     ["/keys", { tier: "free", agents: "echo" }, "agents"],
     ["/trouble", { requests: -1 }, "requests"],
     ["/trouble", { requests: 1, kind: "fire" }, "kind"],
+    ["/trouble", { requests: 1, kind: "delay", seconds: 301 }, "seconds"],
   ])("refuses a wrong field: %s %j", async (path, body, field) => {
     const { control } = await started();
     const { status, json } = await control(path, { body });

@@ -34,7 +34,8 @@ class Deployment(BaseModel):
 
 class Trouble(BaseModel):
     requests: int = Field(ge=0, le=1000)
-    kind: Literal["error", "drop"] = "error"
+    kind: Literal["error", "drop", "limit", "delay"] = "error"
+    seconds: float = Field(default=1, ge=0, le=300)
     agent_id: str | None = None
 
 
@@ -94,7 +95,7 @@ def add_test_control(app: FastAPI, staging: Any, hosts: frozenset[str] = frozens
 
     @control.post("/trouble")
     def trouble(body: Trouble) -> Any:
-        run("trouble", body.kind, body.requests, body.agent_id)
+        run("trouble", body.kind, body.requests, body.agent_id, body.seconds)
         return body
 
     @control.post("/keys")

@@ -1,6 +1,7 @@
 """A small vendor with a test control: one agent, a clock that can be moved, and keys in memory."""
 
 import secrets
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -17,7 +18,7 @@ class Staging:
     def __init__(self) -> None:
         self.moved = timedelta()
         self.keys: dict[str, Any] = {}
-        self.failing = 0
+        self.trouble = ("error", 0, 1.0)
 
     def now(self) -> datetime:
         return datetime.now(UTC) + self.moved
@@ -26,10 +27,15 @@ class Staging:
         self.moved += timedelta(seconds=seconds)
         return self.now().isoformat()
 
-    def plan_trouble(self, kind: str, requests: int, agent_id: str | None) -> None:
-        if kind != "error" or agent_id not in (None, "echo"):
-            raise ValueError("only errors of the agent echo can be planned")
-        self.failing = requests
+    def plan_trouble(self, kind: str, requests: int, agent_id: str | None, seconds: float) -> None:
+        if kind == "drop" or agent_id not in (None, "echo"):
+            raise ValueError("only errors, limits and delays of the agent echo can be planned")
+        self.trouble = (kind, requests, seconds)
+
+    def next_trouble(self) -> tuple[str | None, float]:
+        kind, requests, seconds = self.trouble
+        self.trouble = (kind, max(0, requests - 1), seconds)
+        return (kind if requests > 0 else None, seconds)
 
     def issue_key(self, tier: str, traits: dict[str, Any]) -> dict[str, str]:
         if set(traits) - {"expires_in_seconds"}:
@@ -47,8 +53,8 @@ staging = Staging()
 add_test_control(app, staging)
 
 
-def error(status: int, code: str, message: str) -> JSONResponse:
-    return JSONResponse({"error": {"code": code, "message": message, "status": status}}, status)
+def error(status: int, code: str, message: str, **details: float) -> JSONResponse:
+    return JSONResponse({"error": {"code": code, "message": message, "status": status, **details}}, status)
 
 
 @app.post("/v1/agents/echo/invoke")
@@ -59,7 +65,11 @@ def invoke(body: Any = Body(), authorization: str = Header("")) -> Any:
     expiry = staging.keys[key]
     if expiry is not None and expiry <= staging.now():
         return error(401, "EXPIRED_API_KEY", "The API key has expired.")
-    if staging.failing > 0:
-        staging.failing -= 1
+    trouble, seconds = staging.next_trouble()
+    if trouble == "error":
         return error(500, "INTERNAL_ERROR", "This failure was planned.")
+    if trouble == "limit":
+        return error(429, "RATE_LIMIT_EXCEEDED", "This refusal was planned.", retry_after=seconds)
+    if trouble == "delay":
+        time.sleep(seconds)
     return {"result": {"text": f"You said: {body.get('query')}"}}

@@ -66,7 +66,8 @@ export async function createApp(
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   addBodyParser(app, state);
   app.addHook("onRequest", (request, reply, done) => {
-    if (admit(state, log, request, reply)) done();
+    const context = admit(state, log, request, reply);
+    if (context !== null) troubleAsPlanned(context, request, reply, done);
   });
   app.addHook("preValidation", (request, reply, done) => {
     if (hasValidSignature(state, request)) done();
@@ -87,32 +88,50 @@ export async function createApp(
 }
 
 /**
- * Starts to handle a request: authenticates it and checks its limits. Returns `false` if it has already sent an error.
+ * Starts to handle a request: authenticates it and checks its limits. Returns `null` if it has already sent an error.
  */
-function admit(state: ServerState, log: RequestLogger | null, request: FastifyRequest, reply: FastifyReply): boolean {
+function admit(
+  state: ServerState,
+  log: RequestLogger | null,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): RequestContext | null {
   const endpoint = request.is404 ? "unknown" : (request.routeOptions.config.endpoint ?? "unknown");
   const context = openContext(state, log, request, reply, endpoint);
   const error =
-    context.error ??
     testControlOffError(state, request) ??
+    context.error ??
     validateControlToken(endpoint, request.headers, state.controlToken) ??
     (request.is404
       ? (context.deferredError ?? unknownRoute(request))
       : (hostError(request) ?? acceptError(state, request, endpoint)));
-  if (error === null) return !failsAsPlanned(context, request, reply);
+  if (error === null) return context;
   sendResult(request, reply, failed(error));
-  return false;
+  return null;
 }
 
-/** Makes a request fail if a call of the test control has asked for it. Returns whether the request fails. */
-function failsAsPlanned({ state, endpoint }: RequestContext, request: FastifyRequest, reply: FastifyReply): boolean {
-  const kind = state.trouble.take(endpoint, agentIdOf(request.params));
-  if (kind === "error") sendResult(request, reply, failed(plannedError()));
-  if (kind === "drop") {
-    reply.hijack();
-    request.raw.destroy();
+/** Makes a request fail or wait if a call of the test control has asked for it. Otherwise proceeds at once. */
+function troubleAsPlanned(
+  { state, endpoint, account }: RequestContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  proceed: () => void,
+): void {
+  const planned = state.trouble.take(endpoint, agentIdOf(request.params));
+  if (planned === null) return proceed();
+  if (planned.kind === "delay") {
+    // In real time: the client waits in real time, too, and a virtual clock would stand still.
+    const timer = setTimeout(proceed, planned.seconds * 1000);
+    reply.raw.once("close", () => clearTimeout(timer));
+    return undefined;
   }
-  return kind !== null;
+  if (planned.kind !== "drop") {
+    const window = state.behaviour.advertisedWindow(account.windows(state.clock.now()));
+    return sendResult(request, reply, failed(plannedError(planned, window)));
+  }
+  reply.hijack();
+  request.raw.destroy();
+  return undefined;
 }
 
 function openContext(

@@ -24,11 +24,14 @@ function isTestControlOn({ controlToken, controlHosts }: ServerState, { hostname
   return controlToken !== null && (isLocal || controlHosts.includes(hostname.toLowerCase()));
 }
 
-/** Refuses a control request as an unknown path if the test control is off for it. */
+/** Refuses a control request as an unknown path if the test control is off for it, or lacks the call. */
 export const testControlOffError = (state: ServerState, request: FastifyRequest): ApiError | null =>
-  request.routeOptions.url?.startsWith(testControlPath) === true && !isTestControlOn(state, request)
+  isControlPath(request) && (request.is404 || !isTestControlOn(state, request))
     ? apiError("unknown-path", "This path is not defined.")
     : null;
+
+/** Whether a request is for a path of the test control, which may exist or not. */
+const isControlPath = ({ url }: FastifyRequest): boolean => /^\/test-control(?:[/?]|$)/.test(url);
 
 /** Adds the calls of the test control that have no other path: what it offers, trouble, keys and agents. */
 export function addTestControlRoutes(app: FastifyInstance, state: ServerState): void {
@@ -62,8 +65,8 @@ function planTrouble(state: ServerState, body: unknown): RouteResult {
   const planned = readTrouble(body);
   if ("cause" in planned) return failed(planned);
   state.trouble.plan(planned);
-  const { kind, requests, agentId } = planned;
-  return ok({ kind, requests, agent_id: agentId });
+  const { kind, seconds, requests, agentId } = planned;
+  return ok({ kind, seconds, requests, agent_id: agentId });
 }
 
 function issueKey({ ring, clock }: ServerState, body: unknown): RouteResult {

@@ -2,29 +2,33 @@ import { apiError, fieldError, type ApiError } from "../api-error.ts";
 import { type Endpoint, runsAgent } from "../endpoint.ts";
 import { fieldsOf } from "../json-edit.ts";
 
-/** How a request fails. `error` answers 500. `drop` closes the connection without a response. */
-const troubleKinds = ["error", "drop"] as const;
-export type TroubleKind = (typeof troubleKinds)[number];
+/**
+ * Kinds of trouble. `error` answers 500. `drop` closes the connection without a response. `limit` answers 429. `delay` waits before the
+ * request is handled.
+ */
+const troubleKinds = ["error", "drop", "limit", "delay"] as const;
 
-/** A plan to let the next requests that run an agent fail. */
+/** A plan to let the next requests that run an agent fail or wait. */
 export interface PlannedTrouble {
-  readonly kind: TroubleKind;
-  /** Number of requests that fail. */
+  readonly kind: (typeof troubleKinds)[number];
+  /** The `retry_after` of `limit`, or the wait of `delay` in real time. */
+  readonly seconds: number;
+  /** Number of requests that meet the trouble. */
   readonly requests: number;
-  /** The only agent whose requests fail; `null` for all agents. */
+  /** The only agent whose requests meet the trouble; `null` for all agents. */
   readonly agentId: string | null;
 }
 
-/** Decides which requests fail as planned. */
+/** Decides which requests fail or wait as planned. */
 export interface Trouble {
   /** Replaces the plan. */
   plan(planned: PlannedTrouble): void;
-  /** Counts a request against the plan. Returns how the request fails; `null` if it does not. */
-  take(endpoint: Endpoint, agentId: string | null): TroubleKind | null;
+  /** Counts a request against the plan. Returns the trouble that the request meets; `null` for none. */
+  take(endpoint: Endpoint, agentId: string | null): PlannedTrouble | null;
 }
 
 export function createTrouble(): Trouble {
-  let planned: PlannedTrouble = { kind: "error", requests: 0, agentId: null };
+  let planned: PlannedTrouble = { kind: "error", seconds: 1, requests: 0, agentId: null };
   return {
     plan: (next) => {
       planned = next;
@@ -33,24 +37,43 @@ export function createTrouble(): Trouble {
       const isMeant = planned.agentId === null || planned.agentId === agentId;
       if (planned.requests === 0 || !isMeant || !runsAgent(endpoint)) return null;
       planned = { ...planned, requests: planned.requests - 1 };
-      return planned.kind;
+      return planned;
     },
   };
 }
 
 /** Greatest number of requests for which trouble can be planned. */
 const maxTroubledRequests = 1000;
+/** Greatest `retry_after`, and greatest delay. */
+const maxSeconds = 300;
 
 /** Reads the body of a request for trouble. Returns the error if a field is wrong. */
 export function readTrouble(body: unknown): PlannedTrouble | ApiError {
-  const { requests, kind = "error", agent_id: agentId = null } = fieldsOf(body);
+  const { requests, kind = "error", seconds = 1, agent_id: agentId = null } = fieldsOf(body);
   const known = troubleKinds.find((each) => each === kind);
-  if (known === undefined) return fieldError("invalid-input", "kind", `must be ${troubleKinds.join(" or ")}`);
+  if (known === undefined) return fieldError("invalid-input", "kind", `must be ${troubleKinds.join(", ")}`);
   if (typeof requests !== "number" || !Number.isInteger(requests) || requests < 0 || requests > maxTroubledRequests)
     return fieldError("invalid-input", "requests", `must be an integer from 0 to ${maxTroubledRequests}`);
+  if (typeof seconds !== "number" || !(seconds >= 0 && seconds <= maxSeconds))
+    return fieldError("invalid-input", "seconds", `must be a number from 0 to ${maxSeconds}`);
   if (agentId !== null && typeof agentId !== "string")
     return fieldError("invalid-input", "agent_id", "must be a string");
-  return { kind: known, requests, agentId };
+  return { kind: known, seconds, requests, agentId };
 }
 
-export const plannedError = (): ApiError => apiError("crash", "This failure was asked for by a test control.");
+/** A window of requests, as the response of a planned 429 shows it. */
+interface ShownWindow {
+  readonly limit: number;
+  readonly resetAtMs: number;
+}
+
+/**
+ * The error of a request that fails as planned. A planned 429 is one for concurrency, because its rate-limit headers go on describing the
+ * window of requests.
+ */
+export function plannedError({ kind, seconds }: PlannedTrouble, { limit, resetAtMs }: ShownWindow): ApiError {
+  const message = "This failure was asked for by a test control.";
+  if (kind !== "limit") return apiError("crash", message);
+  const detail = { kind: "limit", limit, remaining: 0, resetAtMs, retryAfterSeconds: seconds } as const;
+  return apiError("concurrency-limit", message, detail);
+}

@@ -27,8 +27,12 @@ def issue(seconds: int) -> str:
     return str(issued.get("key", ""))
 
 
+def response_of(key: str) -> Any:
+    return client.post("/v1/agents/echo/invoke", json={"query": "hi"}, headers={"Authorization": f"Bearer {key}"})
+
+
 def invoke(key: str) -> list[Any]:
-    response = client.post("/v1/agents/echo/invoke", json={"query": "hi"}, headers={"Authorization": f"Bearer {key}"})
+    response = response_of(key)
     return [response.status_code, response.json().get("error", {}).get("code")]
 
 
@@ -41,6 +45,11 @@ print(
             "post /keys": call("POST", "/keys", {"tier": "pro"}),
             "post /trouble": call("POST", "/trouble", {"requests": 1}),
             "invokes": [invoke(key), invoke(key)],
+            "limit": call("POST", "/trouble", {"requests": 1, "kind": "limit", "seconds": 7}),
+            "refused": response_of(key).json(),
+            "delay": call("POST", "/trouble", {"requests": 1, "kind": "delay", "seconds": 0}),
+            "delayed": invoke(key),
+            "drop": call("POST", "/trouble", {"requests": 1, "kind": "drop"})[0],
             "post /clock/advance": call("POST", "/clock/advance", {"seconds": 60}),
             "expired": invoke(key),
             "absent call": call("GET", "/keys")[0],

@@ -1,8 +1,9 @@
 import { traceOf } from "../base/errors.ts";
 import { ReceiverError } from "../receiver/receiver.ts";
 import { shareClock } from "./time/shared-clock.ts";
-import { moreTime, type SkipCause, SkipError, RequestBudgetExhausted, TargetUnavailable } from "./skip-reason.ts";
+import { moreTime, type SkipCause, SkipError, TargetUnavailable } from "./skip-reason.ts";
 import { describeStop } from "./time/stop-signal.ts";
+import type { RequestBudget } from "./plan/request-budget.ts";
 import { type ResolvedNeeds, hasFewRequests, type Need, resolveNeeds } from "./plan/needs.ts";
 import type { TargetKey } from "../target/target.ts";
 import { receiverByAttempt } from "./receiver-by-attempt.ts";
@@ -38,15 +39,20 @@ export interface StageContext {
   readonly availableRequests: () => number;
   /** Real time that one probe may take, not counting waits. Default: three minutes. */
   readonly probeDeadlineMs?: number;
-  /** Runs one probe. Rejects if the probe throws. */
-  readonly perform: (planned: PlannedProbe, time: RunClock) => Promise<unknown>;
+  readonly budget: RequestBudget;
+  /** Runs one probe. Rejects if the probe throws. Calls `onAdmitted` as `Client.begin` does. */
+  readonly perform: (
+    planned: PlannedProbe,
+    time: RunClock,
+    onAdmitted: (executions: number) => void,
+  ) => Promise<unknown>;
 }
 
 /** Everything needed to run probes that send real requests, including the pacer, which limits these requests. */
 interface ExecutionContext
   extends
     Omit<ProbeContext, "given" | "limitTests">,
-    Pick<StageContext, "signal" | "maxWaitMs" | "pendingRequests" | "onProbe"> {
+    Pick<StageContext, "signal" | "maxWaitMs" | "pendingRequests" | "onProbe" | "budget"> {
   readonly pacer: Pacer;
 }
 
@@ -65,7 +71,8 @@ export function executeProbes(planned: readonly PlannedProbe[], context: Executi
     hasFewRequests: hasFewRequests(context.target),
     availableRequests: () => context.pacer.availableRequests(context.client.key),
     hasWebhookAgent: context.target.agents.webhooked !== undefined,
-    perform: (each, time) => runProbe(each, { ...context, time, receiver: receiverFor(each), limitTests }),
+    perform: (each, time, onAdmitted) =>
+      runProbe(each, { ...context, time, receiver: receiverFor(each), limitTests, onAdmitted }),
     onProbe: (run) => {
       ended.set(run.planned, run);
       context.onProbe(run);
@@ -84,7 +91,6 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
   const runs = new Map<PlannedProbe, ProbeRun>();
   const interruptions = trackInterruptions(context.outages);
   let stopped: string | null = null;
-  let budgetError: RequestBudgetExhausted | null = null;
   let reservedMs = 0;
   const ownTime = { time: context.time, deadlineMs: context.probeDeadlineMs ?? defaultProbeDeadlineMs };
 
@@ -96,9 +102,8 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
     if (each.skip === null && !(await context.outages.awaitReturn()) && !context.signal.aborted)
       stopped ??= context.outages.describe();
     interruptions.begin(each);
-    const ended = await runOrSkip(each, { stopped, budgetError }, { ...context, ...own, time }, (error) => {
-      if (error instanceof TargetUnavailable) stopped ??= error.message;
-      else budgetError ??= error;
+    const ended = await runOrSkip(each, stopped, { ...context, ...own, time }, (error) => {
+      stopped ??= error.message;
     });
     const result = interruptions.resultOf(each, ended);
     if (result === null) return;
@@ -201,38 +206,39 @@ const isOfMain = (planned: PlannedProbe): boolean => planned.usesMainKey;
  */
 async function runOrSkip(
   planned: PlannedProbe,
-  { stopped, budgetError }: { readonly stopped: string | null; readonly budgetError: RequestBudgetExhausted | null },
+  stopped: string | null,
   context: TimedContext,
-  onStop: (error: TargetUnavailable | RequestBudgetExhausted) => void,
+  onStop: (error: TargetUnavailable) => void,
 ): Promise<ProbeRunResult> {
   const { probe, skip } = planned;
   if (skip !== null) return { kind: "skipped", ...skip };
   if (stopped !== null && probe.stage !== "review")
     return { kind: "skipped", reason: `the run was stopped: ${stopped}`, needs: null };
-  // When the run may send no more requests, most of the remaining probes are skipped: they would wait for effects of
-  // requests that were not sent. Probes that judge earlier requests still run.
-  const isOfUse = probe.stage === "review" || (probe.per === "target" && probe.countsRequests === true);
-  if (budgetError !== null && !isOfUse) return resultAfterError(budgetError, context.signal);
+  const beyondBudget = context.budget.reasonAgainst(planned);
+  if (beyondBudget !== null) return { kind: "skipped", ...beyondBudget };
   const missingTime = explainTooLongWait(planned, context.time) ?? explainTooFewRequests(planned, context);
   if (missingTime !== null) return { kind: "skipped", reason: missingTime, needs: moreTime };
+  const reservation = context.budget.reserve(planned);
   try {
-    const running = context.perform(planned, context.time);
+    const running = context.perform(planned, context.time, reservation.take);
     return { kind: "ran", evidence: await withinDeadline(running, context, isReview(planned)) };
   } catch (error) {
-    const endsRun = error instanceof TargetUnavailable || error instanceof RequestBudgetExhausted;
-    if (endsRun && !context.signal.aborted) onStop(error);
+    if (error instanceof TargetUnavailable && !context.signal.aborted) onStop(error);
     return resultAfterError(error, context.signal);
+  } finally {
+    reservation.release();
   }
 }
 
-type ProbeExecution = ExecutionContext & Pick<ProbeContext, "limitTests">;
+type ProbeExecution = ExecutionContext &
+  Pick<ProbeContext, "limitTests"> & { readonly onAdmitted: (executions: number) => void };
 
 async function runProbe({ probe, tested }: PlannedProbe, execution: ProbeExecution): Promise<unknown> {
   const context = execution.outages.count() === 0 ? execution : afterOutage(execution);
   const resolved = resolveNeeds(probe.needs, context.target);
   const found = resolved.kind === "given" ? resolved.given : {};
   const given = probe.needs.includes("receiver") ? { ...found, receiver: await context.receiver() } : found;
-  const client = context.client.begin().since(probe.since);
+  const client = context.client.begin(execution.onAdmitted).since(probe.since);
   const probeContext: ProbeContext<Need> = { ...context, client, given: given as ResolvedNeeds<Need> };
   if (probe.per === "target") return probe.run(probeContext);
   if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);

@@ -150,7 +150,7 @@ interface ProbeTraits {
 
 /** The cost and behaviour of a probe that runs once for each tier. */
 interface TierProbeTraits {
-  readonly requests: (tested: TierUnderTest) => number;
+  readonly requests: (tested: TierUnderTest, target: Target) => number;
   /** Longest time that the probe must wait, in seconds of the target's clock. */
   readonly waitSeconds: (tested: TierUnderTest) => number;
   /** Extra seconds to reserve for a second measurement. The probe still works without them. Default 0. */
@@ -160,7 +160,7 @@ interface TierProbeTraits {
   /** Number of requests in the window that the probe uses up. */
   readonly window?: (tested: TierUnderTest) => number;
   /** Approximate agent executions. Default: one for each request. */
-  readonly executions?: (tested: TierUnderTest) => number;
+  readonly executions?: (tested: TierUnderTest, target: Target) => number;
   /**
    * Whether the probe may run for several tiers at once, on a test clock. Its result must not depend on the real time
    * that its waits take.
@@ -283,12 +283,13 @@ export function requestsOf(planned: Probe, tested: TierUnderTest | null, target:
   if (planned.per === "target")
     return typeof planned.requests === "number" ? planned.requests : planned.requests(target);
   if (tested === null) throw new Error(`the probe "${planned.name}" was planned without a tier`);
-  return planned.requests(tested);
+  return planned.requests(tested, target);
 }
 
 /** Approximate number of agent executions of a probe. Executions that fail count, but refused requests do not. */
 export function executionsOf(planned: Probe, tested: TierUnderTest | null, target: Target): number {
-  if (planned.per === "tier" && tested !== null && planned.executions !== undefined) return planned.executions(tested);
+  if (planned.per === "tier" && tested !== null && planned.executions !== undefined)
+    return planned.executions(tested, target);
   if (planned.per === "target" && planned.executions !== undefined)
     return typeof planned.executions === "number" ? planned.executions : planned.executions(target);
   const isOfAgent = planned.needs.some((need) => need.startsWith("agents."));

@@ -4,6 +4,7 @@ import type { Target } from "../target/target.ts";
 import { executeStages } from "./execute.ts";
 import type { Suite } from "./judge/check.ts";
 import { type PlannedProbe, planProbes } from "./plan/plan.ts";
+import { unlimitedBudget } from "./plan/request-budget.ts";
 import type { ProbeRun } from "./probe-run.ts";
 import { createContext } from "./run-context.ts";
 import { brokenRun, judgeAndRecord, type RunResult, stoppedTooEarly, unjudgedRun } from "./run-result.ts";
@@ -71,6 +72,7 @@ async function runClientProbes(
     hasFewRequests: false,
     availableRequests: () => Infinity,
     probeDeadlineMs,
+    budget: unlimitedBudget,
     perform: (each) => performProbe(each, session),
   });
   const hasRun = runs.some(({ result }) => result.kind !== "skipped");

@@ -4,6 +4,7 @@ import type { Target } from "../target/target.ts";
 import { executeStages } from "./execute.ts";
 import type { Suite } from "./judge/check.ts";
 import { type PlannedProbe, planProbes } from "./plan/plan.ts";
+import { unlimitedBudget } from "./plan/request-budget.ts";
 import type { ProbeRun } from "./probe-run.ts";
 import { createContext } from "./run-context.ts";
 import { brokenRun, judgeAndRecord, type RunResult, type UnjudgedReason, unjudgedRun } from "./run-result.ts";
@@ -72,6 +73,7 @@ async function runDeliveryProbes(
     pendingRequests: Promise.resolve(),
     hasWebhookAgent: false,
     hasFewRequests: false,
+    budget: unlimitedBudget,
     availableRequests: () => Infinity,
     perform: (each) => performProbe(each, sender),
   });

@@ -10,11 +10,15 @@ import { aKey, aTarget } from "./testing/targets.ts";
 let server: HostileServer | null = null;
 afterEach(() => server?.close());
 
-const usageTimes = (times: number, afterwards?: (scene: ProbeContext) => Promise<unknown>): Suite[] => [
+const usageTimes = (
+  times: number,
+  afterwards?: (scene: ProbeContext) => Promise<unknown>,
+  { clause = "USE-1", requests = times }: { readonly clause?: "USE-1" | "USE-2"; readonly requests?: number } = {},
+): Suite[] => [
   suite("Usage", [
     check(
-      "USE-1",
-      probe(`usage is read ${times} times`, { requests: times }, async (scene) => {
+      clause,
+      probe(`usage is read ${times} times`, { requests }, async (scene) => {
         for (let sent = 0; sent < times; sent++) await scene.client.send("GET", "/usage");
         return afterwards?.(scene) ?? null;
       }),
@@ -51,11 +55,21 @@ describe("a run", () => {
   });
 
   it("keeps to the request budget, and names the setting that would enable the rest", async () => {
-    expect(await onlyFinding(usageTimes(50), { maxRequests: 10 })).toMatchObject({
+    const reported = usageTimes(50, undefined, { requests: 1 });
+    expect(await onlyFinding(reported, { maxRequests: 10 })).toMatchObject({
       kind: "unproven",
       reason: { why: "requests used up", most: 10 },
       needs: { need: "maxRequests" },
     });
+  });
+
+  it("skips a probe that exceeds the request budget, and runs later ones that fit", async () => {
+    const suites = [...usageTimes(50), ...usageTimes(2, undefined, { clause: "USE-2" })];
+    const result = await run(suites, { maxRequests: 20 });
+    expect(result.kind === "judged" && result.judgements.map(({ finding }) => finding)).toMatchObject([
+      { kind: "unproven", reason: { why: "too many requests", requests: 50 }, needs: { need: "maxRequests" } },
+      { kind: "holds" },
+    ]);
   });
 
   it("says so if the budget does not even allow discovery", async () => {

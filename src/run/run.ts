@@ -16,6 +16,7 @@ import { defaultBounds, maxRunTimeMs } from "./plan/bounds.ts";
 import { defaultCoverageSeed } from "./plan/coverage-seed.ts";
 import { hasFewRequests, mainKey } from "./plan/needs.ts";
 import { createsWebhooks, planProbes } from "./plan/plan.ts";
+import { startRequestBudget } from "./plan/request-budget.ts";
 import type { ProbeRun } from "./probe-run.ts";
 import { receiverOnDemand } from "./receiver-on-demand.ts";
 import { createContext, type SendingOptions, type RunContextOptions } from "./run-context.ts";
@@ -168,11 +169,10 @@ async function runProbesAndJudge(
   // If the key has a small limit per minute, its limits are tested before any webhook is created, and requests must be
   // saved.
   const mustSaveRequests = hasFewRequests(discovered) || readOnly;
-  const unchanged = { target: discovered, pendingRequests: Promise.resolve() };
   const { target: assigned, pendingRequests } =
     usesWebhooks && !mustSaveRequests
       ? await retryAfterOutage(context, () => withWebhookAgent(client.begin(), discovered, discovery, { signal }))
-      : unchanged;
+      : { target: discovered, pendingRequests: Promise.resolve() };
   const needed = new Set(first.flatMap(({ probe }) => probe.needs));
   const target = mustSaveRequests
     ? assigned
@@ -192,6 +192,7 @@ async function runProbesAndJudge(
     readOnly,
     coverageSeed: options.coverageSeed ?? defaultCoverageSeed,
     maxWaitMs,
+    budget: startRequestBudget(context),
     pendingRequests,
     onProbe: (run: ProbeRun) => options.onProbe?.(run),
   };

@@ -40,6 +40,7 @@ export type SkipCause =
   /** Windows of more than `maxWindow` requests are used up only if the user asks for it. */
   | { readonly why: "large window"; readonly requests: number }
   | { readonly why: "too many requests"; readonly requests: number; readonly left: number }
+  | { readonly why: "too many executions"; readonly executions: number; readonly left: number }
   /** The number of requests is not known beforehand. */
   | { readonly why: "requests without a bound" }
   | { readonly why: "read only" }

@@ -35,6 +35,8 @@ export function createMessages({ nameOf, hints }: MessageTerms): Messages {
         return `it uses up a window of ${cause.requests} requests, which is done only where ${nameOf("maxWindow")} allows it`;
       case "too many requests":
         return `it sends ${cause.requests} requests, and ${nameOf("maxRequests")} leaves ${cause.left}`;
+      case "too many executions":
+        return `it runs agents ${cause.executions} times, and ${nameOf("maxExecutions")} leaves ${cause.left}`;
       case "requests without a bound":
         return `responses decide how many requests it sends, so ${nameOf("maxRequests")} cannot limit it`;
       case "read only":

@@ -7,6 +7,7 @@ import { executeStages } from "../../run/execute.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { hasFewRequests, type TierUnderTest } from "../../run/plan/needs.ts";
 import type { PlannedProbe } from "../../run/plan/plan.ts";
+import { unlimitedBudget } from "../../run/plan/request-budget.ts";
 import { requestsOf, type WaitOptions } from "../../run/probe.ts";
 import { startPacer } from "../../run/send/pacer.ts";
 import { type RunClock, startRunClock, type Timers } from "../../run/time/run-clock.ts";
@@ -61,6 +62,7 @@ export async function dryRun(planned: readonly PlannedProbe[], parts: DryRunOpti
     signal,
     maxWaitMs,
     outages: noOutages,
+    budget: unlimitedBudget,
     hasWebhookAgent: true,
     pendingRequests: Promise.resolve(),
     availableRequests: () => pacer.availableRequests(main),
@@ -112,7 +114,7 @@ async function simulateProbe({ probe, tested }: PlannedProbe, stage: SimulationC
     await time.passTime(probe.waitSeconds(tested) * 1000, probe.name);
     return stage.begins(tested);
   }
-  for (let sent = 0; sent < probe.requests(tested); sent++) await send(tested.key);
+  for (let sent = 0; sent < probe.requests(tested, target); sent++) await send(tested.key);
 }
 
 async function untilOutOfTime(sendAll: () => Promise<void>): Promise<void> {

@@ -1,8 +1,8 @@
-import { sumOf } from "../../base/numbers.ts";
 import { defaultCoverageSeed } from "../../run/plan/coverage-seed.ts";
 import type { PlannedProbe } from "../../run/plan/plan.ts";
-import { executionsOf, type LimitTest } from "../../run/probe.ts";
-import { type Enabler, type Messages, moreTime, need } from "../../run/skip-reason.ts";
+import { reasonOf } from "../../run/plan/request-budget.ts";
+import type { LimitTest } from "../../run/probe.ts";
+import { type Enabler, type Messages, moreTime } from "../../run/skip-reason.ts";
 import { expectedPairs } from "../../suites/coverage/expected.ts";
 import type { CutPairs } from "../../suites/coverage/plan.ts";
 import { cornersRequested } from "../../suites/coverage/probe.ts";
@@ -49,15 +49,13 @@ export function pairsAhead(planned: readonly PlannedProbe[], input: AheadInput):
   const at = planned.findIndex(({ probe }) => probe === cornersRequested);
   if (at === -1) return null;
   const { target, readOnly, messages, coverageSeed: seed = defaultCoverageSeed } = input;
-  const before = planned.slice(0, at);
   const inWords = (cut: readonly CutPairs[]): PlannedPairCounts["cut"] =>
     cut.map(({ needs, pairs }) => ({ needs: messages.needs(needs), pairs }));
   const { coveredCount, total, cut, triples } = expectedPairs({
     target,
     readOnly,
     seed,
-    tested: before.flatMap((each, index) => limitTestOf(each, before.slice(0, index), input)),
-    left: { requests: requestsLeft(before, input), executions: executionsLeft(before, input) },
+    ...budgetAhead(planned.slice(0, at), input),
   });
   return {
     covered: coveredCount,
@@ -73,31 +71,31 @@ export function pairsAhead(planned: readonly PlannedProbe[], input: AheadInput):
 const isBound = (needs: Enabler): boolean =>
   typeof needs === "object" && "need" in needs && (needs.need === "maxRequests" || needs.need === "maxExecutions");
 
-const isSent = (each: PlannedProbe, short: AheadInput["short"]): boolean => each.skip === null && !short.has(each);
-
 /** A run sends at most this many times the planned number of requests. Refused, health and other uncounted requests are not planned. */
 const uncountedFactor = 1.15;
 
-const requestsLeft = (before: readonly PlannedProbe[], { maxRequests, discoveryRequests, short }: AheadInput): number =>
-  maxRequests -
-  discoveryRequests -
-  uncountedFactor * sumOf(before.filter((each) => isSent(each, short)).map(({ requests }) => requests));
-
-function executionsLeft(before: readonly PlannedProbe[], { maxExecutions, target, short }: AheadInput): number {
-  if (maxExecutions === null) return Number.POSITIVE_INFINITY;
-  const sent = before.filter((each) => isSent(each, short));
-  return maxExecutions - sumOf(sent.map(({ probe, tested }) => executionsOf(probe, tested, target)));
+/** The rest of the run's bounds for the generated requests, and the results of the probes before that use up a limit. */
+interface BudgetAhead {
+  readonly left: { readonly requests: number; readonly executions: number };
+  readonly tested: readonly LimitTest[];
 }
 
-/** Returns whether a probe will exhaust its rate limit, or what it needs for that. Empty if the probe exhausts no limit. */
-function limitTestOf(planned: PlannedProbe, before: readonly PlannedProbe[], input: AheadInput): LimitTest[] {
-  const { probe, tested, skip } = planned;
-  const { usesUp: state } = probe;
-  if (state === undefined) return [];
-  const as = (result: LimitTest["result"]): LimitTest[] => [{ state, tier: tested?.tier ?? null, result }];
-  if (skip !== null) return as({ kind: "skipped", needs: skip.needs });
-  if (input.short.has(planned)) return as({ kind: "skipped", needs: moreTime });
-  if (requestsLeft([...before, planned], input) < 0) return as({ kind: "skipped", needs: need("maxRequests") });
-  if (executionsLeft([...before, planned], input) < 0) return as({ kind: "skipped", needs: need("maxExecutions") });
-  return as({ kind: "ran" });
+/** Walks through the probes in their order. A probe that does not fit into what is left is skipped, as in a run. */
+function budgetAhead(before: readonly PlannedProbe[], input: AheadInput): BudgetAhead {
+  const { maxRequests, maxExecutions, discoveryRequests, short } = input;
+  let left = { requests: maxRequests - discoveryRequests, executions: maxExecutions ?? Number.POSITIVE_INFINITY };
+  const tested: LimitTest[] = [];
+  for (const planned of before) {
+    const { skip, requests, executions } = planned;
+    const use = { requests: uncountedFactor * requests, executions };
+    const skipped = skip?.needs ?? (short.has(planned) ? moreTime : reasonOf(use, left)?.needs) ?? null;
+    const isSkipped = skip !== null || skipped !== null;
+    tested.push(...limitTestOf(planned, isSkipped ? { kind: "skipped", needs: skipped } : { kind: "ran" }));
+    if (!isSkipped) left = { requests: left.requests - use.requests, executions: left.executions - use.executions };
+  }
+  return { left, tested };
 }
+
+/** Empty if the probe uses up no limit. */
+const limitTestOf = ({ probe: { usesUp: state }, tested }: PlannedProbe, result: LimitTest["result"]): LimitTest[] =>
+  state === undefined ? [] : [{ state, tier: tested?.tier ?? null, result }];

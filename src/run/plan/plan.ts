@@ -12,7 +12,7 @@ import {
   tiersUnderTest,
   type TierUnderTest,
 } from "./needs.ts";
-import { type Probe, requestsOf } from "../probe.ts";
+import { executionsOf, type Probe, requestsOf } from "../probe.ts";
 
 /** A probe to run. A tier probe is planned once for each tier. */
 export interface PlannedProbe {
@@ -24,6 +24,8 @@ export interface PlannedProbe {
   /** Checks of `must` clauses that use the evidence. */
   readonly musts: readonly Check[];
   readonly requests: number;
+  /** Approximate number of agent executions. */
+  readonly executions: number;
   /** Names of the keys that the probe sends with. */
   readonly keys: readonly string[];
   /** Whether the main key is one of `keys`. */
@@ -69,6 +71,7 @@ export function planProbes(
         isJudged: judged,
         musts: musts.get(probe) ?? [],
         requests: requestsOf(probe, tested, target),
+        executions: executionsOf(probe, tested, target),
         keys,
         usesMainKey: main !== null && keys.includes(nameOf(main, target)),
         skip: skipAll ?? tooLargeWindow(probe, tested, maxWindow),

@@ -25,6 +25,7 @@ const planned = (
     isJudged: true,
     musts: [],
     requests: 1,
+    executions: 0,
     keys,
     usesMainKey: keys.includes("main"),
     skip: null,

@@ -57,8 +57,13 @@ export interface SendOptions {
 export interface Client {
   readonly key: TargetKey;
   readonly as: (key: TargetKey) => Client;
-  /** Returns the same client for a probe that begins now. If the target goes away, that client stops sending. */
-  readonly begin: () => Client;
+  /**
+   * Returns the same client for a probe that begins now. If the target goes away, that client stops sending.
+   *
+   * @param onAdmitted called before each request, with the number of executions that it may start. That number is 0 if
+   * the run has no bound of executions.
+   */
+  readonly begin: (onAdmitted?: (executions: number) => void) => Client;
   /** Returns the same client for requests that only a later requirement set judges. */
   readonly since: (requirements: RequirementSet) => Client;
   readonly send: (method: string, path: string, options?: SendOptions) => Promise<Exchange>;
@@ -112,6 +117,7 @@ interface SharedClientState extends ClientContext {
   readonly outagesBefore: number;
   /** The requirement set that first needs these requests. */
   readonly since: RequirementSet;
+  readonly onAdmitted?: ((executions: number) => void) | undefined;
 }
 
 export const openClient = (context: ClientContext, key: TargetKey): Client =>
@@ -126,7 +132,7 @@ function clientWith(shared: SharedClientState, key: TargetKey): Client {
   return {
     key,
     as: (other) => clientWith(shared, other),
-    begin: () => clientWith({ ...shared, outagesBefore: shared.outages.count() }, key),
+    begin: (onAdmitted) => clientWith({ ...shared, onAdmitted, outagesBefore: shared.outages.count() }, key),
     since: (requirements) => clientWith({ ...shared, since: requirements }, key),
     send,
     open: (method, path, options = {}) => {
@@ -257,7 +263,7 @@ function checkPath({ path }: ClientRequest): void {
 
 /** Counts a call against the budgets, and returns the request to send. Throws if the run must not send this call. */
 function admit(shared: SharedClientState, key: TargetKey, call: ClientRequest): OutgoingRequest {
-  const { guard, baseUrl, pacer, outages, outagesBefore } = shared;
+  const { guard, baseUrl, pacer, outages, outagesBefore, onAdmitted } = shared;
   checkPath(call);
   const { method, path, options } = call;
   const requested = {
@@ -268,7 +274,8 @@ function admit(shared: SharedClientState, key: TargetKey, call: ClientRequest): 
   if (outages.count() !== outagesBefore) throw new TargetLost();
   const suspicion = outages.suspicion(requested);
   if (suspicion !== null) throw new SkipError(suspicion);
-  guard.admit(call);
+  const executions = guard.admit(call);
+  onAdmitted?.(executions);
   return {
     ...requested,
     key: usesClientKey(call) ? key.name : null,
@@ -321,8 +328,11 @@ function headersOf(key: TargetKey, options: SendOptions): Header[] {
 
 /** Keeps all clients of a run within its bounds, and stops them when the target no longer responds. */
 interface SendGuard {
-  /** Counts a call against the budgets. Throws if the run must not send this call. */
-  readonly admit: (call: ClientRequest) => void;
+  /**
+   * Counts a call against the budgets, and returns the number of executions that it may start. Throws if the run must
+   * not send this call.
+   */
+  readonly admit: (call: ClientRequest) => number;
   /** Takes the result of an admitted call into account. */
   readonly observe: (call: ClientRequest, exchange: Exchange) => void;
   readonly timeouts: TimeoutPolicy;
@@ -354,6 +364,7 @@ function openGuard({ maxRequests, maxExecutions, readOnly, recorder, signal, tim
         throw new ExecutionBudgetExhausted({ why: "executions used up", most: maxExecutions }, need("maxExecutions"));
       executing += executions;
       sent += 1;
+      return executions;
     },
     observe: (call, exchange) => {
       executing -= executionsOf(call);

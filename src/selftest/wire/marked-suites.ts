@@ -67,7 +67,7 @@ function markedClient(client: Client, mark: string): Client {
   return {
     key: client.key,
     as: (key) => markedClient(client.as(key), mark),
-    begin: () => markedClient(client.begin(), mark),
+    begin: (onAdmitted) => markedClient(client.begin(onAdmitted), mark),
     since: (requirements) => markedClient(client.since(requirements), mark),
     send: (method, path, options) => client.send(method, path, withMark(options)),
     open: (method, path, options) => client.open(method, path, withMark(options)),

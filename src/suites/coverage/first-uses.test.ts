@@ -17,7 +17,7 @@ const targetWith = (traits: Partial<Target>): Target => aTarget("http://127.0.0.
 const sentTo = (target: Target) => {
   const { requests, executions } = keysFirstUsed;
   const numberOf = (count: typeof requests | typeof executions): unknown =>
-    typeof count === "function" ? count(target as never) : count;
+    typeof count === "function" ? count(target as never, target) : count;
   return { requests: numberOf(requests), executions: numberOf(executions) };
 };
 

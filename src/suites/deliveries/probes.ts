@@ -107,6 +107,7 @@ export const failingWithWebhooks = probe(
   {
     needs: ["receiver", "agents.failing"],
     requests: 5,
+    executions: 2,
     stage: "exclusive",
     after: [failingBatchSubmitted],
     creates: { webhooks: 3 },
@@ -129,6 +130,7 @@ export const timingOutWithWebhooks = probe(
   {
     needs: ["receiver", "agents.timingOut"],
     requests: 3,
+    executions: 1,
     waits: { mode: "reserved", seconds: maxTimeoutMs / 1000 },
     stage: "exclusive",
     after: [streamsTimedOut],

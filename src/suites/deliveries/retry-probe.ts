@@ -105,6 +105,7 @@ export const failingReceivers = probe(
   {
     needs: ["receiver", "agents.answering"],
     requests: (target) => (hasFewRequests(target) ? scriptsForFewRequests.length + 1 : 17),
+    executions: (target) => (hasFewRequests(target) ? 1 : 3),
     waits: {
       mode: "optional",
       seconds: (target) => (hasFewRequests(target) ? 0 : (2 * deliveryPolicy.responseTimeoutMs) / 1000),

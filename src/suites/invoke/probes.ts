@@ -120,7 +120,7 @@ function findEarlierInvoke(
 
 export const invokedWithoutQuery = probe(
   "an agent is invoked without a query, and without one in a session",
-  { needs: ["agents.answering"], requests: (target) => (hasFewRequests(target) ? 1 : 2) },
+  { needs: ["agents.answering"], requests: (target) => (hasFewRequests(target) ? 1 : 2), executions: 0 },
   async ({ client, given, target }) => {
     const extraFields = { session_id: `conf-${randomUUID()}` };
     return {

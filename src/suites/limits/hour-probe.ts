@@ -16,6 +16,7 @@ import {
   requestOtherEndpoints,
 } from "./exhaust.ts";
 import { keyHistoryOf, provesExcess, type RunKeyHistory } from "./key-history.ts";
+import { hourCost } from "./limit-costs.ts";
 import { sendSiblingControl, type SiblingKeyResult, invokeSibling, invokeSiblingAgain } from "./sibling-key.ts";
 import { runAmongTiers, maxBeyondLimit, type SmallerTiers } from "./smaller-tiers.ts";
 import { expireEarlierUse, retryWhenDue, senderOf, type TimedRetry, useExpiryMs } from "./timed-retry.ts";
@@ -50,8 +51,8 @@ export const hourExhausted = tierProbe(
   "an hour's allowance is used up",
   {
     needs: ["agents.answering"],
-    requests: ({ limits }) => limits.perHour + 5,
-    executions: ({ limits }) => 4 * Math.ceil(limits.perHour / limits.perMinute) + 4,
+    requests: ({ limits }, target) => hourCost(limits, target).requests,
+    executions: ({ limits }, target) => hourCost(limits, target).executions,
     window: ({ limits }) => limits.perHour,
     usesUp: "hour used up",
     waitSeconds: ({ limits }) => Math.ceil(limits.perHour / limits.perMinute) * 61 + 61,

@@ -5,7 +5,6 @@ import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 import { requestInState } from "../coverage/probe.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { tierProbe } from "../../run/probe.ts";
-import { endpointNames } from "../../spec/endpoints.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import {
   type BurstResult,
@@ -30,6 +29,7 @@ import {
   provesExcess,
   type RunKeyHistory,
 } from "./key-history.ts";
+import { minuteCost } from "./limit-costs.ts";
 import { sendSiblingControl, type SiblingKeyResult, invokeSibling, invokeSiblingAgain } from "./sibling-key.ts";
 import { runAmongTiers, maxBeyondLimit, type SmallerTiers } from "./smaller-tiers.ts";
 import {
@@ -74,8 +74,8 @@ export const minuteExhausted = tierProbe(
   "a minute's allowance is used up",
   {
     needs: ["agents.answering"],
-    requests: ({ limits }) => limits.perMinute + (limits.burst ?? 0) + 4 + endpointNames.length,
-    executions: () => 8,
+    requests: ({ limits }, target) => minuteCost(limits, target).requests,
+    executions: ({ limits }, target) => minuteCost(limits, target).executions,
     window: ({ limits }) => limits.perMinute,
     usesUp: "minute used up",
     waitSeconds: () => 60.5,

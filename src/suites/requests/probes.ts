@@ -69,7 +69,7 @@ export const invokedWithLongBody = probe(
 
 export const invokedWithoutJson = probe(
   "an agent is invoked with a body that is not JSON, and with one that is declared as text",
-  { needs: ["agents.answering"], requests: 2 },
+  { needs: ["agents.answering"], requests: 2, executions: 1 },
   async ({ client, given }) => {
     const path = agentPath(given["agents.answering"], "invoke");
     const malformed = await client.send("POST", path, { text: '{"query": "Hello.' });

@@ -87,7 +87,7 @@ export const streamedWithAllFeatures = probe(
 
 export const streamedWithoutQuery = probe(
   "a stream is asked for without a query",
-  { needs: ["agents.streaming"], requests: 1 },
+  { needs: ["agents.streaming"], requests: 1, executions: 0 },
   async ({ client, given }) => ({ refused: await client.stream(given["agents.streaming"], {}) }),
 );
 

@@ -129,7 +129,7 @@ export interface UsageGrowth extends UsageReads, UsageRead, KeyHistory<Sample, T
 
 export const usageGrown = probe(
   "usage is read, an agent is invoked, and usage is read again",
-  { needs: ["agents.answering"], requests: 3, stage: "exclusive" },
+  { needs: ["agents.answering"], requests: 3, executions: 1, stage: "exclusive" },
   (context): Promise<UsageGrowth> => remeasureIfDisturbed(() => growUsage(context)),
 );
 
@@ -179,7 +179,7 @@ const secondMs = 1100;
 
 export const streamAccounted = probe(
   "an agent streams between two readings of its health and of usage",
-  { needs: ["clock", "agents.streaming"], requests: 4, stage: "exclusive" },
+  { needs: ["clock", "agents.streaming"], requests: 4, executions: 1, stage: "exclusive" },
   (context): Promise<StreamAccounted> => remeasureIfDisturbed(() => accountStream(context)),
 );
 

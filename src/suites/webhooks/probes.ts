@@ -84,6 +84,7 @@ export const invokedWithWebhooks = probe(
   {
     needs: ["receiver", "agents.answering"],
     requests: (target) => (hasFewRequests(target) ? 5 : 12 + oddKinds.length),
+    executions: (target) => (hasFewRequests(target) ? 1 : bodies().length),
     stage: "exclusive",
     creates: { webhooks: 6 + oddKinds.length },
     createsFew: { webhooks: 3 },
@@ -198,6 +199,7 @@ export const malformedWebhooks = probe(
   {
     needs: ["receiver", "agents.answering"],
     requests: (target) => (hasFewRequests(target) ? 1 : 6),
+    executions: 0,
     creates: { webhooks: 4 },
     createsFew: { webhooks: 1 },
   },

@@ -126,10 +126,16 @@ function targetFromFile(flags: TargetFlags, path: string, environment: Environme
       throw new UsageError(line`${flagOf(name)} and --target exclude each other: the target file says it.`);
   const file = readTargetFile(path, environment, networkFlagsOf(flags));
   const receiver = receiverOf(flags);
-  const target = receiver === undefined ? file : { ...file, webhooks: webhooksOf(receiver, file.baseUrl) };
+  const target = receiver === undefined ? file : withReceiver(file, receiver);
   if (flags.agent === undefined) return target;
   const { streaming: _, ...agents } = target.agents;
   return { ...target, ...withDefaultStreamingAgent({ ...agents, answering: flags.agent }) };
+}
+
+/** Replaces the receiver of a target. The published source addresses stay those of the target file. */
+function withReceiver(file: Target, receiver: z.infer<typeof webhooksSchema>): Target {
+  const webhooks = webhooksOf(receiver, file.baseUrl);
+  return { ...file, webhooks: webhooks && { ...webhooks, sources: file.webhooks?.sources ?? null } };
 }
 
 /**

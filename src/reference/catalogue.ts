@@ -3,7 +3,7 @@ import { authenticationFaults } from "./faults/authentication.ts";
 import { deliveredEventFaults, deliveryEventFaults } from "./faults/deliveries.ts";
 import { combinationFaults } from "./faults/combinations.ts";
 import { edgeCaseFaults } from "./faults/edge-cases.ts";
-import { attemptFaults, scheduleFaults, signatureFaults } from "./faults/delivery-policy.ts";
+import { attemptFaults, scheduleFaults, signatureFaults, sourceFaults } from "./faults/delivery-policy.ts";
 import { errorFaults } from "./faults/errors.ts";
 import { headerFaults } from "./faults/headers.ts";
 import { invokeFaults } from "./faults/invoke.ts";
@@ -26,7 +26,12 @@ import { requestFaults, serviceFaults } from "./faults/requests.ts";
 import { eventFaults, sequenceFaults, streamFaults } from "./faults/stream.ts";
 import type { Patch } from "./patch.ts";
 import { healthVariants, invokeVariants, listVariants, usageVariants } from "./variants/bodies.ts";
-import { deliveredEventVariants, deliveryWireVariants, scheduleVariants } from "./variants/deliveries.ts";
+import {
+  deliveredEventVariants,
+  deliveryWireVariants,
+  scheduleVariants,
+  sourceVariants,
+} from "./variants/deliveries.ts";
 import { authenticationVariants, errorVariants } from "./variants/errors.ts";
 import { keyVariants, detailsVariants, operationVariants } from "./variants/operations.ts";
 import { limitVariants } from "./variants/limits.ts";
@@ -58,6 +63,7 @@ export const allFaults: readonly Patch[] = [
   ...deliveredEventFaults,
   ...signatureFaults,
   ...attemptFaults,
+  ...sourceFaults,
   ...scheduleFaults,
   ...alertFaults,
   ...errorFaults,
@@ -96,6 +102,7 @@ export const allVariants: readonly Patch[] = [
   ...webhookMetricsVariants,
   ...deliveredEventVariants,
   ...deliveryWireVariants,
+  ...sourceVariants,
   ...scheduleVariants,
   ...alertVariants,
   ...errorVariants,

@@ -65,7 +65,7 @@ describe("a run with one free key, a named agent, and a receiver that the target
     result = await judgedOf(passing, {
       agents: { answering: "echo", streaming: "echo" },
       agentSource: "named to answer",
-      webhooks: { listen: "127.0.0.1:0", publicUrl: null, isReachabilityPromised: true },
+      webhooks: { listen: "127.0.0.1:0", publicUrl: null, isReachabilityPromised: true, sources: null },
     });
   });
   afterAll(() => passing.close());

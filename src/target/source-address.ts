@@ -22,6 +22,12 @@ export function includesAnyOf(own: readonly string[], allowed: readonly string[]
   return isTranslated && allowed.some((entry) => isPublic(addressOf(entry))) ? "unknown" : "not included";
 }
 
+/** Whether a text is an IP address, or a range such as `203.0.113.0/28`. */
+export const isAddressOrRange = (text: string): boolean => blockListOf([text]).rules.length > 0;
+
+/** Whether an address is in a list of addresses and ranges. */
+export const isListed = (list: readonly string[], address: string): boolean => listIncludes(blockListOf(list), address);
+
 const ownAddresses = (): string[] =>
   Object.values(networkInterfaces()).flatMap((each) => (each ?? []).map(({ address }) => address));
 
@@ -47,7 +53,8 @@ const nonPublicRanges = [
   "fe80::/10",
 ] as const;
 
-const isPublic = (address: string): boolean => isIP(address) !== 0 && !listIncludes(notPublicList(), address);
+/** Whether an address may belong to a machine on the internet. */
+export const isPublic = (address: string): boolean => isIP(address) !== 0 && !listIncludes(notPublicList(), address);
 
 const notPublicList = once(() => blockListOf(nonPublicRanges));
 

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { webhookEvents } from "../spec/events.ts";
 import { tierNames } from "../spec/tiers.ts";
 import { networkSchema } from "./network-settings.ts";
+import { isAddressOrRange } from "./source-address.ts";
 import { agentRoles, type AgentRole, type RequestRole, requestRoles } from "./target.ts";
 
 const positive = z.int().positive();
@@ -125,6 +126,18 @@ export const webhooksSchema = z
     publicUrl: z
       .url({ protocol: /^https?$/ })
       .describe("Address under which the target reaches the harness, such as a tunnel's.")
+      .optional(),
+    sources: z
+      .array(z.string().refine(isAddressOrRange, "must be an address or a range, such as 203.0.113.0/28"))
+      .min(1)
+      .describe("The published source addresses of deliveries, or ranges of them. Each delivery must come from one.")
+      .optional(),
+    sourceHeader: z
+      .string()
+      .regex(/^[\w!#$%&'*+.^`|~-]+$/, "must be the name of a header")
+      .describe(
+        "Header in which a tunnel passes on the sender's address, such as X-Forwarded-For. Its last address counts.",
+      )
       .optional(),
   })
   .describe("The harness may create webhooks and alerts on the target, and listens for what they send.");

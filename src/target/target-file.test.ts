@@ -71,10 +71,20 @@ describe("a target file", () => {
 
   it("reads the receiver settings, with defaults that work", () => {
     const publicUrl = "https://tunnel.example/hook";
-    const local = { listen: "127.0.0.1:0", publicUrl: null };
+    const local = { listen: "127.0.0.1:0", publicUrl: null, sources: null };
     expect(read({ webhooks: { publicUrl } }).webhooks).toEqual({ ...local, publicUrl, isReachabilityPromised: true });
     expect(read({ baseUrl: "http://localhost:8787" }).webhooks).toEqual({ ...local, isReachabilityPromised: false });
     expect(read({ baseUrl: "https://api.acme.example" }).webhooks).toBeNull();
+  });
+
+  it("reads the source addresses of deliveries, and the header that shows them", () => {
+    const sources = ["203.0.113.7", "198.51.100.0/30"];
+    const listed = { addresses: sources, header: null };
+    expect(read({ webhooks: { sources } }).webhooks?.sources).toEqual(listed);
+    expect(read({ webhooks: { sources, sourceHeader: "X-Real-Ip" } }).webhooks?.sources).toEqual({
+      ...listed,
+      header: "X-Real-Ip",
+    });
   });
 
   it("reads the settle time of the clock, with a default by distance", () => {
@@ -113,6 +123,9 @@ describe("a target file", () => {
     ],
     [{ webhooks: { listen: "8080" } }, /webhooks\.listen: must be HOST:PORT/],
     [{ webhooks: { publicUrl: "tunnel.example" } }, /webhooks\.publicUrl: /],
+    [{ webhooks: { sources: ["tunnel.example"] } }, /webhooks\.sources\.0: must be an address or a range/],
+    [{ webhooks: { sources: ["203.0.113.0/99"] } }, /webhooks\.sources\.0: must be an address or a range/],
+    [{ webhooks: { sources: ["::1"], sourceHeader: "X Ip" } }, /webhooks\.sourceHeader: must be the name of a header/],
     [{ triggers: { "agent.restarted": { url: "http://127.0.0.1/" } } }, /triggers has "agent\.restarted"/],
     [{ clock: { advance: { url: "http://127.0.0.1/" }, settleMs: -1 } }, /clock\.settleMs: /],
     [{ paths: { execute: ".example/x" } }, /paths\.execute: must begin with \//],

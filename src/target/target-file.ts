@@ -253,9 +253,12 @@ export function webhooksOf(given: z.infer<typeof webhooksSchema> | undefined, ba
       listen: given.listen ?? anyLoopbackPort,
       publicUrl: given.publicUrl ?? null,
       isReachabilityPromised: true,
+      sources: given.sources === undefined ? null : { addresses: given.sources, header: given.sourceHeader ?? null },
     };
   // A target on loopback can most likely reach a receiver on loopback, but nobody has promised it.
-  return isLoopback(baseUrl) ? { listen: anyLoopbackPort, publicUrl: null, isReachabilityPromised: false } : null;
+  return isLoopback(baseUrl)
+    ? { listen: anyLoopbackPort, publicUrl: null, isReachabilityPromised: false, sources: null }
+    : null;
 }
 
 function toTargetKey(name: string, key: ParsedTargetFile["keys"][string], variable: string): TargetKey {

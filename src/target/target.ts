@@ -96,6 +96,16 @@ export interface WebhookSettings {
   readonly publicUrl: string | null;
   /** Whether the user promises that the target can reach the receiver. Without that promise, a missing delivery proves nothing. */
   readonly isReachabilityPromised: boolean;
+  /** The published source addresses of deliveries; `null` if the user lists none. */
+  readonly sources: DeliverySources | null;
+}
+
+/** The source addresses of deliveries, and where a delivery shows its own. */
+export interface DeliverySources {
+  /** Addresses and ranges, such as `203.0.113.0/28`. */
+  readonly addresses: readonly string[];
+  /** Header in which a tunnel passes on the sender's address; `null` if the connection shows the address. */
+  readonly header: string | null;
 }
 
 /** Paths of endpoints that the document does not define. The user has to give them; `null` if not given. */

@@ -60,7 +60,7 @@ async function conductDelivering(): Promise<Judged> {
       target: aTarget(server.baseUrl, {
         keys: { main: aKey({ name: "main", key, tier: "pro" }) },
         agents: { answering: "echo" },
-        webhooks: { listen: "127.0.0.1:0", publicUrl: null, isReachabilityPromised: true },
+        webhooks: { listen: "127.0.0.1:0", publicUrl: null, isReachabilityPromised: true, sources: null },
       }),
       suites: [signed],
     });

@@ -131,7 +131,7 @@ export function detailsOf(finding: WordedFinding, level: RowLevel): RowDetails {
     case "error":
       return { outcome: "error", reason: finding.reason };
     case "inapplicable":
-      return { outcome: "skipped", reason: finding.reason };
+      return { outcome: "skipped", reason: finding.reason, ...(finding.exempt && { exempt: true }) };
     case "unproven":
       return {
         outcome: "skipped",

@@ -3,6 +3,7 @@ import { replaceFile } from "../../base/files/replace-file.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { newAgentId } from "../../reference/agents.ts";
+import { loopbackSources } from "../../reference/behaviour/deliveries.ts";
 import type { Reference, ReferenceKey } from "../../reference/reference.ts";
 import { controlTokenHeader } from "../../reference/server/control.ts";
 import { deploymentEvents } from "../../spec/events.ts";
@@ -23,7 +24,7 @@ export function targetDocument(reference: Reference, token: string): ParsedTarge
     keys: Object.fromEntries(reference.keys.map((key) => [key.name, keyEntry(key)])),
     agents: agentsOf(reference),
     tiers: { enterprise: { ...reference.tiers.enterprise } },
-    webhooks: { listen },
+    webhooks: { listen, sources: [...loopbackSources] },
     triggers: Object.fromEntries(
       deploymentEvents.map((event) => [
         event,

@@ -46,6 +46,12 @@ export interface WebhookBacklog {
   readonly failed: number;
 }
 
+/**
+ * The source addresses of deliveries on the server's own machine. The document publishes three, and leaves the values
+ * out. Source: Events, "Delivery security and policy", item 2.
+ */
+export const loopbackSources = ["127.0.0.1", "127.0.0.2", "127.0.0.3"] as const;
+
 /** Headers of the connection and of this server. A webhook cannot replace them. */
 const reservedHeaders: ReadonlySet<string> = new Set([
   "host",
@@ -100,6 +106,8 @@ export const standardDeliveries = {
     ...(signature === null ? [] : ([[headerNames.deliverySignature, signature]] as const)),
     ...Object.entries(custom).filter(([name]) => !isReservedHeader(name)),
   ],
+  /** Returns the address of this machine to send an attempt from; `null` for the system's choice. */
+  deliverySource: (_facts: AttemptInput): string | null => null,
   deliveryFraming: (): "length" | "chunked" => "length",
   /**
    * Returns the name of the queue for a delivery. Each queue limits its own concurrent requests, and never waits for

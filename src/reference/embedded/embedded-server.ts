@@ -1,5 +1,6 @@
 import type { TierLimits } from "../../spec/tiers.ts";
 import { newAgentId as agentId } from "../agents.ts";
+import { loopbackSources } from "../behaviour/deliveries.ts";
 import type { ReferenceKey } from "../keys.ts";
 import type { Patch } from "../patch.ts";
 import { type Reference, startReference, virtualClock } from "../reference.ts";
@@ -23,6 +24,7 @@ export async function startEmbedded(patches: readonly Patch[] = []): Promise<Emb
  * directly, without HTTP.
  */
 export function targetOf(reference: Reference): Target {
+  const sources = { addresses: loopbackSources, header: null };
   const tiers: Record<string, TierLimits> = { enterprise: reference.tiers.enterprise };
   return {
     ...defaultTargetTraits,
@@ -35,7 +37,7 @@ export function targetOf(reference: Reference): Target {
     clock: reference.hasVirtualClock
       ? { advance: (ms) => reference.advance(ms), settleMs: 0, agentsFollow: true }
       : null,
-    webhooks: { listen: "127.0.0.1:0", publicUrl: null, isReachabilityPromised: true },
+    webhooks: { listen: "127.0.0.1:0", publicUrl: null, isReachabilityPromised: true, sources },
     triggers: {
       "deployment.created": async () => reference.deploy({ kind: "created", agentId }),
       "deployment.updated": async () => reference.deploy({ kind: "updated", agentId: reference.agents.webhooked }),

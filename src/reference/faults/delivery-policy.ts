@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { isObject, tryParseJson } from "../../base/json.ts";
 import { deliveryPolicy } from "../../spec/events.ts";
-import type { DeliveryProgress } from "../behaviour/deliveries.ts";
+import type { AttemptInput, DeliveryProgress } from "../behaviour/deliveries.ts";
 import { escapeNonAscii } from "../json-edit.ts";
 import { fault, faults, type Override } from "../patch.ts";
 
@@ -152,6 +152,28 @@ export const attemptFaults = faults("States and transitions / Webhook delivery",
   "redirects-are-success": fault("HOOK-26", "A response of 3xx counts as success.").by((base) => ({
     isDelivered: (status) => (status >= 300 && status < 400) || base.isDelivered(status),
   })),
+});
+
+/** An address of this machine that is not published. Linux routes all of 127.0.0.0/8 to loopback. */
+const unpublishedSource = "127.0.0.9";
+
+const sentFromElsewhere =
+  (matches: (attempt: AttemptInput) => boolean): Override =>
+  (base) => ({
+    deliverySource: (attempt) => (matches(attempt) ? unpublishedSource : base.deliverySource(attempt)),
+  });
+
+export const sourceFaults = faults("Events / Delivery security and policy 2", {
+  "deliveries-from-another-address": fault("HOOK-44", "Deliveries come from an address that is not published.").by(
+    sentFromElsewhere(() => true),
+  ),
+  "retries-from-another-address": fault("HOOK-44", "Retries come from an address that is not published.").by(
+    sentFromElsewhere(({ attempt }) => attempt > 1),
+  ),
+  "deployments-told-from-another-address": fault(
+    "HOOK-44",
+    "Deployment events come from an address that is not published.",
+  ).by(sentFromElsewhere(({ type }) => type?.startsWith("deployment.") === true)),
 });
 
 export const scheduleFaults = faults("Events / Delivery security and policy 4", {

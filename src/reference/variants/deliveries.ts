@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { loopbackSources } from "../behaviour/deliveries.ts";
 import { deliveryPolicy } from "../../spec/events.ts";
 import { overrideJson } from "../overrides.ts";
 import { escapeNonAscii, fieldsOf, setField } from "../json-edit.ts";
@@ -114,6 +115,18 @@ export const deliveryWireVariants = variants("Events / Delivery security and pol
   })),
   "receiver-has-ten-seconds": variant("A receiver has 10 seconds.").by(() => ({ responseTimeoutMs: () => 10_000 })),
   "receiver-has-two-minutes": variant("A receiver has two minutes.").by(() => ({ responseTimeoutMs: () => 120_000 })),
+});
+
+export const sourceVariants = variants("Events / Delivery security and policy 2", {
+  "deliveries-from-three-addresses": variant("Deliveries come from three published addresses in turn.").by(() => {
+    let count = 0;
+    return {
+      deliverySource: () => {
+        count += 1;
+        return loopbackSources[count % loopbackSources.length] ?? null;
+      },
+    };
+  }),
 });
 
 export const scheduleVariants = variants("Events / Delivery security and policy 4", {

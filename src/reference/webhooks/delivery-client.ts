@@ -9,6 +9,8 @@ export interface DeliveryRequest {
   readonly url: string;
   readonly headers: readonly Header[];
   readonly bytes: Uint8Array;
+  /** Address of this machine to send from; `null` for the system's choice. */
+  readonly localAddress: string | null;
   readonly framing: "length" | "chunked";
   /** Milliseconds on the server's clock until the head of the response must have arrived; `Infinity` for no limit. */
   readonly timeoutMs: number;
@@ -45,22 +47,32 @@ const bodyTimeoutMs = 1000;
 const connectTimeoutMs = 3000;
 
 export function deliveryClient(clock: Clock, guard: AddressGuard): DeliveryClient {
-  const dispatcher = new Agent({
+  const agents = new Map<string | null, Agent>();
+  const agentFrom = (localAddress: string | null): Agent => {
+    const agent = agents.get(localAddress) ?? openAgent(guard, localAddress);
+    agents.set(localAddress, agent);
+    return agent;
+  };
+  return {
+    send: (delivery) => {
+      const refused = guard.addressRefusal(delivery.url);
+      if (refused !== null) return Promise.resolve({ kind: "failed", failure: refused });
+      return sendOverWire(clock, agentFrom(delivery.localAddress), delivery, guard);
+    },
+    close: async () => void (await Promise.all([...agents.values()].map((agent) => agent.destroy()))),
+  };
+}
+
+/** Opens the connections from one address of this machine. */
+const openAgent = (guard: AddressGuard, localAddress: string | null): Agent =>
+  new Agent({
     connect: { lookup: guard.lookup, timeout: connectTimeoutMs },
+    ...(localAddress !== null && { localAddress }),
     allowH2: false,
     // Only the server's clock decides whether a response is late.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  return {
-    send: (delivery) => {
-      const refused = guard.addressRefusal(delivery.url);
-      if (refused !== null) return Promise.resolve({ kind: "failed", failure: refused });
-      return sendOverWire(clock, dispatcher, delivery, guard);
-    },
-    close: () => dispatcher.destroy(),
-  };
-}
 
 function sendOverWire(
   clock: Clock,

@@ -101,6 +101,7 @@ function deliveryRequest(behaviour: DeliveryBehaviour, delivery: Delivery): Deli
     url: to.url,
     headers: behaviour.deliveryHeaders(facts, behaviour.deliverySignature(bytes, to.secret), to.headers),
     bytes,
+    localAddress: behaviour.deliverySource(facts),
     framing: behaviour.deliveryFraming(),
     timeoutMs: behaviour.responseTimeoutMs(),
     awaitsBody: behaviour.awaitsResponseBody(),

@@ -112,6 +112,10 @@ const findingSchema = z
       .describe("What was observed, why the check was skipped, or how the harness failed.")
       .exactOptional(),
     needs: z.string().describe("What would enable a skipped check.").exactOptional(),
+    exempt: z
+      .literal(true)
+      .describe("The clause does not concern the target, as its target file says. The verdict ignores it.")
+      .exactOptional(),
     witness: z
       .array(z.string())
       .describe("The smallest part of a load that proves a breach, a line each.")

@@ -48,6 +48,12 @@ describe("the verdict and the exit code", () => {
     expect([code(false, false), code(true, false), code(false, true)]).toEqual(exit);
   });
 
+  it("ignores a must clause that does not concern the target", () => {
+    const findings = [...rows("A-1 pass"), ...rows("A-2 skipped").map((row) => ({ ...row, exempt: true as const }))];
+    expect(verdictOf(findings, null)).toBe("conformant");
+    expect(exitCodeOf({ findings, unselected: [] }, { strict: false, complete: true })).toBe(0);
+  });
+
   it("is partial, and incomplete for --complete, when a must clause was not selected", () => {
     const findings = rows("A-1 pass");
     expect(verdictOf(findings, null, ["A-2"])).toBe("partial");

@@ -45,14 +45,14 @@ export function clauseOutcomes(findings: readonly ReportFinding[]): ReadonlyMap<
 const hasUnseenPairs = ({ unseenPairs = 0 }: Pick<ReportFinding, "unseenPairs">): boolean => unseenPairs > 0;
 
 /** The parts of a finding from which a verdict follows. */
-type JudgedFinding = Pick<ReportFinding, "clause" | "level" | "outcome" | "unseenPairs">;
+type JudgedFinding = Pick<ReportFinding, "clause" | "level" | "outcome" | "unseenPairs" | "exempt">;
 
 /**
  * Returns the must clauses that no finding exercised: the check was skipped, unselected or hit by an error of the harness. A clause about
- * pairs of request properties also counts if one of the pairs was not tried.
+ * pairs of request properties also counts if one of the pairs was not tried. Leaves out clauses that do not concern the target.
  */
 export function unexercisedMusts(findings: readonly JudgedFinding[], unselected: readonly string[] = []): string[] {
-  const musts = findings.filter(({ level }) => level === "must");
+  const musts = findings.filter(({ level, exempt }) => level === "must" && exempt !== true);
   const exercised = new Set(musts.filter(isExercised).map(({ clause }) => clause));
   for (const { clause } of musts.filter(hasUnseenPairs)) exercised.delete(clause);
   return [...new Set([...musts.map(({ clause }) => clause), ...unselected])].filter((clause) => !exercised.has(clause));

@@ -17,12 +17,19 @@ type FindingKind<R extends string> =
   /** A deviation that may be meant, so it is a note, whatever the level of its clause. */
   | { readonly kind: "noted"; readonly expected: string; readonly actual: string; readonly at: readonly Proof[] }
   /** The clause cannot be judged here, for example because the tier has no published number. */
-  | { readonly kind: "inapplicable"; readonly reason: string }
+  | Inapplicable
   /**
    * The evidence is not enough, because a control request failed or no response showed the case. A clause without
    * enough evidence never counts as passed.
    */
   | ({ readonly kind: "unproven" } & SkipReason);
+
+/** `exempt`: the target file says that the clause does not concern the target, so the verdict ignores the clause. */
+interface Inapplicable {
+  readonly kind: "inapplicable";
+  readonly reason: string;
+  readonly exempt?: true;
+}
 
 export type Breach = Extract<Finding, { kind: "breach" }>;
 export type Unproven = Extract<Finding, { kind: "unproven" }>;
@@ -74,5 +81,8 @@ export const inapplicable = (reason: string): { readonly kind: "inapplicable"; r
   kind: "inapplicable",
   reason,
 });
+
+/** Creates the finding of a clause that does not concern the target, as its target file says. */
+export const exempt = (reason: string): Inapplicable => ({ kind: "inapplicable", reason, exempt: true });
 
 export const observed = (text: string): Observation => ({ kind: "observed", text });

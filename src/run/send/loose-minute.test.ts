@@ -36,7 +36,7 @@ describe("one pro key on a real clock", () => {
     const judged = await runSuites({
       target: aTarget(server.reference.baseUrl, {
         keys: { key: aKey({ key: pro?.key ?? "", tier: "pro" }) },
-        webhooks: { listen: "127.0.0.1:0", publicUrl: null, isReachabilityPromised: false },
+        webhooks: { listen: "127.0.0.1:0", publicUrl: null, isReachabilityPromised: false, sources: null },
       }),
       suites,
       maxRequests: null,

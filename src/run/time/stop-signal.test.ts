@@ -97,7 +97,10 @@ describe("a receiver that cannot be reached", () => {
     const why = await receiver.reachable();
     await receiver.close();
     const result = await run(webhookSuites, ({ target }) => ({
-      target: { ...target, webhooks: { listen: "127.0.0.1:0", publicUrl, isReachabilityPromised: true } },
+      target: {
+        ...target,
+        webhooks: { listen: "127.0.0.1:0", publicUrl, isReachabilityPromised: true, sources: null },
+      },
     }));
     const created = result.exchanges.filter(
       ({ request: { method, url } }) => method === "POST" && /\/(webhooks|alerts)$/.test(url),

@@ -112,4 +112,10 @@ export const deliveryClauses = {
     "An execution ends once: `agent.completed` excludes `agent.failed` and a later `agent.timeout`, and these events agree with the response.",
     { since: "1.1" },
   ),
+  "HOOK-44": must(
+    `${security} 2`,
+    "Every delivery comes from one of the source addresses that the target file lists as published.",
+    { since: "1.2" },
+  ),
+  "HOOK-45": gap(`${security} 2`, "The three source addresses of deliveries are left out.", { since: "1.2" }),
 } as const satisfies ClauseTable;

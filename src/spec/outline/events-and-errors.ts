@@ -46,7 +46,7 @@ export const eventSections: readonly Section[] = [
     items: [
       stated("1", "`X-Service-Signature` over the raw body", "HOOK-21", "HOOK-34", "RCV-1", "RCV-2", "RCV-4", "RCV-11"),
       stated("1", "a receiver answers a mismatch with 401", "HOOK-22", "RCV-6", "RCV-7", "RCV-8"),
-      stated("2", "three source addresses", "HOOK-23"),
+      stated("2", "three source addresses", "HOOK-23", "HOOK-44", "HOOK-45"),
       stated(
         "3",
         "a receiver should answer 2xx within 3 seconds",

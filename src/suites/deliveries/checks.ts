@@ -18,6 +18,7 @@ import { judgeAgentNamed, judgeCreatedTime, uniqueIdsCheck } from "./event-conte
 import { missingDeliveryExcuse, receiverOverflowExcuse, unpublishedTypeExcuse } from "./missing-deliveries.ts";
 import { deploymentChecks, isOfDeployment } from "./deployment-events.ts";
 import { oddWebhookChecks } from "./odd-webhooks.ts";
+import { sourceChecks } from "./sources.ts";
 import { unusualEndChecks } from "./unusual-ends.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { formatValue } from "../../base/format-value.ts";
@@ -281,6 +282,7 @@ export const deliveries = suite("Webhook deliveries", [
   ...oddWebhookChecks,
   ...unusualEndChecks,
   ...deploymentChecks,
+  ...sourceChecks,
   check(
     "HOOK-16",
     webhookProbes,

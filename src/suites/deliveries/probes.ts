@@ -9,7 +9,7 @@ import type { OutageMonitor } from "../../run/send/outages.ts";
 import { need, WaitRefused } from "../../run/skip-reason.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 import { isLaterThan, type RequirementSet } from "../../spec/requirements.ts";
-import { roleAssignmentOf, type Target } from "../../target/target.ts";
+import { type DeliverySources, roleAssignmentOf, type Target } from "../../target/target.ts";
 import { isSuccess } from "../shared/response.ts";
 import {
   createWebhook,
@@ -164,6 +164,10 @@ export interface AllDeliveries {
    * in older evidence.
    */
   readonly refusedConnections?: number;
+  /** The published source addresses. Absent in older evidence, and if the target file lists none. */
+  readonly sources?: DeliverySources;
+  /** Whether the target is given a public URL, so that a tunnel may stand before the receiver. Absent in older evidence. */
+  readonly hasPublicUrl?: boolean;
 }
 
 const deliveriesOfSet = memoizeByPair((all: AllDeliveries, requirements: RequirementSet): AllDeliveries => {
@@ -181,7 +185,7 @@ export const allDeliveries = probe(
     stage: "review",
     narrow: deliveriesOfSet,
   },
-  async ({ given: { receiver }, time, outages }): Promise<AllDeliveries> => {
+  async ({ given: { receiver }, target: { webhooks }, time, outages }): Promise<AllDeliveries> => {
     if (!time.canAdvance) await awaitRetries(receiver, time, outages);
     return {
       deliveries: receiver.deliveries().filter(isToWebhook),
@@ -191,6 +195,8 @@ export const allDeliveries = probe(
       canMove: time.canAdvance,
       unkept: receiver.droppedByHook(),
       refusedConnections: receiver.refusedConnections(),
+      ...(webhooks?.sources && { sources: webhooks.sources }),
+      hasPublicUrl: typeof webhooks?.publicUrl === "string",
     };
   },
 );

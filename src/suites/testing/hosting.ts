@@ -125,7 +125,7 @@ export async function startHosting(changes: Partial<Habits> = {}, hasClock = tru
       agents: { answering: "clerk", webhooked: "bard", failing: "clown" },
       agentSource: "named",
       clock: hasClock ? { advance: (ms) => clock.advance(ms, sending.settled), settleMs: 5, agentsFollow } : null,
-      webhooks: { listen: "127.0.0.1:0", publicUrl: null, isReachabilityPromised: true },
+      webhooks: { listen: "127.0.0.1:0", publicUrl: null, isReachabilityPromised: true, sources: null },
       triggers: {
         "deployment.created": trigger("deployment.created"),
         "deployment.updated": trigger("deployment.updated"),

@@ -65,6 +65,8 @@ const rows: readonly Row[] = [
   ["a body that is no JSON", "the body", ["HOOK-1"], (each) => withDeliveryText(each, "plain words")],
   ["a body in a list", "the body", ["HOOK-1"], (each) => withDeliveryText(each, `[${textOf(each)}]`)],
   ["a body cut off", "the body", ["HOOK-1"], (each) => withDeliveryText(each, textOf(each).slice(0, -3))],
+  ["another sender", "the address", ["HOOK-44"], (each) => ({ ...each, peer: "127.0.0.9" })],
+  ["another published sender", "the address", [], (each) => ({ ...each, peer: "127.0.0.3" })],
   [
     "names of headers in lower case",
     "headers",

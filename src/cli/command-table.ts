@@ -98,7 +98,7 @@ export const commandTable: Readonly<Record<string, TableRow>> = {
     load: async () => (await import("./commands/verify.ts")).verifyCommand(),
   },
   key: {
-    says: "Make a key pair that signs statements.",
+    says: "Make a key pair that signs statements, and the list of keys to publish.",
     load: async () => (await import("./commands/key.ts")).keyCommand(),
   },
   selftest: {

@@ -235,6 +235,20 @@ const samples: readonly Sample[] = [
     ],
   },
   {
+    name: "keys",
+    accepts: [
+      { $schema: "./keys.schema.json", vendor: "Acme", keys: [{ keyid: "00", pem: "-----BEGIN PUBLIC KEY-----" }] },
+      { vendor: "Acme", keys: [{ keyid: "00", name: "CI", jwk: { kty: "OKP" }, revoked: "2026-05-01" }] },
+    ],
+    refuses: [
+      {},
+      { vendor: "Acme", keys: [] },
+      { vendor: "", keys: [{ keyid: "00" }] },
+      { vendor: "Acme", keys: [{ pem: "-----BEGIN PUBLIC KEY-----" }] },
+      { vendor: "Acme", keys: [{ keyid: "00", revoekd: "2026-05-01" }] },
+    ],
+  },
+  {
     name: "vendors",
     accepts: [
       {

@@ -23,10 +23,10 @@ export interface PublishedStatement {
   readonly seal: Seal | null;
 }
 
-/** What a signed statement has and an unsigned one does not. */
+/** The parts of a signed statement that an unsigned one does not have. */
 export interface Seal {
   readonly envelope: Envelope;
-  /** What was deployed, by name and digest. */
+  /** Deployed images, packages and commits, by name and digest. */
   readonly subjects: readonly Subject[];
   /** ISO 8601. */
   readonly expires: string;

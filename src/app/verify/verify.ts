@@ -1,48 +1,73 @@
-import { existsSync, readFileSync } from "node:fs";
-import { basename, join, relative, resolve } from "node:path";
-
-import { clausesHash } from "../report/assemble.ts";
-import { sanitizeLine } from "../../base/sanitize.ts";
-import { joinFirst } from "../../base/text.ts";
-import { rejudgeDifferences, statementDifferences } from "../../report/statement/differences.ts";
-import {
-  type Digests,
-  evidenceFileNames,
-  reportFileName,
-  sha256Of,
-  statementOf,
-} from "../../report/statement/statement.ts";
-import { partyOf, type Report } from "../../report/model/report.ts";
-import { packageVersion } from "../../base/package-root.ts";
-import { line } from "../../base/line.ts";
-import { UsageError } from "../../base/usage-error.ts";
-import { folderOf } from "../report-folder/saved-run.ts";
-import { readDocument } from "../report-folder/read-document.ts";
+import type { Network } from "../../base/network/network.ts";
+import { checkSignatures } from "../../report/statement/check-signatures.ts";
+import type { VendorKey } from "../../report/statement/key-list.ts";
+import { compareWithReport, type ReportComparison } from "./compare-with-report.ts";
+import { readKeys } from "./read-keys.ts";
 import { type PublishedStatement, readStatement } from "./read-statement.ts";
-import { rejudgeReport, type PossibleMessages } from "./rejudge-report.ts";
+import type { PossibleMessages } from "./rejudge-report.ts";
 
-/** The result of checking a statement against a report. */
+/** Inputs for checking a statement. */
+export interface VerifyOptions {
+  readonly statementFile: string;
+  /** Folder of the report, or the `report.json` in it; `null` for none. */
+  readonly report: string | null;
+  /** Files or URLs of vendors' lists of keys. */
+  readonly keys: readonly string[];
+  /** The connection to the URLs. */
+  readonly network: Network;
+  /** Messages of the command line and of the library, either of which may have written the report. */
+  readonly messages: PossibleMessages;
+  /** Decides whether the statement has expired. */
+  readonly now: Date;
+}
+
+/** The result of checking a statement. */
 export interface Verification {
   readonly published: PublishedStatement;
+  readonly signature: SignatureState;
   /** A line for each mismatch. If there are none, the statement is verified. */
   readonly mismatches: readonly string[];
-  /** Sentences on how the evidence was judged again, and how the judgement of another version differs. */
+  /** Sentences on how the checks were made, and on what was not checked. */
   readonly notes: readonly string[];
 }
 
+/** Whose signature a statement has. `unchecked`: no list of keys was given. */
+export type SignatureState =
+  | { readonly kind: "unsigned" | "unchecked" | "refused" }
+  | { readonly kind: "valid"; readonly signers: readonly VendorKey[] };
+
 /**
- * Verifies a statement: it must match its report, its digests must be those of the evidence, and judging the evidence again must give the
- * same verdict.
+ * Verifies a statement: its signature must be of a key in the lists, and it must match its report and evidence. Whatever is not given is not
+ * checked, and a note says so.
  *
- * @param path folder of the report, or the `report.json` in it
- * @param wordings messages of the command line and of the library
- * @param now decides whether the statement has expired
  * @throws {UsageError} if one of the files cannot be read
  */
-export function verify(statementFile: string, path: string, wordings: PossibleMessages, now: Date): Verification {
-  const published = readStatement(statementFile);
-  const { mismatches, notes } = compareWithReport(published, path, wordings);
-  return { published, mismatches: [...ownMismatches(published, now), ...mismatches], notes };
+export async function verify(options: VerifyOptions): Promise<Verification> {
+  const published = readStatement(options.statementFile);
+  const lists = await Promise.all(options.keys.map((place) => readKeys(place, options.network)));
+  const signature = signatureOf(published, lists.length === 0 ? null : lists.flat());
+  const compared = comparisonOf(published, options);
+  return {
+    published,
+    signature: signature.state,
+    mismatches: [...signature.mismatches, ...ownMismatches(published, options.now), ...compared.mismatches],
+    notes: [...signature.notes, ...compared.notes],
+  };
+}
+
+interface CheckedSignature extends ReportComparison {
+  readonly state: SignatureState;
+}
+
+function signatureOf({ seal }: PublishedStatement, keys: readonly VendorKey[] | null): CheckedSignature {
+  if (seal === null) {
+    const mismatches = keys === null ? [] : ["signature: the statement is unsigned, so no key can show whose it is"];
+    return { state: { kind: "unsigned" }, mismatches, notes: [] };
+  }
+  if (keys === null) return { state: { kind: "unchecked" }, mismatches: [], notes: [] };
+  const { signers, problems, notes } = checkSignatures(seal.envelope, keys);
+  const state = problems.length === 0 ? { kind: "valid" as const, signers } : { kind: "refused" as const };
+  return { state, mismatches: problems, notes };
 }
 
 /** Lists what is wrong with a statement by itself: it expired, or its fields contradict each other. */
@@ -55,71 +80,7 @@ function ownMismatches({ seal }: PublishedStatement, now: Date): string[] {
   ];
 }
 
-type Comparison = Pick<Verification, "mismatches" | "notes">;
-
-function compareWithReport({ statement }: PublishedStatement, path: string, wordings: PossibleMessages): Comparison {
-  const document = readDocument(path);
-  const folder = folderOf(path);
-  if (folder !== path && basename(path) !== reportFileName)
-    throw new UsageError(
-      line`${path} is not ${reportFileName}, so the files beside it are not its evidence. Give the folder that a run has written.`,
-    );
-  const digests = digestsIn(folder, document.report);
-  const differences = statementDifferences(statement, statementOf(document, digests));
-  const files = evidenceFileNames(document.report);
-  const missing = files.filter((file) => digests[file] === undefined);
-  if (files.length === 0 || missing.length > 0) {
-    const what = files.length === 0 ? "the report names no evidence" : `${missing.join(", ")} is missing`;
-    return { mismatches: [...differences, `The evidence could not be judged: ${what}`], notes: [] };
-  }
-  const judged = judgeAgain(folder, document.report, wordings);
-  return { mismatches: [...differences, ...judged.mismatches], notes: judged.notes };
-}
-
-function judgeAgain(folder: string, kept: Report, wordings: PossibleMessages): Comparison {
-  const { report, again, unselected, mismatches: occasion } = rejudgeReport(folder, kept, wordings);
-  const { differences, leftOut } = rejudgeDifferences(report, again, unselected);
-  const left =
-    leftOut.length === 0
-      ? []
-      : [`In the evidence and not in the report, as a selection leaves it out: ${joinFirst(leftOut, 12)}.`];
-  if (report.suite.version === packageVersion() && report.suite.clauses === clausesHash(partyOf(report))) {
-    const how = "The evidence was judged again, by the same version of the suites.";
-    return { mismatches: [...occasion, ...differences], notes: [how, ...left] };
-  }
-  const { mismatches, notes } = judgedByOther(report, again, differences);
-  return { mismatches: [...occasion, ...mismatches], notes: [...notes, ...left] };
-}
-
-/**
- * Compares this version's judgement with the report of another version. Different findings become notes, but a different verdict is a
- * mismatch.
- */
-function judgedByOther({ suite, verdict }: Report, again: Report, differences: readonly string[]): Comparison {
-  const [theirs, ours] = [suite, again.suite].map(
-    ({ version, clauses }) => `version ${sanitizeLine(version, 40)} (clauses ${sanitizeLine(clauses, 40)})`,
-  );
-  const notes =
-    differences.length === 0
-      ? [`Judged by ${theirs}; this is ${ours}, which finds the same in every row.`]
-      : [`Judged by ${theirs}; this is ${ours}, which differs:`, ...differences.map((each) => `  ${each}`)];
-  if (verdict === again.verdict) return { mismatches: [], notes };
-  const advice = "verify it with the version that judged";
-  return { mismatches: [`verdict: the report says ${verdict}, this version ${again.verdict}: ${advice}`], notes };
-}
-
-/**
- * Returns digests of the report and of its evidence files. Leaves out paths outside the folder, because a forged report must not make the
- * harness read other files.
- */
-function digestsIn(folder: string, report: Report): Digests {
-  const files = [reportFileName, ...evidenceFileNames(report)].filter(
-    (file) => !relative(resolve(folder), resolve(folder, file)).startsWith(".."),
-  );
-  return Object.fromEntries(
-    files.flatMap((file) => {
-      const path = join(folder, file);
-      return existsSync(path) ? [[file, sha256Of(readFileSync(path))]] : [];
-    }),
-  );
+function comparisonOf({ statement }: PublishedStatement, { report, messages }: VerifyOptions): ReportComparison {
+  if (report !== null) return compareWithReport(statement, report, messages);
+  return { mismatches: [], notes: ["No report was given, so nothing was compared with it."] };
 }

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 
+import { listKeys } from "../../app/key/key-list.ts";
 import { type KeyAlgorithm, keyAlgorithms, newKey } from "../../app/key/new-key.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
@@ -8,9 +9,12 @@ import { exitCodes } from "../exit-codes.ts";
 import { printLine } from "../print-line.ts";
 import { signingKeyVariable } from "../report/signing-flags.ts";
 
-/** `conformance key`: makes keys that sign statements. */
+/** `conformance key`: makes keys that sign statements, and the list that says whose they are. */
 export const keyCommand = (): Command =>
-  new Command("key").addCommand(newCommand()).addHelpText("after", "\nExamples:\n  conformance key new acme");
+  new Command("key")
+    .addCommand(newCommand())
+    .addCommand(listCommand())
+    .addHelpText("after", `\nExamples:\n  conformance key new acme\n  conformance key list acme.pub.pem`);
 
 const newExamples = `
 The private key is PKCS#8. \`--sign-key NAME.key.pem\` signs with it, and so does its text in ${signingKeyVariable}.
@@ -38,6 +42,34 @@ const newCommand = (): Command =>
       present: ({ keyId, privateFile, publicFile }) => {
         printLine(line`Written: ${privateFile} signs, and only you can read it. ${publicFile} is to be published.`);
         process.stdout.write(`${keyId}\n`);
+        return exitCodes.fine;
+      },
+    },
+  );
+
+const listExamples = `
+Publish the list at an address of your own: it is how others know that a key is yours. To revoke a key, leave it in the list, and add
+"revoked": "2026-05-01" to it.
+
+Examples:
+  conformance key list acme.pub.pem --vendor Acme > conformance-keys.json
+  conformance verify acme-statement.json --keys https://acme.example/conformance-keys.json
+
+Exit codes: 0 printed; 2 wrong usage, or a key cannot be used.`;
+
+/** `conformance key list FILE…`: prints the list of public keys that a vendor publishes. */
+const listCommand = (): Command =>
+  withSteps(
+    new Command("list")
+      .description("Print the list of keys to publish, as JSON. Of a private key, it has the public one.")
+      .argument("<file...>", "keys (PEM)")
+      .requiredOption("--vendor <name>", "whose keys they are")
+      .addHelpText("after", listExamples),
+    {
+      prepare: (files: readonly string[], { vendor }: { readonly vendor: string }) => ({ files, vendor }),
+      act: ({ files, vendor }) => listKeys(files, vendor),
+      present: (list) => {
+        process.stdout.write(list);
         return exitCodes.fine;
       },
     },

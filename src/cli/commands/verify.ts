@@ -1,50 +1,58 @@
 import { firstRequirements } from "../../spec/requirements.ts";
 import { Command } from "commander";
 
-import type { Seal } from "../../app/verify/read-statement.ts";
-import { type Verification, verify } from "../../app/verify/verify.ts";
+import { type SignatureState, type Verification, verify, type VerifyOptions } from "../../app/verify/verify.ts";
+import { line } from "../../base/line.ts";
 import { createPaint } from "../../base/paint.ts";
 import { sanitizeJson, sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount } from "../../base/text.ts";
+import { UsageError } from "../../base/usage-error.ts";
 import { libraryMessages } from "../../library/messages.ts";
+import { shortKeyId } from "../../report/statement/check-signatures.ts";
 import { reportFileName } from "../../report/statement/statement.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { cliMessages } from "../messages.ts";
+import { collect } from "../option-parsers.ts";
+import { networkFromFlags, type NetworkFlagValues, withNetworkOptions } from "../target-flags.ts";
 import { terminalOf } from "../terminal.ts";
 
 const examples = `
-Checked: the statement is of the format; the digests of the evidence are those of the files; the report says what the statement says;
-and the evidence, judged again, gives the report's rows and verdict.
+Checked: the statement is of the format, and has not expired. With --keys: a key of the list has signed it. With a report: the digests of the
+evidence are those of the files; the report says what the statement says; and the evidence, judged again, gives the report's rows and verdict.
 
 Examples:
   conformance run --target acme.json --out acme-report --statement acme-statement.json
   conformance verify acme-statement.json acme-report
+  conformance verify acme-statement.json --keys https://acme.example/conformance-keys.json
   conformance verify acme-statement.json acme-report --json | jq .mismatches
 
 Exit codes: 0 verified; 1 not, with a line for each mismatch; 2 a file cannot be read, or the report contradicts itself.`;
 
+interface VerifyFlags extends NetworkFlagValues {
+  readonly keys: readonly string[];
+  readonly json?: boolean;
+}
+
 interface VerifyArguments {
-  readonly statementFile: string;
-  readonly path: string;
+  readonly options: VerifyOptions;
   readonly isJson: boolean;
 }
 
-/** `conformance verify STATEMENT REPORT`: checks a published statement against the report that it is about. */
+/** `conformance verify STATEMENT [REPORT]`: checks a published statement by its signature, and against the report that it is about. */
 export const verifyCommand = (): Command =>
   withSteps(
-    new Command("verify")
-      .argument("<statement>", "the statement: what --statement has written")
-      .argument("<report>", "folder of the report, with its evidence")
+    withNetworkOptions(
+      new Command("verify")
+        .argument("<statement>", "the statement: what --statement has written")
+        .argument("[report]", "folder of the report, with its evidence")
+        .option("--keys <file|url>", "the vendor's list of keys: a file, or an https URL (repeatable)", collect, []),
+    )
       .option("--json", "print the result as JSON")
       .addHelpText("after", examples),
     {
-      prepare: (statementFile: string, path: string, flags: { readonly json?: boolean }): VerifyArguments => ({
-        statementFile,
-        path,
-        isJson: flags.json === true,
-      }),
-      act: ({ statementFile, path }) => verify(statementFile, path, [cliMessages, libraryMessages], new Date()),
+      prepare,
+      act: ({ options }) => verify(options),
       present: (verification, { isJson }) => {
         if (isJson) process.stdout.write(`${sanitizeJson(JSON.stringify(jsonOf(verification), null, 2))}\n`);
         else print(verification);
@@ -53,33 +61,42 @@ export const verifyCommand = (): Command =>
     },
   );
 
-const jsonOf = ({ published: { statement, seal }, mismatches, notes }: Verification) => ({
+function prepare(statementFile: string, report: string | undefined, flags: VerifyFlags): VerifyArguments {
+  const { keys, json } = flags;
+  if (report === undefined && keys.length === 0)
+    throw new UsageError(line`Give the folder of the report, or --keys: without both, nothing can be checked.`);
+  const options: VerifyOptions = {
+    statementFile,
+    report: report ?? null,
+    keys,
+    network: networkFromFlags(flags, process.env),
+    messages: [cliMessages, libraryMessages],
+    now: new Date(),
+  };
+  return { options, isJson: json === true };
+}
+
+const jsonOf = ({ published: { statement, seal }, signature, mismatches, notes }: Verification) => ({
   verified: mismatches.length === 0,
   target: statement.target.name,
   verdict: statement.verdict,
-  signature: seal === null ? "unsigned" : "unchecked",
-  ...(seal !== null && { keyIds: keyIdsOf(seal), expires: seal.expires, subjects: seal.subjects }),
+  signature: signature.kind,
+  ...(signature.kind === "valid" && { signers: signature.signers.map(({ vendor, keyId }) => ({ vendor, keyId })) }),
+  ...(seal !== null && {
+    keyIds: seal.envelope.signatures.map(({ keyid }) => keyid),
+    expires: seal.expires,
+    subjects: seal.subjects,
+  }),
   mismatches,
   notes,
 });
 
 const maxLines = 40;
 
-const keyIdsOf = ({ envelope }: Seal): string[] => envelope.signatures.map(({ keyid }) => keyid);
-
-/** Characters of a key's id that are shown to people. */
-const shownKeyId = 16;
-
-function signatureText(seal: Seal | null): string {
-  if (seal === null) return "unsigned";
-  const ids = keyIdsOf(seal).map((id) => sanitizeLine(id.slice(0, shownKeyId), shownKeyId));
-  return `signed with the key ${ids.join(" and ")}, which was not checked`;
-}
-
-function print({ published: { statement, seal }, mismatches, notes }: Verification): void {
+function print({ published: { statement, seal }, signature, mismatches, notes }: Verification): void {
   const { style, write } = terminalOf(process.stdout);
   const paint = createPaint(style.colour);
-  const lines = mismatches.slice(0, maxLines).map((line) => `${paint.red("✗")} ${sanitizeLine(line, 500)}`);
+  const lines = mismatches.slice(0, maxLines).map((each) => `${paint.red("✗")} ${sanitizeLine(each, 500)}`);
   const hidden = mismatches.length - lines.length;
   const more = hidden > 0 ? [`  and ${formatCount(hidden, "more line")}`] : [];
   const result = mismatches.length === 0 ? paint.bold(paint.green("verified")) : paint.bold(paint.red("not verified"));
@@ -92,7 +109,20 @@ function print({ published: { statement, seal }, mismatches, notes }: Verificati
     `by version ${sanitizeLine(suite.version, 40)} (clauses ${sanitizeLine(suite.clauses, 40)}), requirement set ${sanitizeLine(suite.requirements ?? firstRequirements, 40)}`,
     `on ${statement.started.slice(0, 10)}`,
     `${formatCount(evidence.filter(({ file }) => file !== reportFileName).length, "file")} of evidence`,
-    signatureText(seal),
+    signatureText(signature, seal?.envelope.signatures.map(({ keyid }) => keyid) ?? []),
   ];
   write(`${[...lines, ...more, ...notes.slice(0, maxLines), `${result}: ${facts.join(", ")}`].join("\n")}\n`);
+}
+
+function signatureText(signature: SignatureState, keyIds: readonly string[]): string {
+  switch (signature.kind) {
+    case "unsigned":
+      return "unsigned";
+    case "unchecked":
+      return `signed with the key ${keyIds.map(shortKeyId).join(" and ")}, which was not checked (--keys)`;
+    case "refused":
+      return "with a signature that does not count";
+    case "valid":
+      return `signed by ${signature.signers.map(({ vendor, keyId }) => `${sanitizeLine(vendor, 80)} (key ${shortKeyId(keyId)})`).join(" and ")}`;
+  }
 }

@@ -15,7 +15,8 @@ import { packageVersion } from "../../base/package-root.ts";
 import { assembleLoadReport } from "../../app/report/load-report.ts";
 import { evidenceFileOf } from "../../load/trials.ts";
 import { readDocument } from "../../app/report-folder/read-document.ts";
-import { verify } from "../../app/verify/verify.ts";
+import { compareWithReport } from "../../app/verify/compare-with-report.ts";
+import { readStatement } from "../../app/verify/read-statement.ts";
 import { cliMessages } from "../messages.ts";
 
 let folder: string;
@@ -60,7 +61,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const change = (name: string, from: RegExp, to: string): void =>
   writeFileSync(path(name), readFileSync(path(name), "utf8").replace(from, to));
 const mismatches = (): readonly string[] =>
-  verify(path("statement.json"), folder, [cliMessages], new Date()).mismatches;
+  compareWithReport(readStatement(path("statement.json")).statement, folder, [cliMessages]).mismatches;
 
 describe("a statement on load", () => {
   it("is verified by judging the load again, with what was not sent as the report tells it", () => {

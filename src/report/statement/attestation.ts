@@ -51,9 +51,9 @@ export const attestationSchema = z
 
 export type Attestation = z.infer<typeof attestationSchema>;
 
-/** What a signer adds to a statement. */
+/** The parts of a signed statement that its signer adds. */
 export interface AttestationParts {
-  /** What was deployed, such as an image, a package or a commit. */
+  /** Deployed images, packages and commits. */
   readonly subjects: readonly Subject[];
   /** ISO 8601. */
   readonly expires: string;

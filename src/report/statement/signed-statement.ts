@@ -6,7 +6,7 @@ import type { Statement } from "./statement-schema.ts";
 /** How to sign a statement: with which key, about what, and for how long. */
 export interface StatementSigning {
   readonly key: SigningKey;
-  /** What was deployed. Default: nothing but the deployment itself. */
+  /** Deployed images, packages and commits. Default: nothing but the deployment itself. */
   readonly subjects?: readonly Subject[];
   /** Days after the end of the run for which the statement counts. Default: 90. */
   readonly validDays?: number;

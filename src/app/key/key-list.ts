@@ -1,0 +1,24 @@
+import { line } from "../../base/line.ts";
+import { readTextFile } from "../../base/read-file.ts";
+import { UsageError } from "../../base/usage-error.ts";
+import { keyListOf, parseKeyList } from "../../report/statement/key-list.ts";
+import { parsePublicKey } from "../../report/statement/signing-key.ts";
+
+/**
+ * Returns the text of the list that a vendor publishes. Of a private key, it takes the public one.
+ *
+ * @throws {UsageError} if a file holds no usable key, or a key occurs twice
+ */
+export function listKeys(files: readonly string[], vendor: string): string {
+  const list = keyListOf(
+    vendor,
+    files.map((file) => {
+      const key = parsePublicKey(readTextFile(file, "The key"));
+      if (key.kind === "value") return key.value;
+      throw new UsageError(line`The key in ${file} ${key.problem}.`);
+    }),
+  );
+  const checked = parseKeyList(list);
+  if (checked.kind === "problem") throw new UsageError(line`The list cannot be made: ${checked.problem}.`);
+  return `${JSON.stringify(list, null, 2)}\n`;
+}

@@ -15,7 +15,7 @@ import { listing } from "./listing/checks.ts";
 import { operations } from "./operations/checks.ts";
 import { otherEndpoints } from "./other-endpoints/checks.ts";
 import { addRelations } from "./relations/table.ts";
-import { receiving } from "./receiver/checks.ts";
+import { receiverSuite } from "./receiver/checks.ts";
 import { requests } from "./requests/checks.ts";
 import { service } from "./service/checks.ts";
 import { stream } from "./stream/checks.ts";
@@ -49,7 +49,7 @@ export const suites: readonly Suite[] = [
 const suitesByParty: Readonly<Record<Party, readonly Suite[]>> = {
   server: suites,
   client: [clientCalls],
-  receiver: [receiving],
+  receiver: [receiverSuite],
   file: [],
   people: [],
 };

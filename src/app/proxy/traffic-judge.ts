@@ -2,7 +2,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { type Sample, sampleOf } from "../../rules/limits/sample.ts";
 import { type Judgement } from "../../run/judge/judge-evidence.ts";
 import { reviewRecording } from "../../run/review-recording.ts";
-import { allFacts, recordedSuites } from "../../suites/recorded/recorded-suites.ts";
+import { completeRecording, recordedSuites } from "../../suites/recorded/recorded-suites.ts";
 import type { ForwardedExchange } from "../../wire/forward/forwarded-exchange.ts";
 import { judgeTraffic, type JudgeRecordingOptions, leftOutRows, targetOf } from "../recording/judge-recording.ts";
 import { keyNamer } from "../recording/keys.ts";
@@ -42,7 +42,7 @@ export function startTrafficJudge(options: TrafficJudgeOptions) {
   const { baseUrl, startedUnixMs, onBreach } = options;
   const [namer, kept, clock] = [keyNamer(), keepTraffic(), followClock()];
   // If the server's clock was advanced, times of the proxy say nothing about the server's windows.
-  const facts = () => ({ ...allFacts, times: clock.count() === 0, clock: clock.count() === 0 });
+  const facts = () => ({ ...completeRecording, times: clock.count() === 0, clock: clock.count() === 0 });
   const leftOut = new Map<LeftOut, number>();
   const samples = new Map<string, Sample[]>();
   const broken = new Map<string, Judgement>();

@@ -7,7 +7,7 @@ import { type RecordedTraffic, reviewRecording } from "../../run/review-recordin
 import type { Judgement } from "../../run/judge/judge-evidence.ts";
 import type { Messages } from "../../run/skip-reason.ts";
 import type { RequirementSet } from "../../spec/requirements.ts";
-import { recordedSuites, type RecordingFacts } from "../../suites/recorded/recorded-suites.ts";
+import { recordedSuites, type RecordingContents } from "../../suites/recorded/recorded-suites.ts";
 import { defaultTargetTraits, type Target, type TargetKey } from "../../target/target.ts";
 import { redactRun } from "../judge/redacted-run.ts";
 import type { SavedRun } from "../report-folder/saved-run.ts";
@@ -41,7 +41,7 @@ export interface JudgeRecordingOptions {
 
 /** The description of a recording in its report. */
 export interface RecordingDescription extends Pick<ReportedRecording, "file" | "format" | "leftOut" | "gaps"> {
-  readonly facts: RecordingFacts;
+  readonly facts: RecordingContents;
   /** Number of exchanges that were judged before, and not kept. */
   readonly counted?: number;
   /** Breaches that were found before, by the id of the check. They count even if the kept exchanges do not show them. */

@@ -1,5 +1,5 @@
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { RecordingFacts } from "../../suites/recorded/recorded-suites.ts";
+import type { RecordingContents } from "../../suites/recorded/recorded-suites.ts";
 
 /** Why an exchange of a recording is not judged. */
 export const leftOutReasons = {
@@ -42,7 +42,7 @@ export interface Recording {
   readonly exchanges: readonly RecordedExchange[];
   readonly leftOut: ReadonlyMap<LeftOut, number>;
   /** Facts about the recording, without `keys`, which is not known yet. */
-  readonly facts: Omit<RecordingFacts, "keys">;
+  readonly facts: Omit<RecordingContents, "keys">;
 }
 
 /** Counts how often each item occurs. */

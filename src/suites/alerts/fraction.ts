@@ -6,10 +6,10 @@ import { probe } from "../../run/probe.ts";
 import { describeStatus, hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { alertCrossed } from "./probes.ts";
 
-/** A percentage that is no whole number. The document calls it a number. */
+/** A threshold in percent that is no whole number. The document allows any number. */
 const fraction = 82.5;
 
-/** Creates an alert at a fraction, and returns the response; `null` if the key has few requests a minute. */
+/** Creates an alert with this threshold. Returns `null` if the key has few requests a minute. */
 export const fractionalAlertCreated = probe(
   `an alert with a threshold of ${fraction} is created`,
   {
@@ -28,12 +28,12 @@ export const fractionalAlertCreated = probe(
   },
 );
 
-const on = { whole: alertCrossed, created: fractionalAlertCreated };
+const wholeAndFractional = { whole: alertCrossed, created: fractionalAlertCreated };
 
-/** Statuses that may mean that the key has too many alerts. */
+/** Statuses by which a target may say that the key has too many alerts. */
 const quotaStatuses = [402, 403, 409, 429] as const;
 
-function judgeFraction({ whole, created }: EvidenceOf<typeof on>): Finding<never> {
+function judgeFraction({ whole, created }: EvidenceOf<typeof wholeAndFractional>): Finding<never> {
   if (created === null) return inapplicable("the key has few requests a minute");
   if (!isSuccess(whole.created)) return unproven("no alert was created (ALR-1)");
   if (isSuccess(created)) return holds();
@@ -43,4 +43,4 @@ function judgeFraction({ whole, created }: EvidenceOf<typeof on>): Finding<never
 }
 
 /** Judges that a threshold may be any number. */
-export const fractionCheck = check("ALR-1", on, judgeFraction, { as: "fraction", since: "1.2" });
+export const fractionCheck = check("ALR-1", wholeAndFractional, judgeFraction, { as: "fraction", since: "1.2" });

@@ -19,8 +19,8 @@ import { hasStatus, isSuccess } from "../shared/response.ts";
 import { getPath } from "../../base/json.ts";
 
 /**
- * Whether the key's usage crossed the threshold of its alert. `out of time`: the run may not wait until the key can
- * send more requests.
+ * Whether the probe brought the key's usage above the threshold of its alert. `out of time`: the key had no requests
+ * left, and the run may not wait for more.
  */
 export type Crossing =
   | { readonly kind: "crossed"; readonly fromPercent: number; readonly toPercent: number }
@@ -31,26 +31,24 @@ export interface AlertCrossed {
   readonly created: Exchange;
   readonly threshold: number;
   readonly crossing: Crossing;
-  /** Messages that came before the requests that should cross the threshold. */
+  /** Messages to the alert's address before the probe started to cross the threshold. */
   readonly before: readonly Delivery[];
   readonly after: readonly Delivery[];
   /** How long the probe waited for a message, in ms of the target's clock. */
   readonly waitedMs: number;
-  /** Reason why a message may not have reached the receiver; `null` if the target can reach the receiver. */
+  /** Why the target may be unable to reach the receiver; `null` if it can. */
   readonly unreached: string | null;
 }
 
-/**
- * Maximum number of requests to cross a threshold: `maxRequests` on a real clock, `maxOnTestClock` with a test clock.
- */
+/** Maximum number of requests to cross a threshold, without a test clock and with one. */
 const maxRequests = 60;
 const maxOnTestClock = 150;
 /**
- * Time after which requests no longer count against the limit per minute. With a test clock (`advanced`), this is
- * longer, because some limiters also count the previous minute.
+ * Time after which requests no longer count against the minute's limit. It is longer with a test clock (`advanced`),
+ * because some limiters also count the previous minute; without one, so long a wait is too expensive.
  */
 const idleMs = { advanced: 121_000, real: minuteOverMs } as const;
-/** Real time to wait for a test message to the alert's new address. Some servers send one. */
+/** Real time to wait for the ping that some servers send to an alert's new address. */
 const pingMs = { advanced: 30, real: 500 } as const;
 
 export const alertCrossed = probe(
@@ -60,7 +58,7 @@ export const alertCrossed = probe(
     requests: (target) => (hasFewRequests(target) ? 1 : 34),
     waits: { mode: "optional", seconds: (target) => (hasFewRequests(target) ? 0 : idleMs.real / 1000) },
     stage: "exclusive",
-    keys: (target) => cheapestFirst(target, () => false).slice(0, 1),
+    keys: (target) => keysByCost(target, () => false).slice(0, 1),
     creates: { alerts: 1 },
   },
   async (context): Promise<AlertCrossed> => {
@@ -93,7 +91,7 @@ export const alertCrossed = probe(
 interface Attempt {
   readonly created: Exchange;
   readonly above: number | null;
-  readonly start: readonly Used[];
+  readonly start: readonly WindowUse[];
 }
 
 async function crossingOf(
@@ -110,31 +108,35 @@ async function crossingOf(
 const notCrossed = (reason: string): Crossing => ({ kind: "not crossed", reason });
 
 /**
- * Waits until the key's recent requests no longer count against the limit per minute. If the run may not wait that
- * long, the measured usage includes these requests.
+ * Waits until the key's recent requests no longer count in the minute, if the run may wait that long. If not, the
+ * measured usage includes them.
  */
 async function waitUntilIdle(client: Client, { recorder, time }: ProbeContext): Promise<void> {
-  const last = countedOn(client, recorder).at(-1);
+  const last = countedSamplesOf(client, recorder).at(-1);
   if (last === undefined) return;
-  // A test clock may stand still between two advances, so the real time that has passed is not subtracted.
+  // A test clock may stand still between two advances, so the real time since the last request does not shorten the
+  // wait.
   const ms = time.canAdvance ? idleMs.advanced : last.endMs + idleMs.real - time.now();
   await waitIfAllowed(time, ms, "the minute of the alert's key must pass");
 }
 
-/** Returns the key whose threshold takes the fewest waits to cross, and among such keys the fewest requests. */
+/**
+ * Returns the key on which a threshold is crossed with the fewest waits, and among such keys with the fewest requests.
+ */
 function alertKey({ client, target, recorder, time }: ProbeContext): TargetKey {
-  // On a real clock, recent use is ignored: other probes may be using the other keys at the same time. The result is
-  // then the key that the probe declares in `keys`.
-  const isInUse = (key: TargetKey): boolean => time.canAdvance && recentlyOn(client.as(key), recorder, time).length > 0;
-  return cheapestFirst(target, isInUse)[0] ?? client.key;
+  // Without a test clock, recent use does not matter: other probes may use the other keys at the same time. The result
+  // is then the key that the probe declares in `keys`.
+  const isInUse = (key: TargetKey): boolean =>
+    time.canAdvance && recentSamplesOf(client.as(key), recorder, time).length > 0;
+  return keysByCost(target, isInUse)[0] ?? client.key;
 }
 
-function cheapestFirst(target: Target, isInUse: (key: TargetKey) => boolean): TargetKey[] {
-  const costOf = (key: TargetKey): Cost => {
+function keysByCost(target: Target, isInUse: (key: TargetKey) => boolean): TargetKey[] {
+  const costOf = (key: TargetKey): CrossingCost => {
     const limits = limitsOf(key, target);
     if (limits === null) return { waits: 1, requests: maxRequests };
-    // The read of usage and the creation of the alert are two requests: 200 / perMinute percent of the minute's limit.
-    // The threshold is the next whole percent. One percent of the hour's limit is perHour / 100 requests.
+    // The read of usage and the creation of the alert are two requests, or 200 / perMinute percent of the minute's
+    // limit. The threshold is the next whole percent. Each percent of the hour's limit takes perHour / 100 requests.
     const requests = (limits.perHour / 100) * (Math.floor(200 / limits.perMinute) + 1);
     return { waits: Math.floor(requests / limits.perMinute) + Number(isInUse(key)), requests };
   };
@@ -145,51 +147,52 @@ function cheapestFirst(target: Target, isInUse: (key: TargetKey) => boolean): Ta
     .map(({ key }) => key);
 }
 
-interface Cost {
+interface CrossingCost {
   readonly waits: number;
   readonly requests: number;
 }
 
-const countedOn = ({ key }: Client, recorder: Recorder): Sample[] =>
+const countedSamplesOf = ({ key }: Client, recorder: Recorder): Sample[] =>
   recorder.samplesOf(key.name).filter(({ kind, status }) => kind !== "health" && status !== null);
 
-const recentlyOn = (client: Client, recorder: Recorder, time: RunClock): Sample[] =>
-  countedOn(client, recorder).filter(({ endMs, endClockMs }) => endMs + endClockMs > time.targetMs() - minuteOverMs);
+const recentSamplesOf = (client: Client, recorder: Recorder, time: RunClock): Sample[] =>
+  countedSamplesOf(client, recorder).filter(
+    ({ endMs, endClockMs }) => endMs + endClockMs > time.targetMs() - minuteOverMs,
+  );
 
 /**
- * Bounds of the number of requests that a key has used in a window. The target's reports or the run's own count give
- * them.
+ * How many requests a key has used in a window, at least and at most. Both are equal if the target reports the number.
  */
-export interface Used {
+export interface WindowUse {
   readonly limit: number;
   readonly min: number;
   readonly max: number;
 }
 
 /**
- * Reads usage, or the list if the target has no usage endpoint, and returns the use of the hour and of the minute.
+ * Reads usage, or the list if the target has no usage endpoint. Returns how far the hour and the minute are used.
  *
- * If neither the report nor the headers describe a window, uses the run's own count. The maximum is every request that
- * may count. The minimum is the successful requests since the alert was created.
- * @param sinceMs when the alert was created, by the run's real clock
+ * If neither the report nor the headers describe a window, it is the run's own count. At most, every request in the
+ * window counts. At least, the successful requests since `sinceMs` do.
+ * @param sinceMs when the alert was created, in milliseconds since the start of the run
  */
 async function measureUsage(
   client: Client,
   { recorder, target, time, discovery }: ProbeContext,
   sinceMs = Infinity,
-): Promise<Used[]> {
+): Promise<WindowUse[]> {
   const read = await client.send("GET", hasStatus(discovery.usage, 404, 405) ? "/agents?page=1&limit=2" : "/usage");
   const limits = limitsOf(client.key, target);
   const reported = [windowOfReport(read), windowOfHeaders(read)].filter((each) => each !== null);
   if (limits === null) return reported.map(({ used, limit }) => ({ limit, min: used, max: used }));
-  const counted = countedOn(client, recorder);
-  // An alert may watch a limit that includes the burst. That threshold takes more requests to cross, so the probe tries
-  // it only with a test clock.
+  const counted = countedSamplesOf(client, recorder);
+  // An alert may watch the limit plus the burst. Crossing that takes more requests, so the probe does it only with a
+  // test clock.
   const withBurst = time.canAdvance && limits.burst !== null ? [limits.perMinute + limits.burst] : [];
   return [
     { limit: limits.perHour, own: counted },
-    { limit: limits.perMinute, own: recentlyOn(client, recorder, time) },
-    ...withBurst.map((limit) => ({ limit, own: recentlyOn(client, recorder, time) })),
+    { limit: limits.perMinute, own: recentSamplesOf(client, recorder, time) },
+    ...withBurst.map((limit) => ({ limit, own: recentSamplesOf(client, recorder, time) })),
   ].map(({ limit, own }) => {
     const known = reported.find((each) => each.limit === limit);
     // Counts only successes for the minimum, because a target need not count refusals and errors.
@@ -216,27 +219,29 @@ function windowOfHeaders(read: Exchange): Window | null {
 }
 
 /**
- * Returns the lowest whole percentage that no window has reached, even after the request that creates the alert. `null`
- * if no window is known.
+ * Returns the lowest whole percentage that no window has reached after one more request, which creates the alert.
+ * `null` if no window is known.
  */
-export function thresholdAbove(windows: readonly Used[]): number | null {
+export function thresholdAbove(windows: readonly WindowUse[]): number | null {
   if (windows.length === 0) return null;
   return Math.floor(Math.max(...windows.map(({ max, limit }) => ((max + 1) / limit) * 100))) + 1;
 }
 
-/** Returns the number of further requests that bring every window above a percentage; 0 if all windows are above it. */
-export const requestsAbove = (threshold: number, windows: readonly Used[]): number =>
+/** Returns how many more requests bring every window above a percentage; 0 if all are above it. */
+export const requestsAbove = (threshold: number, windows: readonly WindowUse[]): number =>
   Math.max(...windows.map(({ min, limit }) => Math.floor((threshold / 100) * limit) + 1 - min), 0);
 
-/** Number of GET requests after which an unchanged usage shows that GET requests do not count. */
+/** Number of GET requests after which an unchanged usage shows that the target does not count them. */
 const readsToDecide = 2;
 
-/** Sends GET requests until every known window is above the threshold. If GET requests do not count, sends invokes. */
+/**
+ * Sends GET requests until every known window is above the threshold. If the target does not count them, sends invokes.
+ */
 async function crossThreshold(
   client: Client,
   context: ProbeContext,
   threshold: number,
-  start: readonly Used[],
+  start: readonly WindowUse[],
 ): Promise<Crossing> {
   const sinceMs = context.time.now();
   const max = context.time.canAdvance ? maxOnTestClock : maxRequests;
@@ -247,7 +252,12 @@ async function crossThreshold(
     if (missing === 0) return { kind: "crossed", fromPercent: percentOf(start), toPercent: percentOf(windows) };
     if (missing > max - sent) return notCrossed(`it takes ${missing} more requests to get above ${threshold} %`);
     if (sent === readsToDecide) readsCount = requestsAbove(threshold, start) !== missing;
-    const measured = await measureWithin(client, context, sinceMs, readsCount ? null : context.target.agents.answering);
+    const measured = await measureUsageIfAllowed(
+      client,
+      context,
+      sinceMs,
+      readsCount ? null : context.target.agents.answering,
+    );
     if (measured === null) return { kind: "out of time" };
     windows = measured;
   }
@@ -255,15 +265,15 @@ async function crossThreshold(
 }
 
 /**
- * Measures usage, after an invoke if an agent is given. Returns `null` if the run may not wait until the key has
- * requests left.
+ * Measures usage, after an invoke if an agent is given. Returns `null` if the key has no requests left and the run may
+ * not wait for more.
  */
-async function measureWithin(
+async function measureUsageIfAllowed(
   client: Client,
   context: ProbeContext,
   sinceMs: number,
   agent: string | null | undefined,
-): Promise<Used[] | null> {
+): Promise<WindowUse[] | null> {
   try {
     if (typeof agent === "string") await client.invoke(agent, { query: "Hello." });
     return await measureUsage(client, context, sinceMs);
@@ -274,31 +284,31 @@ async function measureWithin(
 }
 
 /** Returns the use of the fullest window, in percent. */
-const percentOf = (windows: readonly Used[]): number =>
+const percentOf = (windows: readonly WindowUse[]): number =>
   Math.max(...windows.map(({ min, limit }) => (min / limit) * 100));
 
 /**
- * Real time to wait for a message: `realWaitMs` on a real clock, `advancedWaitMs` with a test clock, where most of the
- * wait is an advance of that clock.
+ * Real time to wait for a message, without a test clock and with one. With one, the probe waits by advancing that clock
+ * as well.
  */
 const realWaitMs = 10_000;
 const advancedWaitMs = 1000;
 /**
- * Advances of the test clock while the probe waits for a message, five minutes in all. A target may check its alerts in
- * a periodic job.
+ * Advances of the test clock while the probe waits for a message, five minutes in all. A target may check its alerts
+ * every few minutes.
  */
 const advancesMs = [1000, 9000, 50_000, 60_000, 180_000] as const;
 /**
- * Pauses on a real clock between further looks for a message, if the run may wait. A target may check its alerts only
- * once a minute.
+ * Without a test clock, further pauses to wait for a message, if the run may wait. A target may check its alerts once a
+ * minute.
  */
-const furtherWaitsMs = [5000, 5000, 10_000, 10_000, 10_000, 15_000] as const;
+const furtherPausesMs = [5000, 5000, 10_000, 10_000, 10_000, 15_000] as const;
 
-/** Waits for a message. Returns how long that took by the target's clock. */
+/** Waits until an address has this many messages. Returns how long that took by the target's clock, in milliseconds. */
 async function awaitMessage(hook: Hook, count: number, time: RunClock): Promise<number> {
   const sinceMs = time.targetMs();
   if (!(await hook.waitForDeliveries(count, time.canAdvance ? time.settleMs : realWaitMs)))
-    for (const ms of time.canAdvance ? advancesMs : furtherWaitsMs) {
+    for (const ms of time.canAdvance ? advancesMs : furtherPausesMs) {
       if (!(await waitIfAllowed(time, ms, "an alert may be looked for now and then"))) break;
       if (await hook.waitForDeliveries(count, time.settleMs)) break;
     }
@@ -311,7 +321,7 @@ function unreachedReason({ given, target }: ProbeContext<"receiver">): string | 
   return isReached ? null : `nothing reached the receiver at ${given.receiver.baseUrl}`;
 }
 
-/** Creates alerts for which the document does not define a response. */
+/** Creates alerts to which the document does not define the response. */
 export const oddAlertsCreated = probe(
   "alerts with a threshold above 100, and of an unknown type, are created",
   { needs: ["receiver"], requests: 2, creates: { alerts: 2 } },

@@ -31,16 +31,19 @@ export const keyCheckProbes = { unauthenticated: unauthenticatedSent, all: allEx
 type KeyEvidence = EvidenceOf<typeof keyCheckProbes>;
 
 /**
- * Probes that send a valid key to each endpoint that every target has. A rejection of another key proves something only
- * if such a request succeeds.
+ * Probes that send a valid key to the endpoints that every target has. Without such a success, a rejection of another
+ * key proves nothing.
  */
-const withCoreControls = { ...keyCheckProbes, invoked, streamed, read: keyUsageRead } as const;
-/** Probes that send a valid key to every endpoint that this target has, added to a check as controls. */
+const coreControlProbes = { ...keyCheckProbes, invoked, streamed, read: keyUsageRead } as const;
+/** More probes that send a valid key, for every endpoint that this target has. */
 export const positiveControls = {
   also: [invoked, streamed, keyUsageRead, webhookCreated, alertCrossed, batchSubmitted],
 } as const;
 
-/** Endpoints that every target has. A clause is unproven if one of these endpoints has no verdict. */
+/**
+ * Endpoints that every target has. Without a conclusive response on each of them, a clause about every endpoint is
+ * unproven.
+ */
 const requiredEndpoints = [
   "invoke",
   "stream",
@@ -59,15 +62,15 @@ const exchangeOn = (trials: readonly KeyTrial[], endpoint: EndpointName): Exchan
 const got401 = ({ exchange }: KeyTrial): boolean => hasStatus(exchange, 401);
 
 /**
- * Returns the first conclusive trial on an endpoint that accepts a valid key. AUTH-2 (no key) and AUTH-3 (wrong key)
- * judge this trial. AUTH-8 (every endpoint) judges all others.
+ * Returns the first trial with a conclusive response, among the endpoints that accept a valid key. AUTH-2 (no key) and
+ * AUTH-3 (wrong key) judge this trial, and AUTH-8 (every endpoint) all others. So one defect breaks one clause.
  */
 const firstConclusiveTrial = (
   trials: readonly KeyTrial[],
   withControl: ReadonlySet<EndpointName>,
 ): KeyTrial | undefined => trials.find((trial) => withControl.has(trial.endpoint) && !isInconclusive(trial.exchange));
 
-/** Judges altered keys on the endpoints that answer 401 to a wrong key. */
+/** Judges trials with altered keys, on the endpoints that answer 401 to a wrong key. */
 function judgeAltered({ unauthenticated, all }: KeyEvidence, kinds: readonly RejectedKeyKind[]): JudgedTrial[] {
   const rejecting = new Set(
     trialsOf(unauthenticated, "a wrong key")
@@ -80,14 +83,16 @@ function judgeAltered({ unauthenticated, all }: KeyEvidence, kinds: readonly Rej
   );
 }
 
-const alteredKeysRejected = (clause: "AUTH-5" | "AUTH-6", expected: string): Check =>
+const checkAlteredKeysRejected = (clause: "AUTH-5" | "AUTH-6", expected: string): Check =>
   checkKeys(clause, keyCheckProbes, {
     kinds: keyKindsOf(clause),
     expected: () => expected,
     judged: (evidence) => judgeAltered(evidence, keyKindsOf(clause)),
   });
 
-/** Judges the error code for altered keys. No altered key was ever valid, so none can have expired. */
+/**
+ * Judges the error code for altered keys. No altered key was ever valid, so its code cannot say that it has expired.
+ */
 function judgeAlteredCode(evidence: KeyEvidence): Finding<never> {
   const rejected = judgeAltered(evidence, keyKindsOf("AUTH-5")).filter(({ trial }) => hasStatus(trial.exchange, 401));
   const expired = rejected.find(({ trial }) => codeOf(trial.exchange) === "EXPIRED_API_KEY");
@@ -101,8 +106,8 @@ function judgeAlteredCode(evidence: KeyEvidence): Finding<never> {
 }
 
 /**
- * Judges a key with swapped letter case, if all letters of the real key have the same case. Such a key may be a
- * hexadecimal number, and a server may ignore the case of those.
+ * Judges a key whose letter case is swapped, if all letters of the real key have one case. A server may read such a key
+ * as a hexadecimal number and ignore the case.
  */
 function judgeOtherCase(evidence: KeyEvidence): Finding<ReadingOf<"AUTH-17">> {
   const judged = judgeAltered(evidence, keyKindsOf("AUTH-17"));
@@ -117,8 +122,8 @@ function judgeOtherCase(evidence: KeyEvidence): Finding<ReadingOf<"AUTH-17">> {
 }
 
 /**
- * Returns `unproven` if some endpoint has no correct trial (a request with an invalid key that was rightly rejected),
- * else `null`. The endpoints are those that every target has, and those that a trial was sent to.
+ * Returns `unproven` if some endpoint has not rejected an invalid key in a conclusive trial, else `null`. The endpoints
+ * are those that every target has, and those with a trial.
  */
 function unprovenOnSomeEndpoint(trials: readonly KeyTrial[], correct: readonly KeyTrial[]): Unproven | null {
   const proven = new Set(correct.map(({ endpoint }) => endpoint));
@@ -134,9 +139,9 @@ function unprovenOnSomeEndpoint(trials: readonly KeyTrial[], correct: readonly K
 type InvalidKey = "a wrong key" | "no key";
 
 /**
- * Judges the trials (requests) with one kind of invalid key.
+ * Judges the trials with one kind of invalid key. If no trial is conclusive, all verdicts are `inconclusive`.
  *
- * @param afterRejection gives the verdict of a wrongly accepted trial, if the first conclusive trial got 401
+ * @param afterRejection returns the verdict of a violation if the first conclusive trial got 401
  */
 function judgeInvalidKey(
   { unauthenticated, all }: KeyEvidence,
@@ -160,11 +165,11 @@ function isFirstRejected({ unauthenticated, all }: KeyEvidence, kind: InvalidKey
 }
 
 /**
- * Judges AUTH-8: every endpoint answers 401 if the first one does. If the first does not, AUTH-2 or AUTH-3 is broken
- * instead.
+ * Creates a check of AUTH-8: if the first endpoint answers 401, every other does. If the first does not, it breaks
+ * AUTH-2 or AUTH-3 instead.
  */
-const rejectedEverywhere = (kind: InvalidKey, as: string): Check =>
-  checkKeys("AUTH-8", withCoreControls, {
+const checkRejectedEverywhere = (kind: InvalidKey, as: string): Check =>
+  checkKeys("AUTH-8", coreControlProbes, {
     ...positiveControls,
     as,
     kinds: [kind],
@@ -179,8 +184,8 @@ const rejectedEverywhere = (kind: InvalidKey, as: string): Check =>
       isFirstRejected(evidence, kind) ? null : unproven(`${kind} does not get a 401 at all (AUTH-2, AUTH-3)`),
   });
 
-/** Judges REQ-2 (a key is required on every request) by the requests without a key. */
-export const keyRequired: Check = checkKeys("REQ-2", withCoreControls, {
+/** Judges REQ-2 (every request needs a key) by requests without a key. */
+export const keyRequiredCheck: Check = checkKeys("REQ-2", coreControlProbes, {
   ...positiveControls,
   kinds: ["no key"],
   expected: () => "a request without a key is rejected",
@@ -205,15 +210,14 @@ export const authentication = suite("Authentication", [
   checkKeys("AUTH-2", keyCheckProbes, {
     kinds: keyKindsOf("AUTH-2"),
     expected: () => "401",
-    // Judges only the first endpoint that gave a conclusive response. AUTH-8 (every endpoint) judges a success on the
-    // others.
+    // Judges only the first conclusive trial. AUTH-8 (every endpoint) judges the others.
     judged: (evidence) => judgeInvalidKey(evidence, "no key", () => "inconclusive"),
   }),
   checkKeys("AUTH-3", keyCheckProbes, {
     kinds: keyKindsOf("AUTH-3"),
     expected: () => "401 with the code `INVALID_API_KEY`",
-    // Judges the error code on every endpoint, but the status only on the first. AUTH-8 (every endpoint) judges it on
-    // the others.
+    // Judges the code of every 401, but the status of only the first conclusive trial. AUTH-8 (every endpoint) judges
+    // the other statuses.
     judged: (evidence) =>
       judgeInvalidKey(evidence, "a wrong key", (trial) => (got401(trial) ? "violation" : "inconclusive")),
     whenEmpty: (evidence) =>
@@ -229,10 +233,10 @@ export const authentication = suite("Authentication", [
       judged: ({ expired, ...evidence }) => judgeWhereWrongKeyRejected(expired, evidence),
     },
   ),
-  alteredKeysRejected("AUTH-5", "401, as for any wrong key"),
+  checkAlteredKeysRejected("AUTH-5", "401, as for any wrong key"),
   check("AUTH-5", keyCheckProbes, judgeAlteredCode, { as: "code", since: "1.1" }),
   check("AUTH-17", keyCheckProbes, judgeOtherCase),
-  alteredKeysRejected("AUTH-6", "only a key after `Bearer` is accepted"),
+  checkAlteredKeysRejected("AUTH-6", "only a key after `Bearer` is accepted"),
   observe("AUTH-7", unauthenticatedSent, (unauthenticated) => {
     const { lowerCase } = unauthenticated;
     const control = exchangeOn(trialsOf(unauthenticated, "a wrong key"), "health");
@@ -240,8 +244,8 @@ export const authentication = suite("Authentication", [
       return unproven("a wrong key on health did not get the 401 to compare with");
     return observed(isSuccess(lowerCase) ? "`bearer` is accepted" : `\`bearer\` gets ${outcomeOf(lowerCase)}`);
   }),
-  rejectedEverywhere("a wrong key", "wrong"),
-  rejectedEverywhere("no key", "missing"),
+  checkRejectedEverywhere("a wrong key", "wrong"),
+  checkRejectedEverywhere("no key", "missing"),
   observe("AUTH-9", unauthenticatedSent, (unauthenticated) => {
     const rejected = trialsOf(unauthenticated, "no key").filter(
       (each) => got401(each) && errorOf(each.exchange) !== null,

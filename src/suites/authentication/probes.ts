@@ -23,7 +23,7 @@ import {
 } from "../shared/key-trials/send-trials.ts";
 import { isSuccess } from "../shared/response.ts";
 
-/** Sends an expired key to every endpoint. Runs late, so that webhooks and operations exist for these requests. */
+/** Sends an expired key to every endpoint. Runs late: webhooks and operations must exist for these requests. */
 export const expiredKeySent = probe(
   "an expired key is used on every endpoint, and on the second page of the list",
   { needs: ["keys.expired"], requests: 0, reads: true, stage: "limits" },
@@ -51,7 +51,7 @@ export const everyKeyUsed = probe(
   { requests: 0, reads: true },
   async ({ client, target, discovery }) => {
     const agent = target.agents.answering;
-    // Discovery may already have sent a health request with the main key.
+    // The pre-flight discovery may have sent a health request with the main key already.
     const answers: Exchange[] = [...discovery.health].slice(0, 1);
     const others = usableKeys(target).filter(({ name }) => answers.length === 0 || name !== client.key.name);
     if (agent !== undefined) for (const key of others) answers.push(await client.as(key).health(agent));
@@ -61,7 +61,7 @@ export const everyKeyUsed = probe(
 
 /** Responses to requests without a valid key. A request that was not sent has no response here. */
 export interface UnauthenticatedTrials extends KeyTrials {
-  /** A health request with the valid key after `bearer` in lower case. */
+  /** A health request with the valid key after `bearer` instead of `Bearer`. */
   readonly lowerCase: Exchange | null;
   /** A request with three mistakes: a wrong key, an unknown agent and no query. */
   readonly allWrong: Exchange | null;
@@ -75,18 +75,18 @@ export interface UnauthenticatedTrials extends KeyTrials {
 }
 
 /**
- * Endpoints to try with each kind of altered key if the main key has a small limit per minute. Other kinds are tried on
- * health only.
+ * Endpoints that get each kind of altered key if the main key has a small limit per minute. Kinds that are not listed
+ * are sent to health only.
  */
 const endpointsIfFewRequests: Readonly<Partial<Record<RejectedKeyKind, readonly EndpointName[]>>> = {
   "a key with another last character": ["health", "invoke", "list"],
   "a key that is lengthened": ["health", "list"],
 };
-/** Minimum limit per minute of the main key for trying every endpoint on a real clock. */
-const manyPerMinute = 100;
+/** Minimum limit per minute of the main key to send altered keys to every endpoint without a test clock. */
+const minPerMinuteForAllEndpoints = 100;
 
 /**
- * Sends requests to every endpoint without a valid key. Runs late, so that webhooks and operations exist for these
+ * Sends requests without a valid key to every endpoint. Runs late: webhooks and operations must exist for these
  * requests.
  */
 export const unauthenticatedSent = probe(
@@ -95,8 +95,8 @@ export const unauthenticatedSent = probe(
   async (context): Promise<UnauthenticatedTrials> => {
     const { client, target, discovery, time } = context;
     const { key } = client.key;
-    // Without this pause, an exhausted key might get 429. A server that wrongly accepts an altered key would then seem
-    // to reject it.
+    // An exhausted key would get 429. If a server wrongly takes an altered key for it, it would seem to reject the
+    // altered key.
     if (time.canAdvance) await time.passTime(useExpiryMs, "the key must have its allowance back");
     const fixtures = await prepareFixtures(context, "of-strangers");
     const sender = createTrialSender(client, fixtures, context);
@@ -105,7 +105,8 @@ export const unauthenticatedSent = probe(
     const missing = await sendTrials(sender, "no key", endpointNames, null);
     const allWrong = await sender.send(emptyPost(agentPath(unknownAgentId({ discovery, target }), "invoke")), wrongKey);
     const isAffordable = hasManyRequests(context);
-    // With a small limit per minute, `allWrong` is the only request with a wrong key and a wrong body.
+    // If the main key has a small limit per minute, `allWrong` is the only request with both a wrong key and a wrong
+    // body.
     const keyAndBodyWrong =
       fixtures.agent === null || !isAffordable
         ? null
@@ -131,8 +132,8 @@ export const unauthenticatedSent = probe(
 );
 
 /**
- * Lists deliveries with the main key, unless another probe did: a rejection of another key proves something only if
- * this succeeds. If the run may not wait for the key's allowance, the other requests are sent nonetheless.
+ * Lists deliveries with the main key, unless an earlier probe did. Without this success, a rejection of another key on
+ * this endpoint proves nothing. If the key has no requests left and the run may not wait, goes on without it.
  */
 async function sendDeliveriesControl(context: ProbeContext, fixtures: Fixtures): Promise<void> {
   const request = requestFor.deliveries(fixtures);
@@ -146,7 +147,7 @@ async function sendDeliveriesControl(context: ProbeContext, fixtures: Fixtures):
 
 const emptyPost = (path: string): EndpointRequest => ({ method: "POST", path, options: { json: {} } });
 const hasManyRequests = ({ target, client }: ProbeContext): boolean =>
-  target.clock !== null || (limitsOf(client.key, target)?.perMinute ?? 0) >= manyPerMinute;
+  target.clock !== null || (limitsOf(client.key, target)?.perMinute ?? 0) >= minPerMinuteForAllEndpoints;
 
 interface AlteredTrials {
   readonly kind: RejectedKeyKind;
@@ -155,9 +156,9 @@ interface AlteredTrials {
 }
 
 /**
- * Sends an altered key to health first, which no limit counts. If health accepts the key, stops: the server takes it
- * for the valid key, and further requests would use up that key's allowance.
- * @param acceptingAny endpoints that accept any key
+ * Sends an altered key to health, which no limit counts, and then to the other endpoints. Stops if health accepts it:
+ * the server takes it for the valid key, and more requests would use up that key's limit.
+ * @param acceptingAny endpoints that accept even a wrong key
  */
 async function sendHealthFirst(
   sender: TrialSender,

@@ -43,15 +43,15 @@ const signedValidly = probe(
 );
 
 /**
- * JSON with unusual white space, escapes next to characters that are not ASCII, a number with a final zero, and
- * unsorted names. A server that parses this body and prints it again gets another text.
+ * JSON with unusual white space, escapes next to characters outside ASCII, a number with a final zero, and unsorted
+ * names. A server that parses this body and prints it again gets another text, so the signature no longer fits.
  */
 const unusualJson = String.raw`
 	{  "parameters": {"conformance_unknown":0.70 },
 	  "\u0071uery"  :"Gr\u00fc\u00DFe, 你好 \ud83d\ude42. Please answer yes\/no." }
 `;
 
-/** A signed invoke whose body is JSON that no server would print. `null` if no agent is known. */
+/** A signed invoke whose JSON has a form that no serialiser writes. `null` if no agent is known. */
 export interface SignedInvoke {
   readonly posted: Exchange | null;
   /** The same invoke without a signature. Sent only if the signed invoke did not succeed. */
@@ -101,13 +101,13 @@ const mistakes = {
   "a timestamp that is no number": { seconds: () => "now" },
 } as const satisfies Readonly<Record<string, SigningOverrides>>;
 
-/** Requests with an incorrect signature. */
+/** Requests with a wrong signature or none, and the controls to compare with. */
 export interface SignedBadly {
   /** Control: a request without a signature. */
   readonly control: Exchange;
-  /** Requests with a wrong signature. The key of each is the name of its mistake. */
+  /** Requests with a wrong signature, by the name of its mistake. */
   readonly asked: Readonly<Record<string, Exchange>>;
-  /** A request without a signature, with a key that requires signatures; `null` if the target has no such key. */
+  /** A request without a signature, with a key that must sign; `null` if the target has no such key. */
   readonly unsigned: Exchange | null;
 }
 
@@ -130,20 +130,20 @@ const signedBadly = probe(
   },
 );
 
-/** Changes to the signature that the document defines, to test other signatures. */
+/** Deviations from the signature that the document defines. */
 interface SigningOverrides {
   readonly body?: string;
   readonly signedBody?: string;
   readonly path?: (path: string) => string;
   readonly secret?: (secret: string) => string;
-  /** Returns the timestamp for the target's current time in Unix seconds. */
+  /** Returns the value of `X-Timestamp`, given the target's current time in Unix seconds. */
   readonly seconds?: (nowSeconds: number) => string;
   readonly signature?: (signature: string) => string;
 }
 
 type SendSigned = (method: string, path: string, signing?: SigningOverrides) => Promise<Exchange>;
 
-/** Sends a request with a key and a valid signature. */
+/** Sends a request with a key and its signature, which is valid unless `overrides` change it. */
 export const sendSigned = (
   context: ProbeContext<"signing">,
   key: TargetKey,
@@ -182,11 +182,11 @@ function createSigner(
 type Timing = Pick<ProbeContext, "discovery" | "recorder" | "time" | "outages">;
 
 /**
- * Returns the target's current time in Unix seconds: the time in an earlier response, plus the time since then. A
- * difference between the machines' clocks then does not invalidate a signature.
+ * Returns the target's current time in Unix seconds: the time in an earlier response plus the time since then. So a
+ * signature is valid even if the clocks of the two machines differ.
  */
 export function targetSeconds({ discovery: { usage }, recorder, time, outages }: Timing): number {
-  // After an outage, uses the latest response, because a restarted server may reset its test clock.
+  // After an outage, takes the latest response: a restarted server may have set its test clock back.
   const latest = outages.count() === 0 ? usage : (recorder.recorded().findLast(hasTime) ?? usage);
   const date = timeOf(latest);
   if (date === null || latest.answer.kind !== "answered") return (Date.now() + time.clockOffsetMs()) / 1000;
@@ -194,10 +194,10 @@ export function targetSeconds({ discovery: { usage }, recorder, time, outages }:
 }
 
 const timeOf = (exchange: Exchange): number | null => dateSeconds(exchange) ?? nowByReset(exchange);
-/** Whether a response shows the target's time. Only successes are used, because a gateway may send errors. */
+/** Whether a response shows the target's time. Errors do not count, because a gateway may send them. */
 const hasTime = (exchange: Exchange): boolean => isSuccess(exchange) && timeOf(exchange) !== null;
 
-/** Computes the current time in Unix seconds: the reset time of a window minus the seconds until then. */
+/** Returns the target's time in Unix seconds by the headers: `Reset` minus `Reset-After`. `null` without both. */
 function nowByReset(exchange: Exchange): number | null {
   const [reset, after] = [headerNames.rateReset, headerNames.rateResetAfter].map((name) =>
     secondsHeader(exchange, name),
@@ -205,7 +205,9 @@ function nowByReset(exchange: Exchange): number | null {
   return typeof reset === "number" && typeof after === "number" ? reset - after : null;
 }
 
-/** Judges a signed GET with a query string. The signed path may include the query string or not. */
+/**
+ * Judges a signed GET with a query string. The document leaves open whether the signed path includes the query string.
+ */
 function judgeQuery({ control, withQuery, withoutQuery }: SignedValidly): Finding<"path-only" | "path-and-query"> {
   if (!isSuccess(control))
     return unproven(`the same request without a signature did not succeed (${outcomeOf(control)})`);
@@ -261,7 +263,7 @@ export const signingChecks = [
   }),
 ];
 
-/** The signed parts of a request. */
+/** The parts of a request that its signature covers. */
 export interface SignableRequest {
   readonly method: string;
   /** The path of the URL, percent-encoded as sent, with or without the query string. */

@@ -21,7 +21,7 @@ import {
   hookPrefix,
   type RequestedWebhook,
   requestedWebhookOf,
-  withHooksSince,
+  receiverSince,
 } from "../webhooks/create-webhook.ts";
 import { awaitCondition, awaitUnexpected, deliveriesTo } from "../webhooks/await-deliveries.ts";
 import { invokedWithWebhooks, malformedWebhooks } from "../webhooks/probes.ts";
@@ -120,7 +120,7 @@ const triggerProbe = (
 
 async function createWebhookOfSameAgent(client: Client, receiver: Receiver, agent: string): Promise<RequestedWebhook> {
   const options = { name: "deployed-agent", events: ["agent.*"], agent, isSigned: true };
-  return requestedWebhookOf(await createWebhook(client.since("1.1"), withHooksSince(receiver, "1.1"), options));
+  return requestedWebhookOf(await createWebhook(client.since("1.1"), receiverSince(receiver, "1.1"), options));
 }
 
 /**

@@ -4,7 +4,7 @@ import { type Check, check, type EvidenceOf } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { describeStatus, hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { deliveriesTo } from "../webhooks/await-deliveries.ts";
-import { mixedEvents, mixedKind, oddKinds } from "../webhooks/odd-webhooks.ts";
+import { mixedEvents, secretOfMixedEvents, oddKinds } from "../webhooks/odd-webhooks.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
 import { eventsOfType } from "./events.ts";
 import { missingDeliveryExcuse } from "./missing-deliveries.ts";
@@ -41,7 +41,7 @@ function judgeSecrets({ sent, all }: Evidence): Finding<never> {
 function judgeMixedEvents({ sent, all }: Evidence): Finding<never> {
   const { odd, webhooks, reach, deliveries } = sent;
   if (odd === undefined || odd === null) return notCreated;
-  const mixed = odd[mixedKind];
+  const mixed = odd[secretOfMixedEvents];
   const { wildcard, deployments } = webhooks;
   const isControlled = isSuccess(wildcard.exchange) && deployments !== null && isSuccess(deployments.exchange);
   if (!isControlled) return unproven("no webhook was created for one of the two alone");

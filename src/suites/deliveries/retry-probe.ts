@@ -18,7 +18,7 @@ import {
   type Reach,
   type RequestedWebhook,
   requestedWebhookOf,
-  withHooksSince,
+  receiverSince,
 } from "../webhooks/create-webhook.ts";
 import { agentWithoutWebhooks } from "../webhooks/idle-agents.ts";
 import { redirectedHook } from "./events.ts";
@@ -174,7 +174,7 @@ async function openWebhooks(
     const isMismatched = name === "mismatched";
     const options = { name, events: ["agent.completed"], agent, isSigned: true, replies: replies[name], isMismatched };
     opened[name] = laterScripts.includes(name)
-      ? await createWebhook(client.since("1.1"), withHooksSince(receiver, "1.1"), options)
+      ? await createWebhook(client.since("1.1"), receiverSince(receiver, "1.1"), options)
       : await createWebhook(client, receiver, options);
   }
   return opened;

@@ -20,7 +20,7 @@ import {
   provenReachOf,
   type RequestedWebhook,
   requestedWebhookOf,
-  withHooksSince,
+  receiverSince,
 } from "../webhooks/create-webhook.ts";
 import { eventsOfType, eventTypeOf } from "./events.ts";
 
@@ -53,7 +53,7 @@ export const failingBatchSubmitted = probe(
     if (hasFewRequests(target) || path !== null) return null;
     await provenReachOf(given.receiver, target);
     const options = { name: "failed-batch", events: ["agent.failed"], agent, isSigned: true };
-    const { address } = await createWebhook(client, withHooksSince(given.receiver, since), options);
+    const { address } = await createWebhook(client, receiverSince(given.receiver, since), options);
     const batch = [{ ...body, query: `Hello. ${randomUUID()}` }];
     const submitted = await client.send("POST", fillAgentId(given["paths.batch"], agent), { json: { batch } });
     if (isSuccess(submitted)) await awaitCondition(() => address.deliveries().length > 0, time);
@@ -122,7 +122,7 @@ export const streamsTimedOut = probe(
     await provenReachOf(given.receiver, target);
     const assignment = given["agents.timingOut"];
     const open = (name: string, events: readonly string[]): Promise<OpenedWebhook> =>
-      createWebhook(client, withHooksSince(given.receiver, since), {
+      createWebhook(client, receiverSince(given.receiver, since), {
         name: `timed-out-stream-${name}`,
         events,
         agent: assignment.agent,

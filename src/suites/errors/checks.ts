@@ -44,34 +44,34 @@ import { unauthenticatedSent } from "../authentication/probes.ts";
 import { streamedUnknownAgent } from "../stream/probes.ts";
 
 /**
- * All exchanges of the run. Requests without a key are sent for these checks, so that every run has some errors. They
- * cost the key nothing.
+ * All exchanges of the run. The requests without a key are named so that the run sends them: they cause errors and cost
+ * the key nothing.
  */
 const errorProbes = { all: allExchanges, unauthenticated: unauthenticatedSent } as const;
 
 const noErrors = (where = "in this run"): Unproven => unproven(`no error response with a JSON body ${where}`);
 
 /**
- * Whether an error body can be judged. A body that is not JSON cannot, because SVC-1 (bodies are JSON) judges it. A
- * missing body can, because it breaks the rules of form.
+ * Whether a check of errors judges a body. It leaves out bodies that are not JSON, which SVC-1 judges. A missing body
+ * is judged: it breaks the rules of form.
  */
 const isJudged = (exchange: Exchange): boolean =>
   bodyJson(exchange) !== undefined || (exchange.answer.kind === "answered" && exchange.answer.body.kind === "none");
 
 interface ErrorCheckOptions<R extends string> {
-  /** Additional probes that cause errors for the check. */
+  /** More probes of the check, which cause errors. */
   readonly on?: ProbesByName;
   readonly matrix?: CoverageMatrix;
   /** Whether the clause covers an error. */
   readonly isCovered?: (exchange: Exchange, all: AllExchanges) => boolean;
   readonly judge: (exchange: Exchange) => Mismatch | null | undefined;
   readonly whenEmpty?: Unproven;
-  /** Finds the reading of the clause that all errors together follow. */
+  /** Returns the reading that all errors together follow. */
   readonly judgeAcross?: (errors: readonly Exchange[]) => Finding<R>;
 }
 
 /** Creates a check that judges every error response of the run. */
-const everyError = <const K extends JudgedId>(
+const checkEveryError = <const K extends JudgedId>(
   clause: K,
   { on = {}, isCovered = () => true, ...options }: ErrorCheckOptions<ReadingOf<K>>,
 ): Check =>
@@ -90,15 +90,15 @@ const everyError = <const K extends JudgedId>(
     },
   );
 
-/** Turns a rule for error bodies into a judge of an exchange. */
+/** Turns a rule about error bodies into a judge of an exchange. */
 const byRule =
   <M>(rule: (error: ErrorResponse) => M) =>
   (exchange: Exchange): M =>
     rule({ status: statusOf(exchange), json: bodyJson(exchange) });
 
 /**
- * Returns the form that all error bodies fit; `null` if there is none. Extra fields are legal, so a body may fit both
- * forms.
+ * Returns the form that all error bodies can have; `null` if there is none. A body may have both forms, because extra
+ * fields are legal.
  */
 function commonForm(forms: readonly ErrorForm[]): ErrorForm | null {
   if (forms.every((form) => form === "both")) return "both";
@@ -109,13 +109,13 @@ function commonForm(forms: readonly ErrorForm[]): ErrorForm | null {
 const followForm = (errors: readonly Exchange[]) =>
   follows(commonForm(errors.map((each) => formOf(each) ?? "both")) ?? "by-occasion");
 
-/** Creates a check that every error of these endpoints is in form A or form B. */
-const haveForm = (
+/** Creates a check that every error of some endpoints has form A or form B. */
+const checkHaveForm = (
   clause: "ERR-2" | "ERR-3" | "ERR-4",
   endpoints: readonly EndpointName[],
   on: ProbesByName = {},
 ): Check =>
-  everyError(clause, {
+  checkEveryError(clause, {
     on,
     matrix: errorMatrix("error", errorStatuses, endpoints),
     isCovered: (each, all) => endpoints.some((name) => name === endpointOf(each, all)),
@@ -125,17 +125,17 @@ const haveForm = (
   });
 
 /**
- * Creates a check of a rule for one of the two error forms. Its reading is `absent` if the run has errors, but none in
- * that form.
+ * Creates a check of a rule about one of the two error forms. It follows the reading `absent` if no error has that
+ * form.
  */
-const inForm = (
+const checkErrorForm = (
   clause: "ERR-6" | "ERR-7" | "ERR-15" | "ERR-16",
   form: "form-a" | "form-b",
   judge: (exchange: Exchange) => Mismatch | null,
   { isCovered, ...more }: Pick<ErrorCheckOptions<never>, "isCovered" | "whenEmpty" | "on"> = {},
 ): Check => {
   const isOfForm = (each: Exchange): boolean => formOf(each) === form || formOf(each) === "both";
-  return everyError(clause, {
+  return checkEveryError(clause, {
     ...more,
     matrix: errorMatrix(`error in ${form}`),
     isCovered: (each, all) => formOf(each) !== null && (isCovered?.(each, all) ?? true),
@@ -144,8 +144,8 @@ const inForm = (
   });
 };
 
-/** Options for checks of rate-limit errors. */
-const ofRateLimit = {
+/** Options of the checks of rate-limit errors. */
+const rateLimitErrorOptions = {
   isCovered: (exchange: Exchange) => hasStatus(exchange, 429) && errorOf(exchange) !== null,
   whenEmpty: unproven("no 429 response with an error body", "a run that reaches a limit (the limits suite)"),
 };
@@ -155,11 +155,8 @@ const withDocumentedCode = memoizeByObject((all: AllExchanges) =>
   all.exchanges.filter((each) => isSpecifiedRequest(each, all) && documentedStatus(codeOf(each)) !== null),
 );
 
-/**
- * Creates a check of every response with a documented error code. Leaves out requests that the document does not
- * specify.
- */
-const ofDocumentedCode = (clause: "ERR-1" | "ERR-10", judge: ErrorCheckOptions<never>["judge"]): Check =>
+/** Creates a check of every response with a documented error code to a request that the document specifies. */
+const checkDocumentedCode = (clause: "ERR-1" | "ERR-10", judge: ErrorCheckOptions<never>["judge"]): Check =>
   checkEvery(clause, errorProbes, {
     matrix: errorMatrix("response with a documented code"),
     members: ({ all }) => responseCases(withDocumentedCode(all), all),
@@ -168,8 +165,8 @@ const ofDocumentedCode = (clause: "ERR-1" | "ERR-10", judge: ErrorCheckOptions<n
   });
 
 /**
- * Whether `details` has the strings `field` and `reason`, at most three levels deep. In an array, every item must have
- * them.
+ * Whether `details` has the strings `field` and `reason`, at most three levels deep. If it is an array, every item
+ * must.
  */
 function namesField(details: unknown, levels = 3): boolean {
   if (levels === 0) return false;
@@ -189,10 +186,10 @@ function fieldDetailsMismatch(exchange: Exchange): Mismatch | null {
 const isInvalidInput = (exchange: Exchange): boolean =>
   hasStatus(exchange, 400) && codeOf(exchange) === "INVALID_INPUT" && mayNameField(exchange);
 
-/** Bodies up to this length should not be refused for their length. */
+/** A server should not refuse a body of at most this length for its length. */
 const shortBodyBytes = 8 * 1024;
 
-/** Whether an error can name a field of the request body. A body that is too long or not JSON has no fields. */
+/** Whether an error can name a field of the request body. It cannot if the body is long or not JSON. */
 const mayNameField = ({ request: { body } }: Exchange): boolean =>
   body.kind === "none" || (body.kind === "text" && body.bytes <= shortBodyBytes && isObject(tryParseJson(body.text)));
 
@@ -200,20 +197,20 @@ const codesOf = (exchanges: readonly Exchange[]): string[] =>
   [...new Set(exchanges.flatMap((each) => codeOf(each) ?? []))].toSorted();
 
 /**
- * How far `reset_at` may be from a computed time: 2 seconds, plus 1 because either time may be rounded to whole
+ * Maximum difference of `reset_at` from a computed time: 2 seconds, and 1 because either may be rounded to whole
  * seconds.
  */
 const toleranceSeconds = 3;
 const longestWindowSeconds = 3600;
 /**
- * Maximum time from `reset_at` to the end of `retry_after`. Beyond it, the two do not fit, so `retry_after` must be in
- * another unit.
+ * Maximum time from `reset_at` to the end of `retry_after`. If it is longer, `retry_after` must be in another unit than
+ * seconds.
  */
 const maxPastResetSeconds = 60;
 
 /**
- * Judges `reset_at` in the details of an error, if present. It must be a timestamp, and must agree with one of these:
- * the end of the wait in `retry_after`, a possible end of a window, or the reset in the headers.
+ * Judges `reset_at` in the details of an error, if present. It must be a timestamp that is near the end of
+ * `retry_after`, a possible end of a window, or the reset in the headers.
  *
  * Judges only the format if the timestamp has no time zone, or the response does not show the target's clock.
  */
@@ -242,7 +239,10 @@ function resetAtMismatch(exchange: Exchange): Mismatch | null {
   };
 }
 
-/** Returns the target's time in Unix seconds: from `Date`, and from the two reset headers. */
+/**
+ * Returns the target's time in Unix seconds as a response shows it: by `Date`, and by the two reset headers. Empty if
+ * it shows none.
+ */
 function targetClocks(exchange: Exchange, reset: number | null): number[] {
   const resetAfter = secondsHeader(exchange, headerNames.rateResetAfter);
   const date = dateSeconds(exchange);
@@ -253,7 +253,7 @@ const observeUnknown = (as: "path" | "method", sent: typeof unknownPathRequested
   observe("ERR-17", sent, ({ answered }) => observed(`an unknown ${as}: ${describeStatus(answered)}`), { as });
 
 export const errors = suite("Errors", [
-  ofDocumentedCode("ERR-1", (exchange) =>
+  checkDocumentedCode("ERR-1", (exchange) =>
     statusCodes.some((status) => status === statusOf(exchange))
       ? null
       : {
@@ -261,23 +261,23 @@ export const errors = suite("Errors", [
           actual: outcomeOf(exchange),
         },
   ),
-  haveForm("ERR-2", ["invoke"], { invokedUnknownAgent }),
-  haveForm("ERR-3", ["stream"], { streamedUnknownAgent }),
-  haveForm(
+  checkHaveForm("ERR-2", ["invoke"], { invokedUnknownAgent }),
+  checkHaveForm("ERR-3", ["stream"], { streamedUnknownAgent }),
+  checkHaveForm(
     "ERR-4",
     endpointNames.filter((name) => name !== "invoke" && name !== "stream"),
   ),
-  everyError("ERR-5", { isCovered: (each) => errorOf(each) !== null, judge: byRule(textMismatch) }),
-  inForm("ERR-6", "form-a", byRule(statusMismatch)),
-  inForm("ERR-7", "form-b", byRule(detailsMismatch)),
-  everyError("ERR-8", {
-    ...ofRateLimit,
+  checkEveryError("ERR-5", { isCovered: (each) => errorOf(each) !== null, judge: byRule(textMismatch) }),
+  checkErrorForm("ERR-6", "form-a", byRule(statusMismatch)),
+  checkErrorForm("ERR-7", "form-b", byRule(detailsMismatch)),
+  checkEveryError("ERR-8", {
+    ...rateLimitErrorOptions,
     matrix: rateLimitMatrix,
     judge: byRule(retryAfterMismatch),
     judgeAcross: followForm,
   }),
-  everyError("ERR-9", {
-    ...ofRateLimit,
+  checkEveryError("ERR-9", {
+    ...rateLimitErrorOptions,
     matrix: rateLimitMatrix,
     judge: byRule(limitCodeMismatch),
     judgeAcross: (rateLimited) => {
@@ -286,7 +286,7 @@ export const errors = suite("Errors", [
       return follows(codes.has("RATE_LIMITED") ? "RATE_LIMITED" : "RATE_LIMIT_EXCEEDED");
     },
   }),
-  ofDocumentedCode("ERR-10", byRule(codeStatusMismatch)),
+  checkDocumentedCode("ERR-10", byRule(codeStatusMismatch)),
   observe("ERR-11", errorProbes, ({ all }) => {
     const failed = errorsIn(all);
     const unlisted = codesOf(failed).filter((code) => !Object.hasOwn(errorCodes, code));
@@ -315,12 +315,12 @@ export const errors = suite("Errors", [
       return unproven(`the ${status} has a body that is not JSON (SVC-1): ${describeNonJson(failed) ?? ""}`);
     return breach(`${status} with an error body`, `${status} with ${formatValue(bodyJson(failed))}`, failed);
   }),
-  inForm("ERR-15", "form-b", fieldDetailsMismatch, {
+  checkErrorForm("ERR-15", "form-b", fieldDetailsMismatch, {
     isCovered: isInvalidInput,
     whenEmpty: unproven("no response had the code `INVALID_INPUT`"),
     on: { invokedWithNumber },
   }),
-  inForm("ERR-16", "form-b", resetAtMismatch, ofRateLimit),
+  checkErrorForm("ERR-16", "form-b", resetAtMismatch, rateLimitErrorOptions),
   observeUnknown("path", unknownPathRequested),
   observeUnknown("method", unknownMethodRequested),
 ]);

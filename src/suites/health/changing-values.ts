@@ -15,23 +15,22 @@ type TimeField = "uptime" | "last_request";
 type ReportPair = readonly [Exchange, Exchange];
 
 /**
- * Minimum time between two compared reports, because some servers report `uptime` and `last_request` in whole seconds.
+ * Minimum time between two reports to compare, because some servers report `uptime` and `last_request` in whole
+ * seconds.
  */
 const minGapMs = 3000;
 
 /** Returns the time by the target's clock at which a request was sent. */
-const sentAt = ({ sentMs, clockMs }: Exchange): number => sentMs + clockMs;
+const sentAtMs = ({ sentMs, clockMs }: Exchange): number => sentMs + clockMs;
 
 /**
- * Returns the time that has certainly passed for the target between two requests. A test clock may stand still between
- * two advances, so only the advances count.
+ * Returns the time that has passed for the target between two requests, at least. A test clock may stand still between
+ * two advances, so with one only the advances count.
  */
 const gapMs = (first: Exchange, last: Exchange, { canAdvance = false }: AllExchanges): number =>
-  canAdvance ? last.clockMs - first.clockMs : sentAt(last) - sentAt(first);
+  canAdvance ? last.clockMs - first.clockMs : sentAtMs(last) - sentAtMs(first);
 
-/**
- * Returns a time field of a report; `undefined` if it is absent or has the wrong type. Another clause judges the type.
- */
+/** Returns a time field of a report; `undefined` if it is absent or has the wrong type, which another clause judges. */
 function fieldOf(exchange: Exchange, name: TimeField): unknown {
   const value = getPath(bodyJson(exchange), name);
   const isReadable = name === "uptime" ? typeof value === "number" : typeof value === "string" && isTimestamp(value);
@@ -39,8 +38,8 @@ function fieldOf(exchange: Exchange, name: TimeField): unknown {
 }
 
 /**
- * Returns the first and the last report that have a field. Returns `null` if they are too close together for the field
- * to differ.
+ * Returns the first and the last report that have a field; `null` if too little time lies between them for the field to
+ * change.
  */
 function firstAndLast(reports: readonly Exchange[], name: TimeField, all: AllExchanges): ReportPair | null {
   const readable = reports.filter((each) => fieldOf(each, name) !== undefined);
@@ -52,8 +51,8 @@ const isConstant = ([first, last]: ReportPair, name: TimeField): boolean =>
   fieldOf(first, name) === fieldOf(last, name);
 
 /**
- * Judges that reports change: `uptime` with time, `last_request` with each request. Compares only reports with no
- * outage of the target in between.
+ * Judges that reports change: `uptime` as time passes, and `last_request` after a request. Compares only reports
+ * between two outages of the target.
  */
 export function judgeChangingValues(all: AllExchanges, agent: string | null): Finding<never> {
   const own = all.exchanges.filter((each) => agentInPath(each) === agent);
@@ -65,7 +64,7 @@ export function judgeChangingValues(all: AllExchanges, agent: string | null): Fi
 const tooClose = unproven("no two reports with `uptime` or `last_request` are some seconds apart", moreTime);
 
 function judgeSeries(exchanges: readonly Exchange[], all: AllExchanges): Finding<never> {
-  const own = exchanges.toSorted((one, other) => sentAt(one) - sentAt(other));
+  const own = exchanges.toSorted((one, other) => sentAtMs(one) - sentAtMs(other));
   const reports = own.filter((each) => endpointOf(each) === "health" && hasStatus(each, 200));
   const uptimes = firstAndLast(reports, "uptime", all);
   if (uptimes !== null && isConstant(uptimes, "uptime"))
@@ -85,7 +84,7 @@ function judgeSeries(exchanges: readonly Exchange[], all: AllExchanges): Finding
   return uptimes === null && !isUsed ? tooClose : holds();
 }
 
-/** Whether an exchange is a successful invoke between two reports, at least `minGapMs` after the first report. */
+/** Whether an exchange is a successful invoke before the last report, and at least `minGapMs` after the first. */
 const isInvokeBetween = (each: Exchange, [first, last]: ReportPair, all: AllExchanges): boolean =>
   endpointOf(each) === "invoke" &&
   isSuccess(each) &&
@@ -109,14 +108,17 @@ export const changingValueChecks: readonly Check[] = [
   check("HLT-22", streamAccounted, judgeStreamChanges, { as: "stream" }),
 ];
 
-/** Minimum time between two compared uptimes. In less time, rounding would distort the rise. */
+/** Minimum time between two uptimes to compare. In less time, rounding may hide by how much the value rose. */
 const minUptimeGapMs = 20;
 /**
- * Minimum number of pairs that prove a wrong unit. In a single pair, an advance of the test clock may not be recorded
- * yet.
+ * Minimum number of pairs that prove a wrong unit. In a single pair, the run may not have recorded an advance of the
+ * test clock yet.
  */
 const minPairs = 2;
-/** Bounds of the rise of `uptime` per second that show milliseconds. An uptime in seconds rises by about 1. */
+/**
+ * An uptime in milliseconds rises by about 1000 a second, one in seconds by about 1. Between these bounds it is in
+ * milliseconds.
+ */
 const [minMillisecondRate, maxMillisecondRate] = [300, 3000];
 
 interface Uptime {
@@ -127,8 +129,8 @@ interface Uptime {
 type UptimePair = readonly [Uptime, Uptime];
 
 /**
- * Returns the reports whose `uptime` rises about a thousand times as fast as time, and so is not in seconds. All pairs
- * of an agent's reports must agree, because each replica behind one address has its own uptime.
+ * Returns the reports whose `uptime` rises about a thousand times as fast as time, and so is in milliseconds. Only if
+ * all pairs of an agent's reports agree: each replica behind one address has an uptime of its own.
  */
 export function uptimesNotInSeconds(reports: readonly JudgedResponse[]): ReadonlySet<Exchange> {
   const uptimes = reports.flatMap(({ exchange, root }): Uptime[] => {
@@ -140,13 +142,13 @@ export function uptimesNotInSeconds(reports: readonly JudgedResponse[]): Readonl
   return new Set(inMilliseconds.flat().map(([, { exchange }]) => exchange));
 }
 
-/** Pairs each report with the next one that is late enough and has a different uptime. */
+/** Pairs each report with the next one whose uptime differs and that came late enough. */
 function comparedPairs(uptimes: readonly Uptime[]): UptimePair[] {
   const sorted = uptimes.toSorted((one, other) => one.exchange.sentMs - other.exchange.sentMs);
   const pairs: UptimePair[] = [];
   let from = sorted[0];
   for (const to of sorted.slice(1)) {
-    // Skips an equal uptime: it may be rounded, or the test clock may have stood still.
+    // Equal uptimes prove nothing: they may be rounded, or the test clock may have stood still.
     if (from === undefined || elapsedMs([from, to]).min < minUptimeGapMs || to.uptime === from.uptime) continue;
     pairs.push([from, to]);
     from = to;

@@ -22,7 +22,7 @@ import { degradedChecked, healthChecked, laterChecked, unhealthyChecked, unknown
 
 const reported = (exchange: Exchange, ...path: readonly string[]): unknown => getPath(bodyJson(exchange), ...path);
 
-/** Whether a response is a health report. The report of an unhealthy agent may have a 5xx status. */
+/** Whether a response is a health report. For an unhealthy agent, it may have a 5xx status. */
 const isReport = (exchange: Exchange): boolean =>
   hasStatus(exchange, 200) ||
   ((statusOf(exchange) ?? 0) >= 500 && healthStatuses.some((each) => each === reported(exchange, "status")));
@@ -58,15 +58,15 @@ const checkField = (clause: (typeof healthClauses)[number]): Check =>
 
 const withUnit = memoizeByPair((response: JudgedResponse, hasOtherUnit: boolean) => ({ ...response, hasOtherUnit }));
 
-/** Statuses of a component in `checks` that certainly mean a failure. */
-const failedCheck = /^(unhealthy|fail(ed|s|ing|ure)?)$/i;
+/** Statuses in `checks` that certainly mean a failed check. */
+const failedStatus = /^(unhealthy|fail(ed|s|ing|ure)?)$/i;
 /**
- * Other statuses of a component in `checks` that mean trouble. `slow` is not among them: the document uses it as an
- * example, and a slow component may be healthy.
+ * More statuses in `checks` that mean trouble. `slow` is not among them: the document has it as an example, and a slow
+ * dependency may be healthy.
  */
-const troubledCheck = /^(degraded|warn(ing)?|error|down|critical|unavailable|unreachable|offline|dead)$/i;
+const troubledStatus = /^(degraded|warn(ing)?|error|down|critical|unavailable|unreachable|offline|dead)$/i;
 
-/** Returns the first component in a report's `checks` whose status matches, as `name: status`. */
+/** Returns the first check of a report whose status matches, as `name: status`; `null` if none does. */
 function findCheck(report: unknown, words: RegExp): string | null {
   const dependencies = getPath(report, "checks", "dependencies");
   const statuses: (readonly [string, unknown])[] = [
@@ -77,8 +77,8 @@ function findCheck(report: unknown, words: RegExp): string | null {
   return found === undefined ? null : `${found[0]}: ${String(found[1])}`;
 }
 
-/** Creates a check that no component in a `healthy` report has a status with one of these words. */
-const healthyWithout = (clause: "HLT-13" | "HLT-23", words: RegExp): Check =>
+/** Creates a check that no entry of `checks` in a `healthy` report has one of these statuses. */
+const checkHealthyWithout = (clause: "HLT-13" | "HLT-23", words: RegExp): Check =>
   checkEvery(
     clause,
     { all: allExchanges, healthChecked },
@@ -96,7 +96,7 @@ const healthyWithout = (clause: "HLT-13" | "HLT-23", words: RegExp): Check =>
     },
   );
 
-/** Finds a percentage above 100; `null` if there is none. */
+/** Returns a mismatch if a percentage is above 100, else `null`. */
 function excessivePercentage(report: unknown): Mismatch | null {
   const resources = getPath(report, "checks", "resources");
   const name = ["memory_usage_percent", "cpu_usage_percent"].find(
@@ -143,8 +143,8 @@ export const health = suite("Health check", [
       return breach("`status` is `unhealthy`", `${formatValue(status)} (${outcomeOf(report)})`, report);
     return follows((statusOf(report) ?? 0) >= 500 ? "answers-5xx" : "answers-200");
   }),
-  healthyWithout("HLT-13", failedCheck),
-  healthyWithout("HLT-23", troubledCheck),
+  checkHealthyWithout("HLT-13", failedStatus),
+  checkHealthyWithout("HLT-23", troubledStatus),
   checkEvery(
     "HLT-14",
     { all: allExchanges },

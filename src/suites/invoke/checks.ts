@@ -63,8 +63,8 @@ const checkField = (clause: "INV-2" | "INV-3" | "INV-4" | "INV-5" | "INV-6"): Ch
 const integer = z.int();
 const usageSchema = z.looseObject({ prompt_tokens: integer, completion_tokens: integer, total_tokens: integer });
 
-/** Creates a judge of whether the target accepts one of several features that were sent together. */
-const accepts =
+/** Creates a judge of whether the target accepts one of the features that a probe sent together. */
+const judgeFeatureAccepted =
   <F extends string>(feature: F) =>
   ({ plain, tried }: { readonly plain: TimedExchange; readonly tried: CombinedResult<F> }) =>
     judgeAccepted(tried, feature, plain.exchange, isSuccess);
@@ -75,7 +75,7 @@ const judgeTogether = ({ plain, tried }: { readonly plain: TimedExchange; readon
 const noRequestIds = unproven("fewer than two responses have a `request_id`");
 
 /**
- * Judges that the responses have different request ids. The caller leaves out responses on the other side of an outage,
+ * Judges that all responses have different request ids. The caller must leave out responses from before an outage,
  * because a restarted server may give the same ids again.
  */
 function judgeRequestIds(exchanges: readonly Exchange[]): Finding<never> {
@@ -105,7 +105,7 @@ const judgeMistake = (rejected: Exchange, control: Exchange, status: number, cod
 
 const fewRequests = () => inapplicable("the key has few requests a minute");
 
-/** Whether a request has a `query`, a `temperature` in the documented range and no other parameter. */
+/** Whether an invoke has a `query` and, as its only parameter, a `temperature` in the documented range. */
 function hasOnlyValidTemperature(exchange: Exchange): boolean {
   const sent = sentJson(exchange.request);
   const parameters = getPath(sent, "parameters");
@@ -191,9 +191,9 @@ export const invoke = suite("Invoke", [
   check("INV-11", { plain: invoked, mistaken: invokedUnknownAgent }, ({ plain, mistaken }) =>
     judgeMistake(mistaken.refused, plain.exchange, 404, "AGENT_NOT_FOUND"),
   ),
-  check("INV-12", atMin, accepts("unknownKeys")),
-  check("INV-13", atMin, accepts("temperature"), { as: "0.0" }),
-  check("INV-13", atMax, accepts("temperature"), { as: "2.0" }),
+  check("INV-12", atMin, judgeFeatureAccepted("unknownKeys")),
+  check("INV-13", atMin, judgeFeatureAccepted("temperature"), { as: "0.0" }),
+  check("INV-13", atMax, judgeFeatureAccepted("temperature"), { as: "2.0" }),
   checkEvery(
     "INV-13",
     { all: allExchanges, invoked },
@@ -206,7 +206,7 @@ export const invoke = suite("Invoke", [
       members: ({ all, invoked: { exchange: plain } }) =>
         responseCases(
           (byEndpoint(all).get("invoke") ?? []).filter(
-            // A rejection proves something only if the server accepts the same request without parameters.
+            // A rejection proves nothing unless the server accepts the same request without parameters.
             (each) => hasOnlyValidTemperature(each) && hasValidKey(each, all) && (isSuccess(each) || isSuccess(plain)),
           ),
           all,
@@ -219,7 +219,7 @@ export const invoke = suite("Invoke", [
       whenEmpty: unproven("no invoke with such a `temperature` was either accepted or rejected"),
     },
   ),
-  check("INV-14", atMax, accepts("maxTokens")),
+  check("INV-14", atMax, judgeFeatureAccepted("maxTokens")),
   check("INV-15", invokedAtMax, ({ together, apart }) => {
     const exchange = apart.maxTokens ?? together;
     const missing = missingBody(exchange);
@@ -231,8 +231,8 @@ export const invoke = suite("Invoke", [
       ? holds()
       : breach(`at most ${fewTokens} \`completion_tokens\`, as \`max_tokens\` asked`, String(tokens), exchange);
   }),
-  check("INV-16", atMin, accepts("context")),
-  check("INV-17", atMin, accepts("session")),
+  check("INV-16", atMin, judgeFeatureAccepted("context")),
+  check("INV-17", atMin, judgeFeatureAccepted("session")),
   ...sessionChecks,
   observe("INV-19", invokedOutOfRange, ({ temperature, maxTokens }) =>
     observed(`temperature 2.5: ${describeStatus(temperature)}; max_tokens -1: ${describeStatus(maxTokens)}`),

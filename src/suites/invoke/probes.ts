@@ -19,11 +19,14 @@ export interface TimedExchange {
 }
 
 export interface Invoked extends TimedExchange {
-  /** Whether the user named the agent. Otherwise the run found the agent through the list. */
+  /** Whether the user named the agent. If not, the run found it in the list. */
   readonly promised: boolean;
 }
 
-/** A query longer than {@link fewTokens}. An agent that repeats its query must cut it off to respect `max_tokens`. */
+/**
+ * A query that is longer than {@link fewTokens} allows a response to be. An agent that repeats it must cut it off to
+ * respect `max_tokens`.
+ */
 export const longQuery = `Please repeat these words: ${Array.from({ length: 40 }, (_, at) => `word${at + 1}`).join(" ")}`;
 export const fewTokens = 16;
 
@@ -54,8 +57,8 @@ export const slowAgentInvoked = probe(
   },
 );
 
-/** Parts of a request body, each at the lower end of its range. */
-const minFeatures = {
+/** Optional fields of a request body, each with a value at the lower end of its range. */
+const minValueFields = {
   temperature: { parameters: { temperature: 0 } },
   context: { parameters: { context: { user: { name: "Ada", tags: ["a", "b"] }, depth: 1 } } },
   unknownKeys: { parameters: { conformance_unknown: true, conformance_nested: { list: [1, null] } } },
@@ -63,30 +66,30 @@ const minFeatures = {
   scripts: { query: unicodeText },
 } as const;
 
-/** Parts of another request body, each at the upper end of its range. */
-const maxFeatures = {
+/** Optional fields of a request body, each with a value at the upper end of its range. */
+const maxValueFields = {
   temperature: { parameters: { temperature: 2 } },
   maxTokens: { parameters: { max_tokens: fewTokens } },
 } as const;
 
-export const minBody = combineFeatures(minFeatures, { query: defaultQuery });
-export const maxBody = combineFeatures(maxFeatures, { query: longQuery });
+export const minBody = combineFeatures(minValueFields, { query: defaultQuery });
+export const maxBody = combineFeatures(maxValueFields, { query: longQuery });
 
 export const invokedAtMin = probe(
   "an agent is invoked with temperature 0.0, context, unknown parameters, a session and a query of many scripts",
   { needs: ["agents.answering"], requests: requestsWithoutWebhooks },
-  (context) => sendCombined(minFeatures, { query: defaultQuery }, (body) => invokeOnce(context, body), isSuccess),
+  (context) => sendCombined(minValueFields, { query: defaultQuery }, (body) => invokeOnce(context, body), isSuccess),
 );
 
 export const invokedAtMax = probe(
   "an agent is invoked with temperature 2.0 and max_tokens",
   { needs: ["agents.answering"], requests: requestsWithoutWebhooks },
-  (context) => sendCombined(maxFeatures, { query: longQuery }, (body) => invokeOnce(context, body), isSuccess),
+  (context) => sendCombined(maxValueFields, { query: longQuery }, (body) => invokeOnce(context, body), isSuccess),
 );
 
 /**
- * Number of requests of the probe. It is 0 if the key has a small limit per minute and webhooks are tested: the webhook
- * probes then send the same request.
+ * Returns the number of requests of a probe whose request the webhook probes send as well. It is 0 if these run and the
+ * key has a small limit per minute.
  */
 function requestsWithoutWebhooks(target: Target): number {
   return hasFewRequests(target) && target.webhooks !== null ? 0 : 1;
@@ -96,8 +99,8 @@ const invokeOnce = async (context: ProbeContext<"agents.answering">, body: objec
   findEarlierInvoke(context, body) ?? (await context.client.invoke(context.given["agents.answering"], body));
 
 /**
- * Finds an earlier successful invoke with the same body, if the main key has a small limit per minute. This saves a
- * request.
+ * Finds an earlier successful invoke with the same body, to save a request. Only if the main key has a small limit per
+ * minute.
  */
 function findEarlierInvoke(
   { client, given, target, recorder }: ProbeContext<"agents.answering">,
@@ -144,7 +147,10 @@ export const invokedWithNumber = probe(
   async ({ client, given }) => ({ answered: await client.invoke(given["agents.answering"], { query: 42 }) }),
 );
 
-/** Calls an agent three times in one session. Then asks the question of the second call in another session. */
+/**
+ * Tells an agent a word in one session and asks for it twice there. Then asks the same in another session. With enough
+ * requests, also asks before and after a stream of the session.
+ */
 export const sessionHeld = probe(
   "an agent is told a word in a session and asked for it twice there, and in another session",
   { needs: ["agents.remembering"], requests: (target) => (hasFewRequests(target) ? 4 : 8) },
@@ -164,8 +170,8 @@ export const sessionHeld = probe(
     if (hasFewRequests(target))
       return { word, marker, told, asked: exchange, again, elsewhere, withoutQuery: null, acrossStream: null };
     const withoutQuery = await client.invoke(agent, { session_id: session });
-    // Each query has its own marker, because an agent may repeat only the latest query, and streams may have separate
-    // sessions.
+    // Each question has a marker of its own, because an agent may repeat only the latest one, and a stream may have a
+    // session apart.
     const [before, within] = [newMarker(), newMarker()];
     const invokedBefore = await ask(`${query} (${before})`, session);
     const stream = await client.stream(

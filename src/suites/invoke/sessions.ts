@@ -8,17 +8,17 @@ import type { CombinedResult } from "../shared/combined-features.ts";
 import { invoked, invokedAtMin, sessionHeld } from "./probes.ts";
 
 /**
- * Whether the server rejects a request because it has no `session_id`. The server then accepts a similar request with
- * `session_id` and optional parameters.
+ * Whether the server requires `session_id`: it rejected a request without it, and accepted one with it and some
+ * parameters.
  */
 export const isSessionRequired = (plain: Exchange, tried: CombinedResult<"session">): boolean =>
   hasStatus(plain, 400, 422) && isSuccess(tried.together);
 
 /** Whether the body of a response contains one of the words. */
-export const repeats = (exchange: Exchange, ...words: readonly string[]): boolean =>
+export const repeatsAnyWord = (exchange: Exchange, ...words: readonly string[]): boolean =>
   words.some((each) => textOf(exchange).includes(each));
 
-/** Returns the body of a response as JSON with few escapes, so that words can be found in it. */
+/** Returns the body of a response as text with few escapes, to search for words in it. */
 function textOf(exchange: Exchange): string {
   const json = bodyJson(exchange);
   return json === undefined ? (bodyText(exchange) ?? "") : JSON.stringify(json);
@@ -45,12 +45,12 @@ export const sessionChecks: readonly Check[] = [
     const failed = [told, asked, again, elsewhere].find((each) => !isSuccess(each));
     if (failed !== undefined) return unproven(`an invoke in the session did not succeed (${outcomeOf(failed)})`);
     if (getPath(bodyJson(asked), "result") === undefined) return unproven("the second response has no `result`");
-    if (repeats(elsewhere, word)) return unproven(repeatedElsewhere);
+    if (repeatsAnyWord(elsewhere, word)) return unproven(repeatedElsewhere);
     const forgotten = (words: string, exchange: Exchange): Finding<never> =>
       breach(`${words} in the response`, resultOf(exchange), told, asked, exchange);
-    if (!repeats(asked, word)) return forgotten(`the word of the session's first call, ${word},`, asked);
+    if (!repeatsAnyWord(asked, word)) return forgotten(`the word of the session's first call, ${word},`, asked);
     // Accepts a word of either earlier call, because an agent may remember only the latest one.
-    return repeats(again, word, marker)
+    return repeatsAnyWord(again, word, marker)
       ? holds()
       : forgotten(`a word of the session's first two calls, ${word} or ${marker},`, again);
   }),
@@ -63,12 +63,12 @@ export const sessionChecks: readonly Check[] = [
       if (hasStatus(stream, 400, 404)) return inapplicable(`the agent does not stream (${outcomeOf(stream)})`);
       const failed = [invokedBefore, stream, invokedAfter, elsewhere].find((each) => !isSuccess(each));
       if (failed !== undefined) return unproven(`a call of the session did not succeed (${outcomeOf(failed)})`);
-      if (repeats(elsewhere, word)) return unproven(repeatedElsewhere);
-      // An agent that forgets the session even without streams breaks the check of invokes, and is not reported again
+      if (repeatsAnyWord(elsewhere, word)) return unproven(repeatedElsewhere);
+      // An agent that forgets the session without any stream breaks the check of invokes, so it is not reported again
       // here.
-      if (!repeats(invokedBefore, ...said.slice(0, 3)))
+      if (!repeatsAnyWord(invokedBefore, ...said.slice(0, 3)))
         return unproven("the session's fourth invoke repeats no word of it");
-      return repeats(invokedAfter, ...said)
+      return repeatsAnyWord(invokedAfter, ...said)
         ? holds()
         : breach(
             "a word of the session in the invoke after a stream, as in the invoke before",

@@ -19,8 +19,8 @@ import { codeOf, describeStatus, hasStatus, isSuccess } from "../shared/response
 const leftOut = z.never().exactOptional();
 
 /**
- * An invoke body that the document allows, whether or not it has `query`. Leaves out everything that a server may
- * reject first: unusual session ids, parameters of streams, and unknown fields next to `parameters`.
+ * An invoke's body that a server must accept once it has a `query`. Everything is left out that a server may reject
+ * first: unusual session ids, parameters of streams, and unknown fields next to `parameters`.
  */
 const legalBody = z.strictObject({
   query: z.string().min(1).exactOptional(),
@@ -70,11 +70,11 @@ function isRejected({ exchange }: LegalInvoke): boolean {
 }
 
 /**
- * Returns the invokes whose only mistake is that `query` is absent. The same agent must have answered an invoke with
- * `query` and with at most the same other fields.
+ * Returns the invokes whose only mistake is that `query` is absent: the agent accepted an invoke with `query` and no
+ * more other fields.
  *
- * Leaves out invokes with a field that some agent rejected together with `query`, because another clause judges that
- * field.
+ * Leaves out invokes with a field that some agent rejected although `query` was there, because another clause judges
+ * that field.
  */
 function invokesWithoutQuery(all: AllExchanges): ClauseCase<Exchange>[] {
   const invokes = legalInvokes(all);
@@ -110,7 +110,7 @@ export const withoutQueryCheck: Check = checkEvery(
     noun: "requests",
     members: ({ all }) => invokesWithoutQuery(all),
     judge: (exchange) => {
-      // Judges neither other statuses nor a 400 without a code. A limit, a quota or a crash may come first, and ERR-8
+      // Other statuses and a 400 without a code are not judged: a limit, a quota or a crash may come first, and ERR-8
       // to ERR-10 judge error bodies.
       if (!isSuccess(exchange) && !hasStatus(exchange, 400, 422)) return undefined;
       if (hasStatus(exchange, 400) && codeOf(exchange) === null) return undefined;

@@ -33,14 +33,14 @@ import {
   webhookCreated,
 } from "./probes.ts";
 
-/** Describes the response to a valid key that lacks permission. */
+/** Describes how the target answers a valid key that lacks permission. */
 const describeRestricted = (what: string, asked: Exchange | null): Observation => {
   if (asked === null) return unproven("no agent is known", "`agents.answering` in the target file");
   if (isInconclusive(asked)) return unproven(`the request was neither accepted nor rejected (${outcomeOf(asked)})`);
   return observed(`${what}: ${describeVerdict(asked)}`);
 };
 
-/** Fields that distinguish key usage from the envelope around it. */
+/** Names by which the fields of key usage are told from those of the envelope. */
 const usageFields = ["requests", "tokens", "usage", "key", "key_id", "name", "tier", "period", "last_used"];
 const recordFields =
   /^(key|key_id|id|name|label|type|tier|plan|scopes?|agents?|allowed_ips|created(_at)?|expires(_at)?|last_used(_at)?)$/;
@@ -50,13 +50,13 @@ function namesIn(read: Exchange): string[] {
   return isObject(fields) ? Object.keys(fields) : [];
 }
 
-/** The request of a restricted key to an endpoint. */
+/** Returns the request of a restricted key to an endpoint; `null` if none was sent. */
 const exchangeWith = (cells: readonly KeyTrial[], endpoint: EndpointName): Exchange | null =>
   cells.find((cell) => cell.endpoint === endpoint)?.exchange ?? null;
 
 /**
- * Endpoints that accept an expired key. They also accept a temporary key after its life: both break AUTH-4, which is
- * reported once.
+ * Returns the endpoints that accept an expired key. They also accept a temporary key after its life, which is the same
+ * defect and reported once.
  */
 const endpointsAcceptingExpired = (all: AllExchanges, names: readonly string[]): ReadonlySet<EndpointName> =>
   new Set(
@@ -148,8 +148,8 @@ export const keys = suite("Keys", [
       expected: () => "a key with a list of allowed addresses is rejected from here",
       judged: ({ tried, unauthenticated, all }) => {
         const judged = judgeWhereWrongKeyRejected(tried, { unauthenticated, all });
-        // The key's list may name the public address of this machine. A server that accepts the key everywhere is then
-        // right.
+        // The key's address list may name the public address of this machine. A server that then accepts the key
+        // everywhere is right.
         return tried.mayBeListed === true && !judged.some(({ verdict }) => verdict === "correct") ? [] : judged;
       },
       whenEmpty: ({ tried: { mayBeListed = false } }) =>

@@ -15,14 +15,14 @@ import { webhookIdOf, webhookPath } from "../webhooks/create-webhook.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
 import { otherAddressKeyTried } from "./probes.ts";
 
-// Requests in which a key could get around its restriction: by a response that a cache keeps for another key, by the
-// resources of another agent, or by a signature.
+// This file tests ways around the restriction of a key: a response that a cache keeps for another key, the deliveries
+// of another agent, and a signature.
 
 const since = "1.2";
 
 const readEndpoints = ["health", "list", "usage", "keyUsage", "deliveries", "operations"] as const;
 
-/** A request with an invalid key that followed a good call of the same path at once. */
+/** A request with an invalid key, sent right after a successful request with a valid key to the same path. */
 interface CachedTrial {
   readonly kind: "an expired key" | "a wrong key";
   readonly endpoint: EndpointName;
@@ -51,9 +51,10 @@ export const keysTriedAfterGoodCalls = probe(
       { ...wrong, authorization: `Bearer ${neverIssuedKey(client.key.key)}` },
     ];
     const trials: CachedTrial[] = [];
-    // A run with one small key stays below 110 requests. It tries an expired key alone, on health, which no limit counts.
-    const few = expired === null ? [] : (["health"] as const);
-    for (const endpoint of hasFewRequests(target) ? few : readEndpoints) {
+    // If the key has few requests a minute, only an expired key is tried, and only on health, which no limit counts. A
+    // run with one such key stays below 110 requests.
+    const endpointsIfFew = expired === null ? [] : (["health"] as const);
+    for (const endpoint of hasFewRequests(target) ? endpointsIfFew : readEndpoints) {
       const request = requestFor[endpoint](fixtures);
       if (request === null) continue;
       for (const { kind, sender, ...rest } of senders) {
@@ -69,10 +70,10 @@ export const keysTriedAfterGoodCalls = probe(
 );
 
 /**
- * Judges that no cache serves a response of a valid key to an invalid one. Judges only endpoints that reject the
- * invalid key in other requests, so that one defect does not break two clauses.
+ * Creates a judge of whether a cache serves the response of a valid key to an invalid one. Judges only endpoints that
+ * reject the invalid key in other requests, so that one defect breaks one clause.
  */
-const notServedFromCache =
+const judgeNotServedFromCache =
   (kind: CachedTrial["kind"]) =>
   ({
     cached: { trials },
@@ -151,16 +152,21 @@ export const otherAddressKeySigned = probe(
   async (context) => ({ signed: await sendSigned(context, context.given["keys.elsewhere"], "GET", "/usage") }),
 );
 
-/** Checks of keys that get around their restriction. */
+/** Checks of ways around the restriction of a key. */
 export const indirectUseChecks: readonly Check[] = [
-  check("AUTH-4", { cached: keysTriedAfterGoodCalls, ordinary: expiredKeySent }, notServedFromCache("an expired key"), {
-    as: "after a good call",
-    since,
-  }),
+  check(
+    "AUTH-4",
+    { cached: keysTriedAfterGoodCalls, ordinary: expiredKeySent },
+    judgeNotServedFromCache("an expired key"),
+    {
+      as: "after a good call",
+      since,
+    },
+  ),
   check(
     "AUTH-3",
     { cached: keysTriedAfterGoodCalls, ordinary: unauthenticatedSent },
-    notServedFromCache("a wrong key"),
+    judgeNotServedFromCache("a wrong key"),
     {
       as: "after a good call",
       since,

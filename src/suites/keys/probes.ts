@@ -23,7 +23,7 @@ export const keyUsageRead = probe(
   }),
 );
 
-/** The start of a key. The key itself is never stored. */
+/** How a key starts, as far as the evidence may show it. */
 export interface Prefix {
   readonly name: string;
   /** The prefix: two letters and an underscore. `null` if the key does not start with them. */
@@ -39,8 +39,8 @@ export const keyPrefixesRead = probe(
 );
 
 /**
- * A request with the temporary key during its life: only if this succeeds does a later rejection prove the expiry. Runs
- * before any probe that lets time pass.
+ * Uses the temporary key while it is valid. Without this success, a later rejection does not prove that the key
+ * expired. Runs before all probes that let time pass.
  */
 export const temporaryKeyUsed = probe(
   "a temporary key is used while it lives",
@@ -56,11 +56,14 @@ export const temporaryKeyUsed = probe(
   },
 );
 
-/** Margin after the key's life: the key may have been issued a little after the run began, or the server's clock may be behind. */
+/**
+ * Time to wait beyond the key's life: its owner may have issued it a little after the run began, or the server's clock
+ * may be behind.
+ */
 const expiryMarginMs = 5000;
 const endOfLifeMs = (key: TargetKey): number => (key.expiresInSeconds ?? 0) * 1000 + expiryMarginMs;
 
-/** Seconds after the start of the run when the temporary key has certainly expired; 0 without such a key. */
+/** Returns after how many seconds of the run the temporary key has certainly expired; 0 without such a key. */
 const temporaryLifeSeconds = (target: Target): number => {
   const temporary = Object.values(target.keys).find((key) => !key.expired && key.expiresInSeconds !== null);
   return temporary === undefined ? 0 : endOfLifeMs(temporary) / 1000;
@@ -77,7 +80,7 @@ async function requestAfterExpiry(
 ): Promise<ExpiredKeyTrials> {
   const { client, given, target, time } = context;
   const key = given["keys.temporary"];
-  await useInMidlife(context);
+  await useInMiddleOfLife(context);
   await time.passTime(endOfLifeMs(key) - elapsedMs(time), "the temporary key must expire");
   const fixtures = await prepareFixtures(context, name);
   const asking = createTrialSender(client.as(key), fixtures, context);
@@ -86,28 +89,36 @@ async function requestAfterExpiry(
   return { cells, expiredKeys };
 }
 
-/** Time that has certainly passed for the target. A clock that the run advances may stand still between two advances. */
+/**
+ * Returns how much time has passed for the target, at least. A test clock may stand still between two advances, so with
+ * one only the advances count.
+ */
 const elapsedMs = (time: RunClock): number => (time.canAdvance ? time.clockOffsetMs() : time.targetMs());
 
-/** Uses the key in the middle of its life, so that a server that extends the life with each use is detected. */
-async function useInMidlife({ client, given, time }: ProbeContext<"keys.temporary">): Promise<void> {
+/**
+ * Uses the key in the middle of its life. A server that extends the life with each use then accepts the key too long.
+ */
+async function useInMiddleOfLife({ client, given, time }: ProbeContext<"keys.temporary">): Promise<void> {
   const key = given["keys.temporary"];
   const lifeMs = (key.expiresInSeconds ?? 0) * 1000;
   await time.passTime(lifeMs / 2 - elapsedMs(time), "half of the temporary key's life must pass");
   if (time.targetMs() < lifeMs - expiryMarginMs) await client.as(key).send("GET", "/usage", { unpaced: true });
 }
 
-/** Advances the clock past the key's expiry and then uses the key; `null` without a test clock. */
+/** Advances the test clock past the key's expiry and uses the key. Returns `null` without a test clock. */
 export const temporaryKeyExpired = probe(
   "a temporary key is used on every endpoint after its life",
   { needs: ["keys.temporary"], requests: 0, stage: "exclusive" },
   async (context) => (context.time.canAdvance ? requestAfterExpiry(context, "of-temporary-key", endpointNames) : null),
 );
 
-/** Endpoints that had no resource to request when the clock was advanced. */
+/** Endpoints that this probe leaves to a later one, because they have no resource to request yet. */
 const laterEndpoints = ["operations"] as const satisfies readonly EndpointName[];
 
-/** Waits for the expiry on a real clock. Runs late, so that other probes use the time and every endpoint has a resource to request. */
+/**
+ * Waits in real time for the key's expiry and uses the key. Runs late, because other probes pass the time and create
+ * resources to request.
+ */
 export const temporaryKeyExpiryAwaited = probe(
   "a temporary key's life is waited for, and it is used after it",
   {
@@ -120,7 +131,7 @@ export const temporaryKeyExpiryAwaited = probe(
     requestAfterExpiry(context, "of-late-temporary-key", context.time.canAdvance ? laterEndpoints : endpointNames),
 );
 
-/** A webhook created with the main key: only if this succeeds does a rejection of a restricted key prove anything. */
+/** Creates a webhook with the main key. Without this success, the rejection of a restricted key proves nothing. */
 export const webhookCreated = probe(
   "a webhook is created with the main key",
   {
@@ -129,7 +140,7 @@ export const webhookCreated = probe(
     creates: { webhooks: 1 },
   },
   async ({ client, given, target, recorder }) => {
-    // Uses a webhook that another probe created, to save a request if the key has few.
+    // If the key has few requests a minute, takes the webhook of an earlier probe instead.
     const before = hasFewRequests(target) ? recorder.exchanges().find(createdBy(client.key)) : undefined;
     const json = idleWebhook(given.receiver, target, "quiet");
     return { created: before ?? (await client.send("POST", "/webhooks", { json })) };
@@ -152,8 +163,8 @@ export const readOnlyKeyTried = probe(
     const asking = createTrialSender(reader, fixtures, context);
     const cells = await sendTrials(asking, "a read-only key", keyExpectations["a read-only key"].on);
     const invoked = agent === undefined ? null : await reader.invoke(agent, hello);
-    // The document does not say whether invoking an agent is a write. A key that may not invoke must not stream or batch
-    // either.
+    // The document does not say whether invoking an agent is a write. If the server refuses an invoke, it must refuse
+    // streams and batches, too.
     const isRefused = invoked !== null && !isSuccess(invoked) && !isInconclusive(invoked);
     const likewise = isRefused ? await sendTrials(asking, "a read-only key", ["stream", "batch"]) : [];
     return { read, cells: [...cells, ...likewise], invoked };
@@ -163,7 +174,10 @@ export const readOnlyKeyTried = probe(
 export interface AgentsTried {
   /** An invoke of the agent to which the key is restricted. */
   readonly own: Exchange;
-  /** Requests for another agent with the key, and an invoke with the main key as control; `null` if no other agent is known. */
+  /**
+   * Requests with the key for another agent, and an invoke of that agent with the main key. `null` if no other agent is
+   * known.
+   */
   readonly other: (KeyTrials & { readonly control: Exchange }) | null;
 }
 
@@ -182,7 +196,7 @@ export const oneAgentKeyTried = probe(
     const fixtures = await prepareFixtures(context, "of-one-agent-key");
     const webhook = fixtures.webhook && { ...fixtures.webhook, agent_id: agent };
     const asking = createTrialSender(restricted, { ...fixtures, agent, webhook }, context);
-    // A batch path without the placeholder names no agent.
+    // A batch path without the placeholder does not name the agent.
     const isNamed = fixtures.batchPath?.includes("{agent_id}") === true;
     const endpoints = [...keyExpectations["a key of another agent"].on, ...(isNamed ? (["batch"] as const) : [])];
     const cells = await sendTrials(asking, "a key of another agent", endpoints);
@@ -190,7 +204,7 @@ export const oneAgentKeyTried = probe(
   },
 );
 
-/** Returns an agent that the key may not call, and that probably responds. */
+/** Returns an agent outside the key's restriction, preferably one that answers; `undefined` if none is known. */
 function otherAgent({ target: { agents }, discovery }: ProbeContext, allowed: readonly string[]): string | undefined {
   const unsuitable = [agents.slow, agents.slowStreaming, agents.timingOut, agents.failing, agents.failingInStream];
   const avoided = [...unsuitable, agents.overloaded, agents.unhealthy, agents.webhooked, ...allowed];
@@ -200,10 +214,16 @@ function otherAgent({ target: { agents }, discovery }: ProbeContext, allowed: re
 
 /** Requests with a key that is restricted to other addresses. */
 export interface OtherAddressTrials extends KeyTrials {
-  /** A request with a header that claims to come from an address of the list; `null` if the key was accepted before. */
+  /**
+   * A request whose `X-Forwarded-For` names an address that the key allows. `null` if the server accepted the key
+   * anyway.
+   */
   readonly claimed: Exchange | null;
   readonly isDirect: boolean;
-  /** Whether the list may name the public address of this machine, which the machine does not know. Absent in older evidence. */
+  /**
+   * Whether the key's list may contain the public address of this machine, which the harness cannot know. Absent in
+   * older evidence.
+   */
   readonly mayBeListed?: boolean;
 }
 

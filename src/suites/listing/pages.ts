@@ -9,7 +9,10 @@ interface Listing {
   readonly pagination: unknown;
 }
 
-/** The two fields of a listing, at the top level or inside the envelope, where the array itself may be `data` or `data.result`. */
+/**
+ * Returns the agents and the `pagination` of a listing. Both may be at the top level or in the envelope, where `data`
+ * or `data.result` may be the array itself.
+ */
 export function listingOf(exchange: Exchange): Listing {
   const body = bodyJson(exchange);
   const [data, result, metadata] = [

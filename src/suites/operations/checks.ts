@@ -27,22 +27,22 @@ import {
 } from "../shared/response.ts";
 import { formatValue } from "../../base/format-value.ts";
 
-/** Whether a response is an operation handle. One of its fields or its status is enough. */
+/** Whether a response is an operation handle. It has at least one field of a handle. */
 function isHandle(exchange: Exchange): boolean {
   const { operationId, status, checkUrl } = handleOf(exchange);
   return operationId !== undefined || checkUrl !== undefined || status === "pending" || hasStatus(exchange, 202);
 }
 
-/** Requests that should start an operation, the batch first. */
+/** Returns the requests that should start an operation, the batch first. */
 const startsOf = ({ submitted, started = null }: BatchSubmitted): Exchange[] =>
   [submitted, started].filter((each) => each !== null);
 
-/** Responses with an operation handle. */
+/** Returns the responses that are operation handles. */
 const handlesOf = (evidence: BatchSubmitted): Exchange[] =>
   startsOf(evidence).filter((each) => isSuccess(each) && isHandle(each));
 
-/** Says why there is no handle to judge; `null` if there is one. */
-function withoutHandle(evidence: BatchSubmitted): Unproven | null {
+/** Returns why no response is a handle; `null` if one is. */
+function missingHandle(evidence: BatchSubmitted): Unproven | null {
   if (handlesOf(evidence).length > 0) return null;
   const [refused] = startsOf(evidence).filter((each) => !isSuccess(each));
   if (refused === undefined)
@@ -51,8 +51,8 @@ function withoutHandle(evidence: BatchSubmitted): Unproven | null {
   return unproven(`${what} was not accepted (${outcomeOf(refused)})`);
 }
 
-/** Checks every operation handle of the run. */
-const onHandles = (
+/** Creates a check of every operation handle of the run. */
+const checkHandles = (
   clause: "OPS-1" | "OPS-2" | "OPS-3",
   say: (handle: Handle, exchange: Exchange) => Mismatch | null | undefined,
 ): Check =>
@@ -78,7 +78,7 @@ const onHandles = (
       },
       judge: (exchange) => say(handleOf(exchange), exchange),
       whenEmpty: ({ batch }) =>
-        withoutHandle(batch) ?? unproven("there is no `operation_id` to compare it with (OPS-1), or no JSON to read"),
+        missingHandle(batch) ?? unproven("there is no `operation_id` to compare it with (OPS-1), or no JSON to read"),
       noun: "handles",
     },
   );
@@ -86,13 +86,13 @@ const onHandles = (
 const noBatchPath = unproven("the path of a batch is not known", need("paths.batch"));
 
 export const operations = suite("Operations and batch", [
-  onHandles("OPS-1", ({ operationId }) =>
+  checkHandles("OPS-1", ({ operationId }) =>
     typeof operationId === "string" ? null : { expected: "`operation_id`, a string", actual: formatValue(operationId) },
   ),
-  onHandles("OPS-2", ({ status }) =>
+  checkHandles("OPS-2", ({ status }) =>
     status === "pending" ? null : { expected: "`status` is `pending`", actual: formatValue(status) },
   ),
-  onHandles("OPS-3", ({ operationId, checkUrl }, exchange) => {
+  checkHandles("OPS-3", ({ operationId, checkUrl }, exchange) => {
     if (typeof operationId !== "string") return undefined;
     return checkUrlsOf(exchange, operationId).some((each) => each === checkUrl)
       ? null

@@ -13,12 +13,12 @@ import { describeStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { awaitCondition } from "../webhooks/await-deliveries.ts";
 import { agentIdOf } from "../webhooks/create-webhook.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
-import { checkUrlsOf, fillAgentId, followToEnd, handleOf, startedId } from "./probes.ts";
+import { checkUrlsOf, fillAgentId, pollToEnd, handleOf, startedId } from "./probes.ts";
 
 const since = "1.2";
 const batchLength = 11;
 
-/** A batch of eleven queries, with the month's tokens before and after it. */
+/** A batch of eleven queries, and reads of usage before and after it. */
 interface LongBatch {
   readonly before: Exchange;
   readonly submitted: Exchange;
@@ -28,7 +28,7 @@ interface LongBatch {
 }
 
 /** Submits the batch. Returns `null` if the main key has few requests a minute. */
-export const elevenSubmitted = probe(
+export const longBatchCounted = probe(
   `a batch of ${batchLength} queries is submitted, and its tokens are counted`,
   {
     needs: ["paths.batch", "agents.answering"],
@@ -42,20 +42,20 @@ export const elevenSubmitted = probe(
   async (context): Promise<LongBatch | null> => {
     const { client, given, target, time } = context;
     if (hasFewRequests(target)) return null;
-    // On a real clock, further events of the agent with webhooks would disturb the retries of its deliveries.
+    // Without a test clock, more events of the agent with webhooks would mix with the retries of its deliveries.
     const agent = time.canAdvance ? agentIdOf({ target }) : given["agents.answering"];
     const mark = randomUUID();
     const batch = Array.from({ length: batchLength }, () => ({ query: `Hello. ${mark}` }));
     const before = await client.send("GET", "/usage");
     const submitted = await client.send("POST", fillAgentId(given["paths.batch"], agent), { json: { batch } });
     const id = startedId(submitted);
-    if (id !== null) await followToEnd(client, id, time);
+    if (id !== null) await pollToEnd(client, id, time);
     const completed = isSuccess(submitted) ? await completedWith(mark, context) : [];
     return { before, submitted, after: await client.send("GET", "/usage"), completed };
   },
 );
 
-/** Waits for the deliveries of the batch, and returns one for each execution. */
+/** Waits for `agent.completed` of each query in the batch, and returns one delivery for each execution. */
 async function completedWith(mark: string, { receiver, target, time }: ProbeContext): Promise<Delivery[]> {
   if (target.webhooks === null || !time.canAdvance) return [];
   const opened = await receiver();
@@ -71,15 +71,15 @@ async function completedWith(mark: string, { receiver, target, time }: ProbeCont
 
 const requestIdOf = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), "data", "request_id");
 
-const few = inapplicable("the key has few requests a minute");
+const fewRequests = inapplicable("the key has few requests a minute");
 
-/** Judges one field of the handle that the long batch is answered with. */
-const onHandle =
+/** Creates a judge of the handle in the response to the long batch. */
+const judgeHandle =
   (judge: (submitted: Exchange) => Finding<never>) =>
   (batch: LongBatch | null): Finding<never> => {
-    if (batch === null) return few;
+    if (batch === null) return fewRequests;
     const { submitted } = batch;
-    // The document gives no maximum length of a batch.
+    // The document names no maximum length of a batch, so a target may reject this one.
     if (!isSuccess(submitted)) return unproven(`the batch was not accepted (${describeStatus(submitted)})`);
     const { operationId, checkUrl, status } = handleOf(submitted);
     return operationId === undefined && checkUrl === undefined && status === undefined
@@ -87,9 +87,9 @@ const onHandle =
       : judge(submitted);
   };
 
-/** Judges that the month's tokens grow by the tokens that the deliveries of the batch report. */
+/** Judges that the month's tokens grow by as many as the deliveries of the batch report. */
 function judgeTokens(batch: LongBatch | null): Finding<never> {
-  if (batch === null) return few;
+  if (batch === null) return fewRequests;
   const { before, after, completed, submitted } = batch;
   const reported = completed.map((each) => getPath(deliveryJson(each), "data", "tokens_used"));
   const counts = reported.filter((each): each is number => Number.isInteger(each));
@@ -115,8 +115,8 @@ function judgeTokens(batch: LongBatch | null): Finding<never> {
 export const longBatchChecks: readonly Check[] = [
   check(
     "OPS-1",
-    elevenSubmitted,
-    onHandle((submitted) => {
+    longBatchCounted,
+    judgeHandle((submitted) => {
       const { operationId } = handleOf(submitted);
       return typeof operationId === "string"
         ? holds()
@@ -126,8 +126,8 @@ export const longBatchChecks: readonly Check[] = [
   ),
   check(
     "OPS-2",
-    elevenSubmitted,
-    onHandle((submitted) =>
+    longBatchCounted,
+    judgeHandle((submitted) =>
       handleOf(submitted).status === "pending"
         ? holds()
         : breach("`status` is `pending`", describeHandle(submitted), submitted),
@@ -136,8 +136,8 @@ export const longBatchChecks: readonly Check[] = [
   ),
   check(
     "OPS-3",
-    elevenSubmitted,
-    onHandle((submitted) => {
+    longBatchCounted,
+    judgeHandle((submitted) => {
       const { operationId, checkUrl } = handleOf(submitted);
       if (typeof operationId !== "string") return unproven("there is no `operation_id` to compare it with (OPS-1)");
       return checkUrlsOf(submitted, operationId).some((each) => each === checkUrl)
@@ -153,10 +153,10 @@ const describeHandle = (submitted: Exchange): string => {
   return JSON.stringify({ operation_id: operationId, status, check_url: checkUrl });
 };
 
-/** This check belongs to the suite `usage`. */
+/** The suite `usage` includes this check. */
 export const batchTokensCheck = check(
   "USE-8",
-  { batch: elevenSubmitted, sent: invokedWithWebhooks },
+  { batch: longBatchCounted, sent: invokedWithWebhooks },
   ({ batch }) => judgeTokens(batch),
   {
     as: "batch",

@@ -10,7 +10,7 @@ import { waitIfAllowed } from "../limits/exhaust.ts";
 import { fieldsOf, isSuccess } from "../shared/response.ts";
 import { getPath } from "../../base/json.ts";
 
-/** The fields of an operation handle, in any published shape; `undefined` if absent. */
+/** The fields of an operation handle, at the top level or in the envelope; `undefined` if absent. */
 export interface Handle {
   readonly operationId: unknown;
   readonly status: unknown;
@@ -18,23 +18,23 @@ export interface Handle {
 }
 
 export interface BatchSubmitted {
-  /** Batch path of the target file, with its placeholder; `null` if there is none. */
+  /** Path for batches in the target file, with its placeholder; `null` if it names none. */
   readonly path: string | null;
   readonly submitted: Exchange | null;
   /**
-   * Start of an operation at another path of the target file; `null` if there is no such path. Absent in the evidence
-   * of earlier versions.
+   * The start of an operation at another path of the target file; `null` if it names none. Absent in the evidence of
+   * earlier versions.
    */
   readonly started?: Exchange | null;
-  /** Polls of the operation, in order; empty if there was no handle. */
+  /** GET requests for the operation, in order; empty without a handle. */
   readonly polls: readonly Exchange[];
-  /** Control: an invoke with the first query of the batch. */
+  /** An invoke with the first query of the batch, as a control. */
   readonly control: Exchange;
 }
 
 const queries = [defaultQuery, "Good evening. Please answer in a few words."] as const;
 
-/** Time on the target's clock before each poll of an operation, with and without a test clock. */
+/** Time by the target's clock to wait before each GET of an operation, with and without a test clock. */
 const pollWaitsMs = { advanced: [0, 1000, 5000, 15_000, 40_000, 60_000, 180_000], real: [0, 500, 1500, 3000] } as const;
 
 const pollWaits = { mode: "optional", seconds: sumOf(pollWaitsMs.real) / 1000 } as const;
@@ -56,19 +56,19 @@ export const batchSubmitted = probe(
     const control = await client.invoke(agent, { query: queries[0] });
     const submitted = await post(path, { batch: queries.map((query) => ({ query })) });
     const started = await post(operation, { query: queries[0] });
-    // A second operation, whose handle is judged too. It ends while the first is polled, so that its usage is not
-    // attributed to the next probe.
+    // Starts a second operation, so that its handle is judged too. It ends while the first is polled: otherwise the
+    // next probe would count its tokens.
     if (submitted !== null && isSuccess(submitted) && !hasFewRequests(target))
       await post(path, { batch: [{ query: defaultQuery }] });
     const id = [submitted, started].flatMap((each) => startedId(each) ?? [])[0];
-    const polls = id === undefined ? [] : await followToEnd(client, id, time);
+    const polls = id === undefined ? [] : await pollToEnd(client, id, time);
     return { path, submitted, started, polls, control };
   },
 );
 
 const longBatch = [defaultQuery, ...queries];
 
-/** Submits a batch of three queries: a server may build the handle of a longer batch in another way. */
+/** Submits a batch of three queries, because a server may build the handle of a longer batch in another way. */
 export const longBatchSubmitted = probe(
   "a batch of three queries is submitted, and followed to its end",
   {
@@ -86,28 +86,28 @@ export const longBatchSubmitted = probe(
     const path = fillAgentId(given["paths.batch"], given["agents.answering"]);
     const submitted = await client.send("POST", path, { json: { batch: longBatch.map((query) => ({ query })) } });
     const id = startedId(submitted);
-    // Waits for the end, so that the next probe does not count these executions.
-    if (id !== null) await followToEnd(client, id, time);
+    // Waits for the end: otherwise the next probe would count these executions.
+    if (id !== null) await pollToEnd(client, id, time);
     return { submitted };
   },
 );
 
-/** The id of a started operation; `null` if there is none or it cannot be part of a path. */
+/** Returns the id of a started operation; `null` without one, or if it cannot be part of a path. */
 export function startedId(exchange: Exchange | null): string | null {
   const id = exchange !== null && isSuccess(exchange) ? handleOf(exchange).operationId : undefined;
   return typeof id === "string" && isSegment(id) ? id : null;
 }
 
-/** Fills in the agent of a path from the target file. */
+/** Returns a path of the target file with the agent's id in place of `{agent_id}`. */
 export const fillAgentId = (path: string, agent: string): string =>
   path.replaceAll("{agent_id}", encodedSegment(agent));
 
-/** Polls the operation a few times, until it has ended. */
-export async function followToEnd(client: Client, id: string, time: RunClock): Promise<Exchange[]> {
+/** Reads an operation until it is no longer pending, as often as `pollWaitsMs` says. Returns the exchanges. */
+export async function pollToEnd(client: Client, id: string, time: RunClock): Promise<Exchange[]> {
   const polls: Exchange[] = [];
   for (const ms of time.canAdvance ? pollWaitsMs.advanced : pollWaitsMs.real) {
     if (!(await waitIfAllowed(time, ms, "the operation is pending"))) break;
-    // The target's worker may run in real time, even if the clock was advanced.
+    // The target's worker may need real time after an advance of the clock.
     if (time.canAdvance && polls.length > 0) await time.sleepReal(time.settleMs);
     const poll = await client.send("GET", `/operations/${encodedSegment(id)}`);
     polls.push(poll);
@@ -124,7 +124,7 @@ function isPending(poll: Exchange): boolean {
   return statusOf(poll) === 429 || (typeof state === "string" && pendingStatus.test(state));
 }
 
-/** The status of the operation; `undefined` if the response has none. */
+/** Returns the `status` of an operation; `undefined` if the response has none. */
 export function stateOf(poll: Exchange): unknown {
   return isSuccess(poll) ? getPath(fieldsOf(poll, operationHandleFields), "status") : undefined;
 }
@@ -140,7 +140,7 @@ export function handleOf(exchange: Exchange): Handle {
   };
 }
 
-/** Accepted values of `check_url`, with and without the path prefix of the target's base URL. */
+/** Returns the accepted values of `check_url`: with and without the path of the target's base URL. */
 export function checkUrlsOf({ request: { url } }: Exchange, operationId: string): string[] {
   const prefix = new URL(url).pathname.replace(/\/v1\/.*$/, "");
   return [operationId, encodedSegment(operationId)].flatMap((id) => [

@@ -20,7 +20,7 @@ const entrypointExecuted = probe(
   },
 );
 
-/** An agent's details at the path that a user would try first. */
+/** Reads an agent's details at the path that a user would try first. */
 const agentDetailsRead = probe(
   "an agent's detailed information is read",
   { needs: ["agents.answering"], requests: 1, reads: true },
@@ -30,17 +30,17 @@ const agentDetailsRead = probe(
   }),
 );
 
-/** Fields that distinguish an agent's record from the envelope around it. */
+/** Fields by which an agent's record is told from the envelope around it. */
 const agentFields = ["agent_id", "agent_name", "agent_architecture", "entrypoints", "deployment"] as const;
 
-/** All agent records that the target shows, in detail and in the list. */
+/** Returns all records of agents that the target shows, in its list and under the agent's own path. */
 function recordsIn({ read, listing }: EvidenceOf<typeof agentDetailsRead>): unknown[] {
   const { agents } = listingOf(listing);
   const detail = isSuccess(read) ? [fieldsOf(read, agentFields)] : [];
   return [...detail, ...(Array.isArray(agents) ? agents : [])];
 }
 
-/** Distinct values of these fields in the records, each with the name of its field. */
+/** Returns the distinct values of some fields in the records, each with the name of its field. */
 const valuesOf = (records: readonly unknown[], ...names: readonly string[]): string[] => [
   ...new Set(
     records.flatMap((record) =>

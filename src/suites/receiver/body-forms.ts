@@ -1,19 +1,22 @@
 import type { DeliveryEvent } from "./event.ts";
 
-/** Prints an event as most services do: names in the usual order, no white space. A parser prints it again unchanged. */
+/**
+ * Writes an event as most services do: no white space, and the fields in their usual order. Parsing and writing it
+ * again gives the same text.
+ */
 export const compactJson = (event: object): string => JSON.stringify(event);
 
-/** Prints an event in ASCII: each character outside it, and each slash, is escaped. */
+/** Writes an event in ASCII, with escapes for all other characters and for slashes. */
 export const escapedJson = (event: object): string =>
   JSON.stringify(event)
     .replaceAll("/", String.raw`\/`)
     .replaceAll(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** Prints an event with white space that no serialiser writes, and a line feed at the end. */
+/** Writes an event with white space that no serialiser writes, and a line feed at the end. */
 export const spacedJson = (event: object): string =>
   ` ${JSON.stringify(event, null, "\t").replaceAll('": ', '"  : ').replaceAll("\n", "\r\n")}\n`;
 
-/** Prints an event with all names in reverse order, and a number with a final zero. */
+/** Writes an event with all fields in reverse order, and a number with a final zero. */
 export const reversedJson = (event: DeliveryEvent): string =>
   JSON.stringify(reversed(event)).replace('"execution_time":1.5', '"execution_time":1.50');
 

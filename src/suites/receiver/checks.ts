@@ -28,7 +28,7 @@ const isUnreachable = ({ exchange: { answer } }: SentDelivery): boolean =>
 
 const describe = ({ what, exchange }: SentDelivery): string => `${what}: ${outcomeOf(exchange)}`;
 
-/** Requires a property of each delivery. A delivery that found no connection proves nothing. */
+/** Judges that each delivery has a property. Leaves out deliveries that got no connection. */
 function judgeEach(sent: Sent, expected: string, isRight: (each: SentDelivery) => boolean): Finding<never> {
   const lost = sent.find(isUnreachable);
   if (lost !== undefined) return unproven(`a delivery found no connection (${describe(lost)})`);
@@ -38,8 +38,8 @@ function judgeEach(sent: Sent, expected: string, isRight: (each: SentDelivery) =
 }
 
 /**
- * Judges deliveries if the positive control was accepted. If the control was refused, neither an acceptance nor a refusal of
- * another delivery proves anything.
+ * Judges other deliveries if the receiver accepted the positive control. If it did not, its answers to others prove
+ * nothing.
  */
 function afterControl<R>(control: Sent, judge: () => R) {
   const refused = control.find((each) => !isAccepted(each));
@@ -95,7 +95,10 @@ const refusal = [
   ),
 ];
 
-/** Whether the status of an acceptance came in time. A refusal breaks another clause. */
+/**
+ * Whether the receiver accepted a delivery in time. A delivery that it refused also counts, because another clause
+ * judges that.
+ */
 const isInTime = ({ exchange: { answer, sentMs } }: SentDelivery): boolean =>
   answer.kind !== "answered" || answer.headMs - sentMs <= deliveryPolicy.responseTimeoutMs;
 
@@ -118,7 +121,7 @@ const observeOne = ({ control: right, tried }: Controlled<SentDelivery>) =>
 const observeAll = ({ control: right, tried }: Controlled<Sent>) =>
   afterControl(right, () => observed(tried.map(describe).join("; ")));
 
-/** Counts the outcomes of deliveries that were sent at once: `20 of 20 answered 200`. */
+/** Counts the outcomes of deliveries that were sent at the same time: `20 of 20 answered 200`. */
 function countOutcomes(sent: Sent): string {
   const counts = Map.groupBy(sent, ({ exchange }) => outcomeOf(exchange));
   return [...counts].map(([outcome, { length }]) => `${length} of ${sent.length}: ${outcome}`).join("; ");
@@ -135,4 +138,9 @@ const observations = [
 ];
 
 /** The checks of a webhook receiver. */
-export const receiving: Suite = suite("Receiving deliveries", [...acceptance, ...refusal, ...advice, ...observations]);
+export const receiverSuite: Suite = suite("Receiving deliveries", [
+  ...acceptance,
+  ...refusal,
+  ...advice,
+  ...observations,
+]);

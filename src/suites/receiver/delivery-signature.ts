@@ -10,13 +10,13 @@ import { headerNames } from "../../spec/headers.ts";
 export const deliverySignature = (body: string, secret: string): string =>
   createHmac("sha256", Buffer.from(secret, "utf8")).update(body, "utf8").digest("hex");
 
-/** The header that carries a signature. */
+/** Returns the header with a signature. */
 export const signatureHeader = (signature: string): Header => [headerNames.deliverySignature, signature];
 
-/** Another digit for each digit of a signature, so that no part of the signature is right. */
+/** Returns a signature whose every digit differs. */
 export const wrongSignature = (signature: string): string =>
   signature.replaceAll(/./g, (digit) => ((Number.parseInt(digit, 16) + 8) % 16).toString(16));
 
-/** A signature whose last digit alone is wrong. */
+/** Returns a signature whose last digit alone differs. */
 export const nearlyRightSignature = (signature: string): string =>
   signature.slice(0, -1) + wrongSignature(signature.slice(-1));

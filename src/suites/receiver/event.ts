@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { executionEvents, type WebhookEvent } from "../../spec/events.ts";
 import type { DeliverySender } from "../../run/send/delivery-sender.ts";
 
-/** A webhook delivery event, as the document lists its fields. */
+/** A webhook delivery event with the fields of the document. */
 export interface DeliveryEvent {
   readonly id: string;
   readonly type: string;
@@ -13,7 +13,10 @@ export interface DeliveryEvent {
   readonly deployment_id?: string;
 }
 
-/** Text of the events: plain, or outside ASCII to find a receiver that checks the signature over decoded text. */
+/**
+ * Texts of events: plain, and with characters outside ASCII. The second finds a receiver that decodes the body before
+ * it checks the signature.
+ */
 export const plainText = "How is the weather in Berlin?";
 export const textOutsideAscii = "Grüße aus 東京: 🙂 \u2028 ½";
 
@@ -23,7 +26,7 @@ interface EventOptions {
   readonly created?: Date;
 }
 
-/** Creates an event of a type. Each event has an id of its own. */
+/** Creates an event with a new id. */
 export function createEvent(
   type: string,
   { agent }: Pick<DeliverySender, "agent">,
@@ -41,7 +44,10 @@ export function createEvent(
 
 const isExecutionEvent = (type: string): boolean => executionEvents.some((event) => event === type);
 
-/** The data of an execution event. The document shows the fields for two types; other types get the common fields. */
+/**
+ * Returns the `data` of an execution event. The document shows it for two types; the other types get the fields that
+ * both have.
+ */
 function executionData(type: string, text: string): Readonly<Record<string, unknown>> {
   const common = { request_id: `req_${randomUUID()}`, input: { query: text } };
   if (type === "agent.completed") return { ...common, result: { answer: text }, execution_time: 1.5, tokens_used: 17 };
@@ -49,6 +55,6 @@ function executionData(type: string, text: string): Readonly<Record<string, unkn
   return { ...common, error: { code: "EXECUTION_ERROR", message: text, details: "the model did not answer" } };
 }
 
-/** The type of the events in most cases: `agent.completed` if the webhook subscribed to it. */
+/** Returns the type of most events: `agent.completed` if the webhook selects it, else another that it selects. */
 export const usualType = ({ events }: Pick<DeliverySender, "events">): WebhookEvent =>
   events.find((event) => event === "agent.completed") ?? events[0];

@@ -5,8 +5,8 @@ import type { DeliverySender, SentDelivery } from "../../run/send/delivery-sende
 import type { Pace } from "../../wire/pace.ts";
 import { deliveryProbe } from "../../run/probe.ts";
 
-/** Sends a body with a right signature. */
-const signed = (
+/** Sends a body with its right signature. */
+const sendSigned = (
   sender: DeliverySender,
   what: string,
   body: string,
@@ -19,30 +19,35 @@ const signed = (
     ...(pace && { pace }),
   });
 
-/** Adds the number of the webhook to the name of a case, if there are several webhooks. */
-const ofWebhook = (what: string, at: number, { secrets }: DeliverySender): string =>
+/** Adds the number of the webhook to the name of a case, if there is more than one webhook. */
+const nameWithWebhook = (what: string, at: number, { secrets }: DeliverySender): string =>
   secrets.length === 1 ? what : `${what}, webhook ${at + 1}`;
 
-/** Runs an action for each of several items, one after the other: deliveries at once are a case of their own. */
-async function inOrder<T>(items: readonly T[], send: (item: T, at: number) => Promise<SentDelivery>) {
+/** Sends a delivery for each item, one after the other. Concurrent deliveries are a case of their own. */
+async function sendInSequence<T>(items: readonly T[], send: (item: T, at: number) => Promise<SentDelivery>) {
   const sent: SentDelivery[] = [];
   for (const [at, item] of items.entries()) sent.push(await send(item, at));
   return sent;
 }
 
 /**
- * The positive control: a plain delivery with the right signature, for each secret. If it is refused, later cases prove
- * nothing.
+ * The positive control: a plain delivery with its right signature, for each secret. If the receiver refuses it, later
+ * cases prove nothing.
  */
 export const controlDelivered = deliveryProbe("a rightly signed delivery is sent for each secret", (sender) =>
-  inOrder(sender.secrets, (secret, at) =>
-    signed(sender, ofWebhook("the right signature", at, sender), compactJson(createEvent(usualType(sender), sender)), {
-      secret,
-    }),
+  sendInSequence(sender.secrets, (secret, at) =>
+    sendSigned(
+      sender,
+      nameWithWebhook("the right signature", at, sender),
+      compactJson(createEvent(usualType(sender), sender)),
+      {
+        secret,
+      },
+    ),
   ),
 );
 
-/** Sends the same event in several JSON texts, each with a right signature. */
+/** Sends one event as several JSON texts, each with its right signature. */
 export const formsDelivered = deliveryProbe("rightly signed deliveries are sent in several JSON texts", (sender) => {
   const event = (text?: string) => createEvent(usualType(sender), sender, text === undefined ? {} : { text });
   const forms: readonly [what: string, body: string][] = [
@@ -51,25 +56,25 @@ export const formsDelivered = deliveryProbe("rightly signed deliveries are sent 
     ["white space", spacedJson(event())],
     ["another order of keys", reversedJson(event())],
   ];
-  return inOrder(forms, ([what, body]) => signed(sender, what, body));
+  return sendInSequence(forms, ([what, body]) => sendSigned(sender, what, body));
 });
 
 export const undeployedDelivered = deliveryProbe("a delivery without `deployment_id` is sent", (sender) => {
   const { deployment_id: _, ...event } = createEvent(usualType(sender), sender);
-  return signed(sender, "no `deployment_id`", compactJson(event));
+  return sendSigned(sender, "no `deployment_id`", compactJson(event));
 });
 
 export const unknownFieldsDelivered = deliveryProbe("a delivery with unknown fields is sent", (sender) => {
   const event = createEvent(usualType(sender), sender);
   const data = { ...event.data, conformance_unknown: [1, null, { deep: true }] };
-  return signed(sender, "unknown fields", compactJson({ ...event, data, conformance_unknown: "text" }));
+  return sendSigned(sender, "unknown fields", compactJson({ ...event, data, conformance_unknown: "text" }));
 });
 
 export const typesDelivered = deliveryProbe("a delivery of each event type is sent", (sender) =>
-  inOrder(sender.events, (type) => signed(sender, type, compactJson(createEvent(type, sender)))),
+  sendInSequence(sender.events, (type) => sendSigned(sender, type, compactJson(createEvent(type, sender)))),
 );
 
-/** Sends deliveries whose signature is wrong in one way each, for each secret. */
+/** Sends deliveries with a wrong signature, each wrong in another way, for each secret. */
 export const wronglySignedDelivered = deliveryProbe("wrongly signed deliveries are sent", async (sender) => {
   const sent: SentDelivery[] = [];
   for (const [at, secret] of sender.secrets.entries()) {
@@ -83,8 +88,8 @@ export const wronglySignedDelivered = deliveryProbe("wrongly signed deliveries a
       ["a body that differs by one byte", body.replace("evt_", "evt-"), right],
     ];
     const send = ([what, text, signature]: (typeof cases)[number]): Promise<SentDelivery> =>
-      sender.deliver({ what: ofWebhook(what, at, sender), body: text, headers: [signatureHeader(signature)] });
-    sent.push(...(await inOrder(cases, send)));
+      sender.deliver({ what: nameWithWebhook(what, at, sender), body: text, headers: [signatureHeader(signature)] });
+    sent.push(...(await sendInSequence(cases, send)));
   }
   return sent;
 });
@@ -99,7 +104,7 @@ export const unsignedDelivered = deliveryProbe("a delivery without a signature i
 
 const minuteMs = 60_000;
 
-/** Sends one event twice at once and again later, and an older event after a newer one. */
+/** Sends one event twice at the same time and once more later, and an older event after a newer one. */
 export const duplicatesDelivered = deliveryProbe("events are sent twice, again later, and out of order", (sender) => {
   const now = Date.now();
   const created = (ms: number): Date => new Date(now - ms);
@@ -112,7 +117,7 @@ export const duplicatesDelivered = deliveryProbe("events are sent twice, again l
     ["an older event after it", older],
     ["the first event again, later", first],
   ];
-  return inOrder(deliveries, ([what, text]) => signed(sender, what, text));
+  return sendInSequence(deliveries, ([what, text]) => sendSigned(sender, what, text));
 });
 
 export const upperCaseDelivered = deliveryProbe("a signature in upper-case hexadecimal is sent", (sender) => {
@@ -122,24 +127,28 @@ export const upperCaseDelivered = deliveryProbe("a signature in upper-case hexad
 });
 
 export const unknownTypeDelivered = deliveryProbe("a delivery of an unknown event type is sent", (sender) =>
-  signed(sender, "the type `agent.conformance_unknown`", compactJson(createEvent("agent.conformance_unknown", sender))),
+  sendSigned(
+    sender,
+    "the type `agent.conformance_unknown`",
+    compactJson(createEvent("agent.conformance_unknown", sender)),
+  ),
 );
 
 const mebibyte = 1024 * 1024;
 
 export const largeDelivered = deliveryProbe("a delivery of 1 MiB is sent", (sender) =>
-  // White space after JSON is legal, so the receiver gets no field that it does not know.
-  signed(sender, "a body of 1 MiB", compactJson(createEvent(usualType(sender), sender)).padEnd(mebibyte)),
+  // The body is padded with white space, which is legal after JSON, so the receiver gets no unknown field.
+  sendSigned(sender, "a body of 1 MiB", compactJson(createEvent(usualType(sender), sender)).padEnd(mebibyte)),
 );
 
-/** Sends a body in 40 pieces at once, and a body in 8 pieces over about two seconds. */
+/** Sends a body in 40 pieces without pauses, and a body in 8 pieces over about two seconds. */
 export const piecesDelivered = deliveryProbe("deliveries are sent slowly, and in pieces", (sender) => {
   const paces: readonly [what: string, pace: Pace][] = [
     ["a body in 40 pieces", { pieces: 40, pauseMs: 0 }],
     ["a body in 8 pieces within 2 s", { pieces: 8, pauseMs: 250 }],
   ];
-  return inOrder(paces, ([what, pace]) =>
-    signed(sender, what, compactJson(createEvent(usualType(sender), sender)), { pace }),
+  return sendInSequence(paces, ([what, pace]) =>
+    sendSigned(sender, what, compactJson(createEvent(usualType(sender), sender)), { pace }),
   );
 });
 
@@ -148,7 +157,7 @@ const atOnce = 20;
 export const manyDelivered = deliveryProbe(`${atOnce} deliveries are sent at once`, (sender) =>
   Promise.all(
     Array.from({ length: atOnce }, (_, at) =>
-      signed(sender, `${at + 1} of ${atOnce} at once`, compactJson(createEvent(usualType(sender), sender))),
+      sendSigned(sender, `${at + 1} of ${atOnce} at once`, compactJson(createEvent(usualType(sender), sender))),
     ),
   ),
 );

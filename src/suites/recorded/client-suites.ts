@@ -7,22 +7,25 @@ import { suitesOfParty } from "../all.ts";
 import { type ObservedRuns, ranPlainly } from "../client/probes.ts";
 import { notInRecordings } from "./recorded-suites.ts";
 
-/** A check that needs what only the client's own settings say. */
+/** Skips a check that must know the client's settings, such as its signing secret. */
 const withoutSecret = (check: Check): Check =>
   check.clause === "CLI-10"
     ? { ...check, on: {}, judge: () => unproven("the secret that signs the requests is not known") }
     : check;
 
 /**
- * The suites of a client, for the requests of real clients that passed a proxy. Such requests may be wrong on purpose,
- * so most wrong ones are notes.
+ * The suites of a client, for requests of real clients that passed a recording proxy. Such requests may be wrong on
+ * purpose, so most violations are notes.
  */
 export const recordedClientSuites: readonly Suite[] = suitesOfParty("client").map(({ title, checks }) => ({
   title,
   checks: checks.map(withoutSecret),
 }));
 
-/** The evidence of a probe about a client, made of requests that passed a proxy. Nothing makes trouble there. */
+/**
+ * Returns requests that passed a recording proxy as the result of a probe of a client. The harness causes no trouble
+ * there.
+ */
 export function clientTrafficResult(
   { name }: Probe,
   exchanges: readonly Exchange[],

@@ -9,12 +9,12 @@ import { need } from "../../run/skip-reason.ts";
 import { usableKeys } from "../../target/target.ts";
 import { judgeKeyHistory, maxAdmittedWithin, type RunKeyHistory } from "../limits/key-history.ts";
 
-/** The admitted requests of a key whose tier is known. */
+/** The requests of a key whose tier is known, from a recording. */
 interface RecordedKey {
   readonly key: string;
   /**
-   * The key's requests without its refusals. Requests outside the recording may explain any refusal, but never an
-   * admission beyond a limit.
+   * The key's requests except those that got 429. Requests outside the recording may explain any 429, but no admission
+   * beyond a limit.
    */
   readonly history: RunKeyHistory;
   readonly wasRefused: boolean;
@@ -32,7 +32,7 @@ const recordedKeys = probe(
         limits,
         isFresh: false,
         hasClock: target.clock !== null,
-        samples: samples.filter((each) => !isRefused(each)).map(withLaterHead),
+        samples: samples.filter((each) => !isRefused(each)).map(withLatestEnd),
         stragglers: [],
         lookalikes: [],
       };
@@ -41,10 +41,13 @@ const recordedKeys = probe(
   }),
 );
 
-/** How much later than recorded a response may have begun. The `Date` header bounds it to a second. */
+/**
+ * How much later than recorded a response may have begun. The recording gives that time only by its `Date` header, in
+ * whole seconds.
+ */
 const maxLateMs = 1000;
 
-const withLaterHead = (sample: Sample): Sample => ({
+const withLatestEnd = (sample: Sample): Sample => ({
   ...sample,
   headMs: sample.headMs + maxLateMs,
   endMs: sample.endMs + maxLateMs,
@@ -55,7 +58,7 @@ const windows = {
   hour: { ms: hourMs, most: ({ perHour }: RunKeyHistory["limits"]) => perHour },
 } as const satisfies Partial<Record<LimitName, unknown>>;
 
-/** Judges that no key was admitted more often in a window than its tier publishes. */
+/** Judges that the target admitted no key more often in a window than the key's tier publishes. */
 function judgeWindow(keys: readonly RecordedKey[], name: keyof typeof windows): Finding<never> {
   if (keys.length === 0) return unproven("the tier of no key is known", need("tier"));
   for (const { key, history } of keys) {
@@ -69,7 +72,7 @@ function judgeWindow(keys: readonly RecordedKey[], name: keyof typeof windows): 
   return keys.some(isNear) ? holds() : unproven(`no key was refused near the limit of its ${name}`);
 }
 
-/** Checks of a key's history that hold whatever other clients did meanwhile, each with the suite that it belongs to. */
+/** Checks of a key's history that are right whatever the key sent outside the recording, each with its suite. */
 export const recordedLimitChecks: readonly { readonly suite: string; readonly check: Check }[] = [
   check("LIM-1", recordedKeys, ({ keys }) => judgeWindow(keys, "minute"), { as: "recorded", since: "1.1" }),
   check("LIM-3", recordedKeys, ({ keys }) => judgeWindow(keys, "hour"), { as: "recorded", since: "1.1" }),

@@ -5,29 +5,29 @@ import { type Enabler, need } from "../../run/skip-reason.ts";
 import { suites } from "../all.ts";
 import { recordedLimitChecks } from "./limit-checks.ts";
 
-/** The facts that a recording of other traffic shows. They decide which checks can judge it. */
-export interface RecordingFacts {
+/** Contents of a recording of traffic. Some checks need more than others. */
+export interface RecordingContents {
   /** Whether the recording shows when each request was sent and answered. */
   readonly times: boolean;
   /** Whether the recording shows when each event of a stream arrived. */
   readonly eventTimes: boolean;
   /** Whether the recording shows which requests had the same key. */
   readonly keys: boolean;
-  /** Whether the recording shows the recorder's own time of day. */
+  /** Whether the recording shows the recorder's time of day. */
   readonly clock: boolean;
 }
 
-/** The facts of a recording that shows everything that can be seen of traffic. */
-export const allFacts: RecordingFacts = { times: true, eventTimes: true, keys: true, clock: true };
+/** A recording that contains everything. */
+export const completeRecording: RecordingContents = { times: true, eventTimes: true, keys: true, clock: true };
 
-/** The reason to skip every check that needs requests of its own. */
+/** Reason to skip a check that needs requests of its own. */
 export const notInRecordings = "a recording of other traffic does not show this";
 
 /**
- * The reason not to judge a recording by a check: a fact that the recording lacks, or requests of other clients that it
- * does not show.
+ * Why a check cannot judge a recording: the recording lacks a fact, or the check must know all requests with a key, of
+ * which other clients may have sent some.
  */
-type Exclusion = keyof RecordingFacts | "own requests only";
+type Exclusion = keyof RecordingContents | "own requests only";
 
 const exclusionReasons: Readonly<Record<Exclusion, string>> = {
   times: "the recording does not have the time of every request",
@@ -38,8 +38,8 @@ const exclusionReasons: Readonly<Record<Exclusion, string>> = {
 };
 
 /**
- * Checks that assume more than a recording shows, by id. `own requests only`: the check compares counters of a key, and
- * so must know every request with the key.
+ * Checks that need more than a recording shows, by id. With `own requests only`, they compare counters of a key, so
+ * they must know every request with the key.
  */
 const exclusions: Readonly<Record<string, Exclusion>> = {
   "HDR-12": "own requests only",
@@ -66,20 +66,20 @@ const exclusions: Readonly<Record<string, Exclusion>> = {
 export const excludedChecks: readonly string[] = Object.keys(exclusions);
 
 /**
- * Returns the suites of a server for a recording of other traffic. They judge every recorded exchange, as a run judges
- * its own. A check that needs requests of its own is skipped, and so is one that would need a fact that is missing.
+ * Returns the suites of a server for a recording. They judge every recorded exchange, as in a run. Checks are skipped
+ * if they need requests of their own, or a fact that the recording lacks.
  */
-export const recordedSuites = (facts: RecordingFacts): Suite[] =>
+export const recordedSuites = (facts: RecordingContents): Suite[] =>
   suites.map(({ title, checks }) => ({
     title,
     checks: [
-      // A check that only repeats another for the requests of later probes adds nothing to a recording.
-      ...checks.filter(({ widens }) => widens === undefined).map((each) => forRecording(each, facts)),
+      // A check that only repeats another for the requests of later probes has nothing to judge in a recording.
+      ...checks.filter(({ widens }) => widens === undefined).map((each) => adaptToRecording(each, facts)),
       ...(facts.times ? recordedLimitChecks : []).filter(({ suite }) => suite === title).map(({ check }) => check),
     ],
   }));
 
-function forRecording(check: Check, facts: RecordingFacts): Check {
+function adaptToRecording(check: Check, facts: RecordingContents): Check {
   const exclusion = exclusions[check.id];
   const isExcluded = exclusion !== undefined && (exclusion === "own requests only" || !facts[exclusion]);
   const [reviews, others] = splitProbes(probesOf(check.on));
@@ -102,8 +102,8 @@ function forRecording(check: Check, facts: RecordingFacts): Check {
 }
 
 /**
- * Removes the settings that a finding recommends: no setting adds anything to a recording. Only the tier of a key can
- * be given later.
+ * Removes the settings that a finding recommends: no setting adds requests to a recording. Only the tier of a key can
+ * be stated afterwards.
  */
 function withoutNeeds(finding: Finding | Observation): Finding | Observation {
   const bare =
@@ -118,13 +118,13 @@ const namesTier = (needs: Enabler | null): boolean => needs !== null && JSON.str
 function splitProbes(probes: ProbesByName): readonly [reviews: ProbesByName, others: readonly string[]] {
   const entries = Object.entries(probes);
   return [
-    Object.fromEntries(entries.filter(([, each]) => onlyReads(each))),
-    entries.flatMap(([name, each]) => (onlyReads(each) ? [] : [name])),
+    Object.fromEntries(entries.filter(([, each]) => readsOnlyExchanges(each))),
+    entries.flatMap(([name, each]) => (readsOnlyExchanges(each) ? [] : [name])),
   ];
 }
 
-/** Whether a probe only reads exchanges. One that needs something also reads deliveries, which recordings lack. */
-const onlyReads = ({ stage, needs }: Probe): boolean => stage === "review" && needs.length === 0;
+/** Whether a probe only reads exchanges of the run. Probes with needs also read deliveries, which recordings lack. */
+const readsOnlyExchanges = ({ stage, needs }: Probe): boolean => stage === "review" && needs.length === 0;
 
 const skipped = (check: Check, reason: string): Check => ({
   ...check,
@@ -135,14 +135,14 @@ const skipped = (check: Check, reason: string): Check => ({
   judge: () => unproven(reason),
 });
 
-/** Thrown when a check reads the evidence of a probe that did not run. */
+/** A check has read the evidence of a probe that did not run. */
 class NotRecorded extends Error {
   override readonly name = "NotRecorded";
 }
 
 /**
- * Judges without the evidence of some probes. Many checks name a probe only so that a run sends its requests. A check
- * that reads the evidence of such a probe is unproven.
+ * Judges a recording by a check although some of its probes did not run. Many checks name a probe only so that a run
+ * sends its requests. If the check reads the evidence of such a probe, the finding is `unproven`.
  */
 function judgeWithout(
   names: readonly string[],

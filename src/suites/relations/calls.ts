@@ -7,7 +7,7 @@ import { breach, holds, inapplicable, unproven } from "../../run/judge/finding.t
 import type { EndpointName } from "../../spec/endpoints.ts";
 import { allExchanges, type AllExchanges, byEndpoint } from "../shared/all-exchanges.ts";
 import { isSuccess, outcomeOf } from "../shared/response.ts";
-import { repeats } from "../invoke/sessions.ts";
+import { repeatsAnyWord } from "../invoke/sessions.ts";
 import { eventsOf, isEventStream, readEvents, describeSequence } from "../stream/events.ts";
 import { streamed } from "../stream/probes.ts";
 import { invokeFields } from "./executions.ts";
@@ -35,7 +35,10 @@ const successesOf = (all: AllExchanges, endpoint: EndpointName): Exchange[] =>
 
 const isCount = (value: unknown): value is number => Number.isInteger(value);
 
-/** Checks of invoke and stream: `max_tokens` against usage, the sum of tokens, and streams that time out. */
+/**
+ * Creates the checks that invoke and stream share: `max_tokens` against usage, the sum of tokens, and streams that time
+ * out.
+ */
 const sharedRules = [
   relation(
     "INV-15",
@@ -107,12 +110,12 @@ const sharedRules = [
 ];
 
 /**
- * Endpoints whose successful responses have no field `status` of their own. If the `status` of such a response is
- * `error`, it belongs to the generic envelope and means a failure.
+ * Endpoints whose successful responses have no `status` of their own. A `status` of `error` there belongs to the
+ * generic envelope and contradicts the success.
  */
 const endpointsWithoutState = ["invoke", "list", "usage", "webhooks", "deliveries", "alerts", "keyUsage"] as const;
 
-/** Describes the part of a body that says that the request failed; `null` if there is none. */
+/** Describes the part of a body that reports a failure; `null` if there is none. */
 function errorPartOf(body: unknown): string | null {
   if (getPath(body, "status") === "error") return "`status` `error`";
   const code = getPath(body, "error", "code");
@@ -153,9 +156,9 @@ const severalSessions = check(
     const { control, first, third } = sessions;
     const failed = [control, first, third].map(({ response }) => response).find((each) => !isSuccess(each));
     if (failed !== undefined) return unproven(`an invoke in a session did not succeed (${outcomeOf(failed)})`);
-    if (!repeats(control.response, control.word))
+    if (!repeatsAnyWord(control.response, control.word))
       return unproven("the agent does not repeat earlier texts; see INV-18");
-    const forgotten = [first, third].find(({ texts, response }) => !repeats(response, ...texts));
+    const forgotten = [first, third].find(({ texts, response }) => !repeatsAnyWord(response, ...texts));
     if (forgotten === undefined) return holds();
     const { texts, opening, response } = forgotten;
     const actual = `no such word: ${formatValue(getPath(bodyJson(response), "result"))}`;

@@ -23,8 +23,8 @@ const noPages = unproven(
 );
 
 /**
- * Returns the pages of one listing. Returns `unproven` if the list changed meanwhile, or two agents of a page look the
- * same.
+ * Returns the pages of one listing. Returns `unproven` if the list changed in the meantime, or two agents on a page
+ * cannot be told apart.
  */
 function readPages(listed: readonly Exchange[]): readonly Page[] | Unproven {
   const pages = listed.flatMap((each) => pageOf(each) ?? []);
@@ -123,9 +123,7 @@ interface LimitPair extends Pair {
   readonly other: number;
 }
 
-/**
- * Pairs each response that reports a limit per minute with the first such response among all keys with equal limits.
- */
+/** Pairs each response whose `Limit` is per minute with the first such response of a key with the same tier limits. */
 function minuteLimitPairs(
   all: AllExchanges,
   keys: readonly { readonly key: string; readonly limits: TierLimits | null }[],
@@ -145,7 +143,7 @@ function minuteLimitPairs(
 }
 
 /**
- * Whether a `Limit` header reports the limit per minute, with or without the burst on top. HDR-10 (published limits)
+ * Whether the number in a `Limit` header is the limit per minute, with or without the burst. HDR-10 (published limits)
  * judges other numbers.
  */
 const isOfMinute = (limit: number, { perHour, perMinute, burst }: TierLimits): boolean =>

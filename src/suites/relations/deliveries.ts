@@ -30,14 +30,14 @@ const between = "delivery and response";
 const noPair = unproven("no delivery of `agent.completed` can be matched with a response; see HOOK-8 and HOOK-17");
 
 /**
- * Returns the finding if no pair could be compared. It is `inapplicable` if pairs exist, because an optional field may
- * be missing in either message.
+ * Returns the finding if no pair could be compared. If there are pairs, it is `inapplicable`: the field is optional and
+ * missing in one message of each pair.
  */
-const notInBoth = ({ all, arrived }: EvidenceOf<typeof on>): Finding<never> =>
+const nothingCompared = ({ all, arrived }: EvidenceOf<typeof on>): Finding<never> =>
   reportedExecutions(all)(arrived).length === 0 ? noPair : inapplicable("no delivery and its response both show it");
 
 /** Creates a check that compares each delivery with the response to the request that it reports. */
-const onReports = (
+const checkReports = (
   clause: "HOOK-42" | "HOOK-43",
   as: string,
   judge: (pair: ReportedExecution) => Mismatch | null | undefined,
@@ -47,13 +47,14 @@ const onReports = (
     between,
     pairs: ({ all, arrived }) => reportedExecutions(all)(arrived),
     judge,
-    otherwise: notInBoth,
+    otherwise: nothingCompared,
   });
 
 const isCompleted = (delivery: Delivery): boolean => eventTypeOf(delivery) === "agent.completed";
 
 /**
- * Compares the delivered and the responded value of a field. Returns `undefined` unless both have the expected type.
+ * Compares a value in a delivery with the value in the response. Returns `undefined` unless both have the expected
+ * type.
  */
 function compare<T>(
   name: string,
@@ -74,8 +75,8 @@ const isText = (value: unknown): value is string => typeof value === "string";
 const isCount = (value: unknown): value is number => Number.isInteger(value);
 
 /**
- * Compares the strings that both results have at the same path. Either result may have more fields. Two timestamps are
- * not compared, because their spellings may differ.
+ * Compares the strings that both results have at the same path. Either result may have more fields. Timestamps are left
+ * out, because the same time can be written in two ways.
  */
 function resultMismatch(delivered: unknown, responded: unknown, path = "result"): Mismatch | null | undefined {
   if (isText(delivered) && isText(responded))
@@ -87,7 +88,7 @@ function resultMismatch(delivered: unknown, responded: unknown, path = "result")
   return found.find((each) => each !== null && each !== undefined) ?? (found.includes(null) ? null : undefined);
 }
 
-/** Returns how an execution ended, according to its response; `null` if the response does not say. */
+/** Returns how an execution ended by its response; `null` if the response does not show it. */
 function endOf({ first }: ReportedExecution): "completed" | "failed" | null {
   if (isEventStream(first)) {
     const [isDone, isError] = ["done", "error"].map((end) => eventsOf(first).some(({ name }) => name === end));
@@ -98,11 +99,11 @@ function endOf({ first }: ReportedExecution): "completed" | "failed" | null {
   return is2xx(statusOf(first)) && getPath(invokeFields(first), "result") !== undefined ? "completed" : null;
 }
 
-/** Whether the harness read a stream to its end. Otherwise the server may have continued, so the durations differ. */
+/** Whether a stream arrived up to its last event. If not, the server may have gone on, so the durations may differ. */
 const isWholeStream = (exchange: Exchange): boolean =>
   isEventStream(exchange) && exchange.answer.kind === "answered" && exchange.answer.ending.kind === "complete";
 
-/** Pairs the first event that ends an execution with each later one for the same execution. */
+/** Pairs the first event that reports the end of an execution with each later one for the same execution. */
 const endsOfExecutions = (
   ends: readonly Delivery[],
 ): (Pair & { readonly first: Delivery; readonly second: Delivery })[] =>
@@ -115,8 +116,8 @@ const endsOfExecutions = (
 const timedOutProbes = { ended: timingOutWithWebhooks, arrived: allDeliveries };
 
 /**
- * Whether an `agent.completed` reports the invoke that timed out. If its request id differs from that of the timeout, a
- * gateway may have sent the query twice.
+ * Whether `agent.completed` belongs to the execution that timed out. If both have a request id and the ids differ, it
+ * does not: a gateway may have sent the query twice.
  */
 function isOfTimeout(completed: Delivery, timeout: Delivery, invoked: Exchange): boolean {
   const [agent, itsAgent] = [completed, timeout].map((each) => getPath(deliveryJson(each), "agent_id"));
@@ -128,8 +129,8 @@ function isOfTimeout(completed: Delivery, timeout: Delivery, invoked: Exchange):
 }
 
 /**
- * Whether `agent.completed` was created before `agent.timeout`. A later one is legal: the agent may end after its
- * timeout, or be tried again.
+ * Whether `agent.completed` was created before `agent.timeout`. A later one is legal: the agent may have finished after
+ * its timeout, or run again.
  */
 function isBeforeTimeout(completed: Delivery, timeout: Delivery): boolean {
   const [completedMs = NaN, timeoutMs = NaN] = [completed, timeout].map((each) => {
@@ -140,8 +141,8 @@ function isBeforeTimeout(completed: Delivery, timeout: Delivery): boolean {
 }
 
 /**
- * Judges that the target reports no completion of an execution that timed out. Only a 500 proves the timeout, because a
- * 504 may come from a gateway.
+ * Judges that the target does not report an execution that timed out as completed. Only a 500 proves the timeout,
+ * because a gateway may have sent a 504.
  */
 function judgeTimeout({ ended: { invoked, deliveries }, arrived }: EvidenceOf<typeof timedOutProbes>): Finding<never> {
   if (hasStatus(invoked, 504)) return inapplicable("the invoke ended with 504, which may be a gateway's");
@@ -164,7 +165,7 @@ function judgeTimeout({ ended: { invoked, deliveries }, arrived }: EvidenceOf<ty
 }
 
 export const deliveryRelations = [
-  onReports("HOOK-42", "request_id", ({ first, second }) =>
+  checkReports("HOOK-42", "request_id", ({ first, second }) =>
     isCompleted(second)
       ? compare(
           "request_id",
@@ -174,10 +175,10 @@ export const deliveryRelations = [
         )
       : undefined,
   ),
-  onReports("HOOK-42", "result", ({ first, second }) =>
+  checkReports("HOOK-42", "result", ({ first, second }) =>
     isCompleted(second) ? resultMismatch(dataOf(second, "result"), getPath(invokeFields(first), "result")) : undefined,
   ),
-  onReports("HOOK-42", "tokens", ({ first, second }) =>
+  checkReports("HOOK-42", "tokens", ({ first, second }) =>
     isCompleted(second)
       ? compare("tokens_used", dataOf(second, "tokens_used"), reportedTokens(first), isCount)
       : undefined,
@@ -191,14 +192,15 @@ export const deliveryRelations = [
       const seconds = dataOf(second, "execution_time");
       if (typeof seconds !== "number") return undefined;
       if (!isWholeStream(first)) return unitMismatch("data.execution_time", seconds, tookMs);
-      // Uses the longer of two times, because the server may measure the duration after a later advance of the clock.
+      // The server may have measured the duration after a later advance of the clock, so the longer of two times is the
+      // bound.
       const untilDeliveryMs = first.answer.endMs - first.sentMs + second.clockAtMostMs - first.clockMs;
       const done = readEvents(first, "done")[0]?.data["execution_time"];
       return streamTimeMismatch(seconds, { done, tookMs: Math.max(tookMs, untilDeliveryMs) });
     },
     otherwise: noPair,
   }),
-  onReports("HOOK-43", "as the response", (pair) => {
+  checkReports("HOOK-43", "as the response", (pair) => {
     const [end, type] = [endOf(pair), isCompleted(pair.second) ? "completed" : "failed"];
     if (end === null) return undefined;
     return end === type

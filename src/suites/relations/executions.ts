@@ -16,7 +16,7 @@ import type { Pair } from "./relation.ts";
 export interface ReportedExecution extends Pair {
   readonly first: Exchange;
   readonly second: Delivery;
-  /** The longest time that the request may have taken, by the target's clock. */
+  /** Maximum duration of the request by the target's clock, in milliseconds. */
   readonly tookMs: number;
 }
 
@@ -35,25 +35,24 @@ export const endedExecutions = ({ deliveries }: AllDeliveries): Delivery[] => [
 ];
 
 /**
- * Pairs deliveries with the reported requests. If a delivery repeats its query, the unique text in the query identifies
- * the request. Otherwise the request id does, unless the target gives one id to several requests.
+ * Pairs deliveries with the requests that they report. The unique text in a query identifies the request if the
+ * delivery repeats the query. Otherwise the request id does, unless the target gave one id to several requests.
  */
 export const reportedExecutions = memoizeByObject((all: AllExchanges) =>
   memoizeByObject((arrived: AllDeliveries): readonly ReportedExecution[] => {
     const tookMs = maxDurationIn(all);
     const calls = agentCallsOf(all);
     const byMark = uniqueBy(calls, markOf);
-    const byId =
-      haveUniqueIds(calls) && isOneProcess(all) ? uniqueBy(calls, requestIdOf) : new Map<unknown, Exchange>();
+    const byId = haveUniqueIds(calls) && hadNoOutage(all) ? uniqueBy(calls, requestIdOf) : new Map<unknown, Exchange>();
     return endedExecutions(arrived).flatMap((second) => {
       const first = byMark.get(markIn(second, byMark)) ?? byId.get(dataOf(second, "request_id"));
-      return first !== undefined && isAbout(second, first) ? [{ first, second, tookMs: tookMs(first) }] : [];
+      return first !== undefined && canReport(second, first) ? [{ first, second, tookMs: tookMs(first) }] : [];
     });
   }),
 );
 
-/** Whether the target had no outage. A restarted server may give the same request ids again. */
-const isOneProcess = ({ returnsMs = [] }: AllExchanges): boolean => returnsMs.length === 0;
+/** Whether the target had no outage. After one, a restarted server may give the same request ids again. */
+const hadNoOutage = ({ returnsMs = [] }: AllExchanges): boolean => returnsMs.length === 0;
 
 const agentCallsOf = (all: AllExchanges): Exchange[] =>
   (["invoke", "stream"] as const).flatMap((endpoint) => byEndpoint(all).get(endpoint) ?? []);
@@ -65,15 +64,15 @@ function haveUniqueIds(calls: readonly Exchange[]): boolean {
 
 const mark = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
-/** Returns the unique text (a UUID) in a request's query. Probes add it to queries whose delivery they expect. */
+/** Returns the unique text (a UUID) that probes add to a query if they expect its delivery; `undefined` without one. */
 function markOf({ request }: Exchange): string | undefined {
   const query = getPath(sentJson(request), "query");
   return typeof query === "string" ? query.match(mark)?.[0] : undefined;
 }
 
 /**
- * Returns the unique text of a known query in a delivery's `input`. Returns `undefined` if the input has several of
- * these texts, because it may also contain earlier queries of the session.
+ * Returns the unique text of a known query in a delivery's `input`. `undefined` if there are several, because the input
+ * may also contain earlier queries of the session.
  */
 function markIn(delivery: Delivery, known: ReadonlyMap<unknown, Exchange>): string | undefined {
   const found = new Set(JSON.stringify(dataOf(delivery, "input") ?? null).match(mark));
@@ -81,7 +80,7 @@ function markIn(delivery: Delivery, known: ReadonlyMap<unknown, Exchange>): stri
   return others.length === 0 ? first : undefined;
 }
 
-/** Maps a value to its exchange, if exactly one exchange has the value. */
+/** Maps each value to its exchange. Leaves out values that several exchanges have. */
 function uniqueBy(exchanges: readonly Exchange[], valueOf: (exchange: Exchange) => unknown): Map<unknown, Exchange> {
   const groups = Map.groupBy(
     exchanges.filter((each) => valueOf(each) !== undefined),
@@ -92,8 +91,8 @@ function uniqueBy(exchanges: readonly Exchange[], valueOf: (exchange: Exchange) 
   );
 }
 
-/** Whether agent, query and time allow that a delivery reports a request. */
-function isAbout(delivery: Delivery, exchange: Exchange): boolean {
+/** Whether a delivery can report a request: neither agent, query nor time contradicts it. */
+function canReport(delivery: Delivery, exchange: Exchange): boolean {
   const segment = agentInPath(exchange);
   const [agent, query] = [getPath(deliveryJson(delivery), "agent_id"), getPath(dataOf(delivery, "input"), "query")];
   const sent = getPath(sentJson(exchange.request), "query");

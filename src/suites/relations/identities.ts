@@ -22,8 +22,8 @@ interface TwoCreations extends Pair {
 }
 
 /**
- * Pairs each creation with an earlier creation that got the same id, or else with the first one. Leaves out an earlier
- * creation with an equal body, because the target may return the same object for a repeated request.
+ * Pairs each creation with an earlier one that got the same id, or else with the first one. Earlier creations with an
+ * equal body are left out: the target may return the same object for a repeated request.
  */
 const creationPairs = (
   all: AllExchanges,

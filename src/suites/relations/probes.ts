@@ -14,10 +14,10 @@ import { awaitDeliveries } from "../webhooks/await-deliveries.ts";
 
 const since = "1.1";
 
-/** Invokes of a degraded agent between two health reports. */
+/** Invokes of a degraded agent, with a health report before and one after them. */
 export interface DegradedInvoked {
   readonly before: Exchange;
-  /** Invokes of the degraded agent: one, or two if the first failed. */
+  /** One invoke, or two if the first failed. */
   readonly invoked: readonly Exchange[];
   readonly after: Exchange;
 }
@@ -40,8 +40,8 @@ export const degradedInvoked = probe(
 const maxSlowMs = 35_000;
 
 /**
- * Creates a webhook for a slow agent and invokes the agent. Runs late, because other probes invoke the slow agent
- * often, and the webhook would get all their events.
+ * Creates a webhook for a slow agent and invokes the agent. Runs late: other probes invoke the slow agent often, and
+ * the webhook would get all their events.
  */
 export const slowWithWebhook = probe(
   "a slow agent that has a webhook is invoked, and streams",
@@ -72,7 +72,7 @@ export const slowWithWebhook = probe(
   },
 );
 
-/** Maximum time, by the target's clock, to wait for an agent's own timeout. */
+/** Maximum time by the target's clock to wait until an agent runs into its timeout. */
 const maxTimeoutMs = 60_000;
 const timeoutStepMs = 5000;
 
@@ -82,7 +82,8 @@ export const timedOutInStream = probe(
     needs: ["agents.timingOut"],
     requests: 1,
     waits: { mode: "reserved", seconds: maxTimeoutMs / 1000 },
-    // Runs late, because it advances the test clock in large steps. No other probe may measure durations meanwhile.
+    // Runs late, because it advances the test clock in large steps, which would disturb the durations that other probes
+    // measure.
     stage: "coverage",
     since,
   },
@@ -95,23 +96,28 @@ export const timedOutInStream = probe(
   }),
 );
 
-/** Calls of a session that continues after other sessions have begun. */
+/** A session that other sessions interrupt, and a question in it after them. */
 export interface InterruptedSession {
-  /** Texts of the session's earlier calls. Leaves out the latest call's text, because any agent may repeat that. */
+  /**
+   * Words of the session's earlier calls. The call before the question is left out, because any agent may repeat its
+   * latest query.
+   */
   readonly texts: readonly string[];
   readonly opening: Exchange;
-  /** The response to the question for one of these texts. */
+  /** The response to the question for one of these words. */
   readonly response: Exchange;
 }
 
 export interface SessionsAtOnce {
-  /** A call of the first session before the others begin. It shows whether the agent repeats earlier texts at all. */
+  /**
+   * A question in the first session before the others begin. It shows whether the agent repeats earlier words at all.
+   */
   readonly control: { readonly word: string; readonly response: Exchange };
   readonly first: InterruptedSession;
   readonly third: InterruptedSession;
 }
 
-/** Keeps three sessions at once. Returns `null` if the main key has a small limit per minute. */
+/** Holds three sessions at the same time. Returns `null` if the main key has a small limit per minute. */
 export const sessionsAtOnce = probe(
   "an agent is told a word in each of three sessions, and then asked for it in the first and the third",
   { needs: ["agents.remembering"], requests: (target) => (hasFewRequests(target) ? 0 : 6), since },

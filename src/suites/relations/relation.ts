@@ -5,25 +5,28 @@ import type { Probe } from "../../run/probe.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
 import type { JudgedId, ReadingOf } from "../../spec/clauses.ts";
 
-/** Two messages of a run about the same thing, such as a response and a delivery. */
+/** Two messages of a run that report the same fact, such as a response and a delivery. */
 export interface Pair {
-  /** The message to compare with. `null` if `second` is compared with its own request or fields. */
+  /**
+   * The message to compare with. `null` if the check compares `second` with its own request or with other fields of its
+   * own.
+   */
   readonly first: Proof | null;
   readonly second: Proof;
 }
 
 interface RelationOptions<E, T extends Pair, R extends string> {
-  /** A suffix of the check's id, after the clause. */
+  /** Suffix of the check's id, after the clause. */
   readonly as?: string;
-  /** Probes that add pairs. The check also works without them. */
+  /** More probes of the check, whose requests add pairs. */
   readonly also?: readonly Probe[];
-  /** Name of the pairs in two or three words, for the coverage in a report. */
+  /** Name of the pairs in two or three words, for a report's coverage. */
   readonly between: string;
-  /** All pairs of the run. */
+  /** Finds all pairs of the run. */
   readonly pairs: (evidence: E) => readonly T[];
   /** Compares a pair. Returns the mismatch, `null` if the messages agree, or `undefined` if the pair proves nothing. */
   readonly judge: (pair: T) => Mismatch | null | undefined;
-  /** The finding if no pair proves anything. */
+  /** Finding if no pair proves anything. */
   readonly otherwise: Finding<R> | ((evidence: E) => Finding<R>);
 }
 

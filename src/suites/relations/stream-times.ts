@@ -15,8 +15,8 @@ const on = { all: allExchanges, arrived: allDeliveries, sent: invokedWithWebhook
 const between = "delivery and `done` of a stream";
 
 /**
- * A duration that a delivery reports is in milliseconds if it is about 1000 times that of `done`. If the stream may
- * have taken so long, the factor must be 1000 exactly, but for errors of floating-point numbers.
+ * Bounds of delivered duration divided by that of `done` if the delivered one is in milliseconds. If the stream may
+ * have taken so many seconds, the quotient must be 1000 but for floating-point errors.
  */
 const minMillisecondsFactor = 700;
 const maxMillisecondsFactor = 1400;
@@ -24,16 +24,16 @@ const maxFactorError = 0.001;
 /** Tolerance for clocks, in seconds. */
 const clockSeconds = 0.05;
 
-/** The duration of one stream, in seconds by its delivery and by its `done`. */
+/** The duration of one stream, in seconds: by its delivery and by its `done` event. */
 interface ComparedTimes {
   readonly pair: ReportedExecution;
   readonly delivered: number;
   readonly done: number;
-  /** Whether the delivered duration may have been rounded up to whole seconds. */
+  /** Whether the target may have rounded the delivered duration up to whole seconds. */
   readonly mayBeRounded: boolean;
 }
 
-/** Pairs both durations of each stream, where both are above 0. */
+/** Returns both durations of each stream, if both are above 0. */
 function comparedTimes({ all, arrived }: EvidenceOf<typeof on>): ComparedTimes[] {
   const isWhole = (seconds: unknown): boolean => typeof seconds !== "number" || Number.isInteger(seconds);
   const roundsAll = eventsOfType(arrived.deliveries, "agent.completed").every((each) =>
@@ -49,8 +49,8 @@ function comparedTimes({ all, arrived }: EvidenceOf<typeof on>): ComparedTimes[]
 }
 
 /**
- * Judges the duration of one stream. `HOOK-42/execution_time` excuses every duration that is less than a second longer
- * than the stream took, because a server may round. A duration of 1000 times that of `done` has another unit.
+ * Returns a mismatch if the delivered duration of a short stream is in milliseconds. `HOOK-42/execution_time` cannot
+ * notice that: it accepts up to a second more than the stream took, because a server may round.
  */
 function unitMismatch({ pair, delivered, done, mayBeRounded }: ComparedTimes): Mismatch | null {
   const { first, second, tookMs } = pair;
@@ -65,7 +65,7 @@ function unitMismatch({ pair, delivered, done, mayBeRounded }: ComparedTimes): M
   return { expected: `\`data.execution_time\` about ${done}, as in \`done\``, actual: `${delivered}` };
 }
 
-/** Judges that the delivery of a short stream reports seconds, as `done` does. */
+/** Checks that the delivery of a short stream reports seconds, as `done` does. */
 export const streamTimesCheck = checkEvery("HOOK-42", on, {
   as: "execution_time of short streams",
   since: "1.2",

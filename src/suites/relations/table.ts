@@ -17,7 +17,7 @@ export const relations: readonly Check[] = [
 /** Returns the prefix of a check's clause, such as `HOOK`. */
 const sectionOf = ({ clause }: Check): string => clause.slice(0, clause.indexOf("-"));
 
-/** Adds to a suite the relations of its section of the document. The first check of the suite shows the section. */
+/** Adds the relations of its section to a suite. The clause of the suite's first check shows the section. */
 export const addRelations = ({ title, checks }: Suite): Suite => {
   const [first] = checks;
   const own = first === undefined ? [] : relations.filter((each) => sectionOf(each) === sectionOf(first));

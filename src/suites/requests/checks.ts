@@ -18,7 +18,7 @@ import {
   unproven,
 } from "../../run/judge/finding.ts";
 import { statusCodes } from "../../spec/errors.ts";
-import { keyRequired } from "../authentication/checks.ts";
+import { keyRequiredCheck } from "../authentication/checks.ts";
 import {
   type AllExchanges,
   allExchanges,
@@ -44,7 +44,7 @@ import {
 } from "./probes.ts";
 import { addressCheck } from "./transport-security.ts";
 
-/** Judges that one spelling of a request is accepted if a plain request is. */
+/** Judges that the target accepts a request in an unusual spelling if it accepts the plain one. */
 export function judgeSpelling(
   { together, plain, apart }: SpellingResult,
   spelling: Spelling,
@@ -66,10 +66,13 @@ const isDeclaredAsJson = ({ request: { headers, body } }: Exchange): boolean =>
 const acceptsEventStream = ({ request }: Exchange): boolean =>
   request.headers.some(([name, value]) => name.toLowerCase() === "accept" && value.includes("text/event-stream"));
 
-/** Place of an endpoint's fields in a body. `elsewhere` is neither of the published shapes, `null` means not found. */
+/**
+ * Location of an endpoint's fields in a body. `elsewhere` is neither of the published shapes; `null` means that the
+ * fields were not found.
+ */
 type ResponseShape = "top-level" | "envelope" | "elsewhere" | null;
 
-/** Endpoints whose shape the document leaves open, with a test for their own fields. */
+/** Endpoints whose shape the document leaves open, each with a test whether an object has its fields. */
 const ownFields = {
   list: (value: unknown): boolean =>
     isObject(getPath(value, "pagination")) || Array.isArray(getPath(value, "data")) || Array.isArray(value),
@@ -103,13 +106,15 @@ const isWithin = (body: unknown, isOwn: (value: unknown) => boolean, levels = 2)
     (inner) => isObject(inner) && (isOwn(inner) || (levels > 1 && isWithin(inner, isOwn, levels - 1))),
   );
 
-/** Whether a body is the envelope. A `status` next to a list and its `pagination` is only an extra field. */
+/**
+ * Whether a body is the envelope. A body with `pagination` is not: there, `status` is only an extra field of the list.
+ */
 const isEnveloped = (body: unknown): boolean =>
   typeof getPath(body, "status") === "string" &&
   getPath(body, "data") !== undefined &&
   getPath(body, "pagination") === undefined;
 
-/** Judges that all responses of an endpoint have the same published shape. */
+/** Creates a judge of whether all responses of an endpoint have the same published shape. */
 const judgeShape =
   (endpoint: OpenEndpoint) =>
   ({ all }: { readonly all: AllExchanges }): Finding<"top-level" | "envelope"> => {
@@ -144,7 +149,7 @@ function envelopeMismatch(exchange: Exchange): Breach | null {
 
 export const requests = suite("Common request rules", [
   addressCheck,
-  keyRequired,
+  keyRequiredCheck,
   check("REQ-3", { all: allExchanges, invokedOddly: invokedInOtherSpellings }, ({ all }) => {
     const sent = all.exchanges.filter((each) => hasValidKey(each, all) && isDeclaredAsJson(each));
     const refused = sent.find((each) => hasStatus(each, 415));

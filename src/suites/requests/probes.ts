@@ -3,7 +3,7 @@ import { agentPath, type SendOptions } from "../../run/send/client.ts";
 import { probe } from "../../run/probe.ts";
 import { hasStatus, isSuccess, describeNonJson } from "../shared/response.ts";
 
-/** Equivalent spellings of a request. */
+/** Unusual spellings of a request that mean the same. */
 const spellings = {
   whiteSpace: { text: '\n\t{ \r\n  "query"\t:\n"Hello."  } \r\n' },
   keyOrder: { text: '{"parameters":{},"query":"Hello."}' },
@@ -14,8 +14,8 @@ const spellings = {
 export type Spelling = keyof typeof spellings;
 
 /**
- * The response to one invoke that combines all spellings. If the spellings may be the reason why it failed, also the
- * response to a plain invoke. If that succeeded, also the response to each spelling alone.
+ * Responses to unusual spellings of one invoke. `together` combines all spellings. If they may be why it failed,
+ * `plain` has none of them. If `plain` succeeded, `apart` has each spelling alone.
  */
 export interface SpellingResult {
   readonly together: Exchange;
@@ -23,7 +23,7 @@ export interface SpellingResult {
   readonly apart: Partial<Readonly<Record<Spelling, Exchange>>>;
 }
 
-/** Whether an invoke succeeded with a complete body. */
+/** Whether an invoke succeeded and its whole response arrived. */
 export const isCompleteSuccess = (exchange: Exchange): boolean =>
   isSuccess(exchange) && exchange.answer.kind === "answered" && exchange.answer.ending.kind === "complete";
 
@@ -38,7 +38,7 @@ export const invokedInOtherSpellings = probe(
       ...spellings.gzip,
       text: '\n\t{ \r\n  "parameters" : {\n} ,\t"query"\t:\n"Hello."  } \r\n',
     });
-    if (together.answer.kind === "unanswered" || hasStatus(together, 401, 429) || isReadWell(together))
+    if (together.answer.kind === "unanswered" || hasStatus(together, 401, 429) || isReadCorrectly(together))
       return { together, plain: null, apart: {} };
     const plain = await send({ text: plainBody() });
     if (!isCompleteSuccess(plain)) return { together, plain, apart: {} };
@@ -48,13 +48,14 @@ export const invokedInOtherSpellings = probe(
   },
 );
 
-const isReadWell = (exchange: Exchange): boolean => isCompleteSuccess(exchange) && describeNonJson(exchange) === null;
+const isReadCorrectly = (exchange: Exchange): boolean =>
+  isCompleteSuccess(exchange) && describeNonJson(exchange) === null;
 
 function plainBody(): string {
   return '{"query":"Hello."}';
 }
 
-/** Length of a body that exceeds common gateway limits. The padding is white space, so that it costs no tokens. */
+/** Length of a body that exceeds limits of common gateways. It is padded with white space, which costs no tokens. */
 export const longBodyBytes = 300 * 1024;
 
 export const invokedWithLongBody = probe(
@@ -78,17 +79,17 @@ export const invokedWithoutJson = probe(
   },
 );
 
-/** The reads of the discovery. */
+/** Reads of the pre-flight discovery. */
 export interface DiscoveryReads {
   readonly listing: Exchange;
   readonly usage: Exchange;
-  /** Requests to other paths for a missing list or usage report. Older evidence has none. */
+  /** If the list or the usage report was missing, requests for it at other paths. Absent in older evidence. */
   readonly elsewhere?: readonly Exchange[];
 }
 
 /**
- * The list and the usage report that discovery read. If one was missing, this probe requests other paths for it;
- * otherwise it sends nothing.
+ * Returns the list and the usage report that the pre-flight discovery read. If one was missing, requests it at other
+ * paths.
  */
 export const discoveryReads = probe(
   "the list of agents and the usage are read",
@@ -96,8 +97,8 @@ export const discoveryReads = probe(
   async ({ client, discovery: { listing, usage }, target }): Promise<DiscoveryReads> => {
     const missing = [listing, usage].filter((each) => hasStatus(each, 404, 405));
     const elsewhere: Exchange[] = [];
-    // The request has an `Authorization` header of its own, so that the recorder does not count it against the client's
-    // key.
+    // With an `Authorization` header of its own, the request is not recorded as one of the client's key: the target may
+    // not count it.
     const options = { fromOrigin: true, authorization: `Bearer ${client.key.key}` } as const;
     for (const { request } of missing)
       for (const path of pathsElsewhere(request.url, target.baseUrl))
@@ -106,7 +107,7 @@ export const discoveryReads = probe(
   },
 );
 
-/** Returns two other paths for a URL: without the version segment of the base URL, and with the next version. */
+/** Returns two other paths for a URL: without the version segment, and with `/v2`. */
 function pathsElsewhere(url: string, baseUrl: string): string[] {
   const prefix = new URL(baseUrl).pathname.replace(/\/v1\/?$/, "");
   return ["", "/v2"].map((version) => `${prefix}${version}${url.slice(baseUrl.length)}`);

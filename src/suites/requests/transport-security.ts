@@ -22,7 +22,9 @@ local.addAddress("::1", "ipv6");
 local.addSubnet("fc00::", 7, "ipv6");
 local.addSubnet("fe80::", 10, "ipv6");
 
-/** Names that never resolve on the public Internet (RFC 6761, RFC 6762, RFC 9476, ICANN's `.internal`), and names without a dot. */
+/**
+ * Names that never resolve on the public Internet (RFC 6761, RFC 6762, RFC 9476, ICANN's `.internal`), or have no dot.
+ */
 const localName = /^[^.]+$|(?:^|\.)(?:localhost|local|internal|test|home\.arpa)$/i;
 
 /** Whether a URL's host is this machine or in a private network: loopback, link-local, private, unspecified, or a local name. */
@@ -52,7 +54,10 @@ export const addressInspected = probe(
   },
 );
 
-/** Judges the scheme and the certificate. Only a local address may do without TLS or have an untrusted certificate. */
+/**
+ * Judges the scheme of the address and its certificate. Only a local address may lack TLS or have an untrusted
+ * certificate.
+ */
 function judgeAddress({ listing, certificate }: TargetAddress): Finding<"https" | "local"> {
   const { url } = listing.request;
   const address = url.split("/").slice(0, 3).join("/");

@@ -14,7 +14,7 @@ import { streamed } from "../stream/probes.ts";
 
 const isDocumented = (exchange: Exchange): boolean => statusCodes.some((status) => status === statusOf(exchange));
 
-/** Whether a body arrived completely: not cut off by the harness, by a deadline or for its length. */
+/** Whether the whole body arrived: neither the harness, a deadline nor its length cut it off. */
 function hasWholeBody({ answer }: Exchange): boolean {
   return (
     answer.kind === "answered" &&
@@ -25,13 +25,13 @@ function hasWholeBody({ answer }: Exchange): boolean {
 
 const isOpenedStream = (exchange: Exchange): boolean => endpointOf(exchange) === "stream" && isSuccess(exchange);
 
-/** Whether a response is declared as an event stream, and has events if its body is complete. */
+/** Whether a response declares an event stream. If the whole body arrived, it must also have events. */
 const isEventStream = (exchange: Exchange): boolean =>
   mediaTypeOf(exchange) === "text/event-stream" &&
   exchange.answer.kind === "answered" &&
   (exchange.answer.events.length > 0 || !hasWholeBody(exchange));
 
-/** Whether a response is a list of agents or a usage report. Other pages of a site answer 200 as well. */
+/** Whether a response is a list of agents or a usage report, and not another page of a web site that answers 200. */
 const isListOrUsage = (exchange: Exchange): boolean =>
   isSuccess(exchange) && (["list", "usage"] as const).some((endpoint) => hasFieldsOf(endpoint, exchange));
 

@@ -202,9 +202,9 @@ export const stream = suite("Stream", [
     const failed = [told, asked, elsewhere].find((each) => !isStreamAccepted(each));
     if (failed !== undefined) return unproven(`a stream of the session did not succeed (${outcomeOf(failed)})`);
     if (textOf(asked) === "") return unproven("no text can be read in the session's second stream");
-    const repeats = (exchange: Exchange): boolean => textOf(exchange).includes(word);
-    if (repeats(elsewhere)) return unproven("the agent repeats the word in another session too");
-    if (repeats(asked)) return holds();
+    const repeatsWord = (exchange: Exchange): boolean => textOf(exchange).includes(word);
+    if (repeatsWord(elsewhere)) return unproven("the agent repeats the word in another session too");
+    if (repeatsWord(asked)) return holds();
     const expected = `the word of the session's first stream, ${word}, in its second`;
     return breach(expected, `no such word: ${formatValue(textOf(asked))}`, told, asked);
   }),

@@ -1,4 +1,4 @@
-/** A clock that stands still until it is advanced. All times in milliseconds. */
+/** A clock that runs only when it is advanced. All times are milliseconds. */
 export interface HostingClock {
   readonly now: () => number;
   readonly after: (ms: number, run: () => void) => () => void;

@@ -10,7 +10,7 @@ import type { Timers } from "../../run/time/run-clock.ts";
 import type { Target } from "../../target/target.ts";
 import { type HostingClock, manualClock } from "./hosting-clock.ts";
 
-/** How a hosting service by another author sends its webhooks. */
+/** How a simulated hosting service, which shares no code with the reference server, sends its webhooks. */
 export interface Habits {
   /** Pauses between attempts, in seconds. */
   readonly pauses: readonly number[];
@@ -34,22 +34,22 @@ export interface Habits {
   readonly worksInRealTime: boolean;
   /** Real time from an advance of the clock until the service's response timer fires. */
   readonly timerLagMs: number;
-  /** Events that are sent when an agent is invoked. */
+  /** Events that the service sends when an agent is invoked. */
   readonly events: (outcome: "completed" | "failed") => readonly string[];
   readonly selects: (wanted: string, type: string) => boolean;
   readonly isTied: boolean;
   readonly isSuccess: (status: number) => boolean;
   /**
-   * The number of the attempt whose reply is lost, for each delivery, so that it counts as failed; `null` if none is
-   * lost.
+   * The number of the attempt whose reply gets lost, for each delivery, so that the service counts it as failed; `null`
+   * for none.
    */
   readonly attemptWithLostReply: number | null;
-  /** Whether a redirect is followed, by the same request. */
+  /** Whether the service follows a redirect, with the same request. */
   readonly followsRedirects: boolean;
   readonly sign: (body: string, secret: string) => string;
-  /** How many duplicates of a delivered event are sent immediately. */
+  /** Number of duplicates that the service sends right after a delivered event. */
   readonly duplicates: number;
-  /** Number of delivered events of which one is sent again after a minute; 0 for none. */
+  /** The service sends every n-th delivered event again after a minute; 0 for none. */
   readonly lateDuplicateEvery: number;
   readonly shape: (event: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
   readonly creates: (webhook: { readonly id: string }) => readonly [status: number, body: unknown];

@@ -13,7 +13,7 @@ export function judged(suite: Suite, id: string, evidence: unknown): string {
   return finding.kind === "follows" ? finding.reading : finding.kind;
 }
 
-/** Adds all exchanges of the evidence, for a check that covers the whole run. */
+/** Adds all exchanges of the evidence, if the check also reads those of the whole run. */
 function withEverything(check: Check, evidence: unknown): unknown {
   const all = { exchanges: exchangesIn(evidence), validKeys: ["main"] };
   return Object.fromEntries(

@@ -26,15 +26,15 @@ export interface UsageReads {
   readonly later: Exchange;
   /** Invokes and streams between the reads. */
   readonly turns: readonly Exchange[];
-  /** Whether the key was unused before the run. Then no other client uses the key either. */
+  /** Whether the key was unused before the run. No other client then uses it during the run. */
   readonly isFresh: boolean;
 }
 
-/** A count of a usage report; `null` if there is no report. */
+/** Returns one of the counts in a usage report; `null` if the report lacks it. */
 export const usageCountOf = (exchange: Exchange, name: "requests" | "tokens"): UsageCount | null =>
   isSuccess(exchange) ? usageCountIn(bodyJson(exchange), name) : null;
 
-/** Measured and required growth of the month's tokens; `null` if a read has no tokens. */
+/** Returns how far the month's tokens grew, and how far they should have; `null` if a read does not report them. */
 export function tokenGrowth({
   usage,
   later,
@@ -49,8 +49,8 @@ export function tokenGrowth({
 }
 
 /**
- * Measures usage. If it grew by too much, measures again: the target may have charged an earlier request late, whose
- * client had disconnected.
+ * Measures usage, and measures it again if it grew by too much. The target may have charged an earlier request late,
+ * whose client had disconnected.
  */
 export async function remeasureIfDisturbed<T extends UsageReads>(measure: () => Promise<T>): Promise<T> {
   const first = await measure();
@@ -63,12 +63,13 @@ export interface UsageRead {
   /** Limits of the key's tier; `null` if unknown. */
   readonly limits: TierLimits | null;
   /**
-   * Monthly token quota of the tier; `null` if the user did not state the tier. Rate-limit headers do not show tokens.
+   * Monthly token quota of the tier; `null` if the target file does not state the tier. Headers, which may show other
+   * limits, do not show tokens.
    */
   readonly quota: number | null;
 }
 
-/** The usage report that the discovery read, so that this probe sends no further request. */
+/** Returns the usage report that the pre-flight discovery has read, so that this probe sends no request. */
 export const usageRead = probe(
   "usage is read",
   { requests: 0, reads: true },
@@ -82,7 +83,7 @@ export const usageRead = probe(
 const quotaOf = (key: TargetKey, target: Target): number | null =>
   key.isTierDetected ? null : (limitsOf(key, target)?.tokensPerMonth ?? null);
 
-/** Unrestricted keys whose tier the target file states, with the tier's monthly token quota. */
+/** Returns the unrestricted keys whose tier the target file states, each with the tier's monthly token quota. */
 const keysOfKnownQuota = (target: Target): { readonly key: TargetKey; readonly quota: number }[] =>
   usableKeys(target).flatMap((key) => {
     const quota = quotaOf(key, target);
@@ -94,7 +95,7 @@ export interface KeyQuotas {
   readonly quotas: Readonly<Record<string, number>>;
 }
 
-/** Reads usage with each key, except keys with which another probe reads it. */
+/** Reads usage with each of these keys, unless another probe has. */
 export const everyUsageRead = probe(
   "usage is read with every key",
   {
@@ -111,7 +112,7 @@ export const everyUsageRead = probe(
     const isRead = ({ name }: TargetKey): boolean =>
       recorder.exchanges().some((each) => each.key === name && isSuccess(each) && endpointOf(each, {}) === "usage");
     for (const { key } of known)
-      // On a real clock, the run does not wait for a key without requests left.
+      // Without a test clock, the probe does not wait for a key that has no requests left.
       if (!hasStatus(discovery.usage, 404, 405) && !isRead(key))
         await client.as(key).send("GET", "/usage", { unpaced: !time.canAdvance });
     return { quotas: Object.fromEntries(known.map(({ key, quota }) => [key.name, quota])) };
@@ -121,8 +122,8 @@ export const everyUsageRead = probe(
 /** Two reads of usage, and the requests of the key between them. */
 export interface UsageGrowth extends UsageReads, UsageRead, KeyHistory<Sample, TierLimits | null> {
   /**
-   * Growth from the run's first read of usage to `usage`. `null` if the run advances the target's clock, because a
-   * month may have ended.
+   * Reads and calls from the run's first read of usage up to `usage`. `null` if the run advances the target's clock,
+   * because a month may have ended, or if the target had an outage.
    */
   readonly allAlong: UsageReads | null;
 }
@@ -130,10 +131,10 @@ export interface UsageGrowth extends UsageReads, UsageRead, KeyHistory<Sample, T
 export const usageGrown = probe(
   "usage is read, an agent is invoked, and usage is read again",
   { needs: ["agents.answering"], requests: 3, executions: 1, stage: "exclusive" },
-  (context): Promise<UsageGrowth> => remeasureIfDisturbed(() => growUsage(context)),
+  (context): Promise<UsageGrowth> => remeasureIfDisturbed(() => measureUsageGrowth(context)),
 );
 
-async function growUsage({
+async function measureUsageGrowth({
   client,
   given,
   recorder,
@@ -146,19 +147,19 @@ async function growUsage({
   const before = await client.send("GET", "/usage");
   await client.invoke(given["agents.answering"], { query: defaultQuery }, { noRetry: true });
   const later = await client.send("GET", "/usage");
-  // Reads usage twice more, for checks of headers that compare `Remaining` of consecutive requests. Sent only with a
-  // test clock, where requests cost little.
+  // Two more reads with a test clock, where requests cost little: checks of headers compare `Remaining` of consecutive
+  // requests.
   if (time.canAdvance) for (const path of ["/keys/usage", "/usage"]) await client.send("GET", path);
   const { key } = client;
   const turns = (from: Exchange, to: Exchange): Exchange[] => turnsBetween(recorder, key, from, to);
-  // `isFresh` is false because not all exchanges before this point were kept.
+  // `isFresh` is false, because the run does not keep all earlier exchanges.
   const earlier = { usage: discovery.usage, later: before, turns: turns(discovery.usage, before), isFresh: false };
   return {
     usage: before,
     later,
     samples: recorder.samplesOf(key.name),
     turns: turns(before, later),
-    // A target that was restarted may have forgotten its usage.
+    // After an outage, the target may have forgotten its usage.
     allAlong: time.canAdvance || outages.count() > 0 ? null : earlier,
     isFresh: key.fresh,
     limits: limitsOf(key, target),
@@ -172,9 +173,11 @@ export interface StreamAccounted extends UsageReads {
   readonly streamed: Exchange;
 }
 
-/** Time on the target's clock between the stream and all earlier requests. */
+/**
+ * Time by the target's clock to wait before the stream and after it, so that reports can tell it from other requests.
+ */
 const apartMs = 5000;
-/** Real time to wait as well: an agent may use another clock, and report whole seconds. */
+/** Real time to wait as well: an agent may have a clock of its own, and report whole seconds. */
 const secondMs = 1100;
 
 export const streamAccounted = probe(
@@ -197,7 +200,7 @@ async function accountStream({
   if (!isKnownClock) await time.sleepReal(secondMs);
   const streamed = await client.stream(agent, { query: "Hello. Please answer in a few words." }, { noRetry: true });
   const reports = [before, await client.health(agent)] as const;
-  // This read is for a check of headers, which compares `Remaining` of a read with that of the next request.
+  // A check of headers compares `Remaining` of this read with that of the next request.
   await client.send("GET", "/keys/usage");
   const later = await client.send("GET", "/usage");
   const { key } = client;

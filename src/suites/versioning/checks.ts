@@ -13,7 +13,7 @@ interface Version {
   readonly exchange: Exchange;
 }
 
-/** Returns the versions in the successful responses of an endpoint, each with its agent. */
+/** Returns the versions in an endpoint's successful responses, each with its agent. */
 function versionsIn(exchanges: readonly Exchange[], endpoint: CoreEndpoint, ...path: readonly string[]): Version[] {
   return exchanges.flatMap((exchange) => {
     if (endpointOf(exchange) !== endpoint || !hasStatus(exchange, 200)) return [];
@@ -32,10 +32,11 @@ const namesSeveral = (agent: string, ...all: readonly ReadonlyMap<string, readon
   versionsOf(all.flatMap((each) => each.get(agent) ?? [])).size > 1;
 
 /**
- * Finds a health report with another version than an invoke of the same agent.
+ * Returns a health report whose version differs from that of an invoke of the same agent; `undefined` without one.
  *
- * An agent may be redeployed at any time, so the last report before the invoke and the first one after must both
- * differ. A single report is enough only if the run deployed nothing and the agent's versions never changed.
+ * An agent may be deployed again at any time, so both the last report before the invoke and the first one after it must
+ * differ. One report is enough only if the run deployed nothing and the agent's reports and invokes never changed their
+ * version.
  */
 function findOtherVersion(invoke: Version, invokes: readonly Version[], own: readonly Version[], mayDeploy: boolean) {
   const before = own.findLast(({ exchange }) => exchange.sentMs <= invoke.exchange.sentMs);
@@ -73,7 +74,8 @@ export const versioning = suite("Versioning", [
     const ofInvoke = versionsIn(all.exchanges, "invoke", "metadata", "agent_version");
     const [invokes, reports] = [byAgent(ofInvoke), byAgent(ofHealth)];
     const ownOf = ({ agent }: Version) => [invokes.get(agent) ?? [], reports.get(agent) ?? []] as const;
-    // Skips agents with a single version: they cannot contradict themselves, and some have thousands of calls.
+    // Agents that name one version only cannot contradict themselves. They are skipped, because some have thousands of
+    // calls.
     const varied = new Set([...invokes.keys()].filter((agent) => namesSeveral(agent, invokes, reports)));
     const different = ofInvoke
       .filter(({ agent }) => varied.has(agent))

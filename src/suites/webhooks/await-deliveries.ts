@@ -7,11 +7,14 @@ export interface ExpectedDeliveries {
   readonly count: number;
 }
 
-/** Maximum delay of a delivery. A sender may poll its queue only every few seconds. */
+/** Maximum time from an event to its delivery. A sender may poll its queue only every few seconds. */
 export const maxQueuedMs = 10_000;
 const queueStepMs = 1000;
 
-/** Longest wait for a delivery, in real time. With `settleMs` 0, a target answers an advance of its clock after all deliveries have arrived. */
+/**
+ * Maximum real time to wait for a delivery. With `settleMs` 0, a target answers an advance of its clock only after all
+ * deliveries, so little time is needed.
+ */
 export const deliveryTimeoutMs = ({ canAdvance, settleMs }: RunClock): number => {
   if (!canAdvance) return maxQueuedMs;
   return settleMs === 0 ? 100 : Math.max(500, settleCount * settleMs);
@@ -19,7 +22,7 @@ export const deliveryTimeoutMs = ({ canAdvance, settleMs }: RunClock): number =>
 
 const settleCount = 3;
 
-/** Waits until the deliveries have arrived. Returns whether they did. */
+/** Waits for deliveries. Returns whether all of them arrived. */
 export const awaitDeliveries = (expected: readonly ExpectedDeliveries[], time: RunClock): Promise<boolean> =>
   awaitQueue(
     async (realMs) =>
@@ -30,8 +33,7 @@ export const awaitDeliveries = (expected: readonly ExpectedDeliveries[], time: R
   );
 
 /**
- * Waits until `isMet` returns `true`, or until the longest wait for a delivery is over. Returns whether `isMet` did. For
- * conditions on deliveries to several addresses of the receiver.
+ * Waits until a condition on deliveries is met, or the maximum time for a delivery is over. Returns whether it is met.
  */
 export const awaitCondition = (isMet: () => boolean, time: RunClock): Promise<boolean> =>
   awaitQueue(async (realMs) => {
@@ -40,11 +42,12 @@ export const awaitCondition = (isMet: () => boolean, time: RunClock): Promise<bo
   }, time);
 
 /**
- * Checks a condition until a sender has certainly polled its queue. Advances the target's clock in steps, and then waits
- * in real time unless the user stated that agents follow that clock.
+ * Checks a condition until every sender has polled its queue. Advances the target's clock in steps. Then waits in real
+ * time, unless the target file promises that agents follow that clock.
+ * @param check waits for the condition up to a real time, and returns whether it is met
  */
 async function awaitQueue(check: (realMs: number) => Promise<boolean>, time: RunClock): Promise<boolean> {
-  // Most senders need no advance, and a target may answer one only after its deliveries have ended.
+  // Most senders need no advance, and some targets answer an advance only after their deliveries.
   if (time.settleMs > 0 && (await check(time.settleMs))) return true;
   if (time.canAdvance) await time.passTime(1, inTransit);
   if (await check(deliveryTimeoutMs(time))) return true;
@@ -57,8 +60,8 @@ async function awaitQueue(check: (realMs: number) => Promise<boolean>, time: Run
 }
 
 /**
- * Waits long enough for an unexpected delivery to arrive. Even the smallest advance of the test clock takes until the
- * deliveries in transit have arrived.
+ * Waits so long that a delivery which must not come would have arrived. With a test clock, the target answers even the
+ * smallest advance only after the deliveries in transit.
  */
 export async function awaitUnexpected(time: RunClock): Promise<void> {
   if (time.canAdvance) await time.passTime(1, inTransit);

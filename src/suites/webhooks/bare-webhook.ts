@@ -8,9 +8,8 @@ import { describeVerdict } from "../shared/response.ts";
 import { agentIdOf } from "./create-webhook.ts";
 
 /**
- * Sends a webhook creation without two required fields; the result is `null` if the key has few requests a minute. A
- * server that names both fields in one error may leave the document's error form, which the checks of all error bodies
- * judge.
+ * Requests a webhook without two required fields. Returns `null` if the key has few requests a minute. Checks of all
+ * error bodies judge the response: a server that names both fields may leave the document's error form.
  */
 export const bareWebhookRequested = probe(
   "a webhook is asked for without its url and its events",

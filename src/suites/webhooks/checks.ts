@@ -26,7 +26,7 @@ const fewRequests = () => unproven("the key has few requests a minute", need("cl
 
 const notCreated = (exchange: Exchange): Unproven => unproven(`no webhook was created (${outcomeOf(exchange)})`);
 
-/** The webhook in the response to its creation, in any published shape. */
+/** Returns the webhook in the response to its creation, at the top level or in the envelope. */
 function createdWebhook(exchange: Exchange): unknown {
   const body = bodyJson(exchange);
   const places = [getPath(body, "data", "result"), getPath(body, "webhook"), getPath(body, "data"), body];
@@ -34,7 +34,8 @@ function createdWebhook(exchange: Exchange): unknown {
 }
 
 /**
- * Leaves out the last webhook creations if the target rejected them with a status that may mean "too many webhooks".
+ * Leaves out the last webhook creations if the target rejected them with a status that may mean that the key has too
+ * many webhooks.
  */
 function withoutQuota(answers: readonly Exchange[]): readonly Exchange[] {
   const end = answers.findLastIndex((each) => !hasStatus(each, 402, 403, 409));
@@ -57,7 +58,7 @@ interface Metrics {
   readonly exchange: Exchange;
 }
 
-/** Responses with webhook metrics, recognized by the name of a field. */
+/** Returns the responses with webhook metrics. They are recognised by one of the metrics' field names. */
 const metricsIn = (exchanges: readonly Exchange[]): Metrics[] =>
   exchanges.flatMap((exchange) => {
     const metrics = isSuccess(exchange) ? objectWith("total_deliveries", bodyJson(exchange)) : null;
@@ -69,11 +70,11 @@ const metricResponses = ({ shown, listed }: InvokedWithWebhooks): Exchange[] => 
   ...(listed === null ? [] : [listed]),
 ];
 
-/** The first metrics of the probe's own webhooks. */
+/** Returns the first metrics of the webhooks that the probe created; `null` without any. */
 const metricsOf = (evidence: InvokedWithWebhooks): Metrics | null => metricsIn(metricResponses(evidence))[0] ?? null;
 
-/** All metrics in responses to webhook paths, from any probe. */
-function everyMetrics(all: AllExchanges, evidence: InvokedWithWebhooks): Metrics[] {
+/** Returns all metrics in responses to paths of webhooks, from any probe. */
+function allMetrics(all: AllExchanges, evidence: InvokedWithWebhooks): Metrics[] {
   const own = metricResponses(evidence);
   const others = all.exchanges.filter(
     ({ id, request, key }) => key !== null && /\/webhooks\b/.test(request.url) && own.every((each) => each.id !== id),
@@ -81,7 +82,7 @@ function everyMetrics(all: AllExchanges, evidence: InvokedWithWebhooks): Metrics
   return metricsIn([...own, ...others]);
 }
 
-/** Finds the object that has a field, at most three levels down. */
+/** Returns the object that has a field, at most three levels deep; `null` without one. */
 function objectWith(name: string, value: unknown, levels = 3): Readonly<Record<string, unknown>> | null {
   if (!isObject(value)) return null;
   if (Object.hasOwn(value, name)) return value;
@@ -106,7 +107,7 @@ export const webhooks = suite("Webhooks", [
       (each) => !isSuccess(each) && !hasStatus(each, 429) && each !== created.unsigned?.exchange,
     );
     const lost = failures.filter(({ answer }) => answer.kind !== "answered");
-    // The network may lose one connection, and this request is never sent again.
+    // A single lost connection proves nothing: the network may lose it, and the client never repeats this request.
     if (failures.length === 1 && lost.length === 1 && successes.length > 0)
       return unproven(`one creation was not answered (${lost.map(outcomeOf).join(", ")})`);
     const [rejected] = failures;
@@ -148,7 +149,7 @@ export const webhooks = suite("Webhooks", [
     if (!isSuccess(elsewhere.exchange)) return notCreated(elsewhere.exchange);
     const own = Object.values(created).flatMap((each) => (each === null ? [] : deliveriesTo(deliveries, each.hook)));
     if (own.length === 0) return unproven("no webhook of the invoked agent got an event");
-    // A ping to a new address belongs to no agent.
+    // Pings are left out: a ping to a new address belongs to no agent.
     const published = own.filter((each) => isPublishedEvent(eventTypeOf(each)));
     const agents = new Set(published.map((each) => getPath(deliveryJson(each), "agent_id")));
     const foreign = deliveriesTo(deliveries, elsewhere.hook).find((each) =>
@@ -236,7 +237,7 @@ export const webhooks = suite("Webhooks", [
     {
       matrix: { description: "every response with webhook metrics", cells: [], coverageProbe: null },
       members: (evidence) =>
-        everyMetrics(evidence.all, evidence.hooked).map((each) => ({
+        allMetrics(evidence.all, evidence.hooked).map((each) => ({
           cell: responseCell(each.exchange, evidence.all),
           proof: each.exchange,
           subject: each,
@@ -272,7 +273,7 @@ export const webhooks = suite("Webhooks", [
   }),
 ]);
 
-/** Returns the items of a list response. Accepts the shapes of the document and some others; `null` if no list is found. */
+/** Returns the items of a list response, in a shape of the document or another common one; `null` without a list. */
 export function itemsIn(body: unknown): readonly unknown[] | null {
   const data = getPath(body, "data");
   const places = [

@@ -8,15 +8,17 @@ import type { RequirementSet } from "../../spec/requirements.ts";
 import type { Target } from "../../target/target.ts";
 import { isSuccess } from "../shared/response.ts";
 
-/** Prefix of the receiver's webhook addresses. It separates deliveries from alert messages. */
+/** Prefix of the receiver's addresses for webhooks. Alerts have addresses without it. */
 export const hookPrefix = "webhook-";
 
 /** Whether the target can reach the receiver, as far as is known before the first delivery. */
 export interface Reach {
   readonly baseUrl: string;
-  /** Why the receiver cannot be reached at its public address; `null` if it probably can. */
+  /** Why the target cannot reach the receiver at its public address; `null` if it probably can. */
   readonly unreachable: string | null;
-  /** Whether the user stated that the target reaches the receiver. Otherwise a missing delivery proves nothing. */
+  /**
+   * Whether the target file promises that the target reaches the receiver. If not, a missing delivery proves nothing.
+   */
   readonly isNamed: boolean;
 }
 
@@ -26,13 +28,13 @@ export const reachOf = async (receiver: Receiver, target: Target): Promise<Reach
   isNamed: target.webhooks?.isReachabilityPromised === true,
 });
 
-/** The receiver's address that gets an event for the first invoke, if the target sends any. */
+/** The address that gets the first deliveries of a run, from the first invoke with webhooks. */
 export const firstHook = `${hookPrefix}wildcard`;
 
 /**
- * Like {@link reachOf}, but fails if deliveries cannot be expected.
+ * Like {@link reachOf}, but throws if no delivery can be expected.
  *
- * @throws {ReceiverError} if nothing arrived after an earlier invoke, or if the receiver cannot be reached
+ * @throws {ReceiverError} if nothing arrived after an earlier invoke, or the target cannot reach the receiver
  */
 export async function provenReachOf(receiver: Receiver, target: Target): Promise<Reach> {
   const isSilent = receiver.record().hooks.some(({ name }) => name === firstHook) && receiver.deliveries().length === 0;
@@ -50,9 +52,9 @@ export interface WebhookOptions {
   readonly isSigned: boolean;
   /** The secret of a signed webhook. Default: a random one. */
   readonly secret?: string;
-  /** Replies of the receiver, one per attempt. Default: 200. */
+  /** Replies of the receiver to the attempts, in order. Default: 200. */
   readonly replies?: readonly Reply[];
-  /** Whether the receiver gets another secret than the target, so that no signature matches. */
+  /** Whether the receiver verifies with another secret than the webhook's, so that no signature matches. */
   readonly isMismatched?: boolean;
 }
 
@@ -70,7 +72,7 @@ export interface OpenedWebhook extends RequestedWebhook {
 export const agentIdOf = ({ target }: { readonly target: Target }): string =>
   target.agents.webhooked ?? target.agents.answering ?? "";
 
-/** Opens an address at the receiver and creates a webhook for it. */
+/** Opens an address at the receiver, and creates a webhook for it. */
 export async function createWebhook(
   client: Client,
   receiver: Receiver,
@@ -93,13 +95,16 @@ export async function createWebhook(
   return { hook: address.name, events, agent, exchange, address };
 }
 
-/** The receiver, with addresses whose deliveries checks of earlier sets do not judge. */
-export const withHooksSince = (receiver: Receiver, since: RequirementSet): Receiver => ({
+/**
+ * Returns a receiver whose new addresses count since a requirement set: checks of earlier sets do not see their
+ * deliveries.
+ */
+export const receiverSince = (receiver: Receiver, since: RequirementSet): Receiver => ({
   ...receiver,
   open: (name, plan) => receiver.open(name, { ...plan, since }),
 });
 
-/** Returns the evidence of a webhook: leaves out its address object, which JSON cannot store. */
+/** Returns a webhook as evidence, without its address object, which JSON cannot store. */
 export const requestedWebhookOf = ({ hook, events, agent, exchange }: OpenedWebhook): RequestedWebhook => ({
   hook,
   events,
@@ -108,8 +113,8 @@ export const requestedWebhookOf = ({ hook, events, agent, exchange }: OpenedWebh
 });
 
 /**
- * The id of a created webhook: `webhook_id` or `id`, at the top or in the envelope; `null` if there is none or it
- * cannot be part of a path.
+ * Returns the id of a created webhook: `webhook_id` or `id`, at the top level or in the envelope. `null` without one,
+ * or if it cannot be part of a path.
  */
 export function webhookIdOf(exchange: Exchange): string | null {
   if (!isSuccess(exchange)) return null;

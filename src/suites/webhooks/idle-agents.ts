@@ -10,20 +10,23 @@ import { assignedAgents, type Target } from "../../target/target.ts";
 import { agentIdOf } from "./create-webhook.ts";
 
 /**
- * Listed agents that the run does not invoke. A webhook of such an agent gets no events, which matters because webhooks
- * cannot be deleted.
+ * Returns the listed agents that the run does not invoke. A webhook of such an agent gets no events; that matters
+ * because webhooks cannot be deleted.
  */
 export function idleAgents({ target, discovery, recorder }: ProbeContext, agent: string): string[] {
   const assigned = new Set([agent, ...assignedAgents(target)]);
   return listedAgents([discovery.listing, ...recorder.exchanges()]).filter((each) => !assigned.has(each));
 }
 
-/** Finds an agent without webhooks, so that only the failing receivers get its events. `null` on a real clock, where this costs too much. */
+/**
+ * Finds an agent without webhooks, so that its events go to the failing receivers only. `null` without a test clock,
+ * where the search takes too long.
+ */
 export async function agentWithoutWebhooks(context: ProbeContext<"receiver">): Promise<string | null> {
   if (!context.time.canAdvance || hasFewRequests(context.target)) return null;
   const [, ...listed] = idleAgents(context, agentIdOf(context));
   const [named] = namedIdleAgents(context.target);
-  // An agent that an earlier search invoked was unsuitable, and is not tried again.
+  // An earlier search has invoked these agents and found them unsuitable.
   const isUntried = (agent: string): boolean =>
     !context.recorder.exchanges().some(({ request }) => request.url.includes(agentPath(agent, "invoke")));
   const candidates = named === undefined ? listed.filter(isUntried) : [named];
@@ -32,8 +35,8 @@ export async function agentWithoutWebhooks(context: ProbeContext<"receiver">): P
 }
 
 /**
- * Agents named by the user that no later probe invokes. A triggered deployment may be of the degraded agent, and a
- * probe then invokes that agent.
+ * Returns the agents of the target file that no later probe invokes. The degraded agent is left out if deployments are
+ * triggered: a probe then invokes it.
  */
 function namedIdleAgents({ agents, triggers }: Target): string[] {
   const { answering, webhooked, remembering, degraded } = agents;

@@ -5,12 +5,12 @@ import {
   type OpenedWebhook,
   type RequestedWebhook,
   requestedWebhookOf,
-  withHooksSince,
+  receiverSince,
 } from "./create-webhook.ts";
 
 /**
- * Secrets that a server may take for something else than a text. They protect nothing, and none looks like a random
- * secret, so that reports show them.
+ * Secrets that a server may take for something else than text. They protect nothing, so reports may show them: none
+ * looks like a random secret, which reports hide.
  */
 const oddSecrets = {
   "not ASCII, with blanks at its ends": "  Schlüssel für Grüße 钥匙 ",
@@ -21,11 +21,11 @@ const oddSecrets = {
 
 type SecretKind = keyof typeof oddSecrets;
 
-/** The webhook whose list of events names `agent.*` last. */
-export const mixedKind = "base64" satisfies SecretKind;
+/** The kind of secret whose webhook names `agent.*` last in its list of events. */
+export const secretOfMixedEvents = "base64" satisfies SecretKind;
 export const mixedEvents = ["deployment.created", "agent.*"] as const;
 
-/** Webhooks of the invoked agent with unusual secrets. A server may refuse some kinds. */
+/** Webhooks with unusual secrets, by the kind of secret. A server may refuse some kinds. */
 export type OddWebhooks<W extends RequestedWebhook = RequestedWebhook> = Readonly<Record<SecretKind, W>>;
 
 /** Creates a webhook with each kind of secret. One of them also has an unusual list of events. */
@@ -35,9 +35,9 @@ export async function openOddWebhooks(
   agent: string,
 ): Promise<OddWebhooks<OpenedWebhook>> {
   const open = (kind: SecretKind): Promise<OpenedWebhook> =>
-    createWebhook(client.since("1.2"), withHooksSince(receiver, "1.2"), {
+    createWebhook(client.since("1.2"), receiverSince(receiver, "1.2"), {
       name: `secret-${kind.replaceAll(/\W+/g, "-").toLowerCase()}`,
-      events: kind === mixedKind ? mixedEvents : ["agent.completed"],
+      events: kind === secretOfMixedEvents ? mixedEvents : ["agent.completed"],
       agent,
       isSigned: true,
       secret: oddSecrets[kind],
@@ -50,12 +50,12 @@ export async function openOddWebhooks(
   };
 }
 
-/** Returns how many deliveries an invoke causes to a webhook with such a secret. */
-export const oddDeliveriesPerInvoke = (kind: SecretKind): number => (kind === mixedKind ? 2 : 1);
+/** Returns how many deliveries one invoke causes to a webhook of this kind. */
+export const oddDeliveriesPerInvoke = (kind: SecretKind): number => (kind === secretOfMixedEvents ? 2 : 1);
 
 export const oddKinds = Object.keys(oddSecrets) as SecretKind[];
 
-/** Returns the evidence of these webhooks: leaves out their address objects, which JSON cannot store. */
+/** Returns these webhooks as evidence, without their address objects, which JSON cannot store. */
 export const requestedOddWebhooks = (odd: OddWebhooks<OpenedWebhook>): OddWebhooks => ({
   "not ASCII, with blanks at its ends": requestedWebhookOf(odd["not ASCII, with blanks at its ends"]),
   "digits alone": requestedWebhookOf(odd["digits alone"]),

@@ -31,7 +31,7 @@ import {
   requestedOddWebhooks,
 } from "./odd-webhooks.ts";
 
-/** Webhooks of the invoked agent, by the events that they select. */
+/** Names of the invoked agent's webhooks. Each selects other events. */
 export type Subscription =
   /** `agent.*` */
   | "wildcard"
@@ -44,15 +44,13 @@ export type Subscription =
   /** The four deployment events */
   | "deployments";
 
-/** Webhooks that are created even with a key that has few requests a minute. */
+/** Webhooks that the run creates even if the key has few requests a minute. */
 type MinSubscription = "wildcard" | "both";
 
-/** Deliveries to webhooks of an invoked agent. */
+/** Webhooks of an invoked agent, and their deliveries. */
 export interface InvokedWithWebhooks {
   readonly reach: Reach;
-  /**
-   * The webhooks by subscription. `null` for a webhook that was not created, because the key has few requests a minute.
-   */
+  /** The webhooks by name. `null` if a webhook was not created, because the key has few requests a minute. */
   readonly webhooks: Readonly<Record<MinSubscription, RequestedWebhook>> &
     Readonly<Record<Exclude<Subscription, MinSubscription>, RequestedWebhook | null>>;
   /** Webhooks with unusual secrets; `null` if the key has few requests a minute. Absent in older evidence. */
@@ -62,9 +60,9 @@ export interface InvokedWithWebhooks {
   readonly invoked: readonly Exchange[];
   /** All deliveries, in order of arrival. */
   readonly deliveries: readonly Delivery[];
-  /** Response with the deliveries of the webhook `both`; `null` if the id of this webhook is not known. */
+  /** The target's list of deliveries to the webhook `both`; `null` if that webhook's id is not known. */
   readonly listed: Exchange | null;
-  /** Responses of paths that may have metrics of the webhook. */
+  /** Responses to paths that may show metrics of the webhook. */
   readonly shown: readonly Exchange[];
 }
 
@@ -76,7 +74,7 @@ const subscribed = {
   deployments: { events: deploymentEvents, isSigned: true, status: 200 },
 } as const;
 
-/** Context large enough for several TCP segments. As context, the text costs few tokens. */
+/** A `context` that fills several TCP segments and costs few tokens. */
 const largeContext = { text: "conformance ".repeat(1700) };
 
 export const invokedWithWebhooks = probe(
@@ -113,8 +111,9 @@ export const invokedWithWebhooks = probe(
     const odd = hasFew ? null : await openOddWebhooks(client, receiver, agent);
 
     const invoked: Exchange[] = [];
-    // With few requests, this one body also tests the combined parameters.
-    for (const body of hasFew ? [minBody] : bodies()) invoked.push(await client.invoke(agent, body, { noRetry: true }));
+    // If the key has few requests a minute, one body also tests the parameters together.
+    for (const body of hasFew ? [minBody] : invokeBodies())
+      invoked.push(await client.invoke(agent, body, { noRetry: true }));
     const count = invoked.filter(isSuccess).length;
     const perInvoke = { wildcard: 2, both: 2, completed: 1, unsigned: 1, deployments: 0 } as const;
     const expected = Object.entries(opened).flatMap(([name, made]) =>
@@ -154,24 +153,30 @@ export const invokedWithWebhooks = probe(
   },
 );
 
-/** Creates a webhook of an agent that is not invoked; `null` if the target has none. */
+/** Creates a webhook of an agent that the run does not invoke; `null` if the target has no such agent. */
 async function createIdleWebhook(context: ProbeContext<"receiver">, agent: string): Promise<OpenedWebhook | null> {
   const { client, given, target } = context;
   const other = chooseIdleAgent(context, agent);
   if (other === null) return null;
-  // The rest of the run may invoke the answering agent thousands of times, so its webhook selects only one event.
+  // The run may invoke the answering agent thousands of times later, so its webhook selects one event only.
   const events = other === target.agents.answering ? ["agent.completed"] : ["agent.*"];
   return createWebhook(client, given.receiver, { name: "elsewhere", events, agent: other, isSigned: true });
 }
 
-/** Bodies of the invokes: plain ASCII, many writing systems, and a large body. Each is unique, so that its events can be recognized. */
-const bodies = (): readonly object[] => [
+/**
+ * Returns the bodies of the invokes: plain, in many writing systems, and large. Each has a unique text by which its
+ * events are recognised.
+ */
+const invokeBodies = (): readonly object[] => [
   { query: `Hello. ${randomUUID()}` },
   { query: `${unicodeText} ${randomUUID()}` },
   { query: `Hello again. ${randomUUID()}`, parameters: { context: largeContext } },
 ];
 
-/** Chooses another agent, for a webhook that should get no event. Prefers an agent that the run never invokes. */
+/**
+ * Returns another agent, for a webhook that must get no event; `null` without one. Prefers an agent that the run never
+ * invokes.
+ */
 function chooseIdleAgent(context: ProbeContext, agent: string): string | null {
   const { answering, ...others } = context.target.agents;
   const [idle] = idleAgents(context, agent);
@@ -179,17 +184,17 @@ function chooseIdleAgent(context: ProbeContext, agent: string): string | null {
   return found ?? (answering === agent ? null : (answering ?? null));
 }
 
-/** Webhook creations with malformed bodies. They select events that no invoke causes. */
+/** Responses to malformed requests for a webhook. The webhooks select events that no invoke causes. */
 export interface MalformedWebhooks {
   readonly numberAsUrl: Exchange;
   /**
-   * A creation whose `events` is a string. This field and all below are `null` if the key has few requests a minute:
-   * nothing was sent.
+   * A request whose `events` is a string. `null` if the key has few requests a minute, as all fields below: nothing was
+   * sent.
    */
   readonly textAsEvents: Exchange | null;
   readonly withoutUrl: Exchange | null;
   readonly unknownEvent: Exchange | null;
-  /** Selects the deployment events of all agents, if the target allows that. */
+  /** A webhook of deployment events without an agent: it gets those of all agents, if the target allows that. */
   readonly withoutAgent: RequestedWebhook | null;
   readonly withoutSecret: Exchange | null;
 }

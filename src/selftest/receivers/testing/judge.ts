@@ -3,12 +3,12 @@ import { webhookEvents } from "../../../spec/events.ts";
 import type { Suite } from "../../../run/judge/check.ts";
 import { runDeliveries } from "../../../run/run-deliveries.ts";
 import type { RunResult } from "../../../run/run-result.ts";
-import { receiving } from "../../../suites/receiver/checks.ts";
+import { receiverSuite } from "../../../suites/receiver/checks.ts";
 import { receiverTarget } from "../../../target/receiver-target.ts";
 
 /** The suite without RCV-14, whose slow body takes two seconds. */
 export const quickSuites: readonly Suite[] = [
-  { ...receiving, checks: receiving.checks.filter(({ clause }) => clause !== "RCV-14") },
+  { ...receiverSuite, checks: receiverSuite.checks.filter(({ clause }) => clause !== "RCV-14") },
 ];
 
 /** Judges the receiver at a URL. */

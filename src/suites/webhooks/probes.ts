@@ -82,7 +82,7 @@ export const invokedWithWebhooks = probe(
   {
     needs: ["receiver", "agents.answering"],
     requests: (target) => (hasFewRequests(target) ? 5 : 12 + oddKinds.length),
-    executions: (target) => (hasFewRequests(target) ? 1 : bodies().length),
+    executions: (target) => (hasFewRequests(target) ? 1 : invokeBodies().length),
     stage: "exclusive",
     creates: { webhooks: 6 + oddKinds.length },
     createsFew: { webhooks: 3 },

@@ -1,7 +1,9 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
@@ -137,6 +139,40 @@ describe("conformance client", () => {
     const { code, err } = await client(...args);
     expect({ code, err: err.trim() }).toEqual({ code: 2, err: expect.stringMatching(message) });
     expect(err.trim().split("\n")).toHaveLength(1);
+  });
+});
+
+/** A client that sends a request again at once after a 429, and then hangs. */
+const impatient = script(
+  "impatient.mjs",
+  invoke(
+    "AGENT_API_KEY",
+    `if (response.status === 429) {
+       await fetch(url + "/agents/" + AGENT_ID + "/invoke", { method: "POST", headers, body: '{"query":"hi"}' });
+       console.log("now it hangs");
+       setInterval(() => {}, 1000);
+     }`,
+  ),
+);
+
+describe("conformance client, interrupted under trouble", () => {
+  it("reports what was seen until then, with the seed, and ends with 130", async () => {
+    const main = fileURLToPath(new URL("main.ts", import.meta.url));
+    const flags = ["--trouble", "429", "--seed", "7", "--show-output", "--out", "interrupted"];
+    const child = spawn(node, [main, "client", ...flags, "--", node, impatient], { cwd: folder });
+    let [out, err] = ["", ""];
+    child.stdout.on("data", (piece: Buffer) => void (out += piece.toString()));
+    child.stderr.on("data", (piece: Buffer) => {
+      err += piece.toString();
+      if (err.includes("now it hangs")) child.kill("SIGINT");
+    });
+    const [code] = (await once(child, "close")) as [number];
+    expect({ code, out }).toEqual({ code: 130, out: expect.stringMatching(/\nincomplete: .*trouble by seed 7/) });
+    const report = readReport(textOf("interrupted", "report.json"), "report.json");
+    expect(report).toMatchObject({ stopped: "interrupted", trouble: { seed: 7, kinds: ["429"] } });
+    const [waits] = report.findings.filter(({ check }) => check === "CLI-12");
+    expect(waits).toMatchObject({ outcome: "warning", evidence: [expect.any(String), expect.any(String)] });
+    expect(await conformance(["rejudge", "interrupted"])).toMatchObject({ out: expect.stringContaining("seed 7") });
   });
 });
 

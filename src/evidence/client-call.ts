@@ -22,7 +22,9 @@ export type CommandEnd =
   | { readonly kind: "exited"; readonly code: number }
   | { readonly kind: "killed"; readonly signal: string }
   /** The command took too long, and was ended. */
-  | { readonly kind: "timed out"; readonly afterMs: number };
+  | { readonly kind: "timed out"; readonly afterMs: number }
+  /** The user ended the harness, and so the command. */
+  | { readonly kind: "interrupted" };
 
 /** The kinds of runs: without trouble, with legal but unusual responses, and with failures. */
 export type RunStage = "plain" | "legal" | "failing";

@@ -10,7 +10,7 @@ import { createContext } from "./run-context.ts";
 import { brokenRun, judgeAndRecord, type RunResult, stoppedTooEarly, unjudgedRun } from "./run-result.ts";
 import type { ClientContext } from "./send/client.ts";
 import type { ClientSession } from "./send/client-session.ts";
-import { startStopSignal } from "./time/stop-signal.ts";
+import { describeStop, startStopSignal } from "./time/stop-signal.ts";
 
 /** Options of a run against a client. */
 export interface ClientRunOptions {
@@ -61,12 +61,17 @@ async function runClientProbes(
   options.onPlan?.(planned.length);
   const { time, signal, outages, maxWaitMs, recorder } = context;
   const session = open({ record: (exchange) => recorder.record(exchange, sampleOf(exchange, 0, 0)), signal });
+  // The session ends the command at once if the user interrupts. Its probe is then waited for, so that its evidence is kept.
+  const afterProbe = new AbortController();
   const { runs, stopped } = await executeStages(planned, {
     time,
-    signal,
+    signal: afterProbe.signal,
     outages,
     maxWaitMs,
-    onProbe,
+    onProbe: (run) => {
+      onProbe(run);
+      if (signal.aborted) afterProbe.abort(signal.reason);
+    },
     pendingRequests: Promise.resolve(),
     hasWebhookAgent: false,
     hasFewRequests: false,
@@ -76,8 +81,9 @@ async function runClientProbes(
     perform: (each) => performProbe(each, session),
   });
   const hasRun = runs.some(({ result }) => result.kind !== "skipped");
-  if (stopped !== null && !hasRun) return unjudgedRun(options, context, stoppedTooEarly(stopped));
-  return { kind: "judged", stopped, ...judgeAndRecord(options, context, { target, runs }) };
+  const why = stopped ?? (signal.aborted ? describeStop(signal) : null);
+  if (why !== null && !hasRun) return unjudgedRun(options, context, stoppedTooEarly(why));
+  return { kind: "judged", stopped: why, ...judgeAndRecord(options, context, { target, runs }) };
 }
 
 function performProbe({ probe }: PlannedProbe, session: ClientSession): Promise<unknown> {

@@ -96,9 +96,11 @@ export async function runCommand(options: CommandOptions): Promise<EndedCommand>
     const durationMs = performance.now() - startMs;
     const end: CommandEnd = isOverdue
       ? { kind: "timed out", afterMs: timeoutMs }
-      : code === null
-        ? { kind: "killed", signal: name ?? "a signal" }
-        : { kind: "exited", code };
+      : signal.aborted
+        ? { kind: "interrupted" }
+        : code === null
+          ? { kind: "killed", signal: name ?? "a signal" }
+          : { kind: "exited", code };
     return { end, durationMs, output };
   } finally {
     clearTimeout(timer);

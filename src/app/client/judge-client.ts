@@ -88,7 +88,7 @@ interface Servers {
 }
 
 async function judgeAt(target: Target, options: JudgeClientOptions, servers: Servers): Promise<JudgedTarget> {
-  const { messages, signal, progress, variables } = options;
+  const { messages, signal, progress, variables, troubles, seed } = options;
   const { reference, gateway, key } = servers;
   progress.onStart?.(target);
   const started = new Date();
@@ -128,6 +128,7 @@ async function judgeAt(target: Target, options: JudgeClientOptions, servers: Ser
     finished: new Date(),
     unselected: [],
     messages,
+    ...(troubles.length > 0 && { trouble: { seed, kinds: troubles } }),
   } as const;
   const keys = { ...target.keys, ...keysSent(result, key.text) };
   return { ...redactRun(result, occasion, { target: { ...target, keys }, messages, signal }), target };

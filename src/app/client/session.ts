@@ -121,5 +121,7 @@ function problemOf(end: CommandEnd): string | null {
       return `was ended by ${end.signal}`;
     case "timed out":
       return `was not over after ${formatDuration(end.afterMs)}`;
+    case "interrupted":
+      return "was interrupted";
   }
 }

@@ -39,6 +39,7 @@ interface ReportParts extends Pick<
   | "created"
   | "pairs"
   | "selection"
+  | "trouble"
 > {
   readonly judging: JudgingInput;
   readonly started: Date;
@@ -70,6 +71,7 @@ export function assemble({ judging, started, finished, findings, ...parts }: Rep
     ...(parts.selection === undefined ? {} : { selection: parts.selection }),
     untestable,
     ...(load === null ? {} : { load }),
+    ...(parts.trouble === undefined ? {} : { trouble: parts.trouble }),
   };
 }
 

@@ -32,12 +32,14 @@ export interface RunReportInput {
   /** For each role, the agent and the query that makes the agent play the role. */
   readonly roles: Readonly<Record<string, string>>;
   readonly messages: Messages;
+  /** The trouble under which a client was judged. Absent without trouble. */
+  readonly trouble?: NonNullable<Report["trouble"]>;
 }
 
 /** Assembles the report of a run. */
 export function assembleReport(
   result: RunResult,
-  { version, party, requirements, started, finished, unselected, selection, roles, messages }: RunReportInput,
+  { version, party, requirements, started, finished, unselected, selection, roles, messages, trouble }: RunReportInput,
 ): Report {
   const { target, durationMs, requests, executions, lost, away, waitedMs, judgements, exchanges } = result;
   const { name, baseUrl, keys, network } = target;
@@ -76,6 +78,7 @@ export function assembleReport(
     ...(coverage === null ? {} : { pairs: pairsOf(coverage, unseen, messages) }),
     created: party === undefined || party === "server" ? createdResources(exchanges, started) : [],
     ...(selection && { selection }),
+    ...(trouble && { trouble }),
   });
 }
 

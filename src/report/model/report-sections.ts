@@ -265,7 +265,7 @@ function createdSection({ created }: Report): Section {
 }
 
 /** Lists facts that tell two reports apart: target, suite and time. */
-function aboutSection({ suite, target, started, finished, durationMs, waitedMs }: Report): Section {
+function aboutSection({ suite, target, started, finished, durationMs, waitedMs, trouble }: Report): Section {
   const tiers = Object.entries(target.tiers).map(([key, tier]) =>
     outside(key === tier ? key : `${key} (${tier})`, 120),
   );
@@ -284,6 +284,14 @@ function aboutSection({ suite, target, started, finished, durationMs, waitedMs }
       label: own("Finished"),
       value: text`${outside(finished)}, after ${own(`${formatDuration(durationMs)}${waited}`)}`,
     },
+    ...(trouble === undefined
+      ? []
+      : [
+          {
+            label: own("Trouble"),
+            value: text`${joinTexts(trouble.kinds.map((kind) => outside(kind, 40)))}; ${own(`seed ${trouble.seed}`)}`,
+          },
+        ]),
     { label: own("Suite"), value: text`agent-hosting-conformance ${outside(suite.version, 40)}` },
     { label: own("Requirement set"), value: outside(suite.requirements, 40) },
     { label: own("Hash of the clauses"), value: outside(suite.clauses, 80) },

@@ -258,6 +258,13 @@ export const reportSchema = z
     untestable: z.array(untestableSchema).describe("Clauses that no request can test, and why."),
     load: loadResultsSchema.exactOptional(),
     recording: recordingSchema.exactOptional(),
+    trouble: z
+      .object({
+        seed: z.int().nonnegative().describe("The seed of the schedule; `client --seed` repeats it."),
+        kinds: z.array(z.string()).describe("The kinds of trouble that were allowed."),
+      })
+      .describe("The trouble under which a client was judged.")
+      .exactOptional(),
   })
   .describe("The result of a run of the conformance harness.");
 

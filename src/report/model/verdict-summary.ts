@@ -20,7 +20,7 @@ export const verdictName = ({ verdict, load }: Report): string =>
 
 /** Returns a sentence without a full stop: the reasons of the verdict, further findings, and the cost of the run. */
 export function verdictReasons(report: Report): Text {
-  const { totals, verdict, load, requests, durationMs, executions, waitedMs } = report;
+  const { totals, verdict, load, requests, durationMs, executions, waitedMs, trouble } = report;
   if (verdict === "unreachable") return unreachableText(report);
   const invalid = (load?.runs ?? []).filter(({ validity }) => validity.invalid !== null).length;
   const ofLoad = load !== undefined;
@@ -40,6 +40,7 @@ export function verdictReasons(report: Report): Text {
       : [`${formatCount(requests, "request")} in ${formatDuration(durationMs)}`]),
     ...(executions === undefined ? [] : [formatCount(executions, "agent execution")]),
     ...lostRequests(report),
+    ...(trouble === undefined ? [] : [`trouble by seed ${trouble.seed}`]),
     ...(waitedMs >= 1000 ? [`${formatDuration(waitedMs)} of it waiting`] : []),
   ];
   return joinTexts([

@@ -109,12 +109,18 @@ function judgeEveryPageRead({ plain, troubled }: PlainAndTroubledRuns): Finding<
 
 const hasEndedWell = (end: CommandEnd): boolean => end.kind === "exited" && end.code === 0;
 
-const describeEnd = (end: CommandEnd): string =>
-  end.kind === "exited"
-    ? `exit code ${end.code}`
-    : end.kind === "killed"
-      ? `ended by ${end.signal}`
-      : "did not end in time";
+function describeEnd(end: CommandEnd): string {
+  switch (end.kind) {
+    case "exited":
+      return `exit code ${end.code}`;
+    case "killed":
+      return `ended by ${end.signal}`;
+    case "timed out":
+      return "did not end in time";
+    case "interrupted":
+      return "interrupted";
+  }
+}
 
 /** Observes, for each run, which trouble the harness caused and how the client's command ended. */
 const observeCommandEnds =

@@ -22,20 +22,23 @@ export interface ExecutionResult {
   readonly stopped: string | null;
 }
 
-/** Everything needed to run probes stage by stage. A plan simulates the same stages without sending anything. */
+/**
+ * Everything needed to run probes stage by stage. A run, and the command `plan`, which only simulates one, give
+ * different functions.
+ */
 export interface StageContext {
   readonly time: RunClock;
   readonly signal: AbortSignal;
   readonly maxWaitMs: number;
-  /** Settles once every request that discovery sent has ended. */
+  /** Settles when every request that the discovery left open has ended. */
   readonly pendingRequests: Promise<unknown>;
   readonly onProbe: (run: ProbeRun) => void;
   readonly outages: OutageMonitor;
   /** Whether the target has an agent that only the webhook probes call. */
   readonly hasWebhookAgent: boolean;
-  /** Whether the main key's limit per minute is too small for all probes. */
+  /** Whether the main key's limit per minute is too small for all probes (see `hasFewRequests` in `plan/needs.ts`). */
   readonly hasFewRequests: boolean;
-  /** Number of requests that the main key can send now. */
+  /** Returns how many requests the main key can send now without waiting. */
   readonly availableRequests: () => number;
   /** Real time that one probe may take, not counting waits. Default: three minutes. */
   readonly probeDeadlineMs?: number;
@@ -48,7 +51,10 @@ export interface StageContext {
   ) => Promise<unknown>;
 }
 
-/** Everything needed to run probes that send real requests, including the pacer, which limits these requests. */
+/**
+ * Everything needed to run probes that send real requests. The pacer keeps these requests below the limits of their
+ * keys.
+ */
 interface ExecutionContext
   extends
     Omit<ProbeContext, "given" | "limitTests">,
@@ -56,12 +62,15 @@ interface ExecutionContext
   readonly pacer: Pacer;
 }
 
-/** Maximum number of concurrent probes. The number of requests is limited separately, by the pacer. */
+/**
+ * Maximum number of probes of the stage `shared` or `agent time` that run at once. The pacer limits their requests
+ * separately.
+ */
 const maxConcurrentProbes = 16;
 /** Real time that one probe may take, not counting waits. */
 const defaultProbeDeadlineMs = 180_000;
 
-/** Runs the planned probes stage by stage. Never throws because of a target's behaviour. */
+/** Runs the planned probes stage by stage. Whatever the target does, the promise never rejects. */
 export function executeProbes(planned: readonly PlannedProbe[], context: ExecutionContext): Promise<ExecutionResult> {
   const receiverFor = receiverByAttempt(context.receiver, ({ probe }: PlannedProbe) => probe.since);
   const ended = new Map<PlannedProbe, ProbeRun>();
@@ -86,7 +95,7 @@ function limitTestOf({ planned: { probe, tested }, result }: ProbeRun): LimitTes
   return [{ state: probe.usesUp, tier: tested?.tier ?? null, result: how }];
 }
 
-/** Runs probes in the order of the schedule, within the budget of requests and waiting time. */
+/** Runs probes in the order of the schedule. Skips probes once the run was stopped or has no requests left. */
 export async function executeStages(planned: readonly PlannedProbe[], context: StageContext): Promise<ExecutionResult> {
   const runs = new Map<PlannedProbe, ProbeRun>();
   const interruptions = trackInterruptions(context.outages);
@@ -115,13 +124,17 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
   };
 
   /**
-   * Runs a probe, and at once runs it again if an outage interrupted it: later probes may need what this probe creates.
+   * Runs a probe, and at once runs it again if an outage of the target interrupted it. Later probes may need what this
+   * probe creates.
    */
   const runInOrder: typeof runOne = async (each, own) => {
     do await runOne(each, own);
     while (interruptions.takeFromRerunList(each));
   };
-  /** Runs interrupted probes again, one at a time. If a request crashes the target, this shows which one. */
+  /**
+   * Runs the interrupted probes again, one at a time: if a request of one of them crashes the target again, it is clear
+   * which.
+   */
   const rerunInterrupted = async (): Promise<void> => {
     for (let each = interruptions.nextToRerun(); each !== undefined; each = interruptions.nextToRerun())
       await runOne(each);
@@ -134,7 +147,7 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
   const { hasWebhookAgent, hasFewRequests: isShort, time } = context;
   const conditions = { canAdvance: time.canAdvance, hasWebhookAgent, hasFewRequests: isShort };
   for (const { probes, mode, reserving } of buildSchedule(planned, conditions)) {
-    // The following probes count slots and requests, so requests of the discovery must have ended.
+    // These probes count concurrency slots and requests, so no request of the discovery may still be open.
     if (probes.some(needsQuietTarget)) await context.pendingRequests;
     if (probes.some(isReview)) await rerunOutdated();
     time.reserve(reserving === "all" ? waitToReserve(planned, context.maxWaitMs) : 0);
@@ -161,8 +174,8 @@ interface TimedContext extends StageContext {
 }
 
 /**
- * Runs probes on a shared test clock. The clock stands still while one of them sends. So a probe may have to wait for
- * all others, and its deadline is the sum of theirs.
+ * Runs probes on a shared test clock, which stands still while any of them sends. A probe may have to wait for all
+ * others, so its deadline is the sum of all deadlines.
  */
 function runOnSharedClock(
   probes: readonly PlannedProbe[],
@@ -181,8 +194,8 @@ function runOnSharedClock(
 }
 
 /**
- * Returns how much waiting time to reserve for the limits, so that earlier probes cannot use it all up. It is at most
- * about half of the total. Different keys wait at the same time, so the longest wait of a key counts.
+ * Returns how many milliseconds of the run's waiting time earlier probes must leave to the tests of limits. At most 55%
+ * of the total. Keys wait at the same time, so the longest wait of one key counts.
  */
 function waitToReserve(planned: readonly PlannedProbe[], maxWaitMs: number): number {
   const byKey = new Map<string, number>();
@@ -200,9 +213,9 @@ const maxReservedShare = 0.55;
 const isOfMain = (planned: PlannedProbe): boolean => planned.usesMainKey;
 
 /**
- * Runs one probe, or returns the reason to skip it.
+ * Runs one probe and returns its result, or the reason why it was skipped.
  *
- * @param onStop called with an error that ends the run: no further probe can run after it
+ * @param onStop called with an error after which no further probe can run
  */
 async function runOrSkip(
   planned: PlannedProbe,
@@ -247,8 +260,8 @@ async function runProbe({ probe, tested }: PlannedProbe, execution: ProbeExecuti
 }
 
 /**
- * The context of a probe that begins after an outage. Its keys no longer count as fresh: the target may still count
- * earlier requests, or may have forgotten them.
+ * Returns the context of a probe that begins after an outage, in which no key counts as unused. The target may still
+ * count earlier requests of a key, or may have forgotten them.
  */
 function afterOutage({ target, client, ...context }: ProbeExecution): ProbeExecution {
   const used = (key: TargetKey): TargetKey => ({ ...key, fresh: false });
@@ -256,12 +269,12 @@ function afterOutage({ target, client, ...context }: ProbeExecution): ProbeExecu
   return { ...context, target: { ...target, keys }, client: client.as(used(client.key)) };
 }
 
-/** The length of a one-minute window, plus a second for rounding: headers are in whole seconds. */
+/** A rate-limit window of one minute, plus a second because headers round to whole seconds. */
 const windowWithMarginMs = 61_000;
 
 /**
- * Returns why the main key has too few requests left to finish the probe; `null` if it has enough. Applies only to keys
- * with a small limit per minute.
+ * If the main key has a small limit per minute and too few requests left for the probe, says so. Otherwise, or if the
+ * run can wait for the next window, returns `null`.
  */
 function explainTooFewRequests(
   { probe, requests, usesMainKey }: PlannedProbe,
@@ -292,7 +305,7 @@ function resultAfterError(error: unknown, signal: AbortSignal): ProbeRunResult {
   return { kind: "broken", error: traceOf(error) };
 }
 
-/** Waits for a probe. Gives up after its deadline, when the run is interrupted, or when the target is lost. */
+/** Waits for a running probe. Rejects when its deadline passes, the run is stopped, or the target is lost. */
 async function withinDeadline<T>(
   running: Promise<T>,
   { time, signal, deadlineMs, outages }: TimedContext,
@@ -313,9 +326,9 @@ async function withinDeadline<T>(
   signal.addEventListener("abort", interrupt, { once: true });
   if (signal.aborted) interrupt();
   try {
-    // On a real clock, the probe ends as soon as the target is unreachable, because its waits may take minutes. On a
-    // test clock, an abandoned probe would continue to move the clock. So it ends only when the target is lost for
-    // good.
+    // Without a test clock, the probe is abandoned as soon as an outage begins, because its waits may take minutes.
+    // With a test clock, an abandoned probe would continue to advance the clock. So it is abandoned only if the target
+    // does not come back.
     const lost = needsNoTarget ? [] : [outages.loss(!time.canAdvance)];
     return await Promise.race([running, overdue.promise, ...lost]);
   } finally {
@@ -324,7 +337,10 @@ async function withinDeadline<T>(
   }
 }
 
-/** Runs probes concurrently if they share no key. A probe starts after all earlier probes that use one of its keys. */
+/**
+ * Runs probes that share no key concurrently. A probe starts when all earlier probes that use one of its keys have
+ * ended.
+ */
 export async function runByKey(
   probes: readonly PlannedProbe[],
   run: (each: PlannedProbe) => Promise<void>,

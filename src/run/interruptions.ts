@@ -2,30 +2,33 @@ import type { ProbeRun, ProbeRunResult } from "./probe-run.ts";
 import type { PlannedProbe } from "./plan/plan.ts";
 import type { OutageMonitor } from "./send/outages.ts";
 
-/** Maximum number of times that outages may interrupt a probe before the run gives it up. */
+/** After this many interruptions by outages, a probe does not run again. */
 const maxInterruptions = 2;
 
 /** Tracks which probes are interrupted by an outage of the target. */
 export interface Interruptions {
-  /** Notes that a probe begins. */
+  /** Must be called when a probe begins. Remembers how many outages there were until then. */
   readonly begin: (each: PlannedProbe) => void;
   /**
-   * Returns the result of a probe that has ended. `null` if an outage interrupted the probe, which then has to run
-   * again: a target that was restarted may have forgotten the probe's first requests.
+   * Returns the final result of a probe that has ended. If an outage interrupted the probe, puts it on the list of
+   * probes to run again, and returns `null`. A restarted target may have forgotten the probe's first requests.
    */
   readonly resultOf: (each: PlannedProbe, result: ProbeRunResult) => ProbeRunResult | null;
-  /** Takes a probe off the list of probes to run again. Returns false if the probe is not on this list. */
+  /** Removes a probe from the list of probes to run again. Returns `false` if the probe is not on this list. */
   readonly takeFromRerunList: (each: PlannedProbe) => boolean;
-  /** Takes the next probe off the list of probes to run again, and returns it. */
+  /** Removes the next probe from the list of probes to run again, and returns it. `undefined` if the list is empty. */
   readonly nextToRerun: () => PlannedProbe | undefined;
   /**
-   * Returns finished probes whose evidence an outage made useless. Their checks judge later events, such as retries,
-   * and the outage began after the probe had begun.
+   * Returns finished probes whose evidence an outage made useless. An outage began after the probe had begun, and its
+   * checks judge later events, such as retries of a delivery.
    */
   readonly outdated: (runs: Iterable<ProbeRun>) => PlannedProbe[];
-  /** The result of a probe that outages interrupted and that does not run again. */
+  /** Returns the result of a probe that outages interrupted and that does not run again: a skip. */
   readonly lostResult: () => ProbeRunResult;
-  /** Describes the outages that left checks unproven. `null` if there were none. */
+  /**
+   * Describes the outages because of which probes have no result, or requests were not repeated. `null` if there were
+   * none.
+   */
   readonly reason: () => string | null;
 }
 

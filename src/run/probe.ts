@@ -38,7 +38,7 @@ export const stages = [
 ] as const;
 export type Stage = (typeof stages)[number];
 
-/** The objects that a probe gets to work with. */
+/** Everything that a probe gets when it runs. */
 export interface ProbeContext<N extends Need = never> {
   readonly given: ResolvedNeeds<N>;
   /** Sends with the main key of the run. */
@@ -47,15 +47,18 @@ export interface ProbeContext<N extends Need = never> {
   readonly target: Target;
   readonly recorder: Recorder;
   readonly outages: OutageMonitor;
-  /** Responses of the discovery before the run, so that no probe repeats those requests. */
+  /** The exchanges of the discovery. Probes judge them instead of sending the same requests again. */
   readonly discovery: Discovery;
-  /** Opens the webhook receiver. For probes that use a receiver if the target has one, but also work without. */
+  /**
+   * Opens the webhook receiver. A probe that can do without a receiver calls this; others list `receiver` in their
+   * needs.
+   */
   readonly receiver: () => Promise<Receiver>;
   /** Whether only GET may be sent. */
   readonly readOnly: boolean;
   /** Seed of the generated requests. */
   readonly coverageSeed: number;
-  /** The probes so far that use up a limit, and how they ended. */
+  /** Returns how the probes that use up a limit have ended so far. */
   readonly limitTests: () => readonly LimitTest[];
 }
 
@@ -74,11 +77,11 @@ export interface Discovery {
   /** `GET /usage` with the main key. */
   readonly usage: Exchange;
   /**
-   * Two more reads of the list, if the target lacks usage, or of usage, if it lacks the list. These reads show whether
-   * a read counts toward the limits. Otherwise empty.
+   * If the target lacks `GET /usage` or `GET /agents`: two more reads of the other one, which show whether a read
+   * counts toward the limits. Otherwise empty.
    */
   readonly again?: readonly Exchange[];
-  /** Health of the candidate agents. These requests do not count against limits. */
+  /** Health of the agents that may answer. These requests do not count toward the limits. */
   readonly health: readonly Exchange[];
   /**
    * The first invoke of the agent that discovery found in the list. `null` if the user named an agent, or none was
@@ -99,7 +102,7 @@ export interface Creations {
 }
 
 /**
- * The time that a probe waits on a target without a test clock. This does not include waits for the limits of its key.
+ * The time that a probe waits if the target has no test clock, apart from waits for the limits of its key.
  *
  * - `required`: takes `seconds` of the run's waiting time. The probe is skipped if less is left.
  * - `since the start`: as `required`, but the wait ends when the run has lasted `seconds`.
@@ -110,7 +113,7 @@ export interface Creations {
  * spend it.
  */
 export type WaitOptions = {
-  /** Longest wait in seconds. A function if it depends on the target. */
+  /** Longest wait in seconds, or a function that computes it for a target. */
   readonly seconds: number | ((target: Target) => number);
 } & (
   | { readonly mode: "required" | "since the start" | "optional" | "reserved" }
@@ -120,8 +123,8 @@ export type WaitOptions = {
 /** The cost and behaviour of a probe that runs once. */
 interface ProbeTraits {
   /**
-   * Number of requests that count toward the limits of the main key, or of the first key in `keys`. A function if it
-   * depends on the target.
+   * Number of requests that count toward the limits of the main key, or of the first key in `keys`. May be a function
+   * that computes it for a target.
    */
   readonly requests: number | ((target: Target) => number);
   /** Number of agent executions. Default: one for each request if the probe needs an agent, otherwise none. */
@@ -132,11 +135,11 @@ interface ProbeTraits {
   readonly keys?: (target: Target) => readonly TargetKey[];
   /** The limit that the probe uses up. Until the limit is reset, the probe sends requests to every endpoint. */
   readonly usesUp?: KeyState;
-  /** Whether the probe leaves out requests for which it would have to wait too long. */
+  /** Whether the probe still returns evidence if its key has too few requests left for all of its requests. */
   readonly mayDropRequests?: true;
   /**
-   * Whether the probe also counts the requests of other probes. Such a probe runs even if the run may send no more
-   * requests.
+   * Whether the probe counts the requests of other probes, too. Such a probe runs even after the run has sent
+   * `maxRequests` requests.
    */
   readonly countsRequests?: true;
   /**
@@ -153,11 +156,11 @@ interface TierProbeTraits {
   readonly requests: (tested: TierUnderTest, target: Target) => number;
   /** Longest time that the probe must wait, in seconds of the target's clock. */
   readonly waitSeconds: (tested: TierUnderTest) => number;
-  /** Extra seconds to reserve for a second measurement. The probe still works without them. Default 0. */
+  /** Additional seconds that the probe uses for a second measurement, if the run has them left. Default 0. */
   readonly optionalWaitSeconds?: number;
   /** The limit that the probe uses up. Until the limit is reset, the probe sends requests to every endpoint. */
   readonly usesUp?: KeyState;
-  /** Number of requests in the window that the probe uses up. */
+  /** Size of the rate-limit window that the probe uses up, in requests. */
   readonly window?: (tested: TierUnderTest) => number;
   /** Approximate agent executions. Default: one for each request. */
   readonly executions?: (tested: TierUnderTest, target: Target) => number;
@@ -168,14 +171,14 @@ interface TierProbeTraits {
   readonly concurrent?: true;
 }
 
-/** Options of all probes: of those that run once, and of those that run once for each tier. */
+/** Options that {@link probe} and {@link tierProbe} share. */
 interface SharedOptions<E, N extends Need> {
   readonly needs?: readonly N[];
-  /** The requirement set that first needs the probe. Checks of earlier sets do not judge its requests. Default: 1.0. */
+  /** The requirement set that added the probe. Checks of earlier sets do not judge its requests. Default: 1.0. */
   readonly since?: RequirementSet;
   /**
-   * Returns the evidence without the requests of probes that later requirement sets added. Only probes that review the
-   * whole run need this function.
+   * Returns a copy of the evidence without the requests of probes that were added after this requirement set. Only
+   * needed by probes whose evidence is the whole run.
    */
   readonly narrow?: (evidence: E, requirements: RequirementSet) => E;
 }
@@ -184,7 +187,7 @@ interface ProbeOptions<E, N extends Need> extends ProbeTraits, SharedOptions<E, 
   readonly stage?: Stage;
   /** Whether the probe sends only GET requests, so that it also runs in read-only mode. */
   readonly reads?: true;
-  /** Probes that prepare the target for this probe, in the same stage. They run before this probe. */
+  /** Probes of the same stage that must run before this one, because they prepare the target. */
   readonly after?: readonly Probe[];
   readonly creates?: Creations;
   /** Objects that the probe creates if the key has a small limit per minute. Default: `creates`. */
@@ -278,7 +281,7 @@ export const clientProbe = <E>(name: string, observe: (session: ClientSession) =
   observe,
 });
 
-/** Number of requests of a probe that count toward the limits of its key. */
+/** Returns the number of requests of a probe that count toward the limits of its key. */
 export function requestsOf(planned: Probe, tested: TierUnderTest | null, target: Target): number {
   if (planned.per === "target")
     return typeof planned.requests === "number" ? planned.requests : planned.requests(target);
@@ -286,7 +289,7 @@ export function requestsOf(planned: Probe, tested: TierUnderTest | null, target:
   return planned.requests(tested, target);
 }
 
-/** Approximate number of agent executions of a probe. Executions that fail count, but refused requests do not. */
+/** Returns about how many agent executions a probe causes. Executions that fail count, but refused requests do not. */
 export function executionsOf(planned: Probe, tested: TierUnderTest | null, target: Target): number {
   if (planned.per === "tier" && tested !== null && planned.executions !== undefined)
     return planned.executions(tested, target);

@@ -1,15 +1,17 @@
 import type { Hook, Receiver } from "../receiver/receiver.ts";
 import { firstRequirements, type RequirementSet } from "../spec/requirements.ts";
 
-/** The webhook addresses that a probe has opened in one try. A probe gets a second try if an outage interrupts it. */
+/**
+ * The hooks that a probe has opened in one attempt. A probe gets a second attempt if an outage interrupts the first.
+ */
 interface ProbeAttempt {
   readonly hooks: Hook[];
   isOver: boolean;
 }
 
 /**
- * Returns the webhook receiver for each try of a probe. If an outage interrupted the first try, its webhooks still
- * exist on the target. Their deliveries are set aside, so that they do not mix with those of the second try.
+ * Gives each attempt of a probe its own view of the webhook receiver. Webhooks of an interrupted attempt still exist on
+ * the target. Their deliveries get names that no check reads, so that only those of the last attempt are judged.
  */
 export function receiverByAttempt<P>(
   open: () => Promise<Receiver>,
@@ -32,8 +34,8 @@ export function receiverByAttempt<P>(
           const since = sinceOf(each);
           const hook = receiver.open(name, since === firstRequirements ? plan : { ...plan, since });
           current.hooks.push(hook);
-          // An interrupted try may still be running, and may open another address. Its deliveries are set aside as
-          // well.
+          // An interrupted attempt may still be running and open another hook. No check reads the deliveries to it
+          // either.
           if (current.isOver) hook.setAside();
           return hook;
         },

@@ -3,7 +3,7 @@ import { type Receiver, ReceiverError, type ReceiverRecord, startReceiver } from
 import type { Target } from "../target/target.ts";
 import type { RunClock } from "./time/run-clock.ts";
 
-/** Creates the webhook receiver of a run. The first probe that needs the receiver opens it. */
+/** Manages the webhook receiver of a run. The receiver starts when the first probe needs it. */
 export function receiverOnDemand({ webhooks, network }: Target, time: RunClock) {
   let opening: Promise<Receiver> | null = null;
   let opened: Receiver | null = null;
@@ -31,8 +31,8 @@ export function receiverOnDemand({ webhooks, network }: Target, time: RunClock) 
     deliveries: (): readonly Delivery[] => opened?.deliveries() ?? [],
     record: (): ReceiverRecord | null => opened?.record() ?? null,
     /**
-     * Says that the run is incomplete because more deliveries arrived than the receiver stores. `null` if all were
-     * stored.
+     * If more deliveries arrived than the receiver stores, says how many, as a reason why the run is incomplete. `null`
+     * if all were stored.
      */
     floodReason: (): string | null => {
       const dropped = Object.values(opened?.droppedByHook() ?? {}).reduce((sum, count) => sum + count, 0);

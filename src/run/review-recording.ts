@@ -13,9 +13,15 @@ import { openClient } from "./send/client.ts";
 import type { OutageMonitor } from "./send/outages.ts";
 import type { Need } from "./plan/needs.ts";
 
-/** Exchanges of other traffic with a server. Times are in milliseconds since the first request. */
+/**
+ * Exchanges that were recorded elsewhere, such as a HAR of a browser. Times are in milliseconds since the first
+ * request.
+ */
 export interface RecordedTraffic {
-  /** The server, with the keys of the recording. A key that some response refused is marked as expired. */
+  /**
+   * The server, with the keys that occur in the recording. A key is marked as expired if requests with it prove
+   * nothing.
+   */
   readonly target: Target;
   readonly exchanges: readonly Exchange[];
   /** Rate-limit samples of requests whose exchanges were not kept. */
@@ -72,7 +78,10 @@ export async function reviewRecording(traffic: RecordedTraffic, suites: readonly
   }
 }
 
-/** Stands for the test clock of the recorded run. Nothing advances it any more. */
+/**
+ * The test clock of a target that is only a recording. It tells probes that there was a test clock, and cannot be
+ * advanced.
+ */
 const unusableClock: ClockControl = {
   advance: () => Promise.reject(new Error("the clock of a recording cannot be advanced")),
   settleMs: 0,
@@ -80,8 +89,8 @@ const unusableClock: ClockControl = {
 };
 
 /**
- * Counts one outage: the server may have been restarted or redeployed during the recording. At which times is not
- * known.
+ * Pretends that one outage at an unknown time occurred. The server may have been restarted or redeployed during the
+ * recording.
  */
 const unknownOutages = (outages: OutageMonitor): OutageMonitor => ({ ...outages, count: () => 1, all: () => [] });
 
@@ -97,7 +106,8 @@ const noExchange: Exchange = {
 const noDiscovery = { listing: noExchange, usage: noExchange, health: [], invoked: null } as const;
 
 /**
- * Returns how far the clock of the recorded run may have been advanced by a time: the next request shows it.
+ * Returns a function of a time `ms`. It tells how far the target's test clock was advanced at most by then, as the next
+ * recorded request shows.
  *
  * @param sorted exchanges in order of sending
  */

@@ -14,10 +14,13 @@ import { describeStop, startStopSignal } from "./time/stop-signal.ts";
 
 /** Options of a run against a client. */
 export interface ClientRunOptions {
-  /** Stands for the client: its name, the address that it gets, and the key. */
+  /** Describes the client in the form of a target: its name, the address that it gets, and its key. */
   readonly target: Target;
   readonly suites: readonly Suite[];
-  /** Opens the session. `record` keeps an exchange; `signal` ends the command. */
+  /**
+   * Opens the session that runs the client's command. The session must call `record` with each exchange, and end the
+   * command when `signal` aborts.
+   */
   readonly open: (tools: {
     readonly record: (exchange: Exchange) => void;
     readonly signal: AbortSignal;
@@ -28,7 +31,10 @@ export interface ClientRunOptions {
   readonly onProbe?: (run: ProbeRun) => void;
 }
 
-/** Runs the command of a client, and judges what it sent. Never rejects because of a client. */
+/**
+ * Runs the command of a client, and judges the requests that the client sent. Whatever the client does, the promise
+ * never rejects.
+ */
 export async function runClient(options: ClientRunOptions): Promise<RunResult> {
   const { signal, stop, release, end } = startStopSignal(options.signal, Infinity);
   const context = createContext({ target: options.target, signal, onHarnessLimit: stop });
@@ -48,7 +54,10 @@ export async function runClient(options: ClientRunOptions): Promise<RunResult> {
   }
 }
 
-/** The session limits every run of the command itself. */
+/**
+ * Effectively no deadline, because the session itself limits each run of the command. This is the longest delay of a
+ * timer in Node.
+ */
 const probeDeadlineMs = 2 ** 31 - 1;
 
 async function runClientProbes(

@@ -23,7 +23,7 @@ export interface SendingOptions extends Partial<RunBounds> {
   /** Stops the run early. The evidence so far is judged. */
   readonly signal: AbortSignal;
   readonly deadlines?: Partial<Deadlines>;
-  /** Start of the run, as in the report. Absent: requests do not name a run. */
+  /** Start of the run, as in the report. The requests name it in their headers. Absent: their headers name no run. */
   readonly started?: Date;
   /** Seed of the generated requests. Default 1. */
   readonly coverageSeed?: number;
@@ -34,9 +34,9 @@ export interface SendingOptions extends Partial<RunBounds> {
   readonly timers?: Timers;
 }
 
-/** Options of a run that has to stop if this machine lacks a resource. */
+/** Options of {@link createContext}. */
 export interface RunContextOptions extends SendingOptions {
-  /** Stops the run, because this machine lacks a resource. */
+  /** Called to stop the run if this machine lacks a resource, such as a free port. */
   readonly onHarnessLimit: (limit: HarnessLimit) => void;
 }
 
@@ -81,7 +81,10 @@ export function createContext(options: RunContextOptions): ClientContext {
 
 type SentRequest = Pick<OutgoingRequest, "method" | "url">;
 
-/** Returns a function that makes the headers which name the run, and each exchange if `requestIds` asks for that. */
+/**
+ * Returns a function that makes the `User-Agent` of each request and, with the option `requestIds`, its `X-Request-Id`.
+ * A request that may run an agent gets no id.
+ */
 function senderHeadersOf({ started, requestIds }: SendingOptions): (id: string, request: SentRequest) => Header[] {
   const agent: Header = ["User-Agent", userAgent(started)];
   const run = started === undefined ? "" : `${started.toISOString()}-`;
@@ -94,8 +97,8 @@ const mayRunAgent = ({ method, url }: SentRequest): boolean =>
   method === "POST" && !url.endsWith(webhooks.path) && !url.endsWith(alerts.path);
 
 /**
- * Sends the request of an exchange again, and records the new exchange. During an outage, the exchange is recorded as
- * part of the outage, because a restarted server may count requests from zero again.
+ * Sends the request of an exchange again, and records the new exchange. During an outage, marks the exchange as part of
+ * the outage (`reconnect`), so that no check counts it.
  */
 async function repeatExchange(
   { key, since, request: { method, url, headers, body } }: Exchange,

@@ -13,7 +13,7 @@ import type { DeliverySender, OutgoingDelivery, SentDelivery } from "./send/deli
 import { TargetUnavailable } from "./skip-reason.ts";
 import { startStopSignal } from "./time/stop-signal.ts";
 
-/** The webhooks of a receiver: what deliveries to it have in common. */
+/** The settings that all deliveries to a receiver share. */
 export interface DeliverySettings extends Pick<DeliverySender, "secrets" | "events" | "agent"> {
   /** Headers of every delivery, such as those that a webhook is configured with. */
   readonly headers: readonly Header[];
@@ -29,10 +29,16 @@ export interface DeliveryRunOptions extends DeliverySettings {
   readonly onProbe?: (run: ProbeRun) => void;
 }
 
-/** Maximum duration of a run. A receiver that answers nothing at all takes about half of it. */
+/**
+ * Maximum duration of a run. A receiver that never responds takes about half of it, because each delivery waits for a
+ * timeout.
+ */
 const maxRunMs = 20 * 60_000;
 
-/** Sends the deliveries of all probes to a receiver, and judges the responses. Never rejects because of a receiver. */
+/**
+ * Sends the deliveries of all probes to a receiver, and judges its responses. Whatever the receiver does, the promise
+ * never rejects.
+ */
 export async function runDeliveries(options: DeliveryRunOptions): Promise<RunResult> {
   const { signal, stop, release, end } = startStopSignal(options.signal, maxRunMs);
   const context = createContext({ target: options.target, signal, onHarnessLimit: stop });
@@ -102,8 +108,9 @@ function performProbe({ probe }: PlannedProbe, sender: DeliverySender): Promise<
 }
 
 /**
- * Opens a sender of deliveries that records every exchange. It stops the run once the receiver cannot be reached, and if
- * the receiver is silent before its first response: each silent delivery costs a timeout.
+ * Opens a sender of deliveries that records every exchange. It stops the run if the receiver cannot be reached. It also
+ * stops the run if a delivery times out before the receiver has ever responded, because each such delivery costs a
+ * timeout.
  */
 function openSender(
   { target, secrets, events, agent, headers: common }: DeliveryRunOptions,
@@ -131,7 +138,10 @@ function openSender(
   return { secrets, events, agent, deliver };
 }
 
-/** The headers of a delivery. Those of the webhook come last, as a service would add them. */
+/**
+ * Returns all headers of a delivery. `headers` are those of the delivery itself, then those that the webhook is
+ * configured with.
+ */
 export const deliveryHeaders = (body: string, headers: readonly Header[]): Header[] => [
   ["Content-Type", "application/json"],
   ["Content-Length", String(Buffer.byteLength(body, "utf8"))],

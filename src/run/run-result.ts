@@ -21,7 +21,7 @@ export interface RunRecord {
   readonly deliveries: readonly Delivery[];
   /** The state of the receiver, so that another process can continue to listen. `null` if nothing listened. */
   readonly receiver: ReceiverRecord | null;
-  /** The receiver, still open, if the option `keepsListening` was set. */
+  /** The receiver, still open, if the option `keepsListening` was set. Otherwise `null`. */
   readonly listening: Receiver | null;
   /** Start of the run's clock, in Unix milliseconds. */
   readonly epochMs: number;
@@ -30,7 +30,7 @@ export interface RunRecord {
   readonly executions: number;
   /** Number of requests that were sent again because their connection broke. */
   readonly lost: number;
-  /** When the target was unavailable, as part of a sentence. `null` if it always was available. */
+  /** Text on when the target was unavailable, for use within a sentence. `null` if it always was available. */
   readonly away: string | null;
   readonly waitedMs: number;
   readonly durationMs: number;
@@ -56,8 +56,8 @@ interface JudgedSelection {
 }
 
 /**
- * The result of a run in which the harness itself failed. Judges the probes that had finished, and marks the others as
- * failed.
+ * Makes the result of a run in which the harness itself failed. Judges the probes that had finished, and marks all
+ * others as broken.
  */
 export function brokenRun(
   options: JudgedSelection,
@@ -76,7 +76,7 @@ export function brokenRun(
   return { kind: "judged", stopped, ...judgeAndRecord(options, context, { target, runs }) };
 }
 
-/** The result of a run in which nothing was judged. Every check is skipped. The exchanges so far are included. */
+/** Makes the result of a run in which nothing was judged. Every check is skipped. The exchanges so far are included. */
 export function unjudgedRun(options: JudgedSelection, context: ClientContext, unjudged: UnjudgedReason): RunResult {
   const { target } = options;
   const result = { kind: "skipped", reason: "the run stopped before anything could be judged", needs: null } as const;
@@ -85,7 +85,8 @@ export function unjudgedRun(options: JudgedSelection, context: ClientContext, un
 }
 
 /**
- * Judges the evidence of the probes, and collects what the run recorded. The caller adds deliveries and the receiver.
+ * Judges the evidence of the probes, and collects everything that the run recorded, except deliveries and the receiver.
+ * The caller adds those.
  */
 export function judgeAndRecord(
   { suites }: JudgedSelection,
@@ -110,7 +111,7 @@ export function judgeAndRecord(
   };
 }
 
-/** The reason why a run stopped before anything could be judged. */
+/** Says that a run stopped before anything could be judged, and why. */
 export const stoppedTooEarly = (sentence: SkipCause): UnjudgedReason => ({
   kind: "nothing to judge",
   why: "stopped",
@@ -118,8 +119,8 @@ export const stoppedTooEarly = (sentence: SkipCause): UnjudgedReason => ({
 });
 
 /**
- * The judgements of a run that the harness or its machine could not finish. Removes breaches, because the harness may
- * have caused them. At least one check reports as an error what the machine lacked.
+ * Returns the judgements of a run that ended because this machine lacked a resource. Turns each breach into an error,
+ * because the harness may have caused it. If there is no breach, the first judgement becomes the error.
  */
 export function withoutBreaches(judgements: readonly Judgement[], limit: HarnessLimit): Judgement[] {
   const failed = (judgement: Judgement): Judgement => ({

@@ -37,9 +37,14 @@ import { startStopSignal } from "./time/stop-signal.ts";
 export interface RunOptions extends SendingOptions {
   /** The selected checks, by section. */
   readonly suites: readonly Suite[];
-  /** Leaves the receiver open. The caller must close it. Default `false`. */
+  /**
+   * Whether the webhook receiver stays open after the run. The caller must then close the receiver. Default `false`.
+   */
   readonly keepsListening?: boolean;
-  /** Called if the headers do not show the tier of the main key. May return the tier. */
+  /**
+   * Called if the rate-limit headers do not show the tier of the main key. Returns the tier, such as from a question to
+   * the user, or `null` if it is unknown.
+   */
   readonly onUnknownTier?: (keyName: string) => Promise<PublishedTier | null>;
   readonly onPlan?: (probes: number, target: Target) => void;
   readonly onProbe?: (run: ProbeRun) => void;
@@ -53,8 +58,8 @@ export const noUsableKey =
   "The target has no key for general use: each is expired or restricted. Add a valid one under `keys`.";
 
 /**
- * Discovers the target, runs the probes that the suites need, and judges the evidence. Never rejects because of a
- * target's behaviour.
+ * Discovers the target, runs the probes that the suites need, and judges the evidence. Whatever the target does, the
+ * promise never rejects.
  */
 export async function runSuites(options: RunOptions): Promise<RunResult> {
   const { signal, stop, release, end } = startStopSignal(
@@ -64,7 +69,8 @@ export async function runSuites(options: RunOptions): Promise<RunResult> {
   try {
     const target = await withConfirmedFreshness(options.target);
     const result = await runWithSignal({ ...options, target, signal, onHarnessLimit: stop });
-    // If the receiver stays open, it still needs the clock of the run.
+    // An open receiver still reads the clock of the run, so `end`, which aborts all waits on that clock, is called only
+    // without one.
     if (result.listening === null) end();
     if (!(signal.reason instanceof HarnessLimit)) return result;
     const judgements = withoutBreaches(result.judgements, signal.reason);
@@ -91,7 +97,7 @@ async function runWithSignal(given: RunOptions & RunContextOptions): Promise<Run
   const isSimulated = given.timers !== undefined;
   const watch = watchDisturbances({ target, time, isSimulated, announces: given.announces ?? false });
   const receiver = receiverOnDemand(target, time);
-  // Closing the transport and the receiver ends every wait for a response or a delivery.
+  // When the run is stopped, closes the transport and the receiver. This ends every wait for a response or a delivery.
   const stop = (): void => void Promise.all([context.transport.close(), receiver.close()]);
   signal.addEventListener("abort", stop, { once: true });
   try {
@@ -117,7 +123,10 @@ async function runWithSignal(given: RunOptions & RunContextOptions): Promise<Run
   }
 }
 
-/** Adds the tier of the main key, if its headers show the tier or the user names it. */
+/**
+ * Returns the target with the tier of the main key filled in. The tier comes from rate-limit headers, or from
+ * `onUnknownTier`. Unchanged if neither gives a tier.
+ */
 async function withKnownTier(
   target: Target,
   key: TargetKey,
@@ -134,8 +143,8 @@ async function withKnownTier(
 type ReadyTarget = Extract<DiscoveryResult, { kind: "ready" }>;
 
 /**
- * The tiers that were detected may show that another key has the highest limit, and so is the main key. If so,
- * discovers the target again with that key.
+ * The main key is the usable key with the highest limit per minute. If the detected tiers show that this is another key
+ * than before, discovers the target again with that key.
  */
 async function withHighestLimitKey(
   ready: ReadyTarget,
@@ -149,7 +158,10 @@ async function withHighestLimitKey(
   return again.kind === "ready" ? { ready: again, client: own } : { ready, client };
 }
 
-/** Runs an action before the first probe. Runs it again if the target was unavailable meanwhile and is back. */
+/**
+ * Runs an action of the discovery. If the target was unavailable during the action and is back, runs the action a
+ * second time.
+ */
 async function retryAfterOutage<T>({ outages }: ClientContext, action: () => Promise<T>): Promise<T> {
   const before = outages.count();
   const result = await action();
@@ -166,8 +178,8 @@ async function runProbesAndJudge(
   const { recorder, pacer, time, signal, readOnly, maxWaitMs, maxWindow } = context;
   const first = planProbes(options.suites, discovered, { readOnly, maxWindow });
   const usesWebhooks = first.some((each) => each.skip === null && createsWebhooks(each.probe));
-  // If the key has a small limit per minute, its limits are tested before any webhook is created, and requests must be
-  // saved.
+  // The search for a webhook agent and for derived roles costs requests. A main key with a small limit per minute needs
+  // them for probes.
   const mustSaveRequests = hasFewRequests(discovered) || readOnly;
   const { target: assigned, pendingRequests } =
     usesWebhooks && !mustSaveRequests
@@ -219,7 +231,10 @@ async function runProbesAndJudge(
   };
 }
 
-/** Whether a clause about the number of requests seems broken, so that another client may have used the keys. */
+/**
+ * Whether the evidence breaks a clause about the number of requests. The reason may be another client that uses the
+ * same keys.
+ */
 function hasBrokenLimits(suites: readonly Suite[], runs: readonly ProbeRun[]): boolean {
   const ofCounts = suites.map((suite) => ({
     ...suite,

@@ -2,7 +2,9 @@ import type { RunBounds } from "./plan/bounds.ts";
 import { formatDuration } from "../base/duration.ts";
 import type { Need } from "./plan/needs.ts";
 
-/** A setting that the user could change. Each entry point (command line, library) has its own name for it. */
+/**
+ * Something that the user could change to enable a check. The command line and the library have different names for it.
+ */
 export type Setting =
   | keyof RunBounds
   | "agent"
@@ -15,8 +17,8 @@ export type Setting =
   | "watch";
 
 /**
- * A way to enable a skipped check: a need of a probe, a setting, or any one of several. A string is used if the
- * command line and the library use the same name, such as a line of the target file.
+ * A way to enable a skipped check: a need of a probe, a setting, or any one of several ways. A string is a text for
+ * users that suits both the command line and the library.
  */
 export type Enabler =
   | string
@@ -24,12 +26,12 @@ export type Enabler =
   | { readonly anyOf: readonly [Enabler, Enabler, ...Enabler[]] };
 
 /**
- * Why something was skipped. A string must not contain the name of a setting, because the command line and the library
- * use different names.
+ * Why a check or a probe was skipped. A string is shown to users as it is. So it must not name a setting, for which the
+ * command line and the library have different names.
  */
 export type SkipCause =
   | string
-  /** A wait of `ms` is longer than the waiting time that the run has left. */
+  /** A wait of `ms` would exceed the waiting time that the run has left, which is `leftMs`. */
   | { readonly why: "too long a wait"; readonly for: string; readonly ms: number; readonly leftMs: number }
   /** `takes` is part of a sentence, such as "it needs up to 60 s of waiting". */
   | { readonly why: "no time left"; readonly takes: string }
@@ -37,17 +39,17 @@ export type SkipCause =
   | { readonly why: "no time left to"; readonly consequence: string; readonly purpose: string }
   | { readonly why: "requests used up"; readonly most: number }
   | { readonly why: "executions used up"; readonly most: number }
-  /** Windows of more than `maxWindow` requests are used up only if the user asks for it. */
+  /** The window has `requests` requests, which is more than the bound `maxWindow`. */
   | { readonly why: "large window"; readonly requests: number }
   | { readonly why: "too many requests"; readonly requests: number; readonly left: number }
   | { readonly why: "too many executions"; readonly executions: number; readonly left: number }
-  /** The number of requests is not known beforehand. */
+  /** The number of requests is not known in advance, so it cannot be bounded. */
   | { readonly why: "requests without a bound" }
   | { readonly why: "read only" }
   | AgentWithoutPath
   | { readonly why: "nothing judged"; readonly because: SkipCause };
 
-/** The reason that no URL path can contain the id of the agent that the user named. */
+/** The user named an agent whose id cannot be a segment of a URL path. */
 export interface AgentWithoutPath {
   readonly why: "agent without a path";
   readonly agent: string;
@@ -78,10 +80,10 @@ export const need = (what: Need | Setting): Enabler => ({ need: what });
 
 export const anyOf = (...enablers: [Enabler, Enabler, ...Enabler[]]): Enabler => ({ anyOf: enablers });
 
-/** A check is enabled by stating the tier of the key. */
+/** Enables checks that need to know the tier of the key. */
 export const tierOfKey = anyOf("`tier` of a key in the target file", need("tier"));
 
-/** A check is enabled by more waiting time, or by a test clock. */
+/** Enables checks that have to wait: more waiting time, or a test clock. */
 export const moreTime = anyOf(need("maxWaitMs"), need("clock"));
 
 export const describeSkip = ({ reason, needs }: SkipReason, messages: Messages): SkipText => ({
@@ -89,10 +91,13 @@ export const describeSkip = ({ reason, needs }: SkipReason, messages: Messages):
   needs: needs === null ? null : messages.needs(needs),
 });
 
-/** The reason to skip everything except GET requests in a read-only run. */
+/** The skip reason of everything that sends other requests than GET, in a read-only run. */
 export const readOnlySkip: SkipReason = { reason: { why: "read only" }, needs: need("readOnly") };
 
-/** Thrown if the run must not or cannot do something. The probe in which it is thrown is skipped. */
+/**
+ * Thrown if the run must not or cannot do something, such as send another request. The probe that it ends counts as
+ * skipped.
+ */
 export class SkipError extends Error {
   override readonly name: string = "SkipError";
   readonly skipReason: SkipReason;
@@ -121,7 +126,10 @@ export class ExecutionBudgetExhausted extends SkipError {
   override readonly name = "ExecutionBudgetExhausted";
 }
 
-/** Whether an error says that the requests or the waiting time are used up. Probes handle this error themselves. */
+/**
+ * Whether an error says that the run's requests or its waiting time are used up. A probe that catches it returns the
+ * evidence so far.
+ */
 export const isBudgetExhausted = (error: unknown): error is RequestBudgetExhausted | WaitRefused =>
   error instanceof RequestBudgetExhausted || error instanceof WaitRefused;
 
@@ -130,7 +138,10 @@ export class TargetUnavailable extends SkipError {
   override readonly name = "TargetUnavailable";
 }
 
-/** Thrown when the target went away during work that depends on its state. That work has to be done again. */
+/**
+ * Thrown in a probe during which the target became unavailable. The probe has to run again, because a restarted target
+ * may have lost its state.
+ */
 export class TargetLost extends SkipError {
   override readonly name = "TargetLost";
 
@@ -139,7 +150,7 @@ export class TargetLost extends SkipError {
   }
 }
 
-/** Thrown for a path that the URL standard would change, so that no client can send it unchanged. */
+/** Thrown instead of sending a path that the URL standard would change, such as one with a segment `..`. */
 export class UnsendablePath extends SkipError {
   override readonly name = "UnsendablePath";
 }

@@ -2,10 +2,13 @@ import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import type { Client } from "../send/client.ts";
 import { isBudgetExhausted } from "../skip-reason.ts";
 
-/** The query to send if its content does not matter. It is short, because tokens cost money. */
+/** The query of an invoke whose content does not matter. It asks for few words, because tokens cost money. */
 export const defaultQuery = "Hello. Please answer in a few words.";
 
-/** Maximum number of agents that the search invokes. More invokes could use up the small limit of a key. */
+/**
+ * Maximum number of agents that the search for a working agent invokes. More invokes could use up the small limit of a
+ * key.
+ */
 const maxInvokedAgents = 2;
 
 export interface AgentAttempt {
@@ -14,8 +17,8 @@ export interface AgentAttempt {
 }
 
 /**
- * Invokes up to two agents until one responds with an accepted status. Returns the last agent that was invoked, or
- * `null` if none could be invoked.
+ * Invokes the first two agents in turn, until one responds with a status for which `isAnswer` is true. Returns the last
+ * agent that was invoked; `null` if the run had no request left for the first.
  */
 export async function findAnsweringAgent(
   client: Client,

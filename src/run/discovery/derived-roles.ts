@@ -7,8 +7,8 @@ import type { Need } from "../plan/needs.ts";
 import type { RunClock } from "../time/run-clock.ts";
 
 /**
- * A role that the answering or the streaming agent can play if it gets the right query or parameters. An example is a
- * long query, which makes an agent slow.
+ * A role that the answering or the streaming agent may play if it gets a certain query or parameters. A long query, for
+ * example, makes many agents slow.
  */
 interface DerivedRole {
   readonly role: RequestRole;
@@ -22,9 +22,9 @@ const streamDelayMs = 200;
 const slowStreamSampleSize = 5;
 /** A stream counts as slow if at least this share of the requested delay is observed. */
 const minObservedDelayShare = 0.6;
-/** Real time to wait for the first `slowStreamSampleSize` events, for agents that ignore the test clock. */
+/** Real time to wait for the first `slowStreamSampleSize` events, in case the agent ignores the test clock. */
 const realWaitMs = 3000;
-/** How far to advance the test clock while waiting for events, for agents that follow the test clock. */
+/** How far to advance the test clock while waiting for events, in case the agent follows the test clock. */
 const maxAdvanceMs = 10_000;
 /** An agent counts as slow if it takes at least this long to respond. */
 const minSlowMs = 1000;
@@ -49,8 +49,8 @@ const derivableRoles: readonly DerivedRole[] = [
 ];
 
 /**
- * Assigns the roles that an agent can play with a long query, or with a delay between chunks. Sends one request for
- * each role to test this. Skips a role if the user assigned it, or if no probe needs it.
+ * Finds out, by one request for each role in `derivableRoles`, whether an agent can play the role, and assigns it.
+ * Leaves out roles that the user assigned, and roles that no probe needs.
  */
 export async function withDerivedRoles(
   client: Client,
@@ -78,7 +78,7 @@ export async function withDerivedRoles(
   return assigned;
 }
 
-/** Whether chunks arrive with the requested delay, in real time or on the test clock. */
+/** Whether the events of a stream arrive with the requested delay between them, in real time or on the test clock. */
 async function streamsSlowly(client: Client, agent: string, body: object, time: RunClock): Promise<boolean> {
   const eventTimesMs: number[] = [];
   const underway = client.open("POST", agentPath(agent, "stream"), {
@@ -101,7 +101,10 @@ async function streamsSlowly(client: Client, agent: string, body: object, time: 
   );
 }
 
-/** Whether a response takes long enough that concurrent requests overlap. */
+/**
+ * Whether the agent takes at least a second to answer. Then requests sent at the same moment overlap, as probes of the
+ * concurrency limit need.
+ */
 async function answersSlowly(client: Client, agent: string, body: object): Promise<boolean> {
   const exchange = await client.invoke(agent, body);
   return is2xx(statusOf(exchange)) && responseTimeMs(exchange) >= minSlowMs;

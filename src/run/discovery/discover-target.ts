@@ -21,8 +21,8 @@ const maxCandidates = 5;
 const listPath = "/agents?page=1&limit=2";
 
 /**
- * Learns about the target from its list, its usage, the health of some agents, and an invoke. Probes use these
- * exchanges again.
+ * Reads the list of agents, usage, and the health of some agents. If the user named no agent, also invokes listed
+ * agents until one works. Probes judge the same exchanges later.
  */
 export async function discoverTarget(client: Client, target: Target, readOnly = false): Promise<DiscoveryResult> {
   const named = target.agents.answering;
@@ -54,8 +54,8 @@ export async function discoverTarget(client: Client, target: Target, readOnly = 
 }
 
 /**
- * If the target lacks the list or the usage endpoint (404 or 405), reads the other endpoint twice more. Limits will be
- * tested by such reads, because they run no agent.
+ * If the target lacks the list or usage (404 or 405), reads the other endpoint twice more. The three responses show
+ * whether reads count toward the limits. The tests of limits use reads, because they run no agent.
  */
 async function readOtherEndpointTwice(client: Client, listing: Exchange, usage: Exchange): Promise<Exchange[]> {
   const isMissing = (exchange: Exchange): boolean => [404, 405].includes(statusOf(exchange) ?? 0);
@@ -65,8 +65,8 @@ async function readOtherEndpointTwice(client: Client, listing: Exchange, usage: 
 }
 
 /**
- * Returns the first listed agents that can play the answering role. Leaves out agents to which the target file gives
- * another role, such as failing.
+ * Returns up to five listed agents that may play the role `answering`. Leaves out agents to which the target file gives
+ * another role, such as `failing`.
  */
 function unassignedAgents({ agents: { streaming, ...others } }: Target, listed: readonly string[]): string[] {
   const named = new Set<unknown>(Object.values(others));
@@ -74,8 +74,8 @@ function unassignedAgents({ agents: { streaming, ...others } }: Target, listed: 
 }
 
 /**
- * Whether a status shows that an agent works (below 500). Some listed agents may be broken although the server is
- * correct.
+ * Whether an invoke with this status shows that the agent works. A status from 500 on does not: a correct server may
+ * list a broken agent.
  */
 const isWorking = (status: number | null): boolean => (status ?? 0) < 500;
 
@@ -96,8 +96,8 @@ function describeUnreachable(target: Target, { answer }: Exchange): string {
 }
 
 /**
- * Describes the proxy between the harness and the target, if any. A failure may come from this proxy, not from the
- * target.
+ * Names the proxy through which requests go, because a failure may come from the proxy. Returns an empty text if there
+ * is no proxy.
  */
 function describeProxy({ network, baseUrl }: Target): string {
   const proxy = proxyFor(network, baseUrl);
@@ -108,7 +108,8 @@ function describeProxy({ network, baseUrl }: Target): string {
 const isCertificateError = (detail: string): boolean => /certificate|\b\w*CERT\w*\b|ALTNAME/.test(detail);
 
 /**
- * Whether the response to the list, to usage or to a health request shows that the target implements this interface.
+ * Whether any response shows that the target implements this interface: a field of the list, of usage or of health, or
+ * a documented error code.
  */
 function implementsInterface({ listing, usage, health }: Discovery): boolean {
   const [list, used] = [bodyJson(listing), bodyJson(usage)].map(envelopeContent);
@@ -143,8 +144,8 @@ function describeOtherApi(target: Target, { listing }: Discovery): string {
 }
 
 /**
- * Ids of the agents in the body of a list, without ids that a URL path cannot contain. The document does not define the
- * fields of an item, so several likely names are tried.
+ * Returns the agent ids in the body of a response to `GET /agents`. The document does not define the fields of an item,
+ * so several likely names are tried. Leaves out ids that a URL path cannot contain.
  */
 export function agentIds(body: unknown): string[] {
   const inner = envelopeContent(body);
@@ -160,7 +161,7 @@ export function agentIds(body: unknown): string[] {
   });
 }
 
-/** Ids of all agents in the responses to `GET /agents`, without duplicates. */
+/** Returns the ids of all agents in those exchanges that are responses to `GET /agents`, without duplicates. */
 export const listedAgents = (exchanges: readonly Exchange[]): string[] => [
   ...new Set(exchanges.filter(isListing).flatMap((listing) => agentIds(bodyJson(listing)))),
 ];
@@ -169,7 +170,7 @@ const isListing = ({ request: { method, url } }: Exchange): boolean => method ==
 
 const hasField = (value: unknown, name: string): boolean => getPath(value, name) !== undefined;
 
-/** Sorts agents by their health, the best first. */
+/** Sorts agents by health: healthy, degraded, any other status 200, the rest. */
 function sortByHealth(candidates: readonly string[], health: readonly Exchange[]): string[] {
   const rankOf = (agent: string): number => {
     const report = health[candidates.indexOf(agent)];

@@ -9,8 +9,8 @@ import { SkipError } from "../skip-reason.ts";
 import type { Client } from "../send/client.ts";
 
 /**
- * Usable keys without a tier, except the main key. A run detects the tier of each by reading usage. A key with several
- * names is listed once.
+ * Returns the usable keys whose tier is unknown, except the main key. If the target file lists one key under several
+ * names, it is returned once.
  */
 export function keysOfUnknownTier(target: Target, main: TargetKey): TargetKey[] {
   const unknown = usableKeys(target).filter(({ tier, key }) => tier === null && key !== main.key);
@@ -18,8 +18,8 @@ export function keysOfUnknownTier(target: Target, main: TargetKey): TargetKey[] 
 }
 
 /**
- * Detects the tiers of the keys for which the target file names none, with one read for each key. Keys that are not
- * read, because the run was stopped or may send no more, stay without a tier.
+ * Reads usage once with each key of unknown tier, and adds the tier that the response shows. If the run is stopped or
+ * may send no more, the remaining keys stay without a tier.
  */
 export async function withDetectedTiers(client: Client, target: Target, signal: AbortSignal): Promise<Target> {
   let known = target;
@@ -36,10 +36,10 @@ export async function withDetectedTiers(client: Client, target: Target, signal: 
 }
 
 /**
- * Returns the published tier of a key, as a response to `GET /usage` shows it. A wrong tier would turn clauses of
- * limits red, for example if a custom tier has a published number. So the response must be a success, no tier of the
- * target file may have this `Limit`, and the quota of tokens must not contradict the tier. If two tiers share the
- * number, the quota must confirm the tier.
+ * Finds the published tier whose limits a response to `GET /usage` shows; `null` if in doubt, because with a wrong tier
+ * checks of limits would fail. The status must be 2xx. No tier of the target file may have the number in the header
+ * `Limit`. The token quota in the body must be absent or that of the tier. If two published tiers share the number, the
+ * quota must be present.
  */
 export function tierInUsageResponse(exchange: Exchange, { tiers }: Pick<Target, "tiers">): PublishedTier | null {
   const { limit, remaining, resetAfter, date } = sampleOf(exchange);

@@ -10,17 +10,18 @@ import { agentIds } from "./discover-target.ts";
 import type { Discovery } from "../probe.ts";
 
 /**
- * Maximum response size. Each webhook receives the whole response in a delivery, and the receiver has limited storage.
+ * Maximum size of a response of the webhook agent. Each webhook of the agent gets the response in a delivery, and the
+ * receiver has limited storage.
  */
 const maxResponseBytes = 16 * 1024;
 /**
- * Limits of the search, because a key may have a small limit. The search stops after `invoked` agents, while `slow`
- * responses are missing, or after `failedInSequence` failures.
+ * Limits of the search for a webhook agent, because a key may allow few requests. The search stops after invoking
+ * `invoked` agents, when `slow` of them have not yet responded, or after `failedInSequence` failures in a row.
  */
 const searchLimits = { invoked: 6, slow: 3, failedInSequence: 2 } as const;
 /**
- * Maximum response time of a quick agent. Each webhook check waits for several responses. A slower agent is chosen only
- * if there is no quick one.
+ * An agent counts as quick if it responds within this time. Checks of webhooks wait for many responses, so a slower
+ * agent is chosen only if none is quick.
  */
 const maxQuickMs = 3000;
 /**
@@ -38,16 +39,16 @@ const hasShortBody = ({ answer }: Exchange): boolean =>
 export interface WebhookAgentResult {
   readonly target: Target;
   /**
-   * Settles once every invoked agent has responded. Until then these requests occupy concurrency slots, and may not yet
-   * count toward the limits.
+   * Settles when every agent that the search invoked has responded. Until then these requests occupy concurrency slots,
+   * and may not yet count toward the limits.
    */
   readonly pendingRequests: Promise<unknown>;
 }
 
 /**
- * Assigns an agent that only the webhook probes use, unless the user assigned one. Webhooks cannot be deleted. A
- * webhook of the main agent would receive a delivery for each of the many requests that use up limits. The choice is
- * the remembering agent, which few requests use, or another agent of the list.
+ * Assigns the role `webhooked` to an agent that only webhook probes call, unless the user assigned it. Webhooks cannot
+ * be deleted. A webhook of the answering agent would get a delivery for each of the thousands of requests that use up
+ * limits. Tries the agent of the role `remembering` first, which few requests call, and then other agents of the list.
  */
 export async function withWebhookAgent(
   client: Client,
@@ -90,8 +91,8 @@ interface InvokedAgent {
 }
 
 /**
- * Finds the first agent with quick and short responses, or else one with short responses. If an agent is slow, the next
- * one is invoked at the same time.
+ * Finds the first agent that responds with a 2xx status, quickly and briefly, or else one whose response is only brief.
+ * Does not wait for a slow agent: invokes the next one meanwhile.
  */
 async function findWebhookAgent(
   agents: readonly string[],

@@ -3,8 +3,8 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 
 /**
- * A disturbance from outside the target that makes some evidence of a run worthless. Times are in milliseconds since
- * the start of the run.
+ * An event that makes some evidence of a run worthless, and that is not the behaviour of the server under test. Times
+ * are in milliseconds since the start of the run.
  *
  * - `key refused`: the target refuses a key that worked before, for example because it was revoked.
  * - `keys shared`: another run, or another client, uses keys of this run.
@@ -20,7 +20,7 @@ export type Disturbance =
     }
   | { readonly kind: "stalled"; readonly fromMs: number; readonly toMs: number; readonly lastedMs: number };
 
-/** Describes a disturbance in words that fit into a longer sentence. */
+/** Describes a disturbance as a part of a sentence, without a capital letter and a full stop. */
 export function describeDisturbance(disturbance: Disturbance): string {
   const since = `from ${formatDuration(Math.round(disturbance.fromMs))} of the run on`;
   if (disturbance.kind === "key refused")
@@ -36,14 +36,17 @@ function describeSharing({ by, keys }: Extract<Disturbance, { kind: "keys shared
   return `somebody else used ${names} during the run: requests were counted while the run sent none`;
 }
 
-/** Whether a disturbance makes an exchange worthless for every check. */
+/**
+ * Whether no check may judge an exchange because of a disturbance. `keys shared` invalidates no whole exchange, only
+ * counts and times.
+ */
 export function invalidatesExchange(disturbance: Disturbance, { key, sentMs, answer }: Exchange): boolean {
   if (answer.endMs < disturbance.fromMs) return false;
   if (disturbance.kind === "key refused") return key === disturbance.key;
   return disturbance.kind === "stalled" && sentMs <= disturbance.toMs;
 }
 
-/** Whether a disturbance makes a rate-limit sample of a key worthless for counting requests and time. */
+/** Whether no check of limits may use a rate-limit sample of a key because of a disturbance. */
 export function invalidatesSample(disturbance: Disturbance, key: string, { endMs }: Sample): boolean {
   if (endMs < disturbance.fromMs) return false;
   if (disturbance.kind === "key refused") return key === disturbance.key;

@@ -7,20 +7,27 @@ import type { RunClock } from "../time/run-clock.ts";
 import type { Disturbance } from "./disturbance.ts";
 
 /**
- * Real time to wait before the first reading. Until then the target may still be counting earlier requests of the run.
+ * Real time to wait before the first health request. Until then the target may still be counting earlier requests of
+ * the run.
  */
 const settleMs = 1000;
-/** Real time between two readings of the rate-limit headers. */
+/** Real time between two of the spaced readings of the rate-limit headers. */
 const readingIntervalMs = 750;
 const spacedReadings = 4;
-/** How much the end of a window may differ from the time in the headers, because the headers are rounded. */
+/**
+ * How much the real end of a window may differ from the time in the headers, because headers round to whole seconds.
+ */
 const roundingMs = 1200;
-/** Real time between two readings while waiting for a window to begin. */
+/** Real time between two readings while waiting for the next rate-limit window to begin. */
 const pollMs = 100;
-/** Number of health requests to send without a pause. They show whether the target counts health requests. */
+/**
+ * Number of health requests to send without a pause. If `Remaining` falls between them, the target counts health
+ * requests themselves.
+ */
 const immediateReadings = 3;
 /**
- * Number of requests that must be counted while the run sends none. Fewer do not show that somebody else uses the key.
+ * A key counts as used by somebody else if `Remaining` falls by at least this much while the run itself sends nothing
+ * that counts.
  */
 const minForeignRequests = 2;
 
@@ -31,7 +38,7 @@ interface LimitReading {
   readonly resetAfter: number | null;
 }
 
-/** The parts of a run that {@link findForeignUse} needs. */
+/** Parameters of {@link findForeignUse}. */
 interface ForeignUseSearch {
   /** The keys that the run has used. */
   readonly keys: readonly TargetKey[];
@@ -40,9 +47,9 @@ interface ForeignUseSearch {
 }
 
 /**
- * Finds keys that somebody else uses. Their `Remaining` falls while the run sends only health requests, which no limit
- * counts. Sends 9 health requests for each key, within 4 s. If the window of a key is used up, waits for the next
- * window first.
+ * Finds keys that somebody else uses: their `Remaining` falls while the run sends only health requests, which no limit
+ * counts. Sends 9 health requests with each key, within about 4 s. If a key has fewer than two requests left, first
+ * waits for its next window.
  */
 export async function findForeignUse({ keys, health, time }: ForeignUseSearch): Promise<Disturbance[]> {
   const read: ReadLimit = async (key) => readingOf(await health(key));
@@ -60,23 +67,26 @@ export async function findForeignUse({ keys, health, time }: ForeignUseSearch): 
 
 type ReadLimit = (key: TargetKey) => Promise<LimitReading | null>;
 
-/** Waits for the next window of an exhausted key. Until then its `Remaining` is 0 and cannot fall. */
+/**
+ * If a key has fewer than two requests left, waits for its next window. Otherwise `Remaining` could not fall far enough
+ * to show foreign use.
+ */
 async function awaitNextWindow(key: TargetKey, read: ReadLimit, time: ForeignUseSearch["time"]): Promise<void> {
   const reading = await read(key);
   if (reading === null || reading.remaining >= minForeignRequests || reading.resetAfter === null) return;
   const resetMs = reading.resetAfter * 1000;
   const waitMs = time.canAdvance ? resetMs + roundingMs : Math.max(0, resetMs - roundingMs);
   if (time.canWait(waitMs)) await time.passTime(waitMs, "to see whether somebody else uses the key");
-  // This wait may exceed the run's waiting time by up to a minute, because a false verdict would be worse. There is no
-  // wait if the user allows no waiting time at all.
+  // A wait of up to a minute takes place even if the run's waiting time is used up, because a false verdict would be
+  // worse. It does not if the user allows no waiting time at all.
   else if (waitMs <= minuteOverMs && time.canWait(1)) await time.sleepReal(waitMs);
   else return;
   if (!time.canAdvance) await pollForNextWindow(key, read, time);
 }
 
 /**
- * Waits until the next rate-limit window of a key has begun. Gives up after a few seconds: rounding cannot explain a
- * longer delay.
+ * Reads the headers every 100 ms until a key's next rate-limit window has begun. Gives up after 3.6 s, because rounding
+ * cannot explain a longer delay.
  */
 async function pollForNextWindow(key: TargetKey, read: ReadLimit, time: ForeignUseSearch["time"]): Promise<void> {
   for (let waitedMs = 0; waitedMs < 3 * roundingMs; waitedMs += pollMs) {
@@ -111,8 +121,8 @@ async function takeReadings(
 }
 
 /**
- * The amounts by which `Remaining` fell from one reading to the next. The amount is 0 if `Limit` changed, because the
- * headers then describe another window.
+ * Returns, for each reading, by how much `Remaining` fell since the previous one. The amount is 0 if `Limit` differs,
+ * because the headers then describe another window.
  */
 const decreasesBetween = (those: readonly (LimitReading | null)[]): number[] =>
   those.map((reading, index) => {

@@ -11,15 +11,15 @@ import { tryParseJson } from "../../base/json.ts";
 import type { Target } from "../../target/target.ts";
 
 /**
- * A run that is announced to other processes of this machine. If two runs use the same key, neither must blame the
- * target for the requests of the other.
+ * A run that other processes of this machine can see. If two runs use the same key, neither may blame the target for
+ * the requests of the other.
  */
 export interface AnnouncedRun {
   /**
-   * Returns the keys that another run uses as well, and since when both runs have used them, in Unix milliseconds.
-   * `null` if there is no such run.
+   * Returns the names of the keys that another run uses as well, and since when both runs have used them, in Unix
+   * milliseconds. `null` if there is no such run.
    *
-   * @param fromMs ignores runs that ended before this time. Default: the start of this run
+   * @param fromMs Unix milliseconds; runs that ended before are ignored. Default: the start of this run
    */
   readonly shared: (fromMs?: number) => { readonly sinceMs: number; readonly keys: readonly string[] } | null;
   /** Announces that this run has stopped sending. */
@@ -36,19 +36,19 @@ const announcementSchema = z.object({
 });
 type AnnouncementFile = z.infer<typeof announcementSchema>;
 
-/** How often a run touches its file to show that it is alive. */
+/** Interval at which a run sets the modification time of its file, to show that it is alive. */
 const touchIntervalMs = 5000;
-/** A run counts as alive if its file was touched within this time. */
+/** A run counts as alive for this time after its file was last modified. */
 const maxSilenceMs = 30_000;
-/** How long the file of a run is kept after its last touch. */
+/** A run's file is deleted when it was not modified for this time. */
 const maxFileAgeMs = 24 * hourMs;
 
 // The folder name contains the user's numeric id, because a user in a container may have no name.
 const defaultFolder = (): string => join(tmpdir(), `agent-hosting-conformance-${process.getuid?.() ?? "user"}`);
 
 /**
- * Announces a run by a file in a folder that all runs of this user share. If the folder cannot be used, runs do not see
- * each other.
+ * Announces a run by a file in a folder that all runs of this user share. If the folder cannot be written, the run goes
+ * on without being announced.
  */
 export function announceRun(
   { baseUrl, keys }: Pick<Target, "baseUrl" | "keys">,
@@ -90,8 +90,8 @@ export function announceRun(
 let lastStartMs = 0;
 
 /**
- * Returns the time of day, but a later time at each call: two runs of one process may begin within the same
- * millisecond.
+ * Returns the current time in Unix milliseconds. Each call returns a later time than the one before, even within one
+ * millisecond, so that two runs of one process have an order.
  */
 function orderedNow(): number {
   lastStartMs = Math.max(Date.now(), lastStartMs + 0.001);
@@ -103,7 +103,7 @@ function hashOf(baseUrl: string, key: string): string {
   return createHash("sha256").update(`${address}\n${key}`).digest("hex");
 }
 
-/** Other runs that were still active at `sinceMs` or later. */
+/** Returns the runs, other than that of `ownPath`, that were still active at `sinceMs`, in Unix milliseconds. */
 function otherRunsIn(folder: string, ownPath: string, sinceMs: number): AnnouncementFile[] {
   const paths = nullIfFailed(() => readdirSync(folder).map((name) => join(folder, name))) ?? [];
   return paths.flatMap((path): AnnouncementFile[] => {
@@ -143,8 +143,8 @@ function removeOldFiles(folder: string): void {
 }
 
 /**
- * Runs a file operation and returns `null` if it fails. Another process may have removed the file, or the folder may be
- * read-only. Neither matters to a run.
+ * Runs a file operation. Returns `null` if it fails: another process may have removed the file, or the folder may be
+ * read-only, and neither matters to a run.
  */
 function nullIfFailed<T>(action: () => T): T | null {
   try {

@@ -9,9 +9,9 @@ import type { Disturbance } from "./disturbance.ts";
 const isRefusal = (status: number | null): boolean => status === 401 || status === 403;
 
 /**
- * Finds keys that the target accepted before and now always refuses. To be sure, repeats a request that succeeded with
- * the key. If the target answers it, the target refuses only some requests of a valid key. That is a fault of the
- * target, so the key is not in the result.
+ * Finds keys that the target accepted before and now always refuses, for example because they were revoked. To be sure,
+ * repeats a GET that succeeded with the key. If that succeeds again, the target wrongly refuses some requests of a
+ * valid key. Checks judge this, so the key is not in the result.
  */
 export async function findRefusedKeys(target: Target, client: Client, recorder: Recorder): Promise<Disturbance[]> {
   const found: Disturbance[] = [];

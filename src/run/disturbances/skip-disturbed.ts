@@ -19,14 +19,16 @@ interface DisturbedRunContext {
   readonly runs: readonly ProbeRun[];
   /** When a probe ended, in milliseconds since the start of the run. */
   readonly endedMs: (run: ProbeRun) => number;
-  /** Runs the probes of the stage `review` again, on the exchanges that no disturbance made worthless. */
+  /**
+   * Runs the probes of the stage `review` again, on a recorder without the exchanges that a disturbance made worthless.
+   */
   readonly review: (recorder: Recorder) => Promise<readonly ProbeRun[]>;
   readonly recorder: Recorder;
 }
 
 /**
- * Replaces the result of each probe that a disturbance may have affected by a skip, with the disturbance as the reason.
- * Keeps findings that were proven before the disturbance.
+ * Turns the result of each probe that a disturbance may have affected into a skip, with the disturbance as the reason.
+ * Keeps the results of probes that ended before the disturbance began, and of others that it cannot have affected.
  */
 export async function skipDisturbed(
   disturbances: readonly Disturbance[],
@@ -49,7 +51,7 @@ export async function skipDisturbed(
     });
   };
   const first = await without(invalidatesExchange);
-  const kept = breachesIn(first).some(isTimingJudgement) ? await without(endedDuringDisturbance) : first;
+  const kept = breachesIn(first).some(isTimingJudgement) ? await without(endedAfterDisturbanceBegan) : first;
   const breaches = breachesIn(kept);
   return kept.map((run): ProbeRun => {
     const cause = disturbances.find((each) => each.kind !== "key refused" && endedMs(run) >= each.fromMs);
@@ -57,15 +59,18 @@ export async function skipDisturbed(
     const broken = breaches.filter((each) => judgesProbeRun(each, run));
     const isSensitiveOnly = clauses.get(run.planned.probe)?.every(isSensitive) ?? false;
     const isDoubtful = (isSensitiveOnly || !isReview(run)) && broken.some(isTimingJudgement);
-    // Some requests of the review were removed, so a pass would prove nothing. A breach that the other requests show is
+    // The review lacks the disturbed requests, so a pass would prove nothing. A breach that the other requests show is
     // kept.
     const isShort = isReview(run) && isSensitiveOnly && broken.length === 0;
     return isDoubtful || isShort ? skippedRun(run, cause) : run;
   });
 }
 
-/** Whether an exchange ended after the disturbance began. The duration of such an exchange means nothing. */
-const endedDuringDisturbance: Invalidates = (disturbance, exchange) =>
+/**
+ * Whether an exchange ended after a disturbance began, so that its duration means nothing. For a refused key, only its
+ * own exchanges count.
+ */
+const endedAfterDisturbanceBegan: Invalidates = (disturbance, exchange) =>
   disturbance.kind === "key refused"
     ? invalidatesExchange(disturbance, exchange)
     : exchange.answer.endMs >= disturbance.fromMs;
@@ -83,7 +88,7 @@ const skippedRun = ({ planned }: ProbeRun, cause: Disturbance): ProbeRun => {
   return { planned, result };
 };
 
-/** Returns, for each probe, the clauses that its evidence is used to judge. */
+/** Returns, for each probe, the clauses whose checks use its evidence. */
 function clausesByProbe(suites: readonly Suite[]): ReadonlyMap<Probe, string[]> {
   const clauses = new Map<Probe, string[]>();
   const add = (probe: Probe, { clause }: Check): void =>
@@ -102,20 +107,21 @@ function mayBeDisturbed(
 ): boolean {
   if (result.kind !== "ran" || endedMs < disturbance.fromMs) return false;
   if (disturbance.kind === "key refused") return keys.includes(disturbance.key);
-  // Another client affects only the counts of requests. Another run of the harness would also move the test clock.
+  // Another client affects only counts of requests. Another run of the harness, handled below, also advances the test
+  // clock.
   if (disturbance.kind === "keys shared" && disturbance.by === "somebody else")
     return clauses.some(isAboutCounts) && (isBroken || clauses.every(isSensitive));
   if (clauses.some(isAboutCounts)) return true;
   return exchangesIn(result.evidence).some((each) => invalidatesExchange(disturbance, each));
 }
 
-/** All exchanges in the evidence of a probe. */
+/** Returns all exchanges in the evidence of a probe, at any depth. */
 function exchangesIn(value: unknown): Exchange[] {
   if (typeof value !== "object" || value === null || "headClockMs" in value) return [];
   return isExchange(value) ? [value] : Object.values(value).flatMap(exchangesIn);
 }
 
-/** Decides whether a disturbance makes an exchange worthless. */
+/** Whether a disturbance makes an exchange worthless. */
 type Invalidates = (disturbance: Disturbance, exchange: Exchange) => boolean;
 
 function undisturbedRecorder(recorder: Recorder, disturbances: readonly Disturbance[], spoils: Invalidates): Recorder {

@@ -8,7 +8,7 @@ export interface MachineClocks {
   readonly monotonic: () => number;
   /** The time of day, which the user or the system may change. */
   readonly wall: () => number;
-  /** How long this process has computed, or waited for the processor of a busy machine. */
+  /** CPU time of this process, plus the time that it waited for a processor on a busy machine. */
   readonly busy: () => number;
 }
 
@@ -21,7 +21,10 @@ export const machineClocks: MachineClocks = {
   },
 };
 
-/** How long the thread of the event loop has waited for the processor. Only Linux reports this; elsewhere it is 0. */
+/**
+ * Returns how many milliseconds the main thread has waited for a processor so far. Only Linux reports this; elsewhere
+ * it is 0.
+ */
 function processorQueueMs(): number {
   try {
     return Number(readFileSync("/proc/self/schedstat", "utf8").split(" ")[1]) / 1e6;
@@ -33,13 +36,13 @@ function processorQueueMs(): number {
 /** How often the clocks are read. */
 const intervalMs = 250;
 /**
- * Minimum duration of a stall. A stall is the time between two readings in which the process neither computed nor
- * waited for a processor.
+ * Minimum duration of a stall: time between two readings of the clocks in which the process neither computed nor waited
+ * for a processor.
  */
 const minStallMs = 3000;
 /**
- * A clock counts as changed if the time of day and the monotonic clock drift apart by more than this between two
- * readings.
+ * A clock counts as having jumped if, between two readings, the time of day advances at least this much more or less
+ * than the monotonic clock.
  */
 const minJumpMs = 2000;
 

@@ -12,16 +12,17 @@ import { watchStalls } from "./stalls.ts";
 
 /** Notices disturbances of a run, from its start on. */
 export interface DisturbanceWatch {
-  /** Notes that a probe has just ended. */
+  /** Must be called when a probe ends, to remember the time. */
   readonly ended: (run: ProbeRun) => void;
   /**
-   * When a probe ended, in milliseconds since the start of the run. `Infinity` for probes of the stage `review`, which
-   * run last and send nothing.
+   * Returns when a probe ended, in milliseconds since the start of the run. `Infinity` for a probe whose end was not
+   * reported.
    */
   readonly endedMs: (run: ProbeRun) => number;
   /**
-   * Returns all disturbances so far. Sends a request for each key that may have been revoked. If limits seem broken,
-   * also sends health requests to find out whether another client uses the keys.
+   * Returns all disturbances so far. Repeats a request with each key that may have been revoked. If it finds no
+   * disturbance, but `limitsBroken` returns `true`, also sends health requests to find out whether another client uses
+   * the keys.
    */
   readonly find: (target: Target, sending: Sending, limitsBroken: () => boolean) => Promise<readonly Disturbance[]>;
   readonly close: () => void;
@@ -37,7 +38,7 @@ interface WatchOptions {
   readonly time: RunClock;
   /** Whether the run uses simulated time. */
   readonly isSimulated: boolean;
-  /** Whether to look for other runs and clients that use the same keys. */
+  /** Whether to announce the run on this machine, and to look for other runs and clients that use the same keys. */
   readonly announces: boolean;
 }
 
@@ -74,7 +75,7 @@ export function watchDisturbances({ target, time, isSimulated, announces }: Watc
   };
 }
 
-/** Returns no disturbance if the search fails because the run may send no more requests. */
+/** Waits for a search. Returns no disturbance if the search failed because the run may send no more requests. */
 const noneIfSkipped = (finding: Promise<Disturbance[]>): Promise<Disturbance[]> =>
   finding.catch((error: unknown) => {
     if (error instanceof SkipError) return [];

@@ -7,10 +7,10 @@ import { type Check, type CheckOptions, type EvidenceOf, identityOf, type Probes
 import type { Cell, CellCoverage, Coverage, CoverageMatrix } from "./coverage.ts";
 import { type Breach, breach, type Finding, holds, type Proof } from "./finding.ts";
 
-/** A case that a clause covers: a response, an event or a delivery. */
+/** A case to which a clause applies: a response, an event of a stream, or a delivery. */
 export interface ClauseCase<T> {
   readonly cell: Cell;
-  /** The exchange or delivery that contains the case. `null` if the recording is incomplete. */
+  /** The exchange or delivery that contains the case. `null` if the evidence lacks it. */
   readonly proof: Proof | null;
   /** Another message with which the case is compared. */
   readonly comparedWith?: Proof;
@@ -19,20 +19,23 @@ export interface ClauseCase<T> {
 
 interface CheckEveryOptions<E, T, R extends string> extends CheckOptions {
   readonly matrix: CoverageMatrix;
-  /** All cases in the evidence. */
+  /** Lists all cases in the evidence. */
   readonly members: (evidence: E) => readonly ClauseCase<T>[];
   /**
-   * Judges one case. Returns the mismatch, `null` if there is none, or `undefined` if the clause does not apply. The
-   * result must depend on the subject alone, because it is cached by subject.
+   * Judges one case. Returns the mismatch, `null` if the case conforms, or `undefined` if the clause does not apply.
+   * The result must depend on `subject` alone, because it is cached.
    */
   readonly judge: (subject: T) => Mismatch | null | undefined;
-  /** The finding if the evidence has no case that the clause applies to. */
+  /** The finding if the clause applies to no case in the evidence. */
   readonly whenEmpty: Finding<R> | ((evidence: E) => Finding<R>);
-  /** Describes all cases that break the clause. Default: the `actual` of the first of them. */
+  /**
+   * Makes the text `actual` of a breach from all cases that break the clause. Default: the `actual` of the first of
+   * them.
+   */
   readonly summarize?: (broken: readonly T[]) => string;
   /**
-   * Judges the cases together, such as whether all follow the same reading. Called only if no case breaks the clause
-   * alone.
+   * Judges all cases together, for example whether they follow the same reading. Called only if no single case breaks
+   * the clause.
    */
   readonly judgeAcross?: (subjects: readonly T[], evidence: E) => Finding<R>;
   /** The plural noun that a finding uses for the cases. Default: `responses`. */
@@ -40,8 +43,8 @@ interface CheckEveryOptions<E, T, R extends string> extends CheckOptions {
 }
 
 /**
- * Creates a check of a clause that covers many cases. The check judges every case that the run recorded, whichever
- * probe caused it.
+ * Creates a check that judges every case that the run recorded, whichever probe caused it. For clauses that say "every"
+ * or are a table.
  */
 export function checkEvery<const K extends JudgedId, const P extends Probe | ProbesByName, T>(
   clause: K,
@@ -75,8 +78,8 @@ export function checkEvery<const K extends JudgedId, const P extends Probe | Pro
 }
 
 /**
- * Caches results by object. The selftest changes one response at a time and judges hundreds again, of which all but one
- * have a cached result.
+ * Caches the results of a function by its argument, if that is an object. The selftest judges hundreds of responses
+ * again after changing one; all others are in the cache.
  */
 function cachedByObject<T, V>(judge: (subject: T) => V): (subject: T) => V {
   const cached = memoizeByObject((subject: T & object) => judge(subject));
@@ -89,7 +92,7 @@ interface JudgedCase<T> {
 }
 
 /**
- * Makes one breach of all cases that break the clause. The breach shows the first of these cases and the smallest.
+ * Makes one breach of all cases that break the clause. As proof it lists the first and the smallest of their messages.
  * `null` if no case breaks the clause.
  */
 function breachOf<T>(
@@ -129,11 +132,12 @@ function coverageOf(matrix: CoverageMatrix, judged: readonly JudgedCase<unknown>
 }
 
 /**
- * The number of cases in each cell. The maps by endpoint and kind make look-ups fast enough for thousands of responses.
+ * The number of cases in each cell. `byName` maps the fields `of` and `kind` of a cell to its counts, so that look-ups
+ * are fast for thousands of responses.
  */
 interface CellCounts {
   readonly byName: ReadonlyMap<string, ReadonlyMap<string, CellCoverage>>;
-  /** The covered cells, in the order in which their first cases occur in the evidence. */
+  /** The cells that have a case, in the order of their first cases in the evidence. */
   readonly inOrder: readonly CellCoverage[];
 }
 
@@ -156,8 +160,8 @@ function countCells(judged: readonly JudgedCase<unknown>[]): CellCounts {
 }
 
 /**
- * Whether another status 2xx of the endpoint was covered. An endpoint that creates something returns either 200 or 201,
- * so it need not show both.
+ * Whether a cell is a status 200 or 201 of an endpoint that returned another 2xx status. An endpoint that creates
+ * something may return either, so it need not show both.
  */
 const hasOtherSuccess = ({ of, kind }: Cell, { byName }: CellCounts): boolean =>
   /^20[01]$/.test(kind) && [...(byName.get(of)?.keys() ?? [])].some((other) => /^2\d\d$/.test(other));

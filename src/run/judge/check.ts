@@ -14,13 +14,13 @@ import type { CoverageMatrix } from "./coverage.ts";
 export type ProbesByName = Readonly<Record<string, Probe>>;
 
 /**
- * The evidence that a check gets: that of its only probe, or that of several probes by the names that the check gives
- * them.
+ * The type of the evidence that a check gets: that of its only probe, or an object with that of each probe, by the
+ * names that the check gives them.
  */
 export type EvidenceOf<P> =
   P extends Probe<infer E> ? E : { readonly [K in keyof P]: P[K] extends Probe<infer E> ? E : never };
 
-/** Judges evidence against one clause. Pure and synchronous. */
+/** Judges evidence against one clause. The function `judge` is pure and synchronous. */
 export interface Check {
   /** `SSE-4`, or `SSE-4/name` if several checks judge one clause. */
   readonly id: string;
@@ -28,35 +28,40 @@ export interface Check {
   /** The requirement set in which the check first counts. */
   readonly since: RequirementSet;
   readonly on: Probe | ProbesByName;
-  /** The cells of cases that the clause covers. `null` if the check judges only the requests of its own probes. */
+  /**
+   * The matrix of the cases to which the clause applies. `null` if the check judges only the requests of its own
+   * probes.
+   */
   readonly matrix: CoverageMatrix | null;
-  /** Probes that add cases to the evidence. If they did not run, the check judges the other cases. */
+  /** More probes whose requests the check judges. If they did not run, the check judges the other requests. */
   readonly also: readonly Probe[];
   /**
-   * Probes of other checks whose requests this check judges as well. If the user selects only this check, these probes
-   * run, too.
+   * Probes of other checks whose requests this check judges as well. They run even if the user selects only this check.
    */
   readonly companions?: readonly Probe[];
   /**
-   * The check of an earlier requirement set that this check repeats for the requests of later probes. If this check
-   * finds nothing new, only the earlier one is reported.
+   * The check of an earlier requirement set that this check repeats, including the requests of later probes. If this
+   * check finds nothing new, only the earlier one is reported.
    */
   readonly widens?: Check;
-  /** Whether a check that repeats an earlier one reports only a breach, and no further cases. */
+  /**
+   * For a check that repeats an earlier one: whether it is reported only if it finds a breach, and not if it merely
+   * judges more cases.
+   */
   readonly reportsOnlyBreaches?: boolean;
   readonly judge: (evidence: never) => Finding | Observation;
 }
 
 export interface CheckOptions {
-  /** The last part of the check's id, if its clause has several checks. */
+  /** The part of the check's id after the `/`, if its clause has several checks. */
   readonly as?: string;
   /** The requirement set in which the check first counts, if it is later than that of the clause. */
   readonly since?: RequirementSet;
-  /** Probes that add cases to the evidence. If they did not run, the check judges the other cases. */
+  /** More probes whose requests the check judges. If they did not run, the check judges the other requests. */
   readonly also?: readonly Probe[];
 }
 
-/** The id of a check, and the requirement set in which it first counts. */
+/** Returns the id of a check, and the requirement set in which the check first counts. */
 export const identityOf = (
   clause: ClauseId,
   { as, since = firstRequirements }: CheckOptions,
@@ -87,16 +92,16 @@ export const observe = <const K extends GapId, const P extends Probe | ProbesByN
 
 export const isProbe = (on: Probe | ProbesByName): on is Probe => typeof on["run"] === "function";
 
-/** The probes whose evidence a check judges, by name. A single probe is called `only`. */
+/** Returns the probes whose evidence a check judges, by name. A single probe gets the name `only`. */
 export const probesOf = (on: Probe | ProbesByName): ProbesByName => (isProbe(on) ? { only: on } : on);
 
 /** Whether a check judges exchanges of the whole run, including those of probes that later requirement sets added. */
 const isOfWholeRun = ({ on }: Check): boolean => Object.values(probesOf(on)).some(({ narrow }) => narrow !== undefined);
 
 /**
- * Repeats each check of an earlier requirement set in every later set, where it also judges the requests of newer
- * probes. The earlier check ignores these requests, because a published check must not become stricter. The requests of
- * set 1.2 are so few that its repetitions report only breaches.
+ * Repeats each check that judges exchanges of the whole run once for every later requirement set. The earlier check
+ * ignores requests of later probes, because a published check must not become stricter. The repetition judges them,
+ * too. In the newest set, a repetition is reported only if it finds a breach.
  */
 export const withWidened = ({ title, checks }: Suite): Suite => ({
   title,

@@ -9,18 +9,21 @@ export type Proof = Exchange | Delivery;
 /** The result of a check. A check that judges many cases also says which cells they cover. */
 export type Finding<R extends string = string> = FindingKind<R> & { readonly seen?: Coverage };
 
-/** `at` lists the exchanges and deliveries that show the breach. If empty, all messages in the evidence show it. */
+/**
+ * The kinds of findings. `at` lists the exchanges and deliveries that show a breach or a note. If empty, the report
+ * lists the first five of the evidence.
+ */
 type FindingKind<R extends string> =
   | { readonly kind: "holds" }
   | { readonly kind: "follows"; readonly reading: R }
   | { readonly kind: "breach"; readonly expected: string; readonly actual: string; readonly at: readonly Proof[] }
-  /** A deviation that may be meant, so it is a note, whatever the level of its clause. */
+  /** A deviation that the vendor may intend. It becomes a note in the report, whatever the level of the clause. */
   | { readonly kind: "noted"; readonly expected: string; readonly actual: string; readonly at: readonly Proof[] }
-  /** The clause cannot be judged here, for example because the tier has no published number. */
+  /** The clause does not apply to this target, for example because the tier has no published number. */
   | Inapplicable
   /**
-   * The evidence is not enough, because a control request failed or no response showed the case. A clause without
-   * enough evidence never counts as passed.
+   * The evidence is not enough, for example because a control request failed. The check counts as skipped, never as
+   * passed.
    */
   | ({ readonly kind: "unproven" } & SkipReason);
 
@@ -45,9 +48,10 @@ export const follows = <const R extends string>(reading: R): { readonly kind: "f
 });
 
 /**
- * Creates a finding that the target breaks a clause.
+ * Creates the finding that the target breaks a clause.
  *
- * @param at the exchanges and deliveries that show the breach; none means all in the evidence
+ * @param at the exchanges and deliveries that show the breach. Without any, the report lists the first five of the
+ * evidence
  */
 export const breach = (expected: string, actual: string, ...at: readonly Proof[]): Breach => ({
   kind: "breach",
@@ -56,7 +60,7 @@ export const breach = (expected: string, actual: string, ...at: readonly Proof[]
   at,
 });
 
-/** Turns a breach into a note, because the deviation may be meant. */
+/** Turns a breach into a note, because the vendor may intend the deviation. */
 export const noted = ({ expected, actual, at }: Breach): Extract<Finding, { kind: "noted" }> => ({
   kind: "noted",
   expected,

@@ -11,8 +11,8 @@ import { type SkipReason, tierOfKey } from "../skip-reason.ts";
 import type { Cell, UncoveredCells } from "./coverage.ts";
 
 /**
- * The result of a check for one instance: a tier, or `null` for the whole target. `error` means that the harness
- * failed, not the target.
+ * The result of a check for one tier (`instance`), or for the whole target (`null`). A finding of the kind `error`
+ * means that the harness failed, not the target.
  */
 export interface Judgement {
   readonly check: Check;
@@ -23,7 +23,10 @@ export interface Judgement {
   readonly exchanges: readonly string[];
 }
 
-/** Results of probes by name, from a run or from saved evidence. */
+/**
+ * The results of probes by the name of the probe, from a run or from saved evidence. A tier probe has one result for
+ * each tier.
+ */
 export type ProbeResults = ReadonlyMap<
   string,
   readonly { readonly instance: string | null; readonly result: ProbeRunResult }[]
@@ -67,13 +70,16 @@ export function judgeEvidence(suites: readonly Suite[], results: ProbeResults): 
 const isApplicable = ({ finding }: Judgement): boolean => finding.kind !== "inapplicable";
 
 /**
- * Whether to keep a result "inapplicable". If all results of a clause are inapplicable, the first one is kept, so that
- * the clause is still listed.
+ * Whether a judgement is the first of a clause whose judgements are all inapplicable. It is kept, so that the report
+ * still lists the clause.
  */
 const isOnlyJudgement = (row: Judgement, ofClause: readonly Judgement[]): boolean =>
   ofClause[0] === row && !ofClause.some(isApplicable);
 
-/** The instances of a check: each tier that its probes tested, or `null` if the check judges the target as a whole. */
+/**
+ * Returns what a check is judged for: each tier that its probes tested, or `null`, the whole target, if none of them is
+ * a tier probe.
+ */
 function instancesOf(check: Check, results: ProbeResults): (string | null)[] {
   const tierProbes = Object.values(probesOf(check.on)).filter((probe) => probe.per === "tier");
   const tiers = new Set(tierProbes.flatMap((probe) => (results.get(probe.name) ?? []).map(({ instance }) => instance)));
@@ -83,8 +89,8 @@ function instancesOf(check: Check, results: ProbeResults): (string | null)[] {
 type JudgedCheck = Pick<Judgement, "finding" | "exchanges">;
 
 /**
- * The finding of a check that repeats an earlier check for the requests of later probes. If the second finding adds
- * nothing, it becomes inapplicable, so that a report does not repeat the first.
+ * Judges a check that repeats earlier ones for the requests of later probes. Unless it finds a new breach or judges
+ * more cases, returns `inapplicable`, so that the report does not repeat the earlier finding.
  */
 function reportIfWider(
   { clause, reportsOnlyBreaches = false }: Check,
@@ -119,7 +125,7 @@ function judgeOne(check: Check, instance: string | null, results: ProbeResults):
   }
 }
 
-/** Turns a pass into unproven if cells stayed uncovered because the request budget was used up. */
+/** Turns a pass into `unproven` if cells have no case because the run had sent `maxRequests` requests. */
 function requireCoverage(check: Check, finding: Finding | Observation, results: ProbeResults): Finding | Observation {
   const coverageProbe = check.matrix?.coverageProbe ?? null;
   if (coverageProbe === null || (finding.kind !== "holds" && finding.kind !== "follows")) return finding;
@@ -157,7 +163,7 @@ function gatherEvidence(check: Check, instance: string | null, results: ProbeRes
   return { kind: "evidence", evidence: "only" in evidence ? evidence["only"] : evidence };
 }
 
-/** The evidence of a probe, without the requests of later requirement sets. */
+/** Returns the evidence of a probe without the requests of probes that were added after a requirement set. */
 const narrowed = ({ narrow }: Probe, evidence: unknown, requirements: RequirementSet): unknown =>
   narrow === undefined ? evidence : narrow(evidence as never, requirements);
 
@@ -174,7 +180,7 @@ function resultFor(probe: Probe, instance: string | null, results: ProbeResults)
   return { kind: "skipped", reason: `the probe "${probe.name}" left no evidence`, needs: null };
 }
 
-/** Maximum number of exchanges to list for a finding that names none itself. */
+/** Number of exchanges and deliveries to list for a finding that names none itself: the first in its evidence. */
 const maxListedExchanges = 5;
 
 function exchangesOf(finding: Finding | Observation, evidence: unknown): string[] {
@@ -198,8 +204,8 @@ function collectIds(value: unknown, found: string[]): void {
     found.push(value.id);
     return;
   }
-  // Skips rate-limit samples (recognised by `headClockMs`). There may be thousands, and none contains an exchange or a
-  // delivery.
+  // Only rate-limit samples have `headClockMs`. They are skipped, because there may be thousands, and none contains an
+  // exchange or a delivery.
   if (!("headClockMs" in value)) for (const each of Object.values(value)) collectIds(each, found);
 }
 

@@ -11,8 +11,8 @@ export interface RunBounds {
   /** Maximum number of agent executions: invokes and streams that really run an agent. Default: no limit (`null`). */
   readonly maxExecutions: number | null;
   /**
-   * Does not test limits whose window has more requests than this: to use up a large window takes minutes. Default:
-   * 5000.
+   * Limits whose window has more requests than this are not tested, because using up a large window takes minutes.
+   * Default: 5000.
    */
   readonly maxWindow: number;
   /** Maximum total time to wait for rate-limit windows to pass, in milliseconds. Default: two minutes. */
@@ -22,11 +22,12 @@ export interface RunBounds {
    * (`null`).
    */
   readonly maxTimeMs: number | null;
-  /** Sends only GET requests, and skips checks that need more. Default: `false`. */
+  /** Whether to send only GET requests, and to skip checks that need others. Default: `false`. */
   readonly readOnly: boolean;
   /**
-   * Sends `X-Request-Id` with the start of the run and the id of the exchange, so that a vendor finds each request in a
-   * log. Requests that may run an agent have none: checks judge the `request_id` of their responses. Default: `false`.
+   * Whether to send `X-Request-Id` with the start of the run and the id of the exchange, so that a vendor finds each
+   * request in a log. Requests that may run an agent get none, because checks judge the `request_id` of their
+   * responses. Default: `false`.
    */
   readonly requestIds: boolean;
 }
@@ -89,14 +90,14 @@ export const defaultBounds: RunBounds = {
 };
 
 /**
- * The request limit of a run, with its default: a run must not send unlimited requests to a deployment that others
- * operate.
+ * Returns the maximum number of requests of a run. Default: no limit for a target on loopback, otherwise 1000, because
+ * others may operate the target.
  */
 export const maxRequestsFor = (maxRequests: number | null, { baseUrl }: Target): number =>
   maxRequests ?? (isLoopback(baseUrl) ? Number.POSITIVE_INFINITY : 1000);
 
 const timeBesidesWaitingMs = 180_000;
 
-/** The time limit of a run. Default: three minutes more than its waiting time. */
+/** Returns the maximum duration of a run in milliseconds. Default: three minutes more than its waiting time. */
 export const maxRunTimeMs = ({ maxTimeMs, maxWaitMs }: Pick<RunBounds, "maxTimeMs" | "maxWaitMs">): number =>
   maxTimeMs ?? maxWaitMs + timeBesidesWaitingMs;

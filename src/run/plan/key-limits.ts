@@ -1,7 +1,10 @@
 import { type PublishedTier, publishedTierNames, publishedTiers, type TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
-/** The limits of a key. `null` if the key's tier is unknown, or if nothing is known about the limits of that tier. */
+/**
+ * Returns the limits of a key: those of its tier in the target file, else the published ones. `null` if the key's tier
+ * or the tier's limits are unknown.
+ */
 export function limitsOf(key: TargetKey, target: Target): TierLimits | null {
   if (key.tier === null) return null;
   const published: Readonly<Record<string, TierLimits>> = publishedTiers;
@@ -21,8 +24,8 @@ export interface ReportedWindow {
 }
 
 /**
- * Finds the published tier that has a window of `limit` requests. If it is the hour of one tier and the minute of
- * another, the time to the reset decides. Returns `null` for an unknown number, or if both remain possible.
+ * Finds the published tier that has a window of `limit` requests. If one tier has this number an hour and another a
+ * minute, the time to the reset decides. Returns `null` for an unknown number, or if both remain possible.
  */
 export function tierOfWindow(reported: ReportedWindow): PublishedTier | null {
   const { limit, resetAfter } = reported;
@@ -36,8 +39,9 @@ export function tierOfWindow(reported: ReportedWindow): PublishedTier | null {
 }
 
 /**
- * Whether a window of 100 requests may be the hour of the free tier rather than the minute of the pro tier. In the last
- * minute of an hour, both are reset in less than 60 s.
+ * Whether a window that resets within 60 s may be the hour of a lower tier, and not the minute of a higher one. It may
+ * in the last minute of an hour, or if more than 10 requests are used. Example: 100 an hour of the free tier, 100 a
+ * minute of the pro tier.
  */
 function mayBeFreeHour({ limit, remaining, date }: ReportedWindow): boolean {
   const isLastMinute = date === null || date % 3600 >= 3600 - 61;

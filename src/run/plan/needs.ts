@@ -18,7 +18,7 @@ import {
 import { includesThisMachine } from "../../target/source-address.ts";
 import { limitsOf } from "./key-limits.ts";
 
-/** A key with a known tier, so that its limits can be tested. */
+/** A tier whose limits the run tests, and the key with which it does so. */
 export interface TierUnderTest {
   readonly tier: string;
   readonly key: TargetKey;
@@ -27,7 +27,10 @@ export interface TierUnderTest {
   readonly siblingKey: TargetKey | null;
 }
 
-/** For each kind of key other than the main key: whether a key is of this kind. */
+/**
+ * The kinds of special keys, each with a function that tells whether a key is of this kind. `elsewhere`: the key works
+ * only from addresses that this machine lacks.
+ */
 const keyKinds = {
   expired: ({ expired }) => expired,
   temporary: (key) => !key.expired && key.expiresInSeconds !== null,
@@ -38,7 +41,7 @@ const keyKinds = {
 } as const satisfies Record<string, (key: TargetKey) => boolean>;
 type KeyKind = keyof typeof keyKinds;
 
-/** Everything that a probe can need, with the type of the value it receives. */
+/** Everything that a probe can need, with the type of the value that the probe gets. */
 export type ValueByNeed = {
   readonly [R in AgentRole as `agents.${R}`]: R extends RequestRole ? RoleAssignment : string;
 } & {
@@ -46,12 +49,12 @@ export type ValueByNeed = {
 } & { readonly [E in WebhookEvent as `triggers.${E}`]: () => Promise<void> } & {
   readonly "keys.second": TargetKey;
   readonly clock: ClockControl;
-  /** Receives what the target sends to webhooks and alerts. */
+  /** The server that receives the deliveries of webhooks and alerts. */
   readonly receiver: Receiver;
   /** The secret with which requests are signed. */
   readonly signing: string;
   readonly "paths.batch": string;
-  /** The path of a batch, and that of another request that starts an operation. At least one of the two is known. */
+  /** The paths that start an operation: by a batch, and by another request. At least one of the two is known. */
   readonly "paths.start": OpenPaths;
   readonly "paths.execute": string;
 };
@@ -61,7 +64,7 @@ export type Need = keyof ValueByNeed;
 export type ResolvedNeeds<N extends Need> = { readonly [K in N]: ValueByNeed[K] };
 
 /**
- * The value of a need before the run. The receiver is not open yet, so its value is the address at which it will
+ * The value of a need before the run. For the receiver, which is not open yet, this is the address on which it will
  * listen.
  */
 type NeedValue = Exclude<ValueByNeed[Need], Receiver>;
@@ -70,7 +73,7 @@ export type NeedResolution =
   | { readonly kind: "given"; readonly given: Readonly<Record<string, NeedValue>> }
   | { readonly kind: "missing"; readonly need: Need };
 
-/** Looks up what a probe needs in the target, and stops at the first thing that is missing. */
+/** Finds the value of each need in the target. Stops at the first need that the target does not meet. */
 export function resolveNeeds(needs: readonly Need[], target: Target): NeedResolution {
   const given: Record<string, NeedValue> = {};
   for (const need of needs) {
@@ -118,22 +121,25 @@ type KeyNeed = Extract<Need, `keys.${string}`>;
 
 export const isKeyNeed = (need: Need): need is KeyNeed => need.startsWith("keys.");
 
-/** The key that a need asks for. `null` if the target has no such key. */
+/** Returns the key for a need such as `keys.expired`. `null` if the target has no such key. */
 export function resolveKey(need: KeyNeed, target: Target): TargetKey | null {
   const found = resolverByNeed[need](target);
   return typeof found === "object" && found !== null && "name" in found ? found : null;
 }
 
 /**
- * The main key of a run: the usable key with the highest limit per minute. Probes use it unless they ask for another
- * key.
+ * Returns the main key of a run: the usable key with the highest limit per minute. Probes use it unless they ask for
+ * another key. `null` if no key is usable.
  */
 export function mainKey(target: Target): TargetKey | null {
   const room = (key: TargetKey): number => limitsOf(key, target)?.perMinute ?? 0;
   return usableKeys(target).toSorted((a, b) => room(b) - room(a))[0] ?? null;
 }
 
-/** A usable key other than the main key, preferably one whose limits are not tested. */
+/**
+ * Returns a usable key other than the main key, preferably one whose limits the run does not test. `null` if there is
+ * none.
+ */
 function secondKey(target: Target): TargetKey | null {
   const main = mainKey(target);
   const others = usableKeys(target).filter((key) => key.name !== main?.name && key.key !== main?.key);
@@ -146,7 +152,7 @@ export function untestedFirst(keys: readonly TargetKey[], target: Target): Targe
   return keys.toSorted((one, other) => Number(tested.has(one.key)) - Number(tested.has(other.key)));
 }
 
-/** On a real clock, a main key with at most this limit per minute cannot serve all probes. */
+/** Without a test clock, a main key with at most this limit per minute cannot serve all probes. */
 const fewRequestsPerMinute = 2 * publishedTiers.free.perMinute;
 
 /**
@@ -158,7 +164,7 @@ export function hasFewRequests(target: Target): boolean {
   return target.clock === null && main !== null && (limitsOf(main, target)?.perMinute ?? 0) <= fewRequestsPerMinute;
 }
 
-/** One key for each tier with known limits. */
+/** Returns one usable key for each tier whose limits are known. */
 export function tiersUnderTest(target: Target): TierUnderTest[] {
   const tiers = new Map<string, TierUnderTest>();
   const usable = usableKeys(target);

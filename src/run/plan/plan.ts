@@ -14,14 +14,14 @@ import {
 } from "./needs.ts";
 import { executionsOf, type Probe, requestsOf } from "../probe.ts";
 
-/** A probe to run. A tier probe is planned once for each tier. */
+/** A probe of the plan. A tier probe is in the plan once for each tier. */
 export interface PlannedProbe {
   readonly probe: Probe;
   /** The tier under test. `null` for a probe that runs once. */
   readonly tested: TierUnderTest | null;
-  /** Whether a check of a clause judges the evidence. Other probes serve only observations of gaps, and run later. */
+  /** Whether a check judges the evidence. If not, the probe serves only observations of gaps, and runs later. */
   readonly isJudged: boolean;
-  /** Checks of `must` clauses that use the evidence. */
+  /** The checks of `must` clauses that judge the evidence. */
   readonly musts: readonly Check[];
   readonly requests: number;
   /** Approximate number of agent executions. */
@@ -57,8 +57,8 @@ export function planProbes(
   for (const { matrix } of checks) if (matrix?.coverageProbe) isJudged.set(matrix.coverageProbe, true);
   const tiers = tiersUnderTest(target);
   const main = mainKey(target);
-  // On a real clock, probes that create webhooks come first. The retries of their deliveries then arrive while other
-  // probes wait.
+  // Without a test clock, probes that create webhooks come first. The retries of their deliveries then arrive while
+  // other probes wait.
   const byWebhooks = ([one]: [Probe, boolean], [other]: [Probe, boolean]): number =>
     target.clock === null ? Number(createsWebhooks(other)) - Number(createsWebhooks(one)) : 0;
   return [...isJudged].toSorted(byWebhooks).flatMap(([probe, judged]): PlannedProbe[] => {
@@ -80,10 +80,13 @@ export function planProbes(
   });
 }
 
-/** Returns a probe after the probes that prepare the target for it. */
+/** Returns a list of the probes that prepare the target for a probe, and then the probe itself. */
 const withPreparation = (probe: Probe): Probe[] => [...(probe.after ?? []).flatMap(withPreparation), probe];
 
-/** Names of the keys that a probe sends with. If a key has several names in the target file, only one is listed. */
+/**
+ * Returns the names of the keys that a probe sends with. A key with several names in the target file has only one of
+ * them.
+ */
 function keysOf(probe: Probe, tested: TierUnderTest | null, target: Target): string[] {
   const own = probe.per === "target" ? (probe.keys?.(target) ?? []) : [];
   const main = probe.per === "target" && own.length === 0 ? [mainKey(target)] : [];
@@ -104,8 +107,8 @@ function missingNeed(needs: readonly Need[], target: Target): SkipReason | null 
 }
 
 /**
- * Skips a probe that would use up a window of more than `maxWindow` requests. That would take minutes, and requests may
- * cost money.
+ * Returns the reason to skip a probe that would use up a window of more than `maxWindow` requests; `null` for any other
+ * probe.
  */
 function tooLargeWindow(probe: Probe, tested: TierUnderTest | null, maxWindow: number): SkipReason | null {
   const requests = probe.per === "tier" && tested !== null ? (probe.window?.(tested) ?? 0) : 0;

@@ -14,7 +14,10 @@ export interface ScheduleStep {
    * - `shared clock`: `by key`, on a test clock that advances while all of them wait.
    */
   readonly mode: "pool" | "by key" | "one by one" | "by agent clock" | "shared clock";
-  /** Which probes must leave some of the waiting time to the probes that test limits. */
+  /**
+   * Which probes of the step must leave waiting time to the probes of the stage `limits`. `all but limits`: the step
+   * itself contains the latter.
+   */
   readonly reserving: "all" | "all but limits" | "none";
 }
 
@@ -24,15 +27,16 @@ export interface ScheduleConditions {
   /** Whether the main key's limit per minute is too small for all probes. */
   readonly hasFewRequests: boolean;
   /**
-   * Whether the target has an agent that only the webhook probes call. Otherwise the requests that use up limits would
-   * flood the webhooks with deliveries.
+   * Whether the target has an agent that only webhook probes call. If not, requests that use up limits would cause
+   * deliveries, so they must not run at the same time as webhook probes.
    */
   readonly hasWebhookAgent: boolean;
 }
 
 /**
- * Orders the probes of a run into steps. With a test clock, windows pass at once, so the stages run in sequence. On a
- * real clock, windows of different keys pass at the same time, so probes of different keys run concurrently.
+ * Orders the probes of a run into steps. With a test clock, rate-limit windows pass at once, so the stages run one
+ * after another. Without one, probes of different keys run concurrently, because the windows of several keys pass at
+ * the same time.
  */
 export function buildSchedule(
   planned: readonly PlannedProbe[],
@@ -66,9 +70,9 @@ export function buildSchedule(
 type PlannedProbes = readonly PlannedProbe[];
 
 /**
- * Orders the stages `exclusive` and `concurrency`. The concurrency stage comes before the first probe that creates a
- * webhook. This stage makes many agents fail, and each failure would be delivered to that webhook. Within the stage,
- * probes that abandon streams come last, because their slots may stay occupied for some seconds.
+ * Orders the stages `exclusive` and `concurrency`. The stage `concurrency` comes before the first probe that creates a
+ * webhook, because it makes many executions fail, and each failure would cause a delivery. Within it, probes without a
+ * tier come last: they abandon streams, whose slots may stay occupied for some seconds.
  */
 function concurrencyBeforeWebhooks(exclusive: PlannedProbes, concurrency: PlannedProbes): ScheduleStep[] {
   const at = exclusive.findIndex(({ probe, skip }) => skip === null && createsWebhooks(probe));
@@ -82,7 +86,10 @@ function concurrencyBeforeWebhooks(exclusive: PlannedProbes, concurrency: Planne
   ];
 }
 
-/** Runs the longest probes of limits for all keys at once, on a shared test clock. */
+/**
+ * Splits the stage `limits` into three steps. In the second, probes with the option `concurrent` run for all keys at
+ * once, on a shared test clock.
+ */
 function withSharedClock(limits: PlannedProbes): ScheduleStep[] {
   const isConcurrent = ({ probe }: PlannedProbe): boolean => probe.per === "tier" && probe.concurrent === true;
   const at = limits.findIndex(isConcurrent);
@@ -100,22 +107,22 @@ const byKey = (probes: PlannedProbes): ScheduleStep => ({ probes, mode: "by key"
 const judgedFirst = (probes: PlannedProbes): PlannedProbes =>
   probes.toSorted((one, other) => Number(other.isJudged) - Number(one.isJudged));
 
-/** Splits a step in two. The second has the probes that serve only observations. */
+/** Splits a step in two: probes whose evidence a check judges, and then probes that serve only observations of gaps. */
 const splitByJudged = (step: ScheduleStep): ScheduleStep[] =>
   [true, false].map((isJudged) => ({ ...step, probes: step.probes.filter((each) => each.isJudged === isJudged) }));
 
 /**
- * The order if the main key has a small limit per minute. Reads that count toward the window come first, because
- * testing the limits then uses up the rest. Probes that create webhooks come after the limits: their retries arrive
- * while other probes wait. The remaining probes are sorted by the number of checks that they complete per request.
+ * Makes the steps for a main key with a small limit per minute. Reads that count toward the window come first, because
+ * the tests of the limits then use up the rest of it. Probes that create webhooks come after these tests. The remaining
+ * probes are sorted by the number of checks that they complete per request.
  */
 function stepsForFewRequests(shared: PlannedProbes, middle: PlannedProbes, limits: PlannedProbes): ScheduleStep[] {
   const isTested = ({ tested }: PlannedProbe): boolean => tested !== null;
   const countsEarly = ({ probe, skip }: PlannedProbe): boolean =>
     skip === null && probe.per === "target" && probe.countsTowardWindow === true;
   const spare = limits.filter((each) => !isTested(each) && !each.usesMainKey);
-  // Probes that use the same spare key as a later probe of limits. They run early, because they would have to wait once
-  // that probe has used up the key.
+  // Probes that use the main key, and another key that a later probe uses up. They run early, because afterwards they
+  // would have to wait.
   const sharesSpare = ({ keys, skip, usesMainKey }: PlannedProbe): boolean =>
     skip === null && usesMainKey && spare.some((each) => each.keys.some((key) => keys.includes(key)));
   const early = [...shared.filter(countsEarly), ...middle.filter(sharesSpare)];
@@ -130,8 +137,8 @@ function stepsForFewRequests(shared: PlannedProbes, middle: PlannedProbes, limit
 }
 
 /**
- * Sorts probes by the number of must checks that they complete per request, highest first. Probes that send nothing
- * come first. If a check needs several probes, each gets a fraction of it.
+ * Sorts probes by the number of `must` checks that they complete per request, highest first. If a check needs several
+ * probes that have not run yet, each of them gets an equal share of it.
  */
 function orderByValuePerRequest(probes: PlannedProbes): PlannedProbe[] {
   const left = new Set(probes);
@@ -152,12 +159,16 @@ function orderByValuePerRequest(probes: PlannedProbes): PlannedProbe[] {
   });
 }
 
-/** Added to the value of each probe. So among probes that complete no check, those with fewer requests come first. */
+/**
+ * Added to the value of each probe. So among probes that complete no check, those with fewer requests come first. Also
+ * the minimum divisor, so that probes without requests come before all others.
+ */
 const minProbeValue = 0.01;
 
 /**
- * The order on a real clock. First come probes that use a key whose limits are tested later. Then those limits are
- * tested, while other probes use the main key. The main key's limits come last, because the test uses up its window.
+ * The order without a test clock, for probes that run concurrently if they share no key. First come probes that use a
+ * key whose limits are tested later, then the tests of those limits. Meanwhile other probes use the main key. The tests
+ * of its own limits come last, because they use up its window.
  */
 function orderForRealClock(middle: PlannedProbes, limits: PlannedProbes): PlannedProbes {
   const ofTiers = [...middle, ...limits].filter(({ tested, usesMainKey }) => tested !== null && !usesMainKey);
@@ -172,8 +183,8 @@ function orderForRealClock(middle: PlannedProbes, limits: PlannedProbes): Planne
 }
 
 /**
- * Orders the probes of each tier. The limits come last, unless the other probes would use more than half of a minute's
- * requests.
+ * Orders the tier probes of each tier. Those of the stage `limits` come last, unless the others would use more than
+ * half of the requests of a minute.
  */
 function orderByTier(probes: PlannedProbes): PlannedProbe[] {
   return [...Map.groupBy(probes, ({ tested }) => tested?.tier).values()].flatMap((ofTier) => {

@@ -13,7 +13,7 @@ export interface Selection {
   readonly skip: readonly string[];
 }
 
-/** The scope of a run: the selected checks, the bounds, and the wording of texts for the caller. */
+/** The scope of a run: the selected checks, the bounds of the run, and the texts about skipped checks. */
 export interface RunScope extends RunBounds {
   readonly suites: readonly Suite[];
   /** The requirement set to judge by. Checks of later sets also run, but do not count. */
@@ -70,13 +70,13 @@ export function unselectedMusts(
   return [...mustsOf(all).difference(mustsOf(selected))];
 }
 
-/** The selection to record in a scope. Empty if the patterns exclude no check. */
+/** Returns the property `selection` of a {@link RunScope}. Without patterns, returns an empty object. */
 export const selectionIn = ({ only, skip }: Selection): Pick<RunScope, "selection"> =>
   only.length + skip.length === 0 ? {} : { selection: { only, skip } };
 
 type Matcher = (check: Check, title: string) => boolean;
 
-/** Whether the patterns select a check of the suite with this title. */
+/** Returns a function that tells whether the patterns select a check of the suite with a title. */
 export function isSelectedBy({ only, skip }: Selection): Matcher {
   const [wanted, unwanted] = [only.map(matcherOf), skip.map(matcherOf)];
   return (check, title) =>

@@ -2,18 +2,22 @@ import type { CommandRun } from "../../evidence/client-call.ts";
 
 /** Runs the command of a client under test against the reference server. */
 export interface ClientSession {
-  /** The secret with which the client signs requests, if it signs any. */
+  /** The secret that the client was given. If the client signs requests, it does so with this secret. */
   readonly signingSecret: string;
-  /** Whether a single wrong request breaks its clause. Otherwise it is a note: tests send wrong requests on purpose. */
+  /**
+   * Whether a single wrong request of the client breaks a clause. If `false`, it is only a note, because tests send
+   * wrong requests on purpose.
+   */
   readonly isStrict: boolean;
   /**
-   * Runs the command without trouble.
+   * Runs the command once. The server responds to every request as it should.
    *
    * @throws {TargetUnavailable} if the command fails, takes too long, or sends no request
    */
   readonly runPlainly: () => Promise<CommandRun>;
   /**
-   * Runs the command under trouble, as often as it takes to make each kind once.
+   * Runs the command several times, while the harness spoils responses on purpose (`429`, resets, odd streams), until
+   * each kind of trouble has occurred once.
    *
    * @throws {SkipError} if no trouble is to be made
    */

@@ -36,18 +36,24 @@ export interface SendOptions {
   readonly text?: string;
   readonly accept?: string;
   readonly contentType?: string;
-  /** Additional headers. A function is called just before the request is sent, after any wait. */
+  /**
+   * Additional headers, or a function that returns them. The function is called just before the request is sent, after
+   * any wait.
+   */
   readonly headers?: readonly Header[] | (() => readonly Header[]);
   /** The value of the `Authorization` header, in place of the client's key. `null` omits the header. */
   readonly authorization?: string | null;
-  /** Sends at once, even if the key has no requests left. Probes that test limits want the 429. */
+  /** Sends at once, even if the key has no requests left. For probes that test limits, which provoke a 429. */
   readonly unpaced?: boolean;
-  /** Resolves the path against the origin, not the base URL. */
+  /** Takes the path as relative to the origin, and not to the base URL. */
   readonly fromOrigin?: boolean;
   readonly deadlines?: Partial<Deadlines>;
   /** The limit that the probe has used up before this request. Recorded with the exchange. */
   readonly keyState?: KeyState;
-  /** Never sends the request again: the probe counts the effects of its requests. */
+  /**
+   * Never sends the request again, for example after a broken connection. For probes that count the effects of their
+   * requests.
+   */
   readonly noRetry?: true;
   /** Closes the stream once this returns true for the events so far. */
   readonly closeWhen?: (events: readonly StreamEvent[]) => boolean;
@@ -58,20 +64,21 @@ export interface Client {
   readonly key: TargetKey;
   readonly as: (key: TargetKey) => Client;
   /**
-   * Returns the same client for a probe that begins now. If the target goes away, that client stops sending.
+   * Returns a copy of the client for a probe that begins now. Once an outage of the target begins, the copy throws
+   * {@link TargetLost} instead of sending.
    *
    * @param onAdmitted called before each request, with the number of executions that it may start. That number is 0 if
    * the run has no bound of executions.
    */
   readonly begin: (onAdmitted?: (executions: number) => void) => Client;
-  /** Returns the same client for requests that only a later requirement set judges. */
+  /** Returns a copy of the client whose requests are judged only by checks of this requirement set and later ones. */
   readonly since: (requirements: RequirementSet) => Client;
   readonly send: (method: string, path: string, options?: SendOptions) => Promise<Exchange>;
-  /** Starts a request without pacing, and without waiting for its end. */
+  /** Starts a request without pacing. Returns at once, while the request is under way. */
   readonly open: (method: string, path: string, options?: SendOptions) => PendingExchange;
-  /** Sends without pacing, and records only the rate-limit sample. */
+  /** Sends without pacing, and records only the rate-limit sample of the response, not the exchange. */
   readonly sample: (method: string, path: string, options?: SendOptions) => Promise<Sample>;
-  /** Invokes an agent. If a role assignment has a body of its own, that body is sent instead. */
+  /** Invokes an agent. Fields that a role assignment sets replace those of `body`. */
   readonly invoke: (agent: string | RoleAssignment, body: object, options?: SendOptions) => Promise<Exchange>;
   readonly stream: (agent: string | RoleAssignment, body: object, options?: SendOptions) => Promise<Exchange>;
   readonly health: (agent: string, options?: SendOptions) => Promise<Exchange>;
@@ -94,28 +101,33 @@ export interface ClientContext extends Omit<RunBounds, "maxTimeMs"> {
  */
 export const isSegment = (id: string): boolean => !/^\.{1,2}$/.test(id) && id.isWellFormed();
 
-/** Path of an agent's endpoint, below the base URL. A role assignment may have a path of its own. */
+/**
+ * Returns the path of an agent's endpoint, below the base URL. A role assignment may set another path than the
+ * documented one.
+ */
 export function agentPath(who: string | RoleAssignment, endpoint: "invoke" | "stream" | "health"): string {
   const { agent, path } = typeof who === "string" ? { agent: who, path: null } : who;
   const template = path ?? "/agents/{agent_id}/{endpoint}";
   return template.replaceAll("{agent_id}", () => encodedSegment(agent)).replaceAll("{endpoint}", endpoint);
 }
 
-/** The body of a request. If a role assignment has fields of its own, they replace those of the body. */
+/** Returns the body of a request. Fields that a role assignment sets replace those of `body`. */
 export const bodyFor = (who: string | RoleAssignment, body: object): object =>
   typeof who === "string" ? body : { ...body, ...who.body };
 
 /** Maximum number of retries after a 429 that no probe has provoked. */
 const maxRateLimitRetries = 2;
-/** The target counts as gone after this many failed connections in a row. */
+/** After this many failed connections in a row, the run stops. */
 const maxUnreachable = 5;
 
-/** State that all clients of a run share. */
+/** State that the copies of a client share. */
 interface SharedClientState extends ClientContext {
   readonly guard: SendGuard;
-  /** Number of outages before the current probe began. */
+  /**
+   * Number of outages before the current probe began. If there are more by now, the client throws {@link TargetLost}.
+   */
   readonly outagesBefore: number;
-  /** The requirement set that first needs these requests. */
+  /** The requirement set that added these requests. Earlier sets do not judge them. */
   readonly since: RequirementSet;
   readonly onAdmitted?: ((executions: number) => void) | undefined;
 }
@@ -160,11 +172,14 @@ interface ClientRequest {
   readonly options: SendOptions;
 }
 
-/** Whether the call uses the client's key, and so counts toward its limits. */
+/** Whether a request uses the client's key, and so counts toward its limits. */
 const usesClientKey = ({ options }: ClientRequest): boolean => options.authorization === undefined;
 const isHealth = ({ path }: ClientRequest): boolean => path.endsWith("/health");
 
-/** Sends a call. If the response is a 429 that no probe provoked, waits as long as the response says, and retries. */
+/**
+ * Sends a request. If the response is a 429 that the probe did not provoke, waits as long as the response says, and
+ * retries up to twice.
+ */
 async function sendWithRateLimitRetries(
   shared: SharedClientState,
   key: TargetKey,
@@ -185,7 +200,8 @@ async function sendWithRateLimitRetries(
 }
 
 /**
- * Real time to wait until a server has freed a concurrency slot. A server needs this time even if it has a test clock.
+ * Real time to wait after a 429 for concurrency, until the server has freed a slot. A server needs this time even if it
+ * has a test clock.
  */
 const slotReleaseMs = 400;
 
@@ -195,14 +211,12 @@ const isConcurrencyRefusal = (exchange: Exchange): boolean =>
   (wholeNumberHeader(exchange, headerNames.rateRemaining) ?? 0) > 0 &&
   (retryAfterSeconds(exchange) ?? 0) <= 2;
 
-/**
- * Pauses before each retry, in milliseconds. There are two retries after a broken connection, and one after a timeout.
- */
+/** Pause before each retry, in milliseconds: two retries after a broken connection, one after a timeout. */
 const retryPausesMs = { connectionLost: [50, 500], timedOut: [2000] } as const;
 
 /**
- * Sends a call. Retries it after a broken connection, or after a timeout of a slow target, unless a second execution
- * could do harm.
+ * Sends a request. Retries it after a broken connection, and after a timeout if the target has become slow. Does not
+ * retry requests for which {@link mayRetry} is false.
  */
 async function sendWithNetworkRetries(
   shared: SharedClientState,
@@ -211,7 +225,8 @@ async function sendWithNetworkRetries(
 ): Promise<Exchange> {
   const { recorder, time, pacer } = shared;
   let exchange = await sendOnce(shared, key, call);
-  // If no connection was made, the target got nothing, so any request may be sent again.
+  // No connection was made, so the target got nothing, and any request may be sent again. By now the target accepts
+  // connections.
   if (isUnreachable(exchange) && exchange.reconnect === "accepted") exchange = await sendOnce(shared, key, call);
   if (isLostWithTarget(exchange)) return exchange;
   if (!mayRetry(call.method, call.path, call.options)) return exchange;
@@ -236,7 +251,8 @@ async function sendOnce(shared: SharedClientState, key: TargetKey, call: ClientR
   try {
     const pending = shared.transport.open(admit(shared, key, call));
     const { exchange } = await finishAndRecord(shared, key, call, pending, "exchange");
-    // Sleeps before `release`. Otherwise the next request of the key would take the slot that becomes free.
+    // Sleeps before `release`, because `release` lets the next request of the key start, which would need the same
+    // slot.
     if (!isUnpaced && isConcurrencyRefusal(exchange)) await sleep(slotReleaseMs);
     return exchange;
   } finally {
@@ -248,8 +264,8 @@ async function sendOnce(shared: SharedClientState, key: TargetKey, call: ClientR
 const plainPath = /^[\w/?=&-]*$/;
 
 /**
- * Refuses a path with a segment that the URL standard removes: the request that is sent would differ from its record.
- * Runs before the request is counted.
+ * Throws {@link UnsendablePath} for a path with a segment that the URL standard removes, because the request that is
+ * sent would differ from its record.
  */
 function checkPath({ path }: ClientRequest): void {
   if (plainPath.test(path)) return;
@@ -261,7 +277,10 @@ function checkPath({ path }: ClientRequest): void {
   throw new UnsendablePath(`${path} cannot be sent: URLs drop the segment \`${dropped}\``);
 }
 
-/** Counts a call against the budgets, and returns the request to send. Throws if the run must not send this call. */
+/**
+ * Counts a request against the run's bounds, and returns what the transport has to send. Throws if the run must not
+ * send the request.
+ */
 function admit(shared: SharedClientState, key: TargetKey, call: ClientRequest): OutgoingRequest {
   const { guard, baseUrl, pacer, outages, outagesBefore, onAdmitted } = shared;
   checkPath(call);
@@ -280,8 +299,8 @@ function admit(shared: SharedClientState, key: TargetKey, call: ClientRequest): 
     ...requested,
     key: usesClientKey(call) ? key.name : null,
     headers: headersOf(key, options),
-    // If the target has become slow, requests get their full time. If only one endpoint does not respond, its requests
-    // get less.
+    // If the whole target has become slow, requests get the default deadlines. If only one endpoint has timed out, its
+    // requests get shorter ones.
     deadlines: { ...(pacer.slowdown.isSlow() ? {} : guard.timeouts.deadlinesFor(method, path)), ...options.deadlines },
     closing: { isLast: isLastEvent, ...guard.timeouts.streamCloseTimeout() },
     ...(options.closeWhen === undefined ? {} : { closeWhen: options.closeWhen }),
@@ -326,19 +345,22 @@ function headersOf(key: TargetKey, options: SendOptions): Header[] {
   ];
 }
 
-/** Keeps all clients of a run within its bounds, and stops them when the target no longer responds. */
+/** Keeps all clients of a run within the run's bounds, and refuses to send once the target no longer responds. */
 interface SendGuard {
   /**
    * Counts a call against the budgets, and returns the number of executions that it may start. Throws if the run must
    * not send this call.
    */
   readonly admit: (call: ClientRequest) => number;
-  /** Takes the result of an admitted call into account. */
+  /** Must be called with the exchange of each admitted request. */
   readonly observe: (call: ClientRequest, exchange: Exchange) => void;
   readonly timeouts: TimeoutPolicy;
 }
 
-/** Number of executions that a call may start. Without a query it starts none, because the target must refuse it. */
+/**
+ * Returns how many agent executions a request may start. Without a query it starts none, because the target must refuse
+ * it.
+ */
 function possibleExecutions(call: ClientRequest): number {
   if (!usesClientKey(call) || call.method !== "POST") return 0;
   return queriesIn(call.options.text ?? JSON.stringify(call.options.json) ?? "");
@@ -347,7 +369,7 @@ function possibleExecutions(call: ClientRequest): number {
 function openGuard({ maxRequests, maxExecutions, readOnly, recorder, signal, time }: ClientContext): SendGuard {
   const timeouts = createTimeoutPolicy(time.now);
   let [sent, unreachable, executing] = [0, 0, 0];
-  // Without a bound, nobody needs the number, and no body is parsed for it.
+  // Without the bound `maxExecutions`, the number is not needed, so no body is parsed for it.
   const executionsOf = maxExecutions === null ? () => 0 : possibleExecutions;
   return {
     timeouts,
@@ -370,7 +392,7 @@ function openGuard({ maxRequests, maxExecutions, readOnly, recorder, signal, tim
       executing -= executionsOf(call);
       if (isLostWithTarget(exchange)) return;
       unreachable = isUnreachable(exchange) ? unreachable + 1 : 0;
-      // A probe may choose short deadlines on purpose. If they pass, that says nothing about the target.
+      // A probe may set short deadlines on purpose, so a timeout then says nothing about the target.
       if (call.options.deadlines === undefined) timeouts.observe(exchange);
     },
   };

@@ -1,8 +1,8 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 
 /**
- * The parts of a request that decide about its effect. Two requests with the same parts may crash a target in the same
- * way.
+ * The parts of a request that decide what it does to the target. Two requests that agree in them may crash it in the
+ * same way.
  */
 export interface RequestContent {
   readonly method: string;
@@ -10,24 +10,27 @@ export interface RequestContent {
   readonly body: string | null;
 }
 
-/** Finds requests that may crash the target: those that were in flight when two outages began. */
+/**
+ * Finds requests that may crash the target. A request is a suspect if its connection broke at the beginning of two
+ * outages.
+ */
 export interface CrashSuspects {
-  /** Remembers a request whose reused connection broke, and which the transport sends again. */
+  /** Must be called with a request whose connection broke, and which the transport sends again at once. */
   readonly observeResent: (exchange: Exchange) => void;
   /**
-   * Remembers a request that got no response as an outage began.
+   * Must be called with a request that got no response when an outage began.
    *
-   * @param isCut whether the connection broke after the request was sent. Otherwise no connection was made, so the
-   * request counts only if its first attempt broke (`observeResent`)
+   * @param isCut whether the connection broke after the request was sent. If not, no connection was made, and the
+   * request counts only if `observeResent` was called with it before
    */
   readonly addBroken: (outage: object, exchange: Exchange, isCut: boolean) => void;
-  /** Notes that the target is back. */
+  /** Must be called when the target is back. */
   readonly endOutage: () => void;
-  /** The requests whose connection broke in an outage, as method and path. */
+  /** Returns the method and path of each request whose connection broke at the beginning of an outage. */
   readonly brokenIn: (outage: object) => readonly string[];
-  /** Why a request must not be sent again. `null` if it may be. */
+  /** Returns why a request must not be sent: it is a suspect. `null` if it is none. */
   readonly suspicion: (request: RequestContent) => string | null;
-  /** The suspects, as method and path. */
+  /** Returns the method and path of each suspect. */
   readonly names: () => readonly string[];
 }
 
@@ -56,15 +59,15 @@ export function trackCrashSuspects(): CrashSuspects {
   };
 }
 
-/** The method and the path of a request. */
+/** Returns the method and the path of a request, such as `GET /v1/usage`. */
 export const endpointOf = ({ method, url }: Pick<RequestContent, "method" | "url">): string =>
   `${method} ${new URL(url).pathname}`;
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 
 /**
- * Identifies a request by its method, address and body. Random identifiers of a probe are left out, so that a repeated
- * request is recognised.
+ * Returns a text that is equal for requests with the same method, URL and body. UUIDs are left out, because probes
+ * generate new ones for a repeated request.
  */
 const contentIdentity = ({ method, url, body }: RequestContent): string =>
   JSON.stringify([method, url, body ?? ""]).replace(uuid, "");

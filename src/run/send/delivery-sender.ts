@@ -4,16 +4,16 @@ import type { Pace } from "../../wire/pace.ts";
 
 /** A delivery to send. The body is sent unchanged, in UTF-8. */
 export interface OutgoingDelivery {
-  /** The case that the delivery tries, such as "a wrong signature". */
+  /** Description of the case that the delivery tests, such as "a wrong signature". */
   readonly what: string;
   readonly body: string;
-  /** Headers that depend on the delivery, such as its signature. */
+  /** Headers that differ between deliveries, such as the signature. */
   readonly headers: readonly Header[];
-  /** How the body is sent in pieces. Absent: at once. */
+  /** How to send the body in pieces. Absent: it is sent at once. */
   readonly pace?: Pace;
 }
 
-/** A delivery that was sent, and the case that it tried. */
+/** A delivery that was sent, and the case that it tested. */
 export interface SentDelivery {
   readonly what: string;
   readonly exchange: Exchange;

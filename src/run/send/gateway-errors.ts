@@ -8,7 +8,10 @@ export type AnsweredExchange = Exchange & { readonly answer: Answered };
 
 /** Decides whether a 502, 503 or 504 comes from the target, or from a gateway in front of the target. */
 export interface GatewayErrors {
-  /** Records a response. The record shows whether responses that look like a gateway's are isolated. */
+  /**
+   * Must be called with each response. How the 502, 503 and 504 are spread among all responses shows whether a gateway
+   * can have sent them.
+   */
   readonly observe: (exchange: AnsweredExchange) => void;
   /** Whether a gateway sent this response because the target was unavailable. */
   readonly isOfGateway: (exchange: AnsweredExchange) => Promise<boolean>;
@@ -16,20 +19,28 @@ export interface GatewayErrors {
 
 interface GatewayErrorsOptions {
   readonly isAway: (exchange: AnsweredExchange) => boolean;
-  /** Repeats an earlier request that the target had answered. Resolves to whether the target answers again. */
+  /**
+   * Repeats an earlier read that the target had answered. Resolves to `true` if the target, and not a gateway, answers
+   * again.
+   */
   readonly isAnswering: () => Promise<boolean>;
   /** Sends a request again. */
   readonly repeat: (exchange: Exchange) => Promise<Exchange>;
 }
 
 export function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayErrorsOptions): GatewayErrors {
-  /** Methods and paths for which the target itself sends a 502, 503 or 504. */
+  /** Methods and paths of requests to which the target itself responds with 502, 503 or 504. */
   const own = new Set<string>();
   const responses: ResponseCounts[] = [];
-  /** Whether the target itself sends a 502, 503 or 504 to requests of all endpoints. */
+  /**
+   * Whether the target itself must have sent the 502, 503 and 504 so far, by how they are spread among all responses.
+   */
   let isOwn = false;
 
-  /** Whether the target answers other requests, but responds to this request with a 502, 503 or 504 again. */
+  /**
+   * Whether the target answers another read, and this request would get 502, 503 or 504 again. A request that may not
+   * be repeated counts as getting it again.
+   */
   const isOnlyOf = async (exchange: AnsweredExchange): Promise<boolean> => {
     if (isAway(exchange) || !(await isAnswering())) return false;
     const { method, url } = exchange.request;

@@ -1,31 +1,36 @@
 import { TargetLost } from "../skip-reason.ts";
 
-/** How an outage shows: connections are refused, or a gateway responds in place of the target. */
+/**
+ * How an outage shows: `refused`, the target refuses connections; `gateway`, a gateway responds in place of the target.
+ */
 export type OutageKind = "refused" | "gateway";
 
 /** A period in which the target was unavailable, in milliseconds since the start of the run. */
 export interface OutageTimes {
   readonly kind: OutageKind;
   readonly fromMs: number;
-  /** When the target was back. `null` if it was not. */
+  /** When the target was back. `null` if it is not yet, or never came back. */
   readonly toMs: number | null;
 }
 
 /** The outages of a run, and the waits for their end. */
 export interface OutageLog {
   readonly all: () => readonly OutageTimes[];
-  /** The outage that was going on at a time. `null` if there was none. */
+  /** Returns the latest outage if it was not over at a time. `null` otherwise. */
   readonly at: (ms: number) => OutageTimes | null;
   /**
-   * Records the beginning of an outage, and starts to wait for its end. If an outage was going on at that time, returns
-   * it instead.
+   * Records the beginning of an outage, and starts to wait for its end. If an outage was already going on at that time,
+   * returns that one.
    */
   readonly begin: (kind: OutageKind, fromMs: number) => OutageTimes;
-  /** Waits until the target is back. Returns false if it does not come back. */
+  /**
+   * Waits for the end of the latest outage. Resolves to `false` if the target does not come back, and to `true` at once
+   * if there was no outage.
+   */
   readonly awaitReturn: () => Promise<boolean>;
-  /** Rejects when the target is lost for good. With `isHasty`, rejects as soon as an outage begins. */
+  /** Never resolves. Rejects when the target is lost for good or, with `isHasty`, as soon as an outage begins. */
   readonly loss: (isHasty: boolean) => Promise<never>;
-  /** Whether the target was lost for good. */
+  /** Whether the target did not come back in time, so that the run gives up. */
   readonly isDead: () => boolean;
 }
 
@@ -33,16 +38,16 @@ interface OutageLogOptions {
   readonly now: () => number;
   /** Whether the target is back. */
   readonly isBack: (kind: OutageKind) => Promise<boolean>;
-  /** Sleeps for some milliseconds of real time. Rejects if the run is interrupted. */
+  /** Sleeps for some milliseconds of real time. Rejects if the run is stopped. */
   readonly sleep: (ms: number) => Promise<void>;
   readonly onReturn: () => void;
-  /** A target that refuses connections for this long is dead. */
+  /** If the target refuses connections for this long, the run gives up. */
   readonly deadAfterMs: number;
 }
 
 /**
- * Factor for the time after which a target behind a gateway counts as dead. A rolling deployment may take longer than a
- * restart.
+ * If a gateway responds in place of the target, the run waits this many times longer before it gives up. A rolling
+ * deployment may take longer than a restart.
  */
 const gatewayDeadFactor = 4;
 const pollMs = 100;
@@ -86,7 +91,7 @@ export function openOutageLog({ now, isBack, sleep, onReturn, deadAfterMs }: Out
       returning = awaitEnd(outage);
       nextOutage.resolve();
       nextOutage = Promise.withResolvers();
-      // Prevents an unhandled rejection: after an interruption, nobody may be waiting for this promise.
+      // Prevents an unhandled rejection: if the run is stopped, no code may be waiting for this promise.
       returning.catch(() => {});
       return outage;
     },

@@ -14,13 +14,13 @@ export interface Outage extends OutageTimes {
 /** Notices when the target goes away, and waits until it is back. */
 export interface OutageMonitor
   extends Pick<OutageLog, "awaitReturn" | "loss" | "isDead">, Pick<CrashSuspects, "suspicion" | "observeResent"> {
-  /** Number of outages so far. Changes when an outage begins. */
+  /** Number of outages so far, including one that is not over. */
   readonly count: () => number;
   readonly all: () => readonly Outage[];
   /**
-   * Finds out why the connection of an exchange broke, by asking for a new one. Adds the result to the exchange. If the
-   * target refuses the new connection, an outage begins. Returns any other exchange unchanged, unless a gateway sent
-   * its response.
+   * Examines an exchange after its end. If its connection broke, opens a new one. If the target refuses that, or a
+   * gateway has responded in its place, an outage begins. Returns the exchange with the result in `reconnect`, or
+   * unchanged if nothing was wrong.
    */
   readonly examine: (exchange: Exchange) => Promise<Exchange>;
   readonly hasSuspects: () => boolean;
@@ -31,10 +31,11 @@ export interface OutageMonitor
 
 interface OutageOptions {
   readonly now: () => number;
-  /** Asks for a new connection. */
+  /** Opens and closes a new connection. Resolves to whether the target accepted it. */
   readonly connect: () => Promise<boolean>;
   /**
-   * Sends a request again, and records the exchange. During an outage, the exchange is recorded as part of the outage.
+   * Sends the request of an exchange again, and records the new exchange. With `during`, marks it as part of an outage
+   * of that kind.
    */
   readonly repeat: (exchange: Exchange, during: OutageKind | null) => Promise<Exchange>;
   /** Sleeps for some milliseconds of real time. Rejects if the run is interrupted. */
@@ -43,14 +44,14 @@ interface OutageOptions {
   readonly onReturn: () => void;
   /** A target that refuses connections for this long is dead. */
   readonly deadAfterMs: number;
-  /** How often to ask the target for a connection while the run sends nothing. */
+  /** Interval of new connections to the target while the run sends nothing. */
   readonly idlePollMs: number;
 }
 
 export const defaultDeadAfterMs = 8000;
 /**
- * A local server may restart in less than a second, so it is asked often. A remote server may log each connection, so
- * it is asked rarely.
+ * Interval at which an idle run tests connections to the target. A local server may restart in less than a second. A
+ * remote server may log each connection, so it gets few.
  */
 export const defaultIdlePollMs = { loopback: 150, elsewhere: 2000 } as const;
 
@@ -118,7 +119,7 @@ export function watchOutages(options: OutageOptions): OutageMonitor {
 }
 
 /**
- * Asks for a connection at intervals while the run sends nothing.
+ * Tests a connection at intervals while the run sends nothing, to notice outages. Returns a function that ends this.
  *
  * @param lastExchangeMs when the last exchange ended; `null` as long as the target has not responded at all
  */
@@ -140,8 +141,8 @@ function watchWhileIdle(
 const isAnswered = (exchange: Exchange): exchange is AnsweredExchange => exchange.answer.kind === "answered";
 
 /**
- * Remembers a GET request that the target answered, to repeat it later. Prefers a health request, which no limit
- * counts.
+ * Remembers the latest GET request that the target answered, to repeat it later. Keeps a health request once it has
+ * one, because no limit counts it.
  */
 function rememberRead(repeat: OutageOptions["repeat"]) {
   let read: Exchange | null = null;
@@ -149,7 +150,10 @@ function rememberRead(repeat: OutageOptions["repeat"]) {
     observe: (exchange: AnsweredExchange): void => {
       if (isAnsweredRead(exchange) && !isHealth(read)) read = exchange;
     },
-    /** Repeats the remembered request. Resolves to whether the target itself answers. */
+    /**
+     * Repeats the remembered request. Resolves to whether the target itself answers, and not a gateway; to `true` if
+     * there is no such request.
+     */
     isAnswered: async (during: OutageKind | null): Promise<boolean> => {
       const { answer } = read === null ? { answer: null } : await repeat(read, during);
       return answer === null || (answer.kind === "answered" && !isGatewayError(answer));
@@ -158,8 +162,8 @@ function rememberRead(repeat: OutageOptions["repeat"]) {
 }
 
 /**
- * Returns a function that asks for a new connection and resolves to whether the target accepts it. An attempt that
- * began after `sinceMs` is shared: connections often break at the same moment.
+ * Returns a function that resolves to whether the target has accepted a connection since `sinceMs`. Connections often
+ * break at the same moment, so all callers share the latest attempt that began after `sinceMs`.
  */
 function shareConnectionAttempts({ now, connect }: Pick<OutageOptions, "now" | "connect">) {
   let latest: { readonly startedMs: number; readonly isAccepted: Promise<boolean> } | null = null;
@@ -184,7 +188,7 @@ export const noOutages: OutageMonitor = {
   close: () => {},
 };
 
-/** Describes outages and the requests that may have caused them, as part of a sentence. */
+/** Describes outages and the requests that may have caused them, without a capital letter and a full stop. */
 function describeOutages(outages: readonly OutageTimes[], suspects: readonly string[]): string {
   const described = outages.map(describeOne).join(", ");
   const cause = suspects.length === 0 ? "" : `; ${suspects.join(" and ")} preceded two losses, and may crash it`;

@@ -6,14 +6,14 @@ import { tierOfWindow } from "../plan/key-limits.ts";
 import { type SlowdownDetector, createSlowdownDetector } from "./slowdown.ts";
 import type { RunClock } from "../time/run-clock.ts";
 
-/** Keeps the requests of each key below its limits. Probes that test limits bypass this. */
+/** Delays requests so that each key stays below its limits. Probes that test limits send without it. */
 export interface Pacer {
-  /** Detects a target that slows down. Such a target gets one request at a time. */
+  /** Detects a target that has become slow. Such a target gets one request at a time for each key. */
   readonly slowdown: SlowdownDetector;
   /**
    * Waits until the limits of the key allow another request.
    *
-   * @returns a function to call when the response has arrived
+   * @returns a function that must be called when the response has arrived
    * @throws {WaitRefused} if the wait is longer than the waiting time that the run has left
    */
   readonly acquire: (key: TargetKey) => Promise<() => void>;
@@ -22,24 +22,24 @@ export interface Pacer {
    * bypass the pacer.
    */
   readonly observe: (key: TargetKey, sample: Sample) => void;
-  /** Requests that the key can send now without waiting. */
+  /** Returns how many requests the key can send now without waiting. */
   readonly availableRequests: (key: TargetKey) => number;
-  /** The tier detected from the key's headers. `null` if none was detected. */
+  /** Returns the published tier that the rate-limit headers of the key show. `null` if they show none. */
   readonly detectedTier: (key: TargetKey) => PublishedTier | null;
-  /** Keeps to the limits of this tier until the headers show another one. */
+  /** Sets the tier of a key, until headers show another one. */
   readonly assumeTier: (key: TargetKey, tier: PublishedTier) => void;
 }
 
 interface KeyPace {
   running: number;
   readonly queue: (() => void)[];
-  /** Times of responses on the target's clock. Requests of the last minute count toward the limit per minute. */
+  /** When responses arrived, on the target's clock. Those of the last minute count toward the limit per minute. */
   readonly answeredMs: number[];
   reported: { remaining: number; untilMs: number; limit: number; sentSince: number } | null;
   detectedTier: PublishedTier | null;
 }
 
-/** Added to the announced end of a window, because headers are in whole seconds. */
+/** Added to the end of a rate-limit window, because headers round to whole seconds. */
 const windowMarginMs = 1000;
 const maxConcurrent = 8;
 
@@ -63,7 +63,8 @@ export function startPacer(time: RunClock, limitsOf: (key: TargetKey) => TierLim
   const acquire = async (key: TargetKey): Promise<() => void> => {
     const state = stateOf(key);
     const { perMinute, concurrent } = limitsFor(key, state);
-    // Uses at most half of the concurrency slots: a server may free a slot a moment after its response has arrived.
+    // Uses at most half of the key's concurrency slots, because a server may free a slot only some time after its
+    // response.
     const maxRunning = Math.min(maxConcurrent, Math.max(1, Math.floor(concurrent / 2)));
     while (state.running >= (slowdown.isSlow() ? 1 : maxRunning))
       await new Promise<void>((resolve) => state.queue.push(resolve));
@@ -83,7 +84,7 @@ export function startPacer(time: RunClock, limitsOf: (key: TargetKey) => TierLim
     return release;
   };
 
-  /** Time until the key can send a request, in milliseconds. */
+  /** Returns how long the key must wait before its next request, in milliseconds. */
   const msUntilAvailable = (state: KeyPace, perMinute: number): number => {
     const now = time.targetMs();
     const { reported } = state;
@@ -128,7 +129,7 @@ function updateState(state: KeyPace, { limit, remaining, resetAfter, date }: Sam
   };
 }
 
-/** Requests that a key can send without waiting. */
+/** Returns how many requests a key can send at the time `now` without waiting. */
 function availableNow({ reported, answeredMs, running }: KeyPace, { perMinute }: TierLimits, now: number): number {
   const current = reported === null || now >= reported.untilMs ? null : reported;
   const left = current === null ? Infinity : current.remaining - current.sentSince;

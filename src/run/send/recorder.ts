@@ -10,16 +10,16 @@ export type Recorder = ReturnType<typeof startRecorder>;
 export function startRecorder() {
   const exchanges: Exchange[] = [];
   const samples = new Map<string, Sample[]>();
-  /** Samples by key, for each period before an outage. */
+  /** Rate-limit samples by key, one map for each period that an outage ended. */
   const earlier: ReadonlyMap<string, Sample[]>[] = [];
-  /** When the target came back after each outage. */
+  /** The end of each outage, in milliseconds since the start of the run. */
   const outagesMs: number[] = [];
   let isAway = false;
   let [sent, executions, lost] = [0, 0, 0];
 
   /**
-   * Records only the rate-limit sample of an exchange. Some probes send thousands of requests, whose whole exchanges
-   * would need too much memory.
+   * Records only the rate-limit sample of an exchange. For probes that send thousands of requests, whose complete
+   * exchanges would need too much memory.
    */
   const recordSample = (key: string | null, sample: Sample): void => {
     sent += 1;
@@ -42,12 +42,12 @@ export function startRecorder() {
       if (!isAgentCall(sample) && agentHasRun(sample)) executions += queriesOf(exchange);
       recordSample(exchange.key, sample);
     },
-    /** All exchanges, including those during an outage, which say nothing about the target. */
+    /** Returns all exchanges, including those during an outage, which say nothing about the target. */
     recorded: (): readonly Exchange[] => exchanges,
-    /** All exchanges that were not part of an outage. */
+    /** Returns all exchanges that were not part of an outage. */
     allExchanges: (): readonly Exchange[] => exchanges.filter(isWithTarget),
     /**
-     * The exchanges since the last outage. A server that was restarted may have forgotten what earlier requests
+     * Returns the exchanges since the last outage. A server that was restarted may have forgotten what earlier requests
      * created.
      */
     exchanges: (): readonly Exchange[] => {
@@ -57,14 +57,14 @@ export function startRecorder() {
         : exchanges.filter((each) => isWithTarget(each) && each.sentMs >= (sinceMs ?? 0));
     },
     /**
-     * Rate-limit samples of a key since the last outage, in the order of the responses. A server that was restarted may
-     * have forgotten earlier requests.
+     * Returns the rate-limit samples of a key since the last outage, in the order of the responses. A server that was
+     * restarted may count from zero again.
      */
     samplesOf: (key: string): readonly Sample[] => [...(samples.get(key) ?? [])],
-    /** Rate-limit samples of a key, as one list for each period between outages. */
+    /** Returns all rate-limit samples of a key, as one list for each period between outages. */
     sampleSeriesOf: (key: string): (readonly Sample[])[] =>
       [...earlier, samples].map((each) => [...(each.get(key) ?? [])]),
-    /** Begins a new series of samples after an outage. */
+    /** Must be called when the target is back after an outage. Begins a new series of samples. */
     countOutage: (returnedMs: number): void => {
       outagesMs.push(returnedMs);
       earlier.push(new Map(samples));
@@ -73,8 +73,8 @@ export function startRecorder() {
     /** Number of requests sent so far. */
     sent: (): number => sent,
     /**
-     * Number of agent executions so far: admitted invokes and streams, and the queries of batches and operations.
-     * Executions that failed count as well.
+     * Returns the number of agent executions so far: admitted invokes and streams, and the queries in batches and
+     * operations. Executions that failed count as well.
      */
     executions: (): number => executions,
     /** Counts a request that is sent again because its connection broke. */
@@ -85,12 +85,14 @@ export function startRecorder() {
 
 const isWithTarget = (exchange: Exchange): boolean => !isLostWithTarget(exchange);
 
-/** Whether an agent ran. A 5xx counts, because an agent that fails has run. */
+/** Whether the status shows that an agent ran. A 5xx counts, because an agent that fails has run. */
 const agentHasRun = ({ status }: Sample): boolean => status !== null && (is2xx(status) || status >= 500);
 
 const queriesOf = ({ request: { body } }: Exchange): number => (body.kind === "text" ? queriesIn(body.text) : 0);
 
-/** Number of queries in the body of a batch, or of a request that starts an operation. */
+/**
+ * Returns the number of queries in a request body: 1 for a `query`, or the length of a `batch`. 0 if there is neither.
+ */
 export function queriesIn(text: string): number {
   const body = tryParseJson(text);
   if (getPath(body, "query") !== undefined) return 1;

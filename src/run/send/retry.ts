@@ -7,11 +7,11 @@ import { closedByHarness, headTooLong } from "../../wire/describe-error.ts";
 export const isConnectionLost = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" ? answer.reason === "broken" : answer.ending.kind === "broken";
 
-/** Whether no connection to the target was made. */
+/** Whether no connection to the target could be opened. */
 export const isUnreachable = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" && answer.reason === "unreachable";
 
-/** Whether the harness closed the connection before a response. */
+/** Whether the harness itself closed the connection before a response arrived. */
 export const isClosedByHarness = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" && answer.detail === closedByHarness;
 
@@ -30,7 +30,9 @@ export function isGatewayError({ status, headers, body }: Answered): boolean {
   return ["error", "status", "data", "checks"].every((name) => getPath(json, name) === undefined);
 }
 
-/** Whether the response head was too long to read. The network cannot cause this, so a retry would only fail again. */
+/**
+ * Whether the response head was too long to read. A retry would fail again, because the network does not cause this.
+ */
 export const hasTooLongHead = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" && answer.detail === headTooLong;
 
@@ -38,7 +40,7 @@ export const hasTooLongHead = ({ answer }: Pick<Exchange, "answer">): boolean =>
 export const hasTimedOut = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" && answer.reason === "silent";
 
-/** Options that can forbid sending a request again. */
+/** The options of a request that forbid sending it again. See `SendOptions` in `client.ts`. */
 interface RetryOptions {
   readonly noRetry?: true;
   readonly unpaced?: boolean;
@@ -46,7 +48,7 @@ interface RetryOptions {
 }
 
 /**
- * Whether a request may be sent again. Only reads, invokes and streams may, and only if no probe counts them or tests
+ * Whether a request may be sent again. True for reads, invokes and streams, unless their probe counts them, or tests
  * limits or deadlines with them.
  */
 export const mayRetry = (method: string, path: string, options: RetryOptions): boolean =>
@@ -56,8 +58,8 @@ export const mayRetry = (method: string, path: string, options: RetryOptions): b
   (method === "GET" || (method === "POST" && /\/(invoke|stream)$/.test(path)));
 
 /**
- * Drops broken exchanges that the network may explain: the same request succeeded later, or it was sent only once while
- * others succeeded.
+ * Drops exchanges with a broken connection that the network may have caused. Either the same request succeeded later,
+ * or it was sent only once and some other request succeeded.
  */
 export function withoutNetworkLosses(exchanges: readonly Exchange[]): Exchange[] {
   if (!exchanges.some(isConnectionLost)) return [...exchanges];
@@ -71,7 +73,7 @@ export function withoutNetworkLosses(exchanges: readonly Exchange[]): Exchange[]
     const same = alike.get(nameOf(lost)) ?? [];
     const at = same.indexOf(lost);
     const [before, later] = [same[at - 1], same.slice(at + 1)];
-    // If the connection of the same request broke just before, this exchange was the retry.
+    // If the connection of the same request also broke just before, this exchange was its retry.
     const isTriedOnce = later.length === 0 && (before === undefined || !isConnectionLost(before));
     return (isTriedOnce && hasWhole) || later.some((each) => !isConnectionLost(each));
   };

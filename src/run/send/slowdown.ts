@@ -3,12 +3,13 @@ import { median } from "../../base/statistics/quantile.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 
 /**
- * Number of response times to compare. The times of each path are compared only with each other, because agents differ.
+ * The medians of the first and of the latest response times of a path are compared, each of this many responses. Paths
+ * are not compared with each other, because agents differ.
  */
 const sampleSize = 3;
 /**
- * A path counts as slow if its responses take this many times as long as at first, and at least `minSlowMs`. One busy
- * second does not count.
+ * The target counts as slow if the latest responses of a path take this many times as long as the first, and at least
+ * `minSlowMs`.
  */
 const slowdownFactor = 8;
 const minSlowMs = 1000;
@@ -17,7 +18,7 @@ export type SlowdownDetector = ReturnType<typeof createSlowdownDetector>;
 
 /** Detects a target that takes longer and longer to answer the same requests. */
 export function createSlowdownDetector() {
-  /** Times of the first and of the latest responses of each path, in milliseconds. */
+  /** The first and the latest response times of each path, in milliseconds. */
   const paths = new Map<string, { readonly first: number[]; readonly latest: number[] }>();
   let [responses, unanswered] = [0, 0];
   let figures: string | null = null;
@@ -43,13 +44,16 @@ export function createSlowdownDetector() {
 
   return {
     observe,
-    /** Whether the latest responses were slow. */
+    /** Whether the target is slow by its latest responses. */
     isSlow: (): boolean => isSlow,
-    /** Counts a request that got no response in time, even if a retry succeeds. */
+    /** Counts a request that got no response in time, even when it was sent again. */
     countUnanswered: (): void => {
       unanswered += 1;
     },
-    /** Describes the requests without a response. `null` if there are none, or the target was not slow. */
+    /**
+     * Says, as a reason why the run is incomplete, how slow the target became and how many requests got no response.
+     * `null` if all got one, or the target never was slow.
+     */
     describeUnanswered: (): string | null =>
       figures === null || unanswered === 0
         ? null

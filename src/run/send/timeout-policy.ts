@@ -3,43 +3,48 @@ import { isTerminalName } from "../../rules/streams/rules.ts";
 import { formatDuration } from "../../base/duration.ts";
 import type { Deadlines } from "../../wire/deadlines.ts";
 
-/** Adapts timeouts to a target that responds late or not at all. */
+/** Shortens deadlines, and finally stops the run, if the target responds late or not at all. */
 export interface TimeoutPolicy {
-  /** Learns from an exchange that was sent with the deadlines of this policy. */
+  /** Must be called with each exchange that was sent with the deadlines of this policy. */
   readonly observe: (exchange: Exchange) => void;
   /**
-   * Deadlines of the next request. The deadlines are shorter if the endpoint has timed out before, so that the endpoint
-   * cannot use up the time of the run.
+   * Returns the deadlines of the next request. They are shorter if its endpoint has timed out before, so that one
+   * endpoint cannot use up the time of the run.
    */
   readonly deadlinesFor: (method: string, path: string) => Partial<Deadlines>;
   /**
-   * How long to wait for a stream to close after its last event, in milliseconds of real time. `isKnown`: the target
-   * has left a stream open before.
+   * Returns how long a stream may stay open after its last event, in milliseconds of real time. `isKnown`: the target
+   * has left a stream open before, so the wait is short.
    */
   readonly streamCloseTimeout: () => { readonly ms: number; readonly isKnown: boolean };
-  /** Why the run should stop, with figures. `null` if it may continue. */
+  /** Returns why the run must stop, with numbers. `null` if it may go on. */
   readonly reasonToStop: () => string | null;
 }
 
 /** Deadlines of requests that make no agent run. */
 const deadlinesWithoutAgent: Partial<Deadlines> = { headMs: 15_000, silenceMs: 10_000, exchangeMs: 20_000 };
-/** Minimum deadlines of an endpoint after its first timeout. */
+/** Shortest deadlines of an endpoint that has timed out. */
 const minDeadlinesAfterTimeout = { headMs: 4000, silenceMs: 4000, exchangeMs: 8000 } as const;
-/** After a timeout, the deadline of an endpoint is its longest response time so far, times this factor. */
+/**
+ * After a timeout, the deadline of an endpoint is its longest response time so far times this factor, but at least that
+ * of `minDeadlinesAfterTimeout`.
+ */
 const slowFactor = 3;
 
-/** The run stops when timeouts have taken this long in total. Overlapping timeouts count once. */
+/**
+ * The run stops when requests that timed out have taken this long in total. The time of overlapping ones counts once.
+ */
 const maxTimeoutTotalMs = 40_000;
-/** The run stops earlier after several timeouts that took this long in total. Overlapping timeouts count once. */
+/** After `count` timeouts, the run stops already at this total time. Overlapping timeouts count as one. */
 const repeatedTimeouts = { count: 4, totalMs: 25_000 } as const;
 /**
  * A response is late if it takes `minMs` although the request runs no agent. The run stops when late responses have
- * taken `maxTotalMs` in total. Overlapping responses count once.
+ * taken `maxTotalMs` in total. The time of overlapping ones counts once.
  */
 const lateResponseLimits = { minMs: 5000, maxTotalMs: 25_000 } as const;
 /** The run stops after this many timeouts without a response in between. */
 const maxTimeoutsInSequence = 5;
-/** Minimum deadline of a request, even if less time is left. */
+/** Minimum deadline of a request, even if less is left of `maxTimeoutTotalMs`. */
 const minDeadlineMs = 5000;
 
 /**
@@ -65,8 +70,8 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
     responseCount += 1;
     const { answer, request, sentMs } = exchange;
     if (isLeftOpen(exchange)) {
-      // SSE-28 demands that a stream ends after its last event. Streams of probes from later requirement sets run first
-      // and must not shorten the wait: the 1.0 check needs a stream that gets the full time.
+      // The check of SSE-28, that a stream ends after its last event, needs a stream that gets the full time. It
+      // belongs to set 1.0, so streams of probes that later sets added must not shorten the time.
       leavesStreamsOpen ||= exchange.since === undefined;
       return;
     }
@@ -106,7 +111,10 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
   };
 }
 
-/** Tracks timeouts. Overlapping ones count once in `separate` and in the total time, but each counts in the text. */
+/**
+ * Tracks timeouts. Overlapping ones count as one in `separate` and `inSequence`, and their time counts once. `count`,
+ * for the text, is the number of all.
+ */
 function trackTimeouts(now: () => number) {
   const time = sumPeriods();
   let [count, separate, inSequence, lastMs] = [0, 0, 0, 0];
@@ -168,8 +176,8 @@ function sumPeriods() {
 }
 
 /**
- * Limits the deadlines for the head and for silence to the time that is left. A response that continues to send data
- * may take longer.
+ * Limits two deadlines to the time that is left: for the head of the response, and for a pause within its body. A
+ * response that continues to send data may take longer.
  */
 function limitDeadlines(usual: Partial<Deadlines>, leftMs: number): Partial<Deadlines> {
   const maxMs = Math.max(minDeadlineMs, Math.round(leftMs / 1000) * 1000);
@@ -179,7 +187,7 @@ function limitDeadlines(usual: Partial<Deadlines>, leftMs: number): Partial<Dead
 
 const pathOf = (url: string): string => url.replace(/^\w+:\/\/[^/]*/, "").replace(/[?].*/s, "");
 
-/** The last segment of a path or a URL. */
+/** Returns the last segment of a path or a URL, such as `invoke`. */
 function endpointOf(url: string): string {
   const [path = ""] = url.split("?", 1);
   return path.slice(path.lastIndexOf("/") + 1);
@@ -188,13 +196,15 @@ function endpointOf(url: string): string {
 /** Whether a request may run an agent, and so gets the time limit of agents. */
 const runsAgent = (method: string, path: string): boolean => method === "POST" && !/\/(webhooks|alerts)$/.test(path);
 
-/** The deadline that ended the exchange. `null` if none did. */
+/** Describes the deadline that ended an exchange. `null` if none did. */
 function deadlineIn({ answer }: Exchange): string | null {
   if (answer.kind === "unanswered") return answer.reason === "silent" ? answer.detail : null;
   return answer.ending.kind === "deadline" ? answer.ending.detail : null;
 }
 
-/** When the target last sent anything. If the harness closed the connection, that is the time of the last event. */
+/**
+ * Returns when the target last sent anything. If the harness closed the connection, this is the time of the last event.
+ */
 const lastDataMs = ({ ending, events, headMs, endMs }: Answered): number =>
   ending.kind === "closed by us" ? (events.at(-1)?.atMs ?? headMs) : endMs;
 

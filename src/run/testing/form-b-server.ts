@@ -5,7 +5,10 @@ import type { Readable, Writable } from "node:stream";
 
 import { defaultKeyTraits, defaultTargetTraits, type Target, type TargetKey } from "../../target/target.ts";
 
-/** A server that another author wrote in Python, as a target. */
+/**
+ * A running `form_b_server.py` as a target. That server is written in Python, by another author, and uses the
+ * document's second form of error bodies (form B).
+ */
 export interface FormBServer {
   readonly target: Target;
   readonly close: () => void;

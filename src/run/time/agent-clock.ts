@@ -2,15 +2,21 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 type AgentClockKind = "unknown" | "real time" | "test clock";
 
-/** Maximum real time to wait for an agent, depending on its clock. */
+/**
+ * How long to wait for an agent in real time before the test clock is advanced, by what is known about the agents'
+ * clock.
+ */
 const maxRealWaitMs: Readonly<Record<AgentClockKind, number>> = { unknown: 3000, "real time": 30_000, "test clock": 0 };
-/** An agent that takes at least this long uses real time. A shorter response time may be that of the network. */
+/**
+ * If an agent responds only after this much real time, agents count as using real time. A shorter time may be that of
+ * the network.
+ */
 const minConclusiveMs = 900;
 const pollMs = 50;
 
 /**
- * Finds out whether agents follow the target's test clock. In many deployments the clock moves only the rate-limit
- * windows, while agents take real time.
+ * Finds out whether agents follow the target's test clock. In many deployments the test clock affects only the
+ * rate-limit windows, and agents take real time.
  *
  * @param agentsFollow whether the user states that agents follow the test clock
  * @param pause sleeps in real time, in milliseconds
@@ -19,7 +25,10 @@ export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => P
   let kind: AgentClockKind = agentsFollow ? "test clock" : "unknown";
   let advancing: Promise<unknown> = Promise.resolve();
 
-  /** Returns the real time until the promise settles; `null` if it does not settle within `ms`. */
+  /**
+   * Waits until the promise settles. Resolves to how long that took in real time; to `null` if it does not settle
+   * within `ms`.
+   */
   const settlesAfter = async (promise: Promise<unknown>, ms: number): Promise<number | null> => {
     const settled = promise.then(
       () => true,
@@ -31,8 +40,8 @@ export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => P
   };
 
   /**
-   * Waits for an agent's response. If agents may use real time, first waits in real time. Then advances the test clock,
-   * for one caller at a time.
+   * Waits for an agent's response. Unless agents are known to follow the test clock, first waits in real time. Then
+   * calls `advance`, for one caller at a time.
    */
   const awaitAgent = async <T>(promise: Promise<T>, advance: () => Promise<T>): Promise<T> => {
     const endedAfterMs = await settlesAfter(promise, maxRealWaitMs[kind]);
@@ -44,8 +53,8 @@ export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => P
     if (!usedRealTime) kind = "test clock";
     const advanced = advancing.then(advance);
     advancing = advanced.catch(() => {});
-    // An earlier response looked like real time, but a queue or a busy machine had delayed it: advancing the clock did
-    // make this agent respond.
+    // Advancing the clock made this agent respond, so agents do follow it. The earlier response that looked like real
+    // time was only delayed, for example by a busy machine.
     if (usedRealTime && (await settlesAfter(advanced, maxRealWaitMs["unknown"])) !== null) kind = "test clock";
     return advanced;
   };

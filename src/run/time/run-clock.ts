@@ -22,7 +22,8 @@ export interface RunClock {
   /** Whether the target has a test clock. */
   readonly canAdvance: boolean;
   /**
-   * Real time in which the effects of an advance of the test clock, such as deliveries, arrive. 0 without a test clock.
+   * Real time until the effects of an advance of the test clock, such as deliveries, have arrived. 0 without a test
+   * clock.
    */
   readonly settleMs: number;
   /** Whether the user states that agents follow the test clock. */
@@ -30,21 +31,25 @@ export interface RunClock {
   /** Whether a wait of this length is within the waiting time that is left. */
   readonly canWait: (ms: number) => boolean;
   /**
-   * Lets time pass for the target: advances its test clock if there is one, else sleeps.
+   * Lets time pass for the target: advances its test clock if there is one, else sleeps. `why` is the reason that users
+   * see.
    * @throws {WaitRefused} if too little waiting time is left.
    */
   readonly passTime: (ms: number, why: string) => Promise<void>;
-  /** Sleeps in real time, outside of any budget. @throws the signal's reason if the run is interrupted. */
+  /**
+   * Sleeps in real time. Does not count toward the run's waiting time. Rejects with the signal's reason if the run is
+   * stopped.
+   */
   readonly sleepReal: (ms: number) => Promise<void>;
   /**
-   * Sleeps by the timers of the run, which tests can simulate. Only for waits in which nothing has to arrive from
-   * outside.
+   * Like `sleepReal`, but by the timers of the run, which tests can simulate. Only for waits in which nothing has to
+   * arrive from outside.
    */
   readonly sleep: (ms: number) => Promise<void>;
   /**
-   * Lets time pass in small steps until the promise settles, or until `maxMs` of the target's time have passed. A
-   * step is `stepMs`, by default 500 ms. Before each step, the effects of the last one get `restMs` of real time to
-   * arrive.
+   * Advances the test clock in steps of `stepMs` (default: 500) until the promise settles, or by `maxMs` in total.
+   * Before each step, sleeps `restMs` of real time (default: 2), so that effects of the last step arrive. Then, or
+   * without a test clock, waits for the promise.
    */
   readonly passUntil: <T>(promise: Promise<T>, maxMs: number, stepMs?: number, restMs?: number) => Promise<T>;
   /**
@@ -56,7 +61,7 @@ export interface RunClock {
   readonly agentsUseRealTime: () => boolean;
 }
 
-/** Returns a clock that leaves `ms` of the run's waiting time to other probes. */
+/** Returns a clock whose waits must leave `ms` of the run's waiting time to other probes. */
 export function withReservedWait(ms: number, time: RunClock): RunClock {
   if (ms === 0 || time.canAdvance) return time;
   const canWait = (waitMs: number): boolean => time.canWait(waitMs + ms);
@@ -157,19 +162,19 @@ async function advanceUntil<T>(
 }
 
 /**
- * Tolerance of the waiting time. A user who allows two minutes expects two one-minute windows to fit, but rounded
- * headers may prolong each by a second.
+ * How far waits may exceed `maxWaitMs`. A user who allows two minutes expects two windows of one minute to fit, but
+ * rounded headers may prolong each by a second.
  */
 const budgetToleranceMs = 2000;
 
-/** Creates the account of the run's waiting time, in milliseconds of real time. Overlapping waits count once. */
+/** Keeps account of the run's waiting time, in milliseconds of real time. The time of overlapping waits counts once. */
 function createWaitBudget(maxWaitMs: number, now: () => number) {
   let [takenMs, reservedMs, waitingUntilMs] = [0, 0, 0];
   const costOf = (ms: number): number => Math.max(0, now() + ms - Math.max(now(), waitingUntilMs));
   const canWait = (ms: number): boolean => takenMs + costOf(ms) + reservedMs <= maxWaitMs + budgetToleranceMs;
   return {
     canWait,
-    /** Takes a wait that begins now out of the waiting time. */
+    /** Counts a wait that begins now. Throws if too little waiting time is left for it. */
     take: (ms: number, why: string): void => {
       if (!canWait(ms)) {
         const leftMs = maxWaitMs - takenMs - reservedMs;
@@ -185,7 +190,7 @@ function createWaitBudget(maxWaitMs: number, now: () => number) {
   };
 }
 
-/** Creates a function that advances the target's test clock, one call at a time, and adds up how far. */
+/** Wraps the control of the target's test clock. Advances it for one caller at a time, and adds up how far. */
 function startTargetClock(control: ClockControl) {
   let [offsetMs, maxOffsetMs] = [0, 0];
   let advancing: Promise<void> = Promise.resolve();

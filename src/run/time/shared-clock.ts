@@ -6,12 +6,12 @@ interface ClockUser {
   waiting: { leftMs: number; readonly why: string; readonly done: PromiseWithResolvers<void> } | null;
 }
 
-/** The clock advances by whole seconds, so that waits that end at nearly the same time need only one advance. */
+/** The clock advances by whole seconds, so that one advance ends all waits of nearly the same length. */
 const stepMs = 1000;
 
 /**
- * Lets several probes share a test clock. While all of them wait, the clock advances to the end of the shortest wait.
- * While any probe sends, the clock stands still, so that no probe notices the waits of the others.
+ * Lets several probes share a test clock. When all of them wait, the clock advances to the end of the shortest wait.
+ * While any of them sends, the clock stands still, so that no time passes for it.
  *
  * @returns a function that adds a probe
  */
@@ -20,7 +20,7 @@ export function shareClock(time: RunClock) {
   let isAdvancing = false;
 
   const advanceIfAllWait = async (): Promise<void> => {
-    // First lets other probes continue that were started or woken at the same moment.
+    // Lets probes continue first that were started, or whose wait ended, at the same moment.
     await nextEventLoopTurn();
     const waits = [...members].flatMap(({ waiting }) => waiting ?? []);
     const [shortest] = waits.toSorted((one, other) => one.leftMs - other.leftMs);
@@ -57,7 +57,7 @@ export function shareClock(time: RunClock) {
       }
     };
     return {
-      /** The clock as this probe uses it. A wait may end up to a second late. */
+      /** The clock for this probe. Its waits may end up to a second late. */
       time: { ...time, passTime },
       /** Removes the probe, so that the others no longer wait for it. */
       leave: (): void => {

@@ -2,13 +2,17 @@ import { HarnessLimit } from "../../base/harness-limit.ts";
 import { RunTimeout } from "../skip-reason.ts";
 
 /**
- * An error that belongs to no probe, such as an unhandled rejection. The run ends with a report of the evidence so far.
+ * An error of the harness outside of any probe, such as an unhandled rejection. The run ends with a report of the
+ * evidence so far.
  */
 export class HarnessFailure extends Error {
   override readonly name = "HarnessFailure";
 }
 
-/** Says why a run ended early, as part of a sentence. If the run took too long, adds `figures`. */
+/**
+ * Returns why a run ended early, without a capital letter and a full stop. If it took longer than `maxTimeMs`, adds the
+ * text `figures`.
+ */
 export const describeStop = ({ reason }: AbortSignal, figures = ""): string =>
   reason instanceof HarnessFailure
     ? `the harness itself failed: ${reason.message}`
@@ -25,7 +29,7 @@ interface StopSignal {
   readonly stop: (reason: Error) => void;
   /** Removes the timer and the listener. */
   readonly release: () => void;
-  /** Stops what still waits after the run has ended, such as a probe that was given up. */
+  /** Must be called after the run. Ends waits that are still going on, such as those of an abandoned probe. */
   readonly end: () => void;
 }
 

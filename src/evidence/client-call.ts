@@ -5,11 +5,15 @@ import type { Exchange, Header, SentRequest } from "./exchange.ts";
 /** A request of a client under test, and the response that it got. Times are milliseconds since the start of the run. */
 export interface ClientCall {
   /**
-   * The request as it arrived, and the response as it was sent. `sentMs` is when the head of the request had arrived.
-   * `endMs` is just before the last byte of the response was handed to the system, so the client got it later.
+   * The request as it arrived, and the response as the harness sent it. `sentMs` is the time at which the head of the
+   * request had arrived. `endMs` is the time just before the harness wrote the last byte, so the client got that byte
+   * later.
    */
   readonly exchange: Exchange;
-  /** The trouble that the harness made of the response, such as `429`. `null` if it made none. */
+  /**
+   * The name of the trouble that the harness made, such as `429` or `reset`. `null` if the client got the server's own
+   * response.
+   */
   readonly trouble: string | null;
   /** When the client closed the connection before the end of the response; `null` if it did not. */
   readonly leftMs: number | null;
@@ -21,12 +25,15 @@ export interface ClientCall {
 export type CommandEnd =
   | { readonly kind: "exited"; readonly code: number }
   | { readonly kind: "killed"; readonly signal: string }
-  /** The command took too long, and was ended. */
+  /** The command ran longer than allowed, so the harness ended it. */
   | { readonly kind: "timed out"; readonly afterMs: number }
   /** The user ended the harness, and so the command. */
   | { readonly kind: "interrupted" };
 
-/** The kinds of runs: without trouble, with legal but unusual responses, and with failures. */
+/**
+ * The kinds of runs of a client. `plain`: without trouble; `legal`: with legal but unusual responses; `failing`: with
+ * failures such as 503.
+ */
 export type RunStage = "plain" | "legal" | "failing";
 
 /** One run of a client's command. */
@@ -45,7 +52,7 @@ export function requestHeaderValues({ headers }: Pick<SentRequest, "headers">, n
 /** Returns the path and query of a request, exactly as the client sent them. */
 export const requestTarget = ({ url }: Pick<SentRequest, "url">): string => url.replace(/^[a-z]+:\/\/[^/?#]*/i, "");
 
-/** Returns a text that is equal for two requests if method, path, query and body are. */
+/** Returns a text that is equal for two requests exactly if their method, path, query and body are equal. */
 export function requestIdentity(request: SentRequest): string {
   const { method, body } = request;
   const content = body.kind === "text" ? body.text : body.kind === "base64" ? body.base64 : "";

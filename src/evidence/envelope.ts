@@ -9,9 +9,10 @@ const isEnvelope = (body: unknown): boolean =>
   (getPath(body, "status") === "error" && getPath(body, "error") !== undefined);
 
 /**
- * Returns the fields of a response in either published form: at the top level, or in `data` or `data.result` of the generic envelope.
+ * Returns the object with the fields of a response. The document allows two forms: at the top level, or in `data` or
+ * `data.result` of an envelope.
  *
- * @param known fields of the endpoint, by which the right object is recognised
+ * @param known names of the endpoint's fields; the object that has one of them is returned
  */
 export function endpointFields(body: unknown, known: readonly string[]): unknown {
   if (known.some((name) => getPath(body, name) !== undefined && !isEnvelope(body))) return body;
@@ -20,7 +21,10 @@ export function endpointFields(body: unknown, known: readonly string[]): unknown
   return body;
 }
 
-/** Returns the content of a success envelope. Returns any other body unchanged. */
+/**
+ * Returns `data.result` or `data` of a success envelope. Returns any other body unchanged, also one whose `data` is a
+ * list.
+ */
 export function envelopeContent(body: unknown): unknown {
   const data = getPath(body, "data");
   const result = getPath(data, "result");

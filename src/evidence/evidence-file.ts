@@ -8,7 +8,7 @@ import { type Exchange, exchangeSchema } from "./exchange.ts";
 type PackedProbe = EvidenceFile["probes"][number];
 type PlainObject = Readonly<Record<string, unknown>>;
 
-/** The exchanges and deliveries of a run, by id. Each is stored once in the file, even if only the result of a probe refers to it. */
+/** The exchanges and deliveries of the file, by id. Contains also those that occur only in the evidence of a probe. */
 interface StoredById {
   readonly exchanges: Map<string, Exchange>;
   readonly deliveries: Map<string, Delivery>;
@@ -18,15 +18,15 @@ const byId = <T extends { readonly id: string }>(items: readonly T[]): Map<strin
   new Map(items.map((each) => [each.id, each]));
 
 /**
- * Converts evidence to the form of `evidence.json`, which contains each exchange and delivery once. Does not redact. This is fastest if
- * probes refer to the same objects as the lists, because copies have to be compared.
+ * Converts evidence to the form of `evidence.json`, in which probes refer to exchanges and deliveries by id. Does not
+ * redact. Fast if the evidence of probes contains the same objects as the lists; equal copies have to be compared.
  */
 export function toEvidenceFile({ exchanges, deliveries, probes }: Evidence): EvidenceFile {
   const known: StoredById = { exchanges: byId(exchanges), deliveries: byId(deliveries) };
   const packed = probes.map((each) => packProbe(each, known));
   return {
     format: "agent-hosting-conformance/evidence/1",
-    // The cast is safe: the harness recorded these objects, whose types differ from those of the file only in `readonly`.
+    // The cast is safe: these types differ from those of the file only in `readonly`.
     exchanges: Object.fromEntries(known.exchanges) as EvidenceFile["exchanges"],
     deliveries: Object.fromEntries(known.deliveries) as EvidenceFile["deliveries"],
     probes: packed,
@@ -55,7 +55,7 @@ function pack(value: unknown, known: StoredById): unknown {
   return looksLikeReference(packed) ? { $literal: packed } : packed;
 }
 
-/** Whether the file has an equal object with this id. Adds the object if the id is free. */
+/** Adds an object if its id is free. Returns whether the file now has an equal object with this id. */
 function storedOrAdded<T extends { readonly id: string }>(value: T, known: Map<string, T>): boolean {
   const same = known.get(value.id);
   if (same === undefined) known.set(value.id, value);
@@ -102,7 +102,10 @@ function storedById<T>(kind: string, id: unknown, known: ReadonlyMap<string, T>)
   throw new Error(`evidence.json refers to the ${kind} ${JSON.stringify(id)}, which it does not hold.`);
 }
 
-/** Whether an object of the evidence looks like one of the file's own references. Such an object is wrapped in `$literal`. */
+/**
+ * Whether an object of the evidence has a name such as `$exchange`, which the file uses for references. Such an object
+ * is written as `{"$literal": …}`.
+ */
 const looksLikeReference = (value: PlainObject): boolean =>
   ["$exchange", "$delivery", "$literal"].some((name) => Object.hasOwn(value, name));
 
@@ -118,7 +121,8 @@ function mapItems(items: readonly unknown[], map: (value: unknown) => unknown): 
 }
 
 /**
- * Maps the values of an object. If none changes, returns the same object: this avoids copies of tens of thousands of rate-limit samples.
+ * Maps the values of an object. Returns the same object if no value changes, to avoid copies of tens of thousands of
+ * rate-limit samples.
  */
 function mapValues(object: PlainObject, map: (value: unknown) => unknown): PlainObject {
   const changed = new Map<string, unknown>();

@@ -93,7 +93,10 @@ export const exchangeSchema = z
 /** A header as it was sent, with the sender's letter case in its name. */
 export type Header = readonly [name: string, value: string];
 
-/** A recorded body. Up to 256 KiB, it is complete. A longer one consists of head, tail, length and hash. `bytes` counts decoded bytes. */
+/**
+ * A recorded body. Bodies of up to 256 KiB are complete. Of a longer one, the first and last 16 KiB, the length and a
+ * hash are kept. `bytes` is the length after decompression.
+ */
 export type Body = DeepReadonly<z.infer<typeof bodySchema>>;
 export type SentRequest = DeepReadonly<z.infer<typeof requestSchema>>;
 

@@ -6,8 +6,8 @@ import { rateHeaders, type RateValue, rateValues } from "../spec/headers.ts";
 
 const count = z.int().nonnegative();
 /**
- * Schema of the value of a rate-limit header. Headers that were added to `rateHeaders` later are missing in older evidence, and count as
- * `null`.
+ * Schema of the value of a rate-limit header. Evidence files of earlier versions lack headers that were added later.
+ * These count as `null`.
  */
 const rateValue = (name: RateValue) =>
   (rateHeaders[name].unit === "requests" ? z.int() : z.number()).nullable().default(null);
@@ -166,7 +166,10 @@ const deliveriesSchema = z.object({
   duplicates: count,
 });
 
-/** Schema of the evidence of one load trial, from one process or merged from several. Plain JSON without keys and secrets. */
+/**
+ * Schema of the evidence of one load trial, as plain JSON without keys and secrets. Several machines may have sent
+ * parts of the load.
+ */
 export const loadEvidenceSchema = z
   .object({
     format: z.literal("agent-hosting-conformance/load-evidence/1"),

@@ -5,25 +5,25 @@ import { withholdSplitSecrets } from "./split-secrets.ts";
 
 export type { Secret } from "./secret.ts";
 
-/** Replaces every secret in a text. */
+/** Returns a text with every secret replaced by `[redacted NAME]`. */
 export type Redact = (text: string) => string;
 
 /** Removes secrets from texts and data before they leave the process. */
 export interface Redactor {
   readonly text: Redact;
   /**
-   * Redacts all strings in plain JSON data, also the keys of objects. Returns the same object if it contains no secret. An object that
-   * occurs several times is still one object in the result.
+   * Redacts all strings in plain JSON data, also the keys of objects. Objects without a secret are not copied. An
+   * object that occurs several times in the data is a single object in the result.
    */
   readonly deep: <T>(data: T) => T;
 }
 
 /**
- * Creates a redactor. It replaces eight or more consecutive characters of a secret by `[redacted NAME]`, in any letter case. It also
- * finds secrets that are escaped for JSON, URLs or HTML (even twice, or mixed), reversed, or encoded in hexadecimal or base64. The time
- * is proportional to the length of the text, whatever a target sends.
+ * Creates a redactor, which replaces eight or more consecutive characters of a secret, in any letter case. It also
+ * finds secrets that are escaped for JSON, URLs or HTML (even twice, or mixed), reversed, or encoded in hexadecimal or
+ * base64. Its time is proportional to the length of the text, whatever a target sends.
  *
- * @param isHarnessText whether the harness writes these characters into every report, so that they reveal nothing
+ * @param isHarnessText tells whether every report contains these eight characters anyway, so that they reveal nothing
  */
 export function redactorFor(
   secrets: readonly Secret[],
@@ -50,7 +50,7 @@ function replaceMatches(text: string, { find }: SecretIndex): string {
 /**
  * Creates a function that redacts plain JSON data.
  *
- * @param redactsNumbers whether a secret has so many digits in a row that a number could contain a part of it
+ * @param redactsNumbers whether some secret has eight digits in a row, so that a number could reveal a part of it
  */
 function createDataRedactor(index: SecretIndex, redact: Redact, redactsNumbers: boolean): (value: unknown) => unknown {
   const done = new Map<object, unknown>();
@@ -72,7 +72,10 @@ function createDataRedactor(index: SecretIndex, redact: Redact, redactsNumbers: 
     return array.every((each) => walk(each) === each) ? array : array.map(walk);
   }
 
-  /** Redacts an object. Returns the same object if it contains no secret. Nearly all of the tens of thousands of objects of a run contain none. */
+  /**
+   * Redacts an object. Returns the same object if it contains no secret, as nearly all of the tens of thousands of
+   * objects of a run.
+   */
   function walkObject(object: object): object {
     const searchable = withholdHardToSearch(object, index) as Readonly<Record<string, unknown>>;
     const keys = Object.keys(searchable);
@@ -97,7 +100,9 @@ function withholdHardToSearch(object: object, index: SecretIndex): object {
   return isAnswered(object) ? withholdSplitSecrets(object, index) : object;
 }
 
-/** Removes a whole binary body if it contains a secret. Its base64 text is not enough to search. */
+/**
+ * Removes a whole binary body if its bytes contain a secret. A search of its base64 text would not find every secret.
+ */
 function withholdBinaryBody(body: BinaryBody, { find }: SecretIndex): Body {
   const isClean = find(Buffer.from(body.base64, "base64").toString("latin1")).length === 0;
   return isClean ? body : { kind: "text", text: "[withheld: it held a secret]", bytes: body.bytes };

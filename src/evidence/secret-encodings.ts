@@ -1,20 +1,28 @@
 import { cutOffMark, generatedPrefix, partMark, type Secret } from "./secret.ts";
 import { unescapeOnce } from "./unescape.ts";
 
-/** From this number of consecutive characters on, a part of a secret counts as a leak. */
+/** At least this many consecutive characters of a secret count as a leak. */
 export const minLeakLength = 8;
 
-/** A form in which a text may contain a secret, after the escapes in the text have been undone. */
+/**
+ * One form in which a text may contain a secret, such as its base64. Escapes in the text are undone before the search.
+ */
 export interface SecretEncoding {
   readonly name: string;
   readonly text: string;
   /** Whether the form is the secret itself, and not an encoding. */
   readonly isPlain: boolean;
-  /** Length of the prefix that every secret of the harness has. Finding only the prefix reveals nothing. 0 for other secrets. */
+  /**
+   * Length of the prefix `conformance-` of a secret that the harness generated. The prefix alone is no leak. 0 for
+   * other secrets.
+   */
   readonly prefixLength: number;
 }
 
-/** Minimum length of a secret whose encodings are searched for. Encodings of shorter secrets are too short to be recognised. */
+/**
+ * Encodings are searched for only if the secret has at least this length. Those of a shorter secret occur in texts by
+ * chance.
+ */
 const minEncodedLength = 6;
 
 /** Returns all forms of a secret: plain, unescaped, reversed, hexadecimal, and base64 at any offset in a longer text. */
@@ -40,8 +48,8 @@ export function encodingsOf({ name, value }: Secret): SecretEncoding[] {
 }
 
 /**
- * Returns the forms that a secret gets when the text around it is unescaped. Unescaping also changes parts of a secret that look like
- * escapes.
+ * Returns what becomes of a secret that itself looks escaped, such as `a%41b`, if the text that contains it is
+ * unescaped once, twice and so on.
  */
 function unescapedEncodings(value: string): string[] {
   const once = unescapeOnce(value)?.text;
@@ -50,8 +58,9 @@ function unescapedEncodings(value: string): string[] {
 }
 
 /**
- * Returns the parts of a text's base64 that do not depend on the bytes around it. There are three: base64 encodes groups of three bytes,
- * and the text may begin at any byte of a group.
+ * Returns the base64 of a secret within a longer text, without the characters at both ends that depend on the text
+ * around it. There are three such forms, because base64 encodes groups of three bytes and the secret may begin at any
+ * byte of a group. Each also in the alphabet for URLs.
  */
 function base64Encodings(text: Buffer): string[] {
   const encodings = [0, 1, 2].map((before) => {
@@ -62,7 +71,8 @@ function base64Encodings(text: Buffer): string[] {
 }
 
 /**
- * Returns the name that replaces a match.
+ * Returns the name that replaces a match. The name says whether the whole secret was found, all but its last character,
+ * or a part or a changed form.
  *
  * @param found the matched text, which equals the part of `text` from `at` on, apart from letter case
  */

@@ -17,13 +17,13 @@ export interface SecretIndex {
   readonly find: (text: string) => readonly SecretMatch[];
 }
 
-/** Maximum number of layers of escapes to undo. JSON in a string of JSON has two layers. */
+/** Maximum number of times to unescape a text. JSON in a string of JSON needs two. */
 const maxEscapeLayers = 4;
 
 /**
  * Prepares the search for secrets.
  *
- * @param isHarnessText whether the harness itself writes these characters, so that they reveal nothing
+ * @param isHarnessText tells whether the harness itself writes these eight characters, so that they reveal nothing
  */
 export function indexSecrets(secrets: readonly Secret[], isHarnessText: (gram: string) => boolean): SecretIndex {
   const forms = secrets.filter(({ value }) => value !== "").flatMap(encodingsOf);
@@ -83,24 +83,27 @@ interface GramPlace {
 interface GramIndex {
   readonly places: ReadonlyMap<string, readonly GramPlace[]>;
   /**
-   * How many characters the search may skip, because no gram can end before. The index is the hash of the last three characters
-   * ("block").
+   * How many characters the search may skip, by the hash of the three characters ("block") before its position. No gram
+   * can end within them.
    */
   readonly skips: Uint8Array;
 }
 
 const blockLength = 3;
-/** Number of bits of a block's hash. */
+/** Number of bits of a block's hash, and so of the index of `skips`. */
 const blockBits = 18;
 const maxSkip = minLeakLength - blockLength + 1;
-/** Maximum number of recorded places for a gram that repeats within a secret. A few are enough to find the whole secret. */
+/**
+ * Maximum number of places to record for a gram that repeats within one form of a secret. A few are enough to find the
+ * whole secret.
+ */
 const maxPlacesPerGram = 4;
 
 function indexGrams(forms: readonly SecretEncoding[], isHarnessText: (gram: string) => boolean): GramIndex {
   const places = new Map<string, GramPlace[]>();
   const skips = new Uint8Array(1 << blockBits).fill(maxSkip);
   for (const form of forms) {
-    // Consecutive grams overlap, so each adds only its last block.
+    // Consecutive grams overlap, so only blocks that end after those of the previous gram are new.
     let lastBlockEnd = -1;
     for (let at = form.prefixLength; at + minLeakLength <= form.text.length; at++) {
       const gram = form.text.slice(at, at + minLeakLength).toLowerCase();
@@ -118,13 +121,16 @@ function indexGrams(forms: readonly SecretEncoding[], isHarnessText: (gram: stri
   return { places, skips };
 }
 
-/** Hashes the three characters of which the last is at index `end`. A collision costs only time, so the table may be small. */
+/** Hashes the three characters that end at index `end`, ignoring letter case. A collision only costs time. */
 const blockHash = (text: string, end: number): number =>
   (lowerCaseCode(text.charCodeAt(end - 2)) << 11) ^
   (lowerCaseCode(text.charCodeAt(end - 1)) << 5) ^
   lowerCaseCode(text.charCodeAt(end));
 
-/** Maps an upper-case letter to its lower-case code. Some other characters become equal too, which costs only time. */
+/**
+ * Returns a code that is equal for an upper-case and a lower-case letter. Some other characters become equal too, which
+ * only costs time.
+ */
 const lowerCaseCode = (code: number): number => (code | 0x20) & 0x7f;
 
 /**
@@ -154,7 +160,10 @@ function findGrams(text: string, { places, skips }: GramIndex): SecretMatch[] {
   return found;
 }
 
-/** Returns the longest match around a gram. Of two matches with the same length, prefers a complete secret to a part. */
+/**
+ * Extends a gram that was found to the longest match around it. Of two matches with the same length, prefers a complete
+ * secret.
+ */
 function longestMatch(known: readonly GramPlace[], text: string, from: number, minFrom: number): SecretMatch | null {
   let best: SecretMatch | null = null;
   for (const { form, at } of known) {
@@ -195,7 +204,10 @@ interface WholeSecret {
 
 const minPartLength = 6;
 
-/** Returns the secrets that {@link findGrams} cannot find, because they are too short, or consist of words of the harness. */
+/**
+ * Returns the secrets that {@link findGrams} cannot find: those with fewer than eight characters, and those of which
+ * each gram is a text of the harness.
+ */
 function wholeSecretsToSearch(forms: readonly SecretEncoding[], { places }: GramIndex): WholeSecret[] {
   const found = new Set([...places.values()].flat().map(({ form }) => form));
   return forms

@@ -4,16 +4,22 @@ export interface Secret {
   readonly value: string;
 }
 
-/** Suffix of the name if the last character of the secret is missing. */
+/** Added to the name in `[redacted NAME]` if the text contained the secret without its last character. */
 export const cutOffMark = ", its last character cut off";
 
-/** Suffix of the name if only a part of the secret, or a changed form, was found. The original cannot be restored. */
+/** Added to the name in `[redacted NAME]` if the text contained a part of the secret, or a changed form of it. */
 export const partMark = ", in part or changed";
 
-/** The prefix of every secret that the harness generates. Ordinary texts contain it too. */
+/**
+ * The prefix of every secret that the harness generates. It is no leak by itself, because ordinary texts contain it
+ * too.
+ */
 export const generatedPrefix = "conformance-";
 
-/** Generates a webhook secret. It never has eight digits in a row, so that no number in the evidence can be taken for a part of it. */
+/**
+ * Generates a webhook secret. It never has eight digits in a row, so that the redactor takes no number for a part of
+ * it.
+ */
 export const generateSecret = (): string =>
   generatedPrefix +
   crypto

@@ -6,8 +6,8 @@ import type { SecretIndex } from "./secret-search.ts";
 const withheldMark = "[withheld: it held a secret, in pieces]";
 
 /**
- * Removes a secret whose pieces are spread over several events of a stream. Replaces the field with a piece (or the name, or the whole
- * `data`) in each event, and also in the recorded body.
+ * Removes a secret whose pieces are spread over several events of a stream, such as over the `content` of its chunks.
+ * In each of these events, replaces the field with the piece. Does the same in the recorded body.
  */
 export function withholdSplitSecrets(answer: Answered, index: SecretIndex): Answered {
   if (answer.events.length < 2) return answer;
@@ -25,12 +25,15 @@ export function withholdSplitSecrets(answer: Answered, index: SecretIndex): Answ
   };
 }
 
-/** Symbols for the name and for the whole data of an event. Other fields are those of the JSON in `data`. */
+/**
+ * `nameField` stands for an event's name, and `dataField` for its whole data. A string is the name of a field of the
+ * JSON in `data`.
+ */
 const nameField: unique symbol = Symbol("name");
 const dataField: unique symbol = Symbol("data");
 type Field = string | typeof nameField | typeof dataField;
 
-/** The values that one field has in all events. Joined, they may contain a secret. */
+/** The values of one field in all events of a stream. Joined together, they may contain a secret. */
 interface FieldText {
   readonly field: Field;
   readonly pieces: FieldPiece[];
@@ -59,7 +62,10 @@ function fieldTexts(events: readonly StreamEvent[]): FieldText[] {
   return [...views.values()];
 }
 
-/** Returns the indexes of events that together contain a secret. Leaves out a secret that a single event contains. */
+/**
+ * Returns the indexes of the events over which a secret is spread. Ignores secrets within a single event, which the
+ * redactor finds in the usual way.
+ */
 function eventsWithSecrets({ pieces }: FieldText, { find }: SecretIndex): Set<number> {
   const affected = new Set<number>();
   let [next, start] = [0, 0];
@@ -72,7 +78,7 @@ function eventsWithSecrets({ pieces }: FieldText, { find }: SecretIndex): Set<nu
   return affected;
 }
 
-/** Returns the length of a piece. After the last piece it is infinite, which ends the loops. */
+/** Returns the length of a piece. `undefined`, after the last piece, has an infinite length, which ends the loops. */
 const pieceLength = (piece: FieldPiece | undefined): number => piece?.text.length ?? Number.POSITIVE_INFINITY;
 
 /** Removes the value of one field from an event. Keeps the other fields, so that the event can still be judged. */
@@ -83,7 +89,10 @@ function withholdField(event: StreamEvent, field: Field): StreamEvent {
   return isObject(json) ? { ...event, data: JSON.stringify({ ...json, [field]: withheldMark }) } : event;
 }
 
-/** Removes these `data` lines from a body. If one cannot be found, removes the whole body. */
+/**
+ * Replaces the content of these `data` lines in a recorded body. If one of them cannot be found, replaces the whole
+ * body.
+ */
 function withholdData(body: Body, dataToWithhold: readonly string[]): Body {
   if (body.kind !== "text") return withheldBody(body);
   const data = new Set(dataToWithhold);

@@ -1,18 +1,20 @@
-/** An unescaped text, and where each of its characters was in the original text. */
+/** An unescaped text, and the place of each of its characters in the original text. */
 export interface UnescapedText {
   readonly text: string;
   /** Position of each UTF-16 code unit in the original text. The last entry is the length of the original text. */
   readonly places: Uint32Array;
 }
 
-/** Matches invisible characters, and escapes of JSON, programming languages, URLs and HTML. */
+/**
+ * Matches escapes of JSON, programming languages, URLs and HTML, and characters that nobody sees, which are dropped.
+ */
 const escapePattern =
   // oxlint-disable-next-line no-control-regex -- what hides between the characters of a text is looked for
   /\\(?:u([0-9a-f]{4})|u\{([0-9a-f]{1,6})\}|x([0-9a-f]{2})|([^ux\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2060-\u2064\ufeff\ufffe\uffff]))|%(?:u([0-9a-f]{4})|([0-9a-f]{2}))|&(?:#x([0-9a-f]{1,6});?|#(\d{1,7});?|([a-z]{2,6});)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2060-\u2064\ufeff\ufffe\uffff]/gi;
 
 const hasEscape = new RegExp(escapePattern.source, "i");
 
-/** Characters by their HTML entity in lower case, for characters that a key may contain. */
+/** Characters by the lower-case name of their HTML entity. Only those that a key may contain. */
 const namedEntities: Readonly<Record<string, string>> = {
   quot: '"',
   amp: "&",

@@ -16,7 +16,7 @@ export interface GatewayOptions {
   readonly upstream: string;
   /** Certificate chain and key for HTTPS, both PEM. `null`: the gateway speaks HTTP. */
   readonly tls: { readonly cert: string; readonly key: string } | null;
-  /** Name of the host in the address that the client gets. It leads to this machine. */
+  /** Host name in the base URL that the client gets. It must resolve to this machine. */
   readonly host: string;
   /** The key that the client was given. */
   readonly key: { readonly name: string; readonly text: string };
@@ -24,23 +24,28 @@ export interface GatewayOptions {
   readonly now: () => number;
 }
 
-/** Decides what is done to the response of a request. `isOwnKey`: the request carries the key that the client was given. */
+/**
+ * Chooses the trouble for a request; `null` for none. `isOwnKey`: the request has the key that the client was given.
+ */
 export type ChooseTrouble = (request: SentRequest, isOwnKey: boolean) => Trouble | null;
 
-/** A server between a client and the reference server. It records every request, and makes trouble. */
+/**
+ * An HTTP server between a client under test and the reference server. It records every exchange, and makes trouble: it
+ * replaces or changes some responses on purpose.
+ */
 export interface Gateway {
   /** The base URL for the client. It ends in `/v1`. */
   readonly baseUrl: string;
-  /** Starts to record a run of the client. */
+  /** Starts to record a run of the client. `choose` then decides about the trouble for each request. */
   readonly begin: (choose: ChooseTrouble) => void;
   /** Waits until no request is open, and returns the calls since `begin`, in the order of their arrival. */
   readonly finish: () => Promise<readonly ClientCall[]>;
   readonly close: () => Promise<void>;
 }
 
-/** Maximum size of a request body. The connection of a larger one is closed. */
+/** Maximum size of a request body. If it is larger, the gateway closes the connection. */
 const maxBodyBytes = 64 * 1024 * 1024;
-/** How long a response may stay open after the client has ended. */
+/** How long `finish` waits for open requests before it closes their connections. */
 const maxFinishMs = 2000;
 
 /** Starts a gateway on a free port of loopback. */
@@ -144,7 +149,7 @@ async function respond(
   try {
     await respondWithTrouble(request, response, trouble, relay);
   } catch {
-    // The client has left, or its request cannot be passed on: its path is no URL, for example.
+    // The client has disconnected, or its request cannot be passed on, for example because its path is no URL.
     if (response.closed.aborted) return;
     sendRefusal(response, unreadablePathTrouble);
   }
@@ -188,7 +193,10 @@ function sendRefusal(response: OutgoingResponse, trouble: Trouble): void {
   response.end(body);
 }
 
-/** Replaces `limit` in the query of a request, or adds it. Removes the signature, which is of another path then. */
+/**
+ * Sets `limit` in the query of a request. Removes the signature headers, because the signature of the client would not
+ * match the changed path.
+ */
 function withPageLimit(request: RelayedRequest, limit: number): RelayedRequest {
   const [before = "", query = ""] = request.path.split("?", 2);
   const parameters = new URLSearchParams(query);

@@ -9,22 +9,24 @@ import { readStream } from "../wire/stream-reader.ts";
 export interface OutgoingResponse {
   readonly head: (status: number, headers: readonly Header[]) => void;
   readonly write: (bytes: Uint8Array | string) => void;
-  /** Ends the response, after some last bytes. The time of the end is taken before they are handed over. */
+  /** Sends the last bytes and ends the response. Takes the time of the end just before it writes them. */
   readonly end: (last?: Uint8Array | string) => void;
-  /** Resets the connection without another byte. */
+  /** Resets the connection without sending another byte. */
   readonly reset: () => void;
-  /** Aborts once the client has left, or the response has ended. */
+  /** Aborts when the client disconnects, or the response has ended. */
   readonly closed: AbortSignal;
-  /** Returns the response as it was sent so far, and when the client left. */
+  /**
+   * Returns the response as it was sent so far, and when the client disconnected before its end; `null` if it did not.
+   */
   readonly recorded: () => { readonly answer: Exchange["answer"]; readonly leftMs: number | null };
 }
 
-/** Streams up to these bounds are recorded event by event. */
+/** Up to these bounds, the events of a stream are recorded one by one. */
 const streamBounds = { events: 20_000, eventChars: 4 * 1024 * 1024 };
 
 const resetByHarness = "the harness reset the connection";
 
-/** Opens the response to a request. `now` returns milliseconds since the start of the run. */
+/** Wraps the response to a client's request, and records it. `now` returns milliseconds since the start of the run. */
 export function openResponse(response: ServerResponse, now: () => number): OutgoingResponse {
   const closing = new AbortController();
   const body = recordBody();

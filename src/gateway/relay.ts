@@ -18,19 +18,24 @@ export interface RelayedRequest {
   readonly body: Uint8Array;
 }
 
-/** The connection to the reference server. */
+/** Passes requests on to the reference server, and its responses back to the client. */
 export interface Relay {
   /** Passes a request on, and its response back, unchanged. */
   readonly pass: (request: RelayedRequest, response: OutgoingResponse) => Promise<void>;
-  /** Passes a request on, and a changed JSON response back. */
+  /** Passes a request on, and its response back. If the response is a 2xx with JSON, `edit` changes the JSON. */
   readonly edit: (
     request: RelayedRequest,
     response: OutgoingResponse,
     edit: (value: unknown) => unknown,
   ) => Promise<void>;
-  /** Passes a request on, and its stream back in another shape. */
+  /**
+   * Passes a request on, and its event stream back in another shape. Passes other responses than 200 back unchanged.
+   */
   readonly reshape: (request: RelayedRequest, response: OutgoingResponse, shape: StreamShape) => Promise<void>;
-  /** Lets the reference server handle a request, and drops the response. */
+  /**
+   * Passes a request on, and drops the response. For trouble in which the request was executed but the client gets no
+   * response.
+   */
   readonly run: (request: RelayedRequest, closed: AbortSignal) => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -39,7 +44,7 @@ export interface Relay {
 const connectionHeaders =
   /^(host|connection|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade|content-length|expect)$/i;
 
-/** Opens the connection to the reference server. `origin` has no path. */
+/** Opens a relay to the reference server at `origin`, which has no path. */
 export function openRelay(origin: string): Relay {
   const pool = new Pool(origin, { bodyTimeout: 0, headersTimeout: 0, pipelining: 1 });
 
@@ -90,7 +95,7 @@ export function openRelay(origin: string): Relay {
   return { pass, edit, reshape, run, close: () => pool.destroy() };
 }
 
-/** The headers to send to the client. Keeps the length only if the body has none of its own, as for HEAD. */
+/** Returns the headers to send to the client. Keeps `Content-Length` only for HEAD, whose response has no body. */
 const passedHeaders = (raw: unknown, isHead = false): Header[] =>
   parseRawHeaders(raw).filter(
     ([name]) => !connectionHeaders.test(name) || (isHead && name.toLowerCase() === "content-length"),
@@ -111,7 +116,7 @@ async function* readEvents(body: AsyncIterable<unknown>): AsyncGenerator<Streame
   }
 }
 
-/** At most so many pauses are made, so that a long stream ends in time. */
+/** Maximum number of pauses in a stream, so that a long stream ends before the client's timeout. */
 const maxPauses = 6;
 
 async function writeReshaped(
@@ -130,5 +135,5 @@ async function writeReshaped(
   if (ending.kind === "open") await pause(ending.holdMs, response.closed);
 }
 
-/** Waits, or until the client leaves. */
+/** Waits for `ms`, or until the client disconnects. */
 const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {});

@@ -5,7 +5,7 @@ const plainFrame = (name: string, data: string): string => `event: ${name}\ndata
 
 const plainShape: StreamShape = { frame: plainFrame, pauseMs: 0, ending: { kind: "all" } };
 
-/** Changes the JSON of an event. Text that is not JSON stays as it is. */
+/** Makes a frame function that changes the JSON object of each event. */
 const editEventData =
   (edit: (name: string, data: Readonly<Record<string, unknown>>) => object): StreamShape["frame"] =>
   (name, text) => {
@@ -13,7 +13,7 @@ const editEventData =
     return plainFrame(name, isObject(data) ? JSON.stringify(edit(name, data)) : text);
   };
 
-/** Sends two unknown events before each event, one of them without data. */
+/** Puts two events with undocumented names before each event, one of them without data. */
 const addUnknownEvents: StreamShape["frame"] = (name, data, number) =>
   `event: progress\ndata: {"percent":${number}}\n\nevent: keep-alive\n\n${plainFrame(name, data)}`;
 
@@ -25,7 +25,7 @@ const unknownField = { x_conformance: { list: [1, null], text: "a field that the
 const holdMs = 3000;
 const pauseMs = 400;
 
-/** The troubles that change a stream. */
+/** The shapes of streams by the name of their trouble. */
 export const streamTroubles = {
   "slow-stream": { ...plainShape, pauseMs },
   "stream-error": {
@@ -49,7 +49,7 @@ export const streamTroubles = {
   "null-fields": { ...plainShape, frame: editEventData(setOptionalFieldsToNull) },
 } as const satisfies Readonly<Record<string, StreamShape>>;
 
-/** A stream that ends in an `error` event with `retry_after`. */
+/** Returns the trouble of a stream that ends after one event, with an `error` event that has `retry_after`. */
 export const overloadedStream = (retryAfterSeconds: number): Trouble => ({
   name: "stream-overload",
   kind: "stream",
@@ -65,7 +65,10 @@ export const overloadedStream = (retryAfterSeconds: number): Trouble => ({
 
 const optionalFields = ["usage", "metadata", "version", "uptime", "last_request"] as const;
 
-/** Changes of a JSON response. */
+/**
+ * Changes of a JSON response by the name of their trouble. Both are legal: undocumented fields, and `null` for optional
+ * fields.
+ */
 export const jsonEdits = {
   "unknown-fields": (value: unknown): unknown => (isObject(value) ? { ...unknownField, ...value } : value),
   "null-fields": (value: unknown): unknown =>

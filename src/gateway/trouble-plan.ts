@@ -17,41 +17,44 @@ export interface TroublePlanOptions {
   /** The troubles to make. */
   readonly names: readonly TroubleName[];
   readonly seed: number;
-  /** The calls of the run without trouble. Trouble is made only of requests that succeeded in it. */
+  /** The calls of the run without trouble. Later, requests that failed in it get no trouble. */
   readonly plain: readonly ClientCall[];
-  /** Longest `retry_after` in seconds. Default: 3. */
+  /** Longest `retry_after` of a 429 or an `error` event, in seconds. Default: 3. */
   readonly maxRetryAfterSeconds?: number;
 }
 
 /** The schedule of trouble over several runs of a client. */
 export interface TroublePlan {
-  /** Starts the next run. Returns `null` if every trouble was made that the client's requests allow. */
+  /**
+   * Starts the next run, and returns its stage. Returns `null` if no trouble is left that fits any request of the
+   * client.
+   */
   readonly begin: () => Exclude<RunStage, "plain"> | null;
   readonly choose: ChooseTrouble;
 }
 
-/** One item of the schedule: what is done to a request, and to its repeats, in order. */
+/** One item of the plan: which requests it fits, and the troubles that such a request and its repeats get, in order. */
 interface TroubleItem {
   readonly name: TroubleName;
   readonly stage: Exclude<RunStage, "plain">;
   readonly fits: (request: SentRequest, endpoint: EndpointName) => boolean;
   readonly steps: (request: SentRequest) => readonly Trouble[];
-  /** How long the steps apply, in milliseconds. Default: until all were made. */
+  /** Time after which the remaining steps are dropped, in milliseconds. Default: no limit. */
   readonly lastsMs?: number;
-  /** Whether the trouble is made of every fitting request of the run. */
+  /** Whether every request of the run that the item fits gets its first step, and not a single request. */
   readonly isOfWholeRun?: true;
 }
 
 const isStream = (_: SentRequest, endpoint: EndpointName): boolean => endpoint === "stream";
 const isPost = ({ method }: SentRequest): boolean => method === "POST";
-/** The endpoints without a rate limit answer no 429. */
+/** Whether an endpoint has a rate limit, and so may respond with 429. Health has none. */
 const isLimited = (_: SentRequest, endpoint: EndpointName): boolean => endpoint !== "health";
 const fitsAnyRequest = (): boolean => true;
 
 const outageAttempts = 20;
 const outageMs = 20_000;
 
-/** A failure of three attempts. It begins with one status, and goes on with the others. */
+/** Returns an item that fails a request three times: first with its own status, then with the other chosen ones. */
 function repeatedFailure(
   name: "500" | "502" | "503",
   chosen: readonly TroubleName[],
@@ -90,8 +93,8 @@ const smallPages: TroubleItem = {
 const legalStreams = ["slow-stream", "crlf", "comments", "multi-line", "unknown-fields", "unknown-events"] as const;
 
 /**
- * Prefers GET for some failures, because many clients retry nothing else. `min` is the number of different GET requests
- * that the client must have sent.
+ * Narrows `fits` to GET requests, because many clients retry nothing else. Leaves it as it is if the client has sent
+ * fewer than `min` different fitting GET requests.
  */
 function preferGet(
   known: readonly SentRequest[],
@@ -140,7 +143,7 @@ function troubleItems(
   return items.filter(({ name }) => names.includes(name));
 }
 
-/** Trouble that is being made of one request and its repeats. */
+/** The item that a request has got. `made`: how many of its steps the request and its repeats have used up. */
 interface OngoingTrouble {
   readonly steps: readonly Trouble[];
   readonly untilMs: number;
@@ -148,8 +151,9 @@ interface OngoingTrouble {
 }
 
 /**
- * Plans trouble over the runs of a client. Each request gets at most one trouble in a run. Legal responses come first,
- * in runs of their own. The seed decides which request gets which trouble.
+ * Plans which requests of a client get which trouble, over several runs of its command. A request gets at most one item
+ * in a run. Runs with legal but unusual responses come first, then runs with failures. The seed decides which request
+ * gets which item.
  */
 export function planTrouble(options: TroublePlanOptions): TroublePlan {
   const random = seededNumbers(options.seed);
@@ -177,7 +181,8 @@ export function planTrouble(options: TroublePlanOptions): TroublePlan {
 
   const start = (request: SentRequest): OngoingTrouble | null => {
     const fitting = pending.filter((each) => each.stage === stage && itemFits(each.fits, request));
-    // A repeat of a request that the client sends several times anyway cannot be told apart: better another request.
+    // If the client sends equal requests anyway, a retry looks like one of them. So an item rather waits for a request
+    // that is sent only once, if it fits one.
     const best = fitting.filter(
       (each) => isOnce(request) || !known.some((one) => isOnce(one) && itemFits(each.fits, one)),
     );

@@ -1,7 +1,7 @@
 import type { Header } from "../evidence/exchange.ts";
 import { headerNames } from "../spec/headers.ts";
 
-/** Every trouble that the harness can make, and what it is. `--trouble` selects by these names. */
+/** Every trouble that the harness can make, with a description. The option `--trouble` takes these names. */
 export const troubleNames = {
   "429": "a 429 with `retry_after`, in both forms of the error body",
   "500": "a request that fails three times, first with a 500",
@@ -25,18 +25,23 @@ export const troubleNames = {
 
 export type TroubleName = keyof typeof troubleNames;
 
-/** How a stream is changed. The functions get the data of an event as the reference server sent it. */
+/** How the gateway changes a stream. */
 export interface StreamShape {
-  /** Returns the bytes of one event. */
+  /**
+   * Returns the text to send for one event. `data` is that of the reference server; `number` counts the events from 0.
+   */
   readonly frame: (name: string, data: string, number: number) => string;
-  /** Milliseconds to wait before each of the first events. */
+  /** Milliseconds to wait before each of the first six events. */
   readonly pauseMs: number;
-  /** The rest of the stream after the first events. `all` sends every event of the server. */
+  /**
+   * How the stream ends. `all`: it is complete. `cut`: the connection closes after `after` events. `error`: an `error`
+   * event follows after `after` events.
+   */
   readonly ending:
     | { readonly kind: "all" }
     | { readonly kind: "cut"; readonly after: number }
     | { readonly kind: "error"; readonly after: number; readonly data: object }
-    /** Stays open after the last event, until the client leaves or this time is over. */
+    /** Stays open after the last event, until the client disconnects or `holdMs` have passed. */
     | { readonly kind: "open"; readonly holdMs: number };
 }
 
@@ -51,7 +56,7 @@ export type Trouble = { readonly name: TroubleName } & (
 
 const json: Header = ["Content-Type", "application/json"];
 
-/** The rate-limit headers of a key whose window is used up, or has room. Times are whole seconds, rounded up. */
+/** Returns rate-limit headers with a limit of 100. Times are in whole seconds, rounded up. */
 const rateHeaders = (remaining: number, resetSeconds: number): Header[] => [
   [headerNames.rateLimit, "100"],
   [headerNames.rateRemaining, String(remaining)],
@@ -59,7 +64,10 @@ const rateHeaders = (remaining: number, resetSeconds: number): Header[] => [
   [headerNames.rateResetAfter, String(resetSeconds)],
 ];
 
-/** A 429 in form A or B of the error body. */
+/**
+ * Returns a 429 with an error body in one of the document's two forms: `a` is `{error: {…}}`, `b` is `{status: "error",
+ * error: {…}}`.
+ */
 export function rateLimitRefusal(form: "a" | "b", retryAfterSeconds: number): Trouble {
   const text = `The rate limit of this key is used up. Retry after ${retryAfterSeconds} s.`;
   const reset_at = new Date(Date.now() + retryAfterSeconds * 1000).toISOString();
@@ -72,7 +80,10 @@ export function rateLimitRefusal(form: "a" | "b", retryAfterSeconds: number): Tr
   return { name: "429", kind: "refuse", status: 429, headers, body: JSON.stringify(body) };
 }
 
-/** A failure with a 5xx status. A 502 is a page of a gateway, the others are error bodies. */
+/**
+ * Returns a refusal with a 5xx status. A 502 has a page of HTML, as a gateway sends it; the others have error bodies of
+ * the document.
+ */
 export function serverFailure(name: TroubleName, status: number): Trouble {
   if (status === 502) {
     const body = "<html><body><h1>502 Bad Gateway</h1></body></html>\n";

@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import { availableFiles } from "../base/open-files.ts";
 
 /**
- * How much an open connection has brought so far.
+ * How much of a request has arrived on an open connection so far.
  *
  * - `silent`: not yet the complete head of a request.
  * - `incomplete`: the head of a delivery, but not yet its complete body.
@@ -13,14 +13,20 @@ import { availableFiles } from "../base/open-files.ts";
  */
 type ConnectionState = "silent" | "incomplete" | "complete" | "rejected";
 
-/** The open connections of a receiver. There are at most {@link maxConnections}, or fewer if this process may not open as many files. */
+/**
+ * Tracks and limits the open connections of a receiver. There are at most {@link maxConnections}, or fewer if this
+ * process may not open as many files.
+ */
 export interface Connections {
   readonly mark: (connection: Duplex, state: ConnectionState) => void;
-  /** Marks a connection as rejected. Calls `refuse` after a delay that grows with the number of rejected connections. */
+  /**
+   * Marks a connection as `rejected`. Calls `refuse`, which must close it, after a delay that grows with the number of
+   * rejected connections.
+   */
   readonly reject: (connection: Duplex, refuse: () => void) => void;
   /**
-   * Returns how many connections may have lost a delivery: the receiver did not accept them, or closed them to make room while a delivery
-   * may have been arriving.
+   * Returns how many connections may have lost a delivery. The receiver could not accept them, or it closed them to
+   * make room although a delivery may have been arriving.
    */
   readonly refusedCount: () => number;
 }
@@ -30,19 +36,29 @@ export interface Connections {
  * takes 75 KB.
  */
 export const maxConnections = 2500;
-/** Number of file descriptors to leave to the rest of the run, so that a flood of connections does not use them up. */
+/**
+ * Number of file descriptors that the receiver leaves to the rest of the run, so that a flood of connections does not
+ * use them up.
+ */
 const reservedFiles = 192;
 const minConnections = 32;
 
-/** Returns how many connections this process can hold. Beyond the limit of open files, Node would silently close new ones. */
+/**
+ * Returns how many connections this process can keep open. Beyond its limit of open files, Node would silently close
+ * new ones.
+ */
 const affordableConnections = (): number =>
   Math.max(minConnections, Math.min(maxConnections, availableFiles(maxConnections + reservedFiles) - reservedFiles));
 
 /**
- * Time within which a sender usually delivers, in milliseconds. An older connection without a complete delivery is unlikely to bring one.
+ * Time within which a delivery usually arrives after its connection was opened. An older connection without a complete
+ * delivery is closed before a younger one.
  */
 const usualDeliveryMs = 1000;
-/** Connections to close to make room, in this order: each row means the oldest connection in this state, if it has at least this age. */
+/**
+ * The order in which connections are closed to make room. Each row stands for the oldest connection in a state, if it
+ * has been in that state for at least `minAgeMs`.
+ */
 const closingOrder = [
   { state: "rejected", minAgeMs: 0 },
   { state: "silent", minAgeMs: usualDeliveryMs },
@@ -51,11 +67,17 @@ const closingOrder = [
   { state: "incomplete", minAgeMs: 0 },
 ] as const;
 
-/** Each rejected connection delays a refusal by this time, so that a flood gets at most 500 refusals a second. */
+/**
+ * A refusal is delayed by this time for each rejected connection that is still open, so that a flood gets at most 500
+ * refusals a second.
+ */
 const refusalDelayMs = 2;
 const maxRefusalDelayMs = 1000;
 
-/** Limits the connections of a server. For a connection too many, closes the one that is least likely to bring a delivery. */
+/**
+ * Limits the connections of a server. When there is one too many, closes the one that is least likely to bring a
+ * delivery.
+ */
 export function limitConnections(server: Server, now = () => performance.now()): Connections {
   const max = affordableConnections();
   const states = new Map<Duplex, ConnectionState>();

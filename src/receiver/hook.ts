@@ -1,7 +1,7 @@
 import type { Delivery, DeliveryReply } from "../evidence/delivery.ts";
 import type { Body, Header } from "../evidence/exchange.ts";
 
-/** How the receiver replies to an attempt to deliver. */
+/** How the receiver responds to a delivery. */
 export type Reply =
   | {
       readonly kind: "status";
@@ -9,7 +9,7 @@ export type Reply =
       readonly headers?: readonly Header[];
       readonly body?: string;
     }
-  /** Waits with the reply until the probe calls `release`. */
+  /** Replies with this status only when the probe calls `release`. */
   | { readonly kind: "held"; readonly status: number }
   | { readonly kind: "reset" }
   /** Never replies, so that the sender has to close the connection. */
@@ -22,18 +22,21 @@ export type Reply =
 export interface HookPlan {
   /** The secret of the webhook; `null` if it has none. */
   readonly secret: string | null;
-  /** The replies to the first attempt, the second, and so on. The last one repeats. If the list is empty, every attempt gets 204. */
+  /**
+   * The replies to the first delivery, the second, and so on. Further deliveries get the last one. If the list is
+   * empty, every delivery gets 204.
+   */
   readonly replies: readonly Reply[];
   /**
-   * Whether a GET counts as a delivery, because a sender may follow a redirect with a GET. Default: `false`, a GET only tests the
-   * address.
+   * Whether a GET counts as a delivery. Needed if the plan redirects, because a sender may follow a redirect with a
+   * GET. Default: `false`, a GET only tests whether the address exists.
    */
   readonly takesReads?: boolean;
   /** Requirement set of the probe that opens the hook, such as 1.1. Absent for 1.0. */
   readonly since?: string;
 }
 
-/** An address of the receiver that belongs to one webhook. */
+/** An address of the receiver, for the deliveries of one webhook. */
 export interface Hook {
   readonly name: string;
   readonly url: string;
@@ -44,18 +47,18 @@ export interface Hook {
   readonly droppedCount: () => number;
   /** Resolves to `true` when `count` deliveries have arrived and their replies have begun. Resolves to `false` after `realMs`. */
   readonly waitForDeliveries: (count: number, realMs: number) => Promise<boolean>;
-  /** Sends the replies that are held. Later attempts get their reply at once. */
+  /** Sends all replies of the kind `held`. From now on, they are sent at once. */
   readonly release: () => void;
-  /** Replies 204 to all later attempts, whatever was planned. */
+  /** From now on, replies 204 to every delivery, whatever was planned. */
   readonly acceptAll: () => void;
   /**
-   * Abandons the hook, because its probe runs again and opens another hook with this name. Late deliveries are still accepted. All
-   * deliveries of this hook get a name that no check looks for.
+   * Abandons the hook, because its probe runs again and opens another hook with this name. Replies 204 to late
+   * deliveries. Changes the hook's name in all its deliveries to one that no check looks for.
    */
   readonly setAside: () => void;
 }
 
-/** The state of a hook, as plain JSON. The hook can be opened again with it, at the same address. */
+/** The state of a hook, as plain JSON, from which another process can open the hook again at the same address. */
 export interface HookRecord extends HookPlan {
   readonly name: string;
   /** The secret part of the hook's address. */
@@ -65,7 +68,7 @@ export interface HookRecord extends HookPlan {
   readonly isReleased: boolean;
 }
 
-/** A delivery as the request handler creates it. The hook adds the missing fields. */
+/** A delivery without the fields that its hook adds. */
 export type ReceivedDelivery = Omit<Delivery, "reply" | "hook" | "attempt">;
 
 /** A hook, with additional methods that only the receiver calls. */
@@ -73,9 +76,12 @@ export type OpenHook = ReturnType<typeof openHook>;
 
 /** Decides whether a delivery to a hook is stored. */
 export interface DeliveryStorage {
-  /** Whether there is room for a delivery of this size, if its hook has `stored` deliveries already. If so, reserves the room. */
+  /**
+   * Whether a delivery of this size can be stored, if its hook has stored `stored` deliveries so far. If so, reserves
+   * the room for it.
+   */
   readonly hasRoom: (bytes: number, stored: number) => boolean;
-  /** Whether there is no room for any delivery to a hook that has this many stored ones. */
+  /** Whether no further delivery can be stored for a hook that has this many, whatever its size. */
   readonly isFull: (stored: number) => boolean;
 }
 
@@ -102,7 +108,10 @@ export function openHook(
   const releases: (() => void)[] = [];
   let [count, dropped, isClosed, isSetAside] = [arrivals, 0, false, false];
 
-  /** Adds a delivery with its reply. Returns a function that changes the reply, for example if the sender disconnects. */
+  /**
+   * Adds a delivery with the reply that it got. Returns a function that changes the reply later, for example if the
+   * sender disconnects.
+   */
   const recordDelivery = (received: ReceivedDelivery, reply: DeliveryReply): ((changed: DeliveryReply) => void) => {
     count += 1;
     const at = stored.length;
@@ -120,7 +129,8 @@ export function openHook(
     } else dropped += 1;
     arriving.countChanged();
     return (changed) => {
-      // When the receiver closes, it disconnects senders itself. Such a change of a reply is not the sender's doing.
+      // When the receiver closes, it disconnects senders itself, so a reply that changes then says nothing about the
+      // sender.
       if (!isStored || isClosed) return;
       stored[at] = { ...delivery, reply: changed };
       onDelivery(stored[at]);
@@ -173,7 +183,7 @@ export function openHook(
       isReleased,
       ...(since === undefined ? {} : { since }),
     }),
-    /** Registers a callback for the time when the probe calls `release`. */
+    /** Registers a function to be called when the probe calls `release`. */
     whenReleased: (then: () => void): void => void releases.push(then),
     /** Ends every wait for deliveries. */
     close: (): void => {
@@ -190,13 +200,14 @@ const largeBodyBytes = 16 * 1024;
 
 function storageCost(body: Body): number {
   if (body.kind === "none") return 0;
-  // A body that was cut is stored only as head and tail. But reading it took time as well, so at least an eighth of its length counts.
+  // Of a long body, only the first and last part are stored. But reading it took time, so at least an eighth of its
+  // length counts.
   if (body.kind === "cut") return Math.max(2 * largeBodyBytes, body.bytes / 8);
   // Parsing and writing a large body takes more memory than its size.
   return body.bytes > largeBodyBytes ? 2 * body.bytes : body.bytes;
 }
 
-/** Creates a way to wait until a count is reached. */
+/** Creates functions to wait until a count, which the function `count` returns, reaches a number. */
 function createCountWaiter(count: () => number) {
   const waits = new Set<() => void>();
   let isOver = false;
@@ -204,7 +215,10 @@ function createCountWaiter(count: () => number) {
     for (const wake of waits) wake();
   };
 
-  /** Resolves to `true` when the count is reached. Resolves to `false` after `realMs`, or when the waiter is closed. */
+  /**
+   * Resolves to `true` when the count is at least `wanted`. Resolves to `false` after `realMs`, or when `end` is
+   * called.
+   */
   const waitFor = (wanted: number, realMs: number): Promise<boolean> => {
     const isReached = (): boolean => count() >= wanted;
     if (isReached() || isOver) return Promise.resolve(isReached());

@@ -17,21 +17,25 @@ export interface Receiver {
   readonly baseUrl: string;
   /** The address `host:port` on which the receiver listens, with the actual port. */
   readonly address: string;
-  /** Opens a hook. Its name consists of letters, digits, `-`, `_` and `.`. No other hook may have the name, unless it was set aside. */
+  /**
+   * Opens a hook. Its name consists of letters, digits, `-`, `_` and `.`. Only a hook that was set aside may have the
+   * same name.
+   */
   readonly open: (name: string, plan: HookPlan) => Hook;
   /** Deliveries to all hooks, in order of arrival. */
   readonly deliveries: () => readonly Delivery[];
   /**
-   * Sets a callback that gets each delivery with its reply. If the reply changes, the callback gets the delivery again, with the same id.
+   * Sets the function to be called with each delivery. If the reply to a delivery changes later, it is called again
+   * with the same id.
    */
   readonly onDelivery: (onDelivery: (delivery: Delivery) => void) => void;
-  /** Returns the state of the receiver. The receiver can be started again with it, at the same address. */
+  /** Returns the state of the receiver, from which another process can start it again at the same address. */
   readonly record: () => ReceiverRecord;
   /** Returns the numbers of requests that belong to no hook. */
   readonly ignored: () => Readonly<IgnoredCounts>;
   /** Returns the number of deliveries that were not stored, for each hook that has any. */
   readonly droppedByHook: () => Readonly<Record<string, number>>;
-  /** Returns how many connections were closed because there were too many. Each may have brought a delivery. */
+  /** Returns how many connections were refused or closed because there were too many. Each may have lost a delivery. */
   readonly refusedConnections: () => number;
   /** Returns a sentence on why the public URL does not lead to the receiver. `null` if it does, or if there is no public URL. */
   readonly reachable: () => Promise<string | null>;
@@ -39,7 +43,7 @@ export interface Receiver {
   readonly close: () => Promise<void>;
 }
 
-/** The state of a receiver, as plain JSON. A receiver with the same address and hooks can be started with it. */
+/** The state of a receiver, as plain JSON, from which a receiver with the same address and hooks can be started. */
 export interface ReceiverRecord {
   /** The address `host:port`, with the actual port. */
   readonly listen: string;
@@ -61,7 +65,10 @@ export interface ReceiverOptions {
   readonly resumed?: Pick<ReceiverRecord, "hooks" | "deliveries">;
   /** Time within which a request must arrive completely, in milliseconds. Default: 15 seconds. */
   readonly requestDeadlineMs?: number;
-  /** Maximum number and size of stored deliveries, for all hooks together. Further ones are only counted. Default: {@link runStorage}. */
+  /**
+   * Maximum number and total size of stored deliveries of all hooks. Further deliveries are only counted. Default:
+   * {@link runStorage}.
+   */
   readonly storage?: StorageBounds;
 }
 
@@ -70,9 +77,9 @@ export interface StorageBounds {
   readonly bytes: number;
 }
 
-/** Storage for the deliveries of a run: twice what a conforming target has needed so far. */
+/** Storage for the deliveries of a run: twice what runs against conforming targets have needed. */
 const runStorage: StorageBounds = { stored: 2500, bytes: 6 * 1024 * 1024 };
-/** Storage for the deliveries of a load. It is large, because each of thousands of invokes causes one or two deliveries. */
+/** Storage for the deliveries of a load, in which each of thousands of invokes causes one or two deliveries. */
 export const loadStorage: StorageBounds = { stored: 20_000, bytes: 48 * 1024 * 1024 };
 
 const defaultRequestDeadlineMs = 15_000;
@@ -148,11 +155,11 @@ const arrivalCount = (hooks: readonly HookRecord[]): number => hooks.reduce((sum
 const newToken = (): string => randomBytes(18).toString("base64url");
 
 /**
- * Room that each hook has even if the storage is full, so that a flood to one hook does not hide the others. The sum for all hooks is at
- * most `bytes`.
+ * Each hook can store this many deliveries even if `storage` is full, so that a flood to one hook does not hide
+ * deliveries to others. This applies until all hooks together have stored `bytes`.
  */
 const perHookStorage = { stored: 50, bytes: 8 * 1024 * 1024 } as const;
-/** Room that a single delivery may need, in bytes. If less is left, its body is not read. */
+/** Maximum room that one delivery needs, in bytes. If less is left, the receiver does not read its body. */
 const maxDeliveryBytes = 512 * 1024;
 
 /** Creates the registry of a receiver's hooks, which finds a hook for each request. */

@@ -22,7 +22,7 @@ export interface ReceiverClock {
 export interface IgnoredCounts {
   /** Requests to an address that no hook has. */
   unknown: number;
-  /** Requests such as GET, which deliver nothing. They only test whether the address exists. */
+  /** Requests such as GET, which deliver nothing, and only test whether the address exists. */
   reachabilityRequests: number;
   /** Requests that are not valid HTTP, or arrived too slowly. */
   malformed: number;
@@ -35,10 +35,13 @@ export interface RequestHandlerContext {
   readonly ignored: IgnoredCounts;
   readonly keepOpen: KeepConnection;
   readonly connections: Connections;
-  /** Number of deliveries that an earlier receiver got. Ids of new deliveries continue the count. */
+  /** Number of deliveries to the receiver that this one continues. Ids of new deliveries continue its count. */
   readonly earlierDeliveries: number;
   readonly hookAt: (token: string, name: string) => OpenHook | null;
-  /** Returns the response body for a test of the public URL; `undefined` if the token is not that of the test. */
+  /**
+   * Returns the body that proves a test request of the harness has reached this receiver; `undefined` if the token is
+   * not that of the test.
+   */
   readonly ownResponseAt: (token: string) => string | undefined;
 }
 
@@ -50,7 +53,8 @@ export function createRequestHandler(context: RequestHandlerContext): RequestLis
   let count = context.earlierDeliveries;
   const nextId = (): string => `d${(count += 1)}`;
   return (incoming, response) => {
-    // Each delivery needs its own connection. If the receiver reset a reused one, the sender might retry without notice.
+    // Each delivery needs its own connection. If the receiver reset a reused one, the sender's HTTP client might retry
+    // by itself, unlike the retries that checks count.
     response.shouldKeepAlive = false;
     const { token, name } = parsePath(incoming.url ?? "");
     const { connections } = context;
@@ -72,7 +76,7 @@ export function createRequestHandler(context: RequestHandlerContext): RequestLis
 const isReachabilityRequest = ({ method }: IncomingMessage): boolean =>
   method === "GET" || method === "HEAD" || method === "OPTIONS";
 
-/** Finds the token and the name of a hook at the end of a path. A tunnel may put a prefix before them. */
+/** Returns the token and the name of a hook, the last two segments of a path. A tunnel may put a prefix before them. */
 function parsePath(url: string): { readonly token: string; readonly name: string } {
   const [name = "", token = ""] = (url.split("?", 1)[0] ?? "").split("/").toReversed();
   return { token, name };

@@ -4,7 +4,7 @@ import { type DeliveryReply, hasValidSignature } from "../evidence/delivery.ts";
 import type { ReceivedDelivery, Reply } from "./hook.ts";
 
 /**
- * Registers a connection that the receiver keeps open on purpose.
+ * A function that registers a connection which the receiver keeps open on purpose.
  *
  * @param drop called if there are too many, and this connection is the oldest
  * @returns a function to call when the connection has ended by itself
@@ -30,14 +30,14 @@ export function limitKeptConnections(): KeepConnection {
 export interface ReplyContext {
   readonly response: ServerResponse;
   readonly now: () => number;
-  /** Called with the final reply, if the reply took time. */
+  /** Called with the final reply, if the returned one was not final. */
   readonly change: (changed: DeliveryReply) => void;
   /** Registers a callback for the time when the probe calls `release`. */
   readonly whenReleased: (then: () => void) => void;
   readonly keepOpen: KeepConnection;
 }
 
-/** Sends a reply, or begins one that takes time. Returns the reply so far, for the record. */
+/** Sends a reply, or begins one that takes time. Returns the reply to record, which `change` may replace later. */
 export function startReply(reply: Reply, received: ReceivedDelivery, context: ReplyContext): DeliveryReply {
   switch (reply.kind) {
     case "status":
@@ -64,7 +64,10 @@ function sendReply({ status, headers = [], body = "" }: SentReply, { response, n
   return { kind: "answered", status, endMs: now() };
 }
 
-/** Waits with the reply until the probe calls `release`. If the sender disconnects before, records `silent`: the attempt got no reply. */
+/**
+ * Waits with the reply until the probe calls `release`. If the sender disconnects before that, records `silent`,
+ * because the delivery got no reply.
+ */
 function holdReply(status: number, context: ReplyContext): DeliveryReply {
   const { response, change, now, whenReleased } = context;
   let isFinished = false;
@@ -95,8 +98,8 @@ function keepConnectionOpen(reply: UnendingReply, { response, change, now, keepO
 
 const endlessPieceIntervalMs = 100;
 /**
- * Time after which the receiver disconnects, in milliseconds. Otherwise a sender that reads the whole body would wait for its own
- * timeout.
+ * The receiver ends a reply of the kind `endless` after this time. Otherwise a sender that reads the whole body would
+ * wait for its own timeout.
  */
 const maxEndlessBodyMs = 1000;
 

@@ -69,7 +69,7 @@ function readPublicUrl(text: string): string {
   return text.replace(/[?#]*$/, "").replace(/\/+$/, "");
 }
 
-/** Time within which the head of a request must arrive, in milliseconds. A slower sender only occupies a connection. */
+/** Time within which the head of a request must arrive. A slower sender is disconnected. */
 const headDeadlineMs = 5000;
 
 /** Creates an HTTP server. Every request must be complete within the deadline. */
@@ -84,13 +84,16 @@ export function openServer(requestDeadlineMs: number): Server {
   });
 }
 
-/** Maximum number of connections that wait to be accepted. Node's default is 511, and Linux allows 4096. */
+/**
+ * Maximum number of connections that wait in the system until Node accepts them. Node's default is 511, and Linux
+ * allows 4096.
+ */
 const maxPendingConnections = 4096;
 
 /**
- * Starts to listen on an address. Returns it with the actual port.
+ * Starts to listen on an address. Returns the address with the actual port.
  *
- * @throws {ReceiverError} if that is not possible
+ * @throws {ReceiverError} if the server cannot listen there
  */
 export async function listen(server: Server, { host, port }: ListenAddress): Promise<ListenAddress> {
   const bound = Promise.withResolvers<void>();
@@ -116,7 +119,7 @@ const maxResponseBytes = 4096;
 /**
  * Tests whether a public URL leads to the receiver. Returns `null` if it does, and otherwise a sentence on why not.
  *
- * @param url an address at which the receiver, and only the receiver, responds with the body `wanted`
+ * @param url a URL below `publicUrl` at which only the receiver responds with the body `wanted`
  */
 export async function describeUnreachable(
   publicUrl: string,
@@ -150,8 +153,8 @@ export async function describeUnreachable(
 }
 
 /**
- * Returns the network settings without a proxy from environment variables, which is not meant for a local receiver. Keeps a proxy that
- * the user set explicitly.
+ * Returns the network settings without a proxy that environment variables name, because it does not lead to a local
+ * receiver. Keeps a proxy that the user set explicitly.
  */
 const withoutEnvironmentProxy = (network: Network): Network =>
   network.proxy.kind === "always" ? network : { ...network, proxy: { kind: "none" } };

@@ -1,6 +1,6 @@
 import { defaultKeyTraits, defaultTargetTraits, type Target } from "./target.ts";
 
-/** A client to judge, by what it is given. */
+/** Everything that a client under test is given. */
 export interface ClientUnderTest {
   /** Name for the report. */
   readonly name: string;
@@ -10,7 +10,10 @@ export interface ClientUnderTest {
   readonly signingSecret: string;
 }
 
-/** Creates the target that stands for a client. Its key and its secrets are redacted everywhere. */
+/**
+ * Describes a client under test in the form of a target. So its key and its secret are redacted everywhere, as those of
+ * a target are.
+ */
 export const clientTarget = ({ name, baseUrl, key, signingSecret }: ClientUnderTest): Target => ({
   ...defaultTargetTraits,
   name,

@@ -10,17 +10,19 @@ import type { HttpCall, ParsedTargetFile } from "./target-file-schema.ts";
 import type { ClockControl } from "./target.ts";
 
 /**
- * Maximum time for an HTTP call of the target file. It is long, because some targets answer an advance of their clock only after all
- * deliveries that it causes.
+ * Maximum time for an HTTP call that a target file describes. It is long, because some targets answer an advance of
+ * their clock only after all deliveries that it causes.
  */
 const callDeadlineMs = 30_000;
 /**
- * Default time from an advance of the clock until its effects have arrived, on this machine (`near`) and elsewhere (`far`). The target
- * file may say otherwise.
+ * Default time from an advance of the test clock until its effects, such as deliveries, have arrived. `near`: the
+ * target is on this machine; `far`: it is elsewhere. `clock.settleMs` in the target file replaces it.
  */
 const defaultSettleMs = { near: 150, far: 1000 } as const;
 
-/** Thrown if an HTTP call of the target file fails: the target or a gateway refused it, or nothing responded. */
+/**
+ * Thrown if an HTTP call that a target file describes fails: the target or a gateway refused it, or nothing responded.
+ */
 export class ControlCallFailed extends Error {
   override readonly name = "ControlCallFailed";
   /** Whether the call may succeed later: nothing responded, or only a gateway did. */
@@ -41,7 +43,7 @@ interface FailureDetails {
   readonly cause?: unknown;
 }
 
-/** Returns a test clock that an HTTP call of the target file advances. */
+/** Returns a test clock. The HTTP call under `clock.advance` in the target file advances it. */
 export function clockOverHttp(
   { advance, settleMs, agentsFollow = false }: NonNullable<ParsedTargetFile["clock"]>,
   network: Network,
@@ -55,7 +57,7 @@ export function clockOverHttp(
   };
 }
 
-/** Returns a function that causes an event with an HTTP call of the target file. */
+/** Returns a function that makes a webhook event happen, by an HTTP call under `triggers` in the target file. */
 export const triggerOverHttp =
   (call: HttpCall, network: Network): (() => Promise<void>) =>
   async () => {
@@ -63,7 +65,7 @@ export const triggerOverHttp =
   };
 
 /**
- * Sends an HTTP call of the target file.
+ * Sends an HTTP call that a target file describes. Inserts `seconds` for the placeholders in its body.
  *
  * @returns the body of the response
  * @throws {ControlCallFailed} if the target refuses the call, or does not respond; the message begins with `failure`
@@ -122,7 +124,7 @@ export function secretsOfCall({ url, headers = {} }: HttpCall): string[] {
   return [...ofHeaders, ...searchParams.values(), password].filter(isLongEnoughForSecret);
 }
 
-/** Whether a value is long enough to be a secret. Short values, such as `yes`, occur in other texts too, and must not be redacted. */
+/** Whether a value is long enough to be redacted. Short values, such as `yes`, occur in other texts too. */
 const isLongEnoughForSecret = (value: string): boolean => value.length >= 8;
 
 /** Replaces the placeholders `${seconds}` and `${milliseconds}` in a body. A value that is only a placeholder becomes a number. */

@@ -34,14 +34,18 @@ export type NetworkSettings = z.infer<typeof networkSchema>;
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
-/** The source of network settings. `nameOf` returns the name of a setting for messages; `folder` is the base of its file names. */
+/**
+ * Where network settings come from: flags or a target file. `nameOf` returns the name of a setting for messages. File
+ * names are relative to `folder`.
+ */
 export interface NetworkSource {
   readonly nameOf: (part: keyof NetworkSettings) => string;
   readonly folder: string;
 }
 
 /**
- * Reads certificates and the proxy of network settings. If the settings name no proxy, environment variables may.
+ * Reads the certificate files that network settings name, and their proxy. If they name no proxy, uses HTTPS_PROXY,
+ * HTTP_PROXY and NO_PROXY.
  *
  * @throws {UsageError} if the proxy cannot be used, a file cannot be read, or certificate and key do not match
  */
@@ -130,7 +134,10 @@ function readProxy(text: string, name: string): string {
   return `${protocol}//${credentials}${credentials === "" ? "" : "@"}${host}/`;
 }
 
-/** Returns the secrets of a proxy: its password as in the URL, its decoded password, and the `Basic` credentials that are sent. */
+/**
+ * Returns the secrets of a proxy, to be redacted: its password as in the URL, its decoded password, and the `Basic`
+ * credentials that are sent.
+ */
 export function secretsOfNetwork({ proxy }: Network): string[] {
   const urls = proxy.kind === "always" ? [proxy.url] : proxy.kind === "by address" ? [proxy.http, proxy.https] : [];
   return urls.flatMap((url) => {

@@ -8,13 +8,15 @@ import type { webhooksSchema } from "./target-file-schema.ts";
 import { secretsOfNetwork } from "./network-settings.ts";
 import { defaultKeyTraits, defaultTargetTraits, type Target } from "./target.ts";
 
-/** A target with one key, which flags or options describe instead of a target file. */
+/** Describes a target with a single key, by flags or options instead of a target file. */
 export interface OneKeyTarget {
   /** Base URL, with or without `/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly tier?: PublishedTier | undefined;
-  /** The agent that answers invokes. Streams use it too, although it may not support them. */
+  /**
+   * Id of the agent for invokes, and also for streams, which it may not support. Absent: discovery chooses an agent.
+   */
   readonly agent?: string | undefined;
   readonly webhooks?: z.infer<typeof webhooksSchema> | undefined;
   readonly network: Network;
@@ -23,7 +25,7 @@ export interface OneKeyTarget {
 /**
  * Creates a target from a base URL and one key.
  *
- * @throws {UsageError} if one of them is not usable
+ * @throws {UsageError} if the base URL or the key cannot be used
  */
 export function oneKeyTarget({ baseUrl: given, apiKey, tier, agent, webhooks, network }: OneKeyTarget): Target {
   const baseUrl = readBaseUrl(given);

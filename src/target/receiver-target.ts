@@ -10,13 +10,14 @@ export interface ReceiverTargetOptions {
   readonly url: string;
   /** Secrets of the webhooks that deliver to the receiver. */
   readonly secrets: readonly string[];
-  /** Values of additional headers, which may be secret too. */
+  /** Values of the additional headers of each delivery. They may be secret, so they are redacted. */
   readonly headerValues: readonly string[];
   readonly network: Network;
 }
 
 /**
- * Creates the target for a test of a webhook receiver. Webhook secrets take the place of API keys, so that they are redacted everywhere.
+ * Describes a webhook receiver under test in the form of a target. Webhook secrets take the place of API keys, so that
+ * they are redacted everywhere.
  *
  * @throws {UsageError} if the URL is not usable
  */

@@ -33,7 +33,9 @@ const ownAddresses = (): string[] =>
 
 const addressOf = (entry: string): string => entry.split("/", 1)[0] ?? "";
 
-/** Ranges that no machine has as its public address: private and local addresses, and those for examples (RFC 1918, 5737, 6890). */
+/**
+ * Address ranges that are not public: private, local, multicast, and those for documentation (RFC 1918, 5737, 6890).
+ */
 const nonPublicRanges = [
   "0.0.0.0/8",
   "10.0.0.0/8",

@@ -8,7 +8,7 @@ import { agentRoles, type AgentRole, type RequestRole, requestRoles } from "./ta
 
 const positive = z.int().positive();
 const text = z.string().min(1);
-/** A path to append to the base URL. Without a leading slash, it would change the host name. */
+/** A path to append to the base URL. It must begin with a slash, because otherwise it could change the host name. */
 const endpointPath = z.string().startsWith("/", "must begin with /");
 
 const keySchema = z
@@ -162,8 +162,8 @@ const controlSchema = z
   .describe("The test control of the target: a run asks it for keys and agents that this file does not list.");
 
 /**
- * Schema of a target file. Only `baseUrl` is required, and one key, or a control that issues keys. Probes that need a missing part are
- * skipped.
+ * Schema of a target file. Required are only `baseUrl` and one key, or in place of the key a test control that issues
+ * keys. Probes that need another part are skipped if it is missing.
  */
 export const targetFileSchema = z
   .strictObject({

@@ -23,7 +23,8 @@ import { defaultKeyTraits, type RoleAssignment, type Target, type TargetKey, typ
 /**
  * Reads a target file.
  *
- * @throws {UsageError} with the place of the error in the file, and the allowed values
+ * @throws {UsageError} if the file cannot be read or is invalid; the message has the place in the file, and the allowed
+ * values
  */
 export function readTargetFile(
   path: string,
@@ -37,8 +38,8 @@ export function readTargetFile(
 }
 
 /**
- * Network settings from command-line flags. They take precedence over those of a target file. Their file names are relative to the
- * working directory.
+ * Network settings from command-line flags. They take precedence over those of a target file, and their file names are
+ * relative to the working directory. `nameOf` returns the flag of a setting, for error messages.
  */
 export interface NetworkFlags {
   readonly network: NetworkSettings;
@@ -47,7 +48,7 @@ export interface NetworkFlags {
 
 const noNetworkFlags: NetworkFlags = { network: {}, nameOf: String };
 
-/** Facts that are needed to parse the description of a target. */
+/** What {@link targetFromObject} needs besides the object: a folder, and the network flags. */
 export interface ParseContext {
   /** Folder to which file names are relative. */
   readonly folder: string;
@@ -77,7 +78,7 @@ export function targetFromObject(
   return toTarget(parsed.data, where, variables, network);
 }
 
-/** Combines network settings of flags and of a target file. Flags take precedence. */
+/** Combines the network settings of a target file with those of flags, which take precedence. */
 function mergeNetworks(
   file: NetworkSettings,
   own: NetworkSource,
@@ -99,8 +100,8 @@ function mergeNetworks(
 }
 
 /**
- * Replaces `${NAME}` in every string with the environment variable of this name. Leaves `${seconds}` and `${milliseconds}`, into which an
- * advance of the clock is inserted later.
+ * Replaces `${NAME}` in every string with the environment variable of this name. Leaves `${seconds}` and
+ * `${milliseconds}`, which each advance of the test clock replaces.
  */
 function insertVariables(
   value: unknown,
@@ -126,7 +127,10 @@ function insertVariables(
   );
 }
 
-/** Returns the environment variable of each key, for `curl` commands. A key that the file itself contains has none. */
+/**
+ * Returns, by key name, the environment variable from which the file takes the key. Printed `curl` commands use it.
+ * Leaves out keys whose text is in the file itself.
+ */
 function variablesOfKeys(raw: unknown): Record<string, string> {
   const keys = z.object({ keys: z.record(z.string(), z.object({ key: z.string() })) }).safeParse(raw);
   if (!keys.success) return {};
@@ -199,20 +203,26 @@ function toTarget(
   };
 }
 
-/** Returns functions that cause the events for which a target file has calls. */
+/** Returns, for each event under `triggers` of a target file, a function that makes it happen. */
 export const triggersOf = (triggers: ParsedTargetFile["triggers"], network: Network): Target["triggers"] =>
   Object.fromEntries(
     Object.entries(withoutUndefined(triggers ?? {})).map(([event, call]) => [event, triggerOverHttp(call, network)]),
   );
 
-/** Returns the paths that a target file gives because the document does not define them. */
+/**
+ * Returns the paths under `paths` of a target file, which the interface document does not define. A path that is not
+ * given is `null`.
+ */
 export const openPathsOf = (paths: ParsedTargetFile["paths"]): Target["paths"] => ({
   batch: paths?.batch ?? null,
   operation: paths?.operation ?? null,
   execute: paths?.execute ?? null,
 });
 
-/** Reads the agents of a target file. For some roles, an agent comes with the request that makes it play the role. */
+/**
+ * Reads the roles under `agents` of a target file. The value of a role is an agent id, or an agent with the request
+ * that makes it play the role.
+ */
 export function parseRoles(
   roles: NonNullable<ParsedTargetFile["agents"]>,
 ): Pick<Target, "agents" | "roleAssignments" | "agentSource"> {
@@ -225,7 +235,8 @@ export function parseRoles(
 }
 
 /**
- * If the user named no agent for streams, takes the agent that answers. If there is none either, discovery will choose one from the list.
+ * If the user named no agent for streams, uses the agent of the role `answering`. If the user named neither, discovery
+ * chooses an agent from the list.
  */
 export function withDefaultStreamingAgent(agents: Target["agents"]): Pick<Target, "agents" | "agentSource"> {
   const { answering, streaming } = agents;
@@ -255,7 +266,7 @@ export function webhooksOf(given: z.infer<typeof webhooksSchema> | undefined, ba
       isReachabilityPromised: true,
       sources: given.sources === undefined ? null : { addresses: given.sources, header: given.sourceHeader ?? null },
     };
-  // A target on loopback can most likely reach a receiver on loopback, but nobody has promised it.
+  // A target on loopback can most likely reach a receiver on loopback, but the user has not promised it.
   return isLoopback(baseUrl)
     ? { listen: anyLoopbackPort, publicUrl: null, isReachabilityPromised: false, sources: null }
     : null;
@@ -272,11 +283,11 @@ function toTargetKey(name: string, key: ParsedTargetFile["keys"][string], variab
   };
 }
 
-/** Returns the shell variable that stands in commands for a key which the target file itself contains. */
+/** Returns the name of a shell variable for printed commands, for a key whose text is in the target file itself. */
 export const variableFor = (name: string): string => `${name.toUpperCase().replace(/\W+/g, "_")}_KEY`;
 
 /**
- * Checks that an HTTP header can carry a key.
+ * Returns a key unchanged if an HTTP header can carry it.
  *
  * @throws {UsageError} if the key has white space, or another character that is not allowed
  */

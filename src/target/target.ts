@@ -2,7 +2,7 @@ import { type Network, plainNetwork } from "../base/network/network.ts";
 import type { WebhookEvent } from "../spec/events.ts";
 import type { TierLimits } from "../spec/tiers.ts";
 
-/** The roles of agents in a run, each with a description of what such an agent does. */
+/** The roles of agents. Each text says what an agent of the role does, and follows the words "an agent that". */
 export const agentRoles = {
   answering: "answers an invoke",
   streaming: "answers a stream",
@@ -21,7 +21,10 @@ export const agentRoles = {
 
 export type AgentRole = keyof typeof agentRoles;
 
-/** Roles that an agent plays only for a certain request. For any other role, an agent must play it for every request. */
+/**
+ * Roles for which a target file may give a request that makes the agent play the role. For any other role, the agent
+ * must play it on every request.
+ */
 export const requestRoles = [
   "slow",
   "slowStreaming",
@@ -32,10 +35,13 @@ export const requestRoles = [
 ] as const satisfies readonly AgentRole[];
 export type RequestRole = (typeof requestRoles)[number];
 
-/** An agent for a role, and the request that makes the agent play it. */
+/** An agent, and the request that makes it play a role. */
 export interface RoleAssignment {
   readonly agent: string;
-  /** Body fields that make the agent play the role, and override those of a probe's request. Empty if any request does. */
+  /**
+   * Body fields that make the agent play the role. They replace those of a probe's request. Empty if the agent plays
+   * the role on every request.
+   */
   readonly body: Readonly<Record<string, unknown>>;
   /** Path of the request below the base URL, with the placeholders `{agent_id}` and `{endpoint}`; `null` for the documented path. */
   readonly path: string | null;
@@ -47,9 +53,9 @@ export interface TargetKey {
   readonly key: string;
   /** The tier of the key; `null` if unknown. */
   readonly tier: string | null;
-  /** Whether the tier comes from response headers. */
+  /** Whether the run detected the tier from rate-limit headers. `false` if the user stated it. */
   readonly isTierDetected: boolean;
-  /** Shell variable that stands for the key in printed commands. */
+  /** Name of the shell variable that stands for the key in printed `curl` commands. */
   readonly variable: string;
   readonly expired: boolean;
   readonly scope: "read-only" | null;
@@ -59,7 +65,7 @@ export interface TargetKey {
   readonly allowedIps: readonly string[] | null;
   /** Lifetime of a temporary key in seconds, from the start of the run; `null` if it does not expire. */
   readonly expiresInSeconds: number | null;
-  /** Whether the key has nearly used up its tokens of the month. */
+  /** Whether the key has nearly used up its token quota of the month. The user states this. */
   readonly nearQuota: boolean;
   /** Token limit of the key for a month; `null` if that of its tier applies. */
   readonly tokensPerMonth: number | null;
@@ -67,13 +73,13 @@ export interface TargetKey {
   readonly signed: boolean;
   /** Secret with which requests of this key are signed; `null` if that of the target applies. */
   readonly signingSecret: string | null;
-  /** Whether the key was unused before the run. */
+  /** Whether nothing was sent with the key before the run, so that its limits are not partly used up. */
   readonly fresh: boolean;
   /** Whether the key may be sent in a URL. Servers log URLs, so this is only for a key that is revoked after the run. */
   readonly disposable: boolean;
 }
 
-/** A control that advances the target's test clock. */
+/** The control of the target's test clock. */
 export interface ClockControl {
   readonly advance: (ms: number) => Promise<void>;
   /** Real time until the effects of an advance have reached the harness, in milliseconds. */
@@ -108,7 +114,10 @@ export interface DeliverySources {
   readonly header: string | null;
 }
 
-/** Paths of endpoints that the document does not define. The user has to give them; `null` if not given. */
+/**
+ * Paths of endpoints that the interface document mentions, but whose paths it does not define. The user has to give
+ * them; `null` if not given.
+ */
 export interface OpenPaths {
   /** Path of the batch endpoint, below the base URL. It may contain `{agent_id}`. */
   readonly batch: string | null;
@@ -119,8 +128,8 @@ export interface OpenPaths {
 }
 
 /**
- * How the agents were chosen. `named`: the user named an agent for streams. `named to answer`: the user named only an agent that answers
- * invokes; streams use it too, although it may not support them. `found`: discovery chooses agents from the list.
+ * How the agents for invokes and streams are chosen. `named`: the user named both. `named to answer`: the user named
+ * one for invokes; streams use it too, although it may not support them. `found`: discovery chooses one from the list.
  */
 export type AgentSource = "named" | "named to answer" | "found";
 
@@ -129,9 +138,9 @@ export interface Target {
   readonly name: string;
   readonly baseUrl: string;
   readonly keys: Readonly<Record<string, TargetKey>>;
-  /** Agents that play a role on every request. */
+  /** Ids of agents by role, for agents that play the role on every request. */
   readonly agents: Partial<Readonly<Record<AgentRole, string>>>;
-  /** Agents that play a role only on a certain request. */
+  /** Agents by role, for agents that play the role only on a certain request. */
   readonly roleAssignments: Partial<Readonly<Record<RequestRole, RoleAssignment>>>;
   readonly agentSource: AgentSource;
   /** Limits that the user stated for a tier, such as `enterprise`. They override the published limits. */
@@ -142,19 +151,28 @@ export interface Target {
   /** Asks the target for the names of unused keys. `null` if the target has no call for that. */
   readonly unusedKeys: (() => Promise<ReadonlySet<string>>) | null;
   readonly webhooks: WebhookSettings | null;
-  /** Functions that cause webhook events, for events that no documented request causes. */
+  /**
+   * Functions that make a webhook event happen on the target, such as `deployment.created`, which no documented request
+   * causes.
+   */
   readonly triggers: Partial<Readonly<Record<WebhookEvent, () => Promise<void>>>>;
   /** Secret with which requests are signed; `null` if the target does not use signing. */
   readonly signing: { readonly secret: string } | null;
   readonly paths: OpenPaths;
-  /** Whether requests reach the target directly. If not, a proxy or gateway tells the target the client's address. */
+  /**
+   * Whether requests reach the target directly. If `false`, a proxy or gateway in front of it may set
+   * `X-Forwarded-For`.
+   */
   readonly isDirect: boolean;
   readonly network: Network;
-  /** Secrets of the proxy, and of the calls of `clock`, `triggers` and `freshness`. They are redacted everywhere. */
+  /**
+   * Secrets of the proxy, and of the HTTP calls under `clock`, `triggers` and `freshness`. They are redacted
+   * everywhere.
+   */
   readonly callSecrets: readonly string[];
 }
 
-/** Default properties of a key. */
+/** The properties of a key about which the user states nothing. */
 export const defaultKeyTraits = {
   tier: null,
   isTierDetected: false,
@@ -171,7 +189,7 @@ export const defaultKeyTraits = {
   disposable: false,
 } as const satisfies Partial<TargetKey>;
 
-/** Default properties of a target. */
+/** The properties of a target about which the user states nothing. */
 export const defaultTargetTraits = {
   agents: {},
   roleAssignments: {},
@@ -236,7 +254,7 @@ export function describeRoles(target: Pick<Target, "agents" | "roleAssignments">
 
 const isEmpty = (body: object): boolean => Object.keys(body).length === 0;
 
-/** Returns a key that works only with signed requests; `null` if there is none. */
+/** Returns the first key that the target accepts only with signed requests; `null` if there is none. */
 export const keyToSignFor = ({ keys }: Pick<Target, "keys">): TargetKey | null =>
   Object.values(keys).find((key) => key.signed && !key.expired) ?? null;
 

@@ -13,8 +13,9 @@ const keyUseSchema = z.object({
 });
 
 /**
- * Returns a function that asks the target which keys are unused, with an HTTP call of the target file. If the call fails, no key counts
- * as unused. The function throws {@link HarnessLimit} if this machine lacks what the call needs, such as file descriptors.
+ * Returns a function that asks the target for the names of its unused keys, by the call under `freshness.ask` in the
+ * target file. If the call fails, no key counts as unused. Throws {@link HarnessLimit} if this machine lacks what the
+ * call needs, such as file descriptors.
  */
 export const unusedKeysOverHttp =
   ({ freshAt, start, ask }: NonNullable<ParsedTargetFile["freshness"]>, network: Network) =>
@@ -34,7 +35,10 @@ export const unusedKeysOverHttp =
     return new Set(unused.map(([name]) => name));
   };
 
-/** Marks fresh keys as used, unless the target confirms that they are unused. Changes nothing if the target has no call to confirm it. */
+/**
+ * Sets `fresh` of each key to `false`, unless the target confirms that the key is unused. Changes nothing if the target
+ * has no call for that.
+ */
 export async function withConfirmedFreshness(target: Target): Promise<Target> {
   if (target.unusedKeys === null || Object.values(target.keys).every(({ fresh }) => !fresh)) return target;
   const unused = await target.unusedKeys();

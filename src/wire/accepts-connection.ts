@@ -3,25 +3,25 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { type Network, proxyFor } from "../base/network/network.ts";
 
-/** Time within which a connection must open, in milliseconds. */
+/** Time within which the connection must open. */
 const connectMs = 2000;
 /**
- * Time for which a new connection must stay open to count as accepted, in milliseconds. A port forwarder without its server accepts a
+ * A new connection counts as accepted if it stays open for this time. A port forwarder whose server is gone accepts a
  * connection, but closes it at once.
  */
 const minOpenMs = 30;
 
 /**
- * Whether the server at a URL accepts a new TCP connection. Sends no request. Never rejects. If there is a proxy, tests the proxy instead
- * of the server.
+ * Whether the server at a URL accepts a new TCP connection. Sends no request. The promise never rejects. If there is a
+ * proxy, tests the proxy instead of the server.
  */
 export async function acceptsConnection(url: string, network: Network): Promise<boolean> {
   const { hostname, port, protocol } = new URL(proxyFor(network, url) ?? url);
   const host = hostname.replace(/^\[|\]$/g, "");
   const socket = connect({ host, port: Number(port === "" ? defaultPorts[protocol] : port) });
-  // Node would end the process on an error without a listener. The error also closes the socket, so nothing else is to do.
+  // Without a listener, an error would end the process. An error also closes the socket, which `whenClosed` notices.
   socket.on("error", () => {});
-  // Discards data from the server. Without reading, a connection that the server ends would stay open on this side.
+  // Reads and drops what the server sends. Otherwise the end of the connection would not be noticed.
   socket.resume();
   const deadline = new AbortController();
   try {

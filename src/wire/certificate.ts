@@ -6,7 +6,7 @@ import { connect, type PeerCertificate } from "node:tls";
 import { type Network, plainNetwork, proxyFor } from "../base/network/network.ts";
 import { tlsOptions } from "../base/network/tls-options.ts";
 
-/** The certificate of a TLS server, or why it could not be read. Plain JSON. */
+/** Facts about the certificate of a TLS server, or why it could not be read. Plain JSON. */
 export type CertificateInspection =
   | {
       readonly kind: "seen";
@@ -23,7 +23,10 @@ export type CertificateInspection =
 
 const certificateDeadlineMs = 10_000;
 
-/** Connects to a server once and reads its certificate, through the proxy if there is one. Sends no request. Never rejects. */
+/**
+ * Connects to a server, through the proxy if there is one, and reads its certificate. Sends no request to the server.
+ * The promise never rejects.
+ */
 export async function inspectCertificate(url: string, network: Network = plainNetwork): Promise<CertificateInspection> {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");
@@ -32,7 +35,7 @@ export async function inspectCertificate(url: string, network: Network = plainNe
   if (wire?.kind === "closed") return { kind: "unseen", reason: wire.reason };
   const seen = Promise.withResolvers<CertificateInspection>();
   const isName = !/^[\d.]+$|:/.test(host);
-  // An untrusted certificate is read as well. That is safe, because nothing is sent on this connection.
+  // Accepts an untrusted certificate, in order to read it. That is safe, because no request is sent on this connection.
   const socket = connect({
     host,
     port: port === "" ? 443 : Number(port),

@@ -1,7 +1,10 @@
 /** How long the harness waits for each part of an exchange, in milliseconds. An exchange is a request and its response. */
 export interface Deadlines {
   readonly connectMs: number;
-  /** Maximum time from sending the request to the head of the response. It exceeds an agent's default timeout of 30 seconds. */
+  /**
+   * Maximum time from sending the request to the head of the response. The default exceeds an agent's default timeout
+   * of 30 seconds.
+   */
   readonly headMs: number;
   /** Maximum pause between two chunks of the response body. */
   readonly silenceMs: number;
@@ -15,7 +18,7 @@ export const defaultDeadlines: Deadlines = { connectMs: 5000, headMs: 35_000, si
 export const maxInterimResponses = 100;
 export const tooManyInterim = `more than ${maxInterimResponses} interim answers (1xx)`;
 
-/** Combines two sets of deadlines: the shorter one of each part. */
+/** Combines two sets of deadlines. Of each deadline, takes the shorter one. */
 export const tighterDeadlines = (
   standing: Deadlines,
   { connectMs, headMs, silenceMs, exchangeMs }: Partial<Deadlines>,
@@ -31,11 +34,11 @@ export type DeadlineWatch = ReturnType<typeof watchDeadlines>;
 /**
  * Watches the deadlines of an exchange that is under way.
  *
- * @param onStop called to abort the exchange, when a deadline has passed or `stop` is called
+ * @param onStop called when a deadline has passed, or `stop` is called; must abort the exchange
  */
 export function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines, onStop: (reason: string) => void) {
   let reason: string | null = null;
-  /** Stops the exchange, and keeps the first reason. */
+  /** Stops the exchange. If it is called again, the first reason is kept. */
   const stop = (why: string): void => {
     reason ??= why;
     onStop(why);
@@ -49,7 +52,7 @@ export function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines, onS
     },
     pieceArrived: (): void => void part.refresh(),
     stop,
-    /** Why the exchange was stopped; `null` if it was not. `us`: the harness closed it on purpose. */
+    /** Returns why the exchange was stopped; `null` if it was not. `us`: the harness closed it on purpose. */
     reason: (): string | null => reason,
     end: (): void => {
       clearTimeout(whole);

@@ -23,8 +23,8 @@ const unreachableCodes = new Set([
 ]);
 
 /**
- * Converts an error of the HTTP client to the record of a request without a response. `stopped`: the deadline that passed, or `us` if the
- * harness closed the connection on purpose.
+ * Converts an error of undici to the record of a request without a response. `stopped`: the deadline that has passed,
+ * `us` if the harness closed the connection on purpose, or `null`.
  */
 export function unansweredBy(error: unknown, stopped: string | null, endMs: number): Unanswered {
   if (stopped === "us") return { kind: "unanswered", reason: "broken", detail: closedByHarness, endMs };
@@ -46,7 +46,10 @@ export function describeBodyEnd(error: unknown): string {
 export const closedByHarness = "closed by the harness";
 export const headTooLong = "the response's head is too long";
 
-/** Descriptions by error code of the HTTP client. `awaited` is the part of the response that had not arrived. */
+/**
+ * Descriptions by error code of undici. `awaited` is the part of the response that had not arrived, such as "end of the
+ * body".
+ */
 const descriptionByCode: Readonly<Record<string, (awaited: string) => string>> = {
   UND_ERR_CONNECT_TIMEOUT: () => "no connection was made in time",
   UND_ERR_HEADERS_TIMEOUT: () => "no response head came in time",
@@ -66,7 +69,7 @@ function describeFailure(code: string, message: string, awaited: string): string
   return code === "" || message.includes(code) ? message : `${message} (${code})`;
 }
 
-/** Describes how a proxy refused to open a tunnel, from a message of the HTTP client. `null` for other messages. */
+/** Describes how a proxy refused to open a tunnel, by an error message of undici. `null` for other messages. */
 function proxyRefusal(message: string): string | null {
   const status =
     /^Proxy response \((\d+)\)/.exec(message)?.[1] ?? /^Proxy Authentication Required \((\d+)\)/.exec(message)?.[1];
@@ -76,7 +79,9 @@ function proxyRefusal(message: string): string | null {
     : `the proxy lets nothing through: it answers CONNECT with ${status}`;
 }
 
-/** Whether the connection had already served a response. The server may then have closed it because it was idle. */
+/**
+ * Whether a connection broke on which earlier responses had arrived. The server may have closed it because it was idle.
+ */
 export function wasReusedConnection(error: unknown): boolean {
   const { code, bytesReadBefore } = readFailure(error);
   return (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE") && bytesReadBefore > 0;
@@ -88,7 +93,7 @@ function readFailure(error: unknown): HttpClientFailure {
   const inner = nested instanceof Error && !("code" in error) ? readFailure(nested) : null;
   const code = "code" in error ? String(error.code) : (inner?.code ?? "");
   const message = error.message === "" ? (inner?.message ?? code) : error.message.replace(/\s+/g, " ").trim();
-  // A malformed status line makes the HTTP client fail with an assertion. Its message quotes source code, so it is replaced.
+  // A malformed status line makes undici fail with an assertion, whose message quotes source code.
   if (code === "ERR_ASSERTION") return { code: "", message: "its answer is not HTTP", bytesReadBefore: 0 };
   return { code, message, bytesReadBefore: bytesRead(error) };
 }

@@ -5,7 +5,7 @@ import { recordBody, parseRawHeaders } from "./record-body.ts";
 import { type Deadlines, tooManyInterim, maxInterimResponses, watchDeadlines } from "./deadlines.ts";
 import { describeBodyEnd, unansweredBy, wasReusedConnection } from "./describe-error.ts";
 
-/** One of thousands of similar requests of a load. Only a deadline can stop it, and its response is not parsed as a stream. */
+/** One of thousands of similar requests. Only a deadline can stop it, and its response is not parsed as a stream. */
 export interface FastRequest {
   readonly method: string;
   readonly url: string;
@@ -14,7 +14,7 @@ export interface FastRequest {
   readonly deadlines: Deadlines;
   /** Called when the head of the response has arrived. */
   readonly onHead: () => void;
-  /** Called if the request is sent a second time, with the failure of the first attempt. */
+  /** Called with the failure of the first attempt, if the request is sent a second time. */
   readonly onLost?: (answer: Unanswered) => void;
 }
 
@@ -24,8 +24,8 @@ const maxBodyBytes = 1024 * 1024;
 const maxChunks = 100_000;
 
 /**
- * Sends a request with undici's low-level handlers, which cost less than undici's `request`: that creates a stream, a signal and promises
- * for each call. Never rejects. Does not decompress bodies.
+ * Sends a request with undici's low-level handlers. They cost less than undici's `request`, which creates a stream, a
+ * signal and promises for each call. Does not decompress bodies. The promise never rejects.
  */
 export async function sendFast(
   dispatcher: Dispatcher,
@@ -40,7 +40,10 @@ export async function sendFast(
 
 interface RequestAttempt {
   readonly answer: Answered | Unanswered;
-  /** Whether the server closed an idle connection just when the request was sent on it. The server has then not read the request. */
+  /**
+   * Whether the server closed an idle connection just when the request was sent on it. Then the server most likely has
+   * not read the request.
+   */
   readonly isStale: boolean;
 }
 

@@ -1,14 +1,14 @@
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How to send a request body in pieces. */
+/** How to send a request body: in how many pieces, and with which pauses. */
 export interface Pace {
   readonly pieces: number;
   /** Pause between two pieces, in milliseconds. */
   readonly pauseMs: number;
 }
 
-/** Returns a body as a stream of pieces of about the same size. A piece may end within a character. */
+/** Returns a body as a stream of `pieces` pieces of about the same size. A piece may end within a character. */
 export const pacedBody = (body: string, pace: Pace): Readable => Readable.from(inPieces(body, pace));
 
 async function* inPieces(body: string, { pieces, pauseMs }: Pace): AsyncGenerator<Buffer> {

@@ -9,7 +9,10 @@ const keptEdgeBytes = 16 * 1024;
 
 const maxUnmergedPieces = 1024;
 
-/** Records a body chunk by chunk. A long body is recorded as its beginning, its end, its size and a hash. */
+/**
+ * Creates a recorder of a body, which gets it chunk by chunk. Of a long body, it keeps the beginning, the end, the size
+ * and a hash.
+ */
 export function recordBody() {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
@@ -23,7 +26,7 @@ export function recordBody() {
       return;
     }
     pieces.push(piece);
-    // Merges small chunks. Each chunk keeps a whole read buffer in memory.
+    // Merges the chunks so far. Each small chunk keeps a whole read buffer in memory.
     if (pieces.length > maxUnmergedPieces) pieces.splice(0, pieces.length, Buffer.concat(pieces));
     if (bytes <= maxWholeBytes) return;
     const whole = Buffer.concat(pieces);
@@ -49,7 +52,7 @@ export function recordBody() {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Records a complete body: as text if it is UTF-8, and otherwise in base64. */
+/** Returns the record of a complete body: as text if it is UTF-8, and otherwise in base64. */
 export function recordWholeBody(bytes: Uint8Array): Body {
   if (bytes.byteLength === 0) return { kind: "none" };
   try {

@@ -2,7 +2,10 @@ import { createParser } from "eventsource-parser";
 
 import type { StreamEvent } from "../evidence/exchange.ts";
 
-/** Limits for reading an event stream. Reading stops at the first that is exceeded, because an endless stream would fill the memory. */
+/**
+ * Limits for reading an event stream. Reading stops when one of them is exceeded, because an endless stream would fill
+ * the memory.
+ */
 export interface StreamBounds {
   readonly events: number;
   /** Maximum length of the data of all events together, in characters. */
@@ -13,7 +16,7 @@ export interface StreamBounds {
 const maxEventChars = 1024 * 1024;
 
 /**
- * Parses an event stream chunk by chunk.
+ * Creates a parser of an event stream, which gets it chunk by chunk.
  *
  * @param onEvent called after each event, with all events so far
  */
@@ -22,7 +25,7 @@ export function readStream(bounds: StreamBounds, onEvent: (events: readonly Stre
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let now = 0;
   let chars = 0;
-  /** Describes which limit the stream exceeds; `null` if none. */
+  /** Returns which limit the stream exceeds, as text; `null` if none. */
   const excess = (): string | null => {
     if (events.length >= bounds.events) return `more than ${bounds.events} events`;
     return chars > bounds.eventChars ? `more than ${bounds.eventChars} characters of events` : null;

@@ -23,7 +23,7 @@ import { pacedBody, type Pace } from "./pace.ts";
 import { sendFast } from "./fast-request.ts";
 import { readStream, type StreamBounds } from "./stream-reader.ts";
 
-/** A request to send. The transport does not change `body`. */
+/** A request to send. `key` is the name of the key that the exchange is recorded under; `null` if it uses none. */
 export interface OutgoingRequest {
   readonly method: string;
   readonly url: string;
@@ -32,15 +32,15 @@ export interface OutgoingRequest {
   readonly key: string | null;
   /** How to send the body in pieces, which needs a `Content-Length`. Absent: the body is sent at once. */
   readonly pace?: Pace;
-  /** Shorter deadlines for this request. A deadline that is longer than the transport's has no effect. */
+  /** Shorter deadlines for this request. A deadline that is longer than that of the transport has no effect. */
   readonly deadlines?: Partial<Deadlines>;
   /** Called after each event of a stream, with the events so far. If it returns `true`, the harness closes the connection. */
   readonly closeWhen?: (events: readonly StreamEvent[]) => boolean;
-  /** When to close the connection of a stream whose server leaves it open after the final event. */
+  /** When the harness closes a stream that the server leaves open after its final event. Absent: at a deadline. */
   readonly closing?: StreamClosing;
 }
 
-/** When to close the connection of a stream whose server leaves it open after the final event. */
+/** When the harness closes a stream that the server leaves open after its final event. */
 export interface StreamClosing {
   readonly isLast: (event: StreamEvent) => boolean;
   /** Real time from the final event until the connection is closed, in milliseconds. */
@@ -59,13 +59,16 @@ export interface PendingExchange {
   /** Resolves at the first event of a stream, or when no event can arrive any more. */
   readonly firstEvent: Promise<void>;
   readonly finished: Promise<Exchange>;
-  /** Closes the connection on purpose, and so ends the exchange. */
+  /** Closes the connection. The exchange then ends as closed by the harness. */
   readonly close: () => void;
 }
 
 export interface Transport {
   readonly open: (outgoing: OutgoingRequest) => PendingExchange;
-  /** Sends one of thousands of similar requests at low cost. Does not parse the response as a stream. The exchange cannot be closed. */
+  /**
+   * Sends one of thousands of similar requests, at less cost than `open`. Does not parse the response as a stream, and
+   * the caller cannot close the connection.
+   */
   readonly openFast: (outgoing: OutgoingRequest) => Pick<PendingExchange, "opened" | "finished">;
   readonly close: () => Promise<void>;
 }
@@ -79,8 +82,8 @@ export interface TransportOptions {
   /** Proxy and certificates. Default: a direct connection. */
   readonly network?: Network;
   /**
-   * Returns headers that say who sends a request. They are added when it is sent, and not recorded. Default: the
-   * harness and its version.
+   * Returns headers that identify the harness, such as `User-Agent`. They are sent with a request, but not recorded.
+   * Default: the harness and its version.
    *
    * @param id the exchange's id
    */
@@ -91,7 +94,7 @@ export interface TransportOptions {
   readonly onLost?: (exchange: Exchange) => void;
 }
 
-/** How long a stream may send comments but no event, in milliseconds. It exceeds an agent's default timeout. */
+/** How long a stream may send comments but no event. Longer than an agent's default timeout of 30 seconds. */
 const maxEventlessMs = 35_000;
 /** Limits for reading a response. */
 interface ReadBounds extends StreamBounds {
@@ -106,12 +109,13 @@ const defaultBounds: ReadBounds = {
   events: 20_000,
   eventChars: 512 * 1024,
 };
-/** Stricter limits, which apply after a response has exceeded the default ones. Less evidence is enough of such a target. */
+/** Stricter limits, for all responses after one that exceeded the default limits. */
 const strictBounds: ReadBounds = { bodyBytes: 2 * 1024 * 1024, chunks: 20_000, events: 1000, eventChars: 64 * 1024 };
 const maxExceededResponses = 1;
 
 /**
- * Opens a transport, which sends requests with undici. It applies deadlines to each part of an exchange, and records the whole exchange.
+ * Opens a transport. It sends requests with undici, applies deadlines to each part of an exchange, and returns the
+ * recorded exchange.
  */
 export function openTransport(options: TransportOptions): Transport {
   const defaults = { ...defaultDeadlines, ...options.deadlines };
@@ -167,7 +171,7 @@ export function openTransport(options: TransportOptions): Transport {
 
 const defaultSenderHeaders = (): readonly Header[] => [["User-Agent", userAgent()]];
 
-/** Returns the recorded headers of a request, and those that say who sends it. */
+/** Returns the recorded headers of a request and, unless it has them already, those that identify the harness. */
 const sentHeaders = (
   id: string,
   outgoing: OutgoingRequest,
@@ -179,13 +183,13 @@ const sentHeaders = (
 
 const isSameHeader = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
-/** Knows the limits for the next response: the stricter ones after a response has exceeded the default ones. */
+/** Decides which limits apply to the next response: the stricter ones after `exceeded` was called once. */
 interface BoundsTracker {
   readonly bounds: () => ReadBounds;
   readonly exceeded: () => void;
 }
 
-/** Returns the parts of an exchange that are known before its response. */
+/** Returns the fields of an exchange that are known before its response. Takes the time of sending. */
 const startOfExchange = (
   id: string,
   outgoing: OutgoingRequest,
@@ -266,7 +270,10 @@ function openExchange(
 const bodyOf = ({ body, pace }: OutgoingRequest): string | Readable | null =>
   body === null || pace === undefined ? body : pacedBody(body, pace);
 
-/** Wraps a dispatcher so that it reports each chunk of a body. The reader of a body cannot count chunks, because a stream may join them. */
+/**
+ * Wraps a dispatcher so that it calls `onChunk` for each chunk of a body. The reader of the body cannot count chunks,
+ * because Node's stream may join them.
+ */
 const withChunkCounter = (dispatcher: Dispatcher, onChunk: () => void): Dispatcher =>
   dispatcher.compose((dispatch) => (options, handler) => {
     const take = handler.onResponseData?.bind(handler);
@@ -333,7 +340,7 @@ async function readBody(raw: Readable, headers: readonly Header[], reading: Body
   return { body: recorder.body(), ending, events: stream.events };
 }
 
-/** Closes the connection of a stream some time after its final event, even if the server goes on sending. */
+/** Closes the connection of a stream `closing.ms` after its final event, even if the server goes on sending. */
 function closeAfterLastEvent({ watch, closing }: BodyReadContext) {
   let timer: NodeJS.Timeout | null = null;
   return {

@@ -1,4 +1,7 @@
-/** Ways in which a text may contain a key. They share no code with the redactor. */
+/**
+ * Functions that write a key in some encoding, by a description of it. Tests of the redactor use them, so they share no
+ * code with it.
+ */
 export const keyWritings: Readonly<Record<string, (key: string) => string>> = {
   "as it is": (key) => key,
   "in upper case": (key) => key.toUpperCase(),

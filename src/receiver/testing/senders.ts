@@ -6,7 +6,7 @@ import { request } from "undici";
 import type { ReceiverClock } from "../request-handler.ts";
 import { type Receiver, startReceiver, type ReceiverOptions } from "../receiver.ts";
 
-/** A receiver's clock that stands still. Tests set its time. */
+/** A clock for a receiver that stands still until a test sets its time. */
 export interface SettableClock extends ReceiverClock {
   readonly set: (nowMs: number, clockMs?: number, clockAtMostMs?: number) => void;
 }
@@ -33,7 +33,7 @@ export interface PostOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Posts a body. Returns status and text of the response. */
+/** Sends a request to a hook. Returns the status, the text and the `Connection` header of the response. */
 export async function post(
   url: string,
   body: string | Buffer | null,
@@ -44,7 +44,7 @@ export async function post(
   return { status: answer.statusCode, text, connection: answer.headers["connection"]?.toString() };
 }
 
-/** Opens a TCP connection, for bytes that no HTTP client sends. */
+/** Opens a TCP connection, over which a test can send bytes that no HTTP client would. */
 export async function openSocket(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

@@ -4,7 +4,7 @@ export interface BodyPiece {
   readonly atMs: number;
 }
 
-/** A body as far as it was kept. `length` is its whole length. */
+/** The kept beginning of a body. `length` is the length of the whole body in bytes. */
 export interface KeptBody {
   readonly pieces: readonly BodyPiece[];
   readonly length: number;
@@ -22,12 +22,15 @@ export type ForwardedEnd =
   | { readonly kind: "complete" | "client left" }
   | { readonly kind: "broken" | "no response"; readonly detail: string };
 
-/** A request of a client and the upstream's response, as they passed the forwarder. Plain data, for another thread. */
+/**
+ * A request of a client and the upstream's response, as they passed the forwarder. Plain data that can be sent to
+ * another thread.
+ */
 export interface ForwardedExchange {
   readonly method: string;
   /** The URL at the upstream. */
   readonly url: string;
-  /** Names and values in turn, as the client sent them. */
+  /** The header names and values, alternating, as the client sent them. */
   readonly requestHeaders: readonly string[];
   readonly requestBody: KeptBody;
   readonly sentMs: number;
@@ -38,12 +41,12 @@ export interface ForwardedExchange {
   readonly end: ForwardedEnd;
 }
 
-/** Number of bytes that are kept of a body. */
+/** About how many bytes of a body to keep. */
 const keptBytes = 256 * 1024;
-/** Number of pieces that are kept of a body. Each piece has its own time. */
+/** Maximum number of pieces of a body to keep, each with the time of its arrival. */
 const keptPieces = 20_000;
 
-/** Collects a body. Keeps its beginning only, so that its memory is bounded. */
+/** Creates a collector of a body, which keeps only its beginning. */
 export function collectBody(now: () => number) {
   const pieces: BodyPiece[] = [];
   let [length, kept] = [0, 0];
@@ -52,7 +55,7 @@ export function collectBody(now: () => number) {
       length += bytes.byteLength;
       if (kept >= keptBytes || pieces.length >= keptPieces) return;
       kept += bytes.byteLength;
-      // A copy: the bytes are part of a large read buffer, which would be sent to the other thread as a whole.
+      // Copies the bytes. They are part of a large read buffer, which would be sent to the other thread as a whole.
       pieces.push({ bytes: new Uint8Array(bytes), atMs: now() });
     },
     body: (): KeptBody => ({ pieces, length }),

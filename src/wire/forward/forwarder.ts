@@ -12,7 +12,7 @@ import { collectBody, type ForwardedEnd, type ForwardedExchange } from "./forwar
 import { endToEndHeaders } from "./hop-by-hop.ts";
 import { takeBody } from "./request-body.ts";
 
-/** Header of a response that the forwarder made itself, because the upstream gave none. */
+/** Name of a header of responses that the forwarder itself made, because the upstream gave none. */
 export const ownResponseHeader = "X-Conformance-Proxy";
 
 /** Options of a forwarder. */
@@ -34,7 +34,7 @@ export interface ForwarderOptions {
 export interface Forwarder {
   /** Its origin, such as `http://127.0.0.1:8788`. */
   readonly origin: string;
-  /** Ends at once. Exchanges that are under way end as if their clients had left. */
+  /** Stops the forwarder at once. Exchanges that are under way end as if their clients had disconnected. */
   readonly close: () => Promise<void>;
 }
 
@@ -71,7 +71,10 @@ export async function startForwarder(options: ForwarderOptions): Promise<Forward
 
 const connectTimeoutMs = 10_000;
 const maxHeaderSize = 128 * 1024;
-/** Time that an idle connection of a client stays open. Longer than clients keep one, so that none is cut. */
+/**
+ * How long an idle connection of a client stays open. Clients close theirs earlier, so that no request is sent on a
+ * connection that is just being closed.
+ */
 const keepAliveMs = 72_000;
 
 function createListener({ tls }: ForwarderOptions, listener: RequestListener): Server {
@@ -84,7 +87,7 @@ interface ForwardContext extends ForwarderOptions {
   readonly upstreamHost: string;
 }
 
-/** Passes one request on, and its response back. */
+/** Passes one request on to the upstream, and its response back. */
 function forward(incoming: IncomingMessage, response: ServerResponse, context: ForwardContext): void {
   const { upstream, dispatcher, now } = context;
   const [method, path] = [incoming.method ?? "GET", pathOf(incoming.url ?? "/")];
@@ -101,7 +104,7 @@ function forward(incoming: IncomingMessage, response: ServerResponse, context: F
   });
 }
 
-/** The path and query of a request. A client that takes the forwarder for a forward proxy sends a whole URL. */
+/** Returns the path and query of a request. A client that uses the forwarder as a forward proxy sends a whole URL. */
 function pathOf(target: string): string {
   if (target.startsWith("/")) return target;
   return URL.canParse(target) ? new URL(target).pathname + new URL(target).search : "/";
@@ -168,7 +171,8 @@ function openExchange(
       head = { status, headers, headMs: now() };
       response.sendDate = false;
       response.writeHead(status, reason ?? "", endToEndHeaders(headers));
-      // The head is sent together with the first piece of the body if that comes in the same turn, or else alone.
+      // Sends the head together with the first piece of the body, if that arrives in the same turn of the event loop.
+      // Otherwise sends it alone.
       setImmediate(() => {
         if (!hasData && !response.writableEnded && !response.destroyed) response.flushHeaders();
       });
@@ -196,13 +200,15 @@ function openExchange(
   };
 }
 
-/** The raw headers of undici as text. HTTP allows any byte above 127 in a value, and Latin-1 keeps each of them. */
+/**
+ * Returns the raw headers of undici as text. HTTP allows any byte above 127 in a value, and Latin-1 keeps each of them.
+ */
 function rawHeaderTexts(raw: unknown): string[] {
   if (!Array.isArray(raw)) return [];
   return raw.map((part: unknown) => (Buffer.isBuffer(part) ? part.toString("latin1") : String(part)));
 }
 
-/** Answers 502 in the place of the upstream. */
+/** Sends a 502 in the place of the upstream's response. If the head was sent already, closes the connection. */
 function sendBadGateway(response: ServerResponse, detail: string): void {
   if (response.headersSent || response.destroyed) return void response.destroy();
   const text = `The upstream gave no response: ${detail}\n`;

@@ -1,6 +1,6 @@
 /**
- * Headers of one connection, which a proxy must not pass on, in lower case. Source: RFC 9110, 7.6.1. Trailers are passed
- * on, so `Trailer` is not among them.
+ * Headers that are only for one connection, and that a proxy must not pass on, in lower case. Source: RFC 9110, 7.6.1.
+ * The forwarder passes trailers on, so `Trailer` is not among them.
  */
 const hopByHop: ReadonlySet<string> = new Set([
   "connection",
@@ -12,7 +12,7 @@ const hopByHop: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the headers to pass on, in their order and spelling. Leaves out those of the connection, and those that
+ * Returns the headers to pass on, in their order and spelling. Leaves out hop-by-hop headers, and those that
  * `Connection` names.
  *
  * @param raw names and values in turn, as `rawHeaders` has them
@@ -31,7 +31,7 @@ export function endToEndHeaders(raw: readonly string[], alsoDropped: readonly st
 
 const usualOptions = new Set(["keep-alive", "close", "upgrade", "te", ""]);
 
-/** Names that `Connection` lists, other than the usual options. */
+/** Returns the header names that `Connection` lists, in lower case, other than the usual options. */
 function namedByConnection(raw: readonly string[]): string[] {
   const named: string[] = [];
   for (let at = 0; at + 1 < raw.length; at += 2)

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 
-/** The body of a request to pass on: nothing, all of its bytes, or a stream of those that are still to come. */
+/** The body of a request to pass on: none, all of its bytes, or a stream of bytes that are still arriving. */
 export type OutgoingBody = Buffer | PassThrough | null;
 
 /**
- * Takes the body of a request. Most bodies arrive together with the head, and are passed on as one buffer. The rest of a
- * slower body is passed on piece by piece.
+ * Reads the body of a request, and calls `onReady` with it. Most bodies arrive together with the head, and become one
+ * buffer. A slower body becomes a stream.
  *
  * @param onPiece called with each piece
  * @param onReady called once, in the next turn of the event loop at the latest
@@ -40,7 +40,8 @@ export function takeBody(
   setImmediate(() => {
     if (isReady) return;
     stream = new PassThrough();
-    // The reader of the stream gets the error, too. Without a listener, a client that leaves early would end the process.
+    // The reader of the stream handles the error. Without this listener, it would also end the process when a client
+    // disconnects early.
     stream.on("error", () => {});
     for (const piece of first) stream.write(piece);
     onReady(stream);

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, createServer as createSocketServer, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 
-/** The behaviour of a hostile server on a connection, after it has received a request. */
+/** What a hostile server does on a connection after the first bytes of a request. */
 export type Hostility = (socket: Socket) => void;
 
 /** A hostile server on a free port on loopback. */
@@ -51,7 +51,7 @@ const largeHeaders = (bytes: number): string[] =>
   Array.from({ length: Math.ceil(bytes / 4000) }, (_, index) => `x-large-${index}: ${"a".repeat(4000)}`);
 const validInvokeBody = '{"result":{"text":"hello"}}';
 
-/** Hostile behaviours by name. Each does harm with a single response. */
+/** Hostile behaviours by name. A single response is enough to harm a careless client. */
 export const hostilities = {
   "never answers": () => {},
   "closes at once": (socket) => void socket.end(),
@@ -112,7 +112,7 @@ export const hostilities = {
   ),
 } as const satisfies Record<string, Hostility>;
 
-/** Starts a server that behaves in this hostile way on every request. */
+/** Starts a server that behaves in this hostile way on every connection. */
 export async function startHostile(hostility: Hostility): Promise<HostileServer> {
   const sockets = new Set<Socket>();
   const server = createSocketServer((socket) => {

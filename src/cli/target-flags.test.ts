@@ -33,6 +33,7 @@ describe("a target from flags and environment", () => {
       listen: "127.0.0.1:0",
       publicUrl: "https://tunnel.example/hook",
       isReachabilityPromised: true,
+      sources: null,
     });
     expect(() => readTarget({ ...far, receiverListen: "8080" }, {})).toThrow(/^--receiver-listen: must be HOST:PORT/);
     expect(() => readTarget({ ...far, receiverUrl: "ftp://x" }, {})).toThrow(/^--receiver-url: /);

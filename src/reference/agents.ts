@@ -178,6 +178,7 @@ export const agentsByRole = {
   multiByte: "polyglot",
   slow: "sleeper",
   timingOut: "stuck",
+  timingOutByDefault: "stuck",
   failing: "crasher",
   failingInStream: "breaker",
   overloaded: "full",

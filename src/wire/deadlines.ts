@@ -29,6 +29,12 @@ export const tighterDeadlines = (
   exchangeMs: Math.min(standing.exchangeMs, exchangeMs ?? Infinity),
 });
 
+/** Extends deadlines so that the head of the response may take `minHeadMs`. */
+export const deadlinesWithHead = (deadlines: Deadlines, minHeadMs: number): Deadlines =>
+  minHeadMs <= deadlines.headMs
+    ? deadlines
+    : { ...deadlines, headMs: minHeadMs, exchangeMs: Math.max(deadlines.exchangeMs, minHeadMs + deadlines.silenceMs) };
+
 export type DeadlineWatch = ReturnType<typeof watchDeadlines>;
 
 /**

@@ -14,6 +14,7 @@ import {
   tooManyInterim,
   maxInterimResponses,
   defaultDeadlines,
+  deadlinesWithHead,
   tighterDeadlines,
   type DeadlineWatch,
   watchDeadlines,
@@ -34,6 +35,8 @@ export interface OutgoingRequest {
   readonly pace?: Pace;
   /** Shorter deadlines for this request. A deadline that is longer than that of the transport has no effect. */
   readonly deadlines?: Partial<Deadlines>;
+  /** Time that the response head may take at least, whatever the deadlines, in milliseconds. */
+  readonly minHeadMs?: number;
   /** Called after each event of a stream, with the events so far. If it returns `true`, the harness closes the connection. */
   readonly closeWhen?: (events: readonly StreamEvent[]) => boolean;
   /** When the harness closes a stream that the server leaves open after its final event. Absent: at a deadline. */
@@ -139,7 +142,8 @@ export function openTransport(options: TransportOptions): Transport {
   return {
     open: (outgoing) => {
       count += 1;
-      const deadlines = tighterDeadlines(defaults, outgoing.deadlines ?? {});
+      const tight = tighterDeadlines(defaults, outgoing.deadlines ?? {});
+      const deadlines = deadlinesWithHead(tight, outgoing.minHeadMs ?? 0);
       return openExchange(`x${count}`, outgoing, deadlines, dispatchers.of(outgoing.url), {
         ...options,
         ...tracker,

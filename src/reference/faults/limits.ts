@@ -279,6 +279,15 @@ export const scopeFaults = faults("Limits / Scope of limits", {
   "slot-back-with-the-head": fault("LIM-18", "A stream frees its slot when its head is sent.").by((base) => ({
     releasesSlot: (event, head) => (event === "head" && head.endpoint === "stream") || base.releasesSlot(event, head),
   })),
+  "default-timeout-of-ten-seconds": fault("LIM-27", "An agent times out after 10 seconds by default.").by(() => ({
+    timeoutMs: () => 10_000,
+  })),
+  "default-timeout-of-80-seconds": fault("LIM-27", "An agent times out after 80 seconds by default.").by(() => ({
+    timeoutMs: () => 80_000,
+  })),
+  "no-default-timeout": fault("LIM-27", "An agent has no timeout by default.").by(() => ({
+    timeoutMs: () => Number.POSITIVE_INFINITY,
+  })),
   "tokens-not-limited": fault("LIM-19", "The month's tokens are not limited.").by(() => ({ needsTokens: () => false })),
   "tokens-not-limited-in-streams": fault("LIM-19", "Streams are admitted once the month's tokens are used up.").by(
     (base) => ({ needsTokens: (endpoint) => endpoint !== "stream" && base.needsTokens(endpoint) }),

@@ -48,6 +48,8 @@ export interface SendOptions {
   /** Takes the path as relative to the origin, and not to the base URL. */
   readonly fromOrigin?: boolean;
   readonly deadlines?: Partial<Deadlines>;
+  /** Time that the response head may take at least, whatever the deadlines, in milliseconds. */
+  readonly minHeadMs?: number;
   /** The limit that the probe has used up before this request. Recorded with the exchange. */
   readonly keyState?: KeyState;
   /**
@@ -302,6 +304,7 @@ function admit(shared: SharedClientState, key: TargetKey, call: ClientRequest): 
     // If the whole target has become slow, requests get the default deadlines. If only one endpoint has timed out, its
     // requests get shorter ones.
     deadlines: { ...(pacer.slowdown.isSlow() ? {} : guard.timeouts.deadlinesFor(method, path)), ...options.deadlines },
+    ...(options.minHeadMs === undefined ? {} : { minHeadMs: options.minHeadMs }),
     closing: { isLast: isLastEvent, ...guard.timeouts.streamCloseTimeout() },
     ...(options.closeWhen === undefined ? {} : { closeWhen: options.closeWhen }),
   };

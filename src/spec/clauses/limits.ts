@@ -61,4 +61,9 @@ export const limitClauses = {
     "One key is one allowance, however its header is written: the rate is per API key, and the key is the same.",
   ),
   "LIM-26": gap(`${scope} 1`, "Whether errors such as 400 and 404 use up the allowance is not stated."),
+  "LIM-27": must(
+    `${scope} 4`,
+    "An agent that takes longer than 30 seconds, and whose file sets no timeout, is ended by the default timeout of 30 seconds.",
+    { since: "1.2" },
+  ),
 } as const satisfies ClauseTable;

@@ -69,7 +69,7 @@ export const limitSections: readonly Section[] = [
       }),
       stated("3", "429 with the error body", "LIM-12", "ERR-8", "ERR-9", "HDR-17", "HDR-19"),
       stated("3", "`retry_after` seconds", "LIM-13", "LIM-14", "HDR-18", "ERR-8"),
-      stated("4", "defaults of timeout and memory", "LIM-21", "CFG-9"),
+      stated("4", "defaults of timeout and memory", "LIM-21", "LIM-27", "CFG-9"),
       stated("5", "not shown: a fixed or rolling hour", "LIM-15"),
       stated("6", "not shown: largest body, longest query", "LIM-22"),
       stated("7", "not shown: longest stream", "SSE-32"),

@@ -146,8 +146,8 @@ function agentOfEvent(deliveries: readonly Delivery[], event: TriggeredEvent["ev
   return agents.find((agent): agent is string => typeof agent === "string" && isSegment(agent)) ?? null;
 }
 
-const isSlow = (agent: string, { agents: { slow, slowStreaming, timingOut } }: Target): boolean =>
-  [slow, slowStreaming, timingOut].includes(agent);
+const isSlow = (agent: string, { agents: { slow, slowStreaming, timingOut, timingOutByDefault } }: Target): boolean =>
+  [slow, slowStreaming, timingOut, timingOutByDefault].includes(agent);
 
 async function failureOf(call: () => Promise<void>): Promise<string | null> {
   try {

@@ -206,8 +206,9 @@ export const oneAgentKeyTried = probe(
 
 /** Returns an agent outside the key's restriction, preferably one that answers; `undefined` if none is known. */
 function otherAgent({ target: { agents }, discovery }: ProbeContext, allowed: readonly string[]): string | undefined {
-  const unsuitable = [agents.slow, agents.slowStreaming, agents.timingOut, agents.failing, agents.failingInStream];
-  const avoided = [...unsuitable, agents.overloaded, agents.unhealthy, agents.webhooked, ...allowed];
+  const slow = [agents.slow, agents.slowStreaming, agents.timingOut, agents.timingOutByDefault];
+  const failing = [agents.failing, agents.failingInStream];
+  const avoided = [...slow, ...failing, agents.overloaded, agents.unhealthy, agents.webhooked, ...allowed];
   const named = [agents.answering, agents.streaming, agents.remembering, agents.degraded];
   return [...named, ...agentIds(bodyJson(discovery.listing))].find((id) => id !== undefined && !avoided.includes(id));
 }

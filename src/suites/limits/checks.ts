@@ -20,6 +20,7 @@ import { headerNames } from "../../spec/headers.ts";
 import { isSameWindow } from "../shared/compare-samples.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { countingChecks } from "./counting.ts";
+import { defaultTimeoutCheck } from "./default-timeout.ts";
 import { everyEndpointCheck } from "./every-endpoint.ts";
 import { healthBurstCheck } from "./health-burst.ts";
 import { hourExhausted, type HourExhausted } from "./hour-probe.ts";
@@ -325,6 +326,7 @@ export const limits = suite("Limits", [
   ...passiveCountingChecks,
   ...slotChecks,
   timedOutSlotsCheck,
+  defaultTimeoutCheck,
   ...spareKeyChecks,
   ...quotaChecks,
 ]);

@@ -1,0 +1,103 @@
+import { getPath } from "../../base/json.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, exempt, type Finding, holds, unproven } from "../../run/judge/finding.ts";
+import { probe } from "../../run/probe.ts";
+import { need, WaitRefused } from "../../run/skip-reason.ts";
+import { defaultQuery } from "../../run/discovery/answering-agent.ts";
+import { roleAssignmentOf, type Target } from "../../target/target.ts";
+import { codeOf, describeStatus, fieldsOf, hasStatus, isSuccess } from "../shared/response.ts";
+
+/**
+ * An invoke of an agent that takes longer than the default timeout, and bounds of its duration in milliseconds. They
+ * differ while the test clock is moved, and if nobody says whether agents use the test clock or real time.
+ */
+interface OverdueInvoke {
+  readonly exchange: Exchange;
+  readonly minMs: number;
+  readonly maxMs: number;
+}
+
+const defaultTimeoutSeconds = 30;
+/** A timeout that comes earlier is too short: the tolerance is 10 %, as for retries. */
+const minTimeoutMs = 0.9 * defaultTimeoutSeconds * 1000;
+/** From here on, the timeout is too long. Before it, a cold start or a queue may explain the time. */
+const maxTimeoutMs = 2 * defaultTimeoutSeconds * 1000;
+/** An execution that reports more seconds than this was not ended by the default timeout. */
+const maxExecutionSeconds = 1.2 * defaultTimeoutSeconds;
+
+/** How long to wait for a response. */
+const patienceMs = maxTimeoutMs + 5000;
+const clockStepMs = 5000;
+/** Real time for a response to arrive before the next step of the test clock, on a busy machine too. */
+const clockRestMs = 50;
+
+const requestCount = (target: Target): number => Number(roleAssignmentOf(target, "timingOutByDefault") !== null);
+
+const overdueInvoked = probe(
+  "an agent that takes longer than the default timeout is invoked",
+  {
+    requests: requestCount,
+    executions: requestCount,
+    waits: { mode: "reserved", seconds: (target) => (requestCount(target) * patienceMs) / 1000 },
+    stage: "exclusive",
+    since: "1.2",
+  },
+  async ({ client, target, time }): Promise<OverdueInvoke | null> => {
+    const assignment = roleAssignmentOf(target, "timingOutByDefault");
+    if (assignment === null) return null;
+    if (!time.canWait(patienceMs))
+      throw new WaitRefused({ why: "no time left", takes: "the default timeout takes up to 65 s" }, need("maxWaitMs"));
+    const options = { noRetry: true, ...(time.agentsFollow ? {} : { minHeadMs: patienceMs }) } as const;
+    const invoked = client.since("1.2").invoke(assignment, { query: defaultQuery }, options);
+    const ended = invoked.then((exchange) => ({
+      exchange,
+      movedMs: time.clockOffsetMs() - exchange.clockMs,
+      maxMovedMs: time.maxClockOffsetMs() - exchange.clockMs,
+    }));
+    const { exchange, movedMs, maxMovedMs } = await time.awaitAgent(ended, 2 * patienceMs, clockStepMs, clockRestMs);
+    const realMs = exchange.answer.endMs - exchange.sentMs;
+    return { exchange, minMs: realMs + (time.agentsFollow ? movedMs : 0), maxMs: realMs + maxMovedMs };
+  },
+);
+
+const expected = `a timeout after ${defaultTimeoutSeconds} s`;
+const secondsOf = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+
+/** Whether an error response names a timeout. Other failures may have another reason. */
+const namesTimeout = (exchange: Exchange): boolean =>
+  hasStatus(exchange, 408, 504) || /time.?(d.?)?out|deadline/i.test(codeOf(exchange) ?? "");
+
+/** Whether a gateway before the target may have ended the request: the response has no code of the interface. */
+const mayBeGateway = (exchange: Exchange): boolean =>
+  hasStatus(exchange, 408, 502, 503, 504) && codeOf(exchange) === null;
+
+function judgeSuccess({ exchange, minMs }: OverdueInvoke): Finding<never> {
+  const reported = getPath(fieldsOf(exchange, ["result", "metadata"]), "metadata", "execution_time");
+  const isTooLong = typeof reported === "number" ? reported > maxExecutionSeconds : minMs >= maxTimeoutMs;
+  return isTooLong && minMs >= minTimeoutMs
+    ? breach(expected, `${describeStatus(exchange)} after ${secondsOf(minMs)}`, exchange)
+    : unproven(`the agent answered after ${secondsOf(minMs)}, so it does not take longer than the timeout`);
+}
+
+/** Judges LIM-27. A cold start, a queue or a gateway must not look like another timeout. */
+export function judgeDefaultTimeout(overdue: OverdueInvoke | null): Finding<never> {
+  if (overdue === null)
+    return exempt("the target file names no agent for `agents.timingOutByDefault`, without a timeout of its own");
+  const { exchange, minMs, maxMs } = overdue;
+  if (isSuccess(exchange)) return judgeSuccess(overdue);
+  if (exchange.answer.kind === "unanswered")
+    return exchange.answer.reason === "silent" && minMs >= maxTimeoutMs
+      ? breach(expected, `no response within ${secondsOf(minMs)}`, exchange)
+      : unproven(`the invoke got no response: ${exchange.answer.detail}`);
+  if (mayBeGateway(exchange)) return unproven(`the response may be a gateway's (${describeStatus(exchange)})`);
+  if (!hasStatus(exchange, 408, 500, 502, 503, 504))
+    return unproven(`the execution did not fail as expected (${describeStatus(exchange)})`);
+  if (minMs >= maxTimeoutMs) return breach(expected, `one after ${secondsOf(minMs)}`, exchange);
+  if (maxMs >= minTimeoutMs) return holds();
+  return namesTimeout(exchange)
+    ? breach(expected, `one after ${secondsOf(maxMs)} (${describeStatus(exchange)})`, exchange)
+    : unproven(`the agent failed after ${secondsOf(maxMs)} (${describeStatus(exchange)}), perhaps for another reason`);
+}
+
+export const defaultTimeoutCheck: Check = check("LIM-27", overdueInvoked, judgeDefaultTimeout);

@@ -6,7 +6,7 @@ import type { SampleLine } from "../../src/load/engines/k6/lines.ts";
 import { bodyMismatches } from "../../src/rules/bodies/rules.ts";
 import { malformedHeaders } from "../../src/rules/limits/header-rules.ts";
 import { readRateLimitInfo } from "../../src/rules/limits/rate-limit-info.ts";
-import { shapeOf, tokensOf, tokensOfDone } from "../../src/rules/streams/sequence.ts";
+import { streamShapeOf, tokensOf, tokensOfDone } from "../../src/rules/streams/sequence.ts";
 import { readEvents, type StreamEvent } from "./sse.ts";
 import { rateLimitHeaders } from "../../src/spec/headers.ts";
 
@@ -99,5 +99,5 @@ function statusOf({ status, timings }: Response, isStream: boolean): number | nu
 
 function streamOf(response: Response, events: readonly StreamEvent[], hasLeft: boolean): SampleLine["stream"] {
   const ending = hasLeft ? "left" : response.status === 0 ? "cut" : "whole";
-  return { ...shapeOf(events), ending };
+  return { ...streamShapeOf(events), ending };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { tryParseJson } from "../../src/base/json.ts";
-import { shapeOf, tokensOf, tokensOfDone } from "../../src/rules/streams/sequence.ts";
+import { streamShapeOf, tokensOf, tokensOfDone } from "../../src/rules/streams/sequence.ts";
 import { isCompleteStream, readEvents } from "./sse.ts";
 
 const start = 'event: start\ndata: {"message":"hi"}\n\n';
@@ -47,7 +47,7 @@ describe("a stream", () => {
     { name: "goes on after its end", body: start + done + chunk(), whole: false },
     { name: "is empty", body: "", whole: false },
   ])("that $name is whole: $whole", ({ body, whole }) => {
-    expect(isCompleteStream(shapeOf(readEvents(body)))).toBe(whole);
+    expect(isCompleteStream(streamShapeOf(readEvents(body)))).toBe(whole);
   });
 
   it.each([
@@ -60,7 +60,7 @@ describe("a stream", () => {
     { indexes: [0, undefined], are: "broken" },
     { indexes: ["0", "1"], are: "broken" },
   ])("whose chunks have the indexes $indexes has them $are", ({ indexes, are }) => {
-    expect(shapeOf(readEvents(start + indexes.map((index) => chunk(index)).join("") + done)).indexes).toBe(are);
+    expect(streamShapeOf(readEvents(start + indexes.map((index) => chunk(index)).join("") + done)).indexes).toBe(are);
   });
 
   it("has its tokens at the end", () => {

@@ -3,8 +3,8 @@ import { alertClauses, keyClauses, usageClauses, webhookClauses } from "./clause
 import { authenticationClauses } from "./clauses/authentication.ts";
 import { configurationClauses, serviceClauses, requestClauses, versioningClauses } from "./clauses/service.ts";
 import { deliveryClauses } from "./clauses/deliveries.ts";
-import { callingClauses } from "./clauses/calling.ts";
-import { receivingClauses } from "./clauses/receiving.ts";
+import { clientClauses } from "./clauses/client.ts";
+import { receiverClauses } from "./clauses/receiver.ts";
 import { errorClauses } from "./clauses/errors.ts";
 import { healthClauses, invokeClauses, listingClauses, operationClauses } from "./clauses/agents.ts";
 import { headerClauses } from "./headers.ts";
@@ -23,8 +23,8 @@ export const clauses = {
   ...usageClauses,
   ...webhookClauses,
   ...deliveryClauses,
-  ...receivingClauses,
-  ...callingClauses,
+  ...receiverClauses,
+  ...clientClauses,
   ...alertClauses,
   ...keyClauses,
   ...operationClauses,

@@ -2,7 +2,7 @@ import type { KeyRole, Scenario } from "../scenarios.ts";
 import { type HistoryJudgement, type PossibleShapes, possibleShapes } from "../../rules/limits/admission/judge.ts";
 import {
   judgeByClocks,
-  endsRefused,
+  noAdmissionAfterLastRefusal,
   slotReleaseMs,
   toleranceMs,
   type KeyHistory,
@@ -126,7 +126,7 @@ function tokensMayBeExhausted(sent: readonly SampledRequest[], { isFresh, limits
   const admitted = sent.filter((each) => isAgentCall(each) && isAdmitted(each));
   const tokens = admitted.reduce((sum, each) => sum + (each.tokens ?? maxTokens), 0);
   if (isFresh && tokens < (limits.tokensPerMonth ?? Infinity)) return false;
-  return endsRefused(sent, admitted);
+  return noAdmissionAfterLastRefusal(sent, admitted);
 }
 
 /** Describes a request in one line, with its times in seconds of the target's clock since the first request. */

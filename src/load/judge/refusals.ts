@@ -3,7 +3,7 @@ import { sumOf } from "../../base/numbers.ts";
 import { countBelow, countUpTo, sortedBy } from "../../base/sorted.ts";
 import { quantile } from "../../base/statistics/quantile.ts";
 import { formatCount } from "../../base/text.ts";
-import { slotsExplain } from "../../rules/limits/admission/slots.ts";
+import { createSlotTest } from "../../rules/limits/admission/slots.ts";
 import {
   describeAdmission,
   describeEarlyRefusal,
@@ -219,7 +219,7 @@ export function cannotBeConcurrency({ main, second, limits }: LoadFacts): (refus
 
 function notForSlotsOf(use: KeyFacts, concurrent: number): (refusal: SampledRequest) => boolean {
   const decisions = new Map(use.history.decisions.map((decision) => [decision.id, decision]));
-  const explains = slotsExplain(use.history, concurrent, use.options, new Set());
+  const explains = createSlotTest(use.history, concurrent, use.options, new Set());
   const starts = sortedBy(use.samples, ({ sentMs }) => sentMs);
   const ends = sortedBy(use.samples, ({ headMs }) => headMs);
   return (refusal) => {

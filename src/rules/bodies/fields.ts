@@ -17,7 +17,7 @@ import { hasZone, isTimestamp } from "./timestamps.ts";
 const isString = (value: unknown): value is string => typeof value === "string";
 const utc = /(?:Z|[+-]00(?::?00)?)$/i;
 
-/** The types of fields. Each has a name for messages, and a test of values. */
+/** For each type of field, its name in messages and a function that tests a value. */
 const types: Readonly<Record<FieldType, readonly [called: string, has: (value: unknown) => boolean]>> = {
   string: ["a string", isString],
   integer: ["a whole number", (value) => Number.isInteger(value)],
@@ -58,8 +58,8 @@ function within({ name, value }: FoundValue, step: string): FoundValue[] {
 }
 
 /**
- * Whether some parent of the row's field is not an object or array, as it should be. Another clause judges the parent,
- * so the row does not apply.
+ * Whether some parent of a field is not the object or array that it should be. The row of the field then does not
+ * apply, because another clause judges the parent.
  */
 function hasWrongParent(root: unknown, path: string): boolean {
   let value = root;
@@ -89,8 +89,8 @@ function judgeRow(row: FieldRow, root: unknown): Mismatch | null | undefined {
 }
 
 /**
- * Creates a quick test of one row of a field table. The test allocates nothing, because every response under load is
- * tested. If it returns false, {@link fieldMismatch} finds the mismatch, or that the row does not apply.
+ * Creates a quick test of one row of a field table. It allocates nothing, because every response under load is tested.
+ * If the test returns false, {@link fieldMismatch} finds the mismatch, or finds that the row does not apply.
  */
 export function compileFieldTest({ path, type, isRequired, oneOf }: FieldRow): (root: unknown) => boolean {
   const steps = stepsOfPath(path);
@@ -109,9 +109,9 @@ export function compileFieldTest({ path, type, isRequired, oneOf }: FieldRow): (
 }
 
 /**
- * Judges an object by the table rows of one clause. Returns `undefined` if no row applies, because a parent object is
- * absent or has another type, which another clause judges. If `root` is no object, only the first row of the table
- * fails.
+ * Judges an object by the rows of a table that one clause states. Returns `undefined` if no row applies: a parent
+ * object is absent or has another type, which another clause judges. If `root` is no object, only the first row of the
+ * table fails.
  */
 export function fieldMismatch(table: FieldTableName, clause: ClauseId, root: unknown): Mismatch | null | undefined {
   const rows = rowsOf(table, clause);
@@ -129,8 +129,8 @@ export function optionalFieldMismatch(table: FieldTableName, clause: ClauseId, r
 }
 
 /**
- * Returns the first negative quantity. Quantities are the numbers for which the table gives a unit but no range.
- * Returns `undefined` if there is no such number.
+ * Returns a mismatch for the first negative quantity, and `null` if none is negative. Quantities are the numbers for
+ * which the table gives a unit but no range. Returns `undefined` if there are no quantities.
  */
 export function negativeQuantity(table: FieldTableName, root: unknown): Mismatch | null | undefined {
   const quantities = (fieldTableOf(table).fields ?? [])

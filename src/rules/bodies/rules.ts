@@ -24,7 +24,7 @@ import { compileFieldTest, fieldMismatch } from "./fields.ts";
 /** An endpoint to which load is sent. */
 export type LoadedEndpoint = "invoke" | "stream" | "health" | "usage" | "list";
 
-/** The body of a response as a whole, and its declared content type. */
+/** A response whose whole body and content type are judged. */
 export interface ResponseBody extends ErrorResponse {
   readonly endpoint: LoadedEndpoint;
   readonly status: number;
@@ -33,24 +33,27 @@ export interface ResponseBody extends ErrorResponse {
   readonly contentType: string | null;
 }
 
-/** A rule that each response must follow on its own. */
+/** A rule about the body of each response. */
 export interface BodyRule {
   readonly clause: ClauseId;
   /** Whether the clause covers responses of this endpoint with this status. */
   readonly appliesTo: (endpoint: LoadedEndpoint, status: number) => boolean;
   /** Returns the mismatch, `null` if the response follows the rule, `undefined` if the rule does not apply. */
-  readonly judge: (answer: ResponseBody) => Mismatch | null | undefined;
+  readonly judge: (response: ResponseBody) => Mismatch | null | undefined;
 }
 
 const isError = (status: number): boolean => errorStatuses.includes(status);
 
-/** Whether a response has a body to judge. A successful stream has none: other rules judge its events one by one. */
+/**
+ * Whether a response has a body to judge as a whole. A successful stream has none, because other rules judge its
+ * events.
+ */
 const isBody = (endpoint: LoadedEndpoint, status: number): boolean =>
   (status === 200 && endpoint !== "stream") || isError(status);
 
 const jsonType = /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
-/** Whether a `Content-Type` permits a JSON body. An absent `Content-Type` permits it, too. */
+/** Whether a body with this `Content-Type` may be JSON. It may also be if the header is absent. */
 export const mayBeJson = (contentType: string | null): boolean => contentType === null || jsonType.test(contentType);
 
 const isJson: BodyRule = {
@@ -74,8 +77,8 @@ const isDeclared: BodyRule = {
   },
 };
 
-/** Whether an error status comes with a health report, which the document allows. */
-const isReport = ({ endpoint, json }: ResponseBody): boolean =>
+/** Whether a response with an error status is a health report, which the document allows. */
+const isHealthReport = ({ endpoint, json }: ResponseBody): boolean =>
   endpoint === "health" &&
   (isObject(getPath(json, "checks")) || healthStatuses.some((each) => each === getPath(json, "status")));
 
@@ -86,16 +89,16 @@ const ofErrors = (
 ): BodyRule => ({
   clause,
   appliesTo: (endpoint, status) => isError(status) && speaksOf(endpoint, status),
-  // A body that is not JSON breaks SVC-1 (bodies are JSON), and is not reported a second time here.
-  judge: (answer) =>
-    isReport(answer) || (answer.json === undefined && answer.text !== "") ? undefined : judge(answer),
+  // A body that is not JSON breaks SVC-1 (bodies are JSON), and is not reported again here.
+  judge: (response) =>
+    isHealthReport(response) || (response.json === undefined && response.text !== "") ? undefined : judge(response),
 });
 
-/** Makes a rule skip error bodies without the field `error`: ERR-2, ERR-3 or ERR-4 already reports such a body. */
-const inError =
+/** Makes a rule skip bodies without an `error` object, which break ERR-2, ERR-3 or ERR-4 instead. */
+const onlyWithErrorObject =
   (judge: BodyRule["judge"]): BodyRule["judge"] =>
-  (answer) =>
-    errorIn(answer) === null ? undefined : judge(answer);
+  (response) =>
+    errorIn(response) === null ? undefined : judge(response);
 
 const isLimit: BodyRule["appliesTo"] = (_, status) => status === 429;
 
@@ -103,20 +106,20 @@ const errorRules: readonly BodyRule[] = [
   ofErrors("ERR-2", formMismatch, (endpoint) => endpoint === "invoke"),
   ofErrors("ERR-3", formMismatch, (endpoint) => endpoint === "stream"),
   ofErrors("ERR-4", formMismatch, (endpoint) => endpoint !== "invoke" && endpoint !== "stream"),
-  ofErrors("ERR-5", inError(textMismatch)),
-  ofErrors("ERR-6", (answer) => (isOf(answer, "form-a") ? statusMismatch(answer) : null)),
-  ofErrors("ERR-7", (answer) => (isOf(answer, "form-b") ? detailsMismatch(answer) : null)),
-  ofErrors("ERR-8", inError(retryAfterMismatch), isLimit),
-  ofErrors("ERR-9", inError(limitCodeMismatch), isLimit),
+  ofErrors("ERR-5", onlyWithErrorObject(textMismatch)),
+  ofErrors("ERR-6", (response) => (isOf(response, "form-a") ? statusMismatch(response) : null)),
+  ofErrors("ERR-7", (response) => (isOf(response, "form-b") ? detailsMismatch(response) : null)),
+  ofErrors("ERR-8", onlyWithErrorObject(retryAfterMismatch), isLimit),
+  ofErrors("ERR-9", onlyWithErrorObject(limitCodeMismatch), isLimit),
   ofErrors("ERR-10", codeStatusMismatch),
 ];
 
-function isOf(answer: ResponseBody, form: "form-a" | "form-b"): boolean {
-  const found = formIn(answer);
+function isOf(response: ResponseBody, form: "form-a" | "form-b"): boolean {
+  const found = formIn(response);
   return found === form || found === "both";
 }
 
-/** Creates the rule that a response with status 200 has the fields that one clause requires. */
+/** Creates the rule that a response with status 200 has the fields of one clause. */
 function fieldsOf(table: FieldTableName & LoadedEndpoint, clause: ClauseId): BodyRule {
   const tests = rowsOf(table, clause).map(compileFieldTest);
   return {
@@ -156,7 +159,7 @@ export interface BodyMismatch extends Mismatch {
   readonly clause: ClauseId;
 }
 
-/** The rules that apply to each endpoint and status, computed when first needed. */
+/** The rules for each endpoint and status, computed at first use. */
 const rulesByEndpoint: Partial<Record<LoadedEndpoint, Map<number, readonly BodyRule[]>>> = {};
 
 function rulesFor(endpoint: LoadedEndpoint, status: number): readonly BodyRule[] {
@@ -169,10 +172,10 @@ function rulesFor(endpoint: LoadedEndpoint, status: number): readonly BodyRule[]
 const noMismatches: readonly BodyMismatch[] = [];
 
 /**
- * The response that was judged last, and its mismatches. Thousands of refusals have the same body, which is then judged
+ * The last judged response and its mismatches. Under load, thousands of refusals have the same body, which is judged
  * only once.
  */
-let last: { readonly answer: ResponseBody; readonly flaws: readonly BodyMismatch[] } | null = null;
+let last: { readonly response: ResponseBody; readonly flaws: readonly BodyMismatch[] } | null = null;
 
 const isAlike = (one: ResponseBody, other: ResponseBody): boolean =>
   one.text === other.text &&
@@ -181,13 +184,13 @@ const isAlike = (one: ResponseBody, other: ResponseBody): boolean =>
   one.contentType === other.contentType;
 
 /** Returns every mismatch of one response. */
-export function bodyMismatches(answer: ResponseBody): readonly BodyMismatch[] {
-  if (last !== null && isAlike(last.answer, answer)) return last.flaws;
+export function bodyMismatches(response: ResponseBody): readonly BodyMismatch[] {
+  if (last !== null && isAlike(last.response, response)) return last.flaws;
   let flaws = noMismatches;
-  rulesFor(answer.endpoint, answer.status).forEach((rule) => {
-    const wrong = rule.judge(answer);
+  rulesFor(response.endpoint, response.status).forEach((rule) => {
+    const wrong = rule.judge(response);
     if (wrong !== null && wrong !== undefined) flaws = [...flaws, { clause: rule.clause, ...wrong }];
   });
-  last = { answer, flaws };
+  last = { response, flaws };
   return flaws;
 }

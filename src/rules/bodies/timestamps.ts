@@ -3,8 +3,8 @@ const extended =
 const basic = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(?:(\d{2})(?:[.,]\d+)?)?(Z|[+-]\d{2}(?:\d{2})?)?$/i;
 
 /**
- * Whether a text is an ISO 8601 date, or date and time, in the extended or the basic form, and the day exists. The zone
- * is optional, because the document asks for UTC only for some fields.
+ * Whether a text is an ISO 8601 date, or date and time, in the extended or the basic form, and such a day exists. The
+ * zone is optional, because the document asks for UTC in some fields only.
  */
 export function isTimestamp(text: string): boolean {
   const found = extended.exec(text) ?? basic.exec(text);
@@ -20,7 +20,7 @@ export function isTimestamp(text: string): boolean {
   );
 }
 
-/** Whether a timestamp with a time of day names its zone. */
+/** Whether a timestamp with a time of day names its time zone. */
 export const hasZone = (text: string): boolean => (extended.exec(text) ?? basic.exec(text))?.[7] !== undefined;
 
 /**

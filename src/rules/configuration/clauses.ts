@@ -1,12 +1,12 @@
 import type { ClauseId } from "../../spec/clauses.ts";
 import type { ValuePath } from "../../base/source/source.ts";
 
-/** Ids of the clauses that bind a configuration file. */
+/** Ids of the clauses about a configuration file. */
 export type FileClause = Extract<ClauseId, `CFG-${number}`>;
 
 /**
- * For each path in the file, the clause that the value there must follow. More specific paths come first, and the first
- * match counts. A `#` stands for an index or for any name.
+ * The clause for each path in the file. The first match counts, so more specific paths come first. A `#` stands for an
+ * index or for any name.
  */
 const clauseByPath: readonly (readonly [string, FileClause])[] = [
   ["agent_architecture.entrypoints.#.file", "CFG-11"],
@@ -27,9 +27,7 @@ const clauseByPath: readonly (readonly [string, FileClause])[] = [
   ["webhooks", "CFG-10"],
 ];
 
-/**
- * Returns the clause that a value of the file must follow. Other paths belong to CFG-1 (the fields of the file itself).
- */
+/** Returns the clause for a value of the file. Paths without a row belong to CFG-1 (the fields of the file itself). */
 export function clauseAt(path: ValuePath): FileClause {
   const found = clauseByPath.find(([pattern]) => startsWith(path, pattern.split(".")));
   return found === undefined ? "CFG-1" : found[1];
@@ -39,10 +37,10 @@ const startsWith = (path: ValuePath, pattern: readonly string[]): boolean =>
   path.length >= pattern.length && pattern.every((step, at) => step === "#" || step === String(path[at]));
 
 /**
- * For each clause, the path whose value must be right before the clause can be judged. Example: without entrypoints, no
- * tag can be judged. A clause without a row can be judged in every file that holds an object.
+ * For each clause, the path whose value must be right before the clause can be judged: without entrypoints, no tag can
+ * be. A clause without a row can be judged in every file that is an object.
  */
-const containers: Partial<Readonly<Record<FileClause, ValuePath>>> = {
+const requiredPaths: Partial<Readonly<Record<FileClause, ValuePath>>> = {
   "CFG-2": ["agent_architecture"],
   "CFG-11": ["agent_architecture", "entrypoints"],
   "CFG-12": ["agent_architecture", "entrypoints"],
@@ -51,7 +49,7 @@ const containers: Partial<Readonly<Record<FileClause, ValuePath>>> = {
 };
 
 /** Returns the paths that must be right before a clause can be judged, the outermost first. */
-export function containersOf(clause: FileClause): readonly ValuePath[] {
-  const innermost = clause === "CFG-1" ? null : (containers[clause] ?? []);
+export function requiredPathsOf(clause: FileClause): readonly ValuePath[] {
+  const innermost = clause === "CFG-1" ? null : (requiredPaths[clause] ?? []);
   return innermost === null ? [] : [...innermost, ""].map((_, length) => innermost.slice(0, length));
 }

@@ -1,7 +1,7 @@
 import type { ValuePath } from "../../base/source/source.ts";
 import type { FileClause } from "./clauses.ts";
 
-/** The result of one check of a file. A clause that is broken in several places has a result for each. */
+/** Result of one check of a file. If a file breaks a clause in several places, each has a result. */
 export type FileFinding = {
   readonly check: string;
   readonly clause: FileClause;
@@ -26,8 +26,8 @@ export function formatPath(path: ValuePath): string {
 }
 
 /**
- * Formats a value for a finding, in at most 60 characters. Objects and arrays are only named: they may contain secrets,
- * such as the value of a header.
+ * Formats a value for a finding, in at most 60 characters. Only the type of an object or array is shown, because it may
+ * contain secrets, such as the value of a header.
  */
 export function preview(value: unknown): string {
   if (value === undefined) return "missing";
@@ -36,5 +36,5 @@ export function preview(value: unknown): string {
   return written.length <= 60 ? written : `${written.slice(0, 57)}…`;
 }
 
-/** Names the type of a value that may be a secret. */
+/** Returns the type of a value that may be a secret. */
 export const typeName = (value: unknown): string => (typeof value === "object" ? preview(value) : `a ${typeof value}`);

@@ -1,12 +1,12 @@
 import type { z } from "zod";
 
 import type { Source, ValuePath } from "../../base/source/source.ts";
-import { clauseAt, containersOf, type FileClause } from "./clauses.ts";
+import { clauseAt, requiredPathsOf, type FileClause } from "./clauses.ts";
 import { type Breach, type FileFinding, formatPath, preview, typeName } from "./finding.ts";
 import { notesOn } from "./notes.ts";
 import { agentConfigurationSchema } from "./schema.ts";
 
-/** Clauses of the document that can be judged from a configuration file alone. */
+/** The clauses that a configuration file alone can break. */
 const judgedClauses = [
   "CFG-1",
   "CFG-2",
@@ -35,7 +35,7 @@ function statedFindings(clause: FileClause, breaches: readonly Breach[]): FileFi
   const check = { check: clause, clause, level: "must" } as const;
   const own = breaches.filter(({ path }) => clauseAt(path) === clause);
   if (own.length > 0) return own.map((breach) => ({ ...check, kind: "breach", ...breach }));
-  const missing = breaches.find(({ path }) => containersOf(clause).some((each) => isSame(path, each)));
+  const missing = breaches.find(({ path }) => requiredPathsOf(clause).some((each) => isSame(path, each)));
   if (missing === undefined) return [{ ...check, kind: "holds" }];
   return [{ ...check, kind: "skipped", reason: `${formatPath(missing.path)} is ${missing.actual}` }];
 }
@@ -44,14 +44,14 @@ const isSame = (one: ValuePath, other: ValuePath): boolean =>
   one.length === other.length && one.every((step, at) => step === other[at]);
 
 function breachOf(issue: z.core.$ZodIssue): Breach {
-  // For an invalid name in an object, zod nests the real issue in the one that it reports.
+  // For an invalid name in an object, zod puts the issue itself inside the issue that it reports.
   const [inner = issue] = issue.code === "invalid_key" ? issue.issues : [];
-  const actual = issue.code === "invalid_key" ? preview(issue.path.at(-1)) : shown(issue);
+  const actual = issue.code === "invalid_key" ? preview(issue.path.at(-1)) : formatIssueValue(issue);
   return { path: issue.path, expected: `${formatPath(issue.path)}: ${inner.message}`, actual };
 }
 
-/** Shows a value that breaks a clause. Values of variables and of headers are not shown, because they may be secrets. */
-function shown({ path, input }: z.core.$ZodIssue): string {
+/** Formats a value that breaks a clause. Values of variables and headers are left out, because they may be secrets. */
+function formatIssueValue({ path, input }: z.core.$ZodIssue): string {
   const isSecret = path[0] === "env_vars" || path.includes("headers");
   return isSecret && input !== undefined ? typeName(input) : preview(input);
 }

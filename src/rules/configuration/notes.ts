@@ -8,8 +8,8 @@ import type { agentConfigurationSchema } from "./schema.ts";
 type AgentConfiguration = z.output<typeof agentConfigurationSchema>;
 
 /**
- * An advisory check: it finds values that the document does not forbid, but that contradict the plain meaning of their
- * field.
+ * An advisory check of a file. It finds values that the document does not forbid, but that contradict the plain meaning
+ * of their field.
  */
 interface NoteCheck {
   readonly check: string;
@@ -21,11 +21,14 @@ const noteChecks: readonly NoteCheck[] = [
   { check: "CFG-9/positive", clause: "CFG-9", find: timeoutsWithoutTime },
   { check: "CFG-11/complete", clause: "CFG-11", find: incompleteEntrypoints },
   { check: "CFG-11/distinct", clause: "CFG-11", find: repeatedTags },
-  { check: "CFG-12", clause: "CFG-12", find: tagsNearStream },
+  { check: "CFG-12", clause: "CFG-12", find: tagsAlmostStreaming },
   { check: "CFG-13/events", clause: "CFG-13", find: endpointsWithoutEvents },
 ];
 
-/** Returns the findings of all advisory checks. `file` is `null` if it breaks a sentence of the document. */
+/**
+ * Returns the findings of all advisory checks.
+ * @param file `null` if the file breaks a sentence of the document, so that these checks do not apply
+ */
 export const notesOn = (file: AgentConfiguration | null): FileFinding[] =>
   noteChecks.flatMap(({ check, clause, find }): FileFinding[] => {
     const head = { check, clause, level: "advisory" } as const;
@@ -38,7 +41,7 @@ export const notesOn = (file: AgentConfiguration | null): FileFinding[] =>
 
 const entrypointPath = ["agent_architecture", "entrypoints"] as const;
 
-/** Creates a breach. Its expectation names the path, because a file may have several such values. */
+/** Creates a breach whose expectation names the path, because a file may have several such values. */
 const breach = (path: Breach["path"], expected: string, actual: unknown): Breach => ({
   path,
   expected: `${formatPath(path)}: ${expected}`,
@@ -69,16 +72,16 @@ function repeatedTags({ agent_architecture }: AgentConfiguration): readonly Brea
   );
 }
 
-/** Matches a name that ends in a word for streaming, such as `chat-Stream` or `chat_streaming`. */
-const nearStream = /(^|[^a-z])stream(ing|ed)?$/i;
+/** Matches a name that ends in a form of "stream" other than `_stream`, such as `chat-Stream` or `chat_streaming`. */
+const almostStreamSuffix = /(^|[^a-z])stream(ing|ed)?$/i;
 
 /**
  * Finds entrypoints that seem to stream, by their tag or by the name of their function, although their tag does not end
  * in `_stream`.
  */
-function tagsNearStream({ agent_architecture }: AgentConfiguration): readonly Breach[] {
+function tagsAlmostStreaming({ agent_architecture }: AgentConfiguration): readonly Breach[] {
   return agent_architecture.entrypoints.flatMap(({ tag, module }, index) => {
-    const saysStream = nearStream.test(tag) || tag.endsWith("Stream") || module?.endsWith("_stream") === true;
+    const saysStream = almostStreamSuffix.test(tag) || tag.endsWith("Stream") || module?.endsWith("_stream") === true;
     if (tag.endsWith("_stream") || !saysStream) return [];
     return [breach([...entrypointPath, index, "tag"], "a tag that ends in _stream, if this entrypoint streams", tag)];
   });

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { webhookEvents } from "../../spec/events.ts";
 import { hasZone, isTimestamp } from "../bodies/timestamps.ts";
 
-// Each error message of this schema completes the sentence "expected …", as "a string" does.
+// Error messages in this file complete the sentence "expected …".
 
 const text = z.string("a string");
 const object = "an object";
@@ -14,7 +14,7 @@ const createdAt = z
   .regex(/^[\d-]{8,10}([Tt ][\d:.,]+)?$/, { error: localTime, abort: true })
   .refine((written) => isTimestamp(written) && !hasZone(written), localTime);
 
-// The document gives the unit of this field but no type, so a number in a string is accepted, too.
+// The document gives the unit of this field but no type, so a string with a number passes, too.
 const seconds = z.union([z.number(), z.string().regex(/^\d+(\.\d+)?$/)], "a number of seconds");
 
 const memory = z
@@ -65,8 +65,8 @@ const entrypoint = z.looseObject(
 );
 
 /**
- * The schema of an agent configuration file. It refuses what breaks a sentence of the document, and nothing else. An
- * optional field may be `null`. Source: Resources, "Agent configuration (file)".
+ * The schema of an agent configuration file. It rejects exactly the files that break a sentence of the document.
+ * Optional fields may be `null`. Source: Resources, "Agent configuration (file)".
  */
 export const agentConfigurationSchema = z.looseObject(
   {

@@ -3,11 +3,11 @@ import type { KeyHistory } from "./key-history.ts";
 import { isMinuteLimit } from "./header-rules.ts";
 import { type RequestSample, isAdmitted, isRefused, isAgentCall } from "./sample.ts";
 
-/** The time between two samples on the target's clock, in seconds. */
+/** The time between two requests by the target's clock, in seconds. */
 export interface Elapsed {
-  /** The shortest time possible: from the first response to the second request. */
+  /** The shortest possible time: from the first response to the sending of the second request. */
   readonly min: number;
-  /** The longest time possible: from the first request to the second response. */
+  /** The longest possible time: from the sending of the first request to the second response. */
   readonly max: number;
 }
 
@@ -16,7 +16,7 @@ export interface ExhaustedWindowInput<S extends RequestSample> extends KeyHistor
   readonly elapsed: (from: S, to: S) => Elapsed;
 }
 
-/** A response that reported `Remaining: 0`, and the requests of its window that were admitted after it. */
+/** A request whose response reported `Remaining: 0`, and later requests that the same window admitted. */
 export interface AdmittedWhenExhausted<A> {
   readonly exhausted: A;
   readonly admitted: readonly A[];
@@ -27,16 +27,14 @@ export type ExhaustedWindowVerdict<A> =
   | { readonly kind: "broken"; readonly beyond: AdmittedWhenExhausted<A> }
   | { readonly kind: "not tested" };
 
-/**
- * Tolerances: whole seconds may be rounded up or down by one, and the clock of the server may be off by another second.
- */
+/** Tolerances: whole seconds may be rounded up or down by one, and the server's clock may be off by another second. */
 const roundingSeconds = 1;
 const slackSeconds = 2;
 
 /**
- * Judges HDR-19: once an admitted request's response reports `Remaining: 0`, no further request of that window is
- * admitted, whatever the burst. Requests of other windows or after the reset prove nothing. Nor do requests that a
- * window may have admitted because a refill, an ageing window or a failed request gave back allowance.
+ * Judges HDR-19: after an admitted request's response reports `Remaining: 0`, that window admits no further request,
+ * whatever the burst. Requests of other windows, or after the reset, prove nothing. Neither do requests for which the
+ * limiter may have given back a request: by a refill, by an old request that left, or for a failed request.
  */
 export function judgeExhausted<A extends RequestSample>(facts: ExhaustedWindowInput<A>): ExhaustedWindowVerdict<A> {
   const samples = facts.samples.toSorted((one, other) => one.sentMs - other.sentMs);
@@ -44,7 +42,7 @@ export function judgeExhausted<A extends RequestSample>(facts: ExhaustedWindowIn
   for (const [index, exhausted] of samples.entries()) {
     const window = windowOf(exhausted, facts.limits);
     if (window === null) continue;
-    const after = untilReset(exhausted, samples, index, facts);
+    const after = agentCallsUntilReset(exhausted, samples, index, facts);
     const admitted = after.filter((each) => isAdmitted(each) && isOfWindow(exhausted, each));
     if (admitted.length > 0) {
       const around = samplesAround(window, samples, index, facts);
@@ -70,21 +68,18 @@ interface ExhaustedWindow {
   readonly leftSeconds: number;
 }
 
-/**
- * Returns the published window that an admitted request exhausted according to its own headers. Returns `null` if it
- * exhausted none.
- */
-function windowOf(answer: RequestSample, limits: TierLimits): ExhaustedWindow | null {
-  const { limit, remaining, reset, resetAfter } = answer;
-  if (!isAdmitted(answer) || remaining !== 0 || limit === null || reset === null || resetAfter === null) return null;
+/** Returns the published window that an admitted request exhausted, by its own headers; `null` if it exhausted none. */
+function windowOf(response: RequestSample, limits: TierLimits): ExhaustedWindow | null {
+  const { limit, remaining, reset, resetAfter } = response;
+  if (!isAdmitted(response) || remaining !== 0 || limit === null || reset === null || resetAfter === null) return null;
   const isHour = limit === limits.perHour;
   if (!isHour && !isMinuteLimit(limit, limits)) return null;
   const seconds = isHour ? 3600 : 60;
   return resetAfter <= seconds + roundingSeconds ? { seconds, limit, leftSeconds: resetAfter } : null;
 }
 
-/** Returns the invokes and streams that were sent after the response and decided before the window was reset. */
-function untilReset<A extends RequestSample>(
+/** Returns the invokes and streams that were sent after a response and decided before the reset of its window. */
+function agentCallsUntilReset<A extends RequestSample>(
   exhausted: A,
   samples: readonly A[],
   index: number,
@@ -101,7 +96,7 @@ function untilReset<A extends RequestSample>(
   return found;
 }
 
-/** Returns all samples that may count toward the window of a sample, or toward the previous window. */
+/** Returns the samples that may count in the window of a sample, or in the window before. */
 function samplesAround<A extends RequestSample>(
   { seconds }: ExhaustedWindow,
   samples: readonly A[],
@@ -125,12 +120,14 @@ const isOfWindow = (exhausted: RequestSample, later: RequestSample): boolean =>
   Math.abs(later.reset - (exhausted.reset ?? 0)) <= roundingSeconds;
 
 /**
- * Returns the maximum number of requests that a window may have given back between its exhaustion and a later request.
+ * Returns a function that computes how many requests a window may have given back, at most, from its exhaustion to a
+ * later request.
  *
- * A rolling window that reports when its oldest request leaves gives nothing back earlier. A rolling window that
- * reports when its newest request leaves announces a whole window, so older requests may leave earlier. A weighted
- * window may give back requests while the share of the previous window falls. The reset of a bucket moves with each
- * request, so later requests usually do not belong to this reset.
+ * - A rolling window whose reset is the time when its oldest request leaves gives back nothing earlier.
+ * - A rolling window whose reset is the time when its newest request leaves reports a whole window. Older requests may
+ * leave before.
+ * - A weighted window may give back requests, because the share of the previous window falls.
+ * - The reset of a bucket moves with each request, so later requests rarely report the same reset.
  */
 function maxReturned<A extends RequestSample>(
   exhausted: A,
@@ -164,8 +161,8 @@ function maxReturned<A extends RequestSample>(
 }
 
 /**
- * Whether the server may have stopped counting a request. This is possible for a failed request, and for a refused
- * request that was in flight as the window was exhausted.
+ * Whether the server may have stopped counting a request: one that failed, or one that was refused and still under way
+ * when the window was exhausted.
  */
 function mayBeTakenBack(each: RequestSample, exhausted: RequestSample, later: RequestSample): boolean {
   if (isAdmitted(each) || each.sentMs >= later.headMs) return false;

@@ -9,8 +9,8 @@ import { type RateLimitInfo, rateNumber } from "./rate-limit-info.ts";
 type RuleResult = string | null | undefined;
 
 /**
- * A rule that the headers of each response must follow by themselves. Applies to every response to an accepted key, in
- * runs and under load.
+ * A rule about the headers of a single response. It applies to every response to an accepted key, in runs and under
+ * load.
  */
 export interface HeaderRule {
   readonly clause: "HDR-9" | "HDR-10" | "HDR-11" | "HDR-16";
@@ -20,7 +20,7 @@ export interface HeaderRule {
   /**
    * Judges the headers of one response.
    *
-   * @param limits numbers of the key's tier; `null` if the tier is not known
+   * @param limits numbers of the key's tier; `null` if the tier is unknown
    */
   readonly judge: (info: RateLimitInfo, limits: TierLimits | null) => RuleResult;
 }
@@ -29,10 +29,10 @@ export const notNegative: HeaderRule = {
   clause: "HDR-9",
   expected: "no negative number",
   countedAs: "negative",
-  judge: (answer) => {
-    const negative = rateValues.find((name) => (answer[name] ?? 0) < 0);
-    if (negative !== undefined) return String(answer[negative]);
-    return rateValues.every((name) => answer[name] === null) ? undefined : null;
+  judge: (response) => {
+    const negative = rateValues.find((name) => (response[name] ?? 0) < 0);
+    if (negative !== undefined) return String(response[negative]);
+    return rateValues.every((name) => response[name] === null) ? undefined : null;
   },
 };
 
@@ -40,12 +40,12 @@ export const limitPublished: HeaderRule = {
   clause: "HDR-10",
   expected: "`X-RateLimit-Limit` is the tier's number for the hour or the minute",
   countedAs: null,
-  judge: (answer, limits) => {
-    const { limit } = answer;
+  judge: (response, limits) => {
+    const { limit } = response;
     if (limits === null || limit === null) return undefined;
     const { perHour, perMinute } = limits;
     const isOfHourOrMinute = limit === perHour || isMinuteLimit(limit, limits) || hasUnpublishedBurst(limit, limits);
-    return isOfHourOrMinute || isOfMonth(answer, limits) ? null : `${limit}, not ${perHour} or ${perMinute}`;
+    return isOfHourOrMinute || isAboutMonthTokens(response, limits) ? null : `${limit}, not ${perHour} or ${perMinute}`;
   },
 };
 
@@ -63,10 +63,10 @@ const resetAfterWithinWindow: HeaderRule = {
   clause: "HDR-16",
   expected: "`Reset-After` is within the window: 60 s or 3600 s",
   countedAs: null,
-  judge: (answer, limits) => {
-    const { limit, resetAfter } = answer;
+  judge: (response, limits) => {
+    const { limit, resetAfter } = response;
     if (resetAfter === null) return undefined;
-    return isWithinWindow(answer, limits) ? null : `${resetAfter} s, with a limit of ${limit ?? "none"}`;
+    return isWithinWindow(response, limits) ? null : `${resetAfter} s, with a limit of ${limit ?? "none"}`;
   },
 };
 
@@ -77,18 +77,18 @@ export const headerRules: readonly HeaderRule[] = [
   resetAfterWithinWindow,
 ];
 
-/** A rate-limit header that does not have the form that HDR-9 demands: a plain number, sent once. */
+/** A rate-limit header without the form that HDR-9 demands: a plain number, sent once. */
 export interface MalformedHeader {
   readonly name: RateValue;
-  /** The actual header as text, which begins with its name. */
+  /** The header as it was sent, beginning with its name. */
   readonly actual: string;
 }
 
 export const wellFormedHeaders = "numbers, 0 or more, counts whole, each sent once";
 
 /**
- * Judges the four rate-limit headers for HDR-9 (plain numbers, each sent once). Skips absent headers: HDR-1 to HDR-8
- * judge those.
+ * Judges HDR-9: the four rate-limit headers are plain numbers, each sent once. Absent headers are skipped, because
+ * HDR-1 to HDR-8 judge them.
  */
 export function malformedHeaders(headers: readonly (readonly [name: string, value: string])[]): MalformedHeader[] {
   const valuesOf = new Map<string, string[]>();
@@ -104,15 +104,15 @@ export function malformedHeaders(headers: readonly (readonly [name: string, valu
     const values = valuesOf.get(header.toLowerCase()) ?? [];
     if (values.length > 1) return [{ name, actual: `${header} comes ${values.length} times` }];
     const [value] = values;
-    // A value may not have a minus sign, not even `-0`.
+    // No value may have a minus sign, not even `-0`.
     const isFine = value === undefined || (rateNumber(name, value) !== null && !value.trim().startsWith("-"));
     return isFine ? [] : [{ name, actual: `${header}: ${formatValue(value)}` }];
   });
 }
 
 /**
- * Returns the names of the headers that a response lacks (HDR-1 to HDR-8 demand them). A malformed header is not a
- * missing one, although it has no number.
+ * Returns the names of the rate-limit headers that a response lacks (HDR-1 to HDR-8). A malformed header is not
+ * missing, although it has no number.
  */
 export const missingHeaders = (
   info: Readonly<Record<RateValue, number | null>>,
@@ -122,26 +122,26 @@ export const missingHeaders = (
     .filter((name) => info[name] === null && malformed.every((each) => each.name !== name))
     .map((name) => rateHeaders[name].header);
 
-/**
- * Whether a `Limit` header may be about the minute's limit: it is the published number, with or without the burst on
- * top.
- */
+/** Whether a `Limit` header may report the minute's limit: the published number, with or without the burst on top. */
 export const isMinuteLimit = (limit: number | null, { perMinute, burst }: TierLimits): boolean =>
   limit === perMinute || (burst !== null && limit === perMinute + burst);
 
-/** Whether a `Limit` header may be about the minute's limit plus a burst that is not published. */
+/** Whether a `Limit` header may report the minute's limit plus a burst that is not published. */
 export const hasUnpublishedBurst = (limit: number | null, { perHour, perMinute, burst }: TierLimits): boolean =>
   burst === null && limit !== null && limit > perMinute && limit < perHour;
 
-/** Whether a `Limit` header is about the hour's limit and cannot be about the minute's. */
+/** Whether a `Limit` header reports the hour's limit and cannot report the minute's. */
 export const isHourLimit = (limit: number | null, limits: TierLimits): boolean =>
   limit === limits.perHour && !isMinuteLimit(limit, limits);
 
 /**
- * Whether a response is about the tokens of the month. A refusal for lack of tokens may report a longer time than any
+ * Whether a response may be about the month's tokens. A refusal for lack of tokens may report a longer wait than any
  * window of requests has.
  */
-const isOfMonth = ({ limit, remaining, retryAfterSeconds }: ReportedWindow, limits: TierLimits | null): boolean =>
+const isAboutMonthTokens = (
+  { limit, remaining, retryAfterSeconds }: ReportedWindow,
+  limits: TierLimits | null,
+): boolean =>
   (retryAfterSeconds ?? 0) > 3600 + roundingSeconds ||
   (limit !== null && limit === limits?.tokensPerMonth && remaining === 0);
 
@@ -149,18 +149,20 @@ type ReportedWindow = Pick<RateLimitInfo, "limit" | "remaining" | "retryAfterSec
 
 const monthSeconds = 31 * 86_400;
 
-/** Length of the window that a response is about, in seconds. Without knowledge of the tier, assumes an hour. */
-export function windowSeconds(answer: ReportedWindow, limits: TierLimits | null): number {
-  if (isOfMonth(answer, limits)) return monthSeconds;
-  const isMinute = limits !== null && isMinuteLimit(answer.limit, limits) && limits.perMinute !== limits.perHour;
+/**
+ * Returns the length of the window that a response describes, in seconds. Without knowledge of the tier, it is an hour.
+ */
+export function windowSeconds(response: ReportedWindow, limits: TierLimits | null): number {
+  if (isAboutMonthTokens(response, limits)) return monthSeconds;
+  const isMinute = limits !== null && isMinuteLimit(response.limit, limits) && limits.perMinute !== limits.perHour;
   return isMinute ? 60 : 3600;
 }
 
 /** Tolerance for rounding to whole seconds. */
 const roundingSeconds = 2;
 
-/** Whether the time to the reset is at most the length of the window. An absent value passes. */
+/** Whether the time to the reset is no longer than the window. An absent value passes. */
 export const isWithinWindow = (
-  answer: ReportedWindow & Pick<RateLimitInfo, "resetAfter">,
+  response: ReportedWindow & Pick<RateLimitInfo, "resetAfter">,
   limits: TierLimits | null,
-): boolean => (answer.resetAfter ?? 0) <= windowSeconds(answer, limits) + roundingSeconds;
+): boolean => (response.resetAfter ?? 0) <= windowSeconds(response, limits) + roundingSeconds;

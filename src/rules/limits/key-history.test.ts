@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { publishedTiers } from "../../spec/tiers.ts";
 import type { LimitBreach } from "./admission/breach.ts";
 import { decisionOf, type DecisionOutcome, type History } from "./admission/history.ts";
-import { judgeByClocks, maxInClosedWindow, endsRefused, breachSide } from "./key-history.ts";
+import { judgeByClocks, maxInClosedWindow, noAdmissionAfterLastRefusal, breachSide } from "./key-history.ts";
 import { isWellBefore } from "./retry-after.ts";
 
 const limits = publishedTiers.free;
@@ -52,9 +52,9 @@ describe("the side of a breach", () => {
 
 it("takes the month's tokens for used up only where nothing was admitted after the last refusal", () => {
   const at = (sentMs: number, status: number) => ({ sentMs, status });
-  expect(endsRefused([at(0, 200), at(1, 429)], [at(0, 200)])).toBe(true);
-  expect(endsRefused([at(0, 429), at(1, 200)], [at(1, 200)])).toBe(false);
-  expect(endsRefused([at(0, 200)], [])).toBe(false);
+  expect(noAdmissionAfterLastRefusal([at(0, 200), at(1, 429)], [at(0, 200)])).toBe(true);
+  expect(noAdmissionAfterLastRefusal([at(0, 429), at(1, 200)], [at(1, 200)])).toBe(false);
+  expect(noAdmissionAfterLastRefusal([at(0, 200)], [])).toBe(false);
 });
 
 it.each([

@@ -14,11 +14,11 @@ export interface KeyHistory<S extends RequestSample, L extends TierLimits | null
   readonly isFresh: boolean;
 }
 
-// Suites send requests in sequence, and load sends them concurrently. The rules below serve both.
+// Suites send requests one after the other, load sends them concurrently. The rules below serve both.
 
 /**
- * How far a server's clock may be off, in ms of the target's time. Servers keep windows in whole seconds, by timers, or
- * on several machines.
+ * How far a server's clock may be off, in ms of the target's time. Servers may keep windows in whole seconds, by
+ * timers, or on several machines.
  */
 export const toleranceMs = 1000;
 /** Time after which a request no longer counts in a fixed or rolling minute, in ms of the target's time. */
@@ -32,8 +32,8 @@ export const burstMs = 5000;
 export const maxBurstSeconds = 20;
 
 /**
- * Judges the requests on a key once for each clock that the target may use. There is a breach only if every clock leads
- * to one.
+ * Judges the requests on a key once for each way in which the target's clock may run. There is a breach only if all of
+ * them lead to one.
  *
  * @param everyReading whether to return readings in which refusals count even if another reading explains the history
  */
@@ -55,8 +55,8 @@ export function judgeByClocks(
 }
 
 /**
- * Whether a breach means that more or that fewer requests were admitted than published. For `inconsistent`, `isBeyond`
- * decides.
+ * Returns whether a breach means that the target admitted more (`over`) or fewer (`under`) requests than published. For
+ * `inconsistent`, `isBeyond` decides.
  */
 export function breachSide({ breach }: LimitBreach, isBeyond: () => boolean): "over" | "under" {
   if (breach === "too many admitted") return "over";
@@ -64,8 +64,8 @@ export function breachSide({ breach }: LimitBreach, isBeyond: () => boolean): "o
 }
 
 /**
- * Returns the maximum number of instants that certainly fell within one span of this length. Both ends belong to the
- * span.
+ * Returns the maximum number of requests that certainly lie within one span of `windowMs`. Both ends of the span belong
+ * to it.
  */
 export function maxInClosedWindow(instants: readonly CountedSpan[], windowMs: number): number {
   const sorted = instants.toSorted((a, b) => a.toMs - b.toMs);
@@ -83,12 +83,12 @@ export function maxInClosedWindow(instants: readonly CountedSpan[], windowMs: nu
 type SentAnswer = Pick<RequestSample, "sentMs" | "status">;
 
 /**
- * Whether exhausted tokens of the month may explain the refusals. Tokens do not return within a run. So an admitted
- * request after the last refusal shows that they were not exhausted.
+ * Whether used-up tokens of the month may explain the refusals. Tokens do not come back during a run, so a request that
+ * was admitted after the last refusal shows that they were not used up.
  *
- * @param admitted the admitted requests that exhausted tokens would have refused
+ * @param admitted the admitted requests that a target without tokens would have refused
  */
-export function endsRefused(answers: readonly SentAnswer[], admitted: readonly SentAnswer[]): boolean {
+export function noAdmissionAfterLastRefusal(answers: readonly SentAnswer[], admitted: readonly SentAnswer[]): boolean {
   const lastOf = (those: readonly SentAnswer[]): number =>
     those.reduce((last, { sentMs }) => Math.max(last, sentMs), -Infinity);
   return lastOf(answers.filter(isRefused)) > lastOf(admitted);

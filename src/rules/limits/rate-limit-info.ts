@@ -4,13 +4,13 @@ import { rateHeaders, type RateValue, rateValues } from "../../spec/headers.ts";
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
 /**
- * The values of a response about the rate limit. The value of a header is `null` if the header is absent, was sent with
- * different values, or is not a number. Counts are whole numbers.
+ * The values of a response about the rate limit. The value of a header is `null` if the header is absent, was sent
+ * twice with different values, or is not a number. Counts are whole numbers.
  */
 export interface RateLimitInfo extends Readonly<Record<RateValue, number | null>> {
-  /** Seconds, from the body of a 429, in either error form. */
+  /** `retry_after` of a 429's body in seconds, in either error form; `null` without one. */
   readonly retryAfterSeconds: number | null;
-  /** Unix seconds of the `Date` header. */
+  /** The `Date` header in Unix seconds; `null` without one. */
   readonly date: number | null;
 }
 
@@ -24,7 +24,7 @@ function infoFrom(valueOf: (name: InfoName) => number | null): RateLimitInfo {
   return info as RateLimitInfo;
 }
 
-/** The values if a request got no response. */
+/** The values of a request that got no response: all are `null`. */
 export const noRateLimitInfo: RateLimitInfo = infoFrom(() => null);
 
 /** Copies the rate-limit values of a sample. */
@@ -65,7 +65,7 @@ export function readRateLimitInfo(
 }
 
 /**
- * Reads the value of a rate-limit header. Times may have decimals, numbers of requests may not. Returns `null` for any
+ * Parses the value of a rate-limit header. Times may have decimals, numbers of requests may not. Returns `null` for any
  * other text.
  */
 export const rateNumber = (name: RateValue, text: string | undefined): number | null =>
@@ -77,23 +77,29 @@ const lowerCase = Object.fromEntries(
 const wanted = new Set([...Object.values(lowerCase), "date"]);
 
 /**
- * Stands for a header that was sent twice with different values. This text is neither a number nor a date, so the value
- * is read as `null`.
+ * Takes the place of a header that was sent twice with different values. It is neither a number nor a date, so the
+ * value becomes `null`.
  */
 const severalValues = "several values";
 
-/** Reads a whole number, which may be negative (the rule `notNegative` judges the sign). */
+/**
+ * Parses a whole number, which may be negative: the rule `notNegative` judges the sign. Returns `null` for any other
+ * text.
+ */
 export const wholeNumber = (text: string | undefined): number | null =>
   text !== undefined && /^-?\d{1,15}(\.0+)?$/.test(text.trim()) ? Number(text) : null;
 
-/** Reads a number, with or without decimals. */
+/** Parses a number, with or without decimals. Returns `null` for any other text. */
 export const decimalNumber = (text: string | undefined): number | null =>
   text !== undefined && /^-?\d{1,15}(\.\d+)?$/.test(text.trim()) ? Number(text) : null;
 
-/** The last `Date` header and its value. Thousands of responses have the same one, which is then parsed only once. */
+/**
+ * The last `Date` header and its value. Under load, thousands of responses have the same one, which is parsed only
+ * once.
+ */
 let lastDate: { readonly text: string; readonly seconds: number | null } = { text: "", seconds: null };
 
-/** Unix seconds of a `Date` header; `null` if it is absent or no date. */
+/** Returns a `Date` header in Unix seconds; `null` if it is absent or not a date. */
 export function unixSeconds(text: string | undefined): number | null {
   if (text === undefined) return null;
   if (text !== lastDate.text) {
@@ -103,7 +109,7 @@ export function unixSeconds(text: string | undefined): number | null {
   return lastDate.seconds;
 }
 
-/** `retry_after` of a 429's body, in seconds, in either error form; `null` if it is absent or no number. */
+/** Returns `retry_after` of a 429's body in seconds, in either error form; `null` if it is absent or not a number. */
 export function retryAfterOf(json: unknown): number | null {
   const found = getPath(json, "error", "retry_after") ?? getPath(json, "error", "details", "retry_after");
   return typeof found === "number" && Number.isFinite(found) ? found : null;

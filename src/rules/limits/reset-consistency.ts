@@ -1,30 +1,30 @@
 import type { Sample } from "./sample.ts";
 
-/** The three values of a response that report a time. `reset` and `date` are Unix seconds; `null` if absent. */
+/** The three headers of a response that report a time. `reset` and `date` are Unix seconds; `null` if absent. */
 type ReportedTimes = Pick<Sample, "reset" | "resetAfter" | "date">;
 
-/** When a response was made, as precisely as the client can know it, in seconds. */
+/** When the server may have made a response, in seconds. */
 export interface ResponseTime {
-  /** Time from sending the request to the head of the response, on the target's clock. */
+  /** Time from sending the request to the head of the response, by the target's clock. */
   readonly tookSeconds: number;
   /**
-   * The client's clock when the request was sent and when the head arrived, in Unix seconds. `null` if the target has a
-   * time of its own.
+   * The client's clock when it sent the request and when the head arrived, in Unix seconds. `null` if the target has a
+   * clock of its own, so that the client's proves nothing.
    */
   readonly ours: { readonly fromSeconds: number; readonly toSeconds: number } | null;
 }
 
-/** Tolerance that HDR-14 allows between the two headers. */
+/** Tolerance of HDR-14 for the difference of the two headers. */
 const toleranceSeconds = 2;
-/** A `Date` header has whole seconds: the fraction is cut off. */
-const cutSeconds = 1;
-/** How far the clocks of two machines may differ, if the target does not send its own time. */
+/** A `Date` header has whole seconds, so it may be up to a second behind. */
+const dateCutSeconds = 1;
+/** Maximum difference between the clocks of two machines, if the target sends no `Date`. */
 const maxSkewSeconds = 300;
 
 /**
- * Judges HDR-14: `X-RateLimit-Reset` minus `X-RateLimit-Reset-After` is the time of the response. This time must agree
- * with the `Date` header or with the client's clock. One of the two is enough, because a `Date` may lag, and clocks may
- * differ. Returns the actual values of a breach, `null` if there is none, or `undefined` if headers are missing.
+ * Judges HDR-14: `X-RateLimit-Reset` minus `X-RateLimit-Reset-After` is the time of the response. It must agree with
+ * the `Date` header or with the client's clock. One is enough, because a `Date` may lag, and clocks may differ. Returns
+ * the actual values of a breach, `null` if there is none, or `undefined` if headers are missing.
  */
 export function resetMismatch(
   { reset, resetAfter, date }: ReportedTimes,
@@ -34,8 +34,9 @@ export function resetMismatch(
   const now = reset - resetAfter;
   const agrees = (fromSeconds: number, toSeconds: number): boolean =>
     now >= fromSeconds - toleranceSeconds && now <= toSeconds + toleranceSeconds;
-  // Some servers count a request when it arrives, but respond much later. Their headers then show the time of arrival.
-  if (date !== null && agrees(date - tookSeconds, date + cutSeconds + tookSeconds)) return null;
+  // Some servers count a request when it arrives and respond much later. Their two headers then show the time of
+  // arrival.
+  if (date !== null && agrees(date - tookSeconds, date + dateCutSeconds + tookSeconds)) return null;
   const skewSeconds = date === null ? maxSkewSeconds : 0;
   if (ours !== null && agrees(ours.fromSeconds - skewSeconds, ours.toSeconds + skewSeconds)) return null;
   const clocks = [
@@ -47,7 +48,7 @@ export function resetMismatch(
 
 /** Facts about the run that {@link resetMismatchInRun} needs. */
 export interface ResetContext {
-  /** Whether the run moves the target's clock. */
+  /** Whether the run advances the target's clock. */
   readonly hasClock: boolean;
   /** The client's clock at the start of the run, in Unix milliseconds. */
   readonly startedUnixMs: number;
@@ -56,7 +57,7 @@ export interface ResetContext {
 }
 
 /**
- * Like {@link resetMismatch}, for a run that may move the target's clock. Adds the moved time to the client's clock.
+ * Like {@link resetMismatch}, for a run that may advance the target's clock. Adds the advances to the client's clock.
  */
 export function resetMismatchInRun(run: ResetContext, sample: Sample): string | null | undefined {
   const { date, sentMs, headMs, sentClockMs, headClockMs } = sample;
@@ -69,18 +70,18 @@ export function resetMismatchInRun(run: ResetContext, sample: Sample): string | 
     },
   });
   if (typeof wrong !== "string" || !run.hasClock) return wrong;
-  if (isOfAnotherClock(sample, run)) return undefined;
-  return isBehind(sample, run) ? judgeByOffsets(run.first ?? sample, sample) : wrong;
+  if (mayDateBeOfProxy(sample, run)) return undefined;
+  return mayDateLag(sample, run) ? judgeByOffsets(run.first ?? sample, sample) : wrong;
 }
 
-/** Maximum age of the `Date` header of a busy server or a proxy. */
+/** How far the `Date` header of a busy server or a proxy may lag. */
 const maxLagSeconds = 7;
 
 /**
- * Whether the target's test clock is slightly ahead of its `Date` header, which may lag. The client's clock cannot
- * decide here, because it differs from the test clock.
+ * Whether the time by the two headers is a few seconds ahead of `Date`, which may lag. The client's clock cannot tell
+ * which is right, because it is far from the target's test clock.
  */
-function isBehind(sample: Sample, { startedUnixMs }: ResetContext): boolean {
+function mayDateLag(sample: Sample, { startedUnixMs }: ResetContext): boolean {
   const [now, { date, headMs, headClockMs }] = [reportedInstant(sample), sample];
   if (now === null || date === null) return false;
   const ours = (startedUnixMs + headMs + headClockMs) / 1000;
@@ -91,19 +92,19 @@ function isBehind(sample: Sample, { startedUnixMs }: ResetContext): boolean {
  * Whether the `Date` header may come from a proxy. A proxy does not know the target's test clock, so its `Date` agrees
  * with the client's clock.
  */
-function isOfAnotherClock(sample: Sample, { startedUnixMs }: ResetContext): boolean {
+function mayDateBeOfProxy(sample: Sample, { startedUnixMs }: ResetContext): boolean {
   const [now, { date, headMs }] = [reportedInstant(sample), sample];
-  if (now === null || date === null || Math.abs(now - date) > farSeconds) return false;
+  if (now === null || date === null || Math.abs(now - date) > wrongUnitSeconds) return false;
   return Math.abs(date - (startedUnixMs + headMs) / 1000) < maxSkewSeconds;
 }
 
 /**
- * A difference of three years, which no real clock has. Larger differences come from wrong units: milliseconds sent as
- * seconds, or a duration sent as a time.
+ * Three years: more than any clock is off. A larger difference comes from a wrong unit, such as milliseconds for
+ * seconds, or a duration for a time.
  */
-const farSeconds = 1e8;
+const wrongUnitSeconds = 1e8;
 
-/** The time of the response according to both headers, in Unix seconds. */
+/** Returns the time of a response by its two reset headers, in Unix seconds; `null` without both. */
 const reportedInstant = ({ reset, resetAfter }: ReportedTimes): number | null =>
   reset === null || resetAfter === null ? null : reset - resetAfter;
 
@@ -115,8 +116,8 @@ const isOfThisEra = (seconds: number): boolean => seconds > 1e9 && seconds < 1e1
 const roundingSeconds = 5;
 
 /**
- * Judges a target whose test clock does not show in its `Date` header. Between two responses, the time that its headers
- * report must advance as far as the run has advanced the clock.
+ * Judges a target whose `Date` header does not follow its test clock. From the run's first response to this one, the
+ * time by the reset headers must advance as far as the run has advanced the clock.
  */
 function judgeByOffsets(first: Sample, sample: Sample): string | null | undefined {
   const [from, to] = [reportedInstant(first), reportedInstant(sample)];

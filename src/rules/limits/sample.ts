@@ -10,14 +10,12 @@ import {
 } from "./rate-limit-info.ts";
 
 /**
- * A request and the response of the rate limiter, small enough to keep thousands in memory. Runs and load are judged by
- * samples. Times are in milliseconds of the client's clock.
+ * A request and the limiter's response to it, small enough to keep thousands in memory. Times are milliseconds of the
+ * client's clock.
  */
 export interface RequestSample extends RateLimitInfo {
   readonly id: string;
-  /**
-   * `health` is never limited, whatever its response. A read of `usage`, and `other` requests, may or may not count.
-   */
+  /** `health` is never limited. A GET of `usage` or `list`, and `other` requests, may or may not count. */
   readonly kind: "invoke" | "stream" | "health" | "usage" | "list" | "other";
   readonly sentMs: number;
   /** When the head of the response arrived, or when it was clear that none would arrive. */
@@ -27,17 +25,18 @@ export interface RequestSample extends RateLimitInfo {
   readonly status: number | null;
 }
 
-/** A sample from a run that may move the target's clock. */
+/** A sample from a run that may advance the target's clock. */
 export interface Sample extends RequestSample {
   /**
-   * How far the target's clock had been moved when the request was sent, when its response began, and when it ended.
+   * How far the run had advanced the target's clock when it sent the request, when the response began, and when it
+   * ended.
    */
   readonly sentClockMs: number;
   readonly headClockMs: number;
   readonly endClockMs: number;
   /** The requirement set of the probe that sent the request, if later than 1.0. */
   readonly since?: string;
-  /** The limit of the key that the run had used up on purpose before this request. Absent if there was none. */
+  /** The limit of the key that the run had used up on purpose before this request. Absent if it had used up none. */
   readonly keyState?: string;
 }
 
@@ -46,7 +45,7 @@ export const isAdmitted = ({ status }: Pick<RequestSample, "status">): boolean =
 
 export const isRefused = ({ status }: Pick<RequestSample, "status">): boolean => status === 429;
 
-/** Whether a request runs an agent, as invoke and stream do. Every limit counts such requests. */
+/** Whether a request runs an agent: an invoke or a stream. Every limit counts such requests. */
 export const isAgentCall = ({ kind }: Pick<RequestSample, "kind">): boolean => kind === "invoke" || kind === "stream";
 
 /** Returns the whole number in a header, or `null` if it is absent, repeated with another value, or no whole number. */
@@ -63,13 +62,17 @@ function onlyValue(exchange: Exchange, name: string): string | undefined {
   return values.size === 1 ? only : undefined;
 }
 
-/** Unix seconds of the `Date` header; `null` if it is absent or no date. */
+/** Returns the `Date` header in Unix seconds; `null` if it is absent or not a date. */
 export const dateSeconds = (exchange: Exchange): number | null => unixSeconds(headerValues(exchange, "Date")[0]);
 
-/** `retry_after` of a 429's body, in seconds, in either error form; `null` if it is absent or no number. */
+/** Returns `retry_after` of a 429's body in seconds, in either error form; `null` if it is absent or not a number. */
 export const retryAfterSeconds = (exchange: Exchange): number | null => retryAfterOf(bodyJson(exchange));
 
-/** Reduces an exchange to a sample. By default, the target's clock did not move while the request was in flight. */
+/**
+ * Reduces an exchange to a sample.
+ * @param headClockMs how far the run had advanced the target's clock when the response began; by default as far as when
+ * the request was sent
+ */
 export function sampleOf(exchange: Exchange, headClockMs = exchange.clockMs, endClockMs = headClockMs): Sample {
   const { answer } = exchange;
   const status = answer.kind === "answered" ? answer.status : null;
@@ -92,7 +95,7 @@ export function sampleOf(exchange: Exchange, headClockMs = exchange.clockMs, end
 function kindOf({ method, url }: Exchange["request"]): Sample["kind"] {
   const found = /\/agents\/[^/]+\/(invoke|stream|health)$/.exec(url)?.[1];
   if (found === "invoke" || found === "stream") return found;
-  // Only a GET of this path is a health check. Other methods may count toward the limits.
+  // Only a GET of this path is a health request. Other methods may count.
   if (found === "health") return method === "GET" ? "health" : "other";
   if (/\/v\d+\/agents(\?.*)?$/.test(url)) return "list";
   return /\/v\d+\/usage$/.test(url) ? "usage" : "other";

@@ -4,28 +4,28 @@ import { is2xx } from "../../base/http-status.ts";
 import { getPath } from "../../base/json.ts";
 import { endpointFields } from "../../evidence/envelope.ts";
 
-/** One count of a usage report: that of requests, or that of tokens. */
+/** One of the two counts in a usage report: requests or tokens. */
 const usageCountSchema = z.looseObject({ used: z.int(), limit: z.int(), remaining: z.int() });
 export type UsageCount = z.infer<typeof usageCountSchema>;
 
 const fields = ["period", "requests", "tokens"] as const;
 
-/**
- * Returns the object that has the fields of a `GET /usage` body. The document publishes two shapes, with and without an
- * envelope.
- */
+/** Returns the object with the fields of a `GET /usage` body, at the top level or in the envelope. */
 export const usageFields = (body: unknown): unknown => endpointFields(body, fields);
 
-/** A field of a `GET /usage` body; `undefined` if absent. */
+/** Returns a field of a `GET /usage` body; `undefined` if absent. */
 export const usageField = (body: unknown, name: (typeof fields)[number]): unknown => getPath(usageFields(body), name);
 
-/** A count of a usage report; `null` if a field is missing or no integer (USE-3 and USE-4 judge that). */
+/**
+ * Returns one count of a usage report. `null` if one of its fields is missing or no integer, which USE-3 and USE-4
+ * judge.
+ */
 export function usageCountIn(body: unknown, name: "requests" | "tokens"): UsageCount | null {
   const parsed = usageCountSchema.safeParse(usageField(body, name));
   return parsed.success ? parsed.data : null;
 }
 
-/** By how much a count may have grown between two reads: at least `min`, at most `max`. */
+/** How much a count may have grown between two reads, at least and at most. */
 export interface GrowthBounds {
   readonly min: number;
   readonly max: number;
@@ -33,8 +33,7 @@ export interface GrowthBounds {
 
 /**
  * How a count changed between two reads, for USE-7 (`requests.used` grows with each invoke) and USE-8 (`tokens.used`
- * grows by the reported tokens). `begun again`: the count fell, or its limit changed, so the reads may belong to
- * different windows.
+ * grows by the reported tokens). `begun again`: the count fell, or its limit changed, so a new window may have begun.
  */
 export interface Growth {
   readonly kind: "agrees" | "short" | "beyond" | "begun again";
@@ -55,8 +54,8 @@ interface AgentCall {
 }
 
 /**
- * Returns how much `tokens.used` may have grown. `max` is infinite if one of the calls may have used tokens that its
- * response does not report.
+ * Returns how much `tokens.used` may have grown with these calls. `max` is infinite if one of them may have used tokens
+ * that its response does not report.
  */
 export function tokensUsedBy(calls: readonly AgentCall[]): GrowthBounds {
   const reportedTokens = (those: readonly AgentCall[]): number =>
@@ -68,5 +67,5 @@ export function tokensUsedBy(calls: readonly AgentCall[]): GrowthBounds {
   };
 }
 
-/** A request that was refused with a 4xx did not reach an agent. */
+/** Whether a response is a 4xx, so that its request did not run an agent. */
 const isRefusedWith = (status: number | null): boolean => status !== null && status >= 400 && status < 500;

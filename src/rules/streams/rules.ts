@@ -3,12 +3,12 @@ import type { StreamShape } from "./sequence.ts";
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
-/** The order of the events of a stream. `isOver`: the target ended the stream, so the sequence is complete. */
+/** The events of a stream in order. `isOver`: the target ended the stream, so no event is missing. */
 export interface StreamOrder extends Pick<StreamShape, "sequence"> {
   readonly isOver: boolean;
 }
 
-/** A rule about the order of the events of a stream. Applies to every stream, in runs and under load. */
+/** A rule about the order of a stream's events. It applies to every stream, in runs and under load. */
 export interface StreamRule {
   readonly clause: "SSE-2" | "SSE-4" | "SSE-5" | "SSE-6";
   readonly expected: string;
@@ -40,7 +40,7 @@ export const eventNames: StreamRule = {
 export const startFirst: StreamRule = {
   clause: "SSE-4",
   expected: "`start` first, and once",
-  judge: ofKnownNames(({ sequence, isOver }) => {
+  judge: onlyKnownNames(({ sequence, isOver }) => {
     const [first] = sequence;
     if (first === undefined) return isOver ? "no event at all" : undefined;
     if (first !== "start") return `${first} comes first`;
@@ -52,7 +52,7 @@ export const startFirst: StreamRule = {
 export const oneEnd: StreamRule = {
   clause: "SSE-5",
   expected: "exactly one of `done` and `error`, and nothing after it",
-  judge: ofKnownNames(({ sequence, isOver }) => {
+  judge: onlyKnownNames(({ sequence, isOver }) => {
     const at = sequence.findIndex(isTerminalName);
     if (at === -1) return isOver ? "neither of them" : undefined;
     return at === sequence.length - 1 ? null : `${sequence[at + 1]} after ${sequence[at]}`;
@@ -62,7 +62,7 @@ export const oneEnd: StreamRule = {
 export const chunksBetween: StreamRule = {
   clause: "SSE-6",
   expected: "`chunk` events between `start` and the end",
-  judge: ofKnownNames(({ sequence }) => {
+  judge: onlyKnownNames(({ sequence }) => {
     const chunk = sequence.indexOf("chunk");
     const end = sequence.findIndex(isTerminalName);
     if (chunk === -1) return sequence[end] === "done" ? "no chunk before done" : undefined;
@@ -73,10 +73,10 @@ export const chunksBetween: StreamRule = {
 };
 
 /**
- * Makes a rule skip streams with unknown event names. SSE-2 judges the names, and the order of unknown events means
- * nothing.
+ * Makes a rule skip streams with event names that the document does not define. SSE-2 judges the names, and unknown
+ * events have no order.
  */
-function ofKnownNames(say: StreamRule["judge"]): StreamRule["judge"] {
+function onlyKnownNames(say: StreamRule["judge"]): StreamRule["judge"] {
   return (stream) => (stream.sequence.every(isKnownName) ? say(stream) : undefined);
 }
 

@@ -3,11 +3,11 @@ import { tryParseJson, getPath } from "../../base/json.ts";
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
 /**
- * The order of the events of a whole stream, and whether its chunks have indexes. Sources in the document: Events,
- * "Stream events"; States, "Stream sequence".
+ * The order of a stream's events, and whether its chunks have indexes. Sources: Events, "Stream events"; States,
+ * "Stream sequence".
  */
 export interface StreamShape {
-  /** Names of the events in order, with consecutive chunks listed once. */
+  /** Names of the events in order. Consecutive chunks are listed once. */
   readonly sequence: string[];
   readonly chunks: number;
   readonly indexes: Indexes["kind"];
@@ -19,8 +19,8 @@ interface NamedEvent {
   readonly data: string;
 }
 
-/** Reads the order of the events, and whether the chunks have indexes. */
-export function shapeOf(events: readonly NamedEvent[]): StreamShape {
+/** Returns the order of a stream's events, and whether its chunks have indexes. */
+export function streamShapeOf(events: readonly NamedEvent[]): StreamShape {
   const chunks = events.filter(({ name }) => name === "chunk");
   return {
     sequence: sequenceOf(events),
@@ -30,8 +30,8 @@ export function shapeOf(events: readonly NamedEvent[]): StreamShape {
 }
 
 /**
- * Names in order, with consecutive chunks listed once. An event without a name is a `message`, as the SSE standard
- * says.
+ * Returns the names of the events in order, with consecutive chunks once. By the SSE standard, an event without a name
+ * is a `message`.
  */
 export function sequenceOf(events: readonly Pick<NamedEvent, "name">[]): string[] {
   const names = events.map(({ name }) => name ?? "message");
@@ -43,8 +43,8 @@ export type Indexes =
   | { readonly kind: "absent" }
   | { readonly kind: "rising"; readonly values: readonly number[] }
   /**
-   * `at` is the position of the first wrong chunk. That chunk has no index although others have one, or its index is no
-   * integer or not above the previous index.
+   * `at` is the position of the first wrong chunk: it has no index although others have one, or its index is no integer
+   * or not above the previous one.
    */
   | { readonly kind: "broken"; readonly at: number };
 
@@ -63,13 +63,16 @@ export function indexesOf(values: readonly unknown[]): Indexes {
 const risesAt = (value: unknown, at: number, values: readonly unknown[]): boolean =>
   Number.isInteger(value) && (at === 0 || Number(value) > Number(values[at - 1]));
 
-/** `usage.total_tokens` of the `done` event of a stream; `null` if it is absent. */
+/** Returns `usage.total_tokens` of a stream's `done` event; `null` if absent. */
 export function tokensOfDone(events: readonly NamedEvent[]): number | null {
   const done = events.find(({ name }) => name === "done");
   return done === undefined ? null : tokensOf(tryParseJson(done.data));
 }
 
-/** The tokens of a response or of a `done` event: `usage.total_tokens`, or `tokens_used` of the generic envelope. */
+/**
+ * Returns the tokens that a response or a `done` event reports: `usage.total_tokens`, or `tokens_used` of the generic
+ * envelope. `null` without either.
+ */
 export function tokensOf(json: unknown): number | null {
   const found = getPath(json, "usage", "total_tokens") ?? getPath(json, "data", "metadata", "tokens_used");
   return typeof found === "number" && Number.isInteger(found) && found >= 0 ? found : null;

@@ -18,7 +18,7 @@ import {
   judgeExhausted,
 } from "../../rules/limits/exhausted-window.ts";
 import {
-  endsRefused,
+  noAdmissionAfterLastRefusal,
   judgeByClocks,
   type KeyHistory,
   maxInClosedWindow,
@@ -141,7 +141,7 @@ const isLimited = (sample: Sample): boolean => isAdmitted(sample) && sample.kind
 
 /** Whether a used-up monthly token quota may explain the refusals: no request was admitted after them. */
 export const tokensMayBeExhausted = ({ samples }: RunKeyHistory): boolean =>
-  endsRefused(samples, samples.filter(isLimited));
+  noAdmissionAfterLastRefusal(samples, samples.filter(isLimited));
 
 function historyOf(
   { isFresh, samples, stragglers, lookalikes, countedReadIds = [], ...history }: RunKeyHistory,

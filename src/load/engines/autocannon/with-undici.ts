@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { HarnessLimit } from "../../../base/harness-limit.ts";
 import type { Network } from "../../../base/network/network.ts";
 import { bodyText, type Exchange, type StreamEvent } from "../../../evidence/exchange.ts";
-import { shapeOf, tokensOfDone } from "../../../rules/streams/sequence.ts";
+import { streamShapeOf, tokensOfDone } from "../../../rules/streams/sequence.ts";
 import { openTransport, type Transport } from "../../../wire/transport.ts";
 import type { LoadSample, StreamSummary } from "../../../evidence/load-evidence.ts";
 import { epochMs, sampleOfResponse, unansweredSample } from "../../load-sample.ts";
@@ -88,7 +88,7 @@ export function describeStream(flow: Flow, { answer, sentMs }: Exchange, hasLeft
     firstEventMs: events[0]?.atMs ?? null,
     endMs: answer.endMs,
     longestGapMs: longestGapOf(events),
-    ...shapeOf(events),
+    ...streamShapeOf(events),
     ending: hasLeft ? "left" : answer.kind === "answered" && answer.ending.kind === "complete" ? "whole" : "cut",
     totalTokens: tokensOfDone(events),
   };

@@ -6,21 +6,18 @@ import { countBelow } from "../../../base/sorted.ts";
 import { requestsBefore, requestsUpTo } from "./tally.ts";
 import type { TimedRefusal, AdmissionTimeline } from "./timeline.ts";
 
-/**
- * The possible times of one window: it opened between `fromMs` and `toMs`, and closed at `closesAtLatestMs` at the
- * latest.
- */
-interface Opening {
+/** A window that opened at some time between `fromMs` and `toMs`, and closed at `closesAtLatestMs` at the latest. */
+interface PossibleWindow {
   readonly fromMs: number;
   readonly toMs: number;
   readonly closesAtLatestMs: number;
-  /** Every counted request from this instant on lies in this window or a later one. */
+  /** From this instant on, every counted request lies in this window or a later one. */
   readonly certainFromMs: number;
 }
 
 /**
- * Lookup tables to find the request that opens a window. An instant is the moment at which the limiter decided on a
- * request. Only the earliest and the latest possible instant are known.
+ * Lookup tables to find the request that opens a window. The instant of a request is the moment at which the limiter
+ * decided on it. Only its earliest and its latest possible value are known.
  */
 export interface Openers {
   /** Latest instants of the requests that may count, in ascending order. */
@@ -31,21 +28,22 @@ export interface Openers {
   readonly starts: Float64Array;
   /** For each index of `starts`: the minimum of the latest instants of the requests from that index on. */
   readonly earliestEndFrom: Float64Array;
-  /** Refusals that may restart the time of the window in which they fall, sorted by earliest instant. */
+  /** Refusals that may restart the time of their window, sorted by earliest instant. */
   readonly pushers: readonly Span[];
 }
 
 export interface AnchoredWindow extends Window {
   /**
-   * The smallest limit with which the requests can have been admitted, whenever the windows opened. Source: {@link
+   * The smallest limit with which a limiter can have admitted the requests, whenever its windows opened. Source: {@link
    * minCapacity}.
    */
   readonly minCapacity: number;
 }
 
 /**
- * Fits windows that open with the first counted request after the last window has ended. `open`: when a window that was
- * open at the start ends, in milliseconds after the start; `null` if none was open.
+ * Fits windows that open with the first counted request after the end of the last window. Returns `null` if such a
+ * limiter cannot have admitted the requests.
+ * @param open when the window that was open at the start ends, in milliseconds after the start; `null` if none was open
  */
 export function fitAnchored(
   timeline: AdmissionTimeline,
@@ -53,7 +51,7 @@ export function fitAnchored(
   { windowMs, capacity, minCapacity }: AnchoredWindow,
   open: Phases | null,
 ): Fit | null {
-  const openings = openingsOf(timeline, openers, windowMs, open);
+  const openings = possibleWindows(timeline, openers, windowMs, open);
   const needed = Math.max(minCapacity, maxInWindow(timeline, openings, windowMs));
   const limit = capacityFor(capacity, needed);
   if (needed > limit) return null;
@@ -66,10 +64,11 @@ export function fitAnchored(
 }
 
 /**
- * Builds the lookup tables. `counted` are the spans of all requests that may count. `pushers` are the spans of refusals
- * that may restart the time of a window.
+ * Builds the lookup tables.
+ * @param counted spans of all requests that may count
+ * @param pushers spans of the refusals that may restart the time of a window
  */
-export function openersOf(timeline: AdmissionTimeline, counted: readonly Span[], pushers: readonly Span[]): Openers {
+export function buildOpeners(timeline: AdmissionTimeline, counted: readonly Span[], pushers: readonly Span[]): Openers {
   const byEnd = [...counted].toSorted((left, right) => left.toMs - right.toMs);
   return {
     latest: Float64Array.from(byEnd, (one) => one.toMs),
@@ -88,9 +87,14 @@ function minFromHere(values: readonly number[]): Float64Array {
   return min;
 }
 
-function openingsOf(timeline: AdmissionTimeline, openers: Openers, windowMs: number, open: Phases | null): Opening[] {
-  const openings: Opening[] = [];
-  const close = closer(openers.pushers, windowMs);
+function possibleWindows(
+  timeline: AdmissionTimeline,
+  openers: Openers,
+  windowMs: number,
+  open: Phases | null,
+): PossibleWindow[] {
+  const openings: PossibleWindow[] = [];
+  const close = createLatestEnd(openers.pushers, windowMs);
   let endsFromMs = timeline.startMs + (open?.fromMs ?? 0);
   let endsToMs = timeline.startMs + (open?.toMs ?? 0);
   if (open !== null) {
@@ -112,10 +116,10 @@ function openingsOf(timeline: AdmissionTimeline, openers: Openers, windowMs: num
 }
 
 /**
- * Returns a function that computes the latest end of a window. A refusal before the end restarts the time of the
- * window, and further refusals may restart it again. The caller must pass the ends in ascending order.
+ * Returns a function that computes the latest end of a window. A refusal in the window may restart its time, and
+ * further refusals may do so again. The caller must pass the ends in ascending order.
  */
-function closer(pushers: readonly Span[], windowMs: number): (endMs: number) => number {
+function createLatestEnd(pushers: readonly Span[], windowMs: number): (endMs: number) => number {
   let next = 0;
   let pushedToMs = -Infinity;
   return (endMs) => {
@@ -128,7 +132,7 @@ function closer(pushers: readonly Span[], windowMs: number): (endMs: number) => 
   };
 }
 
-function maxInWindow(timeline: AdmissionTimeline, openings: readonly Opening[], windowMs: number): number {
+function maxInWindow(timeline: AdmissionTimeline, openings: readonly PossibleWindow[], windowMs: number): number {
   let max = 0;
   let next = 0;
   for (const opening of openings) {
@@ -145,15 +149,15 @@ function maxInWindow(timeline: AdmissionTimeline, openings: readonly Opening[], 
 }
 
 /**
- * A window with two counts of requests: how many may have counted before its end, and how many certainly counted before
- * it opened.
+ * A window with two numbers of requests: how many may have counted before it closed, and how many certainly counted
+ * before it opened.
  */
-interface CountedWindow extends Opening {
+interface CountedWindow extends PossibleWindow {
   readonly maxCountedBeforeEnd: number;
   readonly countedBeforeStart: number;
 }
 
-function countWindow(timeline: AdmissionTimeline, opening: Opening): CountedWindow {
+function countWindow(timeline: AdmissionTimeline, opening: PossibleWindow): CountedWindow {
   const maxCountedBeforeEnd = requestsUpTo(timeline.counted.earliest, opening.closesAtLatestMs);
   return {
     ...opening,
@@ -177,8 +181,8 @@ function isExplained(
   return false;
 }
 
-/** Finds the first window that may still be open at `sinceMs`, by binary search. */
-function firstOpenAt(openings: readonly Opening[], sinceMs: number): number {
+/** Returns the index of the first window that may still be open at `sinceMs`, by binary search. */
+function firstOpenAt(openings: readonly PossibleWindow[], sinceMs: number): number {
   let low = 0;
   let high = openings.length;
   while (low < high) {

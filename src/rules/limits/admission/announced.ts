@@ -2,32 +2,33 @@ import type { Window } from "./models.ts";
 import type { Span } from "./history.ts";
 import type { Phases } from "./phases.ts";
 
-/** The rate-limit headers of one response. */
+/** A report about a window in the rate-limit headers of one response. */
 export interface Announcement {
   readonly remaining: number;
-  /** When the window is reset according to the headers, on the limiter's clock. */
+  /** When the window is reset by these headers, on the limiter's clock. */
   readonly resetMs: number;
   readonly resetAfterSeconds: number;
 }
 
 const secondMs = 1000;
 /**
- * Maximum difference of two reports of the same reset. Different machines may round up, down or to the nearest second.
+ * Maximum difference between two reports of the same reset. The machines of a target may round to whole seconds in
+ * different ways.
  */
 const maxApartMs = 2 * secondMs;
 /**
- * Responses prove fixed windows only if they show this many values of `Remaining`, or times to the reset that differ by
- * `minSeconds`. With fewer, the reset may only seem fixed: it may move with each request, or with the clock.
+ * Responses prove fixed windows only if they show this many values of `Remaining`, or if their times to the reset
+ * differ by `minSeconds`. Otherwise the reset may move with each request or with the clock, and only seem fixed.
  */
 const minValues = 3;
 const minSeconds = 10;
 
 /**
- * Finds when fixed windows end, if all announced resets lie whole windows apart. Returns `null` if they do not, as with
- * rolling windows and buckets. Also returns `null` if each response may have announced a reset one whole window later,
- * as a rolling window does.
+ * Returns the span in which a fixed window ends, if all announced resets lie whole windows apart. Returns `null` if
+ * they do not, as with rolling windows and buckets. Also `null` if each response may have announced a whole window, as
+ * a rolling window does.
  *
- * @param unknownMs how far the limiter's clock may differ from our estimate
+ * @param unknownMs maximum difference between the limiter's clock and the caller's estimate of it
  */
 export function announcedEnd(all: readonly Announcement[], windowMs: number, unknownMs: number): Span | null {
   const usable = all.filter(
@@ -54,14 +55,14 @@ function isConclusive(usable: readonly Announcement[]): boolean {
   return max - min >= minSeconds;
 }
 
-/** Reduces a difference of times by whole windows. The result lies between minus half a window and half a window. */
+/** Subtracts whole windows from a difference of times. The result lies between minus and plus half a window. */
 function reduceByWindows(ms: number, windowMs: number): number {
   return ms - Math.round(ms / windowMs) * windowMs;
 }
 
 /**
- * Returns the possible phases of fixed windows. A phase is the time from `startMs` to the next beginning of a window.
- * If the headers announce when a window ends, only phases that agree are returned.
+ * Returns the possible phases of fixed windows. The phase is the time from `startMs` to the next beginning of a window.
+ * @param announced when a window ends by the headers; only phases that agree with it are returned
  */
 export function phasesOf({ windowMs }: Window, announced: Span | undefined, startMs: number): Phases[] {
   const lengthMs = announced === undefined ? windowMs : announced.toMs - announced.fromMs;

@@ -19,14 +19,11 @@ export interface LimitBreach {
   readonly limit: LimitName | "concurrency" | "any";
   readonly expected: string;
   readonly actual: string;
-  /**
-   * Ids of the requests whose responses prove the breach without the others. An id is repeated if it stands for several
-   * requests.
-   */
+  /** Ids of requests whose responses alone prove the breach. An id is repeated if it stands for several requests. */
   readonly witness: readonly string[];
 }
 
-/** Returns, in one sentence, what the published numbers allow. */
+/** Returns a sentence that says what the published numbers allow. */
 export function describeExpected(breach: BreachKind, limit: LimitBreach["limit"], limits: TierLimits): string {
   const numbers = `${limits.perMinute} a minute, ${limits.perHour} an hour, ${limits.concurrent} at a time`;
   const burst = limits.burst === null ? "a burst of unknown size" : `a burst of ${limits.burst}`;
@@ -37,7 +34,7 @@ export function describeExpected(breach: BreachKind, limit: LimitBreach["limit"]
   return `at most ${limits.perMinute} requests in a minute, and ${burst}, wherever its windows begin`;
 }
 
-/** Returns, in one sentence, what the requests of the witness show. */
+/** Returns a sentence that says what the requests of the witness show. */
 export function describeActual(
   breach: BreachKind,
   limit: LimitBreach["limit"],
@@ -70,7 +67,7 @@ function spanOf(decisions: readonly Decision[]): string {
   return `${((toMs - fromMs) / 1000).toFixed(1)} s`;
 }
 
-/** Says how few requests can have counted at the time of a refusal. */
+/** Returns a text that says how few requests can have counted at the time of a refusal. */
 function roomAt(refusal: Decision, history: History, options: AdmissionOptions): string {
   const timeline = timelineOf(history, options, [refusal], new Set());
   const before = timeline.refusals[0]?.countedBefore ?? 0;

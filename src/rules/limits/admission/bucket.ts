@@ -4,14 +4,15 @@ import { countBelow } from "../../../base/sorted.ts";
 import { requestsInFirst, type Tally } from "./tally.ts";
 import type { Instants, TimedRefusal, AdmissionTimeline } from "./timeline.ts";
 
-/** Tolerance for the rounding errors that add up over many refills. */
+/** Tolerance, in tokens, for rounding errors that add up over many refills. */
 const roundingTokens = 1e-6;
-/** Maximum excess of a reported wait over the true wait: servers round it up, or add some seconds. */
-const reserveMs = 4000;
+/** How much longer than necessary a reported wait may be: servers round it up, or add some seconds. */
+const maxReportedExcessMs = 4000;
 
 /**
- * Fits a token bucket that holds `capacity` tokens and refills steadily. Over any span, such a bucket admits at most
- * its capacity plus the refill of that span. The bucket refuses a request only while less than one token is left.
+ * Fits a token bucket that holds `capacity` tokens and refills steadily. In any span, it admits at most its capacity
+ * plus the refill of that span. It refuses a request only if it has less than one token. Returns `null` if such a
+ * bucket cannot have admitted the requests.
  */
 export function fitBucket(timeline: AdmissionTimeline, { capacity, refillPerMs }: Bucket): Fit | null {
   const needed = timeline.layers.reduce((max, layer) => Math.max(max, tokensNeeded(layer, refillPerMs)), 0);
@@ -26,9 +27,9 @@ export function fitBucket(timeline: AdmissionTimeline, { capacity, refillPerMs }
 }
 
 /**
- * Returns the smallest capacity with which the requests can have been admitted. It is the maximum, over all spans of
- * time, of the requests minus the refill. Each request may lie anywhere between its earliest and latest instant; the
- * choice that needs fewest tokens counts.
+ * Returns the smallest capacity with which a bucket can have admitted the requests: the maximum, over all spans of
+ * time, of the requests in the span minus its refill. Each request has the instant within its span that needs the
+ * fewest tokens.
  */
 function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): number {
   let minBefore = Infinity;
@@ -43,7 +44,10 @@ function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): numb
   return max;
 }
 
-/** For each instant at which a span may begin: the maximum number of tokens that were refilled before and not spent. */
+/**
+ * For each instant at which a span may begin: the maximum number of tokens that had been refilled and not spent by
+ * then.
+ */
 interface UnspentRefills {
   readonly begins: Tally;
   readonly maxUpTo: Float64Array;
@@ -70,19 +74,19 @@ function isExplained(
   const closed = countBelow(unspent.begins.values, refusal.fromMs);
   const atOnce = refusal.countedBefore - requestsInFirst(unspent.begins, closed);
   const before = refusal.countedBefore - refillPerMs * refusal.fromMs + (unspent.maxUpTo[closed - 1] ?? -Infinity);
-  // At a single instant nothing is refilled and nothing is rounded, so a full bucket gives all its tokens.
+  // At one instant nothing is refilled or rounded, so a full bucket gives all its tokens.
   if (atOnce > tokens - 1 || before > tokens - 1 - roundingTokens) return true;
   const refilled = refillPerMs * Math.max(0, refusal.fromMs - timeline.unknownUseUntilMs);
   return refusal.countedBefore > refilled - 1 - roundingTokens;
 }
 
 /**
- * Whether a refusal reports a longer wait than a bucket can need. The bucket needs the time to refill one token, and
- * one more for each earlier refusal that counted.
+ * Whether a refusal reports a longer wait than any bucket needs. A bucket needs the time to refill one token, and one
+ * more for each earlier refusal that counted.
  */
 function reportsLongerWait(
   { decision: { reportedWaitMs }, refusedBefore }: TimedRefusal,
   refillPerMs: number,
 ): boolean {
-  return reportedWaitMs !== undefined && reportedWaitMs > (1 + refusedBefore) / refillPerMs + reserveMs;
+  return reportedWaitMs !== undefined && reportedWaitMs > (1 + refusedBefore) / refillPerMs + maxReportedExcessMs;
 }

@@ -4,35 +4,35 @@ import { hourMs, minuteMs } from "../../../base/duration.ts";
 import { type Bucket, burstBucket } from "./models.ts";
 import type { Decision, History, AdmissionOptions } from "./history.ts";
 import { hasRefusal } from "./refusals.ts";
-import { slotsExplain } from "./slots.ts";
+import { createSlotTest } from "./slots.ts";
 import { countUpTo } from "../../../base/sorted.ts";
 import { requestsBefore } from "./tally.ts";
 import { timelineOf, type TimedRefusal, type AdmissionTimeline } from "./timeline.ts";
 
 export interface RefusalReasons {
-  /** Refusals that some limiter may have made. Such a refusal may itself have counted, or held a concurrency slot. */
+  /** Refusals that some limiter may have made. They may also have counted, or held a concurrency slot. */
   readonly explained: ReadonlySet<Decision>;
   /** Refusals that no limiter can have made. */
   readonly unexplained: readonly Decision[];
 }
 
 /**
- * Maximum number of rounds. Refusals that are left then count as explained: a longer chain of refusals that explain
- * each other is not followed.
+ * Maximum number of rounds. Refusals that are still pending then count as explained: longer chains of refusals that
+ * explain each other are not followed.
  */
 const maxRounds = 12;
 
 /**
- * Finds which refusals a limiter can have made at all. The first refusal of a history can be explained only by requests
- * that were not refused. Each explained refusal may have counted, and so may explain later ones. Without this order,
- * refusals of a limiter that refuses too early would excuse each other.
+ * Finds the refusals that some limiter may have made. Only requests that were not refused can explain the first one.
+ * Each explained refusal may have counted, and so may explain later ones. Without this order, a limiter that refuses
+ * too early would be excused: its refusals would explain each other.
  */
 export function explainRefusals(history: History, limits: TierLimits, options: AdmissionOptions): RefusalReasons {
   const explained = new Set<Decision>();
   let pending = history.decisions.filter((decision) => decision.outcome === "refused");
   if (options.tokensMayBeExhausted === true) return { explained: new Set(pending), unexplained: [] };
   for (let round = 0; pending.length > 0; round += 1) {
-    const hasReason = round < maxRounds ? reasons(history, limits, options, pending, explained) : () => true;
+    const hasReason = round < maxRounds ? createReasonTest(history, limits, options, pending, explained) : () => true;
     const reasoned = pending.filter(hasReason);
     if (reasoned.length === 0) break;
     pending = pending.filter((refusal, index) => !hasReason(refusal, index));
@@ -43,7 +43,7 @@ export function explainRefusals(history: History, limits: TierLimits, options: A
 
 type HasReason = (refusal: Decision, index: number) => boolean;
 
-function reasons(
+function createReasonTest(
   history: History,
   limits: TierLimits,
   options: AdmissionOptions,
@@ -51,13 +51,13 @@ function reasons(
   explained: ReadonlySet<Decision>,
 ): HasReason {
   const timeline = timelineOf(history, options, pending, explained);
-  const bySlots = slotsExplain(history, limits.concurrent, options, explained);
+  const bySlots = createSlotTest(history, limits.concurrent, options, explained);
   const left = fitBucket(timeline, smallestBucket(limits))?.unexplained;
   const tolerance = options.toleranceMs ?? 50;
-  // A request without a response may have been refused as well, and so have restarted a window.
+  // Requests without a response may have been refused as well, and so may have restarted a window.
   const pushers = [...explained, ...history.decisions.filter(({ outcome }) => outcome === "unknown")];
-  const byHour = mayBeFull(timeline, hourMs, limits.perHour, chainsOf(pushers, hourMs, tolerance));
-  const byMinute = mayBeFull(timeline, minuteMs, limits.perMinute, chainsOf(pushers, minuteMs, tolerance));
+  const byHour = createFullWindowTest(timeline, hourMs, limits.perHour, chainsOf(pushers, hourMs, tolerance));
+  const byMinute = createFullWindowTest(timeline, minuteMs, limits.perMinute, chainsOf(pushers, minuteMs, tolerance));
   const verdicts = timeline.refusals.map(
     (refusal, index) =>
       (left !== undefined && !hasRefusal(left, index)) ||
@@ -68,21 +68,18 @@ function reasons(
   return (_, index) => verdicts[index] ?? false;
 }
 
-/**
- * Returns the smallest bucket with which the requests can have been admitted. A larger bucket would refuse fewer
- * requests.
- */
+/** Returns the smallest bucket that can have admitted the requests. A larger one would refuse fewer. */
 function smallestBucket(limits: TierLimits): Bucket {
   const bucket = burstBucket(limits);
   return { ...bucket, capacity: { kind: "minimum", requests: bucket.capacity.requests } };
 }
 
 /**
- * Returns a test of whether a window may have been full at a refusal. Counts requests up to two windows before the
+ * Returns a test of whether a window may have been full at a refusal. It counts requests up to two windows before the
  * refusal, because some limiters add a share of the previous window. If a chain of refusals may have restarted the
- * window, counts requests up to one window before that chain.
+ * window, it counts from one window before that chain.
  */
-function mayBeFull(timeline: AdmissionTimeline, windowMs: number, capacity: number, chains: Chains) {
+function createFullWindowTest(timeline: AdmissionTimeline, windowMs: number, capacity: number, chains: Chains) {
   return (refusal: TimedRefusal): boolean => {
     const opensMs = Math.min(refusal.fromMs - 2 * windowMs, chains.firstOf(refusal) - windowMs);
     if (opensMs <= timeline.unknownUseUntilMs) return true;
@@ -91,7 +88,10 @@ function mayBeFull(timeline: AdmissionTimeline, windowMs: number, capacity: numb
 }
 
 interface Chains {
-  /** The earliest instant of the chain that may have restarted the window of a refusal; `Infinity` if there is none. */
+  /**
+   * Returns the earliest instant of the chain that may have restarted the window of a refusal; `Infinity` without a
+   * chain.
+   */
   readonly firstOf: (refusal: TimedRefusal) => number;
 }
 

@@ -2,7 +2,7 @@ import { once } from "../../../base/memoize.ts";
 import { sumOf } from "../../../base/numbers.ts";
 import type { TierLimits } from "../../../spec/tiers.ts";
 import { phasesOf } from "./announced.ts";
-import { fitAnchored, type Openers, openersOf } from "./anchored.ts";
+import { fitAnchored, type Openers, buildOpeners } from "./anchored.ts";
 import { fitBucket } from "./bucket.ts";
 import { hourMs } from "../../../base/duration.ts";
 import {
@@ -17,14 +17,14 @@ import {
 import { fitFixed } from "./fixed.ts";
 import { type AdmissionOptions, type Decision, type History, requestsIn, type Span } from "./history.ts";
 import { depthFor, searchPhases } from "./phases.ts";
-import { addPossibility, addRefusal, areDisjoint, intersection, noRefusals, type RefusalSet } from "./refusals.ts";
+import { addMinimalSet, addRefusal, areDisjoint, intersection, noRefusals, type RefusalSet } from "./refusals.ts";
 import { fitRolling } from "./rolling.ts";
 import { timelineOf, type AdmissionTimeline } from "./timeline.ts";
 import { minCapacity } from "./min-capacity.ts";
 
 /**
- * A model of a limiter, and which refusals it leaves unexplained. There is one set of such refusals for each way in
- * which the model fits, and no set if it cannot have admitted the requests.
+ * A model of a limiter, and the refusals that it cannot have made. If it fits in several ways, each has its own set of
+ * such refusals. There is no set if the model cannot have admitted the requests.
  */
 export interface ModelFit {
   readonly model: LimiterModel;
@@ -34,15 +34,14 @@ export interface ModelFit {
 export interface ModelFits {
   readonly hour: readonly ModelFit[];
   readonly minute: readonly ModelFit[];
-  /**
-   * The refusals that a separate limiter of bursts leaves unexplained. If no such limiter fits, these are all refusals.
-   */
+  /** Refusals that a separate limiter of bursts cannot have made. All refusals, if no such limiter fits. */
   readonly burst: readonly RefusalSet[];
 }
 
 /**
- * Fits every model to a history. `open` are the refusals that the concurrency limit does not explain. `mayCount` are
- * the refusals that may have counted.
+ * Fits every model to a history.
+ * @param open the refusals that the concurrency limit does not explain
+ * @param mayCount the refusals that may have counted
  */
 export function fitModels(
   history: History,
@@ -52,19 +51,19 @@ export function fitModels(
   mayCount: ReadonlySet<Decision>,
 ): ModelFits {
   const timeline = timelineOf(history, options, open, mayCount);
-  const fit = fitter(timeline, history, options, mayCount);
+  const fit = createFitter(timeline, history, options, mayCount);
   const everything = noRefusals(open.length);
   open.forEach((_, index) => addRefusal(everything, index));
   const bucket = fitBucket(timeline, burstBucket(limits));
-  const tried = (model: LimiterModel): ModelFit => ({ model, unexplained: fit(model) });
+  const toModelFit = (model: LimiterModel): ModelFit => ({ model, unexplained: fit(model) });
   return {
-    hour: hourModels(limits).map(tried),
-    minute: minuteModels(limits).map(tried),
+    hour: hourModels(limits).map(toModelFit),
+    minute: minuteModels(limits).map(toModelFit),
     burst: bucket === null ? [everything] : [bucket.unexplained],
   };
 }
 
-function fitter(
+function createFitter(
   timeline: AdmissionTimeline,
   history: History,
   options: AdmissionOptions,
@@ -75,10 +74,10 @@ function fitter(
   const mayOpen = (): Span[] =>
     history.decisions.filter((one) => one.outcome !== "refused" || mayCount.has(one)).map(spanOf);
   const minCapacityOf = memoized((windowMs) => minCapacity(timeline, windowMs));
-  const anchored = once(() => openersOf(timeline, mayOpen(), []));
-  // A request without a response may have been refused, and may so have restarted the time of the window.
+  const anchored = once(() => buildOpeners(timeline, mayOpen(), []));
+  // Requests without a response may have been refused, and so may have restarted a window.
   const unanswered = history.decisions.filter(({ outcome }) => outcome === "unknown");
-  const pushed = once(() => openersOf(timeline, mayOpen(), [...mayCount, ...unanswered].map(spanOf)));
+  const pushed = once(() => buildOpeners(timeline, mayOpen(), [...mayCount, ...unanswered].map(spanOf)));
   const depth = depthFor(requestsIn(history.decisions));
   const anchoredBy = (openers: Openers, plain: Window): RefusalSet[] => {
     const family = { ...plain, minCapacity: minCapacityOf(plain.windowMs) };
@@ -88,14 +87,15 @@ function fitter(
     const open = searchPhases([{ fromMs: 0, toMs: family.windowMs + unseenMs }], depth, (phases) =>
       fitAnchored(timeline, openers, family, phases),
     );
-    for (const set of open) addPossibility(found, set);
+    for (const set of open) addMinimalSet(found, set);
     return found;
   };
   const fixedPhases = (family: Window) =>
     phasesOf(family, history.announced?.[family.windowMs === hourMs ? "hour" : "minute"], timeline.startMs);
   const admitted = sumOf(timeline.admitted.map(({ count }) => count));
   return (family: LimiterModel): RefusalSet[] => {
-    // Without refusals, the phase of the windows does not matter if at most `capacity` requests were admitted in total.
+    // If nothing was refused and no more than one window's capacity was admitted in all, it does not matter where
+    // windows begin.
     if (timeline.refusals.length === 0 && admitted <= family.capacity.requests) return [noRefusals(0)];
     switch (family.shape) {
       case "rolling":
@@ -129,8 +129,8 @@ function memoized(make: (key: number) => number): (key: number) => number {
 const listOf = (fit: Fit | null): RefusalSet[] => (fit === null ? [] : [fit.unexplained]);
 
 /**
- * Returns the models of each limit that can be right. A model of the hour can be right if, with some model of the
- * minute, it explains every refusal. The same holds for models of the minute.
+ * Returns the models of the hour's and of the minute's limit that can be right. A model of one limit can be right if
+ * some model of the other explains every refusal that it leaves.
  */
 export function compatibleModels({ hour, minute, burst }: ModelFits): Record<LimitName, LimiterModel[]> {
   const works = (one: RefusalSet, others: readonly ModelFit[]): boolean =>

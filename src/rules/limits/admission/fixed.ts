@@ -4,21 +4,25 @@ import { addRefusal, noRefusals } from "./refusals.ts";
 import { requestsBefore, requestsUpTo } from "./tally.ts";
 import type { TimedRefusal, AdmissionTimeline } from "./timeline.ts";
 
-/** Fixed windows with their counts. Window 0 is the one before the first instant, so that no number is negative. */
-interface Grid {
+/**
+ * Fixed windows and their numbers of requests. Window 0 lies before the first instant, so that no index is negative.
+ */
+interface WindowGrid {
   readonly timeline: AdmissionTimeline;
   readonly windowMs: number;
   readonly phases: Phases;
   readonly windows: number;
-  /** For each window: the number of requests that may count and were certainly decided before the window opened. */
+  /** For each window: the number of requests that may count and were certainly decided before it opened. */
   readonly closedBefore: Float64Array;
-  /** For each window: the number of requests that may have counted before the window closed. */
+  /** For each window: the number of requests that may have counted before it closed. */
   readonly begunBefore: Float64Array;
 }
 
 /**
- * Fits fixed windows that begin anywhere in `phases`. `weighted` windows admit no more requests than fixed ones. They
- * may refuse more, because they also count a share of the previous window, as an estimate of a rolling window.
+ * Fits fixed windows that begin anywhere in `phases`. Returns `null` if such a limiter cannot have admitted the
+ * requests.
+ * @param weighted whether each window also counts a share of the previous one, as an estimate of a rolling window. Such
+ * windows admit no more, but may refuse more.
  */
 export function fitFixed(timeline: AdmissionTimeline, window: Window, phases: Phases, weighted: boolean): Fit | null {
   const { windowMs, capacity } = window;
@@ -41,8 +45,7 @@ const latestWindow = (timeline: AdmissionTimeline, ms: number, windowMs: number,
 
 /**
  * Returns the capacity with which the admitted requests fit into the windows; `null` if they do not fit. A request that
- * may lie in two windows is put into the first, unless that is full. Requests that may lie in more than two windows are
- * ignored.
+ * may lie in two windows counts in the first, unless that is full. Requests that may lie in more windows are ignored.
  */
 function limitThatFits(
   timeline: AdmissionTimeline,
@@ -71,7 +74,7 @@ function limitThatFits(
   return limit;
 }
 
-function gridOf(timeline: AdmissionTimeline, windowMs: number, phases: Phases, windows: number): Grid {
+function gridOf(timeline: AdmissionTimeline, windowMs: number, phases: Phases, windows: number): WindowGrid {
   const closedBefore = new Float64Array(windows);
   const begunBefore = new Float64Array(windows);
   for (let index = 0; index < windows; index += 1) {
@@ -82,7 +85,7 @@ function gridOf(timeline: AdmissionTimeline, windowMs: number, phases: Phases, w
   return { timeline, windowMs, phases, windows, closedBefore, begunBefore };
 }
 
-function isExplained(grid: Grid, refusal: TimedRefusal, limit: number, weighted: boolean): boolean {
+function isExplained(grid: WindowGrid, refusal: TimedRefusal, limit: number, weighted: boolean): boolean {
   const { timeline, windowMs, phases } = grid;
   const first = earliestWindow(timeline, refusal.fromMs, windowMs, phases);
   const last = Math.min(latestWindow(timeline, refusal.toMs, windowMs, phases), grid.windows - 1);
@@ -97,10 +100,10 @@ function isExplained(grid: Grid, refusal: TimedRefusal, limit: number, weighted:
 }
 
 /**
- * Returns the maximum weight that the previous window can have at a refusal, however the limiter rounds. A request that
- * may lie in either window counts for the later one, where it weighs most.
+ * Returns the maximum weight of the previous window at a refusal, however the limiter rounds. A request that may lie in
+ * either window counts in the later one, where it weighs most.
  */
-function weightBefore(grid: Grid, index: number, refusal: TimedRefusal, counted: number): number {
+function weightBefore(grid: WindowGrid, index: number, refusal: TimedRefusal, counted: number): number {
   const { timeline, windowMs, phases } = grid;
   if (index === 0) return 0;
   const opensAtLatestMs = timeline.startMs + phases.toMs + (index - 1) * windowMs;

@@ -24,7 +24,7 @@ export interface Span {
  */
 export type DecisionOutcome = "admitted" | "refused" | "failed" | "unknown";
 
-/** A group of requests about which the same facts are known. `count` is the number of requests. */
+/** A number of requests that are alike in all known facts. */
 export interface Counted {
   readonly count: number;
 }
@@ -33,8 +33,8 @@ export interface Counted {
 export type CountedSpan = Span & Counted;
 
 /**
- * The limiter's decision on a request, at some unknown instant. A decision may stand for several requests, each with
- * its own instant.
+ * The limiter's decision on a request. It was made at an unknown instant of `decided`. A decision may stand for several
+ * requests, each with an instant of its own.
  */
 export interface Decision extends Counted {
   readonly id: string;
@@ -48,9 +48,9 @@ export interface Decision extends Counted {
   /** The last instant at which the request may still have held a slot, on the client's clock. */
   readonly mayHoldUntilMs: number;
   /**
-   * How long the window stays exhausted according to the headers of this refusal, in ms of the limiter's clock. Set
-   * only if no other response contradicts them. The refusal is then due to the request rate and not to concurrency. No
-   * limiter that would admit a request much sooner can have made this refusal.
+   * How long the window stays exhausted by the headers of this refusal, in ms of the limiter's clock. It is set only if
+   * no other response contradicts these headers. The refusal is then due to the request rate and not to concurrency,
+   * and a limiter that would admit a request much sooner cannot have made it.
    */
   readonly reportedWaitMs?: number;
 }
@@ -63,18 +63,15 @@ export interface Decision extends Counted {
  */
 export type PriorUse = "nothing" | "counted" | "anything";
 
-/**
- * For each limit, the span in which one of its windows ends according to the headers. Only models with fixed windows
- * use this span.
- */
+/** For each limit, the span in which one of its fixed windows ends by the target's headers. */
 export type AnnouncedEnds = Readonly<Partial<Record<"hour" | "minute", Span>>>;
 
 /** All requests on one key, from the first decision on. No other client may use the key meanwhile. */
 export interface History {
   readonly priorUse: PriorUse;
   /**
-   * For each earlier request that no longer counts but may still hold a slot: until when it may hold the slot, on the
-   * client's clock. Default: none.
+   * For each earlier request that no longer counts: until when it may hold a slot, on the client's clock. Default: none
+   * does.
    */
   readonly lingeringUntilMs?: readonly number[];
   /** When windows end according to the target's headers. Default: not known. */
@@ -84,7 +81,7 @@ export interface History {
 
 export interface AdmissionOptions {
   /**
-   * How far the limiter's clock may be off, in ms. Every `decided` span is extended by this time at both ends. Default
+   * How far the limiter's clock may be off, in ms. Every `decided` span is widened by this time at both ends. Default
    * 50.
    */
   readonly toleranceMs?: number;
@@ -94,7 +91,7 @@ export interface AdmissionOptions {
   readonly tokensMayBeExhausted?: boolean;
 }
 
-/** The times of one request. The limiter is assumed to use the client's clock. */
+/** The times of one request in ms, for a limiter that uses the client's clock. */
 export interface ObservedRequest {
   readonly id: string;
   readonly sentMs: number;
@@ -103,20 +100,20 @@ export interface ObservedRequest {
   /** When the response was complete; equal to `answeredMs` unless it streamed. */
   readonly endedMs: number;
   readonly outcome: DecisionOutcome;
-  /** The minimum time for which the request occupies its agent. Default 0: not known. */
+  /** Minimum time for which the request keeps its agent busy. Default 0: not known. */
   readonly minOccupiedMs?: number;
   /**
-   * The maximum time that a byte travels on the network. If it is not known, the last byte of a stream does not prove
-   * until when the stream held a slot. Default: not known.
+   * Maximum time that a byte takes through the network. Without it, the last byte of a stream does not prove until when
+   * the stream held a slot. Default: not known.
    */
   readonly maxTransitMs?: number;
 }
 
-/** Number of requests that these decisions stand for. */
+/** Returns the number of requests that these decisions stand for. */
 export const requestsIn = (decisions: readonly Decision[]): number =>
   decisions.reduce((sum, { count }) => sum + count, 0);
 
-/** Returns what one request shows of the limiter: the outcome of its decision, and the earliest and latest time of it. */
+/** Returns what a request shows about the limiter: its decision, and the span in which it decided. */
 export function decisionOf(request: ObservedRequest): Decision {
   return {
     id: request.id,
@@ -137,11 +134,11 @@ function certainHold(request: ObservedRequest): Span | null {
 }
 
 /** The fields of a sample from which a decision is derived. Times are in ms of the client's clock. */
-type Decided = Pick<RequestSample, "id" | "kind" | "status" | "sentMs" | "headMs" | "endMs">;
+type DecisionSample = Pick<RequestSample, "id" | "kind" | "status" | "sentMs" | "headMs" | "endMs">;
 
 /**
- * The outcome of a response. A health check is `failed`: the limiter may or may not have counted the request. Other
- * checks judge whether limits apply to health.
+ * Returns the outcome of a response. A health request is `failed`, because the limiter may or may not have counted it.
+ * Other checks judge whether limits apply to health.
  */
 export function outcomeOf(answer: Pick<RequestSample, "kind" | "status">): DecisionOutcome {
   if (answer.status === null) return "unknown";
@@ -151,11 +148,11 @@ export function outcomeOf(answer: Pick<RequestSample, "kind" | "status">): Decis
 }
 
 /**
- * Returns the limiter's decision on a request. If a response came, the decision was made within `decided` on the
- * limiter's clock.
+ * Returns the limiter's decision on a request.
+ * @param decided the span on the limiter's clock in which it was made, if a response came
  */
 export function decisionOfResponse(
-  answer: Decided,
+  answer: DecisionSample,
   decided: Span,
   outcome: DecisionOutcome = outcomeOf(answer),
 ): Decision {

@@ -4,10 +4,10 @@ import { explainRefusals } from "./explain-refusals.ts";
 import { type ModelFits, compatibleModels, fitModels } from "./fit-models.ts";
 import type { AdmissionOptions, Decision, History } from "./history.ts";
 import type { LimitName, LimiterShape } from "./models.ts";
-import { maxHeld, slotsExplain } from "./slots.ts";
+import { maxHeld, createSlotTest } from "./slots.ts";
 import { smallestWitness } from "./witness.ts";
 
-/** One combination of limiters that explains all responses of a history. */
+/** Limiters that together explain all responses of a history: shapes of the hour's and of the minute's limit. */
 export interface LimiterReading {
   /** Whether refused requests count, too. */
   readonly refusalsCount: boolean;
@@ -16,24 +16,24 @@ export interface LimiterReading {
 }
 
 /**
- * The verdict on a history. `readings` is never empty. Readings in which refused requests count are listed only if no
- * other reading explains the history, or if the caller asks for every reading.
+ * The verdict on a history. `readings` has at least one element. Readings in which refused requests count are listed
+ * only if no other explains the history, or if the caller asks for every reading.
  */
 export type HistoryJudgement =
   | { readonly kind: "explained"; readonly readings: readonly LimiterReading[] }
   | LimitBreach;
 
-/** The verdict alone: without its description, and without the requests that prove it. */
+/** A verdict without the texts of a breach and the requests that prove it. */
 export type HistoryVerdict =
   | { readonly kind: "explained"; readonly readings: readonly LimiterReading[] }
   | { readonly kind: "breach"; readonly breach: BreachKind; readonly limit: LimitBreach["limit"] };
 
 /**
- * Judges the requests on one key by every limiter that the document admits (Limits, "Request rate (per API key)").
- * There is a breach only if none of them explains the responses. Each decision may have been made at any instant of its
- * span.
+ * Judges the requests on one key by every limiter that the document allows (Limits, "Request rate (per API key)").
+ * There is a breach only if none of them explains all responses, at whatever instant of its span each decision was
+ * made.
  *
- * @param everyReading whether to look for every reading that explains the history, not only the first
+ * @param everyReading whether to return every reading that explains the history, not only the first
  */
 export function judgeAdmission(
   history: History,
@@ -73,7 +73,7 @@ export function decide(
   if (readings.length > 0 && !everyReading) return { kind: "explained", readings };
   const lenient = trial(room.explained);
   readings.push(...readingOf(true, lenient));
-  return readings.length > 0 ? { kind: "explained", readings } : blame([strict, lenient]);
+  return readings.length > 0 ? { kind: "explained", readings } : attributeBreach([strict, lenient]);
 }
 
 const breachOf = (breach: BreachKind, limit: LimitBreach["limit"]): HistoryVerdict => ({
@@ -89,7 +89,7 @@ function refusalsLeftBySlots(
   mayHold: ReadonlySet<Decision>,
 ): Decision[] {
   if (options.tokensMayBeExhausted === true) return [];
-  const bySlots = slotsExplain(history, limits.concurrent, options, mayHold);
+  const bySlots = createSlotTest(history, limits.concurrent, options, mayHold);
   return history.decisions.filter(
     (one) => one.outcome === "refused" && (one.reportedWaitMs !== undefined || !bySlots(one)),
   );
@@ -103,10 +103,10 @@ function readingOf(refusalsCount: boolean, possibilities: ModelFits): LimiterRea
 }
 
 /**
- * Decides which limit is broken. The breach is `too many admitted` if no limiter with the published number can have
- * admitted the requests. Limiters with the burst allowance on top of that number are not considered.
+ * Returns which limit is broken. It is `too many admitted` if no limiter with the published number can have admitted
+ * the requests. Models that add the burst allowance to this number do not count here.
  */
-function blame(trials: readonly ModelFits[]): HistoryVerdict {
+function attributeBreach(trials: readonly ModelFits[]): HistoryVerdict {
   const over = (name: LimitName) =>
     trials.every((trial) => trial[name].every(({ model, unexplained }) => model.burstAdds || unexplained.length === 0));
   if (over("hour")) return breachOf("too many admitted", "hour");
@@ -115,15 +115,15 @@ function blame(trials: readonly ModelFits[]): HistoryVerdict {
 }
 
 /**
- * The kinds of limiters that explain a history. The document does not say how a limiter counts, so several may remain.
- * Each list is in the order of `LimiterShape`.
+ * The kinds of limiters that may be at work by a history. The document does not say how a limiter counts, so several
+ * may remain. Each list has the order of `LimiterShape`.
  */
 export interface PossibleShapes {
   readonly hour: readonly LimiterShape[];
   readonly minute: readonly LimiterShape[];
-  /** The possible answers to this question: does the burst allowance come on top of the minute's number? */
+  /** Whether the burst allowance comes on top of the minute's number: both values if it may or may not. */
   readonly burstAdds: readonly boolean[];
-  /** The possible answers to this question: do refused requests count? */
+  /** Whether refused requests count: both values if they may or may not. */
   readonly refusalsCount: readonly boolean[];
 }
 
@@ -137,7 +137,9 @@ export function possibleShapes(readings: readonly LimiterReading[]): PossibleSha
   };
 }
 
-/** Says whether refused requests use up the allowance (LIM-16 observes this, because the document is silent). */
+/**
+ * Describes whether refused requests use up the allowance. LIM-16 observes this, because the document does not say it.
+ */
 export function describeRefusalCounting({ refusalsCount }: Pick<PossibleShapes, "refusalsCount">): string {
   if (refusalsCount.length > 1)
     return "refused requests may or may not use up the allowance: both explain what was seen";

@@ -4,21 +4,22 @@ import { maxInHalfOpenWindow } from "./rolling.ts";
 import { requestsInFirst, tallyOf, createRankLookup } from "./tally.ts";
 import type { AdmissionTimeline, Instants } from "./timeline.ts";
 
-/** Maximum number of windows in a span over which admitted requests are counted. */
+/** Maximum length, in windows, of the spans whose admitted requests are counted. */
 const maxWindows = 16;
 
 /**
- * Returns the lowest capacity with which the requests can have been admitted. Assumes windows of at least `windowMs`,
- * each of which opens with a request. The result holds wherever the windows open, and however refusals prolong them.
+ * Returns a lower bound of the capacity with which a limiter can have admitted the requests. Its windows are at least
+ * `windowMs` long, and each opens with a request. The bound holds wherever the windows open, and however refusals
+ * prolong them.
  */
 export const minCapacity = (timeline: AdmissionTimeline, windowMs: number): number =>
-  Math.max(minByLength(timeline, windowMs), minByCause(timeline, windowMs));
+  Math.max(minByCounting(timeline, windowMs), minByGaps(timeline, windowMs));
 
 /**
- * Returns a lower bound of the capacity, by counting. A span shorter than n windows touches at most n + 1 windows, so
+ * Returns a lower bound of the capacity by counting. A span shorter than n windows touches at most n + 1 of them, so
  * one of these admitted at least its share of the requests.
  */
-function minByLength(timeline: AdmissionTimeline, windowMs: number): number {
+function minByCounting(timeline: AdmissionTimeline, windowMs: number): number {
   const lasted = Math.ceil((timeline.endMs - timeline.startMs) / windowMs);
   let min = 0;
   for (let windows = 1; windows <= Math.min(maxWindows, Math.max(1, lasted)); windows += 1) {
@@ -29,10 +30,10 @@ function minByLength(timeline: AdmissionTimeline, windowMs: number): number {
 }
 
 /**
- * Returns a lower bound of the capacity, by gaps without requests. Only a request opens or prolongs a window. So no
- * window ends in the time that comes one window's length after a gap. All requests of that time are in one window.
+ * Returns a lower bound of the capacity from gaps without requests. Only a request opens or prolongs a window, so no
+ * window can end one window's length after a gap. All requests of that time are in one window.
  */
-function minByCause({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline, windowMs: number): number {
+function minByGaps({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline, windowMs: number): number {
   const starts = tallyOf(admitted, ({ fromMs }) => fromMs);
   let min = 0;
   for (const gap of gapsIn(counted, unknownUseUntilMs)) {
@@ -46,8 +47,8 @@ function minByCause({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline,
 }
 
 /**
- * Returns the gaps in which no request that may count can have been decided. A gap begins when all earlier requests
- * have certainly been decided. Its two ends are not part of the gap.
+ * Returns the gaps in which the limiter cannot have decided any request that may count. A gap begins when all earlier
+ * requests have certainly been decided. Both ends are excluded.
  */
 function gapsIn({ earliest, latest }: Instants, unseenUntilMs: number): Span[] {
   const gap: Span[] = [];

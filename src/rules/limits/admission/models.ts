@@ -17,8 +17,8 @@ export type LimiterShape = "rolling" | "fixed" | "anchored" | "pushed" | "weight
 export type LimitName = "hour" | "minute";
 
 /**
- * How many requests a limiter admits. `exactly`: the published number. `minimum`: that number is not published, so the
- * smallest number with which the requests can have been admitted is used, but at least `requests`.
+ * How many requests a limiter admits. `exactly`: the published number. `minimum`: the number is not published. Then it
+ * is the smallest with which the limiter can have admitted the requests, and at least `requests`.
  */
 export type Capacity =
   | { readonly kind: "exactly"; readonly requests: number }
@@ -35,8 +35,8 @@ export interface Bucket {
 }
 
 /**
- * The result of fitting one limiter, or a small range of limiters, that can have admitted the requests. `unexplained`
- * are the refusals that it cannot have made.
+ * Result of fitting one limiter, or a range of similar ones, that can have admitted the requests. It cannot have made
+ * the refusals in `unexplained`.
  */
 export interface Fit {
   readonly unexplained: RefusalSet;
@@ -54,14 +54,14 @@ const minimum = (requests: number): Capacity => ({ kind: "minimum", requests });
 const bucketOf = (burst: number | null) => (burst === null ? minimum(1) : exactly(Math.max(1, burst)));
 
 /**
- * Returns the number of requests by which to judge a model. `needed` is the smallest number with which the requests can
- * have been admitted.
+ * Returns the capacity by which to judge a model.
+ * @param needed the smallest capacity with which the limiter can have admitted the requests
  */
 export function capacityFor(capacity: Capacity, needed: number): number {
   return capacity.kind === "exactly" ? capacity.requests : Math.max(capacity.requests, needed);
 }
 
-/** Every admissible model of the hourly limit. */
+/** Returns every model of the hour's limit that the document allows. */
 export function hourModels(limits: TierLimits): LimiterModel[] {
   return windowShapes.map((shape) => ({
     shape,
@@ -71,7 +71,7 @@ export function hourModels(limits: TierLimits): LimiterModel[] {
   }));
 }
 
-/** Every admissible model of the minute's limit, with and without the burst allowance on top. */
+/** Returns every model of the minute's limit that the document allows, with and without the burst allowance on top. */
 export function minuteModels(limits: TierLimits): LimiterModel[] {
   const { perMinute, burst } = limits;
   const refillPerMs = perMinute / minuteMs;
@@ -91,8 +91,8 @@ export function minuteModels(limits: TierLimits): LimiterModel[] {
 }
 
 /**
- * A separate limiter of bursts, which a server may have in addition to the minute's limit: a bucket of the burst's size
- * that refills at the rate of the minute.
+ * Returns a separate limiter of bursts, which a server may have besides the minute's limit: a bucket of the burst's
+ * size that refills at the rate of the minute.
  */
 export function burstBucket(limits: TierLimits): Bucket {
   return { capacity: bucketOf(limits.burst), refillPerMs: limits.perMinute / minuteMs };

@@ -1,6 +1,4 @@
-/**
- * A set of refusals: one bit for each, by index. Limiters are compared by the set of refusals that they do not explain.
- */
+/** A set of refusals, as a bitmap by index. Models are compared by the refusals that they cannot have made. */
 export type RefusalSet = Uint32Array;
 
 export function noRefusals(size: number): RefusalSet {
@@ -27,22 +25,22 @@ export function areDisjoint(left: RefusalSet, right: RefusalSet): boolean {
   return left.every((word, index) => (word & (right[index] ?? 0)) === 0);
 }
 
-/** Whether every refusal of `part` is in `whole`. */
-export function isWithin(part: RefusalSet, whole: RefusalSet): boolean {
+/** Whether `part` is a subset of `whole`. */
+export function isSubset(part: RefusalSet, whole: RefusalSet): boolean {
   return part.every((word, index) => (word & ~(whole[index] ?? 0)) === 0);
 }
 
-/** Maximum number of sets to keep for one model. It bounds the work. */
-const keptSets = 48;
+/** Maximum number of sets to keep for one model, to bound the work. */
+const maxKeptSets = 48;
 
 /**
- * Adds a set and keeps only minimal sets: a set that contains another one is dropped. If the list is full, the last set
- * is replaced by its intersection with the new one. This can only excuse more refusals.
+ * Adds a set, and drops each set that contains another one. If the list is full, the last set becomes its intersection
+ * with the new one, which excuses more refusals at most.
  */
-export function addPossibility(sets: RefusalSet[], set: RefusalSet): void {
-  if (sets.some((kept) => isWithin(kept, set))) return;
-  const stillMinimal = sets.filter((kept) => !isWithin(set, kept));
-  const last = stillMinimal.length >= keptSets ? stillMinimal.pop() : undefined;
+export function addMinimalSet(sets: RefusalSet[], set: RefusalSet): void {
+  if (sets.some((kept) => isSubset(kept, set))) return;
+  const stillMinimal = sets.filter((kept) => !isSubset(set, kept));
+  const last = stillMinimal.length >= maxKeptSets ? stillMinimal.pop() : undefined;
   stillMinimal.push(last === undefined ? set : intersection(last, set));
   sets.splice(0, sets.length, ...stillMinimal);
 }

@@ -5,9 +5,9 @@ import { requestsBefore, requestsInFirst, tallyOf, createRankLookup } from "./ta
 import type { Instants, AdmissionTimeline } from "./timeline.ts";
 
 /**
- * Fits a rolling log, which admits a request if fewer than `capacity` requests counted in the window that ends with the
- * request. Gives each admitted request the earliest instant that earlier requests permit. If this instant is too late
- * for a request, no rolling log fits.
+ * Fits a rolling window, which admits a request if fewer than `capacity` requests counted in the minute or hour before
+ * it. Gives each admitted request the earliest instant that the earlier ones permit. Returns `null` if this is too late
+ * for some request.
  */
 export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: Window): Fit | null {
   const needed = maxInHalfOpenWindow(timeline.admitted, windowMs);
@@ -25,11 +25,11 @@ export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: 
 }
 
 /**
- * Whether one instant can be chosen for each request so that at most `limit` of them lie in any window. The n-th
- * instant in time must lie between the n-th of `earliest` and the n-th of `latest`.
+ * Whether each request can have an instant so that no window contains more than `limit` of them. The n-th instant must
+ * lie between the n-th of `earliest` and the n-th of `latest`.
  */
 function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: number): boolean {
-  // The instants chosen so far. Several requests may share one: `chosen[n]` is the instant of the requests from rank
+  // Instants chosen so far. One may be that of several requests: `chosen[n]` belongs to the requests from rank
   // `upToRank[n - 1]` (or 0) to just below rank `upToRank[n]`.
   const chosen: number[] = [];
   const upToRank: number[] = [];
@@ -50,8 +50,8 @@ function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: nu
 }
 
 /**
- * Returns the maximum number of requests that certainly fall into one window: both their earliest and their latest
- * instant lie in it. The end of the window is not part of it.
+ * Returns the maximum number of requests whose earliest and latest instants lie in one window. The end of the window is
+ * excluded.
  *
  * @param admitted in order of their earliest instants
  */

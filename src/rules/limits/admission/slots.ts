@@ -2,7 +2,7 @@ import type { AdmissionOptions, CountedSpan, Decision, History } from "./history
 import { countUpTo } from "../../../base/sorted.ts";
 import { requestsBefore, requestsInFirst, tallyOf, requestsUpTo } from "./tally.ts";
 
-/** Returns the maximum number of concurrency slots that were certainly held at one instant, and that instant. */
+/** Returns the maximum number of concurrency slots that were certainly held at the same time, and that time. */
 export function maxHeld(decisions: readonly Decision[]): { readonly count: number; readonly atMs: number } {
   const holds = decisions.flatMap(({ held, count }): CountedSpan[] => (held === null ? [] : [{ ...held, count }]));
   const starts = tallyOf(holds, (hold) => hold.fromMs);
@@ -17,22 +17,22 @@ export function maxHeld(decisions: readonly Decision[]): { readonly count: numbe
   return max;
 }
 
-/** Whether the concurrency limit may be the reason for a refusal. */
-export type SlotsExplain = (refusal: Decision) => boolean;
+/** Whether the concurrency limit may have caused a refusal. */
+export type SlotTest = (refusal: Decision) => boolean;
 
 const blockSize = 256;
 
 /**
- * Returns a test of whether the concurrency limit may be the reason for a refusal: at some instant during that request,
- * others may have held all slots. `mayHold` are refusals that may themselves have held a slot while another limit was
- * checked.
+ * Returns a test of whether the concurrency limit may have caused a refusal: at some instant of that request, other
+ * requests may have held all slots.
+ * @param mayHold refusals that may have held a slot while the server checked another limit
  */
-export function slotsExplain(
+export function createSlotTest(
   history: History,
   concurrent: number,
   options: AdmissionOptions,
   mayHold: ReadonlySet<Decision>,
-): SlotsExplain {
+): SlotTest {
   if (history.priorUse === "anything") return () => true;
   const release = options.slotReleaseMs ?? 50;
   const holders = history.decisions.filter((decision) => decision.outcome !== "refused" || mayHold.has(decision));

@@ -1,15 +1,18 @@
 import { countBelow, countUpTo, sortedBy } from "../../../base/sorted.ts";
 import type { Counted } from "./history.ts";
 
-/** Instants in ascending order, each with a number of requests. */
+/** Instants in ascending order, and how many requests each of them stands for. */
 export interface Tally {
   readonly values: Float64Array;
-  /** For each of `values`: the number of requests at earlier instants. The last entry is the number of all requests. */
+  /**
+   * For each of `values`, the number of requests at earlier instants. One more entry at the end has the number of all
+   * requests.
+   */
   readonly before: Float64Array;
 }
 
 export function tallyOf<T extends Counted>(items: readonly T[], key: (item: T) => number): Tally {
-  // If each item stands for one request, a plain sort of numbers suffices, and is much faster.
+  // If each item stands for one request, the values can be sorted as plain numbers, which is much faster.
   const ordered = items.every(({ count }) => count === 1)
     ? items
     : items.toSorted((one, other) => compareInstants(key(one), key(other)));
@@ -24,10 +27,10 @@ const compareInstants = (one: number, other: number): number => (one < other ? -
 export const requestsBefore = ({ values, before }: Tally, bound: number): number =>
   before[countBelow(values, bound)] ?? 0;
 
-/** Number of requests at instants up to `bound`, which is included. */
+/** Returns the number of requests at instants up to and including `bound`. */
 export const requestsUpTo = ({ values, before }: Tally, bound: number): number => before[countUpTo(values, bound)] ?? 0;
 
-/** Number of requests for which the first `values` instants stand. */
+/** Returns the number of requests for which the first `values` instants stand together. */
 export const requestsInFirst = ({ before }: Tally, values: number): number => before[values] ?? 0;
 
 /**

@@ -2,15 +2,18 @@ import type { AdmissionOptions, CountedSpan, Decision, History } from "./history
 import { type Tally, tallyOf, requestsUpTo } from "./tally.ts";
 
 /**
- * Earliest and latest possible instants of requests. Each list is sorted by itself, so equal indexes may belong to
- * different requests.
+ * The earliest and the latest possible instants of some requests. Each list is sorted by itself, so the same index may
+ * belong to different requests.
  */
 export interface Instants {
   readonly earliest: Tally;
   readonly latest: Tally;
 }
 
-/** A refusal, or several with equal times, and the number of requests that may have counted before. */
+/**
+ * A refusal with its span, and how many requests may have counted before it. It may stand for several refusals with
+ * equal times.
+ */
 export interface TimedRefusal {
   readonly decision: Decision;
   readonly fromMs: number;
@@ -22,20 +25,23 @@ export interface TimedRefusal {
 }
 
 /**
- * A history in the form that the models need: on the limiter's clock, widened by the tolerance, and sorted. `counted`
- * are the requests that may count: all except refusals, and the refusals in `mayCount`.
+ * A history as the models need it: on the limiter's clock, with spans widened by the tolerance, and sorted. `counted`
+ * are the requests that may count: all but the refusals, and those refusals that may have counted.
  */
 export interface AdmissionTimeline {
   /** Admitted requests, sorted by their earliest instant. */
   readonly admitted: readonly CountedSpan[];
-  /** Subsets of the admitted requests. The first has all of them, the others only requests with ever shorter spans. */
+  /**
+   * Subsets of the admitted requests. The first has all of them. Each later one has only those with spans of less than
+   * half the previous width.
+   */
   readonly layers: readonly Instants[];
   readonly counted: Instants;
   readonly refusals: readonly TimedRefusal[];
   readonly startMs: number;
-  /** The last instant of the history that is not infinite. */
+  /** The last finite instant of the history. */
   readonly endMs: number;
-  /** Until this instant, requests that are not in the history may count as well. `-Infinity` if the key was fresh. */
+  /** Until this instant, requests from outside the history may count as well. `-Infinity` if the key was fresh. */
   readonly unknownUseUntilMs: number;
 }
 
@@ -78,8 +84,8 @@ export function timelineOf(
 }
 
 /**
- * Builds the layers. Earliest and latest instants are sorted separately, so one request with a wide span makes the
- * whole layer imprecise. Each layer leaves out the widest spans of the previous one.
+ * Builds the layers. Each leaves out the widest spans of the previous one: earliest and latest instants are sorted
+ * separately, so one request with a wide span makes all results of its layer imprecise.
  */
 function layersOf(admitted: readonly CountedSpan[]): Instants[] {
   const layers: Instants[] = [];

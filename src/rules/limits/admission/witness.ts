@@ -3,29 +3,33 @@ import { type Decision, type History, requestsIn } from "./history.ts";
 export interface Witness {
   /** Decisions whose outcomes prove the breach. */
   readonly known: readonly Decision[];
-  /** The whole history, with the outcome of all other decisions made unknown. It still is a breach. */
+  /** The whole history, in which the outcome of all other decisions is unknown. It is still a breach. */
   readonly history: History;
 }
 
 export type IsBreach = (history: History) => boolean;
 
 /** A subset of the requests: for each decision, how many of its requests are in the subset. */
-type Part = ReadonlyMap<Decision, number>;
+type RequestSubset = ReadonlyMap<Decision, number>;
 
-/** Maximum number of requests that all trials together may examine, about a second's work. */
-const budget = 60_000;
+/** Maximum number of requests that all trials together may examine. It takes about a second. */
+const maxExaminedRequests = 60_000;
 
 /**
- * Finds the smallest subset of requests that proves a breach. The other requests are not removed, because without them
- * a legal history could look like a breach. Their outcome becomes unknown instead: admitted, refused, or never arrived.
+ * Finds a small subset of requests that proves a breach. The other requests are not removed, because without them a
+ * legal history could look like a breach. Instead, their outcome becomes unknown: admitted, refused, or never arrived.
  */
 export function smallestWitness(history: History, isBreach: IsBreach): Witness {
   const ordered = history.decisions.toSorted((left, right) => left.inFlight.toMs - right.inFlight.toMs);
   const all = requestsIn(ordered);
-  const provenBy = (known: Part) => isBreach(withOnlyKnownOutcomes(history, known));
+  const provenBy = (known: RequestSubset) => isBreach(withOnlyKnownOutcomes(history, known));
   const end = smallestCount(all, (count) => provenBy(requestsInRange(ordered, 0, count)));
   const start = end - smallestCount(end, (count) => provenBy(requestsInRange(ordered, end - count, end)));
-  const known = dropChunks(requestsInRange(ordered, start, end), Math.floor(budget / (all + 20)), provenBy);
+  const known = dropChunks(
+    requestsInRange(ordered, start, end),
+    Math.floor(maxExaminedRequests / (all + 20)),
+    provenBy,
+  );
   return {
     known: known
       .entries()
@@ -36,10 +40,10 @@ export function smallestWitness(history: History, isBreach: IsBreach): Witness {
 }
 
 /**
- * Returns the requests from index `from` to just before `end`. A decision may stand for several requests, of which some
- * may be outside.
+ * Returns the requests from rank `from` to just before rank `end`. Of a decision that stands for several requests, some
+ * may lie outside.
  */
-function requestsInRange(ordered: readonly Decision[], from: number, end: number): Part {
+function requestsInRange(ordered: readonly Decision[], from: number, end: number): RequestSubset {
   const part = new Map<Decision, number>();
   let before = 0;
   for (const decision of ordered) {
@@ -51,10 +55,10 @@ function requestsInRange(ordered: readonly Decision[], from: number, end: number
 }
 
 /**
- * Makes the outcome of all requests unknown, except those in `known`. Drops requests that were sent after the last
- * response to a request in `known`.
+ * Makes the outcome of all requests unknown except those in `known`. Drops requests that were sent after the last
+ * response to one of these.
  */
-function withOnlyKnownOutcomes(history: History, known: Part): History {
+function withOnlyKnownOutcomes(history: History, known: RequestSubset): History {
   const lastMs = known.keys().reduce((max, decision) => Math.max(max, decision.inFlight.toMs), -Infinity);
   const decisions = history.decisions
     .filter((decision) => decision.inFlight.fromMs <= lastMs)
@@ -69,8 +73,8 @@ function withOnlyKnownOutcomes(history: History, known: Part): History {
 }
 
 /**
- * Returns the smallest count up to `max` for which `holds` is true, by binary search. If `holds` is true for a count,
- * it must be true for every larger count.
+ * Returns the smallest count up to `max` for which `holds` is true, by binary search. If it is true for a count, it
+ * must be true for all larger ones.
  */
 function smallestCount(max: number, holds: (count: number) => boolean): number {
   let low = 0;
@@ -84,25 +88,25 @@ function smallestCount(max: number, holds: (count: number) => boolean): number {
 }
 
 /**
- * Removes chunks of requests as long as the rest still proves the breach. Tries large chunks first, then ever smaller
- * ones, at most `max` trials in total.
+ * Removes chunks of requests as long as the rest still proves the breach: first large chunks, then smaller ones, in at
+ * most `max` trials.
  */
-function dropChunks(all: Part, max: number, provenBy: (known: Part) => boolean): Part {
+function dropChunks(all: RequestSubset, max: number, provenBy: (known: RequestSubset) => boolean): RequestSubset {
   if (max === 0) return all;
   let known = [...all].flatMap(([decision, count]) => Array<Decision>(count).fill(decision));
   let trials = max;
   for (let size = Math.ceil(known.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
     for (let at = 0; at < known.length && trials > 0; trials -= 1) {
       const fewer = known.toSpliced(at, size);
-      if (provenBy(partOf(fewer))) known = fewer;
+      if (provenBy(subsetOf(fewer))) known = fewer;
       else at += size;
     }
   }
-  return partOf(known);
+  return subsetOf(known);
 }
 
 /** Counts how often each decision is in the list. */
-function partOf(named: readonly Decision[]): Part {
+function subsetOf(named: readonly Decision[]): RequestSubset {
   const part = new Map<Decision, number>();
   for (const decision of named) part.set(decision, (part.get(decision) ?? 0) + 1);
   return part;

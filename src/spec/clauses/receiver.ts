@@ -7,7 +7,7 @@ const security = "Events / Delivery security and policy";
 const receiver = { party: "receiver", since: "1.2" } as const;
 
 /** The clauses that bind the receiver of webhook deliveries. */
-export const receivingClauses = {
+export const receiverClauses = {
   "RCV-1": must(`${security} 1`, "A delivery with the right signature is accepted: it answers 2xx.", receiver),
   "RCV-2": must(
     `${security} 1`,

@@ -10,7 +10,7 @@ const events = "Events / Stream events (SSE)";
 const client = { party: "client", since: "1.2" } as const;
 
 /** The clauses that bind a client of the interface. */
-export const callingClauses = {
+export const clientClauses = {
   "CLI-1": must("What the service does 2", "A client does not send the version segment twice.", client),
   "CLI-2": must(
     requests,

@@ -5,8 +5,8 @@ const minLongTextChars = 16 * 1024;
 const maxDepth = 100;
 
 /**
- * Parses a text from outside as JSON. Returns `undefined` if the text is not JSON. If the text is long, values that are
- * nested deeper than any field become `null`: nested brackets would take a hundred times the memory of their text.
+ * Parses a text from outside as JSON. Returns `undefined` if the text is not JSON. In a text of more than 16 KiB,
+ * values below 100 levels become `null`, because nested brackets take a hundred times the memory of their text.
  */
 export function parseBoundedJson(text: string): unknown {
   const shallow = text.length > minLongTextChars ? cutDeepValues(text) : text;
@@ -16,12 +16,12 @@ export function parseBoundedJson(text: string): unknown {
 const quote = 0x22;
 const opening: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const closing: ReadonlySet<number> = new Set([0x5d, 0x7d]);
-/** Difference between the character codes of `[` and `]`, and also of `{` and `}`. */
+/** Difference between the character codes of an opening bracket and its closing one. */
 const toClosing = 2;
 
 /**
- * Replaces values that are nested too deep by `null`. Returns `null` if the brackets do not match, in which case the
- * text is not JSON.
+ * Replaces values below 100 levels by the text `null`. Returns `null` if the brackets do not match, so that the text is
+ * not JSON.
  */
 function cutDeepValues(text: string): string | null {
   const awaited: number[] = [];

@@ -2,19 +2,20 @@ import { once } from "./memoize.ts";
 import { seededNumbers } from "./statistics/random.ts";
 
 /**
- * A row of a covering array: one value for each dimension. In a covering array, each pair of values of two dimensions
- * occurs in some row.
+ * A row of a covering array: one value for each dimension, by the dimension's name. A covering array is a list of rows
+ * in which each pair of values of two dimensions occurs.
  */
 export type Row = Readonly<Record<string, string>>;
 
 type Choices = Readonly<Record<string, readonly string[] | undefined>>;
 
-/** The input of a covering array. */
+/** The input of {@link prepareCovering}. */
 export interface CoveringInput {
   /** The values of each dimension. The dimensions are in the order in which the tested program checks them. */
   readonly values: Readonly<Record<string, readonly string[]>>;
   /**
-   * Values that the tested program refuses, by dimension. After such a value, the program ignores all later dimensions.
+   * Values that the tested program refuses, by dimension. It then does not look at later dimensions, so a row with such
+   * a value covers no pairs of those.
    */
   readonly refused: Choices;
   /**
@@ -22,7 +23,7 @@ export interface CoveringInput {
    * of the listed values in each dimension of `only`.
    */
   readonly exclusions: readonly { readonly when: Choices; readonly only: Choices }[];
-  /** Whether pairs of these two dimensions have to be covered. */
+  /** Whether pairs of values of these two dimensions have to be covered. */
   readonly isPaired: (one: string, other: string) => boolean;
   /** Whether pairs that contain this value have to be covered. */
   readonly counts: (value: string) => boolean;
@@ -37,8 +38,8 @@ export interface Covering {
   /** Builds rows that cover all pairs that are not covered yet. */
   readonly cover: (options: CoverOptions) => Row[];
   /**
-   * Builds one row from each of the given beginnings. Chooses the other values so that the rows contain as many new
-   * triples of values as possible.
+   * Completes each of the given partial rows. Chooses the missing values so that the rows contain as many new triples
+   * of values as possible.
    */
   readonly extend: (options: ExtendOptions) => Row[];
 }
@@ -46,7 +47,7 @@ export interface Covering {
 export interface ExtendOptions {
   /** Earlier rows. Triples that occur in these rows are not new. */
   readonly known: Iterable<Row>;
-  /** The beginning of each row. A beginning is dropped if no row can have all its values. */
+  /** Partial rows. One is dropped if the rules allow no row with its values. */
   readonly begun: readonly Row[];
   /** The same seed gives the same rows. */
   readonly seed: number;
@@ -62,31 +63,28 @@ export interface CoverOptions {
    * Rows that must be added even if they cover nothing new. `cover` fills in their missing dimensions. Default: none.
    */
   readonly needed?: readonly Row[];
-  /** Whether a pair has to be covered. Default: every possible one. */
+  /** Whether a pair has to be covered. Default: every pair in `possiblePairs`. */
   readonly isWanted?: (pair: string) => boolean;
 }
 
-/** Number of rows to build at each step. The one that covers most is kept. */
+/** Number of candidate rows that `cover` builds at each step. The one that covers most new pairs is kept. */
 const pairRowCandidates = 4;
-/**
- * Number of rows of triples to build at each step. The one that covers most is kept. Values that a row does not fix are
- * tried in a random order.
- */
+/** Number of candidate rows that `extend` builds for each partial row. The one with most new triples is kept. */
 const tripleRowCandidates = 8;
 /** Stands for a value that has not been chosen yet. */
 const undecided = -1;
 
 /**
- * Prepares covering arrays by the AETG algorithm. Each row begins with a pair that no row covers yet. Its other values
- * are those that cover most new pairs. Several such rows are built, and the one that covers most for its cost is kept.
+ * Prepares to build covering arrays by the AETG algorithm. Each row begins with a pair that no row covers yet. Its
+ * other values are chosen to cover as many new pairs as possible. Several such rows are built, and the best is kept.
  *
  * Why no library: the available ones, such as covertable, support neither existing rows, nor costs, nor refused values.
  * Source: Cohen and others, "The AETG System", IEEE TSE 23 (1997).
  */
 export function prepareCovering({ values, refused, exclusions, isPaired, counts }: CoveringInput): Covering {
   const names = Object.keys(values);
-  // Items (a dimension with a value) and pairs are stored as numbers, because a run looks up hundreds of thousands of
-  // them.
+  // An item is a dimension with a value. Items and pairs are represented by numbers, because a run looks up hundreds of
+  // thousands of them.
   const items = names.flatMap((name, at) => (values[name] ?? []).map((value) => ({ at, name, value })));
   const itemsAt = names.map((_, at) => items.flatMap((item, id) => (item.at === at ? [id] : [])));
   const idsByValue = names.map((_, at) => new Map((itemsAt[at] ?? []).map((id) => [items[id]?.value, id])));
@@ -101,7 +99,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
   const indexed = (choices: Choices): (readonly [number, ReadonlySet<number>])[] =>
     Object.entries(choices).map(([name, those]) => {
       const at = names.indexOf(name);
-      // A rule may contain values that this input does not have.
+      // A rule may contain values that no dimension of this input has. They are ignored.
       return [at, new Set((those ?? []).map((value) => idAt(at, value)).filter((id) => id !== undecided))];
     });
   const rules = exclusions.map(({ when, only }) => ({ when: indexed(when), only: indexed(only) }));
@@ -118,8 +116,8 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
     Object.fromEntries(names.map((name, at) => [name, items[ids[at] ?? undecided]?.value ?? ""]));
 
   /**
-   * Fills in the missing values. Never puts a refused value before a value of the beginning, because the program would
-   * then ignore it. Returns `null` if no row is possible.
+   * Fills in the missing values of a partial row. Never puts a refused value before one of its values, because the
+   * program would then not look at that one. Returns `null` if no row is possible.
    */
   const complete = (begun: Ids, preferred: (at: number, row: Ids) => Ids): number[] | null => {
     const lastFixed = begun.findLastIndex((id) => id !== undecided);
@@ -144,7 +142,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
     for (const [other, second] of row.entries()) {
       for (let one = 0; one < other; one += 1) {
         const first = row[one] ?? undecided;
-        // The pair also counts if its first item is the only refused value before the second item.
+        // A row covers a pair if no value before its second item is refused, other than its first item.
         if (refusedBefore === Number(isRefused[first]) && paired[one]?.[other] && isCounted[first] && isCounted[second])
           found.push([first, second]);
       }
@@ -163,10 +161,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
     ),
   );
 
-  /**
-   * The triples of a row, as numbers. The number depends on the first dimension with a refused value, because the
-   * program ignores the dimensions after it.
-   */
+  /** Returns the triples that a row contains, as numbers. Dimensions after the first refused value form none. */
   const triplesOf = (row: Ids): Int32Array => {
     const firstRefused = row.findIndex((id) => isRefused[id]) + 1;
     const own = row.filter((id) => isCounted[id]);

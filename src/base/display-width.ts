@@ -5,7 +5,7 @@ import { once } from "./memoize.ts";
 export const segmenter = once(() => new Intl.Segmenter("en", { granularity: "grapheme" }));
 
 /**
- * Splits text into graphemes. So a mark stays with its letter, and both halves of a surrogate pair stay together. Each
+ * Splits text into graphemes, so that a combining mark stays with its letter, and a surrogate pair together. Each ANSI
  * colour code is one item.
  */
 export const graphemesOf = (text: string): string[] =>
@@ -28,9 +28,9 @@ export const displayWidth = (text: string): number =>
   plainText.test(text) ? text.length : graphemesOf(text).reduce((sum, grapheme) => sum + widthOf(grapheme), 0);
 
 const invisibleText = /^(?:[\p{Cc}\p{Cf}\p{M}\p{Cs}\p{Default_Ignorable_Code_Point}]+|\p{Cc}\[[\d;]*m)$/u;
-/** Matches all emoji, but also digits. This quick test avoids most uses of `emoji`, which is slow. */
+/** Matches every emoji, but also digits. This quick test avoids most uses of the slow pattern `emoji`. */
 const emojiOrDigit = /\p{Emoji}/u;
-// Built on first use: V8 takes tens of milliseconds to list all emoji. A regular expression literal would cost that at
+// Compiled on first use, because V8 takes tens of milliseconds for it. A regular expression literal would cost that at
 // every start.
 const emoji = once(() => new RegExp(String.raw`^\p{RGI_Emoji}$`, "v"));
 const isEmoji = (grapheme: string): boolean => emojiOrDigit.test(grapheme) && emoji().test(grapheme);

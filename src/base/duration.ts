@@ -14,7 +14,7 @@ export function parseDuration(text: string): number | null {
   return parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (unitMs[unit ?? ""] ?? 0), 0);
 }
 
-/** Formats a duration for people: `1.84 s`, `12.3 s`, `3 min 20 s`. */
+/** Formats a duration in milliseconds for people: `1.84 s`, `12.3 s`, `3 min 20 s`. */
 export function formatDuration(ms: number): string {
   const seconds = ms / 1000;
   if (seconds < 10) return `${seconds.toFixed(2)} s`;

@@ -1,7 +1,4 @@
-/**
- * Returns the code of a system error, such as `ENOENT`, and any other error as text. Both are short enough for a
- * message.
- */
+/** Returns the code of a system error, such as `ENOENT`, or the text of any other error, for a message. */
 export const errorCodeOrText = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : String(error);
 

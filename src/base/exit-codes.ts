@@ -1,4 +1,4 @@
-/** Exit codes of every command. */
+/** The exit codes of all commands. */
 export const exitCodes = {
   /** No clause is broken: the verdict is conformant or partial. */
   fine: 0,
@@ -16,8 +16,8 @@ export const exitCodes = {
 } as const;
 
 /**
- * If several codes apply, the first in this list decides. A broken clause comes early, because it is proven whatever
- * else failed.
+ * If several codes apply, the command ends with the first of them in this list. A broken clause comes early, because it
+ * is proven whatever else failed.
  */
 const byPriority = [
   exitCodes.interrupted,
@@ -27,6 +27,6 @@ const byPriority = [
   exitCodes.harnessFailed,
 ];
 
-/** The exit code of a command to which several codes apply. */
+/** Returns the exit code of a command to which all of these codes apply; 0 if there are none. */
 export const decisiveExitCode = <Code extends number>(codes: readonly Code[]): Code | 0 =>
   byPriority.flatMap((code) => codes.filter((each) => each === code))[0] ?? exitCodes.fine;

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 
 /**
- * Lets Node handle a signal that arrived while the event loop was blocked. Node needs two turns of the loop to call the
- * handler.
+ * Waits until Node has handled a signal that arrived while the event loop was blocked. Node calls the handler within
+ * two turns of the loop.
  */
 export async function handlePendingSignals(): Promise<void> {
   await setImmediate();

@@ -1,5 +1,6 @@
 /**
- * Resources that this machine can run out of, by the code of the system error: the message, and what the user can do.
+ * Messages for resources that this machine can run out of, by the code of the system error. Each says what the user can
+ * do.
  */
 const limitMessages = {
   EMFILE: "the harness ran out of file descriptors (EMFILE): raise `ulimit -n`",
@@ -16,7 +17,8 @@ const limitMessages = {
 export type HarnessLimitCode = keyof typeof limitMessages;
 
 /**
- * An error because this machine lacks a resource. It says nothing about the target. The message is part of a sentence.
+ * Thrown if this machine lacks a resource, which says nothing about the target. The message has no capital letter and
+ * no full stop.
  */
 export class HarnessLimit extends Error {
   override readonly name = "HarnessLimit";
@@ -47,7 +49,7 @@ export function harnessLimitOf(error: unknown): HarnessLimit | null {
 const isLimitCode = (code: unknown): code is HarnessLimitCode =>
   typeof code === "string" && Object.hasOwn(limitMessages, code);
 
-/** Messages of other programs, such as k6, for system errors of this table. */
+/** Patterns of messages in which other programs, such as k6, report these system errors. */
 const foreignMessages: readonly (readonly [pattern: RegExp, code: HarnessLimitCode])[] = [
   [/too many open files in system/i, "ENFILE"],
   [/too many open files/i, "EMFILE"],

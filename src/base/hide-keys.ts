@@ -1,7 +1,7 @@
-/** Replaces a value that looks like a key. */
+/** The text that {@link hideKeys} puts in the place of a value that looks like a key. */
 export const hiddenKey = "[hidden: it looks like a key]";
 
-/** A word that may be a key. Words do not contain `/`, so each segment of a path is a word of its own. */
+/** Matches a word, which may be a key. Words do not contain `/`, so each segment of a path is a separate word. */
 const wordPattern = /[A-Za-z0-9_\-.~+=$%]+/g;
 /** Credentials in a URL, such as `user:password@`. */
 const urlCredentials = /(:?\/\/)[^/@\s"'`]+@/g;
@@ -26,8 +26,8 @@ export function hideKeys(text: string): string {
 }
 
 /**
- * Matches words that begin with two lower-case letters and an underscore, as keys of the service do. Environment
- * variables, which may look similar, are in upper case.
+ * Matches words that begin with two letters and an underscore, as keys of the service do. Names of environment
+ * variables, which may look similar, are excluded before.
  */
 const keyPrefixPattern = /^[^A-Za-z0-9]*[a-z]{2}_[\w\-.~+]{6,}$/i;
 const fileExtension = /\.[a-z]{1,4}\d?$/i;
@@ -39,7 +39,7 @@ function looksLikeKey(text: string, isPath: boolean): boolean {
   const hasRandomRun = runs.some((run) => run.length >= 16 && /\d.*\d/.test(run) && /[A-Za-z]/.test(run));
   if (hasRandomRun) return true;
   if (!keyPrefixPattern.test(text)) return false;
-  // In a path, such a word may be the name of a folder, for example `my_acceptance_tests`. Only long parts, or parts
-  // with digits, are hidden.
+  // In a path, such a word may be the name of a folder, for example `my_acceptance_tests`. So it is hidden only if it
+  // has a long run of letters and digits.
   return !isPath || runs.some((run) => run.length >= 12 || (run.length >= 8 && /\d/.test(run)));
 }

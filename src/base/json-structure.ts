@@ -1,16 +1,13 @@
 /** Defects to search for in a JSON text. */
 export interface StructureRules {
-  /**
-   * Maximum nesting that is accepted. Deeper values could exhaust the stack, because other code handles values by
-   * recursion.
-   */
+  /** Maximum depth of nesting. Deeper values could exhaust the stack of code that handles values by recursion. */
   readonly maxDepth: number;
   /** Whether duplicate names and `__proto__` are defects. */
   readonly checksNames: boolean;
 }
 
 interface Level {
-  /** Names of the members of the current object so far; `null` in an array. */
+  /** Names of the members so far, if this level is an object; `null` for an array. */
   readonly names: Set<string> | null;
   /** Whether the next string is the name of a member. */
   expectsName: boolean;
@@ -21,8 +18,8 @@ const [closeBrace, closeBracket, comma] = [0x7d, 0x5d, 0x2c];
 
 /**
  * Finds a defect that `JSON.parse` does not report: nesting that is too deep, a duplicate name in an object, or the
- * name `__proto__`. Returns a predicate with the place, such as `has a duplicate name "a" in line 1, column 9`, or
- * `null`. Uses no recursion, so that deep nesting cannot exhaust the stack.
+ * name `__proto__`. Returns a text that continues "the file …", such as `has a duplicate name "a" in line 1, column 9`.
+ * Returns `null` if there is no defect. Uses no recursion, so that deep nesting cannot exhaust the stack.
  *
  * @param text valid JSON
  */
@@ -57,13 +54,16 @@ function nameProblem(quoted: string, names: Set<string>): string | null {
   return null;
 }
 
-/** The place of a character, as editors show it: `line 3, column 14`. */
+/** Returns the place of a character, as editors show it: `line 3, column 14`. */
 function placeOf(text: string, at: number): string {
   const before = text.slice(0, at).split("\n");
   return `line ${before.length}, column ${(before.at(-1) ?? "").length + 1}`;
 }
 
-/** Finds the quote that ends a string. Returns the end of the text if there is no such quote. */
+/**
+ * Returns the index of the quote that ends the JSON string beginning at `start`. Returns the length of the text if
+ * there is none.
+ */
 export function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);

@@ -1,6 +1,6 @@
 /**
- * Caches the results of a function by the identity of its argument. Hundreds of checks compute the same value from the
- * same evidence.
+ * Caches the results of a function by the identity of its argument, an object. A result is kept as long as the object
+ * exists.
  */
 export function memoizeByObject<K extends object, V>(compute: (key: K) => V): (key: K) => V {
   const known = new WeakMap<K, V>();

@@ -7,7 +7,7 @@ import { HarnessLimit, harnessLimitOf } from "./harness-limit.ts";
 /** Returns how many more files and connections this process can open now, but at most `max`. */
 export const availableFiles = (max: number): number => Math.min(max, readAvailableOnLinux() ?? countOpenableFiles(max));
 
-/** Reads from Linux how many files the process may open, and how many are open; `null` on other systems. */
+/** Returns how many more files this process can open, by what Linux reports; `null` on other systems. */
 function readAvailableOnLinux(): number | null {
   try {
     const limit = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
@@ -18,8 +18,8 @@ function readAvailableOnLinux(): number | null {
 }
 
 /**
- * Finds the limit by opening files and closing them, because Node has no function for it. If there is no file to open,
- * assumes that there is no limit.
+ * Returns how many more files this process can open, at most `max`. Tries it with the null device, because Node has no
+ * function for the limit.
  */
 function countOpenableFiles(max: number): number {
   const open: number[] = [];
@@ -33,12 +33,12 @@ function countOpenableFiles(max: number): number {
   return isLimited ? open.length : max;
 }
 
-/** Number of files to keep free for other uses than connections, such as pipes and the threads of Node. */
+/** Number of file descriptors to keep free for other uses than connections, such as pipes and Node's threads. */
 export const reservedFiles = 64;
 
 /**
- * Checks, before a command sends anything, that the command can open enough files. If it could not, Node would silently
- * close connections that it should accept.
+ * Checks, before a command sends anything, that this process can open enough files. Beyond its limit, Node would
+ * silently close connections that it should accept.
  *
  * @param connections maximum number of open connections in one process
  * @throws {HarnessLimit}
@@ -54,17 +54,16 @@ export function assertOpenFiles(connections: number): void {
 }
 
 /**
- * Returns a limit to recommend to the user. It leaves room for files that are already open, and is a power of two, as
- * such limits usually are.
+ * Returns a limit of open files to recommend to the user: a power of two, with room for files that are already open.
  */
 const recommendedLimit = (needed: number): number => Math.max(1024, 2 ** Math.ceil(Math.log2(needed + reservedFiles)));
 
-/** Interval at which the limit is checked, and minimum time between two calls of `onLimit`. */
+/** Interval of the checks of {@link watchOpenFiles}, and minimum time between two of its callbacks. */
 const [watchedEveryMs, reportedEveryMs] = [250, 60_000];
 
 /**
- * Calls back when this process can open no more files, at most once a minute. Node silently closes connections for that
- * reason, so nothing else would tell.
+ * Calls `onLimit` when this process can open no more files, at most once a minute. Node itself gives no sign of that:
+ * it silently closes new connections.
  *
  * @returns a function that ends the watch
  */

@@ -7,14 +7,15 @@ import { fileURLToPath } from "node:url";
 import { once } from "./memoize.ts";
 
 /**
- * Prefix for the names of package files that are embedded in the single executable file. `package/README.md` is the
- * file `README.md`.
+ * Prefix for the names of files of the package within the single executable file. `package/README.md` stands for
+ * `README.md`.
  */
 export const packageAssets = "package/";
 
 /**
- * Returns the folder of the checkout, or of the installed package. The single executable file has no such folder. It
- * unpacks the files that k6 reads into a temporary folder, which is returned, and deleted when the process ends.
+ * Returns the folder of the checkout, or of the installed package. The single executable file has no such folder. So it
+ * unpacks the files that k6 reads into a temporary folder, and returns that. The folder is deleted when the process
+ * ends.
  */
 export const packageRoot = once(() => (isSea() ? unpacked() : rootAbove(dirname(fileURLToPath(import.meta.url)))));
 

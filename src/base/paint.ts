@@ -3,7 +3,10 @@ import { styleText } from "node:util";
 const styles = ["bold", "dim", "red", "green", "yellow", "cyan"] as const;
 type Style = (typeof styles)[number];
 
-/** Functions that colour text, or leave it as it is. No output relies on colour alone. */
+/**
+ * Functions that colour text, by the name of the style. Without colours, they return the text unchanged. No output
+ * relies on colour alone.
+ */
 export type Paint = Readonly<Record<Style, (text: string) => string>>;
 
 export function createPaint(colour: boolean): Paint {

@@ -10,14 +10,14 @@ export type Parsed<T> =
   | { readonly kind: "problem"; readonly problem: string };
 
 /**
- * Parses a text as JSON. The problem is a predicate of the file, such as `is not JSON: Unexpected token 'a' in line 1`.
- * Ignores a byte order mark, which some editors write. Nesting that is too deep is a problem.
+ * Parses a text as JSON. A problem continues "the file …", such as `is not JSON: Unexpected token 'a' in line 1`. More
+ * than 1000 levels of nesting are a problem. Ignores a byte order mark, which some editors write.
  */
 export const parseJson = (text: string): Parsed<unknown> => parseWith(text, { maxDepth: 1000, checksNames: false });
 
 /**
- * Parses a file that a person wrote, as {@link parseJson} does. In addition, a duplicate name is a problem, because
- * `JSON.parse` would keep only the last value. So is the name `__proto__`.
+ * Parses a file that a person wrote, as {@link parseJson} does, but with at most 200 levels. In addition, a duplicate
+ * name is a problem, because `JSON.parse` would keep only the last value. So is the name `__proto__`.
  */
 export const parseManualJson = (text: string): Parsed<unknown> => parseWith(text, { maxDepth: 200, checksNames: true });
 
@@ -33,8 +33,8 @@ function parseWith(raw: string, rules: StructureRules): Parsed<unknown> {
 }
 
 /**
- * Removes the part of the input that V8 quotes in a syntax error, because it may be a secret. Adds the line number
- * instead.
+ * Removes from a syntax error of V8 the part of the input that it quotes, because that may be a secret. Adds the line
+ * number instead.
  */
 function withoutQuote(message: string, text: string): string {
   const [found, quote = ""] = /, (?:\.{3})?"(.*)"(?:\.{3})? is not valid JSON$/s.exec(message) ?? [];

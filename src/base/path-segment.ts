@@ -1,6 +1,6 @@
 /**
- * Encodes any text as one path segment. An unpaired surrogate becomes U+FFFD, as in every URL (WHATWG URL, 4.1).
- * `encodeURIComponent` alone would throw an error for such a text.
+ * Encodes any text as one segment of a URL path. An unpaired surrogate becomes U+FFFD, as in every URL (WHATWG URL,
+ * 4.1). `encodeURIComponent` alone would throw an error for such a text.
  */
 export const encodedSegment = (text: string): string => encodeURIComponent(text.toWellFormed());
 

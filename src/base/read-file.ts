@@ -13,7 +13,7 @@ import { UsageError } from "./usage-error.ts";
  */
 export function readTextFile(path: string, what: string): string {
   try {
-    // Some devices have no end. Pipes have one: a shell passes them as `<(command)`.
+    // Refuses devices, some of which have no end. Pipes are read, because a shell passes them as `<(command)`.
     if (!statSync(path).isCharacterDevice()) return readFileSync(path, "utf8");
   } catch (error) {
     throw new UsageError(line`${what} cannot be read: ${path} (${errorCodeOrText(error)}).`);

@@ -36,7 +36,10 @@ const maxDeepLength = 2000;
 // oxlint-disable-next-line no-control-regex -- a colour begins with one
 const colourCode = /(\u001b\[[\d;]*m)/;
 
-/** Makes text safe to print, as {@link sanitize} does, but keeps colours. For text that a renderer has coloured. */
+/**
+ * Makes text safe to print, as {@link sanitize} does, but keeps its ANSI colours. For text that the harness has
+ * coloured.
+ */
 export const sanitizeColoured = (text: string): string =>
   text
     .split(colourCode)
@@ -56,8 +59,8 @@ export function sanitizeLine(text: string, most = 300): string {
 }
 
 /**
- * Maximum length of a grapheme that is never cut, in UTF-16 units. A target can stack any number of marks on one
- * letter.
+ * Longer graphemes may be cut, in UTF-16 units. A target can stack any number of marks on one letter, which would
+ * defeat a limit.
  */
 const maxUncutGraphemeUnits = 32;
 
@@ -76,7 +79,8 @@ export function truncateStart(text: string, most: number): string {
 }
 
 /**
- * Finds the grapheme at a position in UTF-16 units. If the grapheme is too long, finds the code point at that position.
+ * Returns the range of the grapheme at a position, in UTF-16 units. If the grapheme is too long, returns the range of
+ * the code point.
  */
 function graphemeAt(text: string, unit: number): { readonly from: number; readonly to: number } {
   const found = segmenter().segment(text).containing(unit);

@@ -1,6 +1,6 @@
 /**
  * Quotes text as one word of bash or zsh that is safe to paste into an interactive shell. The shell expands nothing in
- * the word, not even `!`. The word contains no line feed and no control character.
+ * it, not even `!`. Line feeds and control characters become escapes.
  */
 export function shellQuote(text: string): string {
   if (/^[\w@%+:,./-][\w@%+=:,./-]*$/.test(text)) return text;
@@ -8,7 +8,7 @@ export function shellQuote(text: string): string {
   return `$'${text.replace(/[\\'!]/g, bytesOf).replace(allToEscape, bytesOf)}'`;
 }
 
-/** Builds one shell word from texts and variables. Each variable is in double quotes, between the quoted texts. */
+/** Builds one shell word from texts and variables, such as `"Authorization: Bearer $KEY"`. */
 export function shellWord(pieces: readonly ShellPiece[]): string {
   if (!pieces.some((piece) => piece.kind === "variable")) return shellQuote(pieces.map(textOf).join(""));
   const isPlain = pieces.every((piece) => plainInDoubleQuotes.test(textOf(piece)));
@@ -27,7 +27,7 @@ export type ShellPiece =
 const quoted = (pieces: readonly ShellPiece[]): string =>
   pieces.map((piece) => (piece.kind === "text" ? shellQuote(piece.text) : `"${expansion(piece, "")}"`)).join("");
 
-/** Characters without a special meaning inside double quotes, in any shell. */
+/** Matches texts whose characters have no special meaning inside double quotes, in any shell. */
 const plainInDoubleQuotes = /^[\w@%+=:,./ ()[\]{}<>|&;*?#~^-]*$/;
 
 function inDoubleQuotes(piece: ShellPiece, index: number, all: readonly ShellPiece[]): string {
@@ -37,8 +37,9 @@ function inDoubleQuotes(piece: ShellPiece, index: number, all: readonly ShellPie
 }
 
 /**
- * Formats a variable in double quotes. `after` is the text that follows within the quotes. If it starts with a letter
- * or a bracket, the shell would take this for a part of the name, so the name gets braces.
+ * Formats a variable for use inside double quotes; `withoutLast` drops the last character of its value. If the text
+ * `after` it begins with a letter or a bracket, the name gets braces, because the shell would take that character for a
+ * part of the name.
  */
 const expansion = (piece: Extract<ShellPiece, { kind: "variable" }>, after: string): string =>
   piece.withoutLast ? `\${${piece.name}%?}` : /^[\w[:]/.test(after) ? `\${${piece.name}}` : `$${piece.name}`;

@@ -2,29 +2,26 @@ import { type ChildProcess, fork, type ForkOptions, type Serializable } from "no
 import { getAsset, isSea } from "node:sea";
 import { isMainThread, Worker, type WorkerOptions } from "node:worker_threads";
 
-// Starts a module in a thread or a process of its own. In the sources and in the build, the module is a file next to
+// This file starts a module in another thread or process. In the sources and in the build, the module is a file next to
 // its caller. The single executable file has no such files, but contains all modules.
 
 /** Name under which the single executable file contains its own code. */
 export const codeAsset = "code.cjs";
 
-/** Starts a module in a new thread. The module is next to the caller, whose URL is `asking`. */
-export const startWorker = (asking: string, name: string, options: WorkerOptions = {}): Worker =>
+/** Starts the module `name` in a new thread. The module is next to the caller, whose URL is `callerUrl`. */
+export const startWorker = (callerUrl: string, name: string, options: WorkerOptions = {}): Worker =>
   isSea()
     ? new Worker(getAsset(codeAsset, "utf8"), { ...options, eval: true, argv: [partMark + name] })
-    : new Worker(moduleNextTo(asking, name), options);
+    : new Worker(moduleNextTo(callerUrl, name), options);
 
 interface ProcessOptions extends ForkOptions {
-  /**
-   * Options for Node. Only options that are allowed in NODE_OPTIONS, because the single executable file gets them that
-   * way.
-   */
+  /** Options for Node, of those that NODE_OPTIONS allows, because the single executable file gets them that way. */
   readonly execArgv: string[];
 }
 
-/** Starts a module in a new process. The module is next to the caller, whose URL is `asking`. */
-export function startProcess(asking: string, name: string, options: ProcessOptions): ChildProcess {
-  if (!isSea()) return fork(moduleNextTo(asking, name), [], options);
+/** Starts the module `name` in a new process. The module is next to the caller, whose URL is `callerUrl`. */
+export function startProcess(callerUrl: string, name: string, options: ProcessOptions): ChildProcess {
+  if (!isSea()) return fork(moduleNextTo(callerUrl, name), [], options);
   // The single executable file passes all arguments to our code, so options for Node go into NODE_OPTIONS.
   const nodeOptions = [process.env["NODE_OPTIONS"] ?? "", ...options.execArgv].join(" ").trim();
   const env = { ...process.env, NODE_OPTIONS: nodeOptions };
@@ -49,5 +46,5 @@ export function moduleToRun(): string | null {
 }
 
 /** Returns the module's URL. The module has the caller's file extension: `.ts` in the sources, `.js` in the build. */
-const moduleNextTo = (asking: string, name: string): URL =>
-  new URL(`./${name}${asking.endsWith(".ts") ? ".ts" : ".js"}`, asking);
+const moduleNextTo = (callerUrl: string, name: string): URL =>
+  new URL(`./${name}${callerUrl.endsWith(".ts") ? ".ts" : ".js"}`, callerUrl);

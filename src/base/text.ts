@@ -28,7 +28,10 @@ function fillLines(words: readonly string[], width: number): string[] {
   return [...lines, line];
 }
 
-/** Puts a label before a text. Wrapped lines are indented by the width of the label. `paint` colours the label. */
+/**
+ * Puts a label before a text, and wraps the text. Its further lines are indented by the width of the label. `paint`
+ * colours the label.
+ */
 export function formatLabelled(label: string, text: string, width: number, paint: (label: string) => string): string[] {
   const columns = displayWidth(label);
   const indent = " ".repeat(columns);
@@ -43,11 +46,13 @@ export const formatCount = (count: number, noun: string): string =>
 export const joinWithOr = (items: readonly string[]): string =>
   items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} or ${items.at(-1)}`;
 
-/** Joins the first items of a list, and adds how many more there are. */
+/** Joins the first items of a list by commas, and adds how many more there are: `a, b and 3 more`. */
 export function joinFirst(items: readonly string[], most: number): string {
   if (items.length <= most) return items.join(", ");
   return `${items.slice(0, most).join(", ")} and ${items.length - most} more`;
 }
 
-/** Returns a text, or `undefined` if it is empty or absent, such as that of an environment variable that is not set. */
+/**
+ * Returns a text, but `undefined` if it is empty. For environment variables, of which an empty one counts as not set.
+ */
 export const nonEmpty = (text: string | undefined): string | undefined => (text === "" ? undefined : text);

@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import { availableFiles } from "../base/open-files.ts";
 
 /**
- * How much of a request has arrived on an open connection so far.
+ * The state of an open connection: the parts of a request that have arrived so far.
  *
  * - `silent`: not yet the complete head of a request.
  * - `incomplete`: the head of a delivery, but not yet its complete body.

@@ -200,7 +200,7 @@ const largeBodyBytes = 16 * 1024;
 
 function storageCost(body: Body): number {
   if (body.kind === "none") return 0;
-  // Of a long body, only the first and last part are stored. But reading it took time, so at least an eighth of its
+  // Only the first and last part of a long body are stored. But reading it took time, so at least an eighth of its
   // length counts.
   if (body.kind === "cut") return Math.max(2 * largeBodyBytes, body.bytes / 8);
   // Parsing and writing a large body takes more memory than its size.

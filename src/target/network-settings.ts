@@ -35,7 +35,7 @@ export type NetworkSettings = z.infer<typeof networkSchema>;
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 /**
- * Where network settings come from: flags or a target file. `nameOf` returns the name of a setting for messages. File
+ * The source of network settings: flags or a target file. `nameOf` returns the name of a setting for messages. File
  * names are relative to `folder`.
  */
 export interface NetworkSource {

@@ -48,7 +48,7 @@ export interface NetworkFlags {
 
 const noNetworkFlags: NetworkFlags = { network: {}, nameOf: String };
 
-/** What {@link targetFromObject} needs besides the object: a folder, and the network flags. */
+/** Further input of {@link targetFromObject}. */
 export interface ParseContext {
   /** Folder to which file names are relative. */
   readonly folder: string;

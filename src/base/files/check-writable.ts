@@ -20,7 +20,7 @@ export function checkWritable(file: string): void {
   const stats = statSync(place, { throwIfNoEntry: false });
   if (stats?.isDirectory() === true) throw Object.assign(new Error("is a folder"), { code: "EISDIR" });
   if (stats !== undefined) accessSync(place, constants.W_OK);
-  // Opening and closing a pipe would end it for its reader, so pipes are not probed.
+  // A pipe is not tested: opening and closing it would end it for its reader.
   if (stats === undefined || stats.isFile()) checkFolderWritable(dirname(place));
 }
 

@@ -8,11 +8,14 @@ import { errorCodeOrText } from "../errors.ts";
 import { tryParseJson } from "../json.ts";
 import { hasEnded, temporaryName, thisProcess } from "./temporary-name.ts";
 
-/** Name of the lock in a folder that a command writes. */
+/** Name of the file that locks a folder for the command that writes into it. */
 export const lockName = ".conformance-lock.json";
 
 const renewalMs = 5000;
-/** A lock is stale if it was not renewed for this time: its process was killed, or its machine is gone. */
+/**
+ * A lock that was not renewed for this time is stale: its process was killed, or its machine is down. Another process
+ * may then take it.
+ */
 const staleMs = 30_000;
 
 const lockSchema = z.object({
@@ -37,7 +40,7 @@ interface HeldLock {
   readonly timer: NodeJS.Timeout;
 }
 
-/** Locks of this process, by folder. */
+/** The locks that this process holds, by folder. */
 const heldLocks = new Map<string, HeldLock>();
 process.on("exit", releaseFolders);
 
@@ -73,8 +76,8 @@ export function lockFolder(folder: string): void {
 }
 
 /**
- * Checks, before results are written, that no other process has taken over this folder or a folder that contains it.
- * Another process can do so if this one was stopped until its lock was stale.
+ * Must be called before results are written. Throws if another process has taken over the lock of this folder, or of a
+ * folder around it. That happens if this process was suspended until its lock was stale.
  *
  * @throws {FolderInUse}
  */
@@ -101,8 +104,8 @@ function removeIfPossible(file: string): void {
   try {
     rmSync(file, { force: true });
   } catch {
-    // The lock file cannot be removed, because the folder is no longer writable. The next process sees that this one
-    // has ended.
+    // The folder is no longer writable. The lock file may stay: the next process sees in it that this process has
+    // ended.
   }
 }
 
@@ -119,13 +122,16 @@ function createLock(file: string): number | null {
   }
 }
 
-/** Overwrites the lock file with the same number of bytes, which works even if the disk is full. */
+/** Overwrites the lock file with a text of the same length, which works even if the disk is full. */
 function writeLock(descriptor: number, since: string): void {
   const lock: LockHolder = { host: hostname(), ...thisProcess, since, renewed: new Date().toISOString() };
   writeSync(descriptor, `${JSON.stringify(lock)}\n`, 0);
 }
 
-/** Renames a stale lock before reading it. Another process may have replaced the lock since it was read. */
+/**
+ * Removes the lock file if it is stale. Renames the file and reads it again before that, because another process may
+ * have replaced it meanwhile.
+ */
 function removeStale(folder: string, file: string): void {
   if (!isStale(file)) return;
   const taken = join(folder, temporaryName());
@@ -141,13 +147,13 @@ function removeStale(folder: string, file: string): void {
 
 function isStale(file: string): boolean {
   const holder = readLock(file);
-  // The lock file is empty: its process is about to write it, or was killed before.
+  // The lock file is empty or unreadable: its process is about to write it, or was killed before it could.
   if (holder === null) return (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) < Date.now() - staleMs;
   const isOfEarlierProcess = isOfThisProcess(holder) || hasEnded(holder);
   return isOfEarlierProcess || Date.parse(holder.renewed) < Date.now() - staleMs;
 }
 
-/** Returns `null` if there is no lock file, or it cannot be read. */
+/** Reads a lock file. Returns `null` if there is none, or it has no valid content. */
 function readLock(file: string): LockHolder | null {
   try {
     const parsed = lockSchema.safeParse(tryParseJson(readFileSync(file, "utf8")));

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * Creates a folder and its missing parents, one by one. `recursive: true` of Node never returns on a file system that
- * rejects folders, such as /proc.
+ * Creates a folder and its missing parents, one by one. Node's `mkdirSync` with `recursive: true` would never return on
+ * a file system that rejects folders, such as /proc.
  *
  * @param mode permissions of new folders
  */

@@ -1,18 +1,18 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 
-/** Thrown if a path is a folder, a device or a pipe. */
+/** Thrown by {@link readRegularFile} if a path is a folder, a device or a pipe. */
 export class NotARegularFile extends Error {
   override readonly name = "NotARegularFile";
 }
 
 /**
- * Reads the text of a regular file that the user named, up to `maxBytes`. A device could be read without an end.
+ * Reads the text of a regular file that the user named, up to `maxBytes`. Refuses devices, which may have no end.
  *
  * @throws {NotARegularFile}
  * @throws {Error} Node's own, with its `code`, if the file cannot be read
  */
 export function readRegularFile(path: string, maxBytes: number): string {
-  // Without O_NONBLOCK, opening a pipe would wait for a writer.
+  // Without O_NONBLOCK, `openSync` on a pipe would wait until some process writes to it.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     if (!fstatSync(file).isFile()) throw new NotARegularFile(path);

@@ -20,7 +20,9 @@ import { temporaryName } from "./temporary-name.ts";
 import { descriptorOf, type FileText, writeInPlace, writeText } from "./write-text.ts";
 
 export interface ReplaceOptions {
-  /** Permissions of the file. Default: those of the file that is replaced, or the usual ones for a new file. */
+  /**
+   * Permissions of the file. Default: those of the file that is replaced; for a new file, those that the system gives.
+   */
   readonly mode?: number;
 }
 
@@ -34,7 +36,7 @@ export function replaceFile(file: string, text: FileText, options: ReplaceOption
   stageFile(file, text, options).commit();
 }
 
-/** A text in a temporary file, which has to be moved to its final name. */
+/** A text that was written into a temporary file, and must be either moved to its final name or removed. */
 export interface StagedFile {
   /** Moves the text to its final name. */
   readonly commit: () => void;
@@ -74,7 +76,7 @@ export function stageFile(file: string, text: FileText, { mode }: ReplaceOptions
   };
 }
 
-/** A temporary file that another program writes. */
+/** A temporary file for another program to write. */
 export interface Draft {
   /** The path to give to the program. */
   readonly path: string;
@@ -127,14 +129,14 @@ function writeDraft(draft: string, text: FileText, mode: number | undefined, bef
   }
 }
 
-/** Gives a file the owner of the file that it replaces. Only an administrator may do that. */
+/** Gives a file the owner of the file that it replaces. Usually only an administrator may change an owner. */
 function keepOwner(descriptor: number, { uid, gid }: Stats): void {
   const own = fstatSync(descriptor);
   if (own.uid === uid && own.gid === gid) return;
   try {
     fchownSync(descriptor, uid, gid);
   } catch {
-    // Without permission to do so, the file keeps the user of this process as its owner.
+    // This process may not change the owner, so the user of this process owns the file.
   }
 }
 
@@ -142,14 +144,17 @@ function moveDraft(draft: string, place: string): void {
   try {
     renameSync(draft, place);
   } catch (error) {
-    // If a container mounts a single file, it cannot be replaced, so its content is overwritten.
+    // EBUSY: a file that is mounted into a container by itself cannot be replaced, so its content is overwritten.
     if (errorCodeOrText(error) !== "EBUSY") throw error;
     copyFileSync(draft, place);
   }
   syncFolder(dirname(place));
 }
 
-/** Makes the new name survive a power failure. Fails on Windows, where a folder cannot be opened. */
+/**
+ * Writes the folder's entries to disk, so that the new name survives a power failure. Fails on Windows, where a folder
+ * cannot be opened.
+ */
 function syncFolder(folder: string): void {
   try {
     const descriptor = openSync(folder, "r");
@@ -159,6 +164,6 @@ function syncFolder(folder: string): void {
       closeSync(descriptor);
     }
   } catch {
-    // The file itself was written completely, so this failure is ignored.
+    // Ignored: the file itself was written completely.
   }
 }

@@ -4,12 +4,12 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 
 const prefix = ".tmp-";
-/** Matches the names that {@link temporaryName} makes of the machine, the process id, and a random part. */
+/** Matches the names that {@link temporaryName} returns: a machine id, a process id, and a random part. */
 const namePattern = /^\.tmp-([0-9a-f]{8})-(\d+)-[0-9a-f]{8}(\.\w+)?$/;
 
 /**
- * Identifies the machine or the container. Process ids can be compared only within one machine or container. The host
- * name is not enough, because containers may share it.
+ * Identifies this machine or container, because process ids can be compared only within one. The host name is not
+ * enough, because containers may share it.
  */
 const machineId = createHash("sha256").update(`${hostname()} ${processNamespace()}`).digest("hex").slice(0, 8);
 
@@ -22,9 +22,9 @@ function processNamespace(): string {
   }
 }
 
-/** The process that a file belongs to. */
+/** Identifies the process that has created a file. */
 export interface FileOwner {
-  /** Identifies the machine of the process, by the same digest as `machineId`. */
+  /** The `machineId` of the process. */
   readonly machine: string;
   readonly pid: number;
 }
@@ -47,7 +47,9 @@ export function hasEnded(owner: FileOwner): boolean {
 export const temporaryName = (extension = ""): string =>
   `${prefix}${machineId}-${process.pid}-${randomBytes(4).toString("hex")}${extension}`;
 
-/** Maximum age of a temporary file of another machine. An older one counts as abandoned. */
+/**
+ * A temporary file counts as abandoned if it was not modified for this time, even if its process is on another machine.
+ */
 const maxAgeMs = 10 * 60_000;
 
 /** Removes temporary files that killed processes have left in a folder. Keeps those of running processes. */

@@ -3,10 +3,13 @@ import { resolve } from "node:path";
 
 import { errorCodeOrText } from "../errors.ts";
 
-/** The text of a file, as a whole or in chunks. Chunks save memory if the text is long. */
+/** A text to write into a file: a string, or chunks, which save memory if the text is long. */
 export type FileText = string | Iterable<string>;
 
-/** Returns the file descriptor for a path such as `/dev/stdout`; `null` for any other path. */
+/**
+ * Returns the number of the file descriptor that a path such as `/dev/stdout` or `/dev/fd/3` stands for; `null` for any
+ * other path.
+ */
 export function descriptorOf(file: string): number | null {
   const [, name, number] = /^\/dev\/(?:(stdout|stderr)|fd\/(\d+))$/.exec(resolve(file)) ?? [];
   if (name !== undefined) return name === "stdout" ? 1 : 2;
@@ -14,8 +17,8 @@ export function descriptorOf(file: string): number | null {
 }
 
 /**
- * Writes directly to a pipe, a device or an inherited descriptor such as /dev/stdout. The latter must not be opened by
- * its path, because it may be a socket.
+ * Writes directly to a pipe, a device or a descriptor such as /dev/stdout. The latter must not be opened by its path,
+ * because it may be a socket.
  */
 export function writeInPlace(file: string, text: FileText): void {
   const inherited = descriptorOf(file);
@@ -47,8 +50,8 @@ function writeBytes(descriptor: number, bytes: Buffer): void {
     try {
       at += writeSync(descriptor, bytes, at);
     } catch (error) {
-      // EAGAIN means that the reader of the pipe or socket is slower than this process. The write is tried again a
-      // moment later.
+      // EAGAIN: the reader of the pipe or socket is slower than this process, so the write is tried again a moment
+      // later.
       if (errorCodeOrText(error) !== "EAGAIN") throw error;
       Atomics.wait(waitForReader, 0, 0, 5);
     }

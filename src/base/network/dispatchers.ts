@@ -13,18 +13,20 @@ export interface ConnectionOptions {
   readonly idleTimeoutMs: number;
   readonly maxHeaderSize?: number;
   readonly keepAliveMs?: number;
-  /** Called if this machine has no free port or file for a connection, which says nothing about the server. */
+  /**
+   * Called if this machine has no free port or file descriptor for a connection, which says nothing about the server.
+   */
   readonly onHarnessLimit?: (limit: HarnessLimit) => void;
 }
 
-/** Opens connections to servers, directly or through the proxy that the network sets for the URL. */
+/** Gives undici dispatchers for URLs. A dispatcher connects directly, or through the proxy that applies to the URL. */
 export interface Dispatchers {
   readonly of: (url: string) => Dispatcher;
   /** Closes every connection at once. */
   readonly close: () => Promise<void>;
 }
 
-/** Prepares to send requests. Opens a connection only when a request is sent. */
+/** Creates dispatchers with the proxies and certificates of a network. Opens no connection before a request is sent. */
 export function openDispatchers(network: Network, options: ConnectionOptions): Dispatchers {
   const secure = tlsOptions(network);
   const onFailure = limitReporter(options);
@@ -60,8 +62,8 @@ const directDispatcher = (secure: TlsOptions, options: ConnectionOptions, onFail
   });
 
 /**
- * Sends https requests through a tunnel (CONNECT), and http requests with the whole URL in the request line. Source:
- * RFC 9110, 9.3.6; RFC 9112, 3.2.2.
+ * Creates a dispatcher for a proxy. It sends https requests through a tunnel (CONNECT), and http requests with the
+ * whole URL in the request line. Source: RFC 9110, 9.3.6; RFC 9112, 3.2.2.
  */
 const proxyDispatcher = (
   proxy: string,
@@ -84,12 +86,12 @@ const connectOf = (given: object, onFailure: OnConnectResult): { connect?: build
     ? { connect: reportConnectResult(given.connect as buildConnector.connector, onFailure) }
     : {};
 
-/** Called after each attempt to connect, with the error or, after a success, with `null`. */
+/** A function to be called after each attempt to connect, with the error, or with `null` after a success. */
 type OnConnectResult = (failed: Error | null) => void;
 
 /**
- * Before the first successful connection, `EADDRNOTAVAIL` means a wrong address. Afterwards it means that no port is
- * free.
+ * Creates a function that calls `onHarnessLimit` if a connection failed because this machine lacks a resource.
+ * `EADDRNOTAVAIL` means so only after a first success; before, it means a wrong address.
  */
 function limitReporter({ onHarnessLimit }: ConnectionOptions): OnConnectResult {
   let hasConnected = false;
@@ -101,8 +103,8 @@ function limitReporter({ onHarnessLimit }: ConnectionOptions): OnConnectResult {
 }
 
 /**
- * Wraps a connector. Adds to each error of a connection how many bytes were read before, which the error itself does
- * not say.
+ * Wraps a connector of undici, so that it reports each result. Adds to later errors of the connection how many bytes
+ * were read before.
  */
 const reportConnectResult =
   (connect: buildConnector.connector, onFailure: OnConnectResult): buildConnector.connector =>
@@ -118,9 +120,9 @@ const reportConnectResult =
     });
 
 /**
- * Ends a connection without creating thousands of stack traces. If headers or trailers are too long, undici creates an
- * error for every further line of its input. Ten thousand stack traces take half a second, and a hostile target can
- * cause them with every response.
+ * Changes a socket so that too long headers do not cost thousands of stack traces. For such headers or trailers, undici
+ * creates an error for every further line of input. Ten thousand stack traces take half a second, and a hostile target
+ * can cause them with every response.
  */
 function avoidStackTraces(socket: Socket): void {
   const destroy = socket.destroy.bind(socket);
@@ -130,7 +132,7 @@ function avoidStackTraces(socket: Socket): void {
   };
 }
 
-/** Turns stack traces off until the event loop goes on. */
+/** Turns stack traces off for the current turn of the event loop. */
 function skipStackTraces(): void {
   const limit = Error.stackTraceLimit;
   if (limit === 0) return;

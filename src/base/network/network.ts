@@ -24,8 +24,8 @@ export interface NetworkFiles {
 }
 
 /**
- * Which proxy to use. `by address`: the one that the environment variables name for the address, and none for loopback.
- * `always`: one proxy for every address, including loopback.
+ * The choice of a proxy. `none`: no proxy. `by address`: the one that environment variables name for the scheme of a
+ * URL, but none for loopback. `always`: one proxy for every address, including loopback.
  */
 export type ProxyChoice =
   | { readonly kind: "none" }
@@ -45,11 +45,11 @@ export const plainNetwork: Network = {
   files: { ca: null, cert: null, key: null },
 };
 
-/** Whether a URL's host is this machine. */
+/** Whether the host of a URL is `localhost` or a loopback address. */
 export const isLoopback = (url: string): boolean =>
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
 
-/** Returns the proxy for a URL, with its credentials; `null` if the URL needs none. */
+/** Returns the URL of the proxy for a URL, with its credentials; `null` if requests to that URL go directly. */
 export function proxyFor({ proxy }: Network, url: string): string | null {
   switch (proxy.kind) {
     case "none":

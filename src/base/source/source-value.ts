@@ -1,4 +1,4 @@
-/** The offset of a value in its text, and those of its members or items, by name or index. */
+/** The offset of a value in its text, and the offsets of its members or items, by name or index. */
 export interface PlaceNode {
   readonly offset: number;
   readonly members: ReadonlyMap<string, PlaceNode>;
@@ -10,7 +10,10 @@ export interface SourceValue {
   readonly places: PlaceNode;
 }
 
-/** Thrown if a text cannot be parsed. The message is one line without a full stop; `offset` says where. */
+/**
+ * Thrown if a text cannot be parsed. The message is one line without a full stop. `offset` is the index of the
+ * character.
+ */
 export class SourceError extends Error {
   override readonly name = "SourceError";
   readonly offset: number;

@@ -4,11 +4,11 @@ import type { PlaceNode, SourceValue } from "./source-value.ts";
 import { SourceError } from "./source-value.ts";
 import { parseYamlSource } from "./yaml-source.ts";
 
-/** How a file is written. */
+/** The formats that {@link parseSource} can parse. */
 export const notations = ["JSON", "YAML"] as const;
 export type Notation = (typeof notations)[number];
 
-/** A place in a text, as editors count: both begin at 1. Columns are UTF-16 units. */
+/** A place in a text, as editors show it. Line and column begin at 1. Columns count UTF-16 units. */
 export interface Place {
   readonly line: number;
   readonly column: number;
@@ -17,11 +17,14 @@ export interface Place {
 /** The names and indices that lead from the root of a document to a value in it. */
 export type ValuePath = readonly PropertyKey[];
 
-/** A parsed text that knows where each of its values stands. */
+/** A parsed text, with the place of each of its values. */
 export interface Source {
   readonly kind: "value";
   readonly value: unknown;
-  /** The place of a value; for a missing one, that of the nearest value around it. A member's place is that of its name. */
+  /**
+   * Returns the place of a value, or of the name if it is a member. For a missing value, returns the place of the
+   * nearest value around it.
+   */
   readonly placeOf: (path: ValuePath) => Place;
 }
 
@@ -32,7 +35,7 @@ export interface SourceProblem {
   readonly place: Place;
 }
 
-/** Returns the notation that the ending of a file name stands for; `null` for any other ending. */
+/** Returns the notation by the extension of a file name; `null` for an unknown extension. */
 export function notationOf(fileName: string): Notation | null {
   if (/\.json$/i.test(fileName)) return "JSON";
   return /\.ya?ml$/i.test(fileName) ? "YAML" : null;
@@ -44,8 +47,8 @@ const parsers: Readonly<Record<Notation, (text: string) => SourceValue>> = {
 };
 
 /**
- * Parses a text that a person wrote. Duplicate names are a problem, because only one of the values could count; so are
- * deep nesting and the name `__proto__`. Ignores a byte order mark. Never throws.
+ * Parses a text that a person wrote, and ignores a byte order mark. Problems are: invalid syntax, duplicate names (only
+ * one of the values could count), deep nesting, and the name `__proto__`. Never throws.
  */
 export function parseSource(written: string, notation: Notation): Source | SourceProblem {
   const text = written.replace(/^\uFEFF/, "");

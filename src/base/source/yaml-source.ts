@@ -45,7 +45,10 @@ class YamlReader {
     return { value: isScalar(node) ? plainValue(node) : null, places: { offset, members: new Map() } };
   }
 
-  /** Reads what an alias stands for. Its places are those of the alias, where a reader expects the value. */
+  /**
+   * Reads the value that an alias stands for. All its places are that of the alias, because a person looks there for
+   * the value.
+   */
   #readAlias(node: ParsedNode, offset: number, depth: number): SourceValue {
     const target = isAlias(node) ? node.resolve(this.#document) : undefined;
     if (target === undefined) throw new SourceError("is not YAML: an alias without its anchor", offset);
@@ -77,7 +80,10 @@ class YamlReader {
   }
 }
 
-/** The value of a scalar as JSON has it. Values of other types, such as binary data, stay the text that the file has. */
+/**
+ * Converts the value of a scalar to a JSON value. A value of another type, such as binary data, becomes its text in the
+ * file.
+ */
 function plainValue({ value, source }: { readonly value: unknown; readonly source?: string | undefined }): unknown {
   const isPlain = value === null || ["string", "number", "boolean"].includes(typeof value);
   return isPlain ? value : (source ?? null);

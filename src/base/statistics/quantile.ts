@@ -23,8 +23,8 @@ export const hodgesLehmannShift = (one: readonly number[], other: readonly numbe
   median(one.flatMap((value) => other.map((each) => value - each)));
 
 /**
- * For a normal distribution with standard deviation 1: the median absolute deviation, and below, the distance between
- * the quartiles.
+ * The median absolute deviation (`madOfNormal`) and the distance between the quartiles (`quartilesOfNormal`) of a
+ * normal distribution with standard deviation 1.
  */
 const madOfNormal = 0.6745;
 const quartilesOfNormal = 1.349;

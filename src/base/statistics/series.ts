@@ -27,8 +27,8 @@ export function clearestChange(values: readonly number[], minSegment: number, fr
 const refinedBy = 4;
 
 /**
- * Finds the index near `around` at which two constant levels fit the values best. Ranks only show that there is a
- * change; the values show more exactly where.
+ * Returns the index at which a change between two constant levels fits the values best. Searches from `lowest` to
+ * `highest`, but only within `refinedBy` of `around`.
  */
 function bestSplit(values: readonly number[], lowest: number, highest: number, around: number): number {
   let best = { at: around, cost: Number.POSITIVE_INFINITY };
@@ -110,7 +110,8 @@ export function changePoints(values: readonly number[], how: Segmentation): Chan
     return [];
   };
   const found = within(0, values.length);
-  // Locates each change again, between the changes before and after it, where each side has a constant level.
+  // Locates each change again, within the values between the previous and the next change, where each side has a
+  // constant level.
   return found.map(({ at, pValue }, place) => {
     const [from, to] = [found[place - 1]?.at ?? 0, found[place + 1]?.at ?? values.length];
     const part = values.slice(from, to);
@@ -118,7 +119,7 @@ export function changePoints(values: readonly number[], how: Segmentation): Chan
   });
 }
 
-/** Returns the whole range, then three overlapping halves of it. */
+/** Returns the whole range, and then three overlapping halves of it. */
 function spansOf(from: number, to: number): (readonly [number, number])[] {
   const half = Math.ceil((to - from) / 2);
   const quarter = Math.floor(half / 2);
@@ -139,7 +140,7 @@ function chanceOfChange(
   for (let at = 0; at < shuffles; at += 1) {
     shuffle(shuffled, numbers);
     if ((clearestOfRanks(shuffled, minSegment)?.clarity ?? 0) >= clarity) asClear += 1;
-    // Stops early if the p-value is certain to be above the limit.
+    // Stops early when the p-value can no longer be below the limit.
     if (asClear / (shuffles + 1) > maxPValue) break;
   }
   return asClear / (shuffles + 1);

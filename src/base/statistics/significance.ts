@@ -1,6 +1,6 @@
 /**
- * Up to this many values, the test counts every choice of ranks. With more values, the normal approximation is as good,
- * and faster.
+ * Up to this many values, {@link rankSumAbove} is exact. With more, it uses the normal approximation, which is then as
+ * good, and faster.
  */
 const maxExactValues = 64;
 
@@ -21,10 +21,11 @@ export function rankSumAbove(one: readonly number[], other: readonly number[]): 
 }
 
 interface Ranks {
-  /** Twice the mean rank of each value. The factor makes the mean ranks of ties whole numbers. */
+  /** Twice the rank of each value; equal values share their mean rank. The factor 2 makes mean ranks whole numbers. */
   readonly ranks: readonly number[];
   /**
-   * Sum of n³ − n over the groups of n equal values; 0 without ties. The variance of the rank sum is corrected by it.
+   * Sum of n³ − n over all groups of n equal values; 0 without ties. The formula for the variance of the rank sum needs
+   * it.
    */
   readonly ties: number;
 }
@@ -47,7 +48,7 @@ function approximateTail(sum: number, n: number, m: number, ties: number): numbe
   return variance > 0 ? upperTail((sum - (n * (all + 1)) / 2 - 0.5) / Math.sqrt(variance)) : 1;
 }
 
-/** For each sum: counts the ways to choose `chosen` ranks that add up to this sum. */
+/** Returns, by sum, the number of ways to choose `chosen` ranks that add up to the sum. */
 function countWays(ranks: readonly number[], chosen: number): Float64Array {
   const largest = ranks
     .toSorted((a, b) => b - a)
@@ -66,7 +67,7 @@ function addShifted(to: Float64Array | undefined, from: Float64Array | undefined
   for (let sum = to.length - 1; sum >= by; sum -= 1) to[sum] = (to[sum] ?? 0) + (from[sum - by] ?? 0);
 }
 
-/** Cache of the counts for values without ties, for which the ranks are always 1 to n. */
+/** Cache of the results of {@link countWays} for values without ties, whose ranks are always 1 to n. */
 const untiedWaysCache = new Map<string, Float64Array>();
 
 function untiedWays(all: number, chosen: number): Float64Array {

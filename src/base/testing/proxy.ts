@@ -2,7 +2,10 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type RequestListener, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 
-/** A forward proxy on loopback. Whatever host a client asks for, the proxy connects to one port of this machine. */
+/**
+ * A forward proxy on loopback for tests. Whatever host a client asks for, the proxy connects to one port of this
+ * machine.
+ */
 export interface ForwardProxy {
   readonly url: string;
   /** The requests that the proxy has received: `CONNECT host:port`, or a method and a whole URL. */

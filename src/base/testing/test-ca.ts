@@ -2,7 +2,10 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** PEM files: a private certificate authority, and the certificates that it issued to a server and a client. */
+/**
+ * Paths of PEM files: a private certificate authority, and the certificates and keys that it issued to a server and a
+ * client.
+ */
 export interface TestCa {
   readonly ca: string;
   readonly cert: string;
@@ -11,7 +14,7 @@ export interface TestCa {
   readonly clientKey: string;
 }
 
-/** Creates these files with the command openssl, in an existing folder. */
+/** Creates the PEM files of a test authority in an existing folder, with the command openssl. */
 export function createTestCa(folder: string, host: string): TestCa {
   const file = (name: string): string => join(folder, name);
   const openssl = (...args: readonly string[]): void => void execFileSync("openssl", args, { stdio: "ignore" });

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 
 /**
- * Environment variables that say how much the tests try.
+ * Three environment variables say how much the tests try.
  *
  * - `CONFORMANCE_TESTS=full`: everything. `CONFORMANCE_TESTS=trials`: everything that a quick run only samples, such as
  * each fault and variant by itself.
@@ -22,8 +22,8 @@ export const runsOf = (runs: { readonly quick: number; readonly full: number }):
   wholeNumber("CONFORMANCE_RUNS") ?? (isFull ? runs.full : runs.quick);
 
 /**
- * Returns the whole list in a full run and in trials. In a quick run, returns every `of`-th item, beginning at a place
- * that the seed chooses.
+ * Returns the whole list in a full run, and with `CONFORMANCE_TESTS=trials`. In a quick run, returns every `of`-th
+ * item, beginning at a place that the seed chooses.
  */
 export const sampleOf = <T>(all: readonly T[], { of }: { readonly of: number }): readonly T[] =>
   triesEach ? all : all.filter((_, at) => at % of === testSeed % of);

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, createServer as createSocketServer, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 
-/** What a hostile server does on a connection after the first bytes of a request. */
+/** Behaves in a hostile way on a connection, after the first bytes of a request. */
 export type Hostility = (socket: Socket) => void;
 
 /** A hostile server on a free port on loopback. */

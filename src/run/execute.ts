@@ -11,7 +11,7 @@ import { trackInterruptions } from "./interruptions.ts";
 import type { OutageMonitor } from "./send/outages.ts";
 import type { Pacer } from "./send/pacer.ts";
 import type { PlannedProbe } from "./plan/plan.ts";
-import type { LimitTest, ProbeContext } from "./probe.ts";
+import { type LimitTest, type ProbeContext, probeDeadlineMs } from "./probe.ts";
 import type { ProbeRun, ProbeRunResult } from "./probe-run.ts";
 import { buildSchedule } from "./plan/schedule.ts";
 import { withReservedWait, type RunClock } from "./time/run-clock.ts";
@@ -40,7 +40,7 @@ export interface StageContext {
   readonly hasFewRequests: boolean;
   /** Returns how many requests the main key can send now without waiting. */
   readonly availableRequests: () => number;
-  /** Real time that one probe may take, not counting waits. Default: three minutes. */
+  /** Real time that one probe may take, not counting waits. Default: that of `probe.ts`. */
   readonly probeDeadlineMs?: number;
   readonly budget: RequestBudget;
   /** Runs one probe. Rejects if the probe throws. Calls `onAdmitted` as `Client.begin` does. */
@@ -67,8 +67,6 @@ interface ExecutionContext
  * separately.
  */
 const maxConcurrentProbes = 16;
-/** Real time that one probe may take, not counting waits. */
-const defaultProbeDeadlineMs = 180_000;
 
 /** Runs the planned probes stage by stage. Whatever the target does, the promise never rejects. */
 export function executeProbes(planned: readonly PlannedProbe[], context: ExecutionContext): Promise<ExecutionResult> {
@@ -101,7 +99,7 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
   const interruptions = trackInterruptions(context.outages);
   let stopped: string | null = null;
   let reservedMs = 0;
-  const ownTime = { time: context.time, deadlineMs: context.probeDeadlineMs ?? defaultProbeDeadlineMs };
+  const ownTime = { time: context.time, deadlineMs: context.probeDeadlineMs ?? probeDeadlineMs };
 
   const runOne = async (
     each: PlannedProbe,
@@ -186,7 +184,7 @@ function runOnSharedClock(
   return runByKey(probes, async (each) => {
     const { time: own, leave } = join();
     try {
-      await run(each, { time: own, deadlineMs: defaultProbeDeadlineMs * probes.length });
+      await run(each, { time: own, deadlineMs: probeDeadlineMs * probes.length });
     } finally {
       leave();
     }

@@ -38,6 +38,12 @@ export const stages = [
 ] as const;
 export type Stage = (typeof stages)[number];
 
+/**
+ * Real time that a probe may take, in milliseconds, not counting waits. A probe that takes longer is skipped, and its
+ * evidence is lost.
+ */
+export const probeDeadlineMs = 180_000;
+
 /** Everything that a probe gets when it runs. */
 export interface ProbeContext<N extends Need = never> {
   readonly given: ResolvedNeeds<N>;

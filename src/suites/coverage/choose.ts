@@ -39,11 +39,39 @@ interface ChoiceOptions {
   readonly seed: number;
 }
 
-/** All rows that would cover the missing pairs, and those of them that the run sends. */
+/** All rows that would cover the missing pairs, and those that the run sends. */
 export interface ChosenRows {
   readonly all: readonly Row[];
+  /** The rows that the run sends: those for pairs, then those for triples. */
   readonly sent: readonly Row[];
 }
+
+/** The time that the run may take for its generated requests, and that one of them is expected to take. */
+export interface SendingTime {
+  readonly leftMs: number;
+  readonly perRequestMs: number;
+}
+
+/**
+ * Sorts rows by key, so that the headers of consecutive responses show what each request costs. Invalid keys come last.
+ * If the time is too short for all rows, sends those that cover the most pairs first.
+ */
+export function inSendingOrder(
+  rows: readonly Row[],
+  { leftMs, perRequestMs }: SendingTime,
+  newPairsIn: (row: Row) => number,
+): readonly Row[] {
+  const isShort = rows.length * perRequestMs > leftMs;
+  if (!isShort) return byKey(rows);
+  const possible = Math.floor(leftMs / perRequestMs);
+  const byWorth = rows.toSorted((one, other) => newPairsIn(other) - newPairsIn(one));
+  return [...byKey(byWorth.slice(0, possible)), ...byWorth.slice(possible)];
+}
+
+const byKey = (rows: readonly Row[]): Row[] =>
+  [...Map.groupBy(rows, ({ key = "" }) => key)]
+    .toSorted(([one], [other]) => Number(isRejectedKeyKind(one)) - Number(isRejectedKeyKind(other)))
+    .flatMap(([, own]) => own);
 
 /** Chooses the requests to send at the end of a run, for the pairs of values that no earlier request covers. */
 export function chooseRows({ target, reach, covered, known, seed }: ChoiceOptions): ChosenRows {

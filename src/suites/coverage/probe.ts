@@ -1,10 +1,11 @@
 import type { Row } from "../../base/covering-array.ts";
 import { getPath } from "../../base/json.ts";
+import { median } from "../../base/statistics/quantile.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { listedAgents } from "../../run/discovery/discover-target.ts";
 import { unknownAgentId } from "../../run/discovery/unknown-agent-id.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
-import { probe, type ProbeContext } from "../../run/probe.ts";
+import { probe, type ProbeContext, probeDeadlineMs } from "../../run/probe.ts";
 import type { Client } from "../../run/send/client.ts";
 import type { PendingExchange } from "../../wire/transport.ts";
 import { type Enabler, need, RequestBudgetExhausted, SkipError } from "../../run/skip-reason.ts";
@@ -18,7 +19,7 @@ import { hasStatus, isSuccess } from "../shared/response.ts";
 import { rowsOfExchange } from "./observed.ts";
 import { passTimeBetween } from "./passing-time.ts";
 import { countPairs, neededForLimit, noResponseNeed, type PairCounts } from "./account.ts";
-import { chooseRows, isFresh, maxExecutions, maxValid, runsAgent } from "./choose.ts";
+import { chooseRows, inSendingOrder, isFresh, maxExecutions, maxValid, runsAgent } from "./choose.ts";
 import { reachOf, rowsInState } from "./plan.ts";
 import { derivedKinds, isRejectedKeyKind, keyForUrl, keyOfKind } from "./reach.ts";
 import { credentialsOf, type RequestParts, requestOfRow, withQuery } from "./requests.ts";
@@ -41,7 +42,7 @@ export interface PairCoverage extends PairCounts {
 }
 
 /** Approximate number of generated requests with a test clock, and of agent executions among them. */
-const costWithTestClock = { requests: 290, executions: 55 } as const;
+const costWithTestClock = { requests: 290, executions: 80 } as const;
 /**
  * Number of 429 responses to invalid keys after which the run waits a minute, or without a test clock sends no more
  * invalid keys. The target may be limiting the client's address.
@@ -53,6 +54,13 @@ const maxLimited = 2;
  */
 const maxForbiddenRuns = 2;
 const maxAgentMs = 60_000;
+/**
+ * Real time for the generated requests. The rest of the probe's time is left for a last request, which may run an agent,
+ * so that a slow target does not cost the evidence of all earlier ones.
+ */
+const maxSendingMs = probeDeadlineMs - maxAgentMs;
+/** Requirement of a pair that the run has left out, because earlier requests took all the time. */
+const fasterTarget = "a target that responds sooner: the time for generated requests was over";
 
 /**
  * Sends generated requests at the end of a run, so that every pair of values that the target allows occurs in some
@@ -73,6 +81,7 @@ export const cornersRequested = probe(
   },
   async (context): Promise<PairCoverage> => {
     const { client, target, readOnly, recorder, time, coverageSeed: seed } = context;
+    const timeLeftMs = startTimer(time, maxSendingMs);
     const reach = reachOf(target, readOnly);
     const { covering } = reach;
     const reader = {
@@ -115,7 +124,10 @@ export const cornersRequested = probe(
         .map((row) => [row, isFresh(row) ? need("clock") : neededForLimit(row, target, tested)]),
     );
     const leaveOut = (row: Row, needs: Enabler): unknown => unanswered.set(row, needs);
-    const generated = await sendRows(chosen, context, parts, { onSent: add, leaveOut });
+    const sending = { leftMs: timeLeftMs(), perRequestMs: typicalMs(recorder.allExchanges()) };
+    const newPairsIn = (row: Row): number => covering.pairsIn(row).filter((name) => !covered.has(name)).length;
+    const inOrder = inSendingOrder(chosen, sending, newPairsIn);
+    const generated = await sendRows(inOrder, context, parts, { onSent: add, leaveOut, timeLeftMs });
     return {
       generated,
       rejecting: [...rejecting.values()],
@@ -125,6 +137,16 @@ export const cornersRequested = probe(
     };
   },
 );
+
+/** Returns a function that says how much real time is left, not counting waits. */
+function startTimer({ now, waitedMs }: ProbeContext["time"], forMs: number): () => number {
+  const endMs = now() - waitedMs() + forMs;
+  return () => endMs - (now() - waitedMs());
+}
+
+/** Returns how long a response of the target typically takes. */
+const typicalMs = (exchanges: readonly Exchange[]): number =>
+  median(exchanges.filter(isAnswered).map(({ sentMs, answer }) => answer.endMs - sentMs));
 
 const isAnswered = ({ answer }: Exchange): boolean => answer.kind === "answered";
 
@@ -145,13 +167,15 @@ interface RowEvents {
   readonly onSent: (row: Row, exchange: Exchange) => void;
   /** Called for a row that was not sent or got no response, with what that needs. */
   readonly leaveOut: (row: Row, needs: Enabler) => void;
+  /** Returns the real time that is left for further rows. */
+  readonly timeLeftMs: () => number;
 }
 
 async function sendRows(
   rows: readonly Row[],
   context: ProbeContext,
   parts: RequestParts,
-  { onSent, leaveOut }: RowEvents,
+  { onSent, leaveOut, timeLeftMs }: RowEvents,
 ): Promise<GeneratedRequest[]> {
   const generated: GeneratedRequest[] = [];
   const forbiddenRuns = new Map<string, number>();
@@ -173,8 +197,9 @@ async function sendRows(
     costs.note(exchange, () => sendRow(row, context, parts));
   };
   let spent: Enabler | null = null;
-  for (const row of inOrderOfKeys(rows)) {
+  for (const row of rows) {
     const isForbidden = forbiddenIn(row).some((name) => (forbiddenRuns.get(name) ?? 0) >= maxForbiddenRuns);
+    if (timeLeftMs() <= 0) spent ??= fasterTarget;
     if (spent !== null || isForbidden) {
       leaveOut(row, spent ?? "a target that refuses such requests");
       continue;
@@ -211,16 +236,6 @@ const forbiddenIn = ({ endpoint = "", method, key = "", body = "" }: Row): strin
         ...(dimensions.body.refused.some((each) => each === body) ? [`${endpoint} body=${body}`] : []),
       ]
     : [];
-
-/**
- * Sorts rows by key, so that the headers of consecutive responses show what each request costs. Invalid keys come last.
- */
-const inOrderOfKeys = (rows: readonly Row[]): Row[] => {
-  const byKey = [...Map.groupBy(rows, ({ key = "" }) => key)];
-  return byKey
-    .toSorted(([one], [other]) => Number(isRejectedKeyKind(one)) - Number(isRejectedKeyKind(other)))
-    .flatMap(([, own]) => own);
-};
 
 /**
  * With a test clock, lets a minute pass, so that a limit on the client's address admits requests again. Returns whether

@@ -8,11 +8,17 @@ import { text } from "node:stream/consumers";
 
 import { hasPython } from "../src/base/testing/test-scope.ts";
 import { startFormBServer } from "../src/run/testing/form-b-server.ts";
-import { alarmsIn, type Noise, noises, type Server, startLegal } from "../src/selftest/noise/noisy-run.ts";
+import {
+  falseAlarmsUnder,
+  type Noise,
+  noises,
+  type CorrectServer,
+  startLegalServer,
+} from "../src/selftest/noise/noisy-run.ts";
 import { goVendor, startVendor } from "../src/selftest/third-party/testing/vendor.ts";
 
 const servers: Readonly<
-  Record<string, { readonly isHere: () => boolean; readonly start: (seed: number) => Promise<Server> }>
+  Record<string, { readonly isHere: () => boolean; readonly start: (seed: number) => Promise<CorrectServer> }>
 > = {
   python: {
     isHere: hasPython,
@@ -29,13 +35,13 @@ const servers: Readonly<
       return { target: { ...target, keys }, notes: [], close };
     },
   },
-  "legal variants": { isHere: () => true, start: startLegal },
+  "legal variants": { isHere: () => true, start: startLegalServer },
 };
 
 async function tryOne(name: string, seed: number): Promise<void> {
   const server = servers[name];
   if (server === undefined) throw new Error(`there is no server ${name}`);
-  const alarms = await alarmsIn(noiseOf(seed), await server.start(seed), seed);
+  const alarms = await falseAlarmsUnder(noiseOf(seed), await server.start(seed), seed);
   process.stdout.write(JSON.stringify(alarms), () => process.exit(0));
 }
 

@@ -4,7 +4,7 @@ import { systemClock } from "./clock.ts";
 import { readWithEventSource, type ClientEvent } from "./testing/clients/event-source.ts";
 import { pythonJson, withoutPython } from "./testing/clients/python.ts";
 import { startServe } from "./testing/clients/serve-process.ts";
-import { eventually, testServer, type TestServer } from "./testing/client.ts";
+import { eventually, testServer, type TestServer } from "./testing/test-server.ts";
 
 let server: TestServer;
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { rateLimitHeaders } from "../spec/headers.ts";
 import { startReference, virtualClock, type ReferenceOptions, type RequestLine } from "./reference.ts";
-import { eventually, testServer, type TestCall } from "./testing/client.ts";
+import { eventually, testServer, type TestCall } from "./testing/test-server.ts";
 
 async function started(options: ReferenceOptions = {}) {
   const server = await testServer(options);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { TierName } from "../spec/tiers.ts";
-import { eventually, testServer, type TestServer } from "./testing/client.ts";
+import { eventually, testServer, type TestServer } from "./testing/test-server.ts";
 
 let server: TestServer;
 beforeAll(async () => {

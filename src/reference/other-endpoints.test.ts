@@ -10,7 +10,7 @@ import { rateLimitHeaders } from "../spec/headers.ts";
 import { virtualEpochMs } from "./clock.ts";
 import { signingSecret } from "./keys.ts";
 import { startReference, virtualClock, type ReferenceOptions } from "./reference.ts";
-import { testServer, type TestCall, type TestServer } from "./testing/client.ts";
+import { testServer, type TestCall, type TestServer } from "./testing/test-server.ts";
 
 async function started(options: ReferenceOptions = {}): Promise<TestServer> {
   const server = await testServer(options);

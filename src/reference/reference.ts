@@ -19,7 +19,7 @@ import type { TlsFiles } from "./server/listener.ts";
 import { serverState } from "./server/state.ts";
 import { addressGuard, listensOnLoopback } from "./webhooks/address-guard.ts";
 import { diskStore } from "./webhooks/disk-store.ts";
-import type { ReceiverLocation } from "./webhooks/dispatch.ts";
+import type { ReceiverLocation } from "./webhooks/dispatcher.ts";
 import { outbox } from "./webhooks/outbox.ts";
 import { latestInstantMs, memoryStore } from "./webhooks/store.ts";
 

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { virtualEpochMs } from "./clock.ts";
-import { testServer, type TestCall, type TestServer } from "./testing/client.ts";
+import { testServer, type TestCall, type TestServer } from "./testing/test-server.ts";
 
 let server: TestServer;
 beforeAll(async () => {

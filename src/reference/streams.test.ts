@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { eventually, testServer, type TestServer } from "./testing/client.ts";
+import { eventually, testServer, type TestServer } from "./testing/test-server.ts";
 
 let server: TestServer;
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { getPath } from "../base/json.ts";
 import { systemClock } from "./clock.ts";
 import type { ReferenceOptions } from "./reference.ts";
-import { testServer, type TestCall } from "./testing/client.ts";
+import { testServer, type TestCall } from "./testing/test-server.ts";
 
 const token = "token-of-the-control";
 const contract: unknown = JSON.parse(

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { setField } from "./json-edit.ts";
 import { findPatch } from "./catalogue.ts";
-import { eventually, testServer, type TestServer } from "./testing/client.ts";
+import { eventually, testServer, type TestServer } from "./testing/test-server.ts";
 
 interface Got {
   readonly path: string;

@@ -3,18 +3,16 @@ import type { Worker } from "node:worker_threads";
 
 import { startWorker } from "../base/spawn-module.ts";
 import type { Patch } from "../reference/patch.ts";
-import { affectsLimits, type Extent } from "./scope.ts";
+import { affectsLimits, type TrialExtent } from "./scope.ts";
 import type { PatchTrial } from "./trial.ts";
 
-/**
- * Number of trials to run at once on each core. A trial mostly waits for responses, or to see that no delivery comes.
- */
+/** Number of trials that each core runs at once. A trial mostly waits: for responses, or to be sure that no delivery comes. */
 const trialsPerCore = 3;
 
 /** Tries each fault or variant in worker threads. Returns the trials in the same order. */
 export const tryPatches = (
   patches: readonly Patch[],
-  extent: Extent,
+  extent: TrialExtent,
   onTrial: (trial: PatchTrial) => void = () => {},
 ): Promise<PatchTrial[]> =>
   tryGroups(
@@ -29,13 +27,13 @@ export const tryPatches = (
  */
 export async function tryGroups(
   groups: readonly (readonly Patch[])[],
-  extent: Extent | ((group: readonly Patch[]) => Extent),
+  extent: TrialExtent | ((group: readonly Patch[]) => TrialExtent),
   {
     clauses = null,
     onTrial = () => {},
   }: { readonly clauses?: readonly string[] | null; readonly onTrial?: (trial: PatchTrial) => void } = {},
 ): Promise<PatchTrial[]> {
-  const extentOf = typeof extent === "function" ? extent : (): Extent => extent;
+  const extentOf = typeof extent === "function" ? extent : (): TrialExtent => extent;
   const trials = new Map<readonly Patch[], PatchTrial>();
   const waiting = longestFirst(groups)[Symbol.iterator]();
   const work = async (): Promise<void> => {
@@ -54,13 +52,13 @@ export async function tryGroups(
   return groups.flatMap((group) => trials.get(group) ?? []);
 }
 
-/** Puts trials of limits first, because they take longest. At the end of the list, such trials would run alone. */
+/** Puts trials of faults and variants about limits first, because they take longest. At the end of the list, such trials would run alone. */
 const longestFirst = (groups: readonly (readonly Patch[])[]): readonly (readonly Patch[])[] =>
   groups.toSorted((one, other) => Number(other.some(affectsLimits)) - Number(one.some(affectsLimits)));
 
 interface Asking {
   readonly group: readonly Patch[];
-  readonly extent: Extent;
+  readonly extent: TrialExtent;
   /** The only clauses to judge; `null` for all. */
   readonly clauses: readonly string[] | null;
 }

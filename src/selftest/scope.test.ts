@@ -8,12 +8,12 @@ import { allVariants, suiteFaults } from "../reference/catalogue.ts";
 import { probesOf } from "../run/judge/check.ts";
 import type { Probe } from "../run/probe.ts";
 import { suites } from "../suites/all.ts";
-import { affectsLimits, type Extent, scopeOf } from "./scope.ts";
+import { affectsLimits, type TrialExtent, scopeOf } from "./scope.ts";
 import { type PatchTrial, tryPatch } from "./trial.ts";
 
 const patches = [...suiteFaults, ...allVariants];
 const named = (name: string): Patch => patches.find((patch) => patch.name === name) as Patch;
-const checksIn = (patch: Patch, extent: Extent): string[] =>
+const checksIn = (patch: Patch, extent: TrialExtent): string[] =>
   scopeOf(patch, extent).suites.flatMap(({ checks }) => checks.map(({ id }) => id));
 
 const looksBack = ({ stage }: Probe): boolean => stage === "review";

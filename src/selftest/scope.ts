@@ -13,16 +13,16 @@ import { replacedDecisions } from "./patch-groups.ts";
  * The hourly limits of these are hundreds of requests, not thousands.
  * - `full`: probes that exhaust limits run for every patch. For patches of limits they use every tier.
  */
-export type Extent = "own" | "short" | "full";
+export type TrialExtent = "own" | "short" | "full";
 
-/** The suites and tiers of one trial. */
-export interface Scope {
+/** The suites that one trial runs, and the tiers whose keys it has. */
+export interface TrialScope {
   readonly suites: readonly Suite[];
   /** `small`: free and enterprise, which are enough to run every check. `all`: pro and team as well. */
   readonly tiers: "small" | "all";
 }
 
-export function scopeOf(patch: Patch, extent: Extent): Scope {
+export function scopeOf(patch: Patch, extent: TrialExtent): TrialScope {
   const isLimits = affectsLimits(patch);
   if (extent === "full") return { suites, tiers: isLimits ? "all" : "small" };
   const short = isLimits ? suites : suitesWithoutTiers;
@@ -32,15 +32,15 @@ export function scopeOf(patch: Patch, extent: Extent): Scope {
 const judgesAny = ({ checks }: Suite, clauses: readonly string[]): boolean =>
   checks.some(({ clause }) => clauses.includes(clause));
 
-const restsOnTiers = ({ on }: Check): boolean => Object.values(probesOf(on)).some(({ per }) => per === "tier");
+const usesTierProbe = ({ on }: Check): boolean => Object.values(probesOf(on)).some(({ per }) => per === "tier");
 
 const suitesWithoutTiers: readonly Suite[] = suites.map((each) => ({
   ...each,
-  checks: each.checks.filter((check) => !restsOnTiers(check)),
+  checks: each.checks.filter((check) => !usesTierProbe(check)),
 }));
 
 const clausesOnTiers: ReadonlySet<string> = new Set(
-  suites.flatMap(({ checks }) => checks.filter(restsOnTiers).map(({ clause }) => clause)),
+  suites.flatMap(({ checks }) => checks.filter(usesTierProbe).map(({ clause }) => clause)),
 );
 
 /** Whether a patch changes how the server limits requests, or breaks a clause that is tested once for each tier. */
@@ -51,8 +51,8 @@ export function affectsLimits(patch: Patch): boolean {
   );
 }
 
-/** Returns the scope with only the checks of these clauses. */
-export const judging = (clauses: readonly string[], { suites: all, tiers }: Scope): Scope => ({
+/** Returns the scope, with only the checks of these clauses. */
+export const withOnlyClauses = (clauses: readonly string[], { suites: all, tiers }: TrialScope): TrialScope => ({
   suites: all.map((each) => ({ ...each, checks: each.checks.filter(({ clause }) => clauses.includes(clause)) })),
   tiers,
 });

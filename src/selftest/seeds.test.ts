@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { runsOf, testSeed } from "../base/testing/test-scope.ts";
 import { allVariants } from "../reference/catalogue.ts";
-import { complaintsOfLegal, drawVariants, illegalTogether, trySeeds } from "./seeds.ts";
+import { complaintsOfLegal, drawVariants, incompatibleVariants, trySeeds } from "./seeds.ts";
 import { replacedDecisions, combinePatches } from "./patch-groups.ts";
 import { tryGroups } from "./run-patches.ts";
 
@@ -26,7 +26,7 @@ describe("variants that a seed draws", () => {
 });
 
 describe("two variants that are illegal together", () => {
-  const pairs = illegalTogether.map(({ names }) => allVariants.filter(({ name }) => names.includes(name)));
+  const pairs = incompatibleVariants.map(({ names }) => allVariants.filter(({ name }) => names.includes(name)));
 
   it("are never drawn together", () => {
     for (const pair of pairs)
@@ -35,7 +35,7 @@ describe("two variants that are illegal together", () => {
 
   it("turn the clause of their reason red", async () => {
     const trials = await tryGroups(pairs, "short");
-    for (const [index, { reason }] of illegalTogether.entries()) {
+    for (const [index, { reason }] of incompatibleVariants.entries()) {
       const red = trials[index] === undefined ? [] : complaintsOfLegal(trials[index]);
       expect(red.join("\n")).toContain(/\(([A-Z]+-\d+)\)/.exec(reason)?.[1]);
     }

@@ -2,20 +2,17 @@ import { seededNumbers, shuffled } from "../base/statistics/random.ts";
 import type { Patch } from "../reference/patch.ts";
 import { allVariants } from "../reference/catalogue.ts";
 import { tryGroups } from "./run-patches.ts";
-import type { Extent } from "./scope.ts";
+import type { TrialExtent } from "./scope.ts";
 import { replacedDecisions } from "./patch-groups.ts";
 import type { PatchTrial } from "./trial.ts";
 
-/** A server with many legal variants, and the false findings of the suites about it. */
+/** The trial of a reference server with many legal variants. */
 export interface SeedTrial {
   readonly seed: number;
   readonly variants: readonly string[];
   /** The false findings; empty if there are none. */
   readonly complaints: readonly string[];
-  /**
-   * The smallest set of variants found that causes a false finding of the same clauses. Empty if there is no false
-   * finding.
-   */
+  /** The fewest variants found that cause a false finding of the same clauses; empty if there is no false finding. */
   readonly fewest: readonly string[];
 }
 
@@ -23,7 +20,7 @@ const minVariants = 10;
 const maxVariants = 20;
 
 /** Pairs of variants that are legal, but make an illegal server if combined. */
-export const illegalTogether: readonly { readonly names: readonly [string, string]; readonly reason: string }[] = [
+export const incompatibleVariants: readonly { readonly names: readonly [string, string]; readonly reason: string }[] = [
   {
     names: ["unknown-agent-before-key", "body-before-agent"],
     reason: "A wrong key with a wrong body for an unknown agent gets 400. Only 404 may come before 401 (AUTH-16).",
@@ -45,7 +42,7 @@ export const illegalTogether: readonly { readonly names: readonly [string, strin
 
 const isLegalWith = (variant: Patch, drawn: readonly Patch[]): boolean =>
   !drawn.some((other) =>
-    illegalTogether.some(({ names }) => names.includes(variant.name) && names.includes(other.name)),
+    incompatibleVariants.some(({ names }) => names.includes(variant.name) && names.includes(other.name)),
   );
 
 /**
@@ -86,7 +83,7 @@ export const complaintsOfLegal = ({ red, breaks, said, errors }: PatchTrial): st
  */
 export async function trySeeds(
   seeds: readonly number[],
-  extent: Extent,
+  extent: TrialExtent,
   onSeed: (trial: SeedTrial) => void = () => {},
 ): Promise<SeedTrial[]> {
   const drawn = seeds.map((seed) => ({ seed, patches: drawVariants(seed) }));
@@ -98,7 +95,8 @@ export async function trySeeds(
   for (const [index, { seed, patches }] of drawn.entries()) {
     const trial = trials[index];
     const complaints = trial === undefined ? ["was not tried"] : complaintsOfLegal(trial);
-    const fewest = complaints.length === 0 || trial === undefined ? [] : await reduced(patches, redOf(trial), extent);
+    const fewest =
+      complaints.length === 0 || trial === undefined ? [] : await reduceToCause(patches, redOf(trial), extent);
     const seedTrial = {
       seed,
       variants: patches.map(({ name }) => name),
@@ -117,7 +115,11 @@ const redOf = ({ red, breaks }: PatchTrial): readonly string[] => red.filter((cl
  * Finds a small set of patches that causes the false findings. Tries to remove halves, then quarters, and so on. Judges
  * only the clauses that were red. If these are not red when judged alone, removes nothing.
  */
-async function reduced(patches: readonly Patch[], red: readonly string[], extent: Extent): Promise<readonly Patch[]> {
+async function reduceToCause(
+  patches: readonly Patch[],
+  red: readonly string[],
+  extent: TrialExtent,
+): Promise<readonly Patch[]> {
   const isStill = async (fewer: readonly Patch[]): Promise<boolean> => {
     const [trial] = await tryGroups([fewer], extent, { clauses: red.length === 0 ? null : red });
     return trial !== undefined && complaintsOfLegal(trial).length > 0;

@@ -6,7 +6,7 @@ import { suiteFaults, allVariants } from "../reference/catalogue.ts";
 import { suites } from "../suites/all.ts";
 import { isFull, sampleOf, testSeed, triesEach } from "../base/testing/test-scope.ts";
 import { tryGroups } from "./run-patches.ts";
-import { affectsLimits, type Extent } from "./scope.ts";
+import { affectsLimits, type TrialExtent } from "./scope.ts";
 import { groupCompatibleVariants, faultsCoveringClauses } from "./patch-groups.ts";
 import { complaintsOfLegal } from "./seeds.ts";
 import { complaintsOf } from "./trial.ts";
@@ -24,11 +24,11 @@ const alone = [...faults, ...ofAll(allVariants)].map((patch) => [patch]);
 const mostAtOnce = 16;
 const groups = triesEach ? [] : sampleOf(groupCompatibleVariants(allVariants, mostAtOnce), { of: 4 });
 const isEvery = (of: number, at: number): boolean => at % of === testSeed % of;
-const quickExtents = alone.map((_, at): Extent => (isEvery(32, at) ? "short" : "own"));
-const trialExtents = alone.map((group, at): Extent =>
+const quickExtents = alone.map((_, at): TrialExtent => (isEvery(32, at) ? "short" : "own"));
+const trialExtents = alone.map((group, at): TrialExtent =>
   isFull || isEvery(8, at) || group.some(affectsLimits) ? "full" : "short",
 );
-const extents: ReadonlyMap<readonly Patch[], Extent | undefined> = new Map(
+const extents: ReadonlyMap<readonly Patch[], TrialExtent | undefined> = new Map(
   alone.map((group, at) => [group, (triesEach ? trialExtents : quickExtents)[at]]),
 );
 

@@ -2,7 +2,7 @@ import { parentPort } from "node:worker_threads";
 
 import type { Patch } from "../reference/patch.ts";
 import { findPatch } from "../reference/catalogue.ts";
-import { type Extent, judging, scopeOf } from "./scope.ts";
+import { type TrialExtent, withOnlyClauses, scopeOf } from "./scope.ts";
 import { combinePatches } from "./patch-groups.ts";
 import { type PatchTrial, tryPatch } from "./trial.ts";
 
@@ -11,7 +11,7 @@ if (port === null) throw new Error("the selftest worker is started by the selfte
 
 interface TrialRequest {
   readonly group: readonly Pick<Patch, "kind" | "name">[];
-  readonly extent: Extent;
+  readonly extent: TrialExtent;
   readonly clauses: readonly string[] | null;
 }
 
@@ -21,9 +21,9 @@ port.on("message", (request: TrialRequest) => {
 
 async function handle({ group, extent, clauses }: TrialRequest): Promise<void> {
   const patch = combinePatches(group.map(found));
-  const tryIn = (within: Extent): Promise<PatchTrial> => {
+  const tryIn = (within: TrialExtent): Promise<PatchTrial> => {
     const scope = scopeOf(patch, within);
-    return tryPatch(patch, clauses === null ? scope : judging(clauses, scope));
+    return tryPatch(patch, clauses === null ? scope : withOnlyClauses(clauses, scope));
   };
   const trial = await tryIn(extent);
   // If the suites of its own clauses do not detect the fault, all suites run: a fault may show only in requests of

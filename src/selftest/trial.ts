@@ -6,7 +6,7 @@ import type { RunResult } from "../run/run-result.ts";
 import type { Messages } from "../run/skip-reason.ts";
 import { type ClauseId, clauseOf } from "../spec/clauses.ts";
 import { type Target, usableKeys } from "../target/target.ts";
-import { affectsLimits, type Scope } from "./scope.ts";
+import { affectsLimits, type TrialScope } from "./scope.ts";
 
 /** The findings of the suites about the reference server with one patch (a fault or a variant). */
 export interface PatchTrial {
@@ -16,7 +16,7 @@ export interface PatchTrial {
   readonly summary: string;
   /** Clauses that the patch declares to break. */
   readonly breaks: readonly string[];
-  /** Clauses that the patch breaks only in some runs. */
+  /** Clauses that the patch may break as well, in some runs. */
   readonly mayBreak: readonly string[];
   /** Clauses that turned red: they were reported as failed, as a warning or as a note. */
   readonly red: readonly string[];
@@ -27,33 +27,27 @@ export interface PatchTrial {
   readonly errors: readonly string[];
   /** The readings that the server followed, as `CLAUSE=reading`. */
   readonly readings: readonly string[];
-  /** Texts of the red checks. They help to mend a fault or a check. */
+  /** Texts of the red checks, for the person who corrects a fault or a check. */
   readonly said: readonly string[];
-  /** Sentences about the numbers of requests or agent executions that are too high. */
+  /** A sentence for each cost of the run that is too high: requests, or agent executions. */
   readonly excess: readonly string[];
 }
 
-/** The maximum cost of a run with the keys of all tiers, or of the small ones, whatever fault the server has. */
+/** The most requests and agent executions that a run may cost, with the keys of all tiers or of the small ones, whatever fault the server has. */
 const maxCosts = {
   all: { requests: 11_000, executions: 650 },
   small: { requests: 3700, executions: 400 },
-} as const satisfies Record<Scope["tiers"], Pick<RunResult, "requests" | "executions">>;
+} as const satisfies Record<TrialScope["tiers"], Pick<RunResult, "requests" | "executions">>;
 
-/**
- * Clauses of concurrency slots and of refusals. On faults that break one of them, the probes use all slots again after a
- * pause: a slow target may not have released its slots yet, and a refusal without 429 is not taken for one.
- */
+/** Clauses about concurrent requests and refusals. If a fault breaks one of them, a run costs more: its probes use all slots again after a pause, to be sure. */
 const slotClauses: ReadonlySet<string> = new Set(["LIM-5", "LIM-6", "LIM-12", "LIM-17", "LIM-18"]);
 const maxSlotExecutions = 900;
 
-/**
- * Faults that take more requests. The half hour of `hour-too-short` ends while a larger tier is used up, so only that
- * tier admits more than its limit.
- */
+/** The limits of faults that cost more requests. With `hour-too-short`, the hour ends while a large tier is used up, so even more requests are needed. */
 const maxRequestsOf: Readonly<Record<string, number>> = { "hour-too-short": 12_000 };
 
-/** Faults that hide whether GET requests count. All requests up to a limit are then invokes, and each runs an agent. */
-const withoutCountedReads: ReadonlySet<string> = new Set([
+/** Faults that hide whether GET requests count against limits. The run then uses up a limit with invokes only, and each invoke runs an agent. */
+const faultsHidingReadCounts: ReadonlySet<string> = new Set([
   "only-turns-count",
   "only-turns-are-limited",
   "remaining-stands-still",
@@ -61,11 +55,11 @@ const withoutCountedReads: ReadonlySet<string> = new Set([
 const maxInvokeExecutions = 9000;
 
 function maxExecutionsOf({ name, breaks }: CostlyPatch, otherwise: number): number {
-  if (withoutCountedReads.has(name)) return maxInvokeExecutions;
+  if (faultsHidingReadCounts.has(name)) return maxInvokeExecutions;
   return breaks.some((clause) => slotClauses.has(clause)) ? maxSlotExecutions : otherwise;
 }
 
-function maxCostsOf(patch: CostlyPatch, tiers: Scope["tiers"]) {
+function maxCostsOf(patch: CostlyPatch, tiers: TrialScope["tiers"]) {
   const { requests, executions } = maxCosts[tiers];
   return { requests: maxRequestsOf[patch.name] ?? requests, executions: maxExecutionsOf(patch, executions) };
 }
@@ -76,7 +70,7 @@ type CostlyPatch = Pick<Patch, "kind" | "name" | "breaks">;
 export function excessOf(
   result: Pick<RunResult, "requests" | "executions">,
   patch: CostlyPatch,
-  tiers: Scope["tiers"],
+  tiers: TrialScope["tiers"],
 ): string[] {
   if (patch.kind === "variant") return [];
   const max = maxCostsOf(patch, tiers);
@@ -86,7 +80,7 @@ export function excessOf(
 }
 
 /** Runs the suites of the scope against the reference server with the patch, over real HTTP on a virtual clock. */
-export async function tryPatch(patch: Patch, { suites, tiers }: Scope): Promise<PatchTrial> {
+export async function tryPatch(patch: Patch, { suites, tiers }: TrialScope): Promise<PatchTrial> {
   const embedded = await startEmbedded([patch]);
   try {
     const result = await runSuites({
@@ -95,13 +89,13 @@ export async function tryPatch(patch: Patch, { suites, tiers }: Scope): Promise<
       maxRequests: Number.POSITIVE_INFINITY,
       maxWaitMs: 0,
       signal: new AbortController().signal,
-      // Looks for other clients that use the keys. If a fault of limits were mistaken for such a client, no clause
-      // would turn red.
+      // Lets the run look for other clients of its keys, as a run against a real target does. No fault of limits may be
+      // mistaken for such a client.
       announces: true,
-      // Short, because some faults never respond. A busy machine must still have time enough to respond.
+      // Short, because some faults never send a response. Long enough for a busy machine.
       deadlines: { headMs: 6000, silenceMs: 6000, exchangeMs: 12_000 },
     });
-    // The bound of the small tiers is for servers whose limits are right.
+    // The maximum cost of the small tiers assumes that the server's limits are right.
     const excess = tiers === "small" && affectsLimits(patch) ? [] : excessOf(result, patch, tiers);
     return { ...describePatch(patch), ...summarise(result), excess };
   } finally {
@@ -191,7 +185,7 @@ export function complaintsOf(trial: PatchTrial): string[] {
 const skippedMusts = ({ skipped }: PatchTrial): string[] =>
   skipped.filter((text) => clauseOf(/^[A-Z]+-\d+/.exec(text)?.[0] as ClauseId).level === "must");
 
-/** Writes reasons and needs with their internal names, because the selftest has no flags to name. */
+/** Writes skip reasons with their internal names, because the selftest has no flags to name. */
 export const coreMessages: Messages = {
   reason: (reason) => (typeof reason === "string" ? reason : reason.why),
   needs: (enabler) => (typeof enabler === "string" ? enabler : JSON.stringify(enabler)),

@@ -8,7 +8,7 @@ import { allVariants, suiteFaults } from "../../reference/catalogue.ts";
 import { loadFaultPlans } from "../../selftest/load/plans.ts";
 import {
   complaintsOf as loadComplaintsOf,
-  enginesHere,
+  installedEngines,
   type LoadFaultResult,
   runLoadFaults,
   trialsOf,
@@ -108,7 +108,7 @@ async function testLoad({ only, json = false }: SelftestOptions): Promise<number
     ({ fault, scenario, finds }) => [fault, scenario, ...finds],
     "fault that load can show, scenario or clause",
   );
-  const engines = await enginesHere();
+  const engines = await installedEngines();
   if (!engines.includes("k6")) printLine(line`k6 is not installed: only autocannon sends load.`);
   const withFaults = trialsOf(plans, engines);
   const trials = [...withFaults, ...withoutFaults(withFaults)];
@@ -225,10 +225,10 @@ async function testWire({ json = false, verbose = false, count, mutant, seed }: 
         kind,
         description: describeMutant({ number, kind, conditionClass, isDimensional, ...each }),
         condition: conditionClass,
-        operation: each.operation.class,
+        operation: each.mutation.class,
         ...result,
       })),
     });
   else print(wireText(summary, seconds));
-  return exitCodeOf(summary.fates.flagged + summary.fates.broken);
+  return exitCodeOf(summary.countByStatus.flagged + summary.countByStatus.broken);
 }

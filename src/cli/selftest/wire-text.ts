@@ -10,12 +10,12 @@ const maxReported = 3;
 
 /** Formats the result of one mutant as a row. Without `isVerbose`, a mutant with the expected result gets no text. */
 export function wireRow(trial: WireTrial, seed: number, isVerbose: boolean): string {
-  const { mutant, fate, said, changed, ms } = trial;
-  const isExpected = fate === "killed" || fate === "passed";
+  const { mutant, status, said, changed, ms } = trial;
+  const isExpected = status === "killed" || status === "passed";
   if (isExpected && !isVerbose) return "";
   const reason = isSurvivor(trial) ? survivalReason(trial) : null;
   return [
-    `${fate.padEnd(11)} ${describeMutant(mutant)}`,
+    `${status.padEnd(11)} ${describeMutant(mutant)}`,
     `            ${formatCount(changed, "answer")} changed, ${(ms / 1000).toFixed(1)} s: conformance selftest --wire --seed ${seed} --mutant ${mutant.number}`,
     ...(reason === null ? [] : [`            known: ${reason}`]),
     ...said.slice(0, isVerbose ? said.length : maxReported).map((text) => `            ${text}`),
@@ -27,19 +27,20 @@ const percent = (value: number | null): string => (value === null ? "none drawn"
 
 /** Formats the totals of all mutants. */
 export function wireText(summary: WireSummary, seconds: number): string {
-  const { fates, byCondition, byOperation, killedPercent, killedPercentOfPeculiar, unexplained } = summary;
-  const wrong = fates.killed + fates.survived + fates["not visited"];
-  const legal = fates.passed + fates.flagged;
+  const { countByStatus, byCondition, byMutation, killedPercent, killedPercentOfExtraProperties, unexplained } =
+    summary;
+  const wrong = countByStatus.killed + countByStatus.survived + countByStatus["not visited"];
+  const legal = countByStatus.passed + countByStatus.flagged;
   return [
     "",
-    ...table("operation", byOperation),
+    ...table("mutation", byMutation),
     "",
     ...table("condition", byCondition),
     "",
-    `${formatCount(wrong + legal + fates.broken, "mutant")} in ${seconds.toFixed(0)} s: ${formatNumber(wrong)} wrong, ${formatNumber(legal)} legal`,
-    `  wrong   ${formatNumber(fates.killed)} killed (${percent(killedPercent)}; of conditions that are no dimension ${percent(killedPercentOfPeculiar)}), ${formatNumber(fates.survived)} visited and not noticed, ${formatNumber(fates["not visited"])} not visited`,
-    `  legal   ${formatNumber(fates.passed)} passed, ${formatNumber(fates.flagged)} turned a clause red`,
-    ...(fates.broken === 0 ? [] : [`  ${formatCount(fates.broken, "mutant")} could not be tried`]),
+    `${formatCount(wrong + legal + countByStatus.broken, "mutant")} in ${seconds.toFixed(0)} s: ${formatNumber(wrong)} wrong, ${formatNumber(legal)} legal`,
+    `  wrong   ${formatNumber(countByStatus.killed)} killed (${percent(killedPercent)}; of conditions that are no dimension ${percent(killedPercentOfExtraProperties)}), ${formatNumber(countByStatus.survived)} visited and not noticed, ${formatNumber(countByStatus["not visited"])} not visited`,
+    `  legal   ${formatNumber(countByStatus.passed)} passed, ${formatNumber(countByStatus.flagged)} turned a clause red`,
+    ...(countByStatus.broken === 0 ? [] : [`  ${formatCount(countByStatus.broken, "mutant")} could not be tried`]),
     unexplained === 0
       ? "every survivor is known with its reason (docs/trust.md)"
       : `${formatNumber(unexplained)} survivors without a reason in docs/trust.md`,

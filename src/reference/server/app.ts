@@ -13,7 +13,7 @@ import { plannedError } from "./trouble.ts";
 import { openApiOptions } from "./openapi.ts";
 import { admitRequest, type RequestContext } from "./admission.ts";
 import { createListener, type TlsFiles, answerMalformed } from "./listener.ts";
-import { addBodyParser, readQuery, apiErrorOf } from "./parsing.ts";
+import { addBodyParser, readQuery, apiErrorOf } from "./parse-request.ts";
 import { addRoutes } from "./routes.ts";
 import type { ServerState } from "./state.ts";
 

@@ -78,7 +78,7 @@ export function executeAgent(
   entrypoint: Entrypoint | undefined,
 ): Execution {
   const { state, endpoint, account } = context;
-  const { behaviour, clock, createConversations: conversations } = state;
+  const { behaviour, clock, conversations } = state;
   const conversation =
     agent.remembers && request.session !== null
       ? conversations.addTurn(conversationKey(context, agent, request.session), request.query)

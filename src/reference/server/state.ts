@@ -36,7 +36,7 @@ export interface ServerState {
   /** Webhooks and their deliveries. */
   readonly outbox: Outbox;
   readonly alerts: AlertRegistry;
-  readonly createConversations: Conversations;
+  readonly conversations: Conversations;
   /** Time of each agent's last request, by the agent's id. */
   readonly lastRequestMs: Map<string, number>;
   /** Time of each account's last request, by the account's name. */
@@ -94,7 +94,7 @@ export function serverState(parts: ServerSetup): ServerState {
     trustedProxies: addressSet(trustedProxies),
     outbox,
     alerts: alertRegistry(records, behaviour, outbox),
-    createConversations: conversations(),
+    conversations: createConversations(),
     lastRequestMs: new Map(),
     lastUsedMs: new Map(),
     leftOut: usageOmissions(),
@@ -133,7 +133,7 @@ interface StoredConversation {
   readonly lastQuery: string;
 }
 
-export function conversations(): Conversations {
+export function createConversations(): Conversations {
   const memories = new Map<string, StoredConversation>();
   return {
     addTurn: (name, query) => {

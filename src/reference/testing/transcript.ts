@@ -8,7 +8,7 @@ import { standardBatches } from "../behaviour/batches.ts";
 import { standardWebhooks } from "../behaviour/webhooks.ts";
 import { virtualEpochMs } from "../clock.ts";
 import type { Patch } from "../patch.ts";
-import { testServer, type TestCall, type TestServer } from "./client.ts";
+import { testServer, type TestCall, type TestServer } from "./test-server.ts";
 import { webhookTranscript } from "./webhook-transcript.ts";
 
 /** A part of the transcript's script. Sends requests and yields the server's responses as lines. */

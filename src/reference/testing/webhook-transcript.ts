@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { deploymentEvents, webhookEvents } from "../../spec/events.ts";
-import type { TestServer } from "./client.ts";
+import type { TestServer } from "./test-server.ts";
 
 /** A receiver that records deliveries as text. It responds with the status in the path, such as `/404`. */
 async function textReceiver() {

@@ -2,7 +2,7 @@ import type { DeliveryBehaviour } from "../behaviour/deliveries.ts";
 import type { Clock } from "../clock.ts";
 import type { AddressGuard } from "./address-guard.ts";
 import { deliveryRegistry, metricsOf } from "./delivery-registry.ts";
-import { dispatcher, type ReceiverLocation } from "./dispatch.ts";
+import { dispatcher, type ReceiverLocation } from "./dispatcher.ts";
 import { zeroTotals, type DeliveryDestination, type Store } from "./store.ts";
 import { webhookRegistry } from "./webhook-registry.ts";
 import type { DeliveryRecord, HostingEvent, NewWebhook, Webhook, WebhookMetrics } from "./webhook.ts";

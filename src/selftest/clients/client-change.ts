@@ -1,17 +1,17 @@
 import type { ClauseId } from "../../spec/clauses.ts";
 
-/** A client that differs from the example in its language. */
+/** A change of the example client in its language, which makes it wrong or unusual. */
 export interface ClientChange {
   readonly name: string;
   /** The clause that the change breaks; `null` for a legal client. */
   readonly breaks: ClauseId | null;
-  /** Whether only a run under trouble shows the change. */
+  /** Whether the change shows only in a run that makes trouble (429, 5xx, resets). */
   readonly needsTrouble: boolean;
-  /** Texts of the example, and what replaces each. */
+  /** Texts in the source of the example, each with its replacement. */
   readonly replace: readonly (readonly [before: string, after: string])[];
 }
 
-/** Clients that send wrong requests. A run without trouble shows them. */
+/** Makes a client that sends a wrong request. Any run shows the mistake. */
 export const wrongRequest = (name: string, breaks: ClauseId, before: string, after: string): ClientChange => ({
   name,
   breaks,
@@ -19,21 +19,21 @@ export const wrongRequest = (name: string, breaks: ClauseId, before: string, aft
   replace: [[before, after]],
 });
 
-/** Clients that treat failures, streams or pages wrongly. */
+/** Makes a client that reacts wrongly to failures, streams or pages. Only a run that makes trouble shows the mistake. */
 export const wrongReaction = (
   name: string,
   breaks: ClauseId,
   ...replace: readonly (readonly [before: string, after: string])[]
 ): ClientChange => ({ name, breaks, needsTrouble: true, replace });
 
-/** Clients that are unusual, and legal. */
-export const legal = (
+/** Makes a client that is unusual but legal. */
+export const legalClient = (
   name: string,
   ...replace: readonly (readonly [before: string, after: string])[]
 ): ClientChange => ({ name, breaks: null, needsTrouble: true, replace });
 
-/** Changes the source of a client. Throws if a text to replace is not there. */
-export function changed(source: string, { name, replace }: Pick<ClientChange, "name" | "replace">): string {
+/** Applies a change to the source of a client. Throws if the source lacks a text to replace. */
+export function applyChange(source: string, { name, replace }: Pick<ClientChange, "name" | "replace">): string {
   return replace.reduce((text, [before, after]) => {
     if (!text.includes(before)) throw new Error(`the client has no ${JSON.stringify(before)} for: ${name}`);
     return text.replace(before, () => after);

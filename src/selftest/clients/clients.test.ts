@@ -13,7 +13,7 @@ import { pythonInterpreter, withoutPython } from "../../reference/testing/client
 import type { Report } from "../../report/model/report.ts";
 import { breachOutcomeByLevel } from "../../spec/clause.ts";
 import { clauseOf, clausesOfParty } from "../../spec/clauses.ts";
-import { changed, type ClientChange } from "./client-change.ts";
+import { applyChange, type ClientChange } from "./client-change.ts";
 import { legalPythonClients, pythonMistakes } from "./python-changes.ts";
 import { legalTypescriptClients, typescriptMistakes } from "./typescript-changes.ts";
 
@@ -101,12 +101,12 @@ for (const language of languages)
     });
 
     it.each(sampleOf(language.mistakes, { of: 8 }))("with $name breaks $breaks", async (change) => {
-      const report = await judged(language, changed(right, change), change.needsTrouble ? allTroubles : []);
+      const report = await judged(language, applyChange(right, change), change.needsTrouble ? allTroubles : []);
       expect(clausesWith(report, ...bad)).toEqual([change.breaks]);
     });
 
     it.each(sampleOf(language.legal, { of: 8 }))("with $name is legal", async (change) => {
-      const report = await judged(language, changed(right, change), allTroubles);
+      const report = await judged(language, applyChange(right, change), allTroubles);
       expect(clausesWith(report, ...bad)).toEqual([]);
     });
   });

@@ -1,12 +1,12 @@
 import type { ClauseId } from "../../spec/clauses.ts";
-import { type ClientChange, legal, wrongReaction, wrongRequest } from "./client-change.ts";
+import { type ClientChange, legalClient, wrongReaction, wrongRequest } from "./client-change.ts";
 
 const start = "    failures = 0\n";
 const ownHeaders = '"Authorization": f"Bearer {KEY}", "Accept": "application/json"';
 const jsonHeaders = `{${ownHeaders}, "Content-Type": "application/json"}`;
 
-/** The client sends one more request before all others, and ignores the response. */
-const oneMore = (name: string, breaks: ClauseId, request: string): ClientChange =>
+/** Makes a client that sends one more request before all others, and ignores the response. */
+const extraRequest = (name: string, breaks: ClauseId, request: string): ClientChange =>
   wrongRequest(name, breaks, start, `${start}    http.${request}\n`);
 
 const get = (path: string, headers: string): string => `get(f"{BASE_URL}${path}", headers=${headers})`;
@@ -14,46 +14,50 @@ const post = (path: string, content: string, headers = jsonHeaders): string =>
   `post(f"{BASE_URL}${path}", content=${content}, headers=${headers})`;
 const invoke = "/agents/{AGENT}/invoke";
 
-/** The client signs one more request. `change` replaces a part of its headers. */
-const signedWrongly = (name: string, breaks: ClauseId, change: string): ClientChange =>
-  oneMore(name, breaks, get("/usage", `{**headers("GET", "/v1/usage", b"", "application/json"), ${change}}`));
+/** Makes a client that sends one more signed request. `change` is Python code that replaces some of its headers. */
+const wrongSignature = (name: string, breaks: ClauseId, change: string): ClientChange =>
+  extraRequest(name, breaks, get("/usage", `{**headers("GET", "/v1/usage", b"", "application/json"), ${change}}`));
 
-/** Mistakes of single requests. */
+/** Clients with a mistake in a single request. */
 const requestMistakes: readonly ClientChange[] = [
-  oneMore("the version segment twice", "CLI-1", get("/v1/usage", `{${ownHeaders}}`)),
-  oneMore("a request without a key", "CLI-2", get("/usage", '{"Accept": "application/json"}')),
-  oneMore("another scheme", "CLI-2", get("/usage", '{"Authorization": f"Token {KEY}", "Accept": "application/json"}')),
-  oneMore(
+  extraRequest("the version segment twice", "CLI-1", get("/v1/usage", `{${ownHeaders}}`)),
+  extraRequest("a request without a key", "CLI-2", get("/usage", '{"Accept": "application/json"}')),
+  extraRequest(
+    "another scheme",
+    "CLI-2",
+    get("/usage", '{"Authorization": f"Token {KEY}", "Accept": "application/json"}'),
+  ),
+  extraRequest(
     "a key without its last character",
     "CLI-2",
     get("/usage", '{"Authorization": f"Bearer {KEY[:-1]}", "Accept": "application/json"}'),
   ),
-  oneMore("a body without a type", "CLI-3", post(invoke, `b'{"query": "x"}'`, `{${ownHeaders}}`)),
-  oneMore(
+  extraRequest("a body without a type", "CLI-3", post(invoke, `b'{"query": "x"}'`, `{${ownHeaders}}`)),
+  extraRequest(
     "JSON declared as text",
     "CLI-3",
     post(invoke, `b'{"query": "x"}'`, `{${ownHeaders}, "Content-Type": "text/plain"}`),
   ),
   wrongRequest("any response accepted", "CLI-4", '"Accept": accept', '"Accept": "*/*"'),
-  oneMore("a form instead of JSON", "CLI-5", post(invoke, 'b"query=x"')),
-  oneMore("a dictionary of Python instead of JSON", "CLI-5", post(invoke, 'str({"query": "x"}).encode()')),
-  oneMore("another name for the query", "CLI-6", post(invoke, `b'{"prompt": "x"}'`)),
-  oneMore("a list of queries", "CLI-6", post(invoke, `b'{"query": ["x"]}'`)),
-  oneMore("a temperature above 2", "CLI-7", post(invoke, `b'{"query": "x", "parameters": {"temperature": 2.1}}'`)),
-  oneMore("a number as text", "CLI-7", post(invoke, `b'{"query": "x", "parameters": {"max_tokens": "100"}}'`)),
-  oneMore("a page by its name", "CLI-8", get("/agents?page=first&limit=50", `{${ownHeaders}}`)),
+  extraRequest("a form instead of JSON", "CLI-5", post(invoke, 'b"query=x"')),
+  extraRequest("a dictionary of Python instead of JSON", "CLI-5", post(invoke, 'str({"query": "x"}).encode()')),
+  extraRequest("another name for the query", "CLI-6", post(invoke, `b'{"prompt": "x"}'`)),
+  extraRequest("a list of queries", "CLI-6", post(invoke, `b'{"query": ["x"]}'`)),
+  extraRequest("a temperature above 2", "CLI-7", post(invoke, `b'{"query": "x", "parameters": {"temperature": 2.1}}'`)),
+  extraRequest("a number as text", "CLI-7", post(invoke, `b'{"query": "x", "parameters": {"max_tokens": "100"}}'`)),
+  extraRequest("a page by its name", "CLI-8", get("/agents?page=first&limit=50", `{${ownHeaders}}`)),
   wrongRequest("no limit of a page", "CLI-9", "&limit=50", ""),
-  signedWrongly(
+  wrongSignature(
     "a signature in upper case",
     "CLI-10",
     '"X-Signature": headers("GET", "/v1/usage", b"", "")["X-Signature"].upper()',
   ),
-  signedWrongly(
+  wrongSignature(
     "a signature of another path",
     "CLI-10",
     '"X-Signature": headers("GET", "/usage", b"", "")["X-Signature"]',
   ),
-  oneMore(
+  extraRequest(
     "a timestamp in milliseconds",
     "CLI-11",
     get(
@@ -61,8 +65,12 @@ const requestMistakes: readonly ClientChange[] = [
       `{${ownHeaders}, "X-Timestamp": (at := str(int(time.time() * 1000))), "X-Signature": hmac.new(SECRET.encode(), f"GET\\n/v1/usage\\n{at}\\n".encode(), hashlib.sha256).hexdigest()}`,
     ),
   ),
-  oneMore("one event as text", "CLI-23", post("/webhooks", `b'{"url": "https://a.example/", "events": "agent.*"}'`)),
-  oneMore("a percentage as text", "CLI-23", post("/alerts", `b'{"type": "rate_limit", "threshold": "80"}'`)),
+  extraRequest(
+    "one event as text",
+    "CLI-23",
+    post("/webhooks", `b'{"url": "https://a.example/", "events": "agent.*"}'`),
+  ),
+  extraRequest("a percentage as text", "CLI-23", post("/alerts", `b'{"type": "rate_limit", "threshold": "80"}'`)),
 ];
 
 const wait429 = "time.sleep(retry_after(response))";
@@ -71,7 +79,7 @@ const afterDone = "                response.close()\n                return text
 const loop = "for name, data in events(response):";
 const broken = 'raise AgentError(f"the connection broke: {error}") from error';
 
-/** Mistakes that only trouble shows. */
+/** Clients with a mistake that only a run with trouble shows. */
 const reactionMistakes: readonly ClientChange[] = [
   wrongReaction("a wait of its own after a 429", "CLI-12", [wait429, "time.sleep(0.2)"]),
   wrongReaction("half the wait after a 429", "CLI-12", [wait429, "time.sleep(retry_after(response) / 2)"]),
@@ -110,29 +118,39 @@ const main = "    for step in steps:\n        try:\n            step()\n";
 
 /** Unusual clients that must pass. */
 export const legalPythonClients: readonly ClientChange[] = [
-  legal("header names in lower case", ['"Authorization"', '"authorization"'], ['"Content-Type"', '"content-type"']),
-  legal("a charset after the type", [
+  legalClient(
+    "header names in lower case",
+    ['"Authorization"', '"authorization"'],
+    ['"Content-Type"', '"content-type"'],
+  ),
+  legalClient("a charset after the type", [
     '"application/json"\n    if SECRET',
     '"application/json; charset=utf-8"\n    if SECRET',
   ]),
-  legal("indented JSON", ["json.dumps(body).encode()", "json.dumps(body, indent=2).encode()"]),
-  legal("the smallest temperature", ['"temperature": 0.5, "max_tokens": 100', '"temperature": 0, "max_tokens": 1']),
-  legal("the largest temperature, and unknown parameters", ['"temperature": 0.5', '"temperature": 2.0, "top_k": [1]']),
-  legal("no signatures", ["if SECRET:", "if False:"]),
-  legal("signatures of the path without the query", [
+  legalClient("indented JSON", ["json.dumps(body).encode()", "json.dumps(body, indent=2).encode()"]),
+  legalClient("the smallest temperature", [
+    '"temperature": 0.5, "max_tokens": 100',
+    '"temperature": 0, "max_tokens": 1',
+  ]),
+  legalClient("the largest temperature, and unknown parameters", [
+    '"temperature": 0.5',
+    '"temperature": 2.0, "top_k": [1]',
+  ]),
+  legalClient("no signatures", ["if SECRET:", "if False:"]),
+  legalClient("signatures of the path without the query", [
     'signed = f"{method}\\n{path}\\n',
     "signed = f\"{method}\\n{path.split('?')[0]}\\n",
   ]),
-  legal("giving up after a 429", [wait429, "break"]),
-  legal("longer waits after a 429", [wait429, "time.sleep(retry_after(response) + 0.5)"]),
-  legal("a first retry at once", [wait5xx, "time.sleep(FIRST_WAIT * 2**attempt if attempt else 0)"]),
-  legal("random waits", [wait5xx, 'time.sleep(__import__("random").uniform(0.03, FIRST_WAIT * 2**attempt))']),
-  legal(
+  legalClient("giving up after a 429", [wait429, "break"]),
+  legalClient("longer waits after a 429", [wait429, "time.sleep(retry_after(response) + 0.5)"]),
+  legalClient("a first retry at once", [wait5xx, "time.sleep(FIRST_WAIT * 2**attempt if attempt else 0)"]),
+  legalClient("random waits", [wait5xx, 'time.sleep(__import__("random").uniform(0.03, FIRST_WAIT * 2**attempt))']),
+  legalClient(
     "retries of GET alone",
     ["elif response.status_code >= 500:", 'elif response.status_code >= 500 and method == "GET":'],
     ['lambda: call("GET", "/usage")', '*[lambda at=at: call("GET", f"/usage?{at}") for at in range(6)]'],
   ),
-  legal(
+  legalClient(
     "streams read to the end of the connection",
     [afterDone, "                pass"],
     [
@@ -140,11 +158,11 @@ export const legalPythonClients: readonly ClientChange[] = [
       "        if error is None and text:\n            return text\n        if error is None or",
     ],
   ),
-  legal("streams closed after the first piece", [
+  legalClient("streams closed after the first piece", [
     '                text += json.loads(data)["content"]',
     "                response.close()\n                return text",
   ]),
-  legal(
+  legalClient(
     "requests at once",
     [
       main,
@@ -155,6 +173,6 @@ export const legalPythonClients: readonly ClientChange[] = [
       "def guarded(step):\n    try:\n        step()\n    except AgentError as error:\n        print(error)\n    return lambda: None\n\n\ndef main():",
     ],
   ),
-  legal("a session of its own for each request", ['"session_id": "s-1"', '"session_id": os.urandom(8).hex()']),
-  legal("equal requests, several times", ['f"question {at}"', '"question"'], ['f"story {at}"', '"story"']),
+  legalClient("a session of its own for each request", ['"session_id": "s-1"', '"session_id": os.urandom(8).hex()']),
+  legalClient("equal requests, several times", ['f"question {at}"', '"question"'], ['f"story {at}"', '"story"']),
 ];

@@ -1,13 +1,13 @@
 import type { ClauseId } from "../../spec/clauses.ts";
-import { type ClientChange, legal, wrongReaction, wrongRequest } from "./client-change.ts";
+import { type ClientChange, legalClient, wrongReaction, wrongRequest } from "./client-change.ts";
 
 const start = "const steps: readonly";
 const ownHeaders = '...headersOf("GET", "/v1/usage", "", "application/json")';
 const plainHeaders = 'Authorization: `Bearer ${key}`, Accept: "application/json"';
 const jsonHeaders = `${plainHeaders}, "Content-Type": "application/json"`;
 
-/** The client sends one more request before all others, and ignores the response. */
-const oneMore = (name: string, breaks: ClauseId, path: string, options: string): ClientChange =>
+/** Makes a client that sends one more request before all others, and ignores the response. */
+const extraRequest = (name: string, breaks: ClauseId, path: string, options: string): ClientChange =>
   wrongRequest(name, breaks, start, `await fetch(\`\${baseUrl}${path}\`, { ${options} });\n${start}`);
 
 const invoke = "/agents/${agent}/invoke";
@@ -15,42 +15,52 @@ const posted = (body: string, headers = jsonHeaders): string =>
   `method: "POST", body: ${body}, headers: { ${headers} }`;
 
 const requestMistakes: readonly ClientChange[] = [
-  oneMore("the version segment twice", "CLI-1", "/v1/usage", `headers: { ${plainHeaders} }`),
-  oneMore("a request without a key", "CLI-2", "/usage", 'headers: { Accept: "application/json" }'),
-  oneMore(
+  extraRequest("the version segment twice", "CLI-1", "/v1/usage", `headers: { ${plainHeaders} }`),
+  extraRequest("a request without a key", "CLI-2", "/usage", 'headers: { Accept: "application/json" }'),
+  extraRequest(
     "an empty key",
     "CLI-2",
     "/usage",
     'headers: { Authorization: "Bearer undefined", Accept: "application/json" }',
   ),
-  oneMore("the type that fetch chooses", "CLI-3", invoke, posted("JSON.stringify({ query: 'x' })", plainHeaders)),
+  extraRequest("the type that fetch chooses", "CLI-3", invoke, posted("JSON.stringify({ query: 'x' })", plainHeaders)),
   wrongRequest("any response accepted", "CLI-4", "Accept: accept,", ""),
-  oneMore("an object printed as text", "CLI-5", invoke, posted("String({ query: 'x' })")),
-  oneMore("no query", "CLI-6", invoke, posted("JSON.stringify({ query: undefined })")),
-  oneMore("a query that is an object", "CLI-6", invoke, posted("JSON.stringify({ query: { text: 'x' } })")),
-  oneMore(
+  extraRequest("an object printed as text", "CLI-5", invoke, posted("String({ query: 'x' })")),
+  extraRequest("no query", "CLI-6", invoke, posted("JSON.stringify({ query: undefined })")),
+  extraRequest("a query that is an object", "CLI-6", invoke, posted("JSON.stringify({ query: { text: 'x' } })")),
+  extraRequest(
     "a temperature below 0",
     "CLI-7",
     invoke,
     posted("JSON.stringify({ query: 'x', parameters: { temperature: -0.1 } })"),
   ),
-  oneMore("parameters as a list", "CLI-7", invoke, posted("JSON.stringify({ query: 'x', parameters: [1] })")),
-  oneMore("a page that is no number", "CLI-8", "/agents?page=NaN&limit=50", `headers: { ${plainHeaders} }`),
+  extraRequest("parameters as a list", "CLI-7", invoke, posted("JSON.stringify({ query: 'x', parameters: [1] })")),
+  extraRequest("a page that is no number", "CLI-8", "/agents?page=NaN&limit=50", `headers: { ${plainHeaders} }`),
   wrongRequest("no limit of a page", "CLI-9", "&limit=50", ""),
-  oneMore("a signature in base64", "CLI-10", "/usage", `headers: { ${ownHeaders}, "X-Signature": "c2lnbmF0dXJl" }`),
-  oneMore(
+  extraRequest(
+    "a signature in base64",
+    "CLI-10",
+    "/usage",
+    `headers: { ${ownHeaders}, "X-Signature": "c2lnbmF0dXJl" }`,
+  ),
+  extraRequest(
     "a timestamp without a signature",
     "CLI-10",
     "/usage",
     `headers: { ${plainHeaders}, "X-Timestamp": String(Math.floor(Date.now() / 1000)) }`,
   ),
-  oneMore(
+  extraRequest(
     "a timestamp in milliseconds",
     "CLI-11",
     "/usage",
     `headers: { ${plainHeaders}, "X-Timestamp": "1893553445000", "X-Signature": createHmac("sha256", secret).update("GET\\n/v1/usage\\n1893553445000\\n").digest("hex") }`,
   ),
-  oneMore("a webhook without a URL", "CLI-23", "/webhooks", posted("JSON.stringify({ url: 'hooks', events: [] })")),
+  extraRequest(
+    "a webhook without a URL",
+    "CLI-23",
+    "/webhooks",
+    posted("JSON.stringify({ url: 'hooks', events: [] })"),
+  ),
 ];
 
 const wait429 = "await sleep((await retryAfterOf(response)) * 1000)";
@@ -100,14 +110,21 @@ export const typescriptMistakes: readonly ClientChange[] = [...requestMistakes, 
 
 /** Unusual clients that must pass. */
 export const legalTypescriptClients: readonly ClientChange[] = [
-  legal("header names in upper case", ["Authorization:", "AUTHORIZATION:"], ['"Content-Type":', '"CONTENT-TYPE":']),
-  legal("several types accepted", ["Accept: accept,", "Accept: `${accept};q=1, application/json, text/plain, */*`,"]),
-  legal("giving up after a 429", [wait429, "break"]),
-  legal("retries with random waits", [wait5xx, "await sleep(20 + Math.random() * firstWaitMs * 2 ** attempt)"]),
-  legal("requests at once", [
+  legalClient(
+    "header names in upper case",
+    ["Authorization:", "AUTHORIZATION:"],
+    ['"Content-Type":', '"CONTENT-TYPE":'],
+  ),
+  legalClient("several types accepted", [
+    "Accept: accept,",
+    "Accept: `${accept};q=1, application/json, text/plain, */*`,",
+  ]),
+  legalClient("giving up after a 429", [wait429, "break"]),
+  legalClient("retries with random waits", [wait5xx, "await sleep(20 + Math.random() * firstWaitMs * 2 ** attempt)"]),
+  legalClient("requests at once", [
     "for (const step of steps) {\n  try {\n    await step();\n  } catch",
     "await Promise.all(steps.map(run));\nasync function run(step: () => Promise<unknown>) {\n  try {\n    await step();\n  } catch",
   ]),
-  legal("no signatures", ['...(secret !== "" && {', '...(secret === "none" && {']),
-  legal("a base address with a slash", ['replace(/\\/$/, "")', 'replace(/\\/?$/, "")']),
+  legalClient("no signatures", ['...(secret !== "" && {', '...(secret === "none" && {']),
+  legalClient("a base address with a slash", ['replace(/\\/$/, "")', 'replace(/\\/?$/, "")']),
 ];

@@ -8,7 +8,7 @@ import { type EngineName, scenarioNamed } from "../../load/scenarios.ts";
 import { allVariants } from "../../reference/catalogue.ts";
 import type { Patch } from "../../reference/patch.ts";
 import { groupCompatibleVariants } from "../patch-groups.ts";
-import { enginesHere, sendLoneTrial } from "./run-plans.ts";
+import { installedEngines, sendLoneTrial } from "./run-plans.ts";
 
 /** Sends the scenario `minute-limit` with a Free key to a server with these variants. */
 async function sendTo(variants: readonly Patch[], engine: EngineName): Promise<TrialResult | undefined> {
@@ -39,7 +39,7 @@ describe("load on legal variants of the server", { timeout: 600_000 }, () => {
   const groups = groupCompatibleVariants(allVariants, isFull ? 1 : 16);
 
   it("finds nothing, and writes evidence that it can read and judge again", async () => {
-    const engines = await enginesHere();
+    const engines = await installedEngines();
     const trials = groups.flatMap((variants, at) =>
       isFull ? engines.map((engine) => ({ variants, engine })) : [{ variants, engine: engines[at % engines.length] }],
     );

@@ -2,21 +2,16 @@ import type { TierName } from "../../spec/tiers.ts";
 
 /** A fault of the reference server, and the load scenario that must detect it. */
 export interface LoadFaultPlan {
-  /** Name of the fault. */
   readonly fault: string;
-  /** Name of the scenario. */
   readonly scenario: string;
   readonly tier: TierName;
-  /**
-   * Exactly the findings that the scenario must have, by the clause that the fault breaks. A requirement that is not in
-   * the document has a name such as `load/slow-refusals`.
-   */
+  /** The clauses that the load must find broken, and no others. A requirement of load that is not in the document has a name such as `load/slow-refusals`. */
   readonly finds: readonly string[];
-  /** Clauses that the fault also breaks, but only in some runs. */
+  /** Clauses that the load may find broken as well. */
   readonly mayFind?: readonly string[];
 }
 
-/** Every fault that load detects, each with its scenario. */
+/** Every fault that only a load run detects, each with its scenario. */
 export const loadFaultPlans: readonly LoadFaultPlan[] = [
   { fault: "decides-before-it-counts", scenario: "burst", tier: "pro", finds: ["LIM-1"] },
   { fault: "one-too-many-a-minute", scenario: "minute-limit", tier: "pro", finds: ["LIM-1"] },
@@ -44,7 +39,7 @@ export const loadFaultPlans: readonly LoadFaultPlan[] = [
   },
 ];
 
-/** Scenarios that run alone, because they keep a processor core busy. */
+/** Scenarios that run one at a time, because each keeps a processor core busy. */
 export const exclusiveScenarios: ReadonlySet<string> = new Set([
   "burst",
   "noisy-neighbour",

@@ -7,7 +7,7 @@ import { allFaults, findPatch } from "../../reference/catalogue.ts";
 import {
   cleanRound,
   complaintsOf,
-  enginesHere,
+  installedEngines,
   runLoadFaults,
   type LoadFaultTrial,
   type LoadFaultResult,
@@ -70,15 +70,17 @@ function cleanOf(engines: readonly EngineName[]): readonly LoadFaultTrial[] {
 
 describe("load on the embedded server", { timeout: 600_000 }, () => {
   it("finds what each fault breaks", async () => {
-    expect(linesOf(await runLoadFaults(plansOf(await enginesHere()), openEmbeddedEnvironment))).toEqual([]);
+    expect(linesOf(await runLoadFaults(plansOf(await installedEngines()), openEmbeddedEnvironment))).toEqual([]);
   });
 
   it("finds nothing on a server without a fault", async () => {
-    expect(linesOf(await runLoadFaults(cleanOf(await enginesHere()), openEmbeddedEnvironment))).toEqual([]);
+    expect(linesOf(await runLoadFaults(cleanOf(await installedEngines()), openEmbeddedEnvironment))).toEqual([]);
   });
 
   it.each(rounds)("finds nothing on a server without a fault, round %i", async (round) => {
-    expect(linesOf(await runLoadFaults(cleanRound(round, await enginesHere()), openEmbeddedEnvironment))).toEqual([]);
+    expect(linesOf(await runLoadFaults(cleanRound(round, await installedEngines()), openEmbeddedEnvironment))).toEqual(
+      [],
+    );
   });
 });
 

@@ -13,12 +13,12 @@ import { referenceTiers } from "../../reference/keys.ts";
 import { exclusiveScenarios, type LoadFaultPlan } from "./plans.ts";
 import { coreMessages } from "../trial.ts";
 
-/** Starts an embedded server for load, with these faults or variants. `close` stops the server. */
+/** Starts a server for load with these faults or variants. */
 export type EnvironmentOpener = (
   patches: readonly PatchName[],
 ) => LoadEnvironment & { readonly close: () => Promise<void> };
 
-/** One load: a scenario and an engine, on a server with a fault or without one. */
+/** One load: a scenario on a tier by an engine, against a server with a fault or without one. */
 export interface LoadFaultTrial {
   /** `null` for the server without a fault. */
   readonly fault: string | null;
@@ -27,8 +27,8 @@ export interface LoadFaultTrial {
   readonly mayFind: readonly string[];
 }
 
-/** A broken clause, or a broken demand of load such as `load/slow-refusals`, with its texts. */
-interface Found {
+/** A clause, or another requirement such as `load/slow-refusals`, that a load found broken. */
+interface BrokenClaim {
   readonly claim: string;
   readonly expected: string;
   readonly actual: string;
@@ -36,20 +36,20 @@ interface Found {
 
 /** The result of a trial. */
 export interface LoadFaultResult extends LoadFaultTrial {
-  /** The first finding of each broken clause or demand, sorted by its name. */
-  readonly found: readonly Found[];
+  /** The first finding of each broken clause or requirement, sorted by its name. */
+  readonly found: readonly BrokenClaim[];
   /** Why the load proved nothing; `null` if its result is valid. */
   readonly problem: string | null;
   readonly seconds: number;
 }
 
 /**
- * Combines each fault with each engine that its scenario supports.
+ * Makes a trial of each fault with each engine that its scenario supports.
  *
  * @throws {Error} if a scenario does not exist
  */
-export function trialsOf(presses: readonly LoadFaultPlan[], engines: readonly EngineName[]): LoadFaultTrial[] {
-  return presses.flatMap(({ fault, scenario: name, tier, finds, mayFind = [] }) => {
+export function trialsOf(plans: readonly LoadFaultPlan[], engines: readonly EngineName[]): LoadFaultTrial[] {
+  return plans.flatMap(({ fault, scenario: name, tier, finds, mayFind = [] }) => {
     const scenario = scenarioNamed(name);
     if (scenario === undefined) throw new Error(`There is no scenario ${name} to press ${fault} with.`);
     return engines
@@ -58,13 +58,13 @@ export function trialsOf(presses: readonly LoadFaultPlan[], engines: readonly En
   });
 }
 
-/** Returns the same loads without faults, each only once. On a server without a fault, they must find nothing. */
+/** Returns the same loads without faults, each only once. They must find nothing. */
 export function withoutFaults(trials: readonly LoadFaultTrial[]): LoadFaultTrial[] {
   const byName = new Map(trials.map((result) => [trialName(result.trial), result]));
   return [...byName.values()].map((result) => ({ ...result, fault: null, finds: [], mayFind: [] }));
 }
 
-/** Returns one load for each scenario and engine, without faults. Each round uses another tier. */
+/** Returns one load without a fault for each scenario and engine. The n-th round uses the n-th tier of each scenario. */
 export function cleanRound(round: number, engines: readonly EngineName[]): LoadFaultTrial[] {
   return scenarios.flatMap((scenario) => {
     const tiers = scenario.enterpriseLimits === null ? scenarioTiers(scenario) : (["enterprise"] as const);
@@ -76,7 +76,7 @@ export function cleanRound(round: number, engines: readonly EngineName[]): LoadF
 }
 
 /** Returns the engines that are installed. */
-export async function enginesHere(): Promise<EngineName[]> {
+export async function installedEngines(): Promise<EngineName[]> {
   try {
     await findK6();
     return ["k6", "autocannon"];
@@ -86,8 +86,8 @@ export async function enginesHere(): Promise<EngineName[]> {
   }
 }
 
-/** Number of loads to run at once. Only for scenarios that wait more than they compute. */
-const concurrentQuietTrials = 4;
+/** Number of loads to run at once, of the scenarios that wait more than they compute. */
+const maxConcurrentTrials = 4;
 
 /**
  * Runs all trials. The scenarios in {@link exclusiveScenarios} run one at a time, after the others. Returns the results
@@ -96,20 +96,20 @@ const concurrentQuietTrials = 4;
 export async function runLoadFaults(
   trials: readonly LoadFaultTrial[],
   openEnvironment: EnvironmentOpener,
-  onPressed: (result: LoadFaultResult) => void = () => {},
+  onResult: (result: LoadFaultResult) => void = () => {},
 ): Promise<LoadFaultResult[]> {
   const done = new Map<LoadFaultTrial, LoadFaultResult>();
-  const lane = async (waiting: Iterable<LoadFaultTrial>): Promise<void> => {
+  const runEach = async (waiting: Iterable<LoadFaultTrial>): Promise<void> => {
     for (const trial of waiting) {
       const result = await runUntilDetected(trial, openEnvironment);
       done.set(trial, result);
-      onPressed(result);
+      onResult(result);
     }
   };
-  const isLoud = ({ trial }: LoadFaultTrial): boolean => exclusiveScenarios.has(trial.scenario.name);
-  const quiet = trials.filter((each) => !isLoud(each)).values();
-  await Promise.all(Array.from({ length: concurrentQuietTrials }, () => lane(quiet)));
-  await lane(trials.filter(isLoud));
+  const isExclusive = ({ trial }: LoadFaultTrial): boolean => exclusiveScenarios.has(trial.scenario.name);
+  const concurrent = trials.filter((each) => !isExclusive(each)).values();
+  await Promise.all(Array.from({ length: maxConcurrentTrials }, () => runEach(concurrent)));
+  await runEach(trials.filter(isExclusive));
   return trials.flatMap((trial) => done.get(trial) ?? []);
 }
 
@@ -143,7 +143,7 @@ async function runTrial(result: LoadFaultTrial, openEnvironment: EnvironmentOpen
   }
 }
 
-/** Sends the load of one trial. Does not limit its requests, report its progress, or let it be stopped. */
+/** Sends one load and judges it, without a limit on requests and without reports of progress. */
 export async function sendLoneTrial(trial: LoadTrial, environment: LoadEnvironment): Promise<TrialResult | undefined> {
   const [result] = await runTrials({
     trials: [trial],
@@ -195,7 +195,7 @@ function withShortDeliveryWait(environment: ReturnType<EnvironmentOpener>): Retu
 function findingsOf(outcome: TrialResult | undefined): Pick<LoadFaultResult, "found" | "problem"> {
   switch (outcome?.kind) {
     case "judged": {
-      const broken = outcome.findings.flatMap((finding): Found[] => {
+      const broken = outcome.findings.flatMap((finding): BrokenClaim[] => {
         if (finding.kind !== "breach") return [];
         const { clause, check, expected, actual } = finding;
         return [{ claim: clause ?? check.split("/").slice(0, 2).join("/"), expected, actual }];
@@ -216,7 +216,7 @@ function findingsOf(outcome: TrialResult | undefined): Pick<LoadFaultResult, "fo
   }
 }
 
-/** Describes how the findings differ from those that the trial must have. */
+/** Describes each difference between the findings of a load and those that its plan demands; empty for none. */
 export function complaintsOf({ finds, mayFind, found, problem }: LoadFaultResult): string[] {
   return [
     ...(problem === null ? [] : [`did not run: ${problem}`]),

@@ -12,32 +12,32 @@ import { withDeliveryText } from "../mutants/messages.ts";
 import { isAnswered } from "../mutants/edits.ts";
 import { withSmallTiers } from "../trial.ts";
 import {
-  answersOf,
-  asks,
-  bare,
-  body,
-  both,
-  declared,
-  endpoint,
-  event,
-  isFor,
-  otherwiseHeaded,
-  status,
-  statusIs,
-  text,
-  where,
-  type Recorded,
+  isResponseOf,
+  bodyContains,
+  removeRateHeaders,
+  editBody,
+  meetsAll,
+  replaceContentType,
+  endpointOf,
+  editEvents,
+  urlContains,
+  respellHeaders,
+  replaceStatus,
+  hasStatus,
+  replaceBody,
+  editWhere,
+  type RecordedRun,
   type ManualMutation,
   mutatedResults,
-} from "./mutate.ts";
+} from "./mutate-evidence.ts";
 
 const inText = (value: unknown): string => String(value);
-const anError = statusIs(400, 401, 404, 429, 500);
+const anError = hasStatus(400, 401, 404, 429, 500);
 const html = (isMeant: (exchange: Exchange) => boolean): ManualMutation => ({
-  exchange: where(isMeant, text("<h1>nope</h1>"), declared("text/html")),
+  exchange: editWhere(isMeant, replaceBody("<h1>nope</h1>"), replaceContentType("text/html")),
 });
 const inBody = (isMeant: (exchange: Exchange) => boolean, edit: (value: unknown) => unknown): ManualMutation => ({
-  exchange: where(isMeant, body(edit)),
+  exchange: editWhere(isMeant, editBody(edit)),
 });
 const inDelivery = (type: string, edit: (value: unknown) => unknown): ManualMutation => ({
   delivery: (delivery) =>
@@ -46,18 +46,18 @@ const inDelivery = (type: string, edit: (value: unknown) => unknown): ManualMuta
 const typeOf = (delivery: Delivery): unknown => (deliveryJson(delivery) as { type?: unknown } | undefined)?.type;
 
 const elsewhere = (exchange: Exchange): boolean =>
-  ["webhooks", "deliveries", "alerts", "keyUsage", "operations"].includes(endpoint(exchange) ?? "");
-const withParameters = both(answersOf("invoke", 200), asks('"parameters"'));
+  ["webhooks", "deliveries", "alerts", "keyUsage", "operations"].includes(endpointOf(exchange) ?? "");
+const withParameters = meetsAll(isResponseOf("invoke", 200), bodyContains('"parameters"'));
 const isLastPage = ({ request }: Exchange): boolean => /page=(?:[3-9]|\d\d)&limit=2$/.test(request.url);
-const isPut = both(statusIs(404, 405), ({ request }) => request.method === "PUT");
-const isOtherMethod = both(
-  statusIs(404, 405),
+const isPut = meetsAll(hasStatus(404, 405), ({ request }) => request.method === "PUT");
+const isOtherMethod = meetsAll(
+  hasStatus(404, 405),
   ({ request: { method, url } }) => method === "GET" && /\/(alerts|webhooks|invoke|stream|batch)$/.test(url),
 );
 
 /** Defects in one place, each with the clauses that must detect it. */
 const wrong: readonly (readonly [what: string, clauses: readonly string[], ManualMutation])[] = [
-  ["key usage is HTML", ["SVC-1"], html(answersOf("keyUsage", 200))],
+  ["key usage is HTML", ["SVC-1"], html(isResponseOf("keyUsage", 200))],
   [
     "with parameters, the result is text",
     ["INV-2"],
@@ -71,44 +71,52 @@ const wrong: readonly (readonly [what: string, clauses: readonly string[], Manua
   [
     "the second page has no pagination",
     ["LST-3"],
-    inBody(both(answersOf("list", 200), isFor("page=2&")), (all) => removeField(all, "pagination")),
+    inBody(meetsAll(isResponseOf("list", 200), urlContains("page=2&")), (all) => removeField(all, "pagination")),
   ],
   [
     "the last page has its agents in an object",
     ["LST-2"],
-    inBody(both(answersOf("list", 200), isLastPage), (all) => setField(all, "data", {})),
+    inBody(meetsAll(isResponseOf("list", 200), isLastPage), (all) => setField(all, "data", {})),
   ],
-  ["a 403 has no rate-limit headers", ["HDR-2"], { exchange: where(statusIs(403), bare) }],
+  ["a 403 has no rate-limit headers", ["HDR-2"], { exchange: editWhere(hasStatus(403), removeRateHeaders) }],
   [
     "a temperature between the ends is refused",
     ["INV-13"],
     {
-      exchange: where(
-        both(answersOf("invoke", 200), asks('"temperature":0.7'), ({ since }) => since === undefined),
-        status(400),
-        text(errorText(400)),
+      exchange: editWhere(
+        meetsAll(isResponseOf("invoke", 200), bodyContains('"temperature":0.7'), ({ since }) => since === undefined),
+        replaceStatus(400),
+        replaceBody(errorText(400)),
       ),
     },
   ],
-  ["errors of webhooks, alerts, keys and operations are HTML", ["SVC-1"], html(both(elsewhere, anError))],
-  ["every error is declared as HTML", ["REQ-4"], { exchange: where(anError, declared("text/html")) }],
+  ["errors of webhooks, alerts, keys and operations are HTML", ["SVC-1"], html(meetsAll(elsewhere, anError))],
+  ["every error is declared as HTML", ["REQ-4"], { exchange: editWhere(anError, replaceContentType("text/html")) }],
   [
     "the total of tokens is text at the end of a stream alone",
     ["SSE-13"],
-    { exchange: event("done", (data) => editField(data, "usage.total_tokens", inText)) },
+    { exchange: editEvents("done", (data) => editField(data, "usage.total_tokens", inText)) },
   ],
   [
     "the health of another agent has no checks",
     ["HLT-3"],
-    inBody(both(answersOf("health", 200), isFor("/storyteller/")), (all) => removeField(all, "checks")),
+    inBody(meetsAll(isResponseOf("health", 200), urlContains("/storyteller/")), (all) => removeField(all, "checks")),
   ],
   [
     "the uptime is in milliseconds",
     ["HLT-8"],
-    inBody(answersOf("health"), (all) => editField(all, "uptime", (s) => Number(s) * 1000)),
+    inBody(isResponseOf("health"), (all) => editField(all, "uptime", (s) => Number(s) * 1000)),
   ],
-  ["a method that there is not has no headers", ["HDR-8"], { exchange: where(isOtherMethod, status(405), bare) }],
-  ["a method that there is not has no headers where one reads", ["HDR-8"], { exchange: where(isPut, bare) }],
+  [
+    "a method that there is not has no headers",
+    ["HDR-8"],
+    { exchange: editWhere(isOtherMethod, replaceStatus(405), removeRateHeaders) },
+  ],
+  [
+    "a method that there is not has no headers where one reads",
+    ["HDR-8"],
+    { exchange: editWhere(isPut, removeRateHeaders) },
+  ],
   [
     "a failure's delivery has no input",
     ["HOOK-18"],
@@ -124,55 +132,75 @@ const wrong: readonly (readonly [what: string, clauses: readonly string[], Manua
     ["HOOK-1"],
     inDelivery("agent.timeout", (all) => setField(all, "id", 7)),
   ],
-  ["a webhook that is not known has an error of no form", ["ERR-4"], inBody(answersOf("deliveries", 404), () => ({}))],
+  [
+    "a webhook that is not known has an error of no form",
+    ["ERR-4"],
+    inBody(isResponseOf("deliveries", 404), () => ({})),
+  ],
   [
     "an operation that is not known has its status in text",
     ["ERR-6"],
-    inBody(answersOf("operations", 404), (all) => editField(all, "error.status", inText)),
+    inBody(isResponseOf("operations", 404), (all) => editField(all, "error.status", inText)),
   ],
   [
     "a bad alert has no message",
     ["ERR-5"],
-    inBody(answersOf("alerts", 400), (all) => setField(all, "error.message", "")),
+    inBody(isResponseOf("alerts", 400), (all) => setField(all, "error.message", "")),
   ],
   [
     "the list is refused without a time to come back",
     ["ERR-8"],
-    inBody(answersOf("list", 429), (all) => removeField(all, "error.retry_after")),
+    inBody(isResponseOf("list", 429), (all) => removeField(all, "error.retry_after")),
   ],
   [
     "a stream is refused with a code of its own",
     ["ERR-9"],
-    inBody(answersOf("stream", 429), (all) => setField(all, "error.code", "TOO_MANY")),
+    inBody(isResponseOf("stream", 429), (all) => setField(all, "error.code", "TOO_MANY")),
   ],
-  ["key usage is refused without headers", ["HDR-4"], { exchange: where(answersOf("keyUsage", 429), bare) }],
-  ["a crash has no headers", ["HDR-5"], { exchange: where(answersOf("invoke", 500), bare) }],
-  ["an unknown agent's health has no headers", ["HDR-7"], { exchange: where(answersOf("health", 404), bare) }],
-  ["a new alert has no headers", ["HDR-1"], { exchange: where(answersOf("alerts", 200, 201), bare) }],
-  ["a refused stream is HTML", ["SVC-1"], html(answersOf("stream", 429))],
-  ["a new alert is text", ["SVC-1"], { exchange: where(answersOf("alerts", 200, 201), text("created")) }],
+  [
+    "key usage is refused without headers",
+    ["HDR-4"],
+    { exchange: editWhere(isResponseOf("keyUsage", 429), removeRateHeaders) },
+  ],
+  ["a crash has no headers", ["HDR-5"], { exchange: editWhere(isResponseOf("invoke", 500), removeRateHeaders) }],
+  [
+    "an unknown agent's health has no headers",
+    ["HDR-7"],
+    { exchange: editWhere(isResponseOf("health", 404), removeRateHeaders) },
+  ],
+  [
+    "a new alert has no headers",
+    ["HDR-1"],
+    { exchange: editWhere(isResponseOf("alerts", 200, 201), removeRateHeaders) },
+  ],
+  ["a refused stream is HTML", ["SVC-1"], html(isResponseOf("stream", 429))],
+  ["a new alert is text", ["SVC-1"], { exchange: editWhere(isResponseOf("alerts", 200, 201), replaceBody("created")) }],
   [
     "a new webhook is declared as text",
     ["REQ-4"],
-    { exchange: where(answersOf("webhooks", 201), declared("text/plain")) },
+    { exchange: editWhere(isResponseOf("webhooks", 201), replaceContentType("text/plain")) },
   ],
   [
     "warnings are numbers where an agent is degraded",
     ["HLT-10"],
-    inBody(both(answersOf("health", 200), isFor("/worn/")), (all) => editField(all, "warnings", () => [1])),
+    inBody(meetsAll(isResponseOf("health", 200), urlContains("/worn/")), (all) =>
+      editField(all, "warnings", () => [1]),
+    ),
   ],
   [
     "with context, the request id is a number",
     ["INV-6"],
-    inBody(both(answersOf("invoke", 200), asks('"context"')), (all) => setField(all, "metadata.request_id", 7)),
+    inBody(meetsAll(isResponseOf("invoke", 200), bodyContains('"context"')), (all) =>
+      setField(all, "metadata.request_id", 7),
+    ),
   ],
   [
     "a stream that is resumed has numbers for content",
     ["SSE-9"],
     {
-      exchange: where(
-        asks('"resume_from_index":2'),
-        event("chunk", (data) => setField(data, "content", 7)),
+      exchange: editWhere(
+        bodyContains('"resume_from_index":2'),
+        editEvents("chunk", (data) => setField(data, "content", 7)),
       ),
     },
   ],
@@ -180,26 +208,26 @@ const wrong: readonly (readonly [what: string, clauses: readonly string[], Manua
     "a slow stream begins without a message",
     ["SSE-7"],
     {
-      exchange: where(
-        isFor("/dripper/"),
-        event("start", (data) => removeField(data, "message")),
+      exchange: editWhere(
+        urlContains("/dripper/"),
+        editEvents("start", (data) => removeField(data, "message")),
       ),
     },
   ],
-  ["a failing stream has no code", ["SSE-15"], { exchange: event("error", (data) => removeField(data, "code")) }],
+  ["a failing stream has no code", ["SSE-15"], { exchange: editEvents("error", (data) => removeField(data, "code")) }],
 ];
 
 /** Differences that a legal server may have. */
 const legal: readonly (readonly [what: string, ManualMutation])[] = [
-  ["says more than is asked", inBody(statusIs(200, 201), (all) => setField(all, "x_more", { a: [1, null] }))],
-  ["heads its answers otherwise", { exchange: otherwiseHeaded }],
+  ["says more than is asked", inBody(hasStatus(200, 201), (all) => setField(all, "x_more", { a: [1, null] }))],
+  ["heads its answers otherwise", { exchange: respellHeaders }],
   ["leaves out `usage` with parameters", inBody(withParameters, (all) => removeField(all, "usage"))],
   ["has a `null` for metadata now and then", inBody(withParameters, (all) => setField(all, "metadata", null))],
-  ["writes whole numbers with a point", { exchange: where(answersOf("usage", 200), pointed) }],
+  ["writes whole numbers with a point", { exchange: editWhere(isResponseOf("usage", 200), pointed) }],
   ["sends more in a delivery", inDelivery("agent.failed", (all) => setField(all, "data.more", 1))],
-  ["has another form for one endpoint", inBody(answersOf("alerts", 400), formB)],
+  ["has another form for one endpoint", inBody(isResponseOf("alerts", 400), formB)],
   ["answers a method that there is not in HTML", html(isOtherMethod)],
-  ["forbids in HTML", html(statusIs(403))],
+  ["forbids in HTML", html(hasStatus(403))],
 ];
 
 function formB(value: unknown): unknown {
@@ -210,7 +238,7 @@ function formB(value: unknown): unknown {
 
 function pointed(exchange: Exchange): Exchange {
   if (!isAnswered(exchange) || exchange.answer.body.kind !== "text") return exchange;
-  return text(exchange.answer.body.text.replaceAll(/("(?:used|limit|remaining)":\d+)\b/g, "$1.0"))(exchange);
+  return replaceBody(exchange.answer.body.text.replaceAll(/("(?:used|limit|remaining)":\d+)\b/g, "$1.0"))(exchange);
 }
 
 function errorText(code: number): string {
@@ -219,7 +247,7 @@ function errorText(code: number): string {
 
 describe("a recorded run of which one thing is spoilt", () => {
   let embedded: EmbeddedServer;
-  let clean: Recorded;
+  let clean: RecordedRun;
 
   const judge = (spoiling: ManualMutation): Judgement[] => judgeEvidence(suites, mutatedResults(clean, spoiling));
   const redIn = (judgements: readonly Judgement[]): string[] => [
@@ -251,7 +279,7 @@ describe("a recorded run of which one thing is spoilt", () => {
   });
 
   it("reports a defect of every response once, with at most two examples", () => {
-    const broken = judge({ exchange: bare }).filter(({ check }) => check.id === "HDR-1");
+    const broken = judge({ exchange: removeRateHeaders }).filter(({ check }) => check.id === "HDR-1");
     expect(broken).toHaveLength(1);
     const [{ finding, exchanges } = { finding: null, exchanges: [] }] = broken;
     expect(finding).toMatchObject({ kind: "breach", seen: { unseen: expect.any(Array) } });

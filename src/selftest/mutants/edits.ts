@@ -11,27 +11,27 @@ export const isAnswered = (exchange: Exchange): exchange is AnsweredExchange => 
  * Returns a copy of an exchange with changes to its response. The copy is a new object, because results are cached by
  * the identity of the exchange.
  */
-export const answeredWith = (exchange: AnsweredExchange, changes: Partial<Answered>): AnsweredExchange => ({
+export const withResponse = (exchange: AnsweredExchange, changes: Partial<Answered>): AnsweredExchange => ({
   ...exchange,
   answer: { ...exchange.answer, ...changes },
 });
 
 export const withText = (exchange: AnsweredExchange, text: string): AnsweredExchange =>
-  answeredWith(exchange, { body: { kind: "text", text, bytes: Buffer.byteLength(text) } });
+  withResponse(exchange, { body: { kind: "text", text, bytes: Buffer.byteLength(text) } });
 
 export const withJson = (exchange: AnsweredExchange, value: unknown, style?: JsonStyle): AnsweredExchange =>
   withText(exchange, jsonText(value, style));
 
-/** Replaces the value of a header by other values. Without other values, removes the header. */
+/** Replaces each value of a header by the values that `change` returns. An empty list removes the header. */
 export function withHeader(
   exchange: AnsweredExchange,
   name: string,
   change: (value: string) => readonly string[],
 ): AnsweredExchange {
-  return answeredWith(exchange, { headers: changedHeaders(exchange.answer.headers, name, change) });
+  return withResponse(exchange, { headers: changeHeader(exchange.answer.headers, name, change) });
 }
 
-export const changedHeaders = (
+export const changeHeader = (
   headers: readonly Header[],
   name: string,
   change: (value: string) => readonly string[],
@@ -44,17 +44,14 @@ export const headerOf = (headers: readonly Header[], name: string): string | nul
   headers.find(([each]) => each.toLowerCase() === name.toLowerCase())?.[1] ?? null;
 
 export const withEvents = (exchange: AnsweredExchange, events: readonly StreamEvent[]): AnsweredExchange =>
-  answeredWith(exchange, { events });
+  withResponse(exchange, { events });
 
 /** The path to a value in JSON: names of members and indexes of arrays. */
-export type Steps = readonly (string | number)[];
+export type JsonPath = readonly (string | number)[];
 
-/**
- * Finds the values at a path, as the tables of the document (src/spec/fields.ts) write it: `[]` stands for each item of
- * an array, `*` for each value of a map. Leaves out absent values.
- */
-export function stepsOf(value: unknown, path: string): Steps[] {
-  let found: { readonly steps: Steps; readonly value: unknown }[] = [{ steps: [], value }];
+/** Returns the paths of all values that a path of the document's tables (src/spec/fields.ts) selects. In `path`, `[]` stands for each item of an array, `*` for each value of a map. Absent values have no path. */
+export function jsonPathsOf(value: unknown, path: string): JsonPath[] {
+  let found: { readonly steps: JsonPath; readonly value: unknown }[] = [{ steps: [], value }];
   for (const name of stepsOfPath(path))
     found = found.flatMap(({ steps, value: holder }) => {
       if (name === "[]")
@@ -66,7 +63,7 @@ export function stepsOf(value: unknown, path: string): Steps[] {
   return found.map(({ steps }) => steps);
 }
 
-export function valueAt(value: unknown, steps: Steps): unknown {
+export function valueAt(value: unknown, steps: JsonPath): unknown {
   let current = value;
   for (const step of steps) current = (current as Readonly<Record<string | number, unknown>>)[step];
   return current;
@@ -75,10 +72,10 @@ export function valueAt(value: unknown, steps: Steps): unknown {
 /**
  * Returns a copy of a JSON value in which the value at a path is replaced. `undefined` removes a member of an object.
  */
-export function changedAt(value: unknown, steps: Steps, to: unknown): unknown {
+export function replaceAt(value: unknown, steps: JsonPath, to: unknown): unknown {
   const [step, ...rest] = steps;
   if (step === undefined) return to;
-  const inner = changedAt((value as Readonly<Record<string | number, unknown>>)[step], rest, to);
+  const inner = replaceAt((value as Readonly<Record<string | number, unknown>>)[step], rest, to);
   if (Array.isArray(value)) return value.map((each: unknown, at) => (at === step ? inner : each));
   return Object.fromEntries(
     Object.entries(value as object)
@@ -108,15 +105,17 @@ export function jsonText(value: unknown, style: JsonStyle = plainJson): string {
   if (isObject(value)) {
     const entries = Object.entries(value).filter(([, inner]) => inner !== undefined);
     const ordered = style.isReversed ? entries.toReversed() : entries;
-    const members = ordered.map(([name, inner]) => `${textOf(name, style)}${space}:${space}${jsonText(inner, style)}`);
+    const members = ordered.map(
+      ([name, inner]) => `${stringText(name, style)}${space}:${space}${jsonText(inner, style)}`,
+    );
     return `{${space}${members.join(`${space},${space}`)}${space}}`;
   }
-  if (typeof value === "string") return textOf(value, style);
+  if (typeof value === "string") return stringText(value, style);
   if (style.hasFractions && Number.isSafeInteger(value)) return `${String(value)}.0`;
   return JSON.stringify(value);
 }
 
-function textOf(text: string, { isEscaped }: JsonStyle): string {
+function stringText(text: string, { isEscaped }: JsonStyle): string {
   if (!isEscaped) return JSON.stringify(text);
   const units = Array.from({ length: text.length }, (_, at) => text.charCodeAt(at));
   return `"${units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("")}"`;

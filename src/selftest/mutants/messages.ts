@@ -4,18 +4,26 @@ import { bodyJson } from "../../evidence/exchange.ts";
 import { type PublishedEndpoint, publishedEndpoints } from "../../spec/endpoints.ts";
 import { errorStatuses } from "../../spec/errors.ts";
 import { type FieldTable, type FieldTableName, fieldTableNames, fieldTableOf } from "../../spec/fields.ts";
-import { type AnsweredExchange, type Steps, valueAt, withEvents, withJson, jsonText, type JsonStyle } from "./edits.ts";
+import {
+  type AnsweredExchange,
+  type JsonPath,
+  valueAt,
+  withEvents,
+  withJson,
+  jsonText,
+  type JsonStyle,
+} from "./edits.ts";
 import { replacingExchanges, replacingDeliveries, type Replacement } from "./mutant.ts";
 import type { MutationSite } from "./mutation-sites.ts";
 
-/** A JSON value that a table of the document describes, and a function that puts another value in its place. */
+/** A JSON value in the evidence that a table of the document describes, and a function that replaces it. */
 export interface MutableMessage {
   /** Name of the message in reports. */
   readonly place: string;
   /** Id of the exchange or delivery. */
   readonly id: string;
-  /** Every table that describes the value, with the path at which the fields of the table begin. */
-  readonly tables: readonly { readonly name: FieldTableName; readonly steps: Steps }[];
+  /** Every table of src/spec/fields.ts that describes the value, with the path at which the table's fields begin. */
+  readonly tables: readonly { readonly name: FieldTableName; readonly steps: JsonPath }[];
   readonly value: unknown;
   /** How long the request took, in milliseconds of the harness's clock; `null` for a delivery. */
   readonly tookMs: number | null;
@@ -31,7 +39,7 @@ export function bodyMessage(place: MutationSite): MutableMessage | null {
     place: name,
     id: exchange.id,
     tables: fieldTableNames.flatMap((table) => {
-      const steps = stepsTo(table, place, value);
+      const steps = tablePathIn(table, place, value);
       return steps === null ? [] : [{ name: table, steps }];
     }),
     value,
@@ -43,18 +51,18 @@ export function bodyMessage(place: MutationSite): MutableMessage | null {
 const tookMs = ({ answer, sentMs }: AnsweredExchange): number => answer.endMs - sentMs;
 
 /** Returns the path at which the fields of a table begin in a body; `null` if the table does not describe the body. */
-function stepsTo(table: FieldTableName, { endpoint, status }: MutationSite, body: unknown): Steps | null {
+function tablePathIn(table: FieldTableName, { endpoint, status }: MutationSite, body: unknown): JsonPath | null {
   const { message, fields }: FieldTable = fieldTableOf(table);
   if (fields === null) return null;
   const names = fields.map(({ path }) => path.split(/[.[]/)[0] ?? "");
   if (message.kind === "answer")
-    return message.endpoint === endpoint && message.statuses.includes(status) ? rootOf(body, names) : null;
+    return message.endpoint === endpoint && message.statuses.includes(status) ? fieldsRootOf(body, names) : null;
   if (message.kind === "error") {
     const isCovered = endpoint !== null && errorStatuses.includes(status) && [null, status].includes(message.status);
     return isCovered && isOfForm(body, message.form) ? [] : null;
   }
   if (message.kind !== "anywhere") return null;
-  if (table === "operation") return endpoint === "batch" && status < 300 ? rootOf(body, names) : null;
+  if (table === "operation") return endpoint === "batch" && status < 300 ? fieldsRootOf(body, names) : null;
   if (table === "webhookMetrics") return getPath(body, "total_deliveries") === undefined ? null : [];
   // If the document does not show the fields of an endpoint, its response may look like the envelope by chance.
   const published: PublishedEndpoint | null = endpoint === null ? null : publishedEndpoints[endpoint];
@@ -67,12 +75,9 @@ function stepsTo(table: FieldTableName, { endpoint, status }: MutationSite, body
 const isOfForm = (body: unknown, form: "form-a" | "form-b"): boolean =>
   form === "form-b" ? getPath(body, "status") === "error" : getPath(body, "error", "status") !== undefined;
 
-/**
- * Returns the path of an endpoint's own fields: empty, or the path within the envelope. Chooses the path at which the
- * body has the most fields of `names`.
- */
-function rootOf(body: unknown, names: readonly string[]): Steps {
-  const candidates: readonly Steps[] = [[], ["data"], ["data", "result"]];
+/** Returns the path at which an endpoint's own fields begin: the top of the body, `data`, or `data.result`. Chooses the path with the most fields of `names`. */
+function fieldsRootOf(body: unknown, names: readonly string[]): JsonPath {
+  const candidates: readonly JsonPath[] = [[], ["data"], ["data", "result"]];
   const counted = candidates
     .filter((steps) => isObject(getPath(body, ...steps.map(String))) || steps.length === 0)
     .map((steps) => {
@@ -82,7 +87,7 @@ function rootOf(body: unknown, names: readonly string[]): Steps {
   return counted.toSorted((one, other) => other.has - one.has)[0]?.steps ?? [];
 }
 
-/** Returns the data of stream events: only the first and the last event of each name. */
+/** Returns the data of a stream's events: of each event name, the first and the last event. */
 export function eventMessages({ exchange, name }: MutationSite): MutableMessage[] {
   const { events } = exchange.answer;
   return events.flatMap((event, at) => {
@@ -115,7 +120,7 @@ export function deliveryMessage(delivery: Delivery): MutableMessage | null {
   const type = getPath(value, "type");
   if (!isObject(value)) return null;
   return {
-    place: placeOf(delivery),
+    place: deliveryPlaceOf(delivery),
     id: delivery.id,
     tables: fieldTableNames.flatMap((name) => {
       const { message } = fieldTableOf(name);
@@ -133,13 +138,10 @@ export function deliveryMessage(delivery: Delivery): MutableMessage | null {
  * Names a delivery for reports. First attempts have a name of their own, because a sender may begin with a ping, to
  * which other rules apply.
  */
-export const placeOf = (delivery: Delivery): string =>
+export const deliveryPlaceOf = (delivery: Delivery): string =>
   `${delivery.attempt === 1 ? "first " : ""}deliveries of ${String(getPath(deliveryJson(delivery), "type"))}`;
 
-/**
- * Replaces the body of a delivery. Keeps `computedSignature`, by which checks judge the signature, so that only the
- * body is wrong.
- */
+/** Replaces the body of a delivery. Keeps `computedSignature`, with which checks compare the signature, so that only the body is wrong. */
 export const withDeliveryText = (delivery: Delivery, text: string): Delivery => ({
   ...delivery,
   request: { ...delivery.request, body: { kind: "text", text, bytes: Buffer.byteLength(text) } },

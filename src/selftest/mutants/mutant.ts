@@ -2,7 +2,7 @@ import type { Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { ClauseId } from "../../spec/clauses.ts";
 
-/** New exchanges and deliveries, by the id of the one that each replaces; `null` removes a delivery. */
+/** The exchanges and deliveries to put in place of others, by id; `null` removes a delivery. */
 export interface Replacement {
   readonly exchanges: ReadonlyMap<string, Exchange>;
   readonly deliveries: ReadonlyMap<string, Delivery | null>;
@@ -11,8 +11,8 @@ export interface Replacement {
 /**
  * Whether a change breaks the document.
  *
- * - `illegal`: the change breaks the document; a clause must turn red.
- * - `legal`: the document allows the change; no outcome may change.
+ * - `illegal`: it does, and a clause must turn red.
+ * - `legal`: the document allows the change, and no outcome may change.
  */
 type MutantKind = "illegal" | "legal";
 
@@ -27,9 +27,7 @@ export interface Mutant {
   readonly subject: string;
   /** Id of the first exchange or delivery that is changed. */
   readonly id: string;
-  /**
-   * Clauses that cover the change according to the document's tables. For an illegal mutant, one of them must turn red.
-   */
+  /** The clauses that speak about the changed part, by the document's tables. For an illegal mutant, one of them must turn red. */
   readonly expects: readonly ClauseId[];
   readonly make: () => Replacement;
 }
@@ -42,19 +40,19 @@ export const mutantOf = (
   make: Mutant["make"],
 ): Mutant => ({ kind: expects.length === 0 ? "legal" : "illegal", operator, ...where, expects, make });
 
-const none = new Map<string, never>();
+const noReplacements = new Map<string, never>();
 
 export const replacingExchanges = (...exchanges: readonly Exchange[]): Replacement => ({
   exchanges: new Map(exchanges.map((each) => [each.id, each])),
-  deliveries: none,
+  deliveries: noReplacements,
 });
 
 export const replacingDeliveries = (...deliveries: readonly Delivery[]): Replacement => ({
-  exchanges: none,
+  exchanges: noReplacements,
   deliveries: new Map(deliveries.map((each) => [each.id, each])),
 });
 
 export const withoutDelivery = ({ id }: Delivery): Replacement => ({
-  exchanges: none,
+  exchanges: noReplacements,
   deliveries: new Map([[id, null]]),
 });

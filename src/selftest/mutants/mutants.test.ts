@@ -4,7 +4,7 @@ import { hasPython, isFull, testSeed } from "../../base/testing/test-scope.ts";
 import { startFormBServer } from "../../run/testing/form-b-server.ts";
 import type { CleanRun } from "./clean-run.ts";
 import { cleanRunOf, cleanRunWith } from "./clean-runs.ts";
-import { judgeCleanRun, type MutantTrial, tryLegal } from "./judging.ts";
+import { judgeCleanRun, type MutantTrial, tryLegalMutants } from "./judge-mutants.ts";
 import { mutantsOf, runMutants, tryMutants, drawSample } from "./run-mutants.ts";
 import { summariseMutants } from "./summary.ts";
 
@@ -39,7 +39,7 @@ describe("the checks, of evidence that is spoilt one step at a time", () => {
     const wrong = own.find(({ operator }) => operator === "a rate header in words");
     const legal = own.filter(({ kind, id }) => kind === "legal" && id !== wrong?.id).slice(0, 10);
     if (wrong === undefined) throw new Error("none is drawn");
-    const trials = tryLegal(judgeCleanRun(reference), [...legal, { ...wrong, kind: "legal" }]);
+    const trials = tryLegalMutants(judgeCleanRun(reference), [...legal, { ...wrong, kind: "legal" }]);
     expect(trials.filter(({ status }) => status === "changed").map(({ mutant: { id } }) => id)).toEqual([wrong.id]);
     expect(trials.filter(({ status }) => status === "unchanged")).toHaveLength(legal.length);
   });

@@ -8,7 +8,7 @@ import { hasValidKey } from "../../suites/shared/all-exchanges.ts";
 import type { CleanRun } from "./clean-run.ts";
 import { type AnsweredExchange, headerOf, isAnswered } from "./edits.ts";
 
-/** A response from which mutants are made. It stands for all similar responses of the run. */
+/** A response that mutants change. It stands for all similar responses of the run. */
 export interface MutationSite {
   readonly run: CleanRun;
   readonly exchange: AnsweredExchange;
@@ -16,7 +16,7 @@ export interface MutationSite {
   readonly endpoint: EndpointName | null;
   readonly status: number;
   readonly hasValidKey: boolean;
-  /** Name in reports: `invoke 200`, and a trait if there are other responses with this endpoint and status. */
+  /** Name in reports, such as `invoke 200`. A trait follows if other responses have the same endpoint and status. */
   readonly name: string;
 }
 
@@ -68,7 +68,7 @@ const idsWhileAdvanced = memoizeByObject(
     ),
 );
 
-/** Returns a trait that distinguishes a response from others of its endpoint and status; `null` if there is none. */
+/** Describes what sets a response apart from others of its endpoint and status; `null` for nothing. */
 function traitOf(
   { key, request: { url, method, body, headers }, answer }: AnsweredExchange,
   endpoint: EndpointName | null,
@@ -79,11 +79,11 @@ function traitOf(
     (body.kind === "none" && method !== "POST") ||
     (body.kind === "text" && isDeclared && isObject(tryParseJson(body.text)));
   if (!isObjectOrNone) return "asked with a body that is no JSON object";
-  return endpoint === "list" && isOutside(url, answer.body) ? "outside the pages" : null;
+  return endpoint === "list" && isOutsidePages(url, answer.body) ? "outside the pages" : null;
 }
 
 /** Whether a request asks for an empty page of the list, or for a page after the last one. */
-function isOutside(url: string, body: AnsweredExchange["answer"]["body"]): boolean {
+function isOutsidePages(url: string, body: AnsweredExchange["answer"]["body"]): boolean {
   const { searchParams } = new URL(url);
   const [, pages] = /"pages":\s*(\d+)/.exec(body.kind === "text" ? body.text : "") ?? [];
   return searchParams.get("limit") === "0" || Number(searchParams.get("page")) > Number(pages);
@@ -102,7 +102,7 @@ function shapeOf({ request: { url, body } }: Exchange): string {
   return [...queried, ...names(sent), ...names(getPath(sent, "parameters"))].join(",");
 }
 
-/** Describes the state of the key: its requests were used up, other requests were in flight, or neither. */
+/** Describes the state of the key at the request: `used up`, `beside others` (other requests were in flight), or `alone`. */
 function stateOf(exchange: AnsweredExchange, { exchanges }: CleanRun): string {
   if (headerOf(exchange.answer.headers, headerNames.rateRemaining) === "0") return "used up";
   const isConcurrent = (other: Exchange): boolean =>

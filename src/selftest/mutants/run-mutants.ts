@@ -5,7 +5,7 @@ import { allVariants } from "../../reference/catalogue.ts";
 import type { Patch } from "../../reference/patch.ts";
 import type { CleanRun } from "./clean-run.ts";
 import { cleanRunWith } from "./clean-runs.ts";
-import { type MutantTrial, judgeCleanRun, tryLegal, tryMutant } from "./judging.ts";
+import { type MutantTrial, judgeCleanRun, tryLegalMutants, tryMutant } from "./judge-mutants.ts";
 import { type MutableMessage, bodyMessage, deliveryMessage, eventMessages } from "./messages.ts";
 import type { Mutant } from "./mutant.ts";
 import { type MutationSite, mutationSites } from "./mutation-sites.ts";
@@ -16,7 +16,7 @@ import {
   contentTypeMutants,
   errorMutants,
   headerSpellingMutants,
-  writtenMutants,
+  jsonStyleMutants,
 } from "./operators/bodies.ts";
 import { deliveriesToMutate, deliveryMutants } from "./operators/deliveries.ts";
 import { fieldMutants, unknownFieldMutants } from "./operators/fields.ts";
@@ -37,12 +37,9 @@ export interface MutantsShare extends MutantSelection {
   readonly of: number;
 }
 
-/**
- * Makes the clean runs concurrently, because runs mostly wait. Then tries the mutants in worker threads, one for each
- * core.
- */
+/** Runs the suites against all correct servers at once, because runs mostly wait. Then tries the mutants in worker threads, one for each core. */
 export async function runMutants(selection: MutantSelection): Promise<MutantTrial[]> {
-  const runs = await Promise.all(mutatedServers.map((source) => cleanRunWith(source.name, variantsOf(source))));
+  const runs = await Promise.all(cleanServers.map((source) => cleanRunWith(source.name, variantsOf(source))));
   const of = Math.max(1, availableParallelism());
   const shares = Array.from({ length: of }, (_, share) => inWorker({ ...selection, runs, share, of }));
   return (await Promise.all(shares)).flat();
@@ -60,18 +57,15 @@ async function inWorker(share: MutantsShare): Promise<MutantTrial[]> {
   }
 }
 
-/**
- * One in this many illegal mutants is judged by all checks that read the changed evidence. This shows which other
- * clauses turn red.
- */
-const oneWhole = 20;
+/** One in this many illegal mutants is judged by all checks that read the changed evidence, to count side effects: red clauses that do not cover the change. */
+const fullyJudgedInterval = 20;
 
 /** Tries one share of the mutants of clean runs. */
 export function tryMutants({ runs, sample, seed, share, of }: MutantsShare): MutantTrial[] {
   let left = sample;
   return runs.flatMap((run, at) => {
-    // Each run gets an equal part of the sample that is left. Smaller runs may need less, so the last run, the largest,
-    // gets the rest.
+    // Each run gets an equal part of the rest of the sample. A small run may need less, so the last and largest run
+    // gets what is left.
     const max = left === null ? null : Math.ceil(left / (runs.length - at));
     const selection = selectMutants(run, { sample: max, seed });
     if (left !== null) left -= selection.length;
@@ -80,8 +74,8 @@ export function tryMutants({ runs, sample, seed, share, of }: MutantsShare): Mut
     return [
       ...own
         .filter(({ kind }) => kind === "illegal")
-        .map((each, place) => tryMutant(bench, each, place % oneWhole === 0)),
-      ...tryLegal(
+        .map((each, place) => tryMutant(bench, each, place % fullyJudgedInterval === 0)),
+      ...tryLegalMutants(
         bench,
         own.filter(({ kind }) => kind === "legal"),
       ),
@@ -90,39 +84,33 @@ export function tryMutants({ runs, sample, seed, share, of }: MutantsShare): Mut
 }
 
 function selectMutants(run: CleanRun, { sample, seed }: MutantSelection): readonly Mutant[] {
-  const source = mutatedServers.find(({ name }) => name === run.source);
+  const source = cleanServers.find(({ name }) => name === run.source);
   const all = mutantsOf(run).filter((mutant) => source === undefined || source.isNew(mutant));
   return sample === null ? all : drawSample(all, sample, seed);
 }
 
-/** A correct server of which a clean run is made. */
-export interface Source {
+/** A correct server that clean runs test: the reference server with some variants. */
+export interface CleanServer {
   readonly name: string;
   /** Variants of the reference server to apply. */
   readonly variants: readonly string[];
-  /**
-   * Whether to try a mutant. For servers with variants, only mutants that differ from those of the plain reference
-   * server.
-   */
+  /** Whether to try a mutant of this server. With variants, only mutants that differ from those of the plain reference server. */
   readonly isNew: (mutant: Mutant) => boolean;
 }
 
-/**
- * Whether a mutant changes an error's body, its fields, or `X-RateLimit-Limit`. Only these differ in the variants of
- * `form B`.
- */
-const ofErrors = ({ place, subject }: Mutant): boolean =>
+/** Whether a mutant changes an error's body or `X-RateLimit-Limit`, which alone differ in the server "form B". */
+const changesError = ({ place, subject }: Mutant): boolean =>
   / (4\d\d|500)/.test(place) && /^(error|status|the body|X-RateLimit-Limit)/.test(subject);
 
-const ofEnvelopes = ({ place, subject }: Mutant): boolean =>
+const changesEnvelope = ({ place, subject }: Mutant): boolean =>
   /^(list|usage|keyUsage|batch|other paths) 20\d/.test(place) && !/^(X-|Content-Type|headers)/.test(subject);
 
-/** Correct servers of which clean runs are made. The one with the largest run comes last. */
-export const mutatedServers: readonly Source[] = [
+/** The correct servers that clean runs test. The one with the most evidence comes last. */
+export const cleanServers: readonly CleanServer[] = [
   {
     name: "form B",
     variants: ["form-b", "headers-of-minute", "code-rate-limited", "index-from-1"],
-    isNew: ofErrors,
+    isNew: changesError,
   },
   {
     name: "envelopes",
@@ -133,12 +121,12 @@ export const mutatedServers: readonly Source[] = [
       "metrics-in-envelope",
       "handle-envelope",
     ],
-    isNew: ofEnvelopes,
+    isNew: changesEnvelope,
   },
   { name: "reference", variants: [], isNew: () => true },
 ];
 
-export const variantsOf = ({ variants }: Source): Patch[] =>
+export const variantsOf = ({ variants }: CleanServer): Patch[] =>
   variants.map((name) => {
     const found = allVariants.find((each) => each.name === name);
     if (found === undefined) throw new Error(`there is no variant ${name}`);
@@ -179,5 +167,5 @@ function responseMutants(site: MutationSite): Mutant[] {
 const messageMutants = (message: MutableMessage): Mutant[] => [
   ...fieldMutants(message),
   ...unknownFieldMutants(message),
-  ...writtenMutants(message),
+  ...jsonStyleMutants(message),
 ];

@@ -1,4 +1,4 @@
-import type { MutantStatus, MutantTrial } from "./judging.ts";
+import type { MutantStatus, MutantTrial } from "./judge-mutants.ts";
 import { staleRows, type SurvivalReason, survivalReason } from "./survivors.ts";
 
 /** Mutants with the same result, operator, place and subject. */
@@ -27,10 +27,7 @@ export interface MutantSummary {
   readonly unexplained: number;
   /** Rows of survivors.ts that excuse no mutant. Only meaningful if all mutants were tried. */
   readonly needless: readonly string[];
-  /**
-   * Side effects of the illegal mutants that all checks judged: how many turned red a clause that does not cover the
-   * change.
-   */
+  /** The illegal mutants that all checks judged: their number, and how many of them turned red a clause that does not cover the change. */
   readonly sideEffects: {
     readonly judged: number;
     readonly alsoRed: number;
@@ -38,11 +35,11 @@ export interface MutantSummary {
   };
 }
 
-const asItShouldBe: readonly MutantStatus[] = ["killed", "unchanged"];
+const expectedStatuses: readonly MutantStatus[] = ["killed", "unchanged"];
 
 export function summariseMutants(trials: readonly MutantTrial[]): MutantSummary {
   const count = (fate: MutantStatus): number => trials.filter((each) => each.status === fate).length;
-  const odd = trials.filter(({ status }) => !asItShouldBe.includes(status));
+  const odd = trials.filter(({ status }) => !expectedStatuses.includes(status));
   const groups = [...Map.groupBy(odd, keyOf).values()].flatMap(groupOf);
   return {
     wrong: trials.filter(({ mutant }) => mutant.kind === "illegal").length,

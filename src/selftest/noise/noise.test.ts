@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { hasPython, runsOf, testSeed } from "../../base/testing/test-scope.ts";
 import { startFormBServer } from "../../run/testing/form-b-server.ts";
-import { alarmsIn, type Noise, noises, startLegal } from "./noisy-run.ts";
+import { falseAlarmsUnder, type Noise, noises, startLegalServer } from "./noisy-run.ts";
 
 const rows = Array.from({ length: runsOf({ quick: 1, full: 25 }) }, (_, at) => {
   return { seed: testSeed * 1000 + at, noise: noises[at % noises.length] as Noise };
@@ -15,7 +15,7 @@ describe.concurrent("sound servers, through noise", () => {
     "of legal variants raise no false alarm, seed $seed, in $noise.name",
     options,
     async ({ noise, seed }) => {
-      expect(await alarmsIn(noise, await startLegal(seed), seed)).toEqual([]);
+      expect(await falseAlarmsUnder(noise, await startLegalServer(seed), seed)).toEqual([]);
     },
   );
 
@@ -24,7 +24,7 @@ describe.concurrent("sound servers, through noise", () => {
     options,
     async ({ noise, seed }) => {
       const { target, close } = await startFormBServer(null);
-      expect(await alarmsIn(noise, { target, notes: [], close }, seed)).toEqual([]);
+      expect(await falseAlarmsUnder(noise, { target, notes: [], close }, seed)).toEqual([]);
     },
   );
 });

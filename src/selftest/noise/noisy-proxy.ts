@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
 /** Disturbances of a simulated network between two machines. */
-export interface Network {
+export interface NetworkNoise {
   /**
    * Maximum delay of a chunk of data, in milliseconds. Most chunks wait much less. The chunks of a connection keep
    * their order.
@@ -10,7 +10,7 @@ export interface Network {
   readonly jitterMs: number;
   /** Probability, from 0 to 1, that the connection is reset at a chunk. */
   readonly resets: number;
-  /** How much every `Date` header is put back, in seconds. Servers and proxies with a slow clock send such a `Date`. */
+  /** By how many seconds every `Date` header is set back, as if the server's clock were slow. */
   readonly dateLagSeconds: number;
 }
 
@@ -28,7 +28,7 @@ export interface NoisyProxy {
  * @param to the port to forward to
  * @param numbers random numbers in [0, 1) that decide about each chunk
  */
-export async function startNoisyProxy(to: number, network: Network, numbers: () => number): Promise<NoisyProxy> {
+export async function startNoisyProxy(to: number, network: NetworkNoise, numbers: () => number): Promise<NoisyProxy> {
   const sockets = new Set<Socket>();
   let resets = 0;
   const server = createServer({ noDelay: true }, (inward) => {
@@ -42,8 +42,8 @@ export async function startNoisyProxy(to: number, network: Network, numbers: () 
       sockets.add(socket);
       socket.on("close", () => void sockets.delete(socket));
     }
-    carry(inward, outward, { ...network, dateLagSeconds: 0 }, numbers, cut);
-    carry(outward, inward, network, numbers, cut);
+    forwardLate(inward, outward, { ...network, dateLagSeconds: 0 }, numbers, cut);
+    forwardLate(outward, inward, network, numbers, cut);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -61,36 +61,33 @@ export async function startNoisyProxy(to: number, network: Network, numbers: () 
 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
-/**
- * Exponent of the random delays. It makes half of all chunks wait less than a hundredth of the maximum delay, and one
- * in ten more than half of it.
- */
-const steepness = 6.6;
+/** Exponent of the random delays. It makes half of all chunks wait less than 1 % of the maximum delay, and one in ten more than 50 %. */
+const delayExponent = 6.6;
 
-/** Forwards data from one socket to another with delays. Then forwards the end of the data. */
-function carry(
+/** Forwards each chunk of data from one socket to another after a random delay, and in the end the end of the data. */
+function forwardLate(
   from: Socket,
   to: Socket,
-  { jitterMs, resets, dateLagSeconds }: Network,
+  { jitterMs, resets, dateLagSeconds }: NetworkNoise,
   numbers: () => number,
   cut: () => void,
 ): void {
   let last = Promise.resolve();
   const later = (then: () => void): void => {
-    const passed = new Promise<void>((resolve) => void setTimeout(resolve, numbers() ** steepness * jitterMs));
+    const passed = new Promise<void>((resolve) => void setTimeout(resolve, numbers() ** delayExponent * jitterMs));
     last = Promise.all([last, passed]).then(then);
   };
   from.on("data", (piece) => {
     if (numbers() < resets) return cut();
-    later(() => void (to.destroyed || to.write(setBack(piece, dateLagSeconds))));
+    later(() => void (to.destroyed || to.write(putDateBack(piece, dateLagSeconds))));
   });
   from.on("end", () => later(() => void to.end()));
   from.on("error", () => to.destroy());
   from.on("close", () => later(() => void to.end()));
 }
 
-/** Puts back the `Date` header in a chunk of a response. The length of the chunk stays the same. */
-function setBack(piece: Buffer, seconds: number): Buffer {
+/** Sets back the `Date` header in a chunk of a response, without changing the chunk's length. */
+function putDateBack(piece: Buffer, seconds: number): Buffer {
   if (seconds === 0) return piece;
   const text = piece.toString("latin1").replace(/(\r\ndate: )([^\r\n]+ GMT)/gi, (_, name: string, date: string) => {
     return name + new Date(Date.parse(date) - seconds * 1000).toUTCString();

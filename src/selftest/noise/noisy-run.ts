@@ -9,36 +9,33 @@ import { suites } from "../../suites/all.ts";
 import type { Target } from "../../target/target.ts";
 import { drawVariants } from "../seeds.ts";
 import { withSmallTiers } from "../trial.ts";
-import { type Network, startNoisyProxy } from "./noisy-proxy.ts";
+import { type NetworkNoise, startNoisyProxy } from "./noisy-proxy.ts";
 
 /** Disturbances of a run. Times are in milliseconds. */
-export interface Noise extends Network {
+export interface Noise extends NetworkNoise {
   readonly name: string;
-  /**
-   * Maximum time for which the event loop of this process is blocked, ten times a second. A reference server in the
-   * same process is blocked as well.
-   */
-  readonly loopMs: number;
+  /** For how many milliseconds the event loop of this process is blocked at most, ten times a second. A reference server in the same process is blocked as well. */
+  readonly maxLoopBlockMs: number;
   /** Milliseconds in each 100 ms during which a thread on each core computes, to keep the processor busy. */
-  readonly hogMs: number;
+  readonly busyMs: number;
 }
 
-const calm = { jitterMs: 0, resets: 0, dateLagSeconds: 0, loopMs: 0, hogMs: 0 } as const;
+const noNoise = { jitterMs: 0, resets: 0, dateLagSeconds: 0, maxLoopBlockMs: 0, busyMs: 0 } as const;
 
-/** Each disturbance alone, those that cost least time first. The last row has all of them together. */
+/** Each disturbance alone, the quickest first. The last row has all of them together. */
 export const noises: readonly Noise[] = [
-  { ...calm, name: "connections that are reset", jitterMs: 10, resets: 0.01 },
-  { ...calm, name: "a `Date` that lags", dateLagSeconds: 5 },
-  { ...calm, name: "a network that jitters", jitterMs: 300 },
-  { ...calm, name: "event loops that stand still", loopMs: 250 },
-  { ...calm, name: "a busy machine", loopMs: 50, hogMs: 80 },
-  { name: "all of it", jitterMs: 60, resets: 0.01, dateLagSeconds: 5, loopMs: 50, hogMs: 50 },
+  { ...noNoise, name: "connections that are reset", jitterMs: 10, resets: 0.01 },
+  { ...noNoise, name: "a `Date` that lags", dateLagSeconds: 5 },
+  { ...noNoise, name: "a network that jitters", jitterMs: 300 },
+  { ...noNoise, name: "event loops that stand still", maxLoopBlockMs: 250 },
+  { ...noNoise, name: "a busy machine", maxLoopBlockMs: 50, busyMs: 80 },
+  { name: "all of it", jitterMs: 60, resets: 0.01, dateLagSeconds: 5, maxLoopBlockMs: 50, busyMs: 50 },
 ];
 
 /** A correct server as a target. */
-export interface Server {
+export interface CorrectServer {
   readonly target: Target;
-  /** Advisory clauses that the server breaks although it is legal. They are no false alarm. */
+  /** Advisory clauses on which the server causes notes. A note is no false alarm. */
   readonly notes: readonly string[];
   readonly close: () => void | Promise<void>;
 }
@@ -47,7 +44,7 @@ export interface Server {
  * Starts the reference server with legal variants drawn by a seed. Leaves out tiers whose hourly limit takes thousands
  * of requests to exhaust.
  */
-export async function startLegal(seed: number): Promise<Server> {
+export async function startLegalServer(seed: number): Promise<CorrectServer> {
   const patches = drawVariants(seed);
   const { target, close } = await startEmbedded(patches);
   const small = withSmallTiers(target);
@@ -56,27 +53,27 @@ export async function startLegal(seed: number): Promise<Server> {
 }
 
 /** Picks half of the suites by the seed, because the noise makes each request slow. */
-function someSuites(seed: number): typeof suites {
+function drawSuites(seed: number): typeof suites {
   const numbers = seededNumbers(seed);
-  return suites.filter(() => numbers() < partOfSuites);
+  return suites.filter(() => numbers() < suitesShare);
 }
 
-const partOfSuites = 0.5;
+const suitesShare = 0.5;
 
 /** Runs the suites against a correct server under the noise. Returns the false alarms. */
-export async function alarmsIn(noise: Noise, server: Server, seed: number): Promise<string[]> {
+export async function falseAlarmsUnder(noise: Noise, server: CorrectServer, seed: number): Promise<string[]> {
   const numbers = seededNumbers(seed);
   const at = new URL(server.target.baseUrl);
   const proxy = await startNoisyProxy(Number(at.port), noise, numbers);
   const noiseSources: CpuNoise[] = [
-    ...(noise.loopMs > 0 ? [delayLoop(noise.loopMs, 100, numbers)] : []),
-    ...(noise.hogMs > 0 ? [hogCores(noise.hogMs, 100)] : []),
+    ...(noise.maxLoopBlockMs > 0 ? [blockEventLoop(noise.maxLoopBlockMs, 100, numbers)] : []),
+    ...(noise.busyMs > 0 ? [keepCoresBusy(noise.busyMs, 100)] : []),
   ];
   at.port = String(proxy.port);
   try {
     const result = await runSuites({
       target: { ...server.target, baseUrl: at.href.replace(/\/$/, "") },
-      suites: someSuites(seed),
+      suites: drawSuites(seed),
       maxRequests: Number.POSITIVE_INFINITY,
       maxWaitMs: 2000,
       signal: new AbortController().signal,
@@ -105,7 +102,7 @@ const hog = `
 `;
 
 /** Starts one thread for each core that computes for `workMs` out of each `everyMs`. */
-export function hogCores(workMs: number, everyMs: number): CpuNoise {
+export function keepCoresBusy(workMs: number, everyMs: number): CpuNoise {
   const hogs = Array.from({ length: availableParallelism() }, () => {
     return new Worker(hog, { eval: true, workerData: { workMs, everyMs } });
   });
@@ -113,7 +110,7 @@ export function hogCores(workMs: number, everyMs: number): CpuNoise {
 }
 
 /** Blocks the event loop of this thread for up to `maxMs` at a time, once every `everyMs`. */
-export function delayLoop(maxMs: number, everyMs: number, numbers: () => number): CpuNoise {
+export function blockEventLoop(maxMs: number, everyMs: number, numbers: () => number): CpuNoise {
   const timer = setInterval(() => {
     const until = performance.now() + numbers() * maxMs;
     while (performance.now() < until);

@@ -10,12 +10,12 @@ export interface ReceivedEvent {
 
 /** The decisions of a webhook receiver. A fault or a variant replaces some of them. */
 export interface ReceiverBehaviour {
-  /** Returns the key of the HMAC. */
+  /** Returns the HMAC key for a secret. */
   readonly keyOf: (secret: string) => Buffer;
   /** Returns the bytes or text that the receiver computes the signature of. `raw` is the body as it arrived. */
-  readonly signed: (raw: Buffer) => Buffer | string;
-  /** Whether a signature is accepted. */
-  readonly matches: (expected: string, given: string) => boolean;
+  readonly signedContent: (raw: Buffer) => Buffer | string;
+  /** Whether the receiver accepts the given signature, when its own is `expected`. */
+  readonly acceptsSignature: (expected: string, given: string) => boolean;
   readonly mismatchStatus: number;
   /** Status for a delivery without a signature; `null` accepts it. */
   readonly unsignedStatus: number | null;
@@ -27,11 +27,11 @@ export interface ReceiverBehaviour {
   readonly maxBytes: number;
 }
 
-/** A receiver as the document describes it. */
-export const rightBehaviour: ReceiverBehaviour = {
+/** The decisions of a receiver as the document describes it. */
+export const standardReceiver: ReceiverBehaviour = {
   keyOf: (secret) => Buffer.from(secret, "utf8"),
-  signed: (raw) => raw,
-  matches: (expected, given) => expected === given,
+  signedContent: (raw) => raw,
+  acceptsSignature: (expected, given) => expected === given,
   mismatchStatus: 401,
   unsignedStatus: 401,
   statusOf: () => 204,
@@ -47,6 +47,6 @@ export const isVerified = (
   given: string,
 ): boolean =>
   secrets.some((secret) => {
-    const hmac = createHmac("sha256", behaviour.keyOf(secret)).update(behaviour.signed(raw));
-    return behaviour.matches(hmac.digest("hex"), given);
+    const hmac = createHmac("sha256", behaviour.keyOf(secret)).update(behaviour.signedContent(raw));
+    return behaviour.acceptsSignature(hmac.digest("hex"), given);
   });

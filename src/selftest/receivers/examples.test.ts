@@ -10,8 +10,8 @@ import { afterAll, describe, expect, it } from "vitest";
 
 import { sampleOf } from "../../base/testing/test-scope.ts";
 import type { RunResult } from "../../run/run-result.ts";
-import { goSpoilers, pythonSpoilers, type Spoiler, typescriptSpoilers } from "./testing/example-spoilers.ts";
-import { clausesWith, judgeReceiverAt } from "./testing/judge.ts";
+import { goMistakes, pythonMistakes, type SourceMistake, typescriptMistakes } from "./testing/example-mistakes.ts";
+import { clausesWith, judgeReceiverAt } from "./testing/judge-receiver.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "receivers-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -23,7 +23,7 @@ interface Language {
   readonly name: string;
   readonly file: string;
   readonly isInstalled: boolean;
-  readonly spoilers: readonly Spoiler[];
+  readonly spoilers: readonly SourceMistake[];
   readonly commandOf: (source: string) => readonly [string, ...string[]];
 }
 
@@ -34,21 +34,21 @@ const languages: readonly Language[] = [
     name: "Python",
     file: "receiver.py",
     isInstalled: isInstalled("python3", "--version"),
-    spoilers: pythonSpoilers,
+    spoilers: pythonMistakes,
     commandOf: (source) => ["python3", source],
   },
   {
     name: "TypeScript",
     file: "receiver.ts",
     isInstalled: true,
-    spoilers: typescriptSpoilers,
+    spoilers: typescriptMistakes,
     commandOf: (source) => [process.execPath, source],
   },
   {
     name: "Go",
     file: "receiver.go",
     isInstalled: isInstalled("go", "version"),
-    spoilers: goSpoilers,
+    spoilers: goMistakes,
     commandOf: (source) => {
       const program = source.replace(/[.]go$/, "");
       const built = spawnSync("go", ["build", "-o", program, source], { encoding: "utf8" });

@@ -2,7 +2,7 @@ import type { ClauseId } from "../../spec/clauses.ts";
 import { executionEvents } from "../../spec/events.ts";
 import type { ReceiverBehaviour, ReceivedEvent } from "./behaviour.ts";
 
-/** A receiver that differs from the right one. */
+/** A receiver of which some decisions differ from the standard receiver. */
 export interface ReceiverPatch {
   readonly name: string;
   readonly summary: string;
@@ -23,21 +23,21 @@ const knownNames = ["id", "type", "created", "data", "agent_id", "deployment_id"
 const isOlder = (event: ReceivedEvent, earlier: readonly ReceivedEvent[]): boolean =>
   earlier.some(({ created }) => Date.parse(created) > Date.parse(event.created));
 
-/** Receivers that break a clause each, as people write them. */
+/** Receivers with the mistakes that people make. Each breaks one clause. */
 export const receiverFaults: readonly ReceiverPatch[] = [
-  fault("refuses-everything", "RCV-1", "Every delivery answers 401.", { matches: () => false }),
+  fault("refuses-everything", "RCV-1", "Every delivery answers 401.", { acceptsSignature: () => false }),
   fault("key-as-hexadecimal", "RCV-1", "The secret is decoded as hexadecimal.", {
     keyOf: (secret) => Buffer.from(secret, "hex"),
   }),
   fault("redirects", "RCV-1", "A verified delivery is redirected.", { statusOf: () => 302 }),
   fault("signs-printed-json", "RCV-2", "The signature is checked over JSON that was parsed and printed again.", {
-    signed: (raw) => JSON.stringify(JSON.parse(raw.toString("utf8"))),
+    signedContent: (raw) => JSON.stringify(JSON.parse(raw.toString("utf8"))),
   }),
   fault("signs-latin1", "RCV-2", "The signature is checked over the body decoded as Latin-1.", {
-    signed: (raw) => raw.toString("latin1"),
+    signedContent: (raw) => raw.toString("latin1"),
   }),
   fault("signs-trimmed-body", "RCV-2", "White space around the body is removed before the signature is checked.", {
-    signed: (raw) => raw.toString("utf8").trim(),
+    signedContent: (raw) => raw.toString("utf8").trim(),
   }),
   fault("requires-deployment", "RCV-3", "An event without `deployment_id` answers 400.", {
     statusOf: ({ names }) => (names.includes("deployment_id") ? 204 : 400),
@@ -52,13 +52,13 @@ export const receiverFaults: readonly ReceiverPatch[] = [
     statusOf: ({ type }) => (type === executionEvents[3] ? 500 : 204),
   }),
   fault("compares-beginning", "RCV-6", "A signature is compared up to its own length.", {
-    matches: (expected, given) => given !== "" && expected.startsWith(given),
+    acceptsSignature: (expected, given) => given !== "" && expected.startsWith(given),
   }),
   fault("compares-half", "RCV-6", "Only the first half of the signature is compared.", {
-    matches: (expected, given) => given.length === 64 && expected.slice(0, 32) === given.slice(0, 32),
+    acceptsSignature: (expected, given) => given.length === 64 && expected.slice(0, 32) === given.slice(0, 32),
   }),
   fault("checks-form-only", "RCV-6", "Any 64 hexadecimal digits are accepted as a signature.", {
-    matches: (_, given) => /^[0-9a-f]{64}$/i.test(given),
+    acceptsSignature: (_, given) => /^[0-9a-f]{64}$/i.test(given),
   }),
   fault("mismatch-403", "RCV-6", "A wrong signature answers 403.", { mismatchStatus: 403 }),
   fault("mismatch-200", "RCV-6", "A wrong signature answers 200, and the event is dropped.", { mismatchStatus: 200 }),
@@ -90,7 +90,7 @@ export const receiverVariants: readonly ReceiverPatch[] = [
   variant("answers-202", "A delivery answers 202.", { statusOf: () => 202 }),
   variant("answers-299", "A delivery answers 299.", { statusOf: () => 299 }),
   variant("any-case", "A signature may be upper-case.", {
-    matches: (expected, given) => expected === given.toLowerCase(),
+    acceptsSignature: (expected, given) => expected === given.toLowerCase(),
   }),
   variant("unknown-types-refused", "An unknown event type answers 400.", {
     statusOf: ({ type }) => (type.includes("unknown") ? 400 : 204),

@@ -6,8 +6,8 @@ import type { RunResult } from "../../run/run-result.ts";
 import { suitesOfParty } from "../../suites/all.ts";
 import type { ReceiverBehaviour } from "./behaviour.ts";
 import { receiverFaults, receiverVariants } from "./faults.ts";
-import { clausesWith, judgeReceiverAt, quickSuites } from "./testing/judge.ts";
-import { serveReceiver } from "./testing/serve.ts";
+import { clausesWith, judgeReceiverAt, quickSuites } from "./testing/judge-receiver.ts";
+import { serveReceiver } from "./testing/serve-receiver.ts";
 
 const secret = "s3cret-of-the-webhook";
 
@@ -35,7 +35,7 @@ describe.concurrent("a receiver", () => {
   });
 
   it("passes nothing if it refuses everything", async () => {
-    const result = await judged({ matches: () => false });
+    const result = await judged({ acceptsSignature: () => false });
     expect(clausesWith(result, "holds", "follows", "observed")).toEqual([]);
   });
 

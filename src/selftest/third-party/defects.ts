@@ -1,13 +1,10 @@
 import type { ClauseId } from "../../spec/clauses.ts";
 
-/**
- * Whether a run finds a defect, if the target has an agent for every role. `found`: at least one of these clauses turns
- * red. `missed`: why no clause does.
- */
-export type Found = { readonly found: readonly ClauseId[] } | { readonly missed: string };
+/** Whether a run with an agent for every role finds a defect. `found`: at least one of these clauses turns red. `missed`: why no clause does. */
+export type DefectDetection = { readonly found: readonly ClauseId[] } | { readonly missed: string };
 
 /** The defects of the third-party server in Go, by the names of the switches that turn them on. */
-export const goDefects: Readonly<Record<string, Found>> = {
+export const goDefects: Readonly<Record<string, DefectDetection>> = {
   "hdr-none-stream-400": { found: ["HDR-2"] },
   "hdr-none-401-expired": { found: ["HDR-3"] },
   "hdr-no-remaining-alert-created": { found: ["HDR-1"] },

@@ -5,7 +5,7 @@ import { type ClauseId, clauseOf } from "../../spec/clauses.ts";
 import { runSuites } from "../../run/run.ts";
 import { suites } from "../../suites/all.ts";
 import { goDefects } from "./defects.ts";
-import { goVendor, startVendor, type Switch, switchesOf } from "./testing/vendor.ts";
+import { goVendor, startVendor, type ServerSwitch, switchesOf } from "./testing/vendor.ts";
 
 /** Time limit of a run. A run takes some seconds, because the server's agents and deliveries take real time. */
 const runTimeoutMs = 300_000;
@@ -16,14 +16,16 @@ const ofAll = <T>(each: readonly T[]): readonly T[] => (triesEach ? each : []);
  * Distributes the switches over several runs. Neighbouring switches are similar and would hide each other, so they are
  * in different runs.
  */
-const dealt = (switches: readonly Switch[], hands: number) =>
+const dealt = (switches: readonly ServerSwitch[], hands: number) =>
   Array.from({ length: hands }, (_, hand) => {
     const those = switches.filter((each) => switches.indexOf(each) % hands === hand);
     return { named: those.map(({ name }) => name).join(", "), those };
   });
 
 /** Runs all suites against the server with these defects and oddities. */
-async function findings(switches: readonly Switch[]): Promise<{ red: string[]; unjudged: unknown[]; clauses: number }> {
+async function findings(
+  switches: readonly ServerSwitch[],
+): Promise<{ red: string[]; unjudged: unknown[]; clauses: number }> {
   const { target, close } = await startVendor(goVendor, switches);
   try {
     const result = await runSuites({ target, suites, maxRequests: 100_000, signal: new AbortController().signal });

@@ -3,10 +3,8 @@ import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
 import { tierNames } from "../../spec/tiers.ts";
 import type { RequestTraits } from "./message.ts";
 
-/**
- * Values by dimension, at most one for each dimension. A dimension is a property of requests (src/spec/dimensions.ts).
- */
-export type Values = Readonly<Partial<Record<Dimension, string>>>;
+/** Values of a request, at most one for each dimension, such as `{ endpoint: "health", key: "wrong" }`. */
+export type DimensionValues = Readonly<Partial<Record<Dimension, string>>>;
 
 /**
  * The dimensions that conditions use. The method is not among them, because the document does not say how a server
@@ -22,23 +20,20 @@ export const valuesOf = (name: Dimension): readonly string[] =>
   dimensions[name].values.filter((value) => value !== "none");
 
 /** Whether a request has all these values. */
-export const hasValues = ({ values: own }: RequestTraits, values: Values): boolean =>
+export const hasValues = ({ values: own }: RequestTraits, values: DimensionValues): boolean =>
   Object.entries(values).every(([name, value]) => own[name as Dimension].includes(value));
 
 /** Whether a single request can have all these values. */
-export const isPossible = (values: Values): boolean => isAllowed(values) && hasPossibleAge(values);
+export const isPossible = (values: DimensionValues): boolean => isAllowed(values) && hasPossibleAge(values);
 
-/**
- * Whether an age (how often a key was used before) is possible with the other values. A rejected key has no age. An age
- * forms pairs only with the dimensions in `pairedOnly`.
- */
-const hasPossibleAge = ({ age, ...others }: Values): boolean =>
+/** Whether an age is possible with the other values. The age says how often the request's key was used before. A rejected key has none. */
+const hasPossibleAge = ({ age, ...others }: DimensionValues): boolean =>
   age === undefined ||
   (!isRefusedKey(others) &&
     Object.keys(others).every((name) => name === "method" || pairedOnly.age?.some((each) => each === name) === true));
 
 /** Whether the table `exclusions` allows a request with all these values. */
-const isAllowed = (values: Values): boolean =>
+const isAllowed = (values: DimensionValues): boolean =>
   exclusions.every(({ when, only }) => {
     const has = ([name, allowed]: [string, readonly string[]]): boolean =>
       allowed.includes(values[name as Dimension] ?? "");
@@ -65,14 +60,14 @@ const keysWithoutSuccess: readonly string[] = ["other scheme", "in Basic credent
 export const isTierKey = (key: string | undefined): boolean => tierNames.some((tier) => tier === key);
 
 /** Whether no request with these values has an unrestricted key of a tier. */
-export const hasNoTierKey = ({ key, state }: Values): boolean =>
+export const hasNoTierKey = ({ key, state }: DimensionValues): boolean =>
   (key !== undefined && !isTierKey(key)) || state === "tokens spent";
 
 /** Whether a limit of the key is used up in every request with these values. */
-export const isUsedUp = ({ state }: Values): boolean => state !== undefined && state !== "fresh";
+export const isUsedUp = ({ state }: DimensionValues): boolean => state !== undefined && state !== "fresh";
 
 /** Whether every request with these values lacks a permission, to which the reference server answers 403. */
-export const isForbidden = ({ key, endpoint, agent }: Values): boolean =>
+export const isForbidden = ({ key, endpoint, agent }: DimensionValues): boolean =>
   key === "other address" ||
   (key === "read-only" && isPost(endpoint)) ||
   (key === "one agent" && agent !== undefined && agent !== "answering");
@@ -80,19 +75,22 @@ export const isForbidden = ({ key, endpoint, agent }: Values): boolean =>
 const isPost = (endpoint: string | undefined): boolean =>
   Object.entries(publishedEndpoints).some(([name, { method }]) => name === endpoint && method === "POST");
 
-export const isRefusedKey = ({ key }: Values): boolean => dimensions.key.refused.some((each) => each === key);
+export const isRefusedKey = ({ key }: DimensionValues): boolean => dimensions.key.refused.some((each) => each === key);
 
 /** The response that the document prescribes for a request. `open`: it prescribes none, or allows several. */
-export type Outcome = "success" | "401" | "no success" | "404" | "400" | "429" | "5xx" | "open";
+export type PrescribedResponse = "success" | "401" | "no success" | "404" | "400" | "429" | "5xx" | "open";
 
 const failingInvokes: readonly string[] = ["failing", "timingOut", "unhealthy", "failingInStream", "overloaded"];
-const creating: readonly EndpointName[] = ["webhooks", "alerts", "batch"];
+const creatingEndpoints: readonly EndpointName[] = ["webhooks", "alerts", "batch"];
 
 /**
  * Returns the response that the document prescribes for a request with these values. If a dimension has no value,
  * assumes the value of a plain valid request.
  */
-export function outcomeOf(endpoint: EndpointName, { key, agent, body, state, page }: Values): Outcome {
+export function prescribedResponse(
+  endpoint: EndpointName,
+  { key, agent, body, state, page }: DimensionValues,
+): PrescribedResponse {
   const isUnknown = agent === "unknown";
   if (keysWith401.some((each) => each === key)) return isUnknown ? "open" : "401";
   if (keysWithoutSuccess.includes(key ?? "")) return "no success";
@@ -103,7 +101,7 @@ export function outcomeOf(endpoint: EndpointName, { key, agent, body, state, pag
   if (key === "one agent" && agent !== "answering") return "no success";
   const isMalformed = body !== undefined && body !== "valid" && body !== "spelled otherwise";
   const isLimited = isUsedUp({ state: state ?? "fresh" }) && endpoint !== "health";
-  const refusals: Outcome[] = [
+  const refusals: PrescribedResponse[] = [
     ...(isLimited ? (["429"] as const) : []),
     ...(isUnknown ? (["404"] as const) : []),
     ...(isMalformed ? (["400"] as const) : []),
@@ -112,6 +110,6 @@ export function outcomeOf(endpoint: EndpointName, { key, agent, body, state, pag
   // The document prescribes no response to a query of another type, to a page past the end, or after the month's tokens
   // are used up.
   if (body === "query of another type" || page === "beyond" || state === "tokens spent") return "open";
-  if (isMalformed && creating.includes(endpoint)) return refusals.length > 1 ? "open" : "400";
+  if (isMalformed && creatingEndpoints.includes(endpoint)) return refusals.length > 1 ? "open" : "400";
   return refusals.length > 1 ? "open" : (refusals[0] ?? "success");
 }

@@ -1,5 +1,5 @@
 import type { WireEvent } from "./message.ts";
-import type { EventChange } from "./operations/operation.ts";
+import type { EventChange } from "./mutations/mutation.ts";
 
 const writeEvent = ({ name, data }: WireEvent): string => `event: ${name}\ndata: ${data}\n\n`;
 

@@ -12,7 +12,7 @@ import { SkipError } from "../../run/skip-reason.ts";
 export const probeHeader = "x-selftest-probe";
 
 /** The name of a probe. For a tier probe, the name and the tier. */
-export const instanceOf = (probe: string, tier: string | null): string =>
+export const probeInstance = (probe: string, tier: string | null): string =>
   tier === null ? probe : `${probe} | ${tier}`;
 
 /** Replaces every probe of the suites. A probe that occurs several times is replaced by the same object. */
@@ -50,7 +50,7 @@ export function markedSuites(suites: readonly Suite[]): Suite[] {
       ...probe,
       ...after,
       run: (context: TierProbeContext<Need>) =>
-        probe.run({ ...context, client: markedClient(context.client, instanceOf(probe.name, context.tested.tier)) }),
+        probe.run({ ...context, client: markedClient(context.client, probeInstance(probe.name, context.tested.tier)) }),
     };
   });
   return withProbes(suites, marked);
@@ -79,13 +79,13 @@ function markedClient(client: Client, mark: string): Client {
 }
 
 /** Makes tier probes skip the tiers that are not selected. */
-export function ofInstances(suites: readonly Suite[], isSelected: (instance: string) => boolean): Suite[] {
+export function selectInstances(suites: readonly Suite[], isSelected: (instance: string) => boolean): Suite[] {
   const selected = memoizeByObject((probe: Probe): Probe => {
     if (probe.per === "target") return probe;
     return {
       ...probe,
       run: (context: TierProbeContext<Need>) => {
-        if (isSelected(instanceOf(probe.name, context.tested.tier))) return probe.run(context);
+        if (isSelected(probeInstance(probe.name, context.tested.tier))) return probe.run(context);
         throw new SkipError("this tier is not selected");
       },
     };
@@ -94,4 +94,4 @@ export function ofInstances(suites: readonly Suite[], isSelected: (instance: str
 }
 
 /** The name of a probe, without the tier. */
-export const probeOf = (instance: string): string => instance.replace(/ \| [^|]*$/, "");
+export const probeNameOf = (instance: string): string => instance.replace(/ \| [^|]*$/, "");

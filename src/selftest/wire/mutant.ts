@@ -1,54 +1,62 @@
 import { seededNumbers } from "../../base/statistics/random.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
-import { classOf, type Condition, counts, describeCondition, peculiarities } from "./conditions.ts";
-import { conditionDimensions, isPossible, type Outcome, outcomeOf, type Values, valuesOf } from "./dimensions.ts";
-import { bodyOperations } from "./operations/bodies.ts";
-import { headerOperations } from "./operations/headers.ts";
-import { isIllegal, type Operation } from "./operations/operation.ts";
-import { requestOperations } from "./operations/requests.ts";
-import { statusOperations } from "./operations/statuses.ts";
-import { streamOperations } from "./operations/streams.ts";
+import { conditionClassOf, type Condition, numberRules, describeCondition, extraProperties } from "./conditions.ts";
+import {
+  conditionDimensions,
+  isPossible,
+  type PrescribedResponse,
+  prescribedResponse,
+  type DimensionValues,
+  valuesOf,
+} from "./dimensions.ts";
+import { bodyMutations } from "./mutations/bodies.ts";
+import { headerMutations } from "./mutations/headers.ts";
+import { isIllegal, type Mutation } from "./mutations/mutation.ts";
+import { requestMutations } from "./mutations/requests.ts";
+import { statusMutations } from "./mutations/statuses.ts";
+import { streamMutations } from "./mutations/streams.ts";
 
 /** A server that behaves differently whenever a request meets a condition. */
 export interface WireMutant {
-  /** Number within its seed, from 1. */
+  /** Number of the mutant, from 1. The seed and the number determine the mutant. */
   readonly number: number;
   readonly condition: Condition;
-  readonly operation: Operation;
+  readonly mutation: Mutation;
   readonly kind: "illegal" | "legal";
-  /** The kind of the condition, for tables. */
+  /** The kind of the condition, a row in the table of results. */
   readonly conditionClass: string;
-  /** Whether the condition is only about dimensions, and not about peculiarities or the number of the request. */
+  /** Whether the condition has neither an extra property nor a number rule. */
   readonly isDimensional: boolean;
 }
 
-/** All operations, which are the ways in which a mutant can change a response. */
-export const operations: readonly Operation[] = [
-  ...headerOperations,
-  ...bodyOperations,
-  ...statusOperations,
-  ...requestOperations,
-  ...streamOperations,
+/** All mutations: the ways in which a mutant can change a response. */
+export const mutations: readonly Mutation[] = [
+  ...headerMutations,
+  ...bodyMutations,
+  ...statusMutations,
+  ...requestMutations,
+  ...streamMutations,
 ];
 
-const illegalClasses = classesOf(operations.filter(isIllegal));
-// Legal operations by class. Operations that break only `should` or advisory clauses are neither legal nor illegal.
-const legalClasses = classesOf(operations.filter(({ breaks }) => breaks.length === 0));
+const illegalClasses = classesOf(mutations.filter(isIllegal));
+// Legal mutations by class. Mutations that break only `should` or advisory clauses are neither legal nor illegal, so no
+// mutant has them.
+const legalClasses = classesOf(mutations.filter(({ breaks }) => breaks.length === 0));
 
-function classesOf(all: readonly Operation[]): readonly (readonly Operation[])[] {
+function classesOf(all: readonly Mutation[]): readonly (readonly Mutation[])[] {
   return [...Map.groupBy(all, (each) => each.class).values()];
 }
 
 /** The share of mutants that are legal. */
 const legalShare = 0.25;
-/** The share of conditions about something other than dimensions, such as the length of the body. */
-const peculiarShare = 1 / 3;
+/** The share of conditions with an extra property or a number rule. */
+const extraPropertyShare = 1 / 3;
 
-/** The share of the conditions in `peculiarShare` that are about the number of the request. */
-const countShare = 0.3;
+/** The share of number rules among the conditions of `extraPropertyShare`. */
+const numberRuleShare = 0.3;
 
-/** For each outcome: values of a request that cause it. A plain request succeeds. */
-const causes: Readonly<Partial<Record<Outcome, Values>>> = {
+/** Values that make the document prescribe a certain response. A request without any values must succeed. */
+const causingValues: Readonly<Partial<Record<PrescribedResponse, DimensionValues>>> = {
   "401": { key: "wrong" },
   "404": { agent: "unknown" },
   "429": { state: "minute used up" },
@@ -56,85 +64,85 @@ const causes: Readonly<Partial<Record<Outcome, Values>>> = {
   "no success": { key: "other address" },
 };
 
-/**
- * Adds to the values of a condition those that the operation needs. Requests with all these values have the outcome
- * whose responses the operation changes.
- */
-function completeValues(values: Values, { outcome, requires }: Operation, endpoint: EndpointName): Values {
+/** Adds the values that the mutation needs to those of a condition. For requests with all these values, the document prescribes the response that the mutation changes. */
+function completeValues(
+  values: DimensionValues,
+  { prescribed, requires }: Mutation,
+  endpoint: EndpointName,
+): DimensionValues {
   const takesQuery = endpoint === "invoke" || endpoint === "stream";
   const cause =
-    outcome === "400" ? { body: takesQuery ? "without query" : "truncated" } : outcome === null ? {} : causes[outcome];
+    prescribed === "400"
+      ? { body: takesQuery ? "without query" : "truncated" }
+      : prescribed === null
+        ? {}
+        : causingValues[prescribed];
   return { ...cause, ...requires, ...values, endpoint };
 }
 
-/** The endpoints at which requests with these values have the outcome that the operation changes. */
-const possibleEndpoints = (values: Values, operation: Operation): EndpointName[] =>
-  operation.endpoints.filter((endpoint) => {
+/** The endpoints where the document prescribes the response that the mutation changes, for requests with these values. */
+const possibleEndpoints = (values: DimensionValues, mutation: Mutation): EndpointName[] =>
+  mutation.endpoints.filter((endpoint) => {
     if (values.endpoint !== undefined && values.endpoint !== endpoint) return false;
-    const whole = completeValues(values, operation, endpoint);
-    const { outcome, excludes } = operation;
+    const whole = completeValues(values, mutation, endpoint);
+    const { prescribed, excludes } = mutation;
     if (!isPossible({ method: "documented", ...whole })) return false;
     if (excludes(whole)) return false;
-    return outcome === null || outcomeOf(endpoint, whole) === outcome;
+    return prescribed === null || prescribedResponse(endpoint, whole) === prescribed;
   });
 
-const pick = <T>(items: readonly T[], numbers: () => number): T => {
+const drawOne = <T>(items: readonly T[], numbers: () => number): T => {
   const item = items[Math.floor(numbers() * items.length)];
   if (item === undefined) throw new Error("there is nothing to draw from");
   return item;
 };
 
-/**
- * Possible numbers of values in a condition, the endpoint included. A number that is listed more often is drawn more
- * often.
- */
-const sizes = [1, 1, 2, 2, 2, 2, 2, 3, 3, 3] as const;
+/** The numbers of values that a condition may have, the endpoint included. A number that is listed more often is drawn more often. */
+const conditionSizes = [1, 1, 2, 2, 2, 2, 2, 3, 3, 3] as const;
 
-/**
- * The values that an operation requires. These values include the endpoint if the operation applies to only one
- * endpoint.
- */
-function ownValues({ requires, endpoints: [endpoint, ...others] }: Operation): Values {
+/** The values that a mutation requires, with the endpoint if the mutation applies to only one. */
+function requiredValues({ requires, endpoints: [endpoint, ...others] }: Mutation): DimensionValues {
   return endpoint === undefined || others.length > 0 ? requires : { ...requires, endpoint };
 }
 
-/**
- * Draws values of different dimensions that one request can have. Repeats this until the operation can apply to such a
- * request.
- */
-function drawValues(operation: Operation, size: number, numbers: () => number): Values {
+/** Draws values that one request can have at once, and with which the mutation can apply. After 200 failures, returns only the values that the mutation requires. */
+function drawValues(mutation: Mutation, size: number, numbers: () => number): DimensionValues {
   for (let tries = 0; tries < 200; tries += 1) {
-    let values = ownValues(operation);
+    let values = requiredValues(mutation);
     const open = conditionDimensions.filter((name) => values[name] === undefined);
     for (let added = Object.keys(values).length; added < size && open.length > 0; added += 1) {
       // Half of all conditions name an endpoint, because real bugs often concern only one.
       const isEndpoint = numbers() < 0.5 && open[0] === "endpoint";
       const [name] = open.splice(isEndpoint ? 0 : Math.floor(numbers() * open.length), 1);
-      if (name !== undefined) values = { ...values, [name]: pick(valuesOf(name), numbers) };
+      if (name !== undefined) values = { ...values, [name]: drawOne(valuesOf(name), numbers) };
     }
-    if (possibleEndpoints(values, operation).length > 0) return values;
+    if (possibleEndpoints(values, mutation).length > 0) return values;
   }
-  return ownValues(operation);
+  return requiredValues(mutation);
 }
 
-function drawCondition(operation: Operation, numbers: () => number): Condition {
-  if (numbers() >= peculiarShare)
-    return { values: drawValues(operation, pick(sizes, numbers), numbers), peculiarity: null, count: null };
-  // Some durations are 0 in the first responses, which is the same in every unit. So mutants with a wrong unit must not
-  // change only one of the first requests.
-  // One request charged twice is no violation that can be proven, because another client may have used the key.
-  const needsRepetition = operation.class === "wrong unit" || operation.class === "charge twice";
-  const possibleCounts = needsRepetition ? counts.filter(({ isRepeated }) => isRepeated) : counts;
-  if (numbers() < countShare)
-    return { values: ownValues(operation), peculiarity: null, count: pick(possibleCounts, numbers) };
-  const values = drawValues(operation, pick([0, 1, 1], numbers), numbers);
-  const endpoints = possibleEndpoints(values, operation);
-  const possible = peculiarities.filter(
+function drawCondition(mutation: Mutation, numbers: () => number): Condition {
+  if (numbers() >= extraPropertyShare)
+    return {
+      values: drawValues(mutation, drawOne(conditionSizes, numbers), numbers),
+      extraProperty: null,
+      numberRule: null,
+    };
+  // A mutant with a wrong unit must change many responses, because the first durations may be 0, which is the same in
+  // every unit. A request that is charged twice proves nothing if it happens only once, because another client may have
+  // used the key.
+  const needsRepetition = mutation.class === "wrong unit" || mutation.class === "charge twice";
+  const possibleCounts = needsRepetition ? numberRules.filter(({ isRepeated }) => isRepeated) : numberRules;
+  if (numbers() < numberRuleShare)
+    return { values: requiredValues(mutation), extraProperty: null, numberRule: drawOne(possibleCounts, numbers) };
+  const values = drawValues(mutation, drawOne([0, 1, 1], numbers), numbers);
+  const endpoints = possibleEndpoints(values, mutation);
+  const possible = extraProperties.filter(
     ({ on, excludes }) =>
       (on === null || endpoints.some((name) => on.includes(name))) &&
-      endpoints.some((name) => !excludes(completeValues(values, operation, name))),
+      endpoints.some((name) => !excludes(completeValues(values, mutation, name))),
   );
-  return { values, peculiarity: pick(possible, numbers), count: null };
+  return { values, extraProperty: drawOne(possible, numbers), numberRule: null };
 }
 
 /** Draws a mutant. The same seed and number always give the same mutant. */
@@ -143,24 +151,24 @@ export function drawMutant(seed: number, number: number): WireMutant {
   // Similar seeds give similar first random numbers, so the first ones are skipped.
   for (let skipped = 0; skipped < 8; skipped += 1) numbers();
   const kind = numbers() < legalShare ? "legal" : "illegal";
-  const operation = pick(pick(kind === "legal" ? legalClasses : illegalClasses, numbers), numbers);
-  const condition = drawCondition(operation, numbers);
+  const mutation = drawOne(drawOne(kind === "legal" ? legalClasses : illegalClasses, numbers), numbers);
+  const condition = drawCondition(mutation, numbers);
   return {
     number,
     condition,
-    operation,
+    mutation,
     kind,
-    conditionClass: classOf(condition),
-    isDimensional: condition.peculiarity === null && condition.count === null,
+    conditionClass: conditionClassOf(condition),
+    isDimensional: condition.extraProperty === null && condition.numberRule === null,
   };
 }
 
-export const describeMutant = ({ condition, operation }: WireMutant): string =>
-  `${operation.description}: ${describeCondition(condition)}`;
+export const describeMutant = ({ condition, mutation }: WireMutant): string =>
+  `${mutation.description}: ${describeCondition(condition)}`;
 
 /** The endpoints at which a mutant can change a response. */
 export const endpointsOfMutant = ({
-  operation: { endpoints },
+  mutation: { endpoints },
   condition: { values },
 }: WireMutant): readonly EndpointName[] =>
   endpoints.filter((endpoint) => values.endpoint === undefined || values.endpoint === endpoint);

@@ -6,7 +6,7 @@ import { headerIn, type RequestTraits } from "./message.ts";
 import { markedSuites, probeHeader } from "./marked-suites.ts";
 import { startWireProxy } from "./proxy.ts";
 
-/** The requests of a complete run against a correct server, in the order of the responses. */
+/** The requests of a complete run against a correct server, in the order in which their responses began. */
 export interface Profile {
   readonly requests: readonly ProfiledRequest[];
   /** Number of requests of each probe, by the name that `instanceOf` gives it. */

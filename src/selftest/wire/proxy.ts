@@ -6,13 +6,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Target } from "../../target/target.ts";
 import { eventRewriter } from "./event-text.ts";
 import { headerIn, type RequestTraits, type WireHead, type WireHeader, type WireResponse } from "./message.ts";
-import type { Operation, Upstream } from "./operations/operation.ts";
+import type { Mutation, Upstream } from "./mutations/mutation.ts";
 import { type PendingRequest, type TraitReader, traitReader, type WireRequest } from "./request-traits.ts";
 
 /** The change that a proxy makes to some responses. */
 export interface ProxyChange {
   readonly matches: (traits: RequestTraits) => boolean;
-  readonly operation: Operation;
+  readonly mutation: Mutation;
 }
 
 /** Numbers that a proxy counts. */
@@ -31,7 +31,7 @@ export interface WireProxy {
 }
 
 /** Called for every request once its response head has arrived, before the response is changed. */
-export type Listener = (traits: RequestTraits, request: WireRequest) => void;
+export type ProxyListener = (traits: RequestTraits, request: WireRequest) => void;
 
 /** Headers that concern only one connection (RFC 9110, 7.6.1), so a proxy does not forward them. */
 const hopHeaders = new Set(["connection", "keep-alive", "transfer-encoding", "content-length"]);
@@ -42,9 +42,9 @@ interface ProxyContext {
   readonly agent: Agent;
   readonly reader: TraitReader;
   readonly change: ProxyChange | null;
-  readonly listener: Listener | null;
+  readonly listener: ProxyListener | null;
   readonly counts: ProxyCounts;
-  readonly goodKey: string;
+  readonly unrestrictedKey: string;
 }
 
 /**
@@ -55,7 +55,7 @@ interface ProxyContext {
 export async function startWireProxy(
   target: Target,
   change: ProxyChange | null,
-  listener: Listener | null = null,
+  listener: ProxyListener | null = null,
 ): Promise<WireProxy> {
   const upstream = new URL(target.baseUrl);
   const agent = new Agent({ keepAlive: true });
@@ -68,7 +68,7 @@ export async function startWireProxy(
     change,
     listener,
     counts,
-    goodKey: goodKeyOf(target),
+    unrestrictedKey: unrestrictedKeyOf(target),
   };
   const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     pass(context, request, response).catch(() => response.destroy());
@@ -91,7 +91,7 @@ export async function startWireProxy(
 }
 
 /** Returns an enterprise key, which a run hardly uses up; if there is none, any key. */
-function goodKeyOf({ keys }: Target): string {
+function unrestrictedKeyOf({ keys }: Target): string {
   const found = Object.values(keys).find(({ tier, expired }) => tier === "enterprise" && !expired);
   return (found ?? Object.values(keys)[0])?.key ?? "";
 }
@@ -117,14 +117,14 @@ async function answer(
   pending: PendingRequest,
   outgoing: ServerResponse,
 ): Promise<void> {
-  const source = await open(context, request, outgoing);
+  const source = await openUpstream(context, request, outgoing);
   const head = headOf(source);
   const traits = pending.answered(head);
   context.listener?.(traits, request);
   const { change, counts } = context;
   if (change === null || !change.matches(traits)) return relay(source, head, outgoing);
   counts.chosen += 1;
-  const { change: how } = change.operation;
+  const { change: how } = change.mutation;
   const upstream = upstreamOf(context, request);
   const count = (isChanged: boolean): void => void (counts.changed += isChanged ? 1 : 0);
   if (how.kind === "head") {
@@ -189,7 +189,7 @@ function begin(outgoing: ServerResponse, { status, headers }: WireHead, length: 
  * Sends a request to the server, and resolves once the response head has arrived. Aborts the request if the client
  * disconnects.
  */
-async function open(
+async function openUpstream(
   { port, agent }: Pick<ProxyContext, "port" | "agent">,
   { method, path, headers, body }: WireRequest,
   client: ServerResponse | null,
@@ -206,16 +206,16 @@ async function open(
 }
 
 function upstreamOf(context: ProxyContext, request: WireRequest): Upstream {
-  const { goodKey } = context;
+  const { unrestrictedKey } = context;
   const complete = async (other: WireRequest): Promise<WireResponse> => {
-    const source = await open(context, other, null);
+    const source = await openUpstream(context, other, null);
     return { ...headOf(source), body: await bodyOf(source) };
   };
   const basePath = new URL(context.target.baseUrl).pathname;
   return {
-    goodKey,
+    unrestrictedKey,
     path: request.path,
-    again: ({ key, path = request.path }) =>
+    resend: ({ key, path = request.path }) =>
       complete({
         ...request,
         path,

@@ -43,7 +43,7 @@ interface KeyUse {
 type DimensionValues = Readonly<Partial<Record<Dimension, string | readonly string[]>>>;
 
 /** The properties that are known before the response. */
-interface OwnTraits extends Omit<RequestTraits, "values" | "status" | "second" | "remaining"> {
+interface TraitsBeforeResponse extends Omit<RequestTraits, "values" | "status" | "second" | "remaining"> {
   readonly key: KeyFacts;
   readonly values: DimensionValues;
 }
@@ -72,7 +72,12 @@ export function traitReader(target: Target): TraitReader {
   };
 }
 
-function traitsOf(own: OwnTraits, head: WireHead, use: KeyUse | null, holdsAllSlots: boolean): RequestTraits {
+function traitsOf(
+  own: TraitsBeforeResponse,
+  head: WireHead,
+  use: KeyUse | null,
+  holdsAllSlots: boolean,
+): RequestTraits {
   const { key, values, ...traits } = own;
   const remaining = numberIn(head, headerNames.rateRemaining);
   const date = Date.parse(headerIn(head.headers, "Date") ?? "");
@@ -98,7 +103,7 @@ const minuteSeconds = 61;
 /**
  * Returns the state of the key. No limit applies to health, so there only the headers show that requests are used up.
  */
-function stateOf({ endpoint, key }: OwnTraits, head: WireHead, holdsAllSlots: boolean): string {
+function stateOf({ endpoint, key }: TraitsBeforeResponse, head: WireHead, holdsAllSlots: boolean): string {
   const remaining = numberIn(head, headerNames.rateRemaining);
   const resetAfter = numberIn(head, headerNames.rateResetAfter);
   const isRefused = head.status === 429;
@@ -123,7 +128,7 @@ function numberIn(head: WireHead, name: string): number | null {
   return text === null || !/^\d+$/.test(text) ? null : Number(text);
 }
 
-function ownTraits({ method, path, headers, body }: WireRequest, target: Target): OwnTraits {
+function ownTraits({ method, path, headers, body }: WireRequest, target: Target): TraitsBeforeResponse {
   const endpoint = endpointCalled(method, path, target.paths)?.endpoint ?? null;
   const [route = "", query = ""] = path.split("?");
   const agentId = /\/agents\/([^/]+)\//.exec(route)?.[1] ?? null;
@@ -193,12 +198,12 @@ function keyOf(headers: readonly WireHeader[], query: string, { keys, tiers }: T
   return { kind: kindOf(own), name: own.name, slots: limits?.concurrent ?? Number.POSITIVE_INFINITY };
 }
 
-/** An altered key has this many first characters in common with the original. */
-const keptLength = 12;
+/** A wrong key counts as an altered one if it shares at least this many first characters with a valid key. */
+const commonPrefixLength = 12;
 
 function alterationOf(text: string, keys: readonly TargetKey[]): string {
   if (keys.some(({ key }) => text.slice(2) === key.slice(2))) return "other prefix";
-  const start = text.slice(0, keptLength).toLowerCase();
+  const start = text.slice(0, commonPrefixLength).toLowerCase();
   return keys.some(({ key }) => key.toLowerCase().startsWith(start)) ? "altered" : "wrong";
 }
 

@@ -1,4 +1,4 @@
-import type { Fate, WireTrial } from "./trial.ts";
+import type { WireMutantStatus, WireTrial } from "./trial.ts";
 import { survivalReason } from "./survivors.ts";
 
 /** The mutants of one class, and how many of them had each result. */
@@ -11,15 +11,15 @@ export interface ClassRow {
 
 /** The results of all mutants. */
 export interface WireSummary {
-  readonly fates: Readonly<Record<Fate, number>>;
+  readonly countByStatus: Readonly<Record<WireMutantStatus, number>>;
   /** Illegal mutants, by the kind of their condition. */
   readonly byCondition: readonly ClassRow[];
-  /** Illegal mutants, by the kind of their operation. */
-  readonly byOperation: readonly ClassRow[];
+  /** Illegal mutants, by the kind of their mutation. */
+  readonly byMutation: readonly ClassRow[];
   /** The share of illegal mutants that were killed, in percent. `null` if there were none. */
   readonly killedPercent: number | null;
-  /** The same share, but only for conditions about properties that are not among the dimensions. */
-  readonly killedPercentOfPeculiar: number | null;
+  /** The same share, of the mutants whose condition has an extra property or a number rule. */
+  readonly killedPercentOfExtraProperties: number | null;
   /** Number of survivors that no row of survivors.ts excuses. */
   readonly unexplained: number;
 }
@@ -27,7 +27,7 @@ export interface WireSummary {
 export function summariseWire(trials: readonly WireTrial[]): WireSummary {
   const illegal = trials.filter(({ mutant }) => mutant.kind === "illegal");
   return {
-    fates: {
+    countByStatus: {
       killed: count(trials, "killed"),
       survived: count(trials, "survived"),
       "not visited": count(trials, "not visited"),
@@ -36,16 +36,18 @@ export function summariseWire(trials: readonly WireTrial[]): WireSummary {
       broken: count(trials, "broken"),
     },
     byCondition: rowsBy(illegal, ({ mutant }) => mutant.conditionClass),
-    byOperation: rowsBy(illegal, ({ mutant }) => mutant.operation.class),
+    byMutation: rowsBy(illegal, ({ mutant }) => mutant.mutation.class),
     killedPercent: percentKilled(illegal),
-    killedPercentOfPeculiar: percentKilled(illegal.filter(({ mutant }) => !mutant.isDimensional)),
+    killedPercentOfExtraProperties: percentKilled(illegal.filter(({ mutant }) => !mutant.isDimensional)),
     unexplained: illegal.filter((trial) => isSurvivor(trial) && survivalReason(trial) === null).length,
   };
 }
 
-export const isSurvivor = ({ fate }: Pick<WireTrial, "fate">): boolean => fate === "survived" || fate === "not visited";
+export const isSurvivor = ({ status }: Pick<WireTrial, "status">): boolean =>
+  status === "survived" || status === "not visited";
 
-const count = (trials: readonly WireTrial[], fate: Fate): number => trials.filter((each) => each.fate === fate).length;
+const count = (trials: readonly WireTrial[], status: WireMutantStatus): number =>
+  trials.filter((each) => each.status === status).length;
 
 function rowsBy(trials: readonly WireTrial[], nameOf: (trial: WireTrial) => string): ClassRow[] {
   return [...Map.groupBy(trials, nameOf)]

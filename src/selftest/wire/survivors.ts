@@ -4,7 +4,7 @@ import type { WireTrial } from "./trial.ts";
 
 /** A kind of illegal mutant that may survive. In its patterns, `*` stands for any text. */
 interface Survivor {
-  readonly operation: string;
+  readonly mutation: string;
   readonly condition: string;
   readonly reason: string;
 }
@@ -12,52 +12,52 @@ interface Survivor {
 /** Illegal mutants that may survive, and why. */
 const wireSurvivors: readonly Survivor[] = [
   {
-    operation: "*",
+    mutation: "*",
     condition: "*second 30 to 44 of the minute",
     reason: "The reference server's clock moves only when a run moves it, and few requests come in these seconds.",
   },
   {
-    operation: "*milliseconds for seconds*",
+    mutation: "*milliseconds for seconds*",
     condition: "*",
     reason:
       "An `uptime` is compared from report to report, because each replica has its own: one report in another unit shows nothing (HLT-8).",
   },
   {
-    operation: "charge *",
+    mutation: "charge *",
     condition: "*",
     reason:
       "A cost is red only if it repeats and nobody else can have used the key, and only where neighbours of the request tell its cost.",
   },
   {
-    operation: "remaining three too high",
+    mutation: "remaining three too high",
     condition: "*",
     reason:
       "The count is judged by its fall from one request to the next, which the next window or a concurrent request may hide.",
   },
   {
-    operation: "*",
+    mutation: "*",
     condition: "*age first*",
     reason: "A key has one first request, so each endpoint gets that of a few keys only.",
   },
   {
-    operation: "*",
+    mutation: "*",
     condition: "*age second*",
     reason: "A key has one second request, so each endpoint gets that of a few keys only.",
   },
   {
-    operation: "* (usage*",
+    mutation: "* (usage*",
     condition: "*",
     reason:
       "The limits are used up by thousands of readings of usage, of which only the status and the rate-limit headers are kept.",
   },
   {
-    operation: "*",
+    mutation: "*",
     condition: "*, *, *",
     reason:
       "A run reaches every pair of properties of a request, and most triples, but not all: each that runs an agent costs an execution.",
   },
   {
-    operation: "40* for 429 (*",
+    mutation: "40* for 429 (*",
     condition: "*",
     reason:
       "What creates something is asked for with a malformed body while a key is used up, and the order of refusals is not stated.",
@@ -67,13 +67,13 @@ const wireSurvivors: readonly Survivor[] = [
 /** Renders the survivors as a Markdown table for docs/trust.md. */
 export const wireSurvivorsTable = (): string =>
   [
-    "| operation | condition | why it may survive |",
+    "| mutation | condition | why it may survive |",
     "|---|---|---|",
-    ...wireSurvivors.map(({ operation, condition, reason }) => `| ${operation} | ${condition} | ${reason} |`),
+    ...wireSurvivors.map(({ mutation, condition, reason }) => `| ${mutation} | ${condition} | ${reason} |`),
   ].join("\n");
 
 /** Returns why a mutant may survive; `null` if no row excuses it. */
-export const survivalReason = ({ mutant: { operation, condition } }: Pick<WireTrial, "mutant">): string | null =>
+export const survivalReason = ({ mutant: { mutation, condition } }: Pick<WireTrial, "mutant">): string | null =>
   wireSurvivors.find(
-    (row) => globOf(row.operation)(operation.description) && globOf(row.condition)(describeCondition(condition)),
+    (row) => globOf(row.mutation)(mutation.description) && globOf(row.condition)(describeCondition(condition)),
   )?.reason ?? null;

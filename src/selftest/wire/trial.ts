@@ -4,14 +4,14 @@ import { runSuites } from "../../run/run.ts";
 import type { RunResult } from "../../run/run-result.ts";
 import { clauseOf } from "../../spec/clauses.ts";
 import { coreMessages } from "../trial.ts";
-import { matcherOf } from "./conditions.ts";
+import { conditionMatcher } from "./conditions.ts";
 import { endpointsOfMutant, type WireMutant } from "./mutant.ts";
 import type { Profile } from "./profile.ts";
 import { type ProxyChange, startWireProxy } from "./proxy.ts";
-import { legalPartFor, partsFor, type SuitesPart } from "./selection.ts";
+import { legalSelectionFor, selectionsFor, type CheckSelection } from "./selection.ts";
 
 /**
- * The result of a mutant. "Red" means that a clause is broken.
+ * The result of a mutant. A clause is red if one of its checks reports a breach.
  *
  * - `killed`: an illegal mutant turned a must clause red.
  * - `survived`: an illegal mutant turned no must clause red.
@@ -20,11 +20,11 @@ import { legalPartFor, partsFor, type SuitesPart } from "./selection.ts";
  * - `flagged`: a legal mutant turned a must or should clause red.
  * - `broken`: the run failed, or the clause is red without the mutant as well.
  */
-export type Fate = "killed" | "survived" | "not visited" | "passed" | "flagged" | "broken";
+export type WireMutantStatus = "killed" | "survived" | "not visited" | "passed" | "flagged" | "broken";
 
 export interface WireTrial {
   readonly mutant: WireMutant;
-  readonly fate: Fate;
+  readonly status: WireMutantStatus;
   /** Number of responses that were changed, in all runs of the trial. */
   readonly changed: number;
   /** Texts of the red checks, or the reason why the trial is broken. */
@@ -37,22 +37,22 @@ export interface WireTrial {
 /** The result of one run. */
 interface RunOutcome {
   readonly changed: number;
-  /** Broken checks of must clauses, with their texts. */
+  /** Texts of the failed checks of must clauses, by check. */
   readonly musts: ReadonlyMap<string, string>;
-  /** Broken checks of should clauses, with their texts. */
+  /** Texts of the failed checks of should clauses, by check. */
   readonly shoulds: ReadonlyMap<string, string>;
   readonly errors: readonly string[];
 }
 
-/** Tries mutants. Remembers the results of runs without a mutant, to compare with them. */
+/** Tries mutants. Keeps the results of runs without a mutant, because a clause that is red without it proves nothing. */
 export interface MutantTester {
   readonly tryMutant: (mutant: WireMutant) => Promise<WireTrial>;
 }
 
 export function mutantTester(profile: Profile): MutantTester {
   const baselines = new Map<string, Promise<RunOutcome>>();
-  const baselineOf = (part: SuitesPart): Promise<RunOutcome> => {
-    const known = baselines.get(part.name) ?? run(part, null);
+  const baselineOf = (part: CheckSelection): Promise<RunOutcome> => {
+    const known = baselines.get(part.name) ?? runSelection(part, null);
     baselines.set(part.name, known);
     return known;
   };
@@ -65,16 +65,16 @@ export function mutantTester(profile: Profile): MutantTester {
   };
 }
 
-type Tried = Omit<WireTrial, "mutant" | "ms">;
-type BaselineOf = (part: SuitesPart) => Promise<RunOutcome>;
+type TriedMutant = Omit<WireTrial, "mutant" | "ms">;
+type BaselineOf = (part: CheckSelection) => Promise<RunOutcome>;
 
 /** Runs a few probes first, then more, until a clause turns red. */
-async function tryIllegal(mutant: WireMutant, profile: Profile, baselineOf: BaselineOf): Promise<Tried> {
+async function tryIllegal(mutant: WireMutant, profile: Profile, baselineOf: BaselineOf): Promise<TriedMutant> {
   const instances = instancesMeeting(mutant, profile);
   let [changed, runs] = [0, 0];
-  const parts = instances === null ? [] : partsFor(instances, profile);
+  const parts = instances === null ? [] : selectionsFor(instances, profile);
   for (const part of parts) {
-    const outcome = await run(part, changeOf(mutant));
+    const outcome = await runSelection(part, changeOf(mutant));
     runs += 1;
     changed += outcome.changed;
     const red = outcome.errors.length > 0 ? [] : [...outcome.musts].filter(() => outcome.changed > 0);
@@ -83,35 +83,38 @@ async function tryIllegal(mutant: WireMutant, profile: Profile, baselineOf: Base
       const own = red.filter(([id]) => !before.musts.has(id));
       if (before.musts.size > 0 || before.errors.length > 0)
         return {
-          fate: "broken",
+          status: "broken",
           changed,
           runs,
           said: [`red without the change: ${[...before.musts.keys(), ...before.errors].join(", ")}`],
         };
-      return { fate: "killed", changed, runs, said: own.map(([, text]) => text) };
+      return { status: "killed", changed, runs, said: own.map(([, text]) => text) };
     }
     if (part === parts.at(-1) && outcome.errors.length > 0)
-      return { fate: "broken", changed, runs, said: outcome.errors };
+      return { status: "broken", changed, runs, said: outcome.errors };
   }
-  return { fate: changed === 0 ? "not visited" : "survived", changed, runs, said: [] };
+  return { status: changed === 0 ? "not visited" : "survived", changed, runs, said: [] };
 }
 
 /** Runs the selection for legal mutants once. */
-async function tryLegal(mutant: WireMutant, profile: Profile, baselineOf: BaselineOf): Promise<Tried> {
+async function tryLegal(mutant: WireMutant, profile: Profile, baselineOf: BaselineOf): Promise<TriedMutant> {
   const instances = instancesMeeting(mutant, profile);
-  if (instances === null) return { fate: "passed", changed: 0, runs: 0, said: [] };
-  const part = legalPartFor(instances, profile);
-  const outcome = await run(part, changeOf(mutant));
+  if (instances === null) return { status: "passed", changed: 0, runs: 0, said: [] };
+  const part = legalSelectionFor(instances, profile);
+  const outcome = await runSelection(part, changeOf(mutant));
   const said = [...outcome.musts.values(), ...outcome.shoulds.values(), ...outcome.errors];
-  if (said.length === 0) return { fate: "passed", changed: outcome.changed, runs: 1, said };
+  if (said.length === 0) return { status: "passed", changed: outcome.changed, runs: 1, said };
   const before = await baselineOf(part);
   const isRedBefore = before.musts.size + before.shoulds.size + before.errors.length > 0;
-  return { fate: isRedBefore ? "broken" : "flagged", changed: outcome.changed, runs: 1, said };
+  return { status: isRedBefore ? "broken" : "flagged", changed: outcome.changed, runs: 1, said };
 }
 
 const changeOf = (mutant: WireMutant): ProxyChange => ({
-  matches: matcherOf(mutant.condition, { endpoints: endpointsOfMutant(mutant), fits: mutant.operation.fits }),
-  operation: mutant.operation,
+  matches: conditionMatcher(mutant.condition, {
+    endpoints: endpointsOfMutant(mutant),
+    appliesTo: mutant.mutation.appliesTo,
+  }),
+  mutation: mutant.mutation,
 });
 
 /** Returns the probes whose requests meet the condition. `null` if no request does. */
@@ -123,7 +126,7 @@ function instancesMeeting(mutant: WireMutant, { requests }: Profile): readonly s
 }
 
 /** Runs some checks against a new reference server, through a proxy that makes the change. */
-async function run(part: SuitesPart, change: ProxyChange | null): Promise<RunOutcome> {
+async function runSelection(part: CheckSelection, change: ProxyChange | null): Promise<RunOutcome> {
   const embedded = await startEmbedded();
   const proxy = await startWireProxy(embedded.target, change);
   try {
@@ -144,8 +147,8 @@ async function run(part: SuitesPart, change: ProxyChange | null): Promise<RunOut
 
 function redOf(result: RunResult): Omit<RunOutcome, "changed"> {
   if (result.kind !== "judged")
-    // The run stopped because the server looks like another API or refuses every key. This counts as a broken must
-    // check.
+    // The run stopped early, because the server looks like another API or refuses every key. This counts as a failed
+    // must check.
     return { musts: new Map([["run", coreMessages.reason(result.sentence)]]), shoulds: new Map(), errors: [] };
   const red = result.judgements.flatMap(({ check, instance, finding }) =>
     finding.kind === "breach"

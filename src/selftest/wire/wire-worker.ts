@@ -12,8 +12,8 @@ const tester = mutantTester(profile);
 
 port.on("message", ({ number }: MutantRequest) => {
   tester.tryMutant(drawMutant(seed, number)).then(
-    ({ fate, changed, said, runs, ms }) =>
-      port.postMessage({ number, fate, changed, said, runs, ms } satisfies MutantResult),
+    ({ status, changed, said, runs, ms }) =>
+      port.postMessage({ number, status, changed, said, runs, ms } satisfies MutantResult),
     // An error here is no result of a mutant, so it ends the whole selftest.
     (error: unknown) => {
       throw error;

@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { isFull, testSeed } from "../../base/testing/test-scope.ts";
 import { describeCondition } from "./conditions.ts";
 import { isPossible } from "./dimensions.ts";
-import { describeMutant, drawMutant, operations, type WireMutant } from "./mutant.ts";
-import { isIllegal } from "./operations/operation.ts";
+import { describeMutant, drawMutant, mutations, type WireMutant } from "./mutant.ts";
+import { isIllegal } from "./mutations/mutation.ts";
 import { type Profile, takeProfile } from "./profile.ts";
 import { runWire } from "./run-wire.ts";
 import { type MutantTester, mutantTester } from "./trial.ts";
@@ -39,7 +39,7 @@ describe("mutants of behaviour that a seed draws", () => {
   });
 
   it("are illegal exactly if they break a clause that binds a server", () => {
-    for (const { kind, operation } of drawn) expect(kind === "illegal").toBe(isIllegal(operation));
+    for (const { kind, mutation } of drawn) expect(kind === "illegal").toBe(isIllegal(mutation));
   });
 
   it("choose requests that can exist", () => {
@@ -49,9 +49,9 @@ describe("mutants of behaviour that a seed draws", () => {
       });
   });
 
-  it("are of every class of operation", () => {
-    const classes = new Set(drawn.map(({ operation }) => operation.class));
-    expect(operations.map((each) => each.class).filter((name) => !classes.has(name))).toEqual([]);
+  it("are of every class of mutation", () => {
+    const classes = new Set(drawn.map(({ mutation }) => mutation.class));
+    expect(mutations.map((each) => each.class).filter((name) => !classes.has(name))).toEqual([]);
   });
 });
 
@@ -63,13 +63,13 @@ describe("a mutant of behaviour", () => {
     tester = mutantTester(profile);
   }, 300_000);
 
-  const mutantOf = (operation: string, condition: Partial<WireMutant["condition"]>): WireMutant => {
-    const found = operations.find(({ description }) => description === operation);
-    if (found === undefined) throw new Error(`there is no operation ${operation}`);
+  const mutantOf = (mutation: string, condition: Partial<WireMutant["condition"]>): WireMutant => {
+    const found = mutations.find(({ description }) => description === mutation);
+    if (found === undefined) throw new Error(`there is no mutation ${mutation}`);
     return {
       number: 1,
-      condition: { values: {}, peculiarity: null, count: null, ...condition },
-      operation: found,
+      condition: { values: {}, extraProperty: null, numberRule: null, ...condition },
+      mutation: found,
       kind: isIllegal(found) ? "illegal" : "legal",
       conditionClass: "one value",
       isDimensional: true,
@@ -86,9 +86,9 @@ describe("a mutant of behaviour", () => {
     ["more items than the limit (list)", { values: { page: "second" } }],
   ] as const)(
     "is killed if a clause forbids it: %s",
-    async (operation, condition) => {
-      const { fate, changed, said } = await tester.tryMutant(mutantOf(operation, condition));
-      expect(fate).toBe("killed");
+    async (mutation, condition) => {
+      const { status, changed, said } = await tester.tryMutant(mutantOf(mutation, condition));
+      expect(status).toBe("killed");
       expect(changed).toBeGreaterThan(0);
       expect(said).not.toEqual([]);
     },
@@ -103,9 +103,9 @@ describe("a mutant of behaviour", () => {
     ["form B for form A", { values: { endpoint: "stream" } }],
   ] as const)(
     "passes if it is legal: %s",
-    async (operation, condition) => {
-      const { fate, changed, said } = await tester.tryMutant(mutantOf(operation, condition));
-      expect({ fate, said }).toEqual({ fate: "passed", said: [] });
+    async (mutation, condition) => {
+      const { status, changed, said } = await tester.tryMutant(mutantOf(mutation, condition));
+      expect({ status, said }).toEqual({ status: "passed", said: [] });
       expect(changed).toBeGreaterThan(0);
     },
     300_000,
@@ -119,14 +119,14 @@ describe("a mutant of behaviour", () => {
       excludes: () => false,
       matches: () => false,
     };
-    const trial = await tester.tryMutant(mutantOf("period: left out (usage 200)", { peculiarity: never }));
-    expect(trial).toMatchObject({ fate: "not visited", changed: 0 });
+    const trial = await tester.tryMutant(mutantOf("period: left out (usage 200)", { extraProperty: never }));
+    expect(trial).toMatchObject({ status: "not visited", changed: 0 });
   }, 300_000);
 });
 
 it("never turns a clause red if it is legal, and is tried without an error", async () => {
   const trials = await runWire({ seed: testSeed, numbers: numbers(isFull ? 200 : 10) });
   expect(trials.map(({ mutant: { number } }) => number)).toEqual(numbers(trials.length));
-  const wrong = trials.filter(({ fate }) => fate === "flagged" || fate === "broken");
+  const wrong = trials.filter(({ status }) => status === "flagged" || status === "broken");
   expect(wrong.map(({ mutant, said }) => [describeMutant(mutant), ...said])).toEqual([]);
 }, 600_000);

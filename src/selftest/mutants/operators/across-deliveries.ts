@@ -3,16 +3,16 @@ import { type Delivery, deliveryJson } from "../../../evidence/delivery.ts";
 import { deliveryPolicy } from "../../../spec/events.ts";
 import { withDeliveryText } from "../messages.ts";
 import type { CleanRun } from "../clean-run.ts";
-import { changedAt } from "../edits.ts";
+import { replaceAt } from "../edits.ts";
 import { replacingDeliveries, type Mutant, mutantOf } from "../mutant.ts";
 import { failingHook } from "./deliveries.ts";
 
 const typeOf = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), "type");
 
 const withId = (delivery: Delivery, id: unknown): Delivery =>
-  withDeliveryText(delivery, JSON.stringify(changedAt(deliveryJson(delivery), ["id"], id)));
+  withDeliveryText(delivery, JSON.stringify(replaceAt(deliveryJson(delivery), ["id"], id)));
 
-/** Gives a delivery the request of another delivery, and the signature of that request. */
+/** Gives a delivery the request of another delivery, and the matching `computedSignature`. */
 const withRequestOf = (delivery: Delivery, { request, computedSignature }: Delivery): Delivery => ({
   ...delivery,
   request,
@@ -68,7 +68,7 @@ function attemptIdMutants({ deliveries }: CleanRun): Mutant[] {
     });
 }
 
-/** Returns mutants that send an event to a webhook that did not subscribe to it. */
+/** Returns mutants in which a webhook gets an event to which it has not subscribed. */
 function strayMutants({ deliveries }: CleanRun): Mutant[] {
   const stray = deliveries.find((each) => typeOf(each) === "agent.invoked");
   const narrow = deliveries.find(({ hook }) => hook === "webhook-completed");
@@ -81,7 +81,7 @@ function strayMutants({ deliveries }: CleanRun): Mutant[] {
   ];
 }
 
-/** Mutants that change several deliveries. Each delivery stays correct by itself. */
+/** Returns mutants in which several deliveries contradict each other, although each is correct by itself. */
 export const acrossDeliveries = (run: CleanRun): Mutant[] => [
   ...deliveryPairMutants(run),
   ...attemptIdMutants(run),

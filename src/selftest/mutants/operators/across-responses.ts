@@ -6,10 +6,10 @@ import { headerNames } from "../../../spec/headers.ts";
 import type { CleanRun } from "../clean-run.ts";
 import {
   type AnsweredExchange,
-  changedAt,
+  replaceAt,
   headerOf,
-  type Steps,
-  stepsOf,
+  type JsonPath,
+  jsonPathsOf,
   valueAt,
   withHeader,
   withJson,
@@ -17,19 +17,16 @@ import {
 import { replacingExchanges, type Mutant, mutantOf } from "../mutant.ts";
 import { type MutationSite, mutationSites } from "../mutation-sites.ts";
 
-/**
- * Changes one field in several responses. Gets the values of the field in all of them, and returns the new ones. Each
- * response stays correct by itself. Returns `null` if the change does not apply.
- */
-type Change = (values: readonly unknown[]) => readonly unknown[] | null;
+/** Changes one field in several responses at once: takes the field's values in all of them, and returns the new ones; `null` if the change does not apply. */
+type ValuesChange = (values: readonly unknown[]) => readonly unknown[] | null;
 
-const allLikeTheFirst: Change = (values) => (new Set(values).size < 2 ? null : values.map(() => values[0]));
+const allLikeTheFirst: ValuesChange = (values) => (new Set(values).size < 2 ? null : values.map(() => values[0]));
 const allAre =
-  (value: unknown): Change =>
+  (value: unknown): ValuesChange =>
   (values) =>
     values.map(() => value);
 const firstIs =
-  (value: unknown): Change =>
+  (value: unknown): ValuesChange =>
   (values) =>
     values.length < 2 ? null : values.with(0, value);
 
@@ -38,7 +35,7 @@ type FieldRow = readonly [
   endpoint: EndpointName,
   path: string,
   expects: readonly ClauseId[],
-  change: Change,
+  change: ValuesChange,
 ];
 
 const fieldsAcross: readonly FieldRow[] = [
@@ -50,20 +47,20 @@ const fieldsAcross: readonly FieldRow[] = [
   ["one page for all that is asked", "list", "pagination.page", ["LST-4"], allAre(1)],
 ];
 
-/** A field in a response. */
-interface Found {
+/** A field that was found in a response. */
+interface FoundField {
   readonly exchange: AnsweredExchange;
   readonly body: unknown;
-  readonly steps: Steps;
+  readonly steps: JsonPath;
 }
 
 /** Finds a field in the successful responses of an endpoint to valid keys. */
-function findField(sites: readonly MutationSite[], endpoint: EndpointName, path: string): Found[] {
+function findField(sites: readonly MutationSite[], endpoint: EndpointName, path: string): FoundField[] {
   return sites
     .filter((each) => each.endpoint === endpoint && each.status === 200 && each.hasValidKey)
     .flatMap(({ exchange }) => {
       const body = bodyJson(exchange);
-      return stepsOf(body, path)
+      return jsonPathsOf(body, path)
         .slice(0, 1)
         .map((steps) => ({ exchange, body, steps }));
     });
@@ -78,13 +75,13 @@ function fieldMutant(sites: readonly MutationSite[], [operator, endpoint, path, 
   return [
     mutantOf(operator, where, expects, () =>
       replacingExchanges(
-        ...found.map(({ exchange, body, steps }, at) => withJson(exchange, changedAt(body, steps, values[at]))),
+        ...found.map(({ exchange, body, steps }, at) => withJson(exchange, replaceAt(body, steps, values[at]))),
       ),
     ),
   ];
 }
 
-/** Changes that give one header the same value in all responses to a valid key. */
+/** Changes that give one rate-limit header the same value in all responses to a valid key. */
 const headersAcross: readonly (readonly [string, header: string, expects: readonly ClauseId[], to: string])[] = [
   ["one count for all", headerNames.rateRemaining, ["HDR-12", "HDR-13", "HDR-17"], "7"],
   ["one wait for all", headerNames.rateResetAfter, ["HDR-14", "HDR-15"], "31"],
@@ -119,12 +116,12 @@ function repeatedPage(sites: readonly MutationSite[]): Mutant[] {
   if (!Array.isArray(agents)) return [];
   return [
     mutantOf("the first page again", { place: "several of list", subject: "data", id: second.id }, ["LST-7"], () =>
-      replacingExchanges(withJson(second, changedAt(bodyJson(second), ["data"], agents))),
+      replacingExchanges(withJson(second, replaceAt(bodyJson(second), ["data"], agents))),
     ),
   ];
 }
 
-/** Mutants that change several responses. Each response stays correct by itself. */
+/** Returns mutants in which several responses contradict each other, although each is correct by itself. */
 export function acrossResponses(run: CleanRun): Mutant[] {
   const sites = mutationSites(run);
   return [

@@ -3,8 +3,8 @@ import { bodyJson, bodyText, type Header } from "../../../evidence/exchange.ts";
 import { errorCodes } from "../../../spec/errors.ts";
 import {
   type JsonStyle,
-  answeredWith,
-  changedAt,
+  withResponse,
+  replaceAt,
   headerOf,
   plainJson,
   withHeader,
@@ -15,7 +15,7 @@ import type { MutableMessage } from "../messages.ts";
 import { replacingExchanges, type Mutant, mutantOf } from "../mutant.ts";
 import type { MutationSite } from "../mutation-sites.ts";
 
-/** Clauses about JSON bodies: that they are JSON, the envelope, and the two forms of an error. */
+/** The clauses that every JSON body must keep: that it is JSON, the envelope, and the two forms of an error. */
 const bodyClauses = ["SVC-1", "REQ-4", "REQ-7", "ERR-2", "ERR-3", "ERR-4"] as const;
 
 const illegalBodies: Readonly<Record<string, (text: string) => string>> = {
@@ -70,8 +70,8 @@ const styles: Readonly<Record<string, JsonStyle>> = {
   "JSON with white space": { ...plainJson, isSpaced: true },
 };
 
-/** Returns mutants in which the same JSON value is written in other styles. */
-export const writtenMutants = (message: MutableMessage): Mutant[] =>
+/** Returns legal mutants in which the same JSON value is written in other styles. */
+export const jsonStyleMutants = (message: MutableMessage): Mutant[] =>
   Object.entries(styles).map(([operator, style]) =>
     mutantOf(operator, { place: message.place, subject: "the body", id: message.id }, [], () =>
       message.with(message.value, style),
@@ -85,11 +85,11 @@ const otherHeaders: Readonly<Record<string, (headers: readonly Header[]) => read
   "unknown headers": (headers) => [["X-Conformance-More", "7"], ["Server", "other/1.0"], ...headers],
 };
 
-/** Returns mutants in which headers are written differently, in ways that HTTP allows. */
+/** Returns legal mutants in which names or order of headers differ, in ways that HTTP allows. */
 export const headerSpellingMutants = ({ exchange, name: place }: MutationSite): Mutant[] =>
   Object.entries(otherHeaders).map(([operator, change]) =>
     mutantOf(operator, { place, subject: "headers", id: exchange.id }, [], () =>
-      replacingExchanges(answeredWith(exchange, { headers: change(exchange.answer.headers) })),
+      replacingExchanges(withResponse(exchange, { headers: change(exchange.answer.headers) })),
     ),
   );
 
@@ -111,7 +111,7 @@ export function errorMutants({ exchange, endpoint, status, name: place }: Mutati
   const { id } = exchange;
   const withField = (operator: string, field: "code" | "message", text: string, expects: Mutant["expects"]): Mutant =>
     mutantOf(operator, { place, subject: `error.${field}`, id }, expects, () =>
-      replacingExchanges(withJson(exchange, changedAt(body, ["error", field], text))),
+      replacingExchanges(withJson(exchange, replaceAt(body, ["error", field], text))),
     );
   const reportsStatus = getPath(body, "error", "status") !== undefined;
   return [
@@ -119,12 +119,12 @@ export function errorMutants({ exchange, endpoint, status, name: place }: Mutati
     withField("an empty text", "code", "", ["ERR-5"]),
     withField("an empty text", "message", "", ["ERR-5"]),
     ...otherStatuses.map((other) => {
-      const otherBody = reportsStatus ? changedAt(body, ["error", "status"], other) : body;
+      const otherBody = reportsStatus ? replaceAt(body, ["error", "status"], other) : body;
       return mutantOf(
         "a status that is not the code's",
         { place, subject: "the status", id },
         ["ERR-1", "ERR-10", "INV-2", "SVC-2", "REQ-11", "AUTH-16", "ERR-18"],
-        () => replacingExchanges(answeredWith(withJson(exchange, otherBody), { status: other })),
+        () => replacingExchanges(withResponse(withJson(exchange, otherBody), { status: other })),
       );
     }),
   ];

@@ -2,15 +2,12 @@ import type { Delivery } from "../../../evidence/delivery.ts";
 import type { ClauseId } from "../../../spec/clauses.ts";
 import { deliveryPolicy } from "../../../spec/events.ts";
 import { headerNames } from "../../../spec/headers.ts";
-import { changedHeaders, headerOf } from "../edits.ts";
+import { changeHeader, headerOf } from "../edits.ts";
 import { replacingDeliveries, type Mutant, mutantOf, withoutDelivery } from "../mutant.ts";
-import { placeOf, withDeliveryText } from "../messages.ts";
+import { deliveryPlaceOf, withDeliveryText } from "../messages.ts";
 import type { CleanRun } from "../clean-run.ts";
 
-/**
- * Picks one delivery of each kind. The kind is the event type, whether the delivery is signed, and whether it is a
- * retry. Picks every attempt at the webhook whose receiver always fails.
- */
+/** Picks one delivery of each kind: event type, signed or not, first attempt or retry. Of the webhook whose receiver always fails, picks one delivery for each attempt. */
 export function deliveriesToMutate({ deliveries }: CleanRun): Delivery[] {
   const known = new Set<string>();
   return deliveries.filter((delivery) => {
@@ -18,7 +15,7 @@ export function deliveriesToMutate({ deliveries }: CleanRun): Delivery[] {
     const cell =
       delivery.hook === failingHook
         ? `${failingHook} ${delivery.attempt}`
-        : [placeOf(delivery), delivery.computedSignature === null, isLater].join(" ");
+        : [deliveryPlaceOf(delivery), delivery.computedSignature === null, isLater].join(" ");
     if (!delivery.hook.startsWith("webhook-") || known.has(cell)) return false;
     known.add(cell);
     return true;
@@ -28,7 +25,7 @@ export function deliveriesToMutate({ deliveries }: CleanRun): Delivery[] {
 /** Name of the webhook whose receiver fails every delivery. */
 export const failingHook = "webhook-failing";
 
-type Row = readonly [
+type DeliveryOperator = readonly [
   operator: string,
   subject: string,
   expects: readonly ClauseId[],
@@ -38,33 +35,38 @@ type Row = readonly [
 
 const signature = headerNames.deliverySignature;
 
-const signed =
+const changeSignature =
   (change: (value: string) => readonly string[]) =>
   (delivery: Delivery): Delivery | null =>
     headerOf(delivery.request.headers, signature) === null || delivery.computedSignature === null
       ? null
-      : withHeaders(delivery, changedHeaders(delivery.request.headers, signature, change));
+      : withHeaders(delivery, changeHeader(delivery.request.headers, signature, change));
 
 const withHeaders = (delivery: Delivery, headers: Delivery["request"]["headers"]): Delivery => ({
   ...delivery,
   request: { ...delivery.request, headers },
 });
 
-const reversed = (digits: string): string => digits.split("").toReversed().join("");
+const reverseText = (digits: string): string => digits.split("").toReversed().join("");
 
-const textOf = ({ request: { body } }: Delivery): string => (body.kind === "text" ? body.text : "");
+const bodyTextOf = ({ request: { body } }: Delivery): string => (body.kind === "text" ? body.text : "");
 
-const rows: readonly Row[] = [
-  ["a signature left out", signature, ["HOOK-21"], signed(() => [])],
-  ["a signature in capitals", signature, ["HOOK-21"], signed((value) => [value.toUpperCase()])],
-  ["a signature with its method", signature, ["HOOK-21"], signed((value) => [`sha256=${value}`])],
-  ["a signature in Base64", signature, ["HOOK-21"], signed((value) => [Buffer.from(value, "hex").toString("base64")])],
-  ["a signature of something else", signature, ["HOOK-21"], signed((value) => [reversed(value)])],
-  ["a signature cut off", signature, ["HOOK-21"], signed((value) => [value.slice(0, 40)])],
-  ["two signatures", signature, ["HOOK-21"], signed((value) => [value, reversed(value)])],
+const deliveryOperators: readonly DeliveryOperator[] = [
+  ["a signature left out", signature, ["HOOK-21"], changeSignature(() => [])],
+  ["a signature in capitals", signature, ["HOOK-21"], changeSignature((value) => [value.toUpperCase()])],
+  ["a signature with its method", signature, ["HOOK-21"], changeSignature((value) => [`sha256=${value}`])],
+  [
+    "a signature in Base64",
+    signature,
+    ["HOOK-21"],
+    changeSignature((value) => [Buffer.from(value, "hex").toString("base64")]),
+  ],
+  ["a signature of something else", signature, ["HOOK-21"], changeSignature((value) => [reverseText(value)])],
+  ["a signature cut off", signature, ["HOOK-21"], changeSignature((value) => [value.slice(0, 40)])],
+  ["two signatures", signature, ["HOOK-21"], changeSignature((value) => [value, reverseText(value)])],
   ["a body that is no JSON", "the body", ["HOOK-1"], (each) => withDeliveryText(each, "plain words")],
-  ["a body in a list", "the body", ["HOOK-1"], (each) => withDeliveryText(each, `[${textOf(each)}]`)],
-  ["a body cut off", "the body", ["HOOK-1"], (each) => withDeliveryText(each, textOf(each).slice(0, -3))],
+  ["a body in a list", "the body", ["HOOK-1"], (each) => withDeliveryText(each, `[${bodyTextOf(each)}]`)],
+  ["a body cut off", "the body", ["HOOK-1"], (each) => withDeliveryText(each, bodyTextOf(each).slice(0, -3))],
   ["another sender", "the address", ["HOOK-44"], (each) => ({ ...each, peer: "127.0.0.9" })],
   ["another published sender", "the address", [], (each) => ({ ...each, peer: "127.0.0.3" })],
   [
@@ -87,9 +89,9 @@ const rows: readonly Row[] = [
 
 /** Returns mutants of a delivery, with another signature, other headers or another body. */
 export function deliveryMutants(delivery: Delivery, { deliveries }: CleanRun): Mutant[] {
-  const place = placeOf(delivery);
+  const place = deliveryPlaceOf(delivery);
   const { id } = delivery;
-  const plain = rows.flatMap(([operator, subject, expects, change]): Mutant[] => {
+  const plain = deliveryOperators.flatMap(([operator, subject, expects, change]): Mutant[] => {
     const changed = change(delivery);
     return changed === null
       ? []
@@ -116,7 +118,7 @@ function attemptMutants(delivery: Delivery, deliveries: readonly Delivery[], pla
       }),
     );
   return [
-    // Only the last attempt can be so late: with any other attempt, the order of the attempts would change.
+    // Only the last attempt can be this late. A late earlier attempt would come after the next one.
     ...(isLast ? [delayed("an attempt late by half of its wait", waitedMs / 2)] : []),
     ...(waitedMs > 30_000 ? [delayed("an attempt early by half of its wait", -waitedMs / 2)] : []),
     mutantOf("an attempt left out", where, schedule, () => withoutDelivery(delivery)),

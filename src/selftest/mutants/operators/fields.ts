@@ -1,11 +1,11 @@
 import { getPath, isObject } from "../../../base/json.ts";
 import type { ClauseId } from "../../../spec/clauses.ts";
 import { type FieldRow, type FieldTableName, type FieldType, fieldTableOf } from "../../../spec/fields.ts";
-import { type Steps, changedAt, stepsOf, valueAt } from "../edits.ts";
+import { type JsonPath, replaceAt, jsonPathsOf, valueAt } from "../edits.ts";
 import type { MutableMessage } from "../messages.ts";
 import { type Mutant, mutantOf } from "../mutant.ts";
 
-/** For each type of field: values of other types, each with its description. */
+/** Values of a wrong type for each type of field, each with its description. */
 const otherTypes: Readonly<Record<FieldType, Readonly<Record<string, unknown>>>> = {
   string: { "a number": 7, true: true, "an object": { text: "seven" }, "a list": ["seven"] },
   integer: { "a string": "7", "a fraction": 7.5, true: true, "an object": { value: 7 } },
@@ -62,17 +62,14 @@ function changesOf(
   ];
 }
 
-/**
- * Minimum excess over the duration of the request, in seconds. If a value in milliseconds exceeds it by less, a check
- * cannot tell the two units apart.
- */
-const farSeconds = 5;
+/** How much longer than the request a duration in the wrong unit must seem, in seconds. A check cannot tell a smaller excess from a slow server. */
+const minExcessSeconds = 5;
 
 function unitChanges({ unit, path }: FieldRow, value: unknown, tookMs: number | null): Change[] {
   if (unit === null || typeof value !== "number") return [];
   const isDuration = unit === "seconds" && path.endsWith("execution_time");
   const inMs = isDuration && tookMs !== null ? Math.max(value * 1000, Math.round(tookMs)) : value * 1000;
-  const isFar = !isDuration || tookMs === null || inMs > tookMs / 1000 + farSeconds;
+  const isFar = !isDuration || tookMs === null || inMs > tookMs / 1000 + minExcessSeconds;
   return [
     { operator: "a negative quantity", to: -1 - value },
     ...(unit === "seconds" && isFar && inMs !== value ? [{ operator: "milliseconds for seconds", to: inMs }] : []),
@@ -84,23 +81,23 @@ function unitChanges({ unit, path }: FieldRow, value: unknown, tookMs: number | 
 export const fieldMutants = (message: MutableMessage): Mutant[] =>
   message.tables.flatMap(({ name, steps: root }) =>
     (fieldTableOf(name).fields ?? []).flatMap((row) => {
-      const found = stepsOf(valueAt(message.value, root), row.path);
-      // All values of a map or a list are alike, so only the first one is changed.
+      const found = jsonPathsOf(valueAt(message.value, root), row.path);
+      // All values of a map or a list have the same rules, so only the first one is changed.
       return found.slice(0, 1).flatMap((within) => mutantsAt(message, name, row, [...root, ...within]));
     }),
   );
 
-function mutantsAt(message: MutableMessage, table: FieldTableName, row: FieldRow, steps: Steps): Mutant[] {
+function mutantsAt(message: MutableMessage, table: FieldTableName, row: FieldRow, steps: JsonPath): Mutant[] {
   const value = valueAt(message.value, steps);
   if (value === null) return [];
   const name = `${table}.${row.path}`;
   const root = valueAt(message.value, steps.slice(0, steps.length - row.path.split(/\.|(?=\[)/).length));
   const requiredBy = requiringClause(table, row.path, root);
   const expects = [row.clause, ...(requiredBy === null ? [] : [requiredBy]), ...(relatedClauses[name] ?? [])];
-  return changesOf(row, value, row.isRequired || requiredBy !== null, maybeUnknown.has(name), message.tookMs).map(
+  return changesOf(row, value, row.isRequired || requiredBy !== null, nullableFields.has(name), message.tookMs).map(
     ({ operator, to, isLegal = false }) =>
       mutantOf(operator, { place: message.place, subject: row.path, id: message.id }, isLegal ? [] : expects, () =>
-        message.with(changedAt(message.value, steps, to)),
+        message.with(replaceAt(message.value, steps, to)),
       ),
   );
 }
@@ -118,7 +115,7 @@ export function unknownFieldMutants(message: MutableMessage): Mutant[] {
   const paths = message.tables.flatMap(({ name, steps }) =>
     (fieldTableOf(name).fields ?? [])
       .filter(({ type, path }) => type === "object" && !maps.has(path))
-      .flatMap(({ path }) => stepsOf(valueAt(message.value, steps), path).map((within) => [...steps, ...within])),
+      .flatMap(({ path }) => jsonPathsOf(valueAt(message.value, steps), path).map((within) => [...steps, ...within])),
   );
   return [[], ...paths].flatMap((steps) => {
     const holder = valueAt(message.value, steps);
@@ -126,7 +123,7 @@ export function unknownFieldMutants(message: MutableMessage): Mutant[] {
     const where = { place: message.place, subject: steps.join(".") || "the body", id: message.id };
     return [
       mutantOf("unknown fields", where, [], () =>
-        message.with(changedAt(message.value, steps, { ...unknownFields, ...holder, x_last: "more" })),
+        message.with(replaceAt(message.value, steps, { ...unknownFields, ...holder, x_last: "more" })),
       ),
     ];
   });
@@ -137,7 +134,7 @@ const unknownFields = { x_text: "more", x_null: null, x_object: { more: [1, "two
 const forms = ["ERR-3", "ERR-4"] as const;
 const limited = ["HDR-18", "ERR-16"] as const;
 
-/** Clauses that cover a field in addition to the clause of its row, by table and path. */
+/** The clauses that speak about a field besides the clause of its row, by table and path. */
 export const relatedClauses: Readonly<Record<string, readonly ClauseId[]>> = {
   "invoke.metadata.execution_time": ["INV-9"],
   "invoke.result": ["REQ-7"],
@@ -158,7 +155,7 @@ export const relatedClauses: Readonly<Record<string, readonly ClauseId[]>> = {
   "formBLimited.error.details.reset_at": ["ERR-8", ...limited],
 };
 
-/** A field that its table marks as optional, but that another clause requires in some cases. */
+/** A field that its table marks as optional, but that another clause requires in some objects. */
 interface ConditionalField {
   readonly table: FieldTableName;
   readonly path: string;
@@ -194,7 +191,7 @@ export const requiringClause = (table: FieldTableName, path: string, root: unkno
   conditionallyRequired.find((each) => each.table === table && each.path === path && each.where(root))?.clause ?? null;
 
 /** Required fields that may be `null` as long as the server has no value for them. */
-export const maybeUnknown: ReadonlySet<string> = new Set([
+export const nullableFields: ReadonlySet<string> = new Set([
   "webhookMetrics.average_response_time",
   "webhookMetrics.last_delivery",
 ]);

@@ -5,71 +5,76 @@ import { replacingExchanges, type Mutant, mutantOf } from "../mutant.ts";
 import type { MutationSite } from "../mutation-sites.ts";
 
 /** Clauses that require the four rate-limit headers, each for some of the responses. */
-const presence = ["HDR-1", "HDR-2", "HDR-3", "HDR-4", "HDR-5", "HDR-6", "HDR-7", "HDR-8"] as const;
+const presenceClauses = ["HDR-1", "HDR-2", "HDR-3", "HDR-4", "HDR-5", "HDR-6", "HDR-7", "HDR-8"] as const;
 
 const { rateLimit, rateRemaining, rateReset, rateResetAfter } = headerNames;
-const counts = [rateLimit, rateRemaining];
-const times = [rateReset, rateResetAfter];
+const countHeaders = [rateLimit, rateRemaining];
+const timeHeaders = [rateReset, rateResetAfter];
 
-/** Returns the new values of a header. An empty list removes it. Returns `null` if the change does not apply. */
-type Change = (value: string, site: MutationSite) => readonly string[] | null;
+/** Changes a header: returns its new values, or an empty list to remove it; `null` if the change does not apply. */
+type HeaderChange = (value: string, site: MutationSite) => readonly string[] | null;
 
-const toNumber =
-  (change: (value: number) => number | null): Change =>
+const changeNumber =
+  (change: (value: number) => number | null): HeaderChange =>
   (value) => {
     const changed = change(Number(value));
     return changed === null || String(changed) === value ? null : [String(changed)];
   };
 
-/** Copies the value of another header of the same response. */
-const toValueOf =
-  (other: string, change: (value: string) => string = (value) => value): Change =>
+/** Gives a header the value of another header of the same response. */
+const copyHeader =
+  (other: string, change: (value: string) => string = (value) => value): HeaderChange =>
   (_, { exchange }) => {
     const value = headerOf(exchange.answer.headers, other);
     return value === null ? null : [change(value)];
   };
 
-type Row = readonly [operator: string, headers: readonly string[], expects: readonly ClauseId[], change: Change];
+type HeaderOperator = readonly [
+  operator: string,
+  headers: readonly string[],
+  expects: readonly ClauseId[],
+  change: HeaderChange,
+];
 
-/** Changes of the format of a header. The document specifies the format for every response. */
-const formatChanges: readonly Row[] = [
-  ["a rate header left out", all, presence, () => []],
-  ["a rate header empty", all, ["HDR-9", ...presence], () => [""]],
+/** Changes of a header's format. They apply to every response, because the document specifies the format for all. */
+const formatChanges: readonly HeaderOperator[] = [
+  ["a rate header left out", all, presenceClauses, () => []],
+  ["a rate header empty", all, ["HDR-9", ...presenceClauses], () => [""]],
   ["a rate header in words", all, ["HDR-9"], () => ["many"]],
   ["a rate header with its unit", all, ["HDR-9"], (value) => [`${value} s`]],
   ["a rate header in hexadecimal", all, ["HDR-9"], (value) => [`0x${Number(value).toString(16)}`]],
   ["a rate header twice", all, ["HDR-9"], (value) => [value, String(Number(value) + 7)]],
   ["a rate header with two values", all, ["HDR-9"], (value) => [`${value}, ${Number(value) + 7}`]],
   ["a rate header negative", all, ["HDR-9"], (value) => [`-${Number(value) + 1}`]],
-  ["a count with a fraction", counts, ["HDR-9"], (value) => [`${value}.5`]],
-  ["a time with decimals", times, [], (value) => [`${value}.25`]],
+  ["a count with a fraction", countHeaders, ["HDR-9"], (value) => [`${value}.5`]],
+  ["a time with decimals", timeHeaders, [], (value) => [`${value}.25`]],
 ];
 
-/** Changes of the value of a header. The document specifies values only for responses to a valid key. */
-const valueChanges: readonly Row[] = [
-  ["a limit that is not published", [rateLimit], ["HDR-10", "HDR-11"], toNumber((value) => value + 17)],
+/** Changes of a header's value. They apply to responses to a valid key, for which alone the document specifies values. */
+const valueChanges: readonly HeaderOperator[] = [
+  ["a limit that is not published", [rateLimit], ["HDR-10", "HDR-11"], changeNumber((value) => value + 17)],
   ["a limit of 0", [rateLimit], ["HDR-10", "HDR-11"], () => ["0"]],
   [
     "more remaining than the limit",
     [rateRemaining],
     ["HDR-11"],
-    toValueOf(rateLimit, (limit) => String(Number(limit) + 1)),
+    copyHeader(rateLimit, (limit) => String(Number(limit) + 1)),
   ],
-  ["a reset in milliseconds", [rateReset], ["HDR-14"], toNumber((value) => value * 1000)],
+  ["a reset in milliseconds", [rateReset], ["HDR-14"], changeNumber((value) => value * 1000)],
   [
     "a reset in milliseconds from now",
     [rateResetAfter],
     ["HDR-14", "HDR-15", "HDR-16"],
-    toNumber((value) => (value < 4 ? null : value * 1000)),
+    changeNumber((value) => (value < 4 ? null : value * 1000)),
   ],
-  ["a reset of an hour before", [rateReset], ["HDR-14"], toNumber((value) => value - 3600)],
-  ["a reset in seconds from now", [rateReset], ["HDR-14"], toValueOf(rateResetAfter)],
-  ["a reset-after in Unix time", [rateResetAfter], ["HDR-14", "HDR-15", "HDR-16"], toValueOf(rateReset)],
+  ["a reset of an hour before", [rateReset], ["HDR-14"], changeNumber((value) => value - 3600)],
+  ["a reset in seconds from now", [rateReset], ["HDR-14"], copyHeader(rateResetAfter)],
+  ["a reset-after in Unix time", [rateResetAfter], ["HDR-14", "HDR-15", "HDR-16"], copyHeader(rateReset)],
   [
     "a reset-after that is a minute short or long",
     [rateResetAfter],
     ["HDR-14", "HDR-15", "HDR-16"],
-    toNumber((value) => (value >= 60 ? value - 60 : value + 60)),
+    changeNumber((value) => (value >= 60 ? value - 60 : value + 60)),
   ],
 ];
 
@@ -79,7 +84,7 @@ export function rateHeaderMutants(site: MutationSite): Mutant[] {
   return rows.flatMap((row) => row[1].flatMap((header) => headerMutants(site, row, header)));
 }
 
-function headerMutants(site: MutationSite, [operator, , expects, change]: Row, header: string): Mutant[] {
+function headerMutants(site: MutationSite, [operator, , expects, change]: HeaderOperator, header: string): Mutant[] {
   const { exchange, name: place } = site;
   const value = headerOf(exchange.answer.headers, header);
   const values = value === null ? null : change(value, site);

@@ -20,7 +20,7 @@ export interface Vendor {
 }
 
 /** A switch of the server. It turns on a defect, or behaviour that is odd but legal. */
-export interface Switch {
+export interface ServerSwitch {
   readonly kind: string;
   readonly name: string;
 }
@@ -58,7 +58,7 @@ export const goVendor: Vendor = {
 };
 
 /** Lists the switches of a server. */
-export function switchesOf(vendor: Vendor): Switch[] {
+export function switchesOf(vendor: Vendor): ServerSwitch[] {
   const [command, ...args] = vendor.build();
   const { stdout } = spawnSync(command, [...args, "--list"], { encoding: "utf8" });
   return stdout
@@ -71,7 +71,7 @@ export function switchesOf(vendor: Vendor): Switch[] {
 /** Starts the server on a free loopback port. Returns a target with every role and a test clock. */
 export async function startVendor(
   vendor: Vendor,
-  switches: readonly Switch[],
+  switches: readonly ServerSwitch[],
 ): Promise<{ readonly target: Target; readonly close: () => void }> {
   const [command, ...args] = vendor.build();
   const flags = [

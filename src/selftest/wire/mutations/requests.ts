@@ -5,32 +5,30 @@ import { rateLimitHeaders } from "../../../spec/headers.ts";
 import { hasNoTierKey, hasValues, isUsedUp, keysWith401 } from "../dimensions.ts";
 import { headerIn, type RequestTraits, type WireResponse } from "../message.ts";
 import { jsonOf, withJsonBody } from "./bodies.ts";
-import { isSuccess, type Operation, operation } from "./operation.ts";
+import { isSuccess, type Mutation, mutation } from "./mutation.ts";
 
-const limited = endpointNames.filter((name) => name !== "health");
+const limitedEndpoints = endpointNames.filter((name) => name !== "health");
 const hasTierKey = ({ hasTierKey: isOfTier }: RequestTraits): boolean => isOfTier;
 
-/** Answers requests with invalid keys as if they had a valid key. */
-const letPass: readonly Operation[] = [
+/** Mutations that answer a request with an invalid key as if its key were valid. */
+const invalidKeysAccepted: readonly Mutation[] = [
   ...keysWith401.map((key) =>
-    operation({
+    mutation({
       class: "let pass",
       description: `let a key pass that is ${key}`,
       endpoints: endpointNames,
-      outcome: "401",
+      prescribed: "401",
       requires: { key },
       breaks: key === "expired" ? ["AUTH-4"] : key === "outlived" ? ["KEY-3"] : ["AUTH-2", "AUTH-3", "AUTH-5"],
-      fits: ({ status }) => status === 401,
+      appliesTo: ({ status }) => status === 401,
       change: {
         kind: "instead",
-        of: async (_, traits, { again, goodKey }) => {
-          const passed = await again({ key: goodKey });
-          // 404: the webhook or operation belongs to another key, so the valid key cannot see it. A success is made up
-          // instead.
+        of: async (_, traits, { resend, unrestrictedKey }) => {
+          const passed = await resend({ key: unrestrictedKey });
+          // A 404 means that the valid key does not own the webhook or operation. The mutation then makes up a success.
           if (passed.status === 404 && traits.values.agent.length === 0)
             return { ...passed, status: 200, body: Buffer.from('{"data":[]}') };
-          // If the agent does not exist, a server may answer 404 before it checks the key, so this is no illegal
-          // response.
+          // A 404 for an unknown agent is legal even without a valid key, so it breaks no clause.
           return passed.status === 404 || passed.status === 401 ? null : passed;
         },
       },
@@ -45,39 +43,39 @@ const letPass: readonly Operation[] = [
       ["in Basic credentials", endpointNames, "AUTH-6"],
     ] as const
   ).map(([key, endpoints, clause]) =>
-    operation({
+    mutation({
       class: "let pass",
       description: `let a key pass that is ${key}`,
       endpoints,
-      outcome: "no success",
+      prescribed: "no success",
       requires: { key },
       breaks: [clause],
-      // With a valid key, these requests do not succeed either.
+      // These requests would not succeed with a valid key either.
       excludes: ({ agent, body }) => agent === "unknown" || dimensions.body.refused.some((each) => each === body),
-      fits: (traits) => !isSuccess(traits),
+      appliesTo: (traits) => !isSuccess(traits),
       change: {
         kind: "instead",
-        of: async (_, __, { again, goodKey }) => {
-          const passed = await again({ key: goodKey });
+        of: async (_, __, { resend, unrestrictedKey }) => {
+          const passed = await resend({ key: unrestrictedKey });
           return isSuccess(passed) ? passed : null;
         },
       },
     }),
   ),
   ...(["minute used up", "hour used up"] as const).map((state) =>
-    operation({
+    mutation({
       class: "let pass",
       description: `let a request pass with the ${state}`,
-      endpoints: limited,
-      outcome: "429",
+      endpoints: limitedEndpoints,
+      prescribed: "429",
       requires: { state },
       breaks: ["HDR-19", "LIM-1", "LIM-3"],
       excludes: hasNoTierKey,
-      fits: (traits) => hasTierKey(traits) && traits.status === 429 && traits.remaining === 0,
+      appliesTo: (traits) => hasTierKey(traits) && traits.status === 429 && traits.remaining === 0,
       change: {
         kind: "instead",
-        of: async (refusal, _, { again, goodKey }) => {
-          const passed = await again({ key: goodKey });
+        of: async (refusal, _, { resend, unrestrictedKey }) => {
+          const passed = await resend({ key: unrestrictedKey });
           return isSuccess(passed) ? withRateHeadersOf(passed, refusal) : null;
         },
       },
@@ -96,17 +94,17 @@ const withRateHeadersOf = (response: WireResponse, other: WireResponse): WireRes
   ],
 });
 
-const charge = (description: string, endpoints: readonly EndpointName[], breaks: Operation["breaks"]): Operation =>
-  operation({
+const charge = (description: string, endpoints: readonly EndpointName[], breaks: Mutation["breaks"]): Mutation =>
+  mutation({
     class: "charge twice",
     description,
     endpoints,
-    outcome: "success",
+    prescribed: "success",
     breaks,
-    // While a limit of the key is used up, the second request that the operation sends would be refused.
-    // A key has one first and one second request. If only one request is charged twice, another client may be the reason.
+    // Excludes used-up keys, which would refuse the mutation's second request. Excludes a key's first and second
+    // request: each exists once, and another client may explain a single double charge.
     excludes: (values) => isUsedUp(values) || values.age === "first" || values.age === "second" || hasNoTierKey(values),
-    fits: (traits) => hasTierKey(traits) && isSuccess(traits),
+    appliesTo: (traits) => hasTierKey(traits) && isSuccess(traits),
     change: {
       kind: "besides",
       of: async (_, { read }) => isSuccess(await read("/usage")),
@@ -121,29 +119,29 @@ function listPath(path: string, changes: Readonly<Record<string, string>>): stri
   return `${route}?${parameters.toString()}`;
 }
 
-const pages: readonly Operation[] = [
-  operation({
+const pages: readonly Mutation[] = [
+  mutation({
     class: "another body",
     description: "the first page for a later one (list)",
     endpoints: ["list"],
-    outcome: "success",
+    prescribed: "success",
     requires: { page: "second" },
     breaks: ["LST-7"],
-    fits: (traits) => isSuccess(traits) && hasValues(traits, { page: "second" }),
+    appliesTo: (traits) => isSuccess(traits) && hasValues(traits, { page: "second" }),
     change: {
       kind: "instead",
-      of: async (_, __, { again, path }) => again({ path: listPath(path, { page: "1" }) }),
+      of: async (_, __, { resend, path }) => resend({ path: listPath(path, { page: "1" }) }),
     },
   }),
-  operation({
+  mutation({
     class: "another body",
     description: "more items than the limit (list)",
     endpoints: ["list"],
-    outcome: "success",
+    prescribed: "success",
     breaks: ["LST-6"],
     // If the request has no `limit`, the server chooses the limit, and a longer page is legal.
     excludes: ({ page, limit }) => page === "absent" || limit === "absent",
-    fits: (traits) => isSuccess(traits) && !hasValues(traits, { page: "absent" }),
+    appliesTo: (traits) => isSuccess(traits) && !hasValues(traits, { page: "absent" }),
     change: {
       kind: "body",
       of: (response) => {
@@ -158,8 +156,8 @@ const pages: readonly Operation[] = [
   }),
 ];
 
-/** Gives a response the body of another endpoint, which lacks required fields. */
-const otherBodies: readonly Operation[] = (
+/** Mutations that give a response the body of another endpoint, which lacks required fields. */
+const otherEndpointBodies: readonly Mutation[] = (
   [
     ["invoke", { requests: { used: 1, limit: 10, remaining: 9 } }, "INV-2"],
     ["health", { result: { text: "Hello." } }, "HLT-3"],
@@ -167,13 +165,13 @@ const otherBodies: readonly Operation[] = (
     ["usage", { data: [], pagination: { page: 1, limit: 1, total: 0, pages: 0 } }, "USE-3"],
   ] as const
 ).map(([endpoint, body, clause]) =>
-  operation({
+  mutation({
     class: "another body",
     description: `the body of another endpoint (${endpoint})`,
     endpoints: [endpoint],
-    outcome: "success",
+    prescribed: "success",
     breaks: [clause],
-    fits: isSuccess,
+    appliesTo: isSuccess,
     change: { kind: "body", of: (response) => withJsonBody(response, body) },
   }),
 );
@@ -182,7 +180,7 @@ const otherBodies: readonly Operation[] = (
 const shortDelaysMs = [1, 5, 15] as const;
 
 const delays = shortDelaysMs.map((ms) =>
-  operation({
+  mutation({
     class: "legal: delay",
     description: `a delay of ${ms} ms`,
     endpoints: endpointNames,
@@ -193,12 +191,12 @@ const delays = shortDelaysMs.map((ms) =>
   }),
 );
 
-const retryAfter = operation({
+const retryAfter = mutation({
   class: "legal: headers",
   description: "a Retry-After header on a 429",
-  endpoints: limited,
-  outcome: "429",
-  fits: ({ status }) => status === 429,
+  endpoints: limitedEndpoints,
+  prescribed: "429",
+  appliesTo: ({ status }) => status === 429,
   change: {
     kind: "body",
     of: (response) => {
@@ -212,17 +210,17 @@ const retryAfter = operation({
   },
 });
 
-/** Operations that replace the response, delay it, or send a second request. */
-export const requestOperations: readonly Operation[] = [
-  ...letPass,
+/** Mutations that replace the response, delay it, or send a second request. */
+export const requestMutations: readonly Mutation[] = [
+  ...invalidKeysAccepted,
   charge(
     "charge twice",
-    limited.filter((name) => name !== "operations"),
+    limitedEndpoints.filter((name) => name !== "operations"),
     ["HDR-12"],
   ),
   charge("charge health", ["health"], ["HLT-16"]),
   ...pages,
-  ...otherBodies,
+  ...otherEndpointBodies,
   ...delays,
   retryAfter,
 ];

@@ -7,10 +7,10 @@ import { clauseOf } from "../../spec/clauses.ts";
 import { suites } from "../../suites/all.ts";
 import type { CleanRun } from "./clean-run.ts";
 import type { Mutant, Replacement } from "./mutant.ts";
-import { type ProbesByEvidenceId, probesByIdOf, replaceEvidence } from "./replacing.ts";
+import { type ProbesByEvidenceId, probesByIdOf, replaceEvidence } from "./replace-evidence.ts";
 
 /**
- * The result of a mutant. "Red" means that the clause is broken.
+ * The result of a mutant. A clause is red if one of its checks reports a breach.
  *
  * - `killed`: an illegal mutant turned red a clause that covers its change.
  * - `killed elsewhere`: an illegal mutant turned red only clauses that do not cover its change.
@@ -32,18 +32,18 @@ export interface MutantTrial {
   readonly changes: readonly string[];
   /** For an illegal mutant: red clauses that do not cover its change. */
   readonly alsoRed: readonly string[];
-  /** Whether every check that reads the changed evidence judged the mutant. */
+  /** Whether the mutant was judged by every check that reads the changed evidence, not only by those of covering clauses. */
   readonly isWhole: boolean;
 }
 
-/** A clean run, the probes that have each exchange or delivery in their evidence, and the outcome of each check. */
+/** A clean run, the outcome of each check, and for each exchange or delivery the probes whose evidence contains it. */
 export interface JudgedCleanRun {
   readonly run: CleanRun;
   readonly probesById: ProbesByEvidenceId;
-  readonly outcomes: ReadonlyMap<string, Outcome>;
+  readonly outcomes: ReadonlyMap<string, JudgedOutcome>;
 }
 
-type Outcome = "pass" | "fail" | "warning" | "note" | "observed" | "skipped" | "inapplicable" | "error";
+type JudgedOutcome = "pass" | "fail" | "warning" | "note" | "observed" | "skipped" | "inapplicable" | "error";
 
 /**
  * Judges an unchanged clean run.
@@ -61,42 +61,34 @@ export function judgeCleanRun(run: CleanRun): JudgedCleanRun {
 
 const nameOf = ({ check, instance }: Judgement): string => `${check.id} ${instance ?? ""}`;
 
-function outcomeOf({ check, finding: { kind } }: Judgement): Outcome {
+function outcomeOf({ check, finding: { kind } }: Judgement): JudgedOutcome {
   if (kind === "holds" || kind === "follows") return "pass";
   if (kind === "unproven") return "skipped";
   if (kind === "noted") return "note";
   return kind === "breach" ? breachOutcomeByLevel[clauseOf(check.clause).level] : kind;
 }
 
-/**
- * Judges a mutant by the checks that read the changed evidence.
- *
- * @param isWhole whether to run all of these checks. Otherwise only the checks of clauses that cover the change, if one
- * of them turns red.
- */
+/** Judges a mutant by the checks that read the changed evidence. Without `isWhole`, the checks of clauses that cover the change come first, and suffice if one of them turns red. */
 export function tryMutant(bench: JudgedCleanRun, mutant: Mutant, isWhole: boolean): MutantTrial {
   const evidence = mutateEvidence(bench, mutant.make());
-  const covering = isWhole ? [] : changedIn(bench, evidence, ({ clause }) => mutant.expects.includes(clause));
-  const changed = covering.some(isRed) ? covering : changedIn(bench, evidence);
+  const covering = isWhole ? [] : changedJudgements(bench, evidence, ({ clause }) => mutant.expects.includes(clause));
+  const changed = covering.some(isRed) ? covering : changedJudgements(bench, evidence);
   return trialOf(bench, mutant, changed, isWhole);
 }
 
 /** Number of legal mutants to judge together. */
-const maxTogether = 20;
+const maxBatchSize = 20;
 
-/**
- * Judges several legal mutants of different responses at once. Nearly all of them change no outcome, so this saves
- * time. If an outcome changes, judges each of them separately. A mutant cannot hide the effect of another one.
- */
-export const tryLegal = (bench: JudgedCleanRun, mutants: readonly Mutant[]): MutantTrial[] =>
-  batchesOf(mutants, maxTogether).flatMap((batch) => {
-    const changed = changedIn(bench, mutateEvidence(bench, batch.replacement));
+/** Judges legal mutants in batches, because nearly all of them change no outcome. If a batch changes an outcome, judges its mutants one by one. Mutants of a batch change different responses, so none hides another's effect. */
+export const tryLegalMutants = (bench: JudgedCleanRun, mutants: readonly Mutant[]): MutantTrial[] =>
+  batchesOf(mutants, maxBatchSize).flatMap((batch) => {
+    const changed = changedJudgements(bench, mutateEvidence(bench, batch.replacement));
     return batch.mutants.map((each) =>
       statusOf(each, changed) === "unchanged" ? trialOf(bench, each, [], true) : tryMutant(bench, each, true),
     );
   });
 
-/** The evidence of a run after a replacement, and the names of the probes whose evidence changed. */
+/** The evidence of all probes after a replacement, and the names of the probes whose evidence it changed. */
 interface MutatedEvidence {
   readonly results: ProbeResults;
   readonly probes: ReadonlySet<string>;
@@ -110,13 +102,13 @@ function mutateEvidence({ run, probesById }: JudgedCleanRun, replacement: Replac
   return { results, probes };
 }
 
-/** Judges changed evidence, and returns the judgements that differ from those of the clean run. */
-const changedIn = (
+/** Judges changed evidence, by the checks that `isMeant` accepts. Returns the judgements that differ from those of the clean run. */
+const changedJudgements = (
   { outcomes }: JudgedCleanRun,
   { results, probes }: MutatedEvidence,
   isMeant: (check: Check) => boolean = () => true,
 ): Judgement[] =>
-  judgeEvidence(restingOn(probes, isMeant), results).filter(
+  judgeEvidence(suitesReading(probes, isMeant), results).filter(
     (each) => outcomeOf(each) !== (outcomes.get(nameOf(each)) ?? "inapplicable"),
   );
 
@@ -150,7 +142,7 @@ const isChanged = (before: Entries = [], after: Entries = []): boolean =>
 
 const probeNames = memoizeByObject((check: Check) => Object.values(probesOf(check.on)).map(({ name }) => name));
 
-const restingOn = (probes: ReadonlySet<string>, isMeant: (check: Check) => boolean): Suite[] =>
+const suitesReading = (probes: ReadonlySet<string>, isMeant: (check: Check) => boolean): Suite[] =>
   suites.map((suite) => ({
     ...suite,
     checks: suite.checks.filter((each) => isMeant(each) && probeNames(each).some((name) => probes.has(name))),
@@ -160,17 +152,14 @@ const isRed = (judgement: Judgement): boolean => judgement.finding.kind === "bre
 
 function statusOf({ kind, expects }: Mutant, changed: readonly Judgement[]): MutantStatus {
   if (changed.some(({ finding }) => finding.kind === "error")) return "crashed";
-  if (kind === "legal") return changed.some(isHarm) ? "changed" : "unchanged";
+  if (kind === "legal") return changed.some(isFalseAlarm) ? "changed" : "unchanged";
   const red = changed.filter(isRed);
   if (red.length === 0) return "survived";
   return red.some(({ check }) => expects.includes(check.clause)) ? "killed" : "killed elsewhere";
 }
 
-/**
- * Whether a changed outcome of a legal mutant is a defect of the checks. A legal response may cause a note, or leave a
- * clause unproven that is not a `must`. Anything else is a defect.
- */
-function isHarm(judgement: Judgement): boolean {
+/** Whether a changed outcome of a legal mutant is a defect of the checks: a failure, a warning, or a skipped `must` clause. Other changes, such as a note, are allowed. */
+function isFalseAlarm(judgement: Judgement): boolean {
   const outcome = outcomeOf(judgement);
   return (
     ["fail", "warning"].includes(outcome) ||
@@ -185,18 +174,18 @@ function describeJudgement(judgement: Judgement): string {
   return `${check.id}${instance === null ? "" : ` (${instance})`}: ${outcomeOf(judgement)}: ${what}`;
 }
 
-/** Mutants of different exchanges and deliveries, with one replacement that applies them all. */
-export interface Batch {
+/** Mutants that change different exchanges and deliveries, and one replacement that applies all of them. */
+export interface MutantBatch {
   readonly mutants: readonly Mutant[];
   readonly replacement: Replacement;
 }
 
-/** Combines mutants of different exchanges and deliveries into batches of at most `most` mutants. */
-export function batchesOf(mutants: readonly Mutant[], most: number): Batch[] {
-  const batches: Batch[] = [];
+/** Divides mutants into batches of at most `most`. No two mutants of a batch change the same exchange or delivery. */
+export function batchesOf(mutants: readonly Mutant[], most: number): MutantBatch[] {
+  const batches: MutantBatch[] = [];
   for (const mutant of mutants) {
-    const alone: Batch = { mutants: [mutant], replacement: mutant.make() };
-    const at = batches.findIndex((each) => each.mutants.length < most && isApart(each, alone));
+    const alone: MutantBatch = { mutants: [mutant], replacement: mutant.make() };
+    const at = batches.findIndex((each) => each.mutants.length < most && areIndependent(each, alone));
     const found = batches[at];
     if (found === undefined) batches.push(alone);
     else batches[at] = joinBatches(found, alone);
@@ -204,11 +193,11 @@ export function batchesOf(mutants: readonly Mutant[], most: number): Batch[] {
   return batches;
 }
 
-const isApart = ({ replacement: one }: Batch, { replacement: other }: Batch): boolean =>
+const areIndependent = ({ replacement: one }: MutantBatch, { replacement: other }: MutantBatch): boolean =>
   [...other.exchanges.keys()].every((id) => !one.exchanges.has(id)) &&
   [...other.deliveries.keys()].every((id) => !one.deliveries.has(id));
 
-const joinBatches = (one: Batch, other: Batch): Batch => ({
+const joinBatches = (one: MutantBatch, other: MutantBatch): MutantBatch => ({
   mutants: [...one.mutants, ...other.mutants],
   replacement: {
     exchanges: new Map([...one.replacement.exchanges, ...other.replacement.exchanges]),

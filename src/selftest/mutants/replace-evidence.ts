@@ -6,7 +6,7 @@ import { readRateLimitInfo, rateLimitInfoOf } from "../../rules/limits/rate-limi
 import { isDelivery, isExchange, type ProbeResults } from "../../run/judge/judge-evidence.ts";
 import type { Replacement } from "./mutant.ts";
 
-/** For each exchange, delivery or sample, by its id: the names of the probes whose evidence contains it. */
+/** The names of the probes whose evidence contains an exchange, a delivery or a sample, by its id. */
 export type ProbesByEvidenceId = ReadonlyMap<string, ReadonlySet<string>>;
 
 export function probesByIdOf(results: ProbeResults): ProbesByEvidenceId {
@@ -23,21 +23,19 @@ export function probesByIdOf(results: ProbeResults): ProbesByEvidenceId {
 }
 
 /** A part of the evidence that a mutant can replace. */
-type Part = Exchange | Delivery | Sample;
+type EvidencePart = Exchange | Delivery | Sample;
 
-const isPart = (value: object): value is Part => isExchange(value) || isDelivery(value) || isSample(value);
+const isEvidencePart = (value: object): value is EvidencePart =>
+  isExchange(value) || isDelivery(value) || isSample(value);
 
 const isSample = (value: object): value is Sample => "resetAfter" in value && "headClockMs" in value;
 
 function idsIn(value: unknown): Iterable<string> {
   if (typeof value !== "object" || value === null) return [];
-  return isPart(value) ? [value.id] : namesHolding(value).keys();
+  return isEvidencePart(value) ? [value.id] : namesHolding(value).keys();
 }
 
-/**
- * Lists in which members of an object (or items of an array) each part is, by the id of the part. Cached, because
- * thousands of mutants replace parts of the same run.
- */
+/** For each part inside an object or array: the names of the members (or indexes of the items) that hold it, by the part's id. Cached, because thousands of mutants replace parts of the same run. */
 const namesHolding = memoizeByObject((holder: object): ReadonlyMap<string, readonly string[]> => {
   const found = new Map<string, string[]>();
   for (const [name, inner] of Object.entries(holder))
@@ -49,7 +47,7 @@ const namesHolding = memoizeByObject((holder: object): ReadonlyMap<string, reado
   return found;
 });
 
-/** Returns the evidence with some parts replaced. Objects in which nothing changes stay the same objects. */
+/** Returns the results of probes with some parts of the evidence replaced. Objects in which nothing changes stay the same objects, so that caches keep working. */
 export function replaceEvidence(
   results: ProbeResults,
   probes: ReadonlySet<string>,
@@ -62,7 +60,7 @@ export function replaceEvidence(
       probe,
       entries.map((entry) =>
         entry.result.kind === "ran"
-          ? { ...entry, result: { ...entry.result, evidence: replacedIn(entry.result.evidence, replacement) } }
+          ? { ...entry, result: { ...entry.result, evidence: replaceIn(entry.result.evidence, replacement) } }
           : entry,
       ),
     );
@@ -70,49 +68,49 @@ export function replaceEvidence(
   return changed;
 }
 
-function replacedIn(value: unknown, replacement: Replacement): unknown {
+function replaceIn(value: unknown, replacement: Replacement): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (isPart(value)) return otherPart(value, replacement);
+  if (isEvidencePart(value)) return replacementOf(value, replacement);
   const changes = changesIn(value, replacement);
   if (changes.length === 0) return value;
   if (!Array.isArray(value))
     return { ...value, ...Object.fromEntries(changes.map(({ name, before, after }) => [name, after ?? before])) };
   const items: unknown[] = [...value];
-  // Begins at the end of the array, so that a removal does not shift the items that are still to be replaced.
+  // Begins at the end of the array, because a removal shifts the items after it.
   for (const { name, after } of changes.toSorted((one, other) => Number(other.name) - Number(one.name)))
     items.splice(Number(name), 1, ...(after === null ? [] : [after]));
   return items;
 }
 
-interface Change {
+interface PartChange {
   readonly name: string;
   readonly before: unknown;
   /** The new part; `null` removes the part. */
   readonly after: unknown;
 }
 
-function changesIn(holder: object, replacement: Replacement): Change[] {
+function changesIn(holder: object, replacement: Replacement): PartChange[] {
   const holding = namesHolding(holder);
-  const ids = [...inBoth(replacement.exchanges, holding), ...inBoth(replacement.deliveries, holding)];
-  return [...new Set(ids.flatMap((id) => holding.get(id) ?? []))].flatMap((name): Change[] => {
+  const ids = [...keysInBoth(replacement.exchanges, holding), ...keysInBoth(replacement.deliveries, holding)];
+  return [...new Set(ids.flatMap((id) => holding.get(id) ?? []))].flatMap((name): PartChange[] => {
     const before = (holder as Readonly<Record<string, unknown>>)[name];
-    const after = replacedIn(before, replacement);
+    const after = replaceIn(before, replacement);
     return after === before ? [] : [{ name, before, after }];
   });
 }
 
 /** Returns the keys that are in both maps. Iterates over the smaller map. */
-const inBoth = (one: ReadonlyMap<string, unknown>, other: ReadonlyMap<string, unknown>): string[] =>
-  one.size <= other.size ? [...one.keys()].filter((name) => other.has(name)) : inBoth(other, one);
+const keysInBoth = (one: ReadonlyMap<string, unknown>, other: ReadonlyMap<string, unknown>): string[] =>
+  one.size <= other.size ? [...one.keys()].filter((name) => other.has(name)) : keysInBoth(other, one);
 
-function otherPart(part: Part, { exchanges, deliveries }: Replacement): Part | null {
-  if (isSample(part)) return readSampleAgain(part, exchanges.get(part.id));
+function replacementOf(part: EvidencePart, { exchanges, deliveries }: Replacement): EvidencePart | null {
+  if (isSample(part)) return updateSample(part, exchanges.get(part.id));
   const other = isExchange(part) ? exchanges.get(part.id) : deliveries.get(part.id);
   return other === undefined ? part : other;
 }
 
 /** Updates the rate-limit values of a sample from the exchange that replaces the exchange of the sample. */
-function readSampleAgain(sample: Sample, exchange: Exchange | undefined): Sample {
+function updateSample(sample: Sample, exchange: Exchange | undefined): Sample {
   if (exchange?.answer.kind !== "answered") return sample;
   const { status, headers } = exchange.answer;
   const info = readRateLimitInfo(status, headers, () => bodyJson(exchange));

@@ -1,41 +1,37 @@
 import { isObject, tryParseJson } from "../../../base/json.ts";
 import type { ClauseId } from "../../../spec/clauses.ts";
 import { fieldTableNames, fieldTableOf } from "../../../spec/fields.ts";
-import { changedAt, jsonText, plainJson, stepsOf, valueAt } from "../../mutants/edits.ts";
+import { replaceAt, jsonText, plainJson, jsonPathsOf, valueAt } from "../../mutants/edits.ts";
 import type { WireEvent } from "../message.ts";
 import { type FieldChange, fieldChanges } from "./bodies.ts";
-import { type EventChange, isSuccess, type Operation, operation } from "./operation.ts";
+import { type EventChange, isSuccess, type Mutation, mutation } from "./mutation.ts";
 
-const onStream = { endpoints: ["stream"], outcome: "success" } as const;
+const onStream = { endpoints: ["stream"], prescribed: "success" } as const;
 
 const isEnd = ({ name }: WireEvent): boolean => name === "done" || name === "error";
 
-/** Creates a change of single events. The change may depend on the events before it. */
-const each = (change: (event: WireEvent, earlier: readonly WireEvent[]) => readonly WireEvent[]) => (): EventChange => {
-  const earlier: WireEvent[] = [];
-  return (event) => {
-    if (event === null) return [];
-    const events = change(event, earlier);
-    earlier.push(event);
-    return events;
+/** Creates a change that replaces each event of a stream by other events. `earlier` are the events before it. */
+const changeEvents =
+  (change: (event: WireEvent, earlier: readonly WireEvent[]) => readonly WireEvent[]) => (): EventChange => {
+    const earlier: WireEvent[] = [];
+    return (event) => {
+      if (event === null) return [];
+      const events = change(event, earlier);
+      earlier.push(event);
+      return events;
+    };
   };
-};
 
 const isFirst = (event: WireEvent, earlier: readonly WireEvent[]): boolean =>
   !earlier.some(({ name }) => name === event.name);
 
-const illegal = (
-  group: string,
-  description: string,
-  breaks: readonly ClauseId[],
-  begin: () => EventChange,
-): Operation =>
-  operation({
+const illegal = (group: string, description: string, breaks: readonly ClauseId[], begin: () => EventChange): Mutation =>
+  mutation({
     class: group,
     description: `${description} (stream)`,
     ...onStream,
     breaks,
-    fits: isSuccess,
+    appliesTo: isSuccess,
     change: { kind: "events", begin },
   });
 
@@ -58,50 +54,50 @@ const swapFirstTwo = (): EventChange => {
 
 const chunkAfterEnd: WireEvent = { name: "chunk", data: '{"content":"more","index":9999}' };
 
-/** Operations that change the order or the number of events. */
-const sequences: readonly Operation[] = [
+/** Mutations that change the order or the number of events. */
+const sequenceMutations: readonly Mutation[] = [
   illegal(
     "drop an event",
     "`start` left out",
     ["SSE-4"],
-    each((event) => (event.name === "start" ? [] : [event])),
+    changeEvents((event) => (event.name === "start" ? [] : [event])),
   ),
   illegal(
     "drop an event",
     "the end left out",
     ["SSE-5"],
-    each((event) => (isEnd(event) ? [] : [event])),
+    changeEvents((event) => (isEnd(event) ? [] : [event])),
   ),
   illegal(
     "drop an event",
     "every `chunk` left out",
     ["SSE-6"],
-    each((event) => (event.name === "chunk" ? [] : [event])),
+    changeEvents((event) => (event.name === "chunk" ? [] : [event])),
   ),
   illegal(
     "duplicate an event",
     "`start` twice",
     ["SSE-4"],
-    each((event) => (event.name === "start" ? [event, event] : [event])),
+    changeEvents((event) => (event.name === "start" ? [event, event] : [event])),
   ),
   illegal(
     "duplicate an event",
     "the end twice",
     ["SSE-5"],
-    each((event) => (isEnd(event) ? [event, event] : [event])),
+    changeEvents((event) => (isEnd(event) ? [event, event] : [event])),
   ),
   illegal("reorder events", "a chunk before `start`", ["SSE-4"], swapFirstTwo),
   illegal(
     "reorder events",
     "a chunk after the end",
     ["SSE-5"],
-    each((event) => (isEnd(event) ? [event, chunkAfterEnd] : [event])),
+    changeEvents((event) => (isEnd(event) ? [event, chunkAfterEnd] : [event])),
   ),
   illegal(
     "another value",
     "an unknown event name",
     ["SSE-2"],
-    each((event, earlier) =>
+    changeEvents((event, earlier) =>
       event.name === "chunk" && isFirst(event, earlier) ? [{ ...event, name: "delta" }] : [event],
     ),
   ),
@@ -110,26 +106,26 @@ const sequences: readonly Operation[] = [
       "wrong type",
       `data of \`${name}\` that is no JSON`,
       ["SSE-3"],
-      each((event, earlier) =>
+      changeEvents((event, earlier) =>
         event.name === name && isFirst(event, earlier) ? [{ ...event, data: "plain words" }] : [event],
       ),
     ),
   ),
 ];
 
-/** Changes a field in the first event of a name. A legal change is made to all events of that name. */
-const fieldChanged = (name: string, path: string, to: FieldChange["to"], isOfAll: boolean): (() => EventChange) =>
-  each((event, earlier) => {
+/** Changes a field in the first event of a name or, with `isOfAll`, in all events of that name. */
+const changeFirstField = (name: string, path: string, to: FieldChange["to"], isOfAll: boolean): (() => EventChange) =>
+  changeEvents((event, earlier) => {
     if (event.name !== name || !(isOfAll || isFirst(event, earlier))) return [event];
     const data = tryParseJson(event.data);
-    const [steps] = stepsOf(data, path);
+    const [steps] = jsonPathsOf(data, path);
     const changed = steps === undefined ? null : to(valueAt(data, steps));
     return steps === undefined || changed === null
       ? [event]
-      : [{ ...event, data: jsonText(changedAt(data, steps, changed.value)) }];
+      : [{ ...event, data: jsonText(replaceAt(data, steps, changed.value)) }];
   });
 
-const fields: readonly Operation[] = fieldTableNames.flatMap((table) => {
+const fieldMutations: readonly Mutation[] = fieldTableNames.flatMap((table) => {
   const { message, fields: rows } = fieldTableOf(table);
   if (message.kind !== "stream event") return [];
   const { event } = message;
@@ -137,7 +133,12 @@ const fields: readonly Operation[] = fieldTableNames.flatMap((table) => {
     fieldChanges(row)
       .filter(({ breaks }) => breaks.length > 0 || row.path !== "retry_after")
       .map(({ class: group, what, breaks, requires, to }) => ({
-        ...illegal(group, `${what} of \`${event}\``, breaks, fieldChanged(event, row.path, to, breaks.length === 0)),
+        ...illegal(
+          group,
+          `${what} of \`${event}\``,
+          breaks,
+          changeFirstField(event, row.path, to, breaks.length === 0),
+        ),
         // `error` events come only from agents that fail, and `retry_after` only from overloaded agents.
         requires:
           event === "error" ? { agent: row.path === "retry_after" ? "overloaded" : "failingInStream" } : requires,
@@ -145,21 +146,21 @@ const fields: readonly Operation[] = fieldTableNames.flatMap((table) => {
   );
 });
 
-const legal = (description: string, of: (text: string) => string): Operation =>
-  operation({ class: "legal: streams", description, endpoints: ["stream"], change: { kind: "stream text", of } });
+const legalTextMutation = (description: string, of: (text: string) => string): Mutation =>
+  mutation({ class: "legal: streams", description, endpoints: ["stream"], change: { kind: "stream text", of } });
 
-/** Operations that change the events of streams. */
-export const streamOperations: readonly Operation[] = [
-  ...sequences,
-  ...fields,
-  legal("comments between the events", (text) => text.replaceAll("event:", ": keep-alive\n\nevent:")),
-  legal("lines that end with CRLF", (text) => text.replaceAll("\n", "\r\n")),
-  legal("`id:` and `retry:` fields", (text) => text.replaceAll("event:", "id: 7\nretry: 1000\nevent:")),
+/** Mutations that change the events of streams. */
+export const streamMutations: readonly Mutation[] = [
+  ...sequenceMutations,
+  ...fieldMutations,
+  legalTextMutation("comments between the events", (text) => text.replaceAll("event:", ": keep-alive\n\nevent:")),
+  legalTextMutation("lines that end with CRLF", (text) => text.replaceAll("\n", "\r\n")),
+  legalTextMutation("`id:` and `retry:` fields", (text) => text.replaceAll("event:", "id: 7\nretry: 1000\nevent:")),
   illegal(
     "legal: streams",
     "unknown fields in the data",
     [],
-    each((event) => {
+    changeEvents((event) => {
       const data = tryParseJson(event.data);
       return isObject(data) ? [{ ...event, data: jsonText({ x_more: null, ...data }, plainJson) }] : [event];
     }),

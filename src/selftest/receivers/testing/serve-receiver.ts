@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { isObject } from "../../../base/json.ts";
-import { isVerified, type ReceivedEvent, type ReceiverBehaviour, rightBehaviour } from "../behaviour.ts";
+import { isVerified, type ReceivedEvent, type ReceiverBehaviour, standardReceiver } from "../behaviour.ts";
 
 /** A webhook receiver on loopback. */
 export interface ServedReceiver {
@@ -17,7 +17,7 @@ export async function serveReceiver(
   patch: Partial<ReceiverBehaviour>,
   secrets: readonly string[],
 ): Promise<ServedReceiver> {
-  const behaviour = { ...rightBehaviour, ...patch };
+  const behaviour = { ...standardReceiver, ...patch };
   const earlier: ReceivedEvent[] = [];
   const respond = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const raw = await readAll(incoming);

@@ -8,12 +8,20 @@ import {
   fieldTableOf,
   type MessageKind,
 } from "../../../spec/fields.ts";
-import { changedAt, type JsonStyle, jsonText, plainJson, type Steps, stepsOf, valueAt } from "../../mutants/edits.ts";
-import type { Outcome, Values } from "../dimensions.ts";
+import {
+  replaceAt,
+  type JsonStyle,
+  jsonText,
+  plainJson,
+  type JsonPath,
+  jsonPathsOf,
+  valueAt,
+} from "../../mutants/edits.ts";
+import type { PrescribedResponse, DimensionValues } from "../dimensions.ts";
 import type { WireResponse } from "../message.ts";
-import { hasOutcome, isSuccess, type Operation, operation } from "./operation.ts";
+import { isPrescribed, isSuccess, type Mutation, mutation } from "./mutation.ts";
 
-/** For each type of field: values of other types. */
+/** Values of a wrong type for each type of field, each with its description. */
 export const otherTypes: Readonly<Record<FieldType, Readonly<Record<string, unknown>>>> = {
   string: { "a number": 7, "an object": { text: "seven" } },
   integer: { "a string": "7", "a fraction": 7.5 },
@@ -31,13 +39,13 @@ export interface FieldChange {
   readonly what: string;
   readonly breaks: readonly ClauseId[];
   /** The values that a request must have in some dimensions. For other requests, the change would have no effect. */
-  readonly requires: Values;
-  /** Returns the new value, which is `undefined` to remove the field. Returns `null` if that would change nothing. */
+  readonly requires: DimensionValues;
+  /** Returns the new value, in an object; `undefined` in it removes the field. Returns `null` if nothing would change. */
   readonly to: (value: unknown) => { readonly value: unknown } | null;
 }
 
-/** A number of seconds above this is certainly in the wrong unit. */
-const certainSeconds = 100;
+/** The longest plausible duration. A larger number of seconds must be in a wrong unit. */
+const maxPlausibleSeconds = 100;
 
 /** Lists the changes of one field. `row` is its row in a table of the document. */
 export function fieldChanges(row: FieldRow): FieldChange[] {
@@ -70,15 +78,15 @@ export function fieldChanges(row: FieldRow): FieldChange[] {
             // The agents in other roles respond at once, so that their execution time is 0 in either unit.
             requires: path.endsWith("execution_time") ? ({ agent: "slow" } as const) : {},
             to: (value: unknown) =>
-              typeof value === "number" && value * 1000 > certainSeconds ? { value: value * 1000 } : null,
+              typeof value === "number" && value * 1000 > maxPlausibleSeconds ? { value: value * 1000 } : null,
           },
         ]
       : []),
   ];
 }
 
-/** Optional fields that the document requires in some cases. To remove them is sometimes legal, so no mutant does. */
-const sometimesRequired: ReadonlySet<string> = new Set(["warnings", "error.details", "retry_after"]);
+/** Optional fields that the document requires in some cases. No mutation removes them, because that is sometimes legal. */
+const conditionallyRequired: ReadonlySet<string> = new Set(["warnings", "error.details", "retry_after"]);
 
 export const jsonOf = ({ body }: WireResponse): unknown => tryParseJson(body.toString("utf8"));
 
@@ -88,7 +96,7 @@ export const withJsonBody = (response: WireResponse, value: unknown, style: Json
 });
 
 /** Returns the paths at which the fields of a table may begin: at the top, or within an envelope. */
-function rootsOf(body: unknown): readonly Steps[] {
+function rootsOf(body: unknown): readonly JsonPath[] {
   const isEnvelope = isObject(body) && body["status"] === "success" && isObject(body["data"]);
   return isEnvelope ? [["data", "result"], ["data"], []] : [[]];
 }
@@ -97,17 +105,17 @@ function rootsOf(body: unknown): readonly Steps[] {
 function changeField(response: WireResponse, path: string, to: FieldChange["to"]): WireResponse | null {
   const body = jsonOf(response);
   for (const root of rootsOf(body)) {
-    const [found] = stepsOf(valueAt(body, root), path);
+    const [found] = jsonPathsOf(valueAt(body, root), path);
     if (found === undefined) continue;
     const steps = [...root, ...found];
     const value = valueAt(body, steps);
     const changed = value === null ? null : to(value);
-    return changed === null ? null : withJsonBody(response, changedAt(body, steps, changed.value));
+    return changed === null ? null : withJsonBody(response, replaceAt(body, steps, changed.value));
   }
   return null;
 }
 
-const outcomeByStatus: Readonly<Record<number, Outcome>> = {
+const outcomeByStatus: Readonly<Record<number, PrescribedResponse>> = {
   400: "400",
   401: "401",
   404: "404",
@@ -115,7 +123,7 @@ const outcomeByStatus: Readonly<Record<number, Outcome>> = {
   500: "5xx",
 };
 
-/** The endpoints for which the document has this status. For 404 and 500, only those whose error it describes. */
+/** The endpoints for which the document prescribes this status. For 404 and 500, only those whose error it describes. */
 const endpointsWith = (status: number): EndpointName[] =>
   endpointNames.filter((name) => {
     const statuses: readonly number[] = publishedEndpoints[name].statuses;
@@ -124,38 +132,42 @@ const endpointsWith = (status: number): EndpointName[] =>
     return statuses.includes(status);
   });
 
-/** Returns the responses whose body a table describes. */
-function placesOf(
+/** Returns the responses whose body a table describes: their endpoints, the prescribed response, and a description. */
+function describedResponses(
   message: MessageKind,
-): { readonly endpoints: readonly EndpointName[]; readonly outcome: Outcome; readonly at: string }[] {
+): { readonly endpoints: readonly EndpointName[]; readonly prescribed: PrescribedResponse; readonly at: string }[] {
   if (message.kind === "answer")
     return [
-      { endpoints: [message.endpoint], outcome: "success", at: `${message.endpoint} ${message.statuses.join(", ")}` },
+      {
+        endpoints: [message.endpoint],
+        prescribed: "success",
+        at: `${message.endpoint} ${message.statuses.join(", ")}`,
+      },
     ];
   // Skips form B, because the server behind the proxy sends all errors in form A.
   if (message.kind !== "error" || message.form !== "form-a") return [];
   const statuses = message.status === null ? [400, 401, 404, 429, 500] : [message.status];
   return statuses.flatMap((status) => {
-    const outcome = outcomeByStatus[status];
-    return outcome === undefined ? [] : [{ endpoints: endpointsWith(status), outcome, at: String(status) }];
+    const prescribed = outcomeByStatus[status];
+    return prescribed === undefined ? [] : [{ endpoints: endpointsWith(status), prescribed, at: String(status) }];
   });
 }
 
-const fieldOperations: readonly Operation[] = fieldTableNames.flatMap((name) => {
+const fieldMutations: readonly Mutation[] = fieldTableNames.flatMap((name) => {
   const { message, fields } = fieldTableOf(name);
-  return placesOf(message).flatMap(({ endpoints, outcome, at }) =>
+  return describedResponses(message).flatMap(({ endpoints, prescribed, at }) =>
     (fields ?? []).flatMap((row) =>
       fieldChanges(row)
-        .filter(({ breaks }) => breaks.length > 0 || !sometimesRequired.has(row.path))
+        .filter(({ breaks }) => breaks.length > 0 || !conditionallyRequired.has(row.path))
         .map(({ class: group, what, breaks, requires, to }) =>
-          operation({
+          mutation({
             class: group,
             description: `${what} (${at})`,
             endpoints,
-            outcome,
+            prescribed,
             breaks,
             requires,
-            fits: hasOutcome(outcome),
+            appliesTo: isPrescribed(prescribed),
             change: { kind: "body", of: (response) => changeField(response, row.path, to) },
           }),
         ),
@@ -163,21 +175,21 @@ const fieldOperations: readonly Operation[] = fieldTableNames.flatMap((name) => 
   );
 });
 
-const swapFields = (endpoint: EndpointName, one: string, other: string, breaks: readonly ClauseId[]): Operation =>
-  operation({
+const swapFields = (endpoint: EndpointName, one: string, other: string, breaks: readonly ClauseId[]): Mutation =>
+  mutation({
     class: "swap two values",
     description: `${one} and ${other} swapped (${endpoint})`,
     endpoints: [endpoint],
-    outcome: "success",
+    prescribed: "success",
     breaks,
-    fits: isSuccess,
+    appliesTo: isSuccess,
     change: {
       kind: "body",
       of: (response) => {
         const body = jsonOf(response);
-        const [first, second] = [stepsOf(body, one)[0], stepsOf(body, other)[0]];
+        const [first, second] = [jsonPathsOf(body, one)[0], jsonPathsOf(body, other)[0]];
         if (first === undefined || second === undefined) return null;
-        const swapped = changedAt(changedAt(body, first, valueAt(body, second)), second, valueAt(body, first));
+        const swapped = replaceAt(replaceAt(body, first, valueAt(body, second)), second, valueAt(body, first));
         return withJsonBody(response, swapped);
       },
     },
@@ -190,11 +202,8 @@ const styles: Readonly<Record<string, JsonStyle>> = {
   "JSON with white space": { ...plainJson, isSpaced: true },
 };
 
-const legalBody = (
-  description: string,
-  of: (response: WireResponse, body: unknown) => WireResponse | null,
-): Operation =>
-  operation({
+const legalBody = (description: string, of: (response: WireResponse, body: unknown) => WireResponse | null): Mutation =>
+  mutation({
     class: "legal: bodies",
     description,
     endpoints: endpointNames,
@@ -207,20 +216,20 @@ const legalBody = (
     },
   });
 
-/** Operations on JSON bodies. */
-export const bodyOperations: readonly Operation[] = [
-  ...fieldOperations,
+/** Mutations that change JSON bodies. */
+export const bodyMutations: readonly Mutation[] = [
+  ...fieldMutations,
   swapFields("health", "status", "version", ["HLT-2"]),
   swapFields("usage", "period", "requests", ["USE-2", "USE-3"]),
   swapFields("list", "data", "pagination", ["LST-2", "LST-3"]),
   swapFields("invoke", "result", "metadata.request_id", ["INV-2", "INV-6"]),
-  operation({
+  mutation({
     class: "drop a field",
     description: "warnings left out (health of a degraded agent)",
     endpoints: ["health"],
-    outcome: "success",
+    prescribed: "success",
     requires: { agent: "degraded" },
-    fits: isSuccess,
+    appliesTo: isSuccess,
     breaks: ["HLT-14"],
     change: { kind: "body", of: (response) => changeField(response, "warnings", () => ({ value: undefined })) },
   }),

@@ -2,13 +2,13 @@ import type { ClauseId } from "../../../spec/clauses.ts";
 import { type EndpointName, endpointNames } from "../../../spec/endpoints.ts";
 import type { ErrorCodeName } from "../../../spec/errors.ts";
 import { getPath } from "../../../base/json.ts";
-import { changedAt } from "../../mutants/edits.ts";
-import type { Outcome, Values } from "../dimensions.ts";
+import { replaceAt } from "../../mutants/edits.ts";
+import type { PrescribedResponse, DimensionValues } from "../dimensions.ts";
 import { type RequestTraits, withWireHeader, type WireResponse } from "../message.ts";
 import { jsonOf, withJsonBody } from "./bodies.ts";
-import { isSuccess, type Operation, operation } from "./operation.ts";
+import { isSuccess, type Mutation, mutation } from "./mutation.ts";
 
-/** For each endpoint: the clause that demands that a valid request succeeds. */
+/** The clause that demands that a valid request succeeds, by endpoint. */
 const successClauses: Readonly<Record<EndpointName, ClauseId>> = {
   invoke: "INV-1",
   stream: "SSE-1",
@@ -26,7 +26,7 @@ const successClauses: Readonly<Record<EndpointName, ClauseId>> = {
 /**
  * Endpoints at which a valid request must get 200. For the others, the document leaves the status or the method open.
  */
-const with200: readonly EndpointName[] = ["invoke", "health", "list", "usage", "keyUsage"];
+const endpointsWith200: readonly EndpointName[] = ["invoke", "health", "list", "usage", "keyUsage"];
 const succeeding = endpointNames.filter((name) => name !== "operations" && name !== "stream");
 const withAgent: readonly EndpointName[] = ["invoke", "stream", "health"];
 const limited = endpointNames.filter((name) => name !== "health" && name !== "operations");
@@ -35,7 +35,7 @@ const errorBody = (code: string, status: number): Buffer =>
   Buffer.from(JSON.stringify({ error: { code, message: "The request is refused.", status } }));
 
 /** Turns a response into an error of form A. Keeps its other headers. */
-const refused = (response: WireResponse, code: string, status: number): WireResponse => ({
+const toError = (response: WireResponse, code: string, status: number): WireResponse => ({
   ...withWireHeader(response, "Content-Type", () => ["application/json"]),
   status,
   body: errorBody(code, status),
@@ -46,7 +46,7 @@ function withStatus(response: WireResponse, status: number): WireResponse {
   const body = jsonOf(response);
   const written =
     typeof getPath(body, "error", "status") === "number"
-      ? withJsonBody(response, changedAt(body, ["error", "status"], status))
+      ? withJsonBody(response, replaceAt(body, ["error", "status"], status))
       : response;
   return { ...written, status };
 }
@@ -56,39 +56,39 @@ function withCode(response: WireResponse, code: string): WireResponse | null {
   const before = getPath(body, "error", "code");
   return typeof before !== "string" || before === code
     ? null
-    : withJsonBody(response, changedAt(body, ["error", "code"], code));
+    : withJsonBody(response, replaceAt(body, ["error", "code"], code));
 }
 
 interface StatusRow {
   readonly class: string;
   readonly what: string;
   readonly endpoints: readonly EndpointName[];
-  readonly outcome: Outcome;
+  readonly prescribed: PrescribedResponse;
   readonly breaks: (endpoint: EndpointName) => readonly ClauseId[];
-  readonly requires?: Values;
-  readonly fits?: (traits: RequestTraits) => boolean;
+  readonly requires?: DimensionValues;
+  readonly appliesTo?: (traits: RequestTraits) => boolean;
   readonly of: (response: WireResponse) => WireResponse | null;
 }
 
-const expand = ({
+const mutationsPerEndpoint = ({
   class: name,
   what,
   endpoints,
-  outcome,
+  prescribed,
   breaks,
   requires = {},
-  fits = () => true,
+  appliesTo = () => true,
   of,
-}: StatusRow): Operation[] =>
+}: StatusRow): Mutation[] =>
   endpoints.map((endpoint) =>
-    operation({
+    mutation({
       class: name,
       description: `${what} (${endpoint})`,
       endpoints: [endpoint],
-      outcome,
+      prescribed,
       breaks: breaks(endpoint),
       requires,
-      fits,
+      appliesTo,
       change: { kind: "body", of },
     }),
   );
@@ -100,15 +100,15 @@ const refusals: readonly (readonly [code: ErrorCodeName | "INTERNAL_ERROR" | "FO
   ["INTERNAL_ERROR", 500],
 ];
 
-/** Answers valid requests with errors. */
-const refuseValid: readonly StatusRow[] = refusals.map(([code, status]) => ({
+/** Mutations that answer valid requests with errors. */
+const refusalsOfValid: readonly StatusRow[] = refusals.map(([code, status]) => ({
   class: "refuse with another code",
   what: `${status} ${code} for a success`,
   endpoints: succeeding,
-  outcome: "success",
+  prescribed: "success",
   breaks: (endpoint) => [successClauses[endpoint]],
-  fits: isSuccess,
-  of: (response) => refused(response, code, status),
+  appliesTo: isSuccess,
+  of: (response) => toError(response, code, status),
 }));
 
 const hasStatus =
@@ -125,9 +125,9 @@ const otherStatus = (
   class: to === 200 ? "answer 200 for an error" : "refuse with another code",
   what: `${to} for ${status}`,
   endpoints,
-  outcome: String(status) as Outcome,
+  prescribed: String(status) as PrescribedResponse,
   breaks: () => breaks,
-  fits: hasStatus(status),
+  appliesTo: hasStatus(status),
   of: (response) => withStatus(response, to),
 });
 
@@ -136,23 +136,23 @@ const otherCode = (
   code: string,
   endpoints: readonly EndpointName[],
   breaks: readonly ClauseId[],
-  requires: Values = {},
+  requires: DimensionValues = {},
 ): StatusRow => ({
   class: "refuse with another code",
   what: `code ${code} for that of ${status}${requires.key === undefined ? "" : ` of a key that is ${requires.key}`}`,
   endpoints,
-  outcome: String(status) as Outcome,
+  prescribed: String(status) as PrescribedResponse,
   breaks: () => breaks,
   requires,
-  fits: hasStatus(status),
+  appliesTo: hasStatus(status),
   of: (response) => withCode(response, code),
 });
 
-const missingQuery: Values = { body: "without query" };
+const missingQuery: DimensionValues = { body: "without query" };
 const all401 = endpointNames;
 
-/** Gives a 401 an error code that the document reserves for another kind of key. */
-const keyCodes: readonly StatusRow[] = [
+/** Mutations that give a 401 an error code that the document reserves for another kind of invalid key. */
+const wrongKeyCodes: readonly StatusRow[] = [
   ...(["wrong", "altered"] as const).map((key) =>
     otherCode(401, "EXPIRED_API_KEY", all401, key === "wrong" ? ["AUTH-3"] : ["AUTH-3", "AUTH-5"], { key }),
   ),
@@ -165,14 +165,14 @@ const keyCodes: readonly StatusRow[] = [
 ];
 
 const rows: readonly StatusRow[] = [
-  ...refuseValid,
+  ...refusalsOfValid,
   {
     class: "another status",
     what: "201 for 200",
-    endpoints: with200,
-    outcome: "success",
+    endpoints: endpointsWith200,
+    prescribed: "success",
     breaks: (endpoint) => [successClauses[endpoint]],
-    fits: hasStatus(200),
+    appliesTo: hasStatus(200),
     of: (response) => ({ ...response, status: 201 }),
   },
   otherStatus(401, 403, all401, ["AUTH-2", "AUTH-3", "AUTH-4", "AUTH-8"]),
@@ -188,7 +188,7 @@ const rows: readonly StatusRow[] = [
     ...otherStatus(400, to, ["invoke", "stream"], ["INV-10", "SSE-20"]),
     requires: missingQuery,
   })),
-  ...keyCodes,
+  ...wrongKeyCodes,
   otherCode(404, "NOT_FOUND", withAgent, ["INV-11", "SSE-21", "HLT-18"]),
   otherCode(404, "INVALID_INPUT", withAgent, ["INV-11", "SSE-21", "HLT-18"]),
   otherCode(429, "TOO_MANY_REQUESTS", limited, ["ERR-9"]),
@@ -199,12 +199,12 @@ const rows: readonly StatusRow[] = [
 const legalError = (
   description: string,
   of: (response: WireResponse, body: unknown) => WireResponse | null,
-): Operation =>
-  operation({
+): Mutation =>
+  mutation({
     class: "legal: errors",
     description,
     endpoints: endpointNames,
-    fits: ({ status }) => status >= 400,
+    appliesTo: ({ status }) => status >= 400,
     change: {
       kind: "body",
       of: (response) => {
@@ -214,11 +214,11 @@ const legalError = (
     },
   });
 
-/** Operations that change statuses and error codes. */
-export const statusOperations: readonly Operation[] = [
-  ...rows.flatMap(expand),
+/** Mutations that change statuses and error codes. */
+export const statusMutations: readonly Mutation[] = [
+  ...rows.flatMap(mutationsPerEndpoint),
   legalError("another message", (response, body) =>
-    withJsonBody(response, changedAt(body, ["error", "message"], "Das geht so nicht: \u00e9\u4e16\u754c.")),
+    withJsonBody(response, replaceAt(body, ["error", "message"], "Das geht so nicht: \u00e9\u4e16\u754c.")),
   ),
   legalError("form B for form A", (response, body) =>
     response.status === 429 || getPath(body, "error", "status") === undefined

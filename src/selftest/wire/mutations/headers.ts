@@ -3,7 +3,7 @@ import { endpointNames } from "../../../spec/endpoints.ts";
 import { headerNames, rateHeaders, rateLimitHeaders } from "../../../spec/headers.ts";
 import { hasNoTierKey, hasValues, isForbidden, isRefusedKey } from "../dimensions.ts";
 import { headerIn, type RequestTraits, type WireHead, withMoreHeader, withWireHeader } from "../message.ts";
-import { type Operation, operation } from "./operation.ts";
+import { type Mutation, mutation } from "./mutation.ts";
 
 /** The clauses that require the four rate-limit headers. */
 const presenceClauses: readonly ClauseId[] = ["HDR-1", "HDR-2", "HDR-3", "HDR-4", "HDR-5", "HDR-6", "HDR-7"];
@@ -12,10 +12,10 @@ const { rateLimit, rateRemaining, rateReset, rateResetAfter } = headerNames;
 
 type ValueChange = (value: string, head: WireHead) => readonly string[] | null;
 
-const toNumber =
+const changeNumber =
   (change: (value: number) => number): ValueChange =>
   (value) => [String(change(Number(value)))];
-const valueOf =
+const copyHeader =
   (other: string): ValueChange =>
   (_, head) => {
     const value = headerIn(head.headers, other);
@@ -23,17 +23,17 @@ const valueOf =
   };
 
 /** Changes one header of a response. */
-const changed =
+const changeHeader =
   (name: string, change: ValueChange) =>
   (head: WireHead): WireHead | null => {
     const value = headerIn(head.headers, name);
-    const values = value === null ? null : change(value, head);
-    return values === null || (values.length === 1 && values[0] === value)
+    const replaced = value === null ? null : change(value, head);
+    return replaced === null || (replaced.length === 1 && replaced[0] === value)
       ? null
-      : withWireHeader(head, name, () => values);
+      : withWireHeader(head, name, () => replaced);
   };
 
-interface Row {
+interface HeaderRow {
   readonly class: string;
   readonly what: string;
   readonly header: string;
@@ -41,8 +41,8 @@ interface Row {
   readonly change: ValueChange;
 }
 
-/** Changes of the format of a header. The document specifies the format for every response. */
-const formats: readonly Row[] = rateLimitHeaders.flatMap((header) => [
+/** Changes of a header's format. They apply to every response, because the document specifies the format for all. */
+const headerFormatRows: readonly HeaderRow[] = rateLimitHeaders.flatMap((header) => [
   { class: "drop a header", what: `${header} left out`, header, breaks: presenceClauses, change: () => [] },
   { class: "another header value", what: `${header} in words`, header, breaks: ["HDR-9"], change: () => ["many"] },
   {
@@ -61,14 +61,14 @@ const formats: readonly Row[] = rateLimitHeaders.flatMap((header) => [
   },
 ]);
 
-/** Changes of the value of a header. The document specifies values only for responses to a valid key. */
-const values: readonly Row[] = [
+/** Changes of a header's value. They apply to responses to a valid key, for which alone the document specifies values. */
+const headerValueRows: readonly HeaderRow[] = [
   {
     class: "another header value",
     what: "a limit that is three too low",
     header: rateLimit,
     breaks: ["HDR-10"],
-    change: toNumber((value) => value - 3),
+    change: changeNumber((value) => value - 3),
   },
   {
     class: "another header value",
@@ -82,28 +82,28 @@ const values: readonly Row[] = [
     what: "remaining three too high",
     header: rateRemaining,
     breaks: ["HDR-12"],
-    change: toNumber((value) => value + 3),
+    change: changeNumber((value) => value + 3),
   },
   {
     class: "wrong unit",
     what: "the reset in milliseconds",
     header: rateReset,
     breaks: ["HDR-14"],
-    change: toNumber((value) => value * 1000),
+    change: changeNumber((value) => value * 1000),
   },
   {
     class: "wrong unit",
     what: "the reset in seconds from now",
     header: rateReset,
     breaks: ["HDR-14"],
-    change: valueOf(rateResetAfter),
+    change: copyHeader(rateResetAfter),
   },
   {
     class: "wrong unit",
     what: "the time to the reset as Unix time",
     header: rateResetAfter,
     breaks: ["HDR-14"],
-    change: valueOf(rateReset),
+    change: copyHeader(rateReset),
   },
   {
     class: "wrong unit",
@@ -117,7 +117,7 @@ const values: readonly Row[] = [
     what: "a reset of an hour before",
     header: rateReset,
     breaks: ["HDR-14"],
-    change: toNumber((value) => value - 3600),
+    change: changeNumber((value) => value - 3600),
   },
 ];
 
@@ -126,25 +126,25 @@ const hasTierKey = ({ hasTierKey: isOfTier, status }: RequestTraits): boolean =>
 const isDescribed = ({ status }: RequestTraits): boolean => status !== 403;
 
 const illegal = (
-  { class: name, what, header, breaks, change }: Row,
-  where: Pick<Operation, "fits" | "excludes">,
-): Operation =>
-  operation({
+  { class: name, what, header, breaks, change }: HeaderRow,
+  where: Pick<Mutation, "appliesTo" | "excludes">,
+): Mutation =>
+  mutation({
     ...where,
     class: name,
     description: what,
     endpoints: endpointNames,
     breaks,
-    change: { kind: "head", of: changed(header, change) },
+    change: { kind: "head", of: changeHeader(header, change) },
   });
 
-const swap = (one: string, other: string, breaks: readonly ClauseId[]): Operation =>
-  operation({
+const swap = (one: string, other: string, breaks: readonly ClauseId[]): Mutation =>
+  mutation({
     class: "swap two values",
     description: `${one} and ${other} swapped`,
     endpoints: endpointNames,
     breaks,
-    fits: hasTierKey,
+    appliesTo: hasTierKey,
     excludes: hasNoTierKey,
     change: {
       kind: "head",
@@ -160,26 +160,26 @@ const swap = (one: string, other: string, breaks: readonly ClauseId[]): Operatio
     },
   });
 
-const legal = (description: string, of: (head: WireHead) => WireHead | null): Operation =>
-  operation({ class: "legal: headers", description, endpoints: endpointNames, change: { kind: "head", of } });
+const legal = (description: string, of: (head: WireHead) => WireHead | null): Mutation =>
+  mutation({ class: "legal: headers", description, endpoints: endpointNames, change: { kind: "head", of } });
 
 const withHeaderNames =
   (write: (name: string) => string) =>
   (head: WireHead): WireHead => ({ ...head, headers: head.headers.map(([name, value]) => [write(name), value]) });
 
-/** Operations that change headers. */
-export const headerOperations: readonly Operation[] = [
-  ...formats.map((row) => illegal(row, { fits: isDescribed, excludes: isForbidden })),
-  ...values.map((row) => illegal(row, { fits: hasTierKey, excludes: hasNoTierKey })),
+/** Mutations that change headers. */
+export const headerMutations: readonly Mutation[] = [
+  ...headerFormatRows.map((row) => illegal(row, { appliesTo: isDescribed, excludes: isForbidden })),
+  ...headerValueRows.map((row) => illegal(row, { appliesTo: hasTierKey, excludes: hasNoTierKey })),
   swap(rateLimit, rateRemaining, ["HDR-11"]),
   swap(rateReset, rateResetAfter, ["HDR-14"]),
-  operation({
+  mutation({
     class: "another header value",
     description: "JSON declared as HTML",
     endpoints: endpointNames,
     breaks: ["REQ-4"],
     excludes: (given) => isRefusedKey(given) || isForbidden(given),
-    fits: (traits) => isDescribed(traits) && !hasValues(traits, { key: "missing" }) && traits.status !== 401,
+    appliesTo: (traits) => isDescribed(traits) && !hasValues(traits, { key: "missing" }) && traits.status !== 401,
     change: {
       kind: "head",
       of: (head) =>
@@ -203,7 +203,7 @@ export const headerOperations: readonly Operation[] = [
     .map(({ header }) =>
       legal(
         `${header} with decimals`,
-        changed(header, (value) => (/^\d+$/.test(value) ? [`${value}.25`] : null)),
+        changeHeader(header, (value) => (/^\d+$/.test(value) ? [`${value}.25`] : null)),
       ),
     ),
 ];

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import { anExchange } from "../../run/testing/evidence.ts";
-import { batchesOf } from "./judging.ts";
+import { batchesOf } from "./judge-mutants.ts";
 import { replacingExchanges, type Mutant } from "./mutant.ts";
 
 const legal = (operator: string, ...ids: readonly string[]): Mutant => ({

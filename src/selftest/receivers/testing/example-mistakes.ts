@@ -1,21 +1,21 @@
 import type { ClauseId } from "../../../spec/clauses.ts";
 
-/** A change of an example's source that spoils the receiver. */
-export interface Spoiler {
+/** A mistake in an example receiver, as a change of its source. */
+export interface SourceMistake {
   readonly name: string;
   readonly breaks: ClauseId;
   /** The text to replace, and its replacement. */
   readonly replace: readonly [before: string, after: string];
 }
 
-const spoil = (name: string, breaks: ClauseId, before: string, after: string): Spoiler => ({
+const spoil = (name: string, breaks: ClauseId, before: string, after: string): SourceMistake => ({
   name,
   breaks,
   replace: [before, after],
 });
 
 /** Mistakes that people make in Python. */
-export const pythonSpoilers: readonly Spoiler[] = [
+export const pythonMistakes: readonly SourceMistake[] = [
   spoil("a key without its prefix", "RCV-1", '["WEBHOOK_SECRET"].encode()', '["WEBHOOK_SECRET"].encode()[2:]'),
   spoil("SHA-1", "RCV-1", "hashlib.sha256", "hashlib.sha1"),
   spoil("the older header", "RCV-1", "X-Service-Signature", "X-Signature"),
@@ -45,7 +45,7 @@ export const pythonSpoilers: readonly Spoiler[] = [
 ];
 
 /** Mistakes that people make in TypeScript. */
-export const typescriptSpoilers: readonly Spoiler[] = [
+export const typescriptMistakes: readonly SourceMistake[] = [
   spoil("base64", "RCV-1", 'digest("hex")', 'digest("base64")'),
   spoil("SHA-512", "RCV-1", '"sha256"', '"sha512"'),
   spoil("a redirect", "RCV-1", "204 : 401", "302 : 401"),
@@ -70,7 +70,7 @@ export const typescriptSpoilers: readonly Spoiler[] = [
 ];
 
 /** Mistakes that people make in Go. */
-export const goSpoilers: readonly Spoiler[] = [
+export const goMistakes: readonly SourceMistake[] = [
   spoil("SHA-224", "RCV-1", "sha256.New,", "sha256.New224,"),
   spoil("a redirect", "RCV-1", "http.StatusNoContent", "http.StatusFound"),
   spoil("no accepted status", "RCV-1", "http.StatusNoContent", "http.StatusNotModified"),

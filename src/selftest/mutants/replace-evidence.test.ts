@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { ProbeResults } from "../../run/judge/judge-evidence.ts";
 import { anExchange } from "../../run/testing/evidence.ts";
 import { replacingExchanges } from "./mutant.ts";
-import { probesByIdOf, replaceEvidence } from "./replacing.ts";
+import { probesByIdOf, replaceEvidence } from "./replace-evidence.ts";
 
 const [one, other] = [anExchange("x1"), anExchange("x2")];
 const ran = (evidence: unknown) => [{ instance: null, result: { kind: "ran", evidence } as const }];

@@ -4,87 +4,82 @@ import { type Exchange, type Header, bodyJson } from "../../evidence/exchange.ts
 import type { ProbeResults } from "../../run/judge/judge-evidence.ts";
 import { endpointCalled } from "../../spec/endpoints.ts";
 import { rateLimitHeaders } from "../../spec/headers.ts";
-import { type AnsweredExchange, answeredWith, isAnswered, withEvents, withJson, withText } from "../mutants/edits.ts";
-import { replaceEvidence } from "../mutants/replacing.ts";
+import { type AnsweredExchange, withResponse, isAnswered, withEvents, withJson, withText } from "../mutants/edits.ts";
+import { replaceEvidence } from "../mutants/replace-evidence.ts";
 
-/**
- * Changes the evidence of a run as if the server did one thing differently. Each function returns its argument
- * unchanged if the difference does not affect it.
- */
+/** Makes recorded evidence look as if the server did one thing differently. Each function returns its argument unchanged if the difference does not affect it. */
 export interface ManualMutation {
   readonly exchange?: (exchange: Exchange) => Exchange;
   readonly delivery?: (delivery: Delivery) => Delivery;
 }
 
 /** The evidence of a run. */
-export interface Recorded {
+export interface RecordedRun {
   readonly results: ProbeResults;
   readonly exchanges: readonly Exchange[];
   readonly deliveries: readonly Delivery[];
 }
 
-/**
- * Returns the evidence as if the server had done one thing differently. The server need not run again, because checks
- * are pure functions. Requests stay the same, although probes might have sent others.
- */
+/** Returns the probes' evidence after a mutation. The server does not run again, because checks are pure functions. The requests stay the same, although probes might have sent others. */
 export const mutatedResults = (
-  { results, exchanges, deliveries }: Recorded,
+  { results, exchanges, deliveries }: RecordedRun,
   { exchange, delivery }: ManualMutation,
 ): ProbeResults =>
   replaceEvidence(results, new Set(results.keys()), {
-    exchanges: changedBy(exchange, exchanges),
-    deliveries: changedBy(delivery, deliveries),
+    exchanges: replacementsBy(exchange, exchanges),
+    deliveries: replacementsBy(delivery, deliveries),
   });
 
-const changedBy = <T extends { readonly id: string }>(change: ((item: T) => T) | undefined, items: readonly T[]) =>
+const replacementsBy = <T extends { readonly id: string }>(change: ((item: T) => T) | undefined, items: readonly T[]) =>
   new Map(change === undefined ? [] : items.map((each) => [each.id, change(each)]));
 
 type Edit = (exchange: Exchange) => Exchange;
 type EditJson = (value: unknown) => unknown;
 
-const inAnswer =
+const editResponse =
   (change: (exchange: AnsweredExchange) => Exchange): Edit =>
   (exchange) =>
     isAnswered(exchange) ? change(exchange) : exchange;
 
-/** Applies an edit only to exchanges that meet a condition. */
-export const where =
+/** Applies edits only to exchanges that meet a condition. */
+export const editWhere =
   (isMeant: (exchange: Exchange) => boolean, ...edits: readonly Edit[]): Edit =>
   (exchange) =>
     isMeant(exchange) ? edits.reduce((edited, edit) => edit(edited), exchange) : exchange;
 
 /** Edits the body of a response if it is JSON. */
-export const body = (edit: EditJson): Edit =>
-  inAnswer((exchange) => {
+export const editBody = (edit: EditJson): Edit =>
+  editResponse((exchange) => {
     const value = bodyJson(exchange);
     return value === undefined ? exchange : withJson(exchange, edit(value));
   });
 
-/** Replaces the text of a body. */
-export const text = (other: string): Edit => inAnswer((exchange) => withText(exchange, other));
+/** Replaces the whole body of a response by a text. */
+export const replaceBody = (other: string): Edit => editResponse((exchange) => withText(exchange, other));
 
-export const status = (other: number): Edit => inAnswer((exchange) => answeredWith(exchange, { status: other }));
+export const replaceStatus = (other: number): Edit =>
+  editResponse((exchange) => withResponse(exchange, { status: other }));
 
-const headers = (edit: (headers: readonly Header[]) => Header[]): Edit =>
-  inAnswer((exchange) => answeredWith(exchange, { headers: edit(exchange.answer.headers) }));
+const editHeaders = (edit: (headers: readonly Header[]) => Header[]): Edit =>
+  editResponse((exchange) => withResponse(exchange, { headers: edit(exchange.answer.headers) }));
 
 const isNamed = ([name]: Header, ...names: readonly string[]): boolean =>
   names.some((each) => each.toLowerCase() === name.toLowerCase());
 
-export const declared = (type: string): Edit =>
-  headers((all) => [...all.filter((each) => !isNamed(each, "Content-Type")), ["Content-Type", type]]);
+export const replaceContentType = (type: string): Edit =>
+  editHeaders((all) => [...all.filter((each) => !isNamed(each, "Content-Type")), ["Content-Type", type]]);
 
 /** Removes the four rate-limit headers. */
-export const bare: Edit = headers((all) => all.filter((each) => !isNamed(each, ...rateLimitHeaders)));
+export const removeRateHeaders: Edit = editHeaders((all) => all.filter((each) => !isNamed(each, ...rateLimitHeaders)));
 
 /** Writes header names in lower case, and headers in reverse order. */
-export const otherwiseHeaded: Edit = headers((all) =>
+export const respellHeaders: Edit = editHeaders((all) =>
   all.map(([name, value]): Header => [name.toLowerCase(), value]).toReversed(),
 );
 
-/** Edits the data of a stream's events of one name. */
-export const event = (name: string, edit: EditJson): Edit =>
-  inAnswer((exchange) =>
+/** Edits the data of all events with this name in a stream. */
+export const editEvents = (name: string, edit: EditJson): Edit =>
+  editResponse((exchange) =>
     withEvents(
       exchange,
       exchange.answer.events.map((each) =>
@@ -93,36 +88,33 @@ export const event = (name: string, edit: EditJson): Edit =>
     ),
   );
 
-export const endpoint = ({ request }: Exchange): string | null =>
+export const endpointOf = ({ request }: Exchange): string | null =>
   endpointCalled(request.method, request.url)?.endpoint ?? null;
 
-export const statusIs =
+export const hasStatus =
   (...statuses: readonly number[]) =>
   (exchange: Exchange): boolean =>
     isAnswered(exchange) && statuses.includes(exchange.answer.status);
 
-/**
- * Returns a test for responses of an endpoint with one of these statuses. Without statuses, any response of the
- * endpoint passes.
- */
-export const answersOf =
+/** Returns a test for exchanges: whether they call this endpoint, and the response has one of these statuses. Without statuses, any status passes. */
+export const isResponseOf =
   (name: string, ...statuses: readonly number[]) =>
   (exchange: Exchange): boolean =>
-    endpoint(exchange) === name && (statuses.length === 0 || statusIs(...statuses)(exchange));
+    endpointOf(exchange) === name && (statuses.length === 0 || hasStatus(...statuses)(exchange));
 
-/** Returns a test for requests whose body contains a text. */
-export const asks =
+/** Returns a test for exchanges: whether the body of the request contains a text. */
+export const bodyContains =
   (part: string) =>
   ({ request }: Exchange): boolean =>
     request.body.kind === "text" && request.body.text.includes(part);
 
-/** Returns a test for requests whose URL contains a text. */
-export const isFor =
+/** Returns a test for exchanges: whether the URL of the request contains a text. */
+export const urlContains =
   (part: string) =>
   ({ request }: Exchange): boolean =>
     request.url.includes(part);
 
-export const both =
+export const meetsAll =
   (...conditions: readonly ((exchange: Exchange) => boolean)[]) =>
   (exchange: Exchange): boolean =>
     conditions.every((each) => each(exchange));

@@ -1,0 +1,79 @@
+import { type ClauseId, clauseOf } from "../../../spec/clauses.ts";
+import type { EndpointName } from "../../../spec/endpoints.ts";
+import type { PrescribedResponse, DimensionValues } from "../dimensions.ts";
+import type { RequestTraits, WireEvent, WireHead, WireResponse } from "../message.ts";
+
+/** The server behind the proxy, to which some mutations send requests of their own. */
+export interface Upstream {
+  /** Sends the client's request again, with another key or path. */
+  readonly resend: (changes: { readonly key?: string | null; readonly path?: string }) => Promise<WireResponse>;
+  /** Sends a GET request with the key of the client's request. */
+  readonly read: (path: string) => Promise<WireResponse>;
+  /** The path of the client's request, with its query. */
+  readonly path: string;
+  /** A key without restrictions. */
+  readonly unrestrictedKey: string;
+}
+
+/** Changes one event of a stream. Called for each event in order, and with `null` at the end of the stream. */
+export type EventChange = (event: WireEvent | null) => readonly WireEvent[];
+
+/** How a mutation changes a response. `of` returns `null` if the response has nothing to change. */
+export type MutationChange =
+  | { readonly kind: "head"; readonly of: (head: WireHead, traits: RequestTraits) => WireHead | null }
+  | { readonly kind: "body"; readonly of: (response: WireResponse, traits: RequestTraits) => WireResponse | null }
+  /** `begin` starts a new stream, and returns the function that changes its events. */
+  | { readonly kind: "events"; readonly begin: () => EventChange }
+  /** `of` changes the text of a stream, chunk by chunk. */
+  | { readonly kind: "stream text"; readonly of: (text: string) => string }
+  /** `of` resolves to the response to send instead. */
+  | {
+      readonly kind: "instead";
+      readonly of: (response: WireResponse, traits: RequestTraits, upstream: Upstream) => Promise<WireResponse | null>;
+    }
+  /** `of` does something before the response is sent, such as a second execution, and resolves to whether it did so. */
+  | { readonly kind: "besides"; readonly of: (traits: RequestTraits, upstream: Upstream) => Promise<boolean> };
+
+/** One way in which a mutant server behaves differently from the reference server. */
+export interface Mutation {
+  /** The kind of the mutation, a row in the table of results. */
+  readonly class: string;
+  readonly description: string;
+  readonly endpoints: readonly EndpointName[];
+  /** The response that the document prescribes for the requests whose response the mutation changes; `null` for any request. */
+  readonly prescribed: PrescribedResponse | null;
+  /** The clauses that the mutation breaks; empty for a legal mutation. */
+  readonly breaks: readonly ClauseId[];
+  /** The values that a condition must have, so that the mutation can apply. */
+  readonly requires: DimensionValues;
+  /** Whether the mutation has no effect on requests with these values. */
+  readonly excludes: (values: DimensionValues) => boolean;
+  /** Whether the mutation applies to this response, and so breaks the clauses in `breaks`. */
+  readonly appliesTo: (traits: RequestTraits) => boolean;
+  readonly change: MutationChange;
+}
+
+type Optional = "breaks" | "requires" | "excludes" | "appliesTo" | "prescribed";
+
+/** Creates a mutation. By default, it is legal and changes every response. */
+export const mutation = (given: Omit<Mutation, Optional> & Partial<Pick<Mutation, Optional>>): Mutation => ({
+  breaks: [],
+  requires: {},
+  excludes: () => false,
+  appliesTo: () => true,
+  prescribed: null,
+  ...given,
+});
+
+/** Whether a mutation is illegal: it breaks a `must` clause. */
+export const isIllegal = ({ breaks }: Mutation): boolean => breaks.some((clause) => clauseOf(clause).level === "must");
+
+export const isSuccess = ({ status }: Pick<RequestTraits, "status">): boolean => status >= 200 && status < 300;
+
+/** Returns a test for responses: whether the status is the prescribed one. */
+export const isPrescribed =
+  (prescribed: PrescribedResponse) =>
+  (traits: Pick<RequestTraits, "status">): boolean => {
+    if (prescribed === "success") return isSuccess(traits);
+    return prescribed === "5xx" ? traits.status >= 500 : prescribed === String(traits.status);
+  };

@@ -6,19 +6,19 @@ import { describe, expect, it } from "vitest";
 import { projectRoot } from "./measuring/scratch.ts";
 import type { Measurement } from "./measuring/measurement.ts";
 import { rows } from "./rows/all.ts";
-import { ratioOf, resultOf } from "./tool/arithmetic.ts";
-import { chosenRows } from "./tool/choice.ts";
-import { figureRow, figuresOf, mergedRows, readFigures } from "./tool/figures.ts";
-import { atLeast, atMost, isMet, itself, noGoal } from "./tool/goal.ts";
-import { measure } from "./tool/measure.ts";
-import { withFigures } from "./tool/page.ts";
-import { type Row, sizeOf } from "./tool/row.ts";
-import { lineOf, terminalTable } from "./tool/table.ts";
+import { ratioOf, summarizeRounds } from "./tool/arithmetic.ts";
+import { chooseRows } from "./tool/choose-rows.ts";
+import { toFigureRow, toFigures, mergeRows, readFigures } from "./tool/figures.ts";
+import { minRatio, maxRatio, isGoalMet, maxSubject, noGoal } from "./tool/goal.ts";
+import { measureRow } from "./tool/measure.ts";
+import { replaceFigures } from "./tool/page.ts";
+import { type BenchRow, sizeOf } from "./tool/row.ts";
+import { formatRow, terminalTable } from "./tool/table.ts";
 
 const took = (wallMs: number, cpuMs = wallMs, bytes: number | null = null): Measurement => ({ wallMs, cpuMs, bytes });
 
 /** A row whose measurements return the given times and record their order. */
-function scriptedRow(subject: readonly number[], baseline: readonly number[], order: string[]): Row {
+function scriptedRow(subject: readonly number[], baseline: readonly number[], order: string[]): BenchRow {
   const side = (name: string, times: readonly number[]) => {
     let at = 0;
     return async () => {
@@ -32,8 +32,8 @@ function scriptedRow(subject: readonly number[], baseline: readonly number[], or
     what: "a subject",
     against: "a baseline",
     compared: "wall time",
-    goal: atMost(2),
-    mostRounds: null,
+    goal: maxRatio(2),
+    maxRounds: null,
     open: async () => ({
       subject: side("subject", subject),
       baseline: side("baseline", baseline),
@@ -49,7 +49,7 @@ describe("the bench's arithmetic", () => {
       { first: "subject", subject: took(900, 60), baseline: took(300, 20) },
       { first: "baseline", subject: took(10, 20), baseline: took(10, 10) },
     ] as const;
-    const result = resultOf("wall time", rounds);
+    const result = summarizeRounds("wall time", rounds);
     expect(result).toMatchObject({ ratio: 2, lowestRatio: 1, highestRatio: 3, cpuRatio: 3 });
     expect([result.subject.wallMs, result.baseline.wallMs]).toEqual([20, 10]);
   });
@@ -65,21 +65,21 @@ describe("the bench's arithmetic", () => {
   });
 
   it.each([
-    ["at most, met", atMost(2), { ratio: 2, subject: 0 }, true],
-    ["at most, missed", atMost(2), { ratio: 2.01, subject: 0 }, false],
-    ["at least, met", atLeast(0.8), { ratio: 0.8, subject: 0 }, true],
-    ["at least, missed", atLeast(0.8), { ratio: 0.79, subject: 0 }, false],
-    ["by itself", itself(300), { ratio: 99, subject: 299 }, true],
+    ["at most, met", maxRatio(2), { ratio: 2, subject: 0 }, true],
+    ["at most, missed", maxRatio(2), { ratio: 2.01, subject: 0 }, false],
+    ["at least, met", minRatio(0.8), { ratio: 0.8, subject: 0 }, true],
+    ["at least, missed", minRatio(0.8), { ratio: 0.79, subject: 0 }, false],
+    ["by itself", maxSubject(300), { ratio: 99, subject: 299 }, true],
     ["none", noGoal, { ratio: 99, subject: 0 }, null],
   ] as const)("holds a row to its goal: %s", (_, goal, figures, met) => {
-    expect(isMet(goal, figures)).toBe(met);
+    expect(isGoalMet(goal, figures)).toBe(met);
   });
 });
 
 describe("the rounds of a row", () => {
   it("begin in turns with either side, after a go of each that is not counted", async () => {
     const order: string[] = [];
-    const measured = await measure(scriptedRow([30, 30, 60], [10, 10, 10], order), sizeOf(1), 3);
+    const measured = await measureRow(scriptedRow([30, 30, 60], [10, 10, 10], order), sizeOf(1), 3);
     expect(order.join(" ")).toBe("baseline subject baseline subject subject baseline baseline subject closed");
     expect(measured).toMatchObject({ kind: "measured", result: { ratio: 3, highestRatio: 6 } });
   });
@@ -87,15 +87,15 @@ describe("the rounds of a row", () => {
   it("say why there are none where a side fails, and close what was opened", async () => {
     const order: string[] = [];
     const row = scriptedRow([1], [1], order);
-    const failing: Row = {
+    const failing: BenchRow = {
       ...row,
       open: async (size) => ({ ...(await row.open(size)), subject: () => Promise.reject(new Error("no such server")) }),
     };
-    const measured = await measure(failing, sizeOf(1), 2);
+    const measured = await measureRow(failing, sizeOf(1), 2);
     expect(measured).toMatchObject({ kind: "failed", reason: "no such server" });
     expect(order.at(-1)).toBe("closed");
-    const figures = figureRow(measured, new Date(0));
-    expect(lineOf(figures)).toContain("failed: no such server");
+    const figures = toFigureRow(measured, new Date(0));
+    expect(formatRow(figures)).toContain("failed: no such server");
     expect(terminalTable([figures])).toContain("no such server");
   });
 });
@@ -104,9 +104,9 @@ describe("the rows of the bench", () => {
   it("have names of their own, each of which can be chosen alone and by its family", () => {
     const names = rows.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
-    for (const name of names) expect(chosenRows(rows, [name]).map((row) => row.name)).toContain(name);
-    expect(() => chosenRows(rows, ["no-such"])).toThrow('no row "no-such"');
-    expect([...new Set(chosenRows(rows, ["start", "limiter"]).map(({ name }) => name.split("-")[0]))]).toEqual([
+    for (const name of names) expect(chooseRows(rows, [name]).map((row) => row.name)).toContain(name);
+    expect(() => chooseRows(rows, ["no-such"])).toThrow('no row "no-such"');
+    expect([...new Set(chooseRows(rows, ["start", "limiter"]).map(({ name }) => name.split("-")[0]))]).toEqual([
       "start",
       "limiter",
     ]);
@@ -140,7 +140,7 @@ describe("the figures of docs/performance.md", () => {
   const figures = readFigures(join(projectRoot, "bench", "figures.json"));
 
   it("are those of bench/figures.json, and nobody's hand has changed them", () => {
-    expect(withFigures(page, figures)).toBe(page);
+    expect(replaceFigures(page, figures)).toBe(page);
     expect(figures.scale).toBe(1);
   });
 
@@ -148,8 +148,8 @@ describe("the figures of docs/performance.md", () => {
     const [one, other] = figures.rows;
     if (one === undefined || other === undefined) throw new Error("there are no figures");
     const fresh = { ...one, what: "measured again" };
-    const merged = mergedRows([other, one], [fresh], [one.name, other.name]);
+    const merged = mergeRows([other, one], [fresh], [one.name, other.name]);
     expect(merged.map(({ what }) => what)).toEqual(["measured again", other.what]);
-    expect(figuresOf(merged, 1).rows).toHaveLength(2);
+    expect(toFigures(merged, 1).rows).toHaveLength(2);
   });
 });

@@ -6,22 +6,22 @@ import { Command, InvalidArgumentError } from "commander";
 
 import { projectRoot } from "./measuring/scratch.ts";
 import { rows } from "./rows/all.ts";
-import { chosenRows } from "./tool/choice.ts";
+import { chooseRows } from "./tool/choose-rows.ts";
 import {
   type FigureRow,
-  figureRow,
+  toFigureRow,
   type Figures,
-  figuresOf,
-  mergedRows,
+  toFigures,
+  mergeRows,
   readFigures,
-  thisMachine,
+  describeMachine,
 } from "./tool/figures.ts";
-import { measure } from "./tool/measure.ts";
-import { withFigures } from "./tool/page.ts";
-import { type Row, sizeOf } from "./tool/row.ts";
-import { lineOf, machineText, terminalTable } from "./tool/table.ts";
+import { measureRow } from "./tool/measure.ts";
+import { replaceFigures } from "./tool/page.ts";
+import { type BenchRow, sizeOf } from "./tool/row.ts";
+import { formatRow, formatMachine, terminalTable } from "./tool/table.ts";
 
-// `npm run bench`: measures each row of the table in docs/performance.md, and its baseline in the same run.
+// `npm run bench`: measures each row of the table in docs/performance.md and the row's baseline.
 
 const figuresFile = join(projectRoot, "bench", "figures.json");
 const pageFile = join(projectRoot, "docs", "performance.md");
@@ -38,7 +38,7 @@ interface Flags {
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
-function positive(text: string): number {
+function positiveNumber(text: string): number {
   const value = Number(text);
   if (Number.isFinite(value) && value > 0) return value;
   throw new InvalidArgumentError("give a number above 0.");
@@ -52,8 +52,8 @@ const command = new Command("bench")
     (row: string, all: string[]) => [...all, row],
     [],
   )
-  .option("--rounds <n>", "rounds of each row; rows that take long have fewer", positive, 5)
-  .option("--scale <share>", "share of the full amount of work; 0.01 tries the bench itself", positive, 1)
+  .option("--rounds <n>", "rounds of each row; rows that take long have fewer", positiveNumber, 5)
+  .option("--scale <share>", "share of the full amount of work; 0.01 tries the bench itself", positiveNumber, 1)
   .option("--json <file>", "write everything that was measured to this file")
   .option("--write", "put the figures into bench/figures.json and docs/performance.md")
   .option("--from <file>", "measure nothing: show, or write, the results that --json wrote")
@@ -61,47 +61,47 @@ const command = new Command("bench")
   .action((flags: Flags) => bench(flags));
 
 async function bench(flags: Flags): Promise<void> {
-  const chosen = chosenRows(rows, flags.only);
+  const chosen = chooseRows(rows, flags.only);
   if (flags.list === true) return chosen.forEach(({ name, what }) => print(`${name.padEnd(24)} ${what}`));
-  if (flags.from !== undefined) return showKept(flags.from, flags.write === true);
-  print(`${machineText(thisMachine())}; load average ${loadavg()[0]?.toFixed(1)}`);
+  if (flags.from !== undefined) return showSavedFigures(flags.from, flags.write === true);
+  print(`${formatMachine(describeMachine())}; load average ${loadavg()[0]?.toFixed(1)}`);
   const measured: FigureRow[] = [];
   for (const row of chosen) {
-    measured.push(await measuredRow(row, flags));
+    measured.push(await measureAndPrint(row, flags));
     // Saves the results so far, in case a later row fails.
-    if (flags.json !== undefined) writeJson(flags.json, figuresOf(measured, flags.scale));
+    if (flags.json !== undefined) writeJson(flags.json, toFigures(measured, flags.scale));
   }
   print(terminalTable(measured));
-  if (flags.write === true) keep(measured, flags.scale);
+  if (flags.write === true) saveFigures(measured, flags.scale);
 }
 
 /** Shows the figures that an earlier run saved with `--json`. With `--write`, also writes them into the page. */
-function showKept(file: string, isWritten: boolean): void {
+function showSavedFigures(file: string, isWritten: boolean): void {
   const { rows: kept, scale } = readFigures(file);
   print(terminalTable(kept));
-  if (isWritten) keep(kept, scale);
+  if (isWritten) saveFigures(kept, scale);
 }
 
-async function measuredRow(row: Row, { rounds, scale }: Flags): Promise<FigureRow> {
+async function measureAndPrint(row: BenchRow, { rounds, scale }: Flags): Promise<FigureRow> {
   print(`${row.name}: ${row.what}, against ${row.against}`);
-  const measured = await measure(row, sizeOf(scale), Math.ceil(rounds));
-  const figures = figureRow(measured, new Date());
-  print(`  ${lineOf(figures)} in ${measured.seconds.toFixed(0)} s`);
+  const measured = await measureRow(row, sizeOf(scale), Math.ceil(rounds));
+  const figures = toFigureRow(measured, new Date());
+  print(`  ${formatRow(figures)} in ${measured.seconds.toFixed(0)} s`);
   return figures;
 }
 
 const writeJson = (file: string, figures: Figures): void =>
   writeFileSync(file, `${JSON.stringify(figures, null, 2)}\n`);
 
-/** Saves new figures. Rows that were not measured now keep their old figures. */
-function keep(fresh: readonly FigureRow[], scale: number): void {
+/** Writes new figures into figures.json and the page. Rows that were not measured now keep their old figures. */
+function saveFigures(fresh: readonly FigureRow[], scale: number): void {
   if (scale !== 1) throw new Error("--write needs results of the full size: omit --scale.");
   const kept = existsSync(figuresFile) ? readFigures(figuresFile).rows : [];
   const order = rows.map(({ name }) => name);
   const successful = fresh.filter(({ kind }) => kind === "measured");
-  const figures = figuresOf(mergedRows(kept, successful, order), scale);
+  const figures = toFigures(mergeRows(kept, successful, order), scale);
   writeJson(figuresFile, figures);
-  writeFileSync(pageFile, withFigures(readFileSync(pageFile, "utf8"), figures));
+  writeFileSync(pageFile, replaceFigures(readFileSync(pageFile, "utf8"), figures));
   print("The figures are in bench/figures.json and docs/performance.md.");
 }
 

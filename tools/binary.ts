@@ -18,8 +18,7 @@ const systems: Readonly<Record<string, string>> = { win32: "windows", darwin: "m
 const name = `conformance-${systems[process.platform] ?? process.platform}-${process.arch}${isWindows ? ".exe" : ""}`;
 
 /**
- * The files of the package that k6 and the command read at run time: the sources of k6 scripts, the pinned version of
- * k6, package.json.
+ * Files that the command and k6 read at run time: the sources of k6 scripts, the pinned version of k6, package.json.
  */
 const shippedFiles = /^(package\.json|k6\/|scenarios\/.*\.ts$|src\/)/;
 
@@ -59,16 +58,20 @@ function writeBlob(work: string, code: string): string {
   return output;
 }
 
-/** The marker by which Node finds its blob. Node documents it, and it is the same in every version. */
-const fuse = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
+/** The marker in Node's executable by which Node finds the blob. Node documents it; every version has the same. */
+const blobMarker = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
 
-function inject(executable: string, blob: string): void {
+function injectBlob(executable: string, blob: string): void {
   const postject = join(root, "node_modules", "postject", "dist", "cli.js");
   const segment = process.platform === "darwin" ? ["--macho-segment-name", "NODE_SEA"] : [];
   // Ignores the warnings of postject: there is one for each unnamed section in Node's executable.
-  execFileSync(process.execPath, [postject, executable, "NODE_SEA_BLOB", blob, "--sentinel-fuse", fuse, ...segment], {
-    stdio: "ignore",
-  });
+  execFileSync(
+    process.execPath,
+    [postject, executable, "NODE_SEA_BLOB", blob, "--sentinel-fuse", blobMarker, ...segment],
+    {
+      stdio: "ignore",
+    },
+  );
 }
 
 const nodeLicence = `The executable file is Node.js ${process.version} (MIT), with what that contains under licences of its own:
@@ -85,7 +88,7 @@ async function build(): Promise<string> {
     const executable = join(work, name);
     copyFileSync(process.execPath, executable);
     chmodSync(executable, 0o755);
-    inject(executable, writeBlob(work, code));
+    injectBlob(executable, writeBlob(work, code));
     writeFileSync(join(folder, "THIRD-PARTY-LICENCES.txt"), nodeLicence + thirdPartyLicences(modules));
     const finished = join(folder, name);
     renameSync(executable, finished);

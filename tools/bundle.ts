@@ -26,8 +26,7 @@ export const entries = [
 ];
 
 /**
- * To compute the catalogue of clauses, every suite and every fault must be loaded. So the bundle contains the result as
- * data.
+ * The bundle contains the catalogue of clauses as data, because computing it would load every suite and every fault.
  */
 const catalogueModule = join(root, "src", "cli", "catalogue", "catalogue.ts");
 const catalogueAsData: Plugin = {
@@ -44,7 +43,7 @@ const catalogueAsData: Plugin = {
  * Bundles JSON files as strings. The badge library has the widths of letters as a hundred thousand numbers, and as code
  * each number would take a line.
  */
-const dataAsJson: Plugin = {
+const jsonAsStrings: Plugin = {
   name: "data as JSON in a string",
   load: {
     filter: { id: /\.json$/ },
@@ -56,10 +55,10 @@ const dataAsJson: Plugin = {
 };
 
 /**
- * cli-table3 measures the same cell again for each of its lines, by `string-width`. That builds three regular
- * expressions at each call, which takes longer than all the rest of a short command.
+ * Caches the widths of cells. cli-table3 asks `string-width` for the width of a cell once for each of its lines, which
+ * takes longer than all the rest of a short command.
  */
-const quickWidths: Plugin = {
+const cachedWidths: Plugin = {
   name: "quick widths",
   load: {
     filter: { id: /\/string-width\/index\.js$/ },
@@ -76,8 +75,8 @@ const quickWidths: Plugin = {
   },
 };
 
-/** cli-table3 cuts each cell for a debug message that is never printed. */
-const noDebugText: Plugin = {
+/** Removes a debug message of cli-table3 that is never printed, and for which it cuts each cell. */
+const withoutDebugText: Plugin = {
   name: "no debug text",
   transform: {
     filter: { id: /\/cli-table3\/src\/cell\.js$/ },
@@ -95,7 +94,7 @@ export const bundleOf = (input: Readonly<Record<string, string>>): Promise<Rolld
     cwd: root,
     input,
     platform: "node",
-    plugins: [catalogueAsData, dataAsJson, quickWidths, noDebugText],
+    plugins: [catalogueAsData, jsonAsStrings, cachedWidths, withoutDebugText],
     onLog: (level, log, pass) => {
       // These warnings are about parts of a library that this project does not use.
       if (log.code === "EVAL" && log.id?.includes("/node_modules/") === true) return;
@@ -139,7 +138,7 @@ async function writeCommand(folder: string): Promise<void> {
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: "[name]-[hash].js",
-    // Without this, comments would add a tenth to the size of the code that each start reads. Licences stay.
+    // Drops comments except licences. They would add a tenth to the code that each start reads.
     comments: { legal: true, annotation: false, jsdoc: false },
   });
   await bundle.close();

@@ -17,12 +17,12 @@ const isFull = process.argv.includes("--full");
 const isTrials = process.argv.includes("--trials");
 const extent = isTrials ? "trials" : isFull ? "full" : null;
 const isCi = process.env.CI !== undefined;
-/** If CI runs all trials afterwards, this run need not sample them. */
+/** Whether CI runs all trials after this run, which then need not sample them. */
 const areTrialsToFollow = process.env.CONFORMANCE_TRIALS_FOLLOW === "1" && extent === null;
 
 /**
- * Downloads and other preparations for the tests. They start at the same time as the installation of packages. `run`
- * resolves to the exit code and output; `summary` picks the part of the output to show after a success.
+ * Preparations for the tests, such as downloads. They start together with the installation of packages. `run` resolves
+ * to the exit code and output. `summary` picks the part of the output to show after a success.
  */
 const preparations = [
   { name: "Python clients", run: prepared(preparePythonClients, "Python clients"), summary: all },
@@ -43,7 +43,7 @@ const looks = [
   { name: "words", run: () => capture(process.execPath, [join("tools", "words.mjs")], { cwd: root }) },
   { name: "unused code", run: tool("knip", "--no-progress") },
   { name: "format", run: tool("oxfmt", "--check") },
-  // Comes last: the linter uses both cores, and has them to itself if the tests have ended.
+  // Comes last, because the linter uses all cores and should not slow the tests down.
   { name: "lint", run: tool("oxlint", "--type-aware") },
 ];
 const tests = [
@@ -61,7 +61,7 @@ function all(output) {
   return output;
 }
 
-/** Tests that a quick run only samples. */
+/** Test files of which a quick run tries only a sample of their cases. */
 const sampled = [
   "src/app/judge/redacted-run.test.ts",
   "src/cli/hostile.test.ts",

@@ -16,8 +16,8 @@ export const files = [
 ];
 const folders = ["src", "scenarios"];
 
-// The file that stores the fingerprint. It is inside dist, because a build replaces this folder and so removes an
-// outdated fingerprint.
+// Returns the path of the stored fingerprint. The path is inside dist, because each build replaces this folder and so
+// removes an outdated fingerprint.
 const stampOf = (root) => join(root, "dist", ".current");
 
 /** Returns a text that changes with any of `files`, or with any file in `folders`; `null` if a file is missing. */
@@ -54,13 +54,13 @@ export function isCurrent(root) {
 }
 
 /**
- * Stores a fingerprint. The caller takes it before the build, so that a change during the build is noticed. If it
- * cannot be stored, the next start only takes longer.
+ * Stores a fingerprint that was taken before the build, so that a change during the build is noticed. If it cannot be
+ * stored, the next start only takes longer.
  */
 export function remember(root, taken) {
   try {
     if (taken !== null) writeFileSync(stampOf(root), taken);
   } catch {
-    // The folder is read-only, or another process is replacing it.
+    // Not stored: the folder is read-only, or another process is replacing it.
   }
 }

@@ -7,7 +7,7 @@ import { capture } from "./process.mjs";
 import { root } from "./setup.mjs";
 
 /**
- * Path of the built program. Its folder has a digest of the module's files in its name.
+ * Returns the path of the built program. The folder's name contains a digest of the module's files.
  *
  * @param {string} module folder of its go.mod, from the root
  * @param {string} name
@@ -41,7 +41,7 @@ export async function buildFrom(module, name, goPackage) {
   return code === 0 ? null : output;
 }
 
-/** The environment for Go. With it, Go uses the installed toolchain, downloads no other, and needs no C compiler. */
+/** Returns the environment in which Go uses the installed toolchain, downloads no other, and needs no C compiler. */
 function environment() {
   return { ...process.env, CGO_ENABLED: "0", GOWORK: "off", GOTOOLCHAIN: process.env.GOTOOLCHAIN ?? "local" };
 }

@@ -41,11 +41,11 @@ const servers: Readonly<
 async function tryOne(name: string, seed: number): Promise<void> {
   const server = servers[name];
   if (server === undefined) throw new Error(`there is no server ${name}`);
-  const alarms = await falseAlarmsUnder(noiseOf(seed), await server.start(seed), seed);
+  const alarms = await falseAlarmsUnder(noiseForSeed(seed), await server.start(seed), seed);
   process.stdout.write(JSON.stringify(alarms), () => process.exit(0));
 }
 
-const noiseOf = (seed: number): Noise => noises[seed % noises.length] as Noise;
+const noiseForSeed = (seed: number): Noise => noises[seed % noises.length] as Noise;
 
 async function tryAll(runs: number, atOnce: number, first: number, chosen: readonly string[]): Promise<number> {
   const names = chosen.filter((name) => servers[name]?.isHere() === true);
@@ -53,7 +53,7 @@ async function tryAll(runs: number, atOnce: number, first: number, chosen: reado
   let red = 0;
   const work = async (): Promise<void> => {
     for (const seed of left) {
-      // Every kind of noise is tried with each server in turn.
+      // Consecutive seeds try every kind of noise with one server, then with the next server.
       const name = names[Math.floor(seed / noises.length) % names.length] ?? "";
       const began = performance.now();
       const child = spawn(process.execPath, [fileURLToPath(import.meta.url), "--one", name, String(seed)], {
@@ -65,7 +65,7 @@ async function tryAll(runs: number, atOnce: number, first: number, chosen: reado
       if (alarms.length > 0) red += 1;
       const seconds = ((performance.now() - began) / 1000).toFixed(0).padStart(4);
       process.stdout.write(
-        `${alarms.length === 0 ? "ok " : "RED"} ${seconds} s  seed ${seed}  ${name}, ${noiseOf(seed).name}\n`,
+        `${alarms.length === 0 ? "ok " : "RED"} ${seconds} s  seed ${seed}  ${name}, ${noiseForSeed(seed).name}\n`,
       );
       for (const alarm of alarms) process.stdout.write(`      ${alarm}\n`);
     }

@@ -60,7 +60,7 @@ export function capture(command, args, { isPatient = false, ...options }) {
 }
 
 /**
- * Gives a process low priority. Must be called right after its start, because only threads that start later inherit the
+ * Gives a process low priority. Must be called right after its start, because threads that started earlier keep their
  * priority.
  */
 function letOthersBefore({ pid }) {

@@ -27,8 +27,8 @@ export async function preparePythonClients() {
   const created = await capture(host, ["-m", "venv", environment], { cwd: root });
   if (created.code !== 0)
     return missing("`python3 -m venv` failed: install Python's venv module (python3-venv).", created);
-  // Saves time: the pins list every package, so pip need not look for dependencies, and Python compiles modules only
-  // when they are used.
+  // Options that save time. pip need not look for dependencies, because the pins list every package. Python compiles
+  // modules only when they are used.
   const options = [
     "--quiet",
     "--disable-pip-version-check",

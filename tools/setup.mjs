@@ -109,7 +109,10 @@ async function nodeIsReady() {
   return code === 0 && Number(/^v(\d+)/.exec(output)?.[1]) >= REQUIRED_NODE;
 }
 
-/** The environment without our node_modules/.bin on PATH: npm must not run on the Node that it is about to replace. */
+/**
+ * Returns the environment without our node_modules/.bin on PATH: npm must not run on the Node that it is about to
+ * replace.
+ */
 function hostEnvironment() {
   const own = inRoot("node_modules", ".bin");
   const path = (process.env.PATH ?? "").split(delimiter).filter((folder) => folder !== own);

@@ -3,8 +3,8 @@ import { replay } from "../../src/report/history/testing/replay.ts";
 import { nothingHappens, simulateNights } from "../../src/report/history/testing/simulated.ts";
 
 /**
- * Simulates histories of 60 nights, to tune the gate of `conformance nightly`. Prints how often the gate raises a false alarm or misses a
- * slow-down of 15 %, and after how many nights it finds the slow-down.
+ * Simulates histories of 60 nights, to tune the gate of `conformance nightly`. Prints how often the gate raises a false
+ * alarm or misses a slow-down of 15 %, and after how many nights it finds the slow-down.
  *
  * Run it as `node bench/history/gate-rates.ts [HISTORIES]`. 200 histories take some minutes.
  */

@@ -15,20 +15,20 @@ export function childrenCpuMs(): number {
   return ((Number(fields[13]) + Number(fields[14])) / ticksPerSecond) * 1000;
 }
 
-/** Maximum time in ms until a stopped process has ended and Linux counts its CPU time. */
-const endsWithinMs = 5000;
+/** How long to wait at most until Linux counts the CPU time of a stopped process. */
+const maxExitMs = 5000;
 
 /** Waits until at least one child process has ended, and returns the CPU time of ended child processes. */
 export async function endedChildrenCpuMs(): Promise<number> {
-  const deadlineMs = performance.now() + endsWithinMs;
+  const deadlineMs = performance.now() + maxExitMs;
   while (childrenCpuMs() === 0 && performance.now() < deadlineMs) await sleep(20);
   return childrenCpuMs();
 }
 
 function statFields(): string[] {
   try {
-    // The second field is the program's name in brackets. It may contain spaces and brackets, so the fields after the last bracket are
-    // read.
+    // The second field, the program's name in brackets, may contain spaces and brackets. So this takes the fields after
+    // the last bracket.
     return readFileSync("/proc/self/stat", "utf8")
       .replace(/^.*\) /s, "")
       .split(" ");

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** A process whose command serves until it is closed. */
+/** A running command that serves until it is closed. */
 export interface CommandServer {
   readonly close: () => Promise<void>;
 }

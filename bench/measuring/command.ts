@@ -9,33 +9,37 @@ import { z } from "zod";
 import { installedPackage, scratchFile } from "./scratch.ts";
 import type { Measurement } from "./measurement.ts";
 
-/** A command that ends by itself. */
+/** A Node command that ends by itself. */
 export interface Command {
   /** Arguments for `node`. */
   readonly args: readonly string[];
-  /** Exit codes of success. */
+  /** Exit codes that count as success. */
   readonly codes: readonly number[];
 }
 
-/** The measurement of a command from start to exit: CPU time of all its Node processes, and peak memory of the first process. */
-export interface CommandTook extends Measurement {
+/**
+ * The measurement of a command from start to exit: the CPU time of all its Node processes, and the peak memory of the
+ * first one.
+ */
+export interface CommandMeasurement extends Measurement {
   readonly stdout: string;
 }
 
-const exitUsage = fileURLToPath(new URL("exit-usage.cjs", import.meta.url));
+const exitUsageScript = fileURLToPath(new URL("exit-usage.cjs", import.meta.url));
 const usageSchema = z.object({ pid: z.int(), cpuUs: z.number(), maxRssKb: z.number() });
 
 /**
  * Runs a command and measures it.
  *
- * @throws {Error} if the command ends with an exit code that is not in `codes`; the message contains the end of its output
+ * @throws {Error} if the command ends with an exit code that is not in `codes`; the message contains the end of its
+ * output
  */
-export async function runCommand({ args, codes }: Command): Promise<CommandTook> {
+export async function runCommand({ args, codes }: Command): Promise<CommandMeasurement> {
   const usageFile = scratchFile("usage", "jsonl");
   const startedMs = performance.now();
-  const { pid, code, stdout, stderr } = await ended(args, usageFile);
+  const { pid, code, stdout, stderr } = await runToEnd(args, usageFile);
   const wallMs = performance.now() - startedMs;
-  const used = usageIn(usageFile);
+  const used = readUsages(usageFile);
   rmSync(usageFile, { force: true });
   if (!codes.includes(code))
     throw new Error(`\`node ${args.join(" ")}\` ended with ${code}: ${endOfOutput(stderr, stdout)}`);
@@ -45,14 +49,14 @@ export async function runCommand({ args, codes }: Command): Promise<CommandTook>
   return { wallMs, cpuMs, bytes: main.maxRssKb * 1024, stdout };
 }
 
-interface Ended {
+interface EndedCommand {
   readonly pid: number;
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-function ended(args: readonly string[], usageFile: string): Promise<Ended> {
+function runToEnd(args: readonly string[], usageFile: string): Promise<EndedCommand> {
   const child = spawn(process.execPath, args, {
     env: measuredEnvironment(usageFile),
     stdio: ["ignore", "pipe", "pipe"],
@@ -66,14 +70,14 @@ function ended(args: readonly string[], usageFile: string): Promise<Ended> {
   });
 }
 
-/** The environment that makes a Node process report its CPU time and memory at exit. */
+/** The environment in which each Node process appends its CPU time and memory to `usageFile` at exit. */
 const measuredEnvironment = (usageFile: string): NodeJS.ProcessEnv => ({
   ...process.env,
-  NODE_OPTIONS: `--require ${JSON.stringify(exitUsage)}`,
+  NODE_OPTIONS: `--require ${JSON.stringify(exitUsageScript)}`,
   BENCH_USAGE_FILE: usageFile,
 });
 
-function usageIn(file: string): z.infer<typeof usageSchema>[] {
+function readUsages(file: string): z.infer<typeof usageSchema>[] {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, "utf8").trimEnd().split("\n");
   return lines.map((line) => usageSchema.parse(JSON.parse(line)));
@@ -81,8 +85,8 @@ function usageIn(file: string): z.infer<typeof usageSchema>[] {
 
 const endOfOutput = (...texts: readonly string[]): string => texts.join("\n").trim().slice(-500);
 
-/** Arguments for `node` that run the installed package. */
-export const conformance = (...args: readonly string[]): string[] => [
+/** Returns the arguments with which `node` runs the installed package. */
+export const conformanceArgs = (...args: readonly string[]): string[] => [
   join(installedPackage(), "bin", "conformance.js"),
   ...args,
 ];

@@ -7,7 +7,7 @@ export const measurementSchema = z.object({
 });
 
 /**
- * One measurement of a row's subject or baseline. `cpuMs` is the CPU time of all its processes, or only of the process that the row is
- * about. `bytes` is memory, in rows that measure memory.
+ * One measurement of a row's subject or baseline. `cpuMs` is the CPU time of all its processes, or only of the process
+ * that the row measures. `bytes` is memory; `null` in rows that measure no memory.
  */
 export type Measurement = Readonly<z.infer<typeof measurementSchema>>;

@@ -6,13 +6,13 @@ import { type Measurement, measurementSchema } from "./measurement.ts";
 const workloadProcess = fileURLToPath(new URL("workload-process.ts", import.meta.url));
 
 /**
- * Runs a workload in a separate process, so that memory of an earlier workload does not affect it. The measurement excludes the start of
- * the process.
+ * Runs a workload in a separate process, so that memory of an earlier workload does not affect it. The measurement
+ * excludes the start of the process.
  *
  * @param module name of a module in `bench/workloads`, which exports `run`
  * @throws {Error} with the message of the workload, if the workload fails
  */
-export async function runInProcess(module: string, input: unknown): Promise<Measurement> {
+export async function runWorkload(module: string, input: unknown): Promise<Measurement> {
   const url = new URL(`../workloads/${module}.ts`, import.meta.url).href;
   const child = fork(workloadProcess, [url], {
     execArgv: ["--expose-gc"],
@@ -25,7 +25,7 @@ export async function runInProcess(module: string, input: unknown): Promise<Meas
   });
   child.send({ input });
   try {
-    return readAnswer(await answer);
+    return readReply(await answer);
   } finally {
     if (child.connected) child.disconnect();
     await new Promise((resolve) =>
@@ -34,7 +34,7 @@ export async function runInProcess(module: string, input: unknown): Promise<Meas
   }
 }
 
-function readAnswer(answer: unknown): Measurement {
+function readReply(answer: unknown): Measurement {
   if (typeof answer === "object" && answer !== null && "failed" in answer) throw new Error(String(answer.failed));
   return measurementSchema.parse(answer);
 }

@@ -5,22 +5,25 @@ import { fileURLToPath } from "node:url";
 /** The top folder of the project. */
 export const projectRoot = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The parent of the temporary folder. It is inside the project, so that processes that start there find the packages of the project. */
-const cache = join(projectRoot, ".cache");
+/**
+ * The parent of the temporary folder. It lies inside the project, so that processes started there find the project's
+ * packages.
+ */
+const cacheFolder = join(projectRoot, ".cache");
 let folder: string | null = null;
 let files = 0;
 
-/** The temporary folder of this process, deleted at its exit. */
+/** Returns the temporary folder of this process, which is deleted at its exit. */
 export function scratchFolder(): string {
   if (folder !== null) return folder;
-  mkdirSync(cache, { recursive: true });
-  const created = mkdtempSync(join(cache, "bench-"));
+  mkdirSync(cacheFolder, { recursive: true });
+  const created = mkdtempSync(join(cacheFolder, "bench-"));
   process.once("exit", () => rmSync(created, { recursive: true, force: true }));
   folder = created;
   return created;
 }
 
-/** A new path in the temporary folder. */
+/** Returns an unused path in the temporary folder. */
 export function scratchFile(name: string, ending: string): string {
   files += 1;
   return join(scratchFolder(), `${name}-${files}.${ending}`);
@@ -28,7 +31,10 @@ export function scratchFile(name: string, ending: string): string {
 
 let installed: string | null = null;
 
-/** Returns a folder that looks like the package as users install it. A checkout itself would check at every start whether it is built. */
+/**
+ * Returns a folder with the package as users install it. A checkout would check at every start whether it is built,
+ * which takes time.
+ */
 export function installedPackage(): string {
   if (installed !== null) return installed;
   const created = join(scratchFolder(), "package");

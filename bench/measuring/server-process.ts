@@ -1,7 +1,7 @@
-import { cpuMsSince } from "./timed.ts";
+import { cpuMsSince } from "./measure-time.ts";
 
-// Runs a server of the bench in a child process. The first message from the parent starts the server. Each later message asks for its CPU
-// time.
+// This file runs a server of the bench in a child process. The first message from the parent starts the server. Each
+// later message asks for the CPU time used so far.
 
 /** The exports of a module of `bench/servers`. */
 interface ServerModule {

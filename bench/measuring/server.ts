@@ -31,10 +31,10 @@ export interface BenchServer {
 export async function startServer(module: string, options: unknown): Promise<BenchServer> {
   const url = new URL(`../servers/${module}.ts`, import.meta.url).href;
   const child = fork(serverProcess, [url], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
-  const started = startedSchema.parse(await ask(child, { options }));
+  const started = startedSchema.parse(await sendRequest(child, { options }));
   return {
     ...started,
-    cpuMs: async () => usedSchema.parse(await ask(child, { options: null })).cpuMs,
+    cpuMs: async () => usedSchema.parse(await sendRequest(child, { options: null })).cpuMs,
     close: async () => {
       const exited = once(child, "exit");
       child.disconnect();
@@ -43,7 +43,7 @@ export async function startServer(module: string, options: unknown): Promise<Ben
   };
 }
 
-async function ask(child: ChildProcess, question: object): Promise<unknown> {
+async function sendRequest(child: ChildProcess, question: object): Promise<unknown> {
   const answer = new Promise<unknown>((resolve, reject) => {
     const fail = (code: number | null): void => reject(new Error(`the server of the bench ended (${code})`));
     child.once("exit", fail);
@@ -56,7 +56,7 @@ async function ask(child: ChildProcess, question: object): Promise<unknown> {
   return answer;
 }
 
-/** Measures work. The CPU time of the result is that of the server, not of the work itself. */
+/** Measures work that uses a server. In the result, the CPU time is that of the server, not of the work. */
 export async function withServerTime({ cpuMs }: BenchServer, work: () => Promise<Measurement>): Promise<Measurement> {
   const before = await cpuMs();
   const took = await work();

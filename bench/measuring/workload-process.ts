@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { messageOf } from "../../src/base/errors.ts";
 import type { Measurement } from "./measurement.ts";
 
-// Runs one workload in a child process. Receives its input from the parent, and sends back the measurement or an error message.
+// This file runs one workload in a child process. It receives the input from the parent, and sends back the measurement
+// or an error message.
 
 const [, , url = ""] = process.argv;
 const [{ input }] = (await once(process, "message")) as [{ readonly input: unknown }];

@@ -1,6 +1,6 @@
-import type { Row } from "../tool/row.ts";
+import type { BenchRow } from "../tool/row.ts";
 import { judgeRows } from "./judge.ts";
-import { keptRows } from "./kept.ts";
+import { savedRunRows } from "./saved-run.ts";
 import { limiterRows } from "./limiter.ts";
 import { loadAllRow } from "./load-all.ts";
 import { loadRows } from "./load.ts";
@@ -12,7 +12,7 @@ import { streamRows } from "./streams.ts";
 import { vendorsRow } from "./vendors.ts";
 
 /** Every row of the bench, in the order of the table. */
-export const rows: readonly Row[] = [
+export const rows: readonly BenchRow[] = [
   ...startRows,
   ...runRows,
   ...referenceRows,
@@ -21,7 +21,7 @@ export const rows: readonly Row[] = [
   ...loadRows,
   ...proxyRows,
   ...judgeRows,
-  ...keptRows,
+  ...savedRunRows,
   loadAllRow,
   vendorsRow,
 ];

@@ -1,49 +1,52 @@
-import { runInProcess } from "../measuring/run-workload.ts";
-import { itself, noGoal } from "../tool/goal.ts";
-import { nothingToClose, type Row, type Side } from "../tool/row.ts";
+import { runWorkload } from "../measuring/run-workload.ts";
+import { maxSubject, noGoal } from "../tool/goal.ts";
+import { nothingToClose, type BenchRow, type MeasureSide } from "../tool/row.ts";
 
-const counts = [1, 1000, 1_000_000] as const;
+const keyCounts = [1, 1000, 1_000_000] as const;
 const fullDecisions = 2_000_000;
 /** Maximum memory that the limiter may need for a key, in bytes. */
-const maxBytes = 200;
+const maxBytesPerKey = 200;
 
-const side =
-  (name: "limiter" | "map", of: "time" | "memory", keys: number, decisions: number): Side =>
+const measureLimiter =
+  (name: "limiter" | "map", of: "time" | "memory", keys: number, decisions: number): MeasureSide =>
   () =>
-    runInProcess("limiter", { side: name, of, keys, decisions });
+    runWorkload("limiter", { side: name, of, keys, decisions });
 
-const english = (count: number): string => `${count.toLocaleString("en")} key${count === 1 ? "" : "s"}`;
+const formatKeys = (count: number): string => `${count.toLocaleString("en")} key${count === 1 ? "" : "s"}`;
 
-/** Rows for the time of a decision. It counts as independent of the number of keys if it grows no faster than that of a Map look-up. */
-const costs = counts.map((count): Row => ({
+/**
+ * Rows for the time of a decision. The time counts as independent of the number of keys if it grows no faster than that
+ * of a Map look-up.
+ */
+const costRows = keyCounts.map((count): BenchRow => ({
   name: `limiter-cost-${count}`,
-  what: `limiter: a million decisions among ${english(count)}`,
+  what: `limiter: a million decisions among ${formatKeys(count)}`,
   against: "a million `Map` look-ups",
   compared: "CPU time",
   goal: noGoal,
-  mostRounds: null,
+  maxRounds: null,
   open: async (size) => {
     const [keys, decisions] = [size.of(count), size.of(fullDecisions)];
     return {
-      subject: side("limiter", "time", keys, decisions),
-      baseline: side("map", "time", keys, decisions),
+      subject: measureLimiter("limiter", "time", keys, decisions),
+      baseline: measureLimiter("map", "time", keys, decisions),
       close: nothingToClose,
     };
   },
 }));
 
-const memory = counts.slice(1).map((count): Row => ({
+const memoryRows = keyCounts.slice(1).map((count): BenchRow => ({
   name: `limiter-memory-${count}`,
-  what: `limiter: memory of a key among ${english(count)}`,
+  what: `limiter: memory of a key among ${formatKeys(count)}`,
   against: "a `Map` from name to number",
   compared: "memory",
-  goal: itself(maxBytes),
-  mostRounds: null,
+  goal: maxSubject(maxBytesPerKey),
+  maxRounds: null,
   open: async (size) => ({
-    subject: side("limiter", "memory", size.of(count), 0),
-    baseline: side("map", "memory", size.of(count), 0),
+    subject: measureLimiter("limiter", "memory", size.of(count), 0),
+    baseline: measureLimiter("map", "memory", size.of(count), 0),
     close: nothingToClose,
   }),
 }));
 
-export const limiterRows: readonly Row[] = [...costs, ...memory];
+export const limiterRows: readonly BenchRow[] = [...costRows, ...memoryRows];

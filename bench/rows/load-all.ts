@@ -5,16 +5,16 @@ import { embeddedLimits } from "../../src/app/load/embedded-environment.ts";
 import { findEngines } from "../../src/app/load/engines.ts";
 import { tierNames } from "../../src/spec/tiers.ts";
 import { chooseTrials } from "../../src/load/trials.ts";
-import { conformance, runCommand } from "../measuring/command.ts";
+import { conformanceArgs, runCommand } from "../measuring/command.ts";
 import { scratchFile } from "../measuring/scratch.ts";
-import { atMost } from "../tool/goal.ts";
-import { nothingToClose, type Row } from "../tool/row.ts";
+import { maxRatio } from "../tool/goal.ts";
+import { nothingToClose, type BenchRow } from "../tool/row.ts";
 
-/** Exit codes to accept. 3 says that some result was invalid, which may happen if the machine is busy. */
-const codes = [0, 3];
+/** Exit codes to accept. The code 3 means that some load proved nothing, which may happen on a busy machine. */
+const acceptedExitCodes = [0, 3];
 
-/** The real seconds that all trials of `load --all` need together, by the durations in their scenarios. */
-async function secondsOfAll(): Promise<number> {
+/** Returns how long all trials of `load --all` last in real seconds, according to their scenarios. */
+async function scheduledSeconds(): Promise<number> {
   const { names: engines } = await findEngines();
   const trials = chooseTrials({ scenarios, tiers: tierNames, engine: "in turns", engines, usesScenarioLimits: true });
   return trials.reduce((sum, { scenario, tier }) => {
@@ -23,25 +23,28 @@ async function secondsOfAll(): Promise<number> {
   }, 0);
 }
 
-/** Scenarios that replace `--all` when a test of the bench itself has to be quick. */
-const short = ["burst"];
+/** The scenarios to send instead of `--all` if only a small share of the work is requested. */
+const quickScenarios = ["burst"];
 
-export const loadAllRow: Row = {
+export const loadAllRow: BenchRow = {
   name: "load-all",
   what: "`conformance load --all`, start to exit",
   against: "the seconds that its scenarios must last",
   compared: "wall time",
-  goal: atMost(1.1),
-  mostRounds: 1,
+  goal: maxRatio(1.1),
+  maxRounds: 1,
   open: async ({ isFull }) => ({
     subject: async () => {
       const out = scratchFile("load", "report");
-      const chosen = isFull ? ["--all"] : short;
-      const took = await runCommand({ args: conformance("load", ...chosen, "--quiet", "--out", out), codes });
+      const chosen = isFull ? ["--all"] : quickScenarios;
+      const took = await runCommand({
+        args: conformanceArgs("load", ...chosen, "--quiet", "--out", out),
+        codes: acceptedExitCodes,
+      });
       rmSync(out, { recursive: true });
       return took;
     },
-    baseline: async () => ({ wallMs: (await secondsOfAll()) * 1000, cpuMs: 0, bytes: null }),
+    baseline: async () => ({ wallMs: (await scheduledSeconds()) * 1000, cpuMs: 0, bytes: null }),
     close: nothingToClose,
   }),
 };

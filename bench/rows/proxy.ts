@@ -1,16 +1,16 @@
-import type { Paced } from "../workloads/added-latency.ts";
-import type { Requests } from "../workloads/raw-autocannon.ts";
-import { runInProcess } from "../measuring/run-workload.ts";
+import type { PacedRequests } from "../workloads/added-latency.ts";
+import type { RepeatedRequest } from "../workloads/raw-autocannon.ts";
+import { runWorkload } from "../measuring/run-workload.ts";
 import { type BenchServer, startServer } from "../measuring/server.ts";
-import { atLeast, type Goal, itself } from "../tool/goal.ts";
-import { maxLongRounds, type Row, type Side, type Size } from "../tool/row.ts";
+import { minRatio, type RowGoal, maxSubject } from "../tool/goal.ts";
+import { maxLongRounds, type BenchRow, type MeasureSide, type WorkSize } from "../tool/row.ts";
 
 const path = "/agents/echo/invoke";
 const body = JSON.stringify({ query: "How are you behind a proxy?" });
 const headers = { "content-type": "application/json", authorization: "Bearer ah_bench_1f0c7a" };
 
-/** The response of an upstream that does nothing: the proxies have all of the time. */
-const response = {
+/** The response of an upstream that does nothing else, so that the proxies take all the time. */
+const upstreamResponse = {
   headers: {
     "Content-Type": "application/json",
     "X-RateLimit-Limit": "100",
@@ -21,21 +21,21 @@ const response = {
   writes: [JSON.stringify({ result: { output: "Well." }, usage: { total_tokens: 2 } })],
 };
 
-interface Servers {
+interface ProxyServers {
   readonly upstream: BenchServer;
   readonly judging: BenchServer;
   readonly bare: BenchServer;
 }
 
 const rowOf = (
-  row: Pick<Row, "name" | "what" | "compared"> & { readonly goal: Goal },
-  sideOf: (proxy: BenchServer, servers: Servers, size: Size) => Side,
-): Row => ({
+  row: Pick<BenchRow, "name" | "what" | "compared"> & { readonly goal: RowGoal },
+  sideOf: (proxy: BenchServer, servers: ProxyServers, size: WorkSize) => MeasureSide,
+): BenchRow => ({
   ...row,
   against: "the smallest proxy that undici allows",
-  mostRounds: maxLongRounds,
+  maxRounds: maxLongRounds,
   open: async (size) => {
-    const upstream = await startServer("bare-http", response);
+    const upstream = await startServer("bare-http", upstreamResponse);
     const options = { upstream: upstream.url };
     const servers = {
       upstream,
@@ -51,16 +51,16 @@ const rowOf = (
 });
 
 /** Rows for the proxy that judges traffic. */
-export const proxyRows: readonly Row[] = [
+export const proxyRows: readonly BenchRow[] = [
   rowOf(
     {
       name: "proxy-latency",
       what: "proxy: added to the p99, at 500 requests a second",
       compared: "wall time",
-      goal: itself(2),
+      goal: maxSubject(2),
     },
     (proxy, { upstream }, size) => {
-      const paced: Paced = {
+      const paced: PacedRequests = {
         direct: new URL(upstream.url).origin,
         through: new URL(proxy.url).origin,
         path: `/v1${path}`,
@@ -69,7 +69,7 @@ export const proxyRows: readonly Row[] = [
         perSecond: 500,
         amount: size.of(2500),
       };
-      return () => runInProcess("added-latency", paced);
+      return () => runWorkload("added-latency", paced);
     },
   ),
   rowOf(
@@ -77,10 +77,10 @@ export const proxyRows: readonly Row[] = [
       name: "proxy-rate",
       what: "proxy: invokes, all passed on and judged or counted",
       compared: "rate",
-      goal: atLeast(0.5),
+      goal: minRatio(0.5),
     },
     (proxy, _, size) => {
-      const requests: Requests = {
+      const requests: RepeatedRequest = {
         url: proxy.url + path,
         method: "POST",
         headers,
@@ -88,7 +88,7 @@ export const proxyRows: readonly Row[] = [
         connections: 20,
         amount: size.of(15_000),
       };
-      return () => runInProcess("raw-autocannon", requests);
+      return () => runWorkload("raw-autocannon", requests);
     },
   ),
 ];

@@ -1,24 +1,24 @@
 import { request } from "undici";
 
-import type { Requests } from "../workloads/raw-autocannon.ts";
-import { runInProcess } from "../measuring/run-workload.ts";
+import type { RepeatedRequest } from "../workloads/raw-autocannon.ts";
+import { runWorkload } from "../measuring/run-workload.ts";
 import { type BenchServer, startServer, withServerTime } from "../measuring/server.ts";
-import { atLeast } from "../tool/goal.ts";
-import type { Row, Side, Size } from "../tool/row.ts";
+import { minRatio } from "../tool/goal.ts";
+import type { BenchRow, MeasureSide, WorkSize } from "../tool/row.ts";
 
-type Call = Pick<Requests, "method" | "body"> & { readonly path: string };
+type EndpointCall = Pick<RepeatedRequest, "method" | "body"> & { readonly path: string };
 
 const calls = {
   invoke: { method: "POST", path: "/agents/echo/invoke", body: JSON.stringify({ query: "How are you under load?" }) },
   health: { method: "GET", path: "/agents/echo/health", body: "" },
   list: { method: "GET", path: "/agents?page=1&limit=10", body: "" },
-} as const satisfies Record<string, Call>;
+} as const satisfies Record<string, EndpointCall>;
 
 const connections = 20;
 const fullAmount = 15_000;
 
-/** Builds the requests of a call. They carry the server's key, if the server has one. */
-function requestsTo({ url, key }: BenchServer, { method, path, body }: Call, amount: number): Requests {
+/** Describes `amount` requests of a call, with the server's key if it has one. */
+function requestsTo({ url, key }: BenchServer, { method, path, body }: EndpointCall, amount: number): RepeatedRequest {
   const own = key === "" ? {} : { authorization: `Bearer ${key}` };
   const typed = body === "" ? {} : { "content-type": "application/json" };
   return {
@@ -31,12 +31,12 @@ function requestsTo({ url, key }: BenchServer, { method, path, body }: Call, amo
   };
 }
 
-const answers =
-  (served: BenchServer, call: Call, size: Size): Side =>
+const measureServer =
+  (served: BenchServer, call: EndpointCall, size: WorkSize): MeasureSide =>
   () =>
-    withServerTime(served, () => runInProcess("raw-autocannon", requestsTo(served, call, size.of(fullAmount))));
+    withServerTime(served, () => runWorkload("raw-autocannon", requestsTo(served, call, size.of(fullAmount))));
 
-/** Requests each endpoint of the reference server once, for the bodies that the bare server is to repeat. */
+/** Requests each endpoint of the reference server once. Returns the bodies, which the bare server repeats. */
 async function bodiesOf(reference: BenchServer): Promise<Record<string, unknown>> {
   const bodies: Record<string, unknown> = {};
   for (const [name, call] of Object.entries(calls)) {
@@ -47,20 +47,23 @@ async function bodiesOf(reference: BenchServer): Promise<Record<string, unknown>
   return bodies;
 }
 
-/** Rows for the endpoints of the reference server. The CPU time of a measurement is that of the server, not of the client. */
-export const referenceRows: readonly Row[] = Object.entries(calls).map(([name, call]) => ({
+/**
+ * Rows for the endpoints of the reference server. The CPU time of a measurement is that of the server, not of the
+ * client.
+ */
+export const referenceRows: readonly BenchRow[] = Object.entries(calls).map(([name, call]) => ({
   name: `reference-${name}`,
   what: `reference server: ${name}, with key, limits and headers`,
   against: "bare fastify with the same body and schema",
   compared: "rate",
-  goal: atLeast(0.8),
-  mostRounds: null,
+  goal: minRatio(0.8),
+  maxRounds: null,
   open: async (size) => {
     const reference = await startServer("reference", null);
     const bare = await startServer("bare-fastify", await bodiesOf(reference));
     return {
-      subject: answers(reference, call, size),
-      baseline: answers(bare, call, size),
+      subject: measureServer(reference, call, size),
+      baseline: measureServer(bare, call, size),
       close: async () => void (await Promise.all([reference.close(), bare.close()])),
     };
   },

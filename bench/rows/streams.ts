@@ -1,12 +1,12 @@
 import { request } from "undici";
 
-import type { Streams } from "../workloads/streams.ts";
-import { runInProcess } from "../measuring/run-workload.ts";
+import type { StreamReads } from "../workloads/streams.ts";
+import { runWorkload } from "../measuring/run-workload.ts";
 import { type BenchServer, startServer, withServerTime } from "../measuring/server.ts";
-import { atLeast } from "../tool/goal.ts";
-import type { Row, Side } from "../tool/row.ts";
+import { minRatio } from "../tool/goal.ts";
+import type { BenchRow, MeasureSide } from "../tool/row.ts";
 
-const atOnce = 200;
+const concurrentStreams = 200;
 /** Characters per chunk. */
 const chunkSize = 8;
 /** Number of events in a stream that are not chunks: `start` and `done`. */
@@ -23,7 +23,7 @@ const bodyFor = (events: number): string =>
 
 const path = "/v1/agents/echo/stream";
 
-/** Opens a stream of the reference server. Returns its headers and its events, for the bare server to repeat. */
+/** Opens a stream of the reference server. Returns its headers and events, which the bare server repeats. */
 async function writesOf({ url, key }: BenchServer, events: number) {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json", accept: "text/event-stream" };
   const answer = await request(new URL(path, url), { method: "POST", headers, body: bodyFor(events) });
@@ -35,32 +35,32 @@ async function writesOf({ url, key }: BenchServer, events: number) {
   return { headers: Object.fromEntries(own.map(([name, value]) => [name, String(value)])), writes };
 }
 
-function rowOf(events: number, fullStreams: number): Row {
+function rowOf(events: number, fullStreams: number): BenchRow {
   return {
     name: `streams-${events}`,
-    what: `reference server: streams of ${events.toLocaleString("en")} events, ${atOnce} at once`,
+    what: `reference server: streams of ${events.toLocaleString("en")} events, ${concurrentStreams} at once`,
     against: "bare `node:http` writing the same bytes",
     compared: "rate",
-    goal: atLeast(0.8),
-    mostRounds: null,
+    goal: minRatio(0.8),
+    maxRounds: null,
     open: async (size) => {
       const reference = await startServer("reference", null);
       const writes = await writesOf(reference, events);
       const bare = await startServer("bare-http", writes);
-      const bytes = writes.writes.join("").length - atOnce;
-      const reading = ({ url, key }: BenchServer): Streams => ({
+      const bytes = writes.writes.join("").length - concurrentStreams;
+      const reading = ({ url, key }: BenchServer): StreamReads => ({
         url: new URL(url).origin,
         path,
         headers: { authorization: `Bearer ${key}`, "content-type": "application/json", accept: "text/event-stream" },
         body: bodyFor(events),
-        atOnce,
-        amount: Math.max(atOnce, size.of(fullStreams)),
+        atOnce: concurrentStreams,
+        amount: Math.max(concurrentStreams, size.of(fullStreams)),
         bytes,
       });
       const side =
-        (served: BenchServer): Side =>
+        (served: BenchServer): MeasureSide =>
         () =>
-          withServerTime(served, () => runInProcess("streams", reading(served)));
+          withServerTime(served, () => runWorkload("streams", reading(served)));
       return {
         subject: side(reference),
         baseline: side(bare),
@@ -70,5 +70,7 @@ function rowOf(events: number, fullStreams: number): Row {
   };
 }
 
-/** Rows for the streams of the reference server. The CPU time of a measurement is that of the server, not of the client. */
-export const streamRows: readonly Row[] = [rowOf(20, 4000), rowOf(2000, 200)];
+/**
+ * Rows for the streams of the reference server. The CPU time of a measurement is that of the server, not of the client.
+ */
+export const streamRows: readonly BenchRow[] = [rowOf(20, 4000), rowOf(2000, 200)];

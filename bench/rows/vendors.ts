@@ -1,14 +1,14 @@
 import { rmSync, writeFileSync } from "node:fs";
 
-import { conformance, runCommand } from "../measuring/command.ts";
+import { conformanceArgs, runCommand } from "../measuring/command.ts";
 import { scratchFile } from "../measuring/scratch.ts";
 import { type BenchServer, startServer } from "../measuring/server.ts";
-import { atMost } from "../tool/goal.ts";
-import { maxLongRounds, nothingToClose, type Row, type Side } from "../tool/row.ts";
+import { maxRatio } from "../tool/goal.ts";
+import { maxLongRounds, nothingToClose, type BenchRow, type MeasureSide } from "../tool/row.ts";
 
 const fullTargets = 50;
 
-/** Writes a vendors file in which each of the servers is a target with one key. */
+/** Writes a vendors file that lists each of the servers, with one key. */
 function vendorsFile({ urls, key }: BenchServer): string {
   const file = scratchFile("vendors", "json");
   const vendors = urls.map((baseUrl, at) => ({
@@ -19,15 +19,15 @@ function vendorsFile({ urls, key }: BenchServer): string {
   return file;
 }
 
-/** Starts new servers for each measurement, because a run uses up part of the limits of its servers. */
-const judging =
-  (targets: number): Side =>
+/** Measures `conformance vendors` on new servers, because each run uses up part of the limits of its servers. */
+const measureVendors =
+  (targets: number): MeasureSide =>
   async () => {
     const served = await startServer("many-references", { servers: targets });
     const out = scratchFile("vendors", "report");
     try {
       const file = vendorsFile(served);
-      const args = conformance("vendors", file, "--quiet", "--max-wait", "0s", "--out", out);
+      const args = conformanceArgs("vendors", file, "--quiet", "--max-wait", "0s", "--out", out);
       return await runCommand({ args, codes: [0, 1, 3] });
     } finally {
       rmSync(out, { recursive: true, force: true });
@@ -35,16 +35,16 @@ const judging =
     }
   };
 
-export const vendorsRow: Row = {
+export const vendorsRow: BenchRow = {
   name: "vendors",
   what: `\`vendors\` with ${fullTargets} targets of one key each on loopback`,
   against: "one of them",
   compared: "wall time",
-  goal: atMost(5),
-  mostRounds: maxLongRounds,
+  goal: maxRatio(5),
+  maxRounds: maxLongRounds,
   open: async (size) => ({
-    subject: judging(size.of(fullTargets)),
-    baseline: judging(1),
+    subject: measureVendors(size.of(fullTargets)),
+    baseline: measureVendors(1),
     close: nothingToClose,
   }),
 };

@@ -3,10 +3,13 @@ import { z } from "zod";
 
 import { agentSchemas } from "../../src/reference/server/agent-schemas.ts";
 
-/** The bodies of the reference server's responses to the same requests. */
+/** The bodies that the reference server sent, which this server repeats. */
 const optionsSchema = z.object({ invoke: z.unknown(), health: z.unknown(), list: z.unknown() });
 
-/** Starts fastify with the routes, schemas and bodies of the reference server, but without keys, limits and rate-limit headers. */
+/**
+ * Starts fastify with the routes, schemas and bodies of the reference server, but without keys, limits and rate-limit
+ * headers.
+ */
 export async function start(options: unknown): Promise<{ readonly url: string; readonly key: string }> {
   const { invoke, health, list } = optionsSchema.parse(options);
   const app = fastify();

@@ -2,13 +2,16 @@ import { createServer, type ServerResponse } from "node:http";
 
 import { z } from "zod";
 
-/** The headers of a response, and the chunks in which its body is written. */
+/** The headers of every response, and the chunks of its body. */
 const optionsSchema = z.object({
   headers: z.record(z.string(), z.string()),
   writes: z.array(z.string()),
 });
 
-/** Starts a `node:http` server that sends the same bytes to every client, chunk by chunk. It waits while a socket's buffer is full. */
+/**
+ * Starts a `node:http` server that sends the same bytes to every client, chunk by chunk. It waits while a socket's
+ * buffer is full.
+ */
 export async function start(options: unknown): Promise<{ readonly url: string; readonly key: string }> {
   const { headers, writes } = optionsSchema.parse(options);
   const server = createServer((request, response) => {

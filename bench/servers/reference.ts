@@ -2,7 +2,7 @@ import { referenceTiers } from "../../src/reference/keys.ts";
 import { startReference } from "../../src/reference/reference.ts";
 
 /** Limits that no measurement reaches. */
-const boundless = {
+const unreachableLimits = {
   perHour: 1e9,
   perMinute: 1e9,
   concurrent: 100_000,
@@ -10,8 +10,11 @@ const boundless = {
   tokensPerMonth: Number.MAX_SAFE_INTEGER,
 };
 
-/** Starts the reference server with a real clock. Its key has limits like any other key, but no measurement reaches them. */
+/**
+ * Starts the reference server with a real clock. Its key has limits like any other key, but no measurement reaches
+ * them.
+ */
 export async function start(): Promise<{ readonly url: string; readonly key: string }> {
-  const reference = await startReference({ tiers: { ...referenceTiers, enterprise: boundless } });
+  const reference = await startReference({ tiers: { ...referenceTiers, enterprise: unreachableLimits } });
   return { url: reference.baseUrl, key: reference.issueKey("enterprise").key };
 }

@@ -4,10 +4,10 @@ import { cpus, loadavg, platform, arch, totalmem } from "node:os";
 import { z } from "zod";
 
 import { measurementSchema } from "../measuring/measurement.ts";
-import { isMet } from "./goal.ts";
-import { figureOf } from "./arithmetic.ts";
-import type { Measured } from "./measure.ts";
-import type { Row } from "./row.ts";
+import { isGoalMet } from "./goal.ts";
+import { comparedValue } from "./arithmetic.ts";
+import type { MeasuredRow } from "./measure.ts";
+import type { BenchRow } from "./row.ts";
 
 const number = z.number();
 
@@ -65,7 +65,7 @@ export type Figures = Readonly<z.infer<typeof figuresSchema>>;
 export type FigureRow = Figures["rows"][number];
 export type Machine = Figures["machine"];
 
-export const thisMachine = (): Machine => ({
+export const describeMachine = (): Machine => ({
   cores: cpus().length,
   model: cpus()[0]?.model.trim() ?? "unknown",
   memoryBytes: totalmem(),
@@ -73,26 +73,26 @@ export const thisMachine = (): Machine => ({
   node: process.version,
 });
 
-export const figuresOf = (rows: readonly FigureRow[], scale: number): Figures => ({
+export const toFigures = (rows: readonly FigureRow[], scale: number): Figures => ({
   format: "agent-hosting-conformance/bench/1",
-  machine: thisMachine(),
+  machine: describeMachine(),
   scale,
   rows: [...rows],
 });
 
 /** Turns the measurement of a row into its figures. */
-export function figureRow(measured: Measured, at: Date): FigureRow {
+export function toFigureRow(measured: MeasuredRow, at: Date): FigureRow {
   const { row } = measured;
   const [loadAverage = 0] = loadavg();
-  const base = { ...declared(row), at: at.toISOString(), loadAverage };
+  const base = { ...describeRow(row), at: at.toISOString(), loadAverage };
   if (measured.kind === "failed") return { kind: "failed", ...base, reason: measured.reason };
   const { rounds, result } = measured;
-  const subject = figureOf(row.compared, result.subject);
-  const verdict = isMet(row.goal, { ratio: result.ratio, subject });
+  const subject = comparedValue(row.compared, result.subject);
+  const verdict = isGoalMet(row.goal, { ratio: result.ratio, subject });
   return { kind: "measured", ...base, rounds: [...rounds], ...result, isMet: verdict };
 }
 
-const declared = ({ name, what, against, compared, goal }: Row) => ({ name, what, against, compared, goal });
+const describeRow = ({ name, what, against, compared, goal }: BenchRow) => ({ name, what, against, compared, goal });
 
 /**
  * Reads saved figures.
@@ -101,8 +101,11 @@ const declared = ({ name, what, against, compared, goal }: Row) => ({ name, what
  */
 export const readFigures = (file: string): Figures => figuresSchema.parse(JSON.parse(readFileSync(file, "utf8")));
 
-/** Replaces old figures with those of a later run, in the order of the declared rows. Figures of rows that no longer exist are dropped. */
-export function mergedRows(
+/**
+ * Replaces old figures with those of a later run, in the order of the declared rows. Figures of rows that no longer
+ * exist are dropped.
+ */
+export function mergeRows(
   kept: readonly FigureRow[],
   fresh: readonly FigureRow[],
   order: readonly string[],

@@ -1,19 +1,19 @@
 /** The goal of a row: a bound for its ratio to the baseline, or a bound for the subject itself. */
-export type Goal =
+export type RowGoal =
   | { readonly of: "ratio"; readonly is: "at most" | "at least"; readonly value: number }
-  /** A bound in milliseconds or bytes, depending on whether the row compares time or memory. */
+  /** A bound for the subject: bytes if the row compares memory, otherwise milliseconds. */
   | { readonly of: "subject"; readonly is: "at most"; readonly value: number }
-  /** The row has no goal: it is only compared with other rows. */
+  /** No goal: the row only helps to compare other rows. */
   | { readonly of: "nothing" };
 
-export const atMost = (value: number): Goal => ({ of: "ratio", is: "at most", value });
-export const atLeast = (value: number): Goal => ({ of: "ratio", is: "at least", value });
-export const itself = (value: number): Goal => ({ of: "subject", is: "at most", value });
-export const noGoal: Goal = { of: "nothing" };
+export const maxRatio = (value: number): RowGoal => ({ of: "ratio", is: "at most", value });
+export const minRatio = (value: number): RowGoal => ({ of: "ratio", is: "at least", value });
+export const maxSubject = (value: number): RowGoal => ({ of: "subject", is: "at most", value });
+export const noGoal: RowGoal = { of: "nothing" };
 
 /** Whether a row meets its goal; `null` if it has none. */
-export function isMet(
-  goal: Goal,
+export function isGoalMet(
+  goal: RowGoal,
   { ratio, subject }: { readonly ratio: number; readonly subject: number },
 ): boolean | null {
   switch (goal.of) {

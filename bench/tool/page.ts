@@ -1,9 +1,9 @@
 import { displayWidth, padToWidth } from "../../src/base/display-width.ts";
 import type { Figures } from "./figures.ts";
-import { machineText } from "./table.ts";
-import { type Cells, cellsOf, heads } from "./words.ts";
+import { formatMachine } from "./table.ts";
+import { type RowCells, cellsOf, columnHeads } from "./row-text.ts";
 
-const shown = [
+const pageColumns = [
   "name",
   "what",
   "against",
@@ -13,27 +13,27 @@ const shown = [
   "cpu",
   "goal",
   "met",
-] as const satisfies readonly (keyof Cells)[];
+] as const satisfies readonly (keyof RowCells)[];
 
-const begin = "<!-- The bench writes from here: npm run bench -- --write -->";
-const end = "<!-- to here. -->";
+const beginMark = "<!-- The bench writes from here: npm run bench -- --write -->";
+const endMark = "<!-- to here. -->";
 
 /** Returns the generated part of `docs/performance.md`: a line on the machine, and the table. */
-export function markdownOf(figures: Figures): string {
+export function renderMarkdown(figures: Figures): string {
   const dates = figures.rows.map(({ at }) => at.slice(0, 10)).toSorted();
   const [first = "never"] = dates;
   const last = dates.at(-1) ?? first;
   return [
-    `Measured on ${machineText(figures.machine)}, ${first === last ? `on ${first}` : `between ${first} and ${last}`}.`,
+    `Measured on ${formatMachine(figures.machine)}, ${first === last ? `on ${first}` : `between ${first} and ${last}`}.`,
     "",
     ...tableLines(figures.rows.map(cellsOf)),
   ].join("\n");
 }
 
 /** Formats a Markdown table as oxfmt would: every column is as wide as its widest cell. */
-function tableLines(rows: readonly Cells[]): string[] {
-  const all = [heads, ...rows].map((cells) => shown.map((name) => cells[name].replaceAll("|", "\\|")));
-  const widths = shown.map((_, at) => Math.max(3, ...all.map((cells) => displayWidth(cells[at] ?? ""))));
+function tableLines(rows: readonly RowCells[]): string[] {
+  const all = [columnHeads, ...rows].map((cells) => pageColumns.map((name) => cells[name].replaceAll("|", "\\|")));
+  const widths = pageColumns.map((_, at) => Math.max(3, ...all.map((cells) => displayWidth(cells[at] ?? ""))));
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell, at) => padToWidth(cell, widths[at] ?? 0, "left")).join(" | ")} |`;
   const [head = [], ...body] = all;
@@ -41,13 +41,13 @@ function tableLines(rows: readonly Cells[]): string[] {
 }
 
 /**
- * Replaces the figures in the page.
+ * Replaces the generated part of the page.
  *
- * @throws {Error} if the page lacks the comments between which the figures are
+ * @throws {Error} if the page lacks the comments around the generated part
  */
-export function withFigures(page: string, figures: Figures): string {
-  const from = page.indexOf(begin);
-  const to = page.indexOf(end);
+export function replaceFigures(page: string, figures: Figures): string {
+  const from = page.indexOf(beginMark);
+  const to = page.indexOf(endMark);
   if (from < 0 || to < from) throw new Error("the page has no place for the figures of the bench");
-  return `${page.slice(0, from + begin.length)}\n\n${markdownOf(figures)}\n\n${page.slice(to)}`;
+  return `${page.slice(0, from + beginMark.length)}\n\n${renderMarkdown(figures)}\n\n${page.slice(to)}`;
 }

@@ -5,7 +5,7 @@ import { Agent } from "undici";
 import { z } from "zod";
 
 import { quantile } from "../../src/base/statistics/quantile.ts";
-import { cpuMsSince } from "../measuring/timed.ts";
+import { cpuMsSince } from "../measuring/measure-time.ts";
 import type { Measurement } from "../measuring/measurement.ts";
 
 export const pacedSchema = z.object({
@@ -18,12 +18,12 @@ export const pacedSchema = z.object({
   amount: z.int(),
 });
 
-/** Requests to send at a rate: each to the server, and the next one through the proxy. */
-export type Paced = z.infer<typeof pacedSchema>;
+/** Requests to send at a constant rate, alternately to the server and through the proxy. */
+export type PacedRequests = z.infer<typeof pacedSchema>;
 
 /**
- * Measures how much later the 99th percentile of responses comes through a proxy. Both kinds of requests alternate, so
- * that a slow moment of the machine weighs on both.
+ * Measures how much a proxy adds to the 99th percentile of latency. Requests with and without proxy alternate, so that
+ * a slow moment of the machine affects both.
  */
 export async function run(input: unknown): Promise<Measurement> {
   const { direct, through, path, headers, body, perSecond, amount } = pacedSchema.parse(input);

@@ -6,14 +6,14 @@ import { judgeLoad } from "../../src/load/judge/judge.ts";
 import { runAutocannon } from "../../src/load/engines/autocannon/run.ts";
 import { endedChildrenCpuMs } from "../measuring/children-time.ts";
 import { engineOptionsFor } from "../measuring/engine-options.ts";
-import { timed } from "../measuring/timed.ts";
+import { measureTime } from "../measuring/measure-time.ts";
 import type { Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({ url: z.string(), key: z.string(), connections: z.int(), amount: z.int() });
 
 /**
- * Sends a scenario with autocannon and judges the result. The time is that from the first request to the verdict. The CPU time is that of
- * autocannon's process and of this one.
+ * Sends a scenario with autocannon and judges the result. Measures the time from the first request to the verdict, and
+ * the CPU time of autocannon's process and this one.
  */
 export async function run(input: unknown): Promise<Measurement> {
   const { url, key, connections, amount } = inputSchema.parse(input);
@@ -21,7 +21,7 @@ export async function run(input: unknown): Promise<Measurement> {
   const scenario = { ...soak, flows: () => [flow("even", invoke, shape)] };
   const evidence = await runAutocannon(scenario, engineOptionsFor(url, key));
   if (evidence.latency.admitted.count < amount) throw new Error("not every request was answered as it should be");
-  const judging = await timed(() => judgeLoad(evidence, scenario));
+  const judging = await measureTime(() => judgeLoad(evidence, scenario));
   return {
     wallMs: evidence.durationMs + judging.wallMs,
     cpuMs: (await endedChildrenCpuMs()) + judging.cpuMs,

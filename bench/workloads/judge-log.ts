@@ -3,24 +3,24 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 
 import { judgeSavedLoad } from "../../src/app/load/judge-saved-load.ts";
-import { timed } from "../measuring/timed.ts";
+import { measureTime } from "../measuring/measure-time.ts";
 import type { Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({ side: z.enum(["judge", "parse"]), file: z.string() });
 
-/** Judges a log of k6, from reading the file to the verdict. The baseline (`parse`) only parses each line as JSON. */
+/** Judges a log of k6: reads the file, and reaches a verdict. The baseline (`parse`) only parses each line as JSON. */
 export async function run(input: unknown): Promise<Measurement> {
   const { side, file } = inputSchema.parse(input);
-  const took = await timed(side === "judge" ? () => judged(file) : () => parsed(file));
+  const took = await measureTime(side === "judge" ? () => judgeLog(file) : () => parseLines(file));
   return { ...took, bytes: process.resourceUsage().maxRSS * 1024 };
 }
 
-function judged(file: string): void {
+function judgeLog(file: string): void {
   const { report } = judgeSavedLoad([file], 0);
   if (report.findings.length === 0) throw new Error("the judge said nothing");
 }
 
-function parsed(file: string): void {
+function parseLines(file: string): void {
   let seen = 0;
   for (const line of readFileSync(file, "utf8").split("\n"))
     if (line !== "") seen += Object.keys(JSON.parse(line) as object).length;

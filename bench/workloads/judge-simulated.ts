@@ -5,20 +5,20 @@ import { limitYoungGeneration } from "../../src/cli/runtime.ts";
 import { createLineCollector, evidenceOf } from "../../src/load/engines/k6/evidence.ts";
 import { judgeLoad } from "../../src/load/judge/judge.ts";
 import { endLine, limits, sampleLine } from "../fixtures/k6-log.ts";
-import { timed } from "../measuring/timed.ts";
+import { measureTime } from "../measuring/measure-time.ts";
 import type { Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({ requests: z.int() });
 
-/** Collects and judges simulated lines of a k6 log. `bytes` in the result is the peak memory of the process. */
+/** Collects and judges simulated lines of a k6 log. `bytes` is the peak memory of the process. */
 export async function run(input: unknown): Promise<Measurement> {
   const { requests } = inputSchema.parse(input);
   limitYoungGeneration();
-  const took = await timed(() => judged(requests));
+  const took = await measureTime(() => judgeSimulated(requests));
   return { ...took, bytes: process.resourceUsage().maxRSS * 1024 };
 }
 
-function judged(requests: number): void {
+function judgeSimulated(requests: number): void {
   const collector = createLineCollector();
   for (let number = 0; number < requests; number += 1) collector.take(sampleLine(number));
   collector.take(endLine(requests));

@@ -8,7 +8,7 @@ import { commandsOf } from "../../src/load/engines/k6/command.ts";
 import { startK6 } from "../../src/load/engines/k6/process.ts";
 import { childrenCpuMs } from "../measuring/children-time.ts";
 import { engineOptionsFor } from "../measuring/engine-options.ts";
-import { perOne, timed } from "../measuring/timed.ts";
+import { divideTimes, measureTime } from "../measuring/measure-time.ts";
 import type { Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({
@@ -19,7 +19,7 @@ const inputSchema = z.object({
   amount: z.int(),
 });
 
-/** Sends requests with a script of `bench/k6`. The result has the times of the k6 process, per thousand requests. */
+/** Sends requests with a script of `bench/k6`. Returns the times of the k6 process for a thousand requests. */
 export async function run(input: unknown): Promise<Measurement> {
   const { script, url, key, connections, amount } = inputSchema.parse(input);
   const parts = engineOptionsFor(url, key, { perMinute: amount, concurrent: connections });
@@ -29,11 +29,11 @@ export async function run(input: unknown): Promise<Measurement> {
   if (command === undefined) throw new Error("there is no command for k6");
   const collector = createLineCollector();
   const before = childrenCpuMs();
-  const took = await timed(async () => {
+  const took = await measureTime(async () => {
     const { code, log } = await startK6(path, command, collector.take).ended;
     if (code !== 0) throw new Error(`k6 ended with ${code}: ${log.slice(-3).join(" ")}`);
   });
   if (script === "scenario" && collector.counts.admitted < amount)
     throw new Error(`of ${amount} requests of k6 ${collector.counts.admitted} were answered as they should be`);
-  return perOne({ ...took, cpuMs: childrenCpuMs() - before }, amount / 1000);
+  return divideTimes({ ...took, cpuMs: childrenCpuMs() - before }, amount / 1000);
 }

@@ -7,7 +7,7 @@ import { serverState } from "../../src/reference/server/state.ts";
 import { addressGuard } from "../../src/reference/webhooks/address-guard.ts";
 import { outbox } from "../../src/reference/webhooks/outbox.ts";
 import { memoryStore } from "../../src/reference/webhooks/store.ts";
-import { perOne, timed } from "../measuring/timed.ts";
+import { divideTimes, measureTime } from "../measuring/measure-time.ts";
 import type { Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({
@@ -17,19 +17,19 @@ const inputSchema = z.object({
   decisions: z.int(),
 });
 
-/** Decisions to make before the measurement, so that the memory of compiled code is not counted for the keys. */
+/** Number of decisions before the measurement, so that the memory of compiled code is not counted as memory of keys. */
 const warmUpDecisions = 20_000;
-/** Minimum number of keys whose memory is measured together. */
+/** Minimum number of keys to measure the memory of. Fewer would be lost in other memory of the process. */
 const minMeasuredKeys = 200_000;
 
 /** Decides on one request of the key with this name. */
 type Decide = (name: string) => void;
 
-/** Measures the time of a million decisions over this number of keys, or the memory of a key. */
+/** Measures the time of a million decisions among this number of keys, or the memory of one key. */
 export async function run(input: unknown): Promise<Measurement> {
   const { side, of, keys, decisions } = inputSchema.parse(input);
-  // V8 computes the hash of a string when the string is first used as a key, and stores it. The Set does this now, so that the memory does
-  // not count for the limiter.
+  // V8 stores a string's hash when the string is first used as a key. The Set makes it do so now, so that this memory
+  // is not counted for the limiter.
   const names = [...new Set(Array.from({ length: keys }, (_, at) => `key-${String(at).padStart(9, "0")}`))];
   const open = side === "limiter" ? limiter : mapLookUp;
   if (of === "memory") return { wallMs: 0, cpuMs: 0, bytes: bytesOfKey(open, names) };
@@ -40,11 +40,12 @@ export async function run(input: unknown): Promise<Measurement> {
     for (let at = 0; at < count; at += 1) decide(names[order[at % order.length] ?? 0] ?? "");
   };
   round(decisions / 4);
-  return perOne(await timed(() => round(decisions)), decisions / 1e6);
+  return divideTimes(await measureTime(() => round(decisions)), decisions / 1e6);
 }
 
 /**
- * Returns the memory of a key in bytes. If there are few keys, many limiters have them, so that other memory of the process is negligible.
+ * Returns the memory of a key in bytes. With few keys, measures many limiters with the same keys, so that other memory
+ * of the process is negligible.
  */
 function bytesOfKey(open: () => Decide, names: readonly string[]): number {
   const servers = Array.from({ length: Math.ceil(minMeasuredKeys / names.length) }, open);
@@ -64,8 +65,8 @@ function heapBytes(): number {
 }
 
 /**
- * The subject: finds the account of a key, refuses or counts the request, and reads the values for the headers, like the server for each
- * request.
+ * The subject, which does what the server does for each request: finds the key's account, refuses or counts the
+ * request, and reads the values for the headers.
  */
 function limiter(): Decide {
   const clock = systemClock();
@@ -93,7 +94,7 @@ function limiter(): Decide {
   };
 }
 
-/** The baseline: looks up a key in a Map and reads the clock, which every limiter has to do. */
+/** The baseline: looks up a key in a Map and reads the clock. No limiter can do less. */
 function mapLookUp(): Decide {
   const counts = new Map<string, number>();
   const seen = { last: 0, sum: 0 };
@@ -105,7 +106,9 @@ function mapLookUp(): Decide {
   };
 }
 
-/** Returns the indexes in a shuffled order, so that CPU caches do not help. The order is the same in each measurement. */
+/**
+ * Returns the indexes in a shuffled order, so that CPU caches do not help. The order is the same in each measurement.
+ */
 function shuffled(count: number): Uint32Array {
   const order = Uint32Array.from({ length: count }, (_, at) => at);
   let seed = 1;

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 
 import { z } from "zod";
 
-import { timed } from "../measuring/timed.ts";
+import { measureTime } from "../measuring/measure-time.ts";
 import type { Measurement } from "../measuring/measurement.ts";
 
 export const requestsSchema = z.object({
@@ -15,23 +15,25 @@ export const requestsSchema = z.object({
 });
 
 /** A request, and how often to send it. */
-export type Requests = z.infer<typeof requestsSchema>;
+export type RepeatedRequest = z.infer<typeof requestsSchema>;
 
 /** The part of autocannon's API that the bench uses. The published types of autocannon are older than its code. */
 type Autocannon = (
-  options: Requests,
+  options: RepeatedRequest,
 ) => Promise<{ readonly "2xx": number; readonly non2xx: number; readonly errors: number }>;
 
-/** `sampleInt`: how often autocannon checks whether it has finished, in ms. `duration`: the maximum duration in seconds. */
-const settings = { sampleInt: 20, duration: 1_000_000 } as const;
+/**
+ * `sampleInt`: how often autocannon checks whether it has finished, in ms. `duration`: the maximum duration in seconds.
+ */
+const autocannonSettings = { sampleInt: 20, duration: 1_000_000 } as const;
 
 const autocannon = createRequire(import.meta.url)("autocannon") as Autocannon;
 
 /** Sends requests with autocannon in this process, and measures the process. */
 export async function run(input: unknown): Promise<Measurement> {
   const requests = requestsSchema.parse(input);
-  return timed(async () => {
-    const { "2xx": fine, non2xx, errors } = await autocannon({ ...requests, ...settings });
+  return measureTime(async () => {
+    const { "2xx": fine, non2xx, errors } = await autocannon({ ...requests, ...autocannonSettings });
     if (non2xx + errors > 0 || fine < requests.amount)
       throw new Error(`of ${requests.amount} requests ${non2xx} had another answer, and ${errors} none`);
   });

@@ -1,7 +1,7 @@
 import { Pool } from "undici";
 import { z } from "zod";
 
-import { timed } from "../measuring/timed.ts";
+import { measureTime } from "../measuring/measure-time.ts";
 import type { Measurement } from "../measuring/measurement.ts";
 
 export const streamsSchema = z.object({
@@ -16,7 +16,7 @@ export const streamsSchema = z.object({
 });
 
 /** The streams to open, `atOnce` of them at a time. Each stream is read to its end. */
-export type Streams = z.infer<typeof streamsSchema>;
+export type StreamReads = z.infer<typeof streamsSchema>;
 
 export async function run(input: unknown): Promise<Measurement> {
   const { url, path, headers, body, atOnce, amount, bytes } = streamsSchema.parse(input);
@@ -32,7 +32,7 @@ export async function run(input: unknown): Promise<Measurement> {
         throw new Error(`a stream was answered ${answer.statusCode} and ended after ${read} bytes`);
     }
   };
-  const took = await timed(() => Promise.all(Array.from({ length: atOnce }, reader)));
+  const took = await measureTime(() => Promise.all(Array.from({ length: atOnce }, reader)));
   await pool.close();
   return took;
 }

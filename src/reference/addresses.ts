@@ -8,7 +8,10 @@ export interface AddressSet {
 const ipv4Mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 const ipv6Zone = /%.*$/s;
 
-/** Normalizes an address for comparison: removes an IPv6 zone such as `%eth0`, and writes an IPv4-mapped IPv6 address as plain IPv4. */
+/**
+ * Normalizes an address for comparison: removes an IPv6 zone such as `%eth0`, and writes an IPv4-mapped IPv6 address as
+ * plain IPv4.
+ */
 export function normalizeAddress(address: string): string {
   const bare = address.replace(ipv6Zone, "");
   return ipv4Mapped.exec(bare)?.[1] ?? bare.toLowerCase();
@@ -50,7 +53,10 @@ function familyOf(address: string): "ipv4" | "ipv6" {
   return isIPv4(address) ? "ipv4" : "ipv6";
 }
 
-/** The address of a request's socket, and the values of its headers `Forwarded` and `X-Forwarded-For`. An absent header is an empty text. */
+/**
+ * The address of a request's socket, and the values of its headers `Forwarded` and `X-Forwarded-For`. An absent header
+ * is an empty text.
+ */
 export interface ForwardedAddresses {
   /** The address at the other end of the socket. */
   readonly peer: string;

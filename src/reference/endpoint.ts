@@ -22,7 +22,10 @@ export type Endpoint =
   | "clock"
   | "control";
 
-/** Whether an endpoint belongs to this server and is not in the document. Such an endpoint needs no key and has no limits. */
+/**
+ * Whether an endpoint belongs to this server and is not in the document. Such an endpoint needs no key and has no
+ * limits.
+ */
 export function isServerOwn(endpoint: Endpoint): boolean {
   return endpoint === "description" || endpoint === "clock" || endpoint === "control";
 }

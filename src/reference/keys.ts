@@ -94,7 +94,9 @@ export interface KeyRing {
   issue(tier: TierName, traits: Partial<KeyTraits>, nowMs: number): ReferenceKey;
 }
 
-/** Creates a key ring with these first keys. `write` turns the default text of a key into the text that clients send. */
+/**
+ * Creates a key ring with these first keys. `write` turns the default text of a key into the text that clients send.
+ */
 export function keyRing(first: readonly ReferenceKey[], write: (text: string) => string, startMs: number): KeyRing {
   const byText = new Map<string, IssuedKey>();
   let count = 0;

@@ -25,7 +25,10 @@ type JsonDecision = {
   [D in keyof Behaviour]: unknown extends Result<D> ? D : never;
 }[keyof Behaviour];
 
-/** Edits the JSON value that a decision returns: the whole value, or the field at a path. `when` limits the edit to some calls. */
+/**
+ * Edits the JSON value that a decision returns: the whole value, or the field at a path. `when` limits the edit to some
+ * calls.
+ */
 export function overrideJson<D extends JsonDecision>(decision: D) {
   const edit = overrideResult(decision);
   const when = (matches: (...args: Arguments<D>) => boolean) =>

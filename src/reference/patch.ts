@@ -1,7 +1,10 @@
 import type { ClauseId } from "../spec/clauses.ts";
 import { standardBehaviour, type Behaviour } from "./behaviour/behaviour.ts";
 
-/** Returns the functions of `Behaviour` that it replaces. The new functions may call those of `base`. Each call creates new state, so that servers do not share any. */
+/**
+ * Returns the functions of `Behaviour` that it replaces. The new functions may call those of `base`. Each call creates
+ * new state, so that servers do not share any.
+ */
 export type Override = (base: Behaviour) => Partial<Behaviour>;
 
 /**

@@ -198,7 +198,8 @@ describe("a signed request", () => {
   });
 
   it("has the signature of an independent tool", () => {
-    // printf 'POST\n/v1/agents/echo/invoke\n1772600767\n{"query":"hi"}' | openssl dgst -sha256 -hmac reference-signing-secret
+    // printf 'POST\n/v1/agents/echo/invoke\n1772600767\n{"query":"hi"}' | openssl dgst -sha256 -hmac
+    // reference-signing-secret
     expect(sign(1_772_600_767, '{"query":"hi"}')).toBe(
       "84ed83fe0b0c2a421b1757ff9577ecad205b11c39bc83f47abc01f283275bc06",
     );

@@ -6,7 +6,10 @@ import type { Patch } from "../reference/patch.ts";
 import { affectsLimits, type TrialExtent } from "./scope.ts";
 import type { PatchTrial } from "./trial.ts";
 
-/** Number of trials that each core runs at once. A trial mostly waits: for responses, or to be sure that no delivery comes. */
+/**
+ * Number of trials that each core runs at once. A trial mostly waits: for responses, or to be sure that no delivery
+ * comes.
+ */
 const trialsPerCore = 3;
 
 /** Tries each fault or variant in worker threads. Returns the trials in the same order. */
@@ -52,7 +55,10 @@ export async function tryGroups(
   return groups.flatMap((group) => trials.get(group) ?? []);
 }
 
-/** Puts trials of faults and variants about limits first, because they take longest. At the end of the list, such trials would run alone. */
+/**
+ * Puts trials of faults and variants about limits first, because they take longest. At the end of the list, such trials
+ * would run alone.
+ */
 const longestFirst = (groups: readonly (readonly Patch[])[]): readonly (readonly Patch[])[] =>
   groups.toSorted((one, other) => Number(other.some(affectsLimits)) - Number(one.some(affectsLimits)));
 

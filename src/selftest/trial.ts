@@ -33,20 +33,32 @@ export interface PatchTrial {
   readonly excess: readonly string[];
 }
 
-/** The most requests and agent executions that a run may cost, with the keys of all tiers or of the small ones, whatever fault the server has. */
+/**
+ * The most requests and agent executions that a run may cost, with the keys of all tiers or of the small ones, whatever
+ * fault the server has.
+ */
 const maxCosts = {
   all: { requests: 11_000, executions: 650 },
   small: { requests: 3700, executions: 400 },
 } as const satisfies Record<TrialScope["tiers"], Pick<RunResult, "requests" | "executions">>;
 
-/** Clauses about concurrent requests and refusals. If a fault breaks one of them, a run costs more: its probes use all slots again after a pause, to be sure. */
+/**
+ * Clauses about concurrent requests and refusals. If a fault breaks one of them, a run costs more: its probes use all
+ * slots again after a pause, to be sure.
+ */
 const slotClauses: ReadonlySet<string> = new Set(["LIM-5", "LIM-6", "LIM-12", "LIM-17", "LIM-18"]);
 const maxSlotExecutions = 900;
 
-/** The limits of faults that cost more requests. With `hour-too-short`, the hour ends while a large tier is used up, so even more requests are needed. */
+/**
+ * The limits of faults that cost more requests. With `hour-too-short`, the hour ends while a large tier is used up, so
+ * even more requests are needed.
+ */
 const maxRequestsOf: Readonly<Record<string, number>> = { "hour-too-short": 12_000 };
 
-/** Faults that hide whether GET requests count against limits. The run then uses up a limit with invokes only, and each invoke runs an agent. */
+/**
+ * Faults that hide whether GET requests count against limits. The run then uses up a limit with invokes only, and each
+ * invoke runs an agent.
+ */
 const faultsHidingReadCounts: ReadonlySet<string> = new Set([
   "only-turns-count",
   "only-turns-are-limited",

@@ -4,13 +4,13 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const page = join(root, "docs", "architecture.md");
-const drawn = /(<!-- folders and their imports -->\n)[^]*?(\n<!-- end -->)/;
+const drawing = /(<!-- folders and their imports -->\n)[^]*?(\n<!-- end -->)/;
 
 type Imports = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** Returns docs/architecture.md with a new drawing of the folders. The rest of the page is not changed. */
 export const architecturePage = (): string =>
-  readFileSync(page, "utf8").replace(drawn, (_, start: string, end: string) => {
+  readFileSync(page, "utf8").replace(drawing, (_, start: string, end: string) => {
     const imports = withoutIndirect(importsBetweenFolders());
     const arrows = [...imports].flatMap(([from, folders]) => [...folders].map((to) => `  ${from} --> ${to}`));
     return `${start}\n\`\`\`mermaid\nflowchart TD\n${arrows.join("\n")}\n\`\`\`\n${end}`;

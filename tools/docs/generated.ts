@@ -24,7 +24,7 @@ import { sensitivityTable } from "./sensitivity/results.ts";
 import { traceabilityPage } from "./traceability-page.ts";
 
 /** The JSON schemas that the package contains, by name. Each is written as `schemas/NAME.schema.json`. */
-const shipped = {
+const shippedSchemas = {
   target: { title: "Target file", schema: targetFileSchema },
   "agent-configuration": { title: "Agent configuration file", schema: agentConfigurationSchema },
   report: { title: "report.json", schema: reportSchema },
@@ -38,34 +38,34 @@ const shipped = {
   vendors: { title: "Vendors file", schema: vendorsSchemaWith(targetFileSchema) },
 } as const satisfies Readonly<Record<string, { readonly title: string; readonly schema: z.ZodType }>>;
 
-export type SchemaName = keyof typeof shipped;
-export const schemaNames = Object.keys(shipped) as SchemaName[];
+export type SchemaName = keyof typeof shippedSchemas;
+export const schemaNames = Object.keys(shippedSchemas) as SchemaName[];
 
 /** Returns the JSON Schema (2020-12) of a file that the harness reads or writes. */
 export function jsonSchemaOf(name: SchemaName): Readonly<Record<string, unknown>> {
-  const { title, schema } = shipped[name];
+  const { title, schema } = shippedSchemas[name];
   const { $schema, ...rest } = z.toJSONSchema(schema, { io: "input" });
   return { $schema, title, ...rest };
 }
 
 const page = new URL("../../docs/trust.md", import.meta.url);
-/** Generators of the tables in docs/trust.md. The key is the name in the mark before the table. */
-const tables: Readonly<Record<string, () => string>> = {
+/** Functions that make the tables in docs/trust.md, by the name in the comment before the table. */
+const trustTables: Readonly<Record<string, () => string>> = {
   "mutants that live": survivorsTable,
   "mutants of behaviour that live": wireSurvivorsTable,
   "how small an excess is found": sensitivityTable,
   "what defects of another server turn red": thirdPartyTable,
 };
-const marked = /(<!-- ([a-z ]+) -->\n)[^]*?(\n<!-- end -->)/g;
+const markedTable = /(<!-- ([a-z ]+) -->\n)[^]*?(\n<!-- end -->)/g;
 
 /** Returns docs/trust.md with new tables. The rest of the page is not changed. */
 export const trustPage = (): string =>
-  readFileSync(page, "utf8").replace(marked, (whole, start: string, name: string, end: string) => {
-    const table = tables[name];
+  readFileSync(page, "utf8").replace(markedTable, (whole, start: string, name: string, end: string) => {
+    const table = trustTables[name];
     return table === undefined ? whole : `${start}\n${table()}\n${end}`;
   });
 
-/** The files that `npm run docs` writes. The key is the path, the value makes the text. */
+/** The files that `npm run docs` writes, by path: the functions that make their text. */
 export const generated: ReadonlyMap<string, () => string> = new Map([
   ["docs/architecture.md", architecturePage],
   ["docs/clauses.md", clausesPage],

@@ -49,7 +49,7 @@ ${clauses.join(",\n")}
 `;
 }
 
-/** Returns the ids of the checks of a clause, or for `null` of the checks without a clause, as JSON. */
+/** Returns the ids of a clause's checks as JSON or, for `null`, of the checks that belong to no clause. */
 const idsOf = (checks: readonly CheckRow[], of: string | null): string =>
   `[${checks
     .flatMap(({ id, clause }) => (clause === of ? [JSON.stringify(id)] : []))

@@ -35,10 +35,10 @@ const itemTable = ({ heading, items }: Section): string =>
   lines(`## ${heading}`, "", "| item | says | clauses |", "|---|---|---|", ...items.map(itemRow));
 
 const itemRow = (item: Item): string =>
-  row(item.at, item.about, item.kind === "stated" ? clausesOf(item).map(named).join(", ") : `none: ${item.why}`);
+  row(item.at, item.about, item.kind === "stated" ? clausesOf(item).map(formatClause).join(", ") : `none: ${item.why}`);
 
 /** Formats a clause for a cell of the table, with its level unless that is `must`. */
-const named = (id: ClauseId): string => {
+const formatClause = (id: ClauseId): string => {
   const { level } = clauseOf(id);
   return level === "must" ? id : `${id} (${level})`;
 };
@@ -64,14 +64,14 @@ function derivedTable(): string {
 function clauseTable(): string {
   const rows = clauseIds.map((id) => {
     const { section, level } = clauseOf(id);
-    const others = innermost(placesCiting(id)).filter((place) => place !== section);
+    const others = dropOuterHeadings(placesCiting(id)).filter((place) => place !== section);
     return row(id, level, section, others.join("<br>"));
   });
   return lines("## All clauses", "", "| clause | level | place | also |", "|---|---|---|---|", ...rows);
 }
 
-/** Drops a heading if one of its numbered items is in the list. */
-const innermost = (places: readonly string[]): string[] =>
+/** Drops each heading of which a numbered item is in the list, too. */
+const dropOuterHeadings = (places: readonly string[]): string[] =>
   places.filter(
     (place) => !places.some((other) => other.startsWith(`${place} `) && isItemNumber(other.slice(place.length + 1))),
   );

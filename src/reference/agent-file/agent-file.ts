@@ -12,7 +12,10 @@ const anyText = z.string("a string");
 const filledText = checkedText("a string that is not empty", (value) => value !== "");
 
 const zonelessTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
-/** Whether a text is an existing time without a zone. Compares the parsed date with the text, because `Date.parse` turns 30 February into a day of March. */
+/**
+ * Whether a text is an existing time without a zone. Compares the parsed date with the text, because `Date.parse` turns
+ * 30 February into a day of March.
+ */
 function isZonelessTime(value: string): boolean {
   const ms = zonelessTime.test(value) ? Date.parse(`${value}Z`) : Number.NaN;
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(value.slice(0, 10));
@@ -24,7 +27,10 @@ const allowedSeconds = `a number of seconds above 0, at most ${maxSeconds}`;
 const allowedEvents = "an array of at least one event type";
 const allowedEntrypoints = "an array of at least one entrypoint";
 
-/** Marks an error message that follows the name of the field directly, such as "would not be sent". `describeIssue` then leaves out "is VALUE; it must be". */
+/**
+ * Marks an error message that follows the name of the field directly, such as "would not be sent". `describeIssue` then
+ * leaves out "is VALUE; it must be".
+ */
 const wholePredicate = { isWholePredicate: true };
 
 const headerName = checkedText("the name of a header", (value) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(value)).refine(

@@ -5,7 +5,10 @@ import type { ServerState } from "../server/state.ts";
 import { fileOwner, type NewWebhook } from "../webhooks/webhook.ts";
 import type { AgentFile } from "./agent-file.ts";
 
-/** Makes the agent that a configuration file describes. The server cannot run the file's code, so the agent echoes the query and names the entrypoint that would have run. `loadedAt` (ISO 8601) is used if the file has no `created_at`. */
+/**
+ * Makes the agent that a configuration file describes. The server cannot run the file's code, so the agent echoes the
+ * query and names the entrypoint that would have run. `loadedAt` (ISO 8601) is used if the file has no `created_at`.
+ */
 export function agentFromFile(file: AgentFile, id: string, loadedAt: string): Agent {
   const functions = new Map(file.entrypoints.map(({ tag, file: path, module }) => [tag, `${path}#${module}`]));
   return {
@@ -49,7 +52,10 @@ export function webhooksFromFile(file: AgentFile, agentId: string): readonly New
   }));
 }
 
-/** Why an agent is put into service: the server starts (`start`), or the agent's file is new (`created`) or has changed (`updated`). */
+/**
+ * Why an agent is put into service: the server starts (`start`), or the agent's file is new (`created`) or has changed
+ * (`updated`).
+ */
 export type HostingReason = "start" | "created" | "updated";
 
 /**

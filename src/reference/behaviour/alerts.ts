@@ -9,7 +9,10 @@ export interface Alert {
   /** Name of the key whose usage the alert watches. */
   readonly owner: string;
   readonly type: string;
-  /** Percentage of the request limit, from 0 to 100. The server sends the alert when the used requests reach this percentage. */
+  /**
+   * Percentage of the request limit, from 0 to 100. The server sends the alert when the used requests reach this
+   * percentage.
+   */
   readonly threshold: number;
   readonly webhookUrl: string;
   readonly createdMs: number;

@@ -28,7 +28,10 @@ export interface AsyncOperation {
 
 const maxBatchEntries = 100;
 
-/** The server's decisions about batches and asynchronous operations. Source: Endpoints 10 and 11; Resources, "Operation handle". */
+/**
+ * The server's decisions about batches and asynchronous operations. Source: Endpoints 10 and 11; Resources, "Operation
+ * handle".
+ */
 export const standardBatches = {
   /** Returns the first error in the body of a batch; `null` if the body is valid. */
   validateBatch: (body: unknown): ApiError | null => {

@@ -37,7 +37,9 @@ export interface DeliveryProgress {
   readonly status: number | null;
 }
 
-/** The receiver of a webhook, and how many of the webhook's deliveries are pending or failed when a new event occurs. */
+/**
+ * The receiver of a webhook, and how many of the webhook's deliveries are pending or failed when a new event occurs.
+ */
 export interface WebhookBacklog {
   readonly url: string;
   /** Deliveries that are in progress or will be retried. */
@@ -70,16 +72,24 @@ const reservedHeaders: ReadonlySet<string> = new Set([
 /** Whether a header belongs to the connection or to this server, so that a webhook cannot set it. */
 export const isReservedHeader = (name: string): boolean => reservedHeaders.has(name.toLowerCase());
 
-/** The server's decisions about webhook deliveries. Source: Events, "Webhook events" and "Delivery security and policy". */
+/**
+ * The server's decisions about webhook deliveries. Source: Events, "Webhook events" and "Delivery security and policy".
+ */
 export const standardDeliveries = {
   /** Whether a webhook's list of event types and wildcards includes a type. */
   selectsType: (events: readonly string[], type: string): boolean =>
     events.some((event) => selectsEventType(event, type)),
   /** Whether a webhook gets the events of an agent. `tiedTo` is the webhook's only agent, or `null` for all. */
   selectsAgent: (tiedTo: string | null, agentId: string): boolean => tiedTo === null || tiedTo === agentId,
-  /** Whether a webhook gets an event to which it is subscribed. A fault denies it, depending on the webhook's earlier deliveries. */
+  /**
+   * Whether a webhook gets an event to which it is subscribed. A fault denies it, depending on the webhook's earlier
+   * deliveries.
+   */
   acceptsEvent: (_load: WebhookBacklog): boolean => true,
-  /** Returns the id of an event, which is the same in all its deliveries. `number` counts events, and `_attempt` counts the attempts of a delivery, both from 1. */
+  /**
+   * Returns the id of an event, which is the same in all its deliveries. `number` counts events, and `_attempt` counts
+   * the attempts of a delivery, both from 1.
+   */
   eventId: (number: number, _attempt: number): string => `evt_${String(number).padStart(6, "0")}`,
   /** Milliseconds from an event to its first attempt. */
   firstDelayMs: (): number => 0,
@@ -96,7 +106,10 @@ export const standardDeliveries = {
   /** Returns the value of the signature header; `null` leaves the header out. */
   deliverySignature: (bytes: Uint8Array, secret: string | null): string | null =>
     secret === null ? null : createHmac("sha256", secret).update(bytes).digest("hex"),
-  /** Returns the headers of a delivery, without those of the connection such as `Host`. `custom` are the webhook's own headers. */
+  /**
+   * Returns the headers of a delivery, without those of the connection such as `Host`. `custom` are the webhook's own
+   * headers.
+   */
   deliveryHeaders: (
     _facts: AttemptInput,
     signature: string | null,

@@ -59,7 +59,10 @@ export const standardHealthListUsage = {
     page: Math.max(1, page),
     limit: Math.min(maxPageLimit, Math.max(1, limit)),
   }),
-  /** Returns the error for a page or limit that the server refuses; `null` if it accepts both. `_total` is the number of agents. */
+  /**
+   * Returns the error for a page or limit that the server refuses; `null` if it accepts both. `_total` is the number of
+   * agents.
+   */
   validatePage: (_page: number | undefined, _limit: number | undefined, _total: number): ApiError | null => null,
   pageItems: (agents: readonly Agent[], { page, limit }: EffectivePage): readonly Agent[] =>
     agents.slice((page - 1) * limit, page * limit),
@@ -119,7 +122,10 @@ export interface KeyUsageInput extends UsageInput {
   readonly expiresAtMs: number | null;
 }
 
-/** The server's decisions about key usage and agent details, whose bodies the document does not show. Source: Endpoints 9 and 12. */
+/**
+ * The server's decisions about key usage and agent details, whose bodies the document does not show. Source: Endpoints
+ * 9 and 12.
+ */
 export const standardDetails = {
   agentDetailsBody: ({ agent, version, listItem }: AgentDetailsInput): unknown => ({
     ...fieldsOf(listItem),

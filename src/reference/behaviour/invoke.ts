@@ -48,7 +48,10 @@ export const standardInvoke = {
     const [first] = violations;
     return first === undefined ? null : fieldError("invalid-input", fieldName(first.path), first.message);
   },
-  /** Chooses the error to send, given the error of the request's agent and that of its body. Returns `null` if both are `null`. */
+  /**
+   * Chooses the error to send, given the error of the request's agent and that of its body. Returns `null` if both are
+   * `null`.
+   */
   chooseError: (agent: ApiError | null, body: ApiError | null): ApiError | null => agent ?? body,
   countTokens: (text: string): number => text.match(/\S+/gu)?.length ?? 0,
   /** Cuts a text after its first `maxTokens` words. */

@@ -5,7 +5,10 @@ import { fixedWindow, minuteMs, windowsOf, type Limiter, type WindowStatus } fro
 import { isServerOwn, runsAgent, type Endpoint } from "../endpoint.ts";
 import type { Header, HeadInput } from "./transport.ts";
 
-/** The events that may free a request's slot for concurrent requests: the head is sent, the response ends, or the client leaves early. */
+/**
+ * The events that may free a request's slot for concurrent requests: the head is sent, the response ends, or the client
+ * leaves early.
+ */
 export type ResponseEvent = "head" | "end" | "left";
 
 const addressLimitPerMinute = 1000;
@@ -36,7 +39,10 @@ export const standardLimits = {
   countsRefused: (_kind: Refusal["kind"]): boolean => false,
   /** Whether a counted request remains counted, once the status of its response is known. */
   remainsCounted: (_head: HeadInput): boolean => true,
-  /** How many requests are subtracted for a request that does not remain counted. More than 1 gives the key extra requests. */
+  /**
+   * How many requests are subtracted for a request that does not remain counted. More than 1 gives the key extra
+   * requests.
+   */
   refunds: (): number => 1,
   /** Whether `GET /usage` includes a counted request in the key's used requests. */
   isInUsage: (_head: HeadInput): boolean => true,

@@ -45,7 +45,9 @@ export const standardTransport = {
   servedPath: (path: string): string => path,
   /** Returns the status of a successful response. `health` is the agent's health for a health report. */
   successStatus: (endpoint: Endpoint, _health: HealthStatus | null): number => (createsResource(endpoint) ? 201 : 200),
-  /** Whether this endpoint can respond in a media type that `Accept` allows. `_accept` is empty if the header is absent. */
+  /**
+   * Whether this endpoint can respond in a media type that `Accept` allows. `_accept` is empty if the header is absent.
+   */
   supportsAccept: (_endpoint: Endpoint, _accept: string): boolean => true,
   /** The largest accepted request body, in bytes. */
   maxBodyBytes: (): number => 1024 * 1024,

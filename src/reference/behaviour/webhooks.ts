@@ -47,9 +47,15 @@ export const eventTypeByStage = {
   timeout: "agent.timeout",
 } as const satisfies Record<ExecutionStage["kind"], WebhookEvent>;
 
-/** The server's decisions about webhooks and their events. Source: Endpoints 6 and 7; Resources, "Webhook metrics"; Events. */
+/**
+ * The server's decisions about webhooks and their events. Source: Endpoints 6 and 7; Resources, "Webhook metrics";
+ * Events.
+ */
 export const standardWebhooks = {
-  /** Returns the error in a request to create a webhook, or `null`. `addressRefusal` returns why the server may not deliver to a URL; `null` if it may. */
+  /**
+   * Returns the error in a request to create a webhook, or `null`. `addressRefusal` returns why the server may not
+   * deliver to a URL; `null` if it may.
+   */
   validateWebhook: (body: unknown, addressRefusal: (url: string) => string | null): ApiError | null => {
     const { url, events, agent_id: agentId, secret } = fieldsOf(body);
     if (url === undefined) return fieldError("missing-field", "url", "missing");

@@ -24,7 +24,10 @@ function acceptSimilar(resembles: (text: string, key: string, endpoint: Endpoint
   });
 }
 
-/** Treats an invalid key as the key of the previous request, if both requests have the same path. A server with a wrong cache key would do so. */
+/**
+ * Treats an invalid key as the key of the previous request, if both requests have the same path. A server with a wrong
+ * cache key would do so.
+ */
 const acceptPreviousKey = (where: Endpoint, invalid: ErrorCause): Override =>
   withPath((path) => (base) => {
     let last: { readonly path: string; readonly key: ReferenceKey } | null = null;

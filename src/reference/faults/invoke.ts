@@ -27,7 +27,9 @@ export function refuseBody(
   });
 }
 
-/** Responds 400 to requests of one endpoint with a certain parameter, or only with the values that `matches` selects. */
+/**
+ * Responds 400 to requests of one endpoint with a certain parameter, or only with the values that `matches` selects.
+ */
 export function refuseParameter(endpoint: Endpoint, name: string, matches = (_value: unknown) => true): Override {
   return refuseBody(endpoint, `parameters.${name}`, ({ parameters }) => {
     return isObject(parameters) && name in parameters && matches(parameters[name]);

@@ -19,7 +19,9 @@ import { fault, faults, type Override } from "../patch.ts";
 import { eventLoopTurns } from "../server/wait.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 
-/** Lets the hour's limit count streams, but never refuse one. `window` creates the limiters of the hour and the minute. */
+/**
+ * Lets the hour's limit count streams, but never refuse one. `window` creates the limiters of the hour and the minute.
+ */
 const exemptStreamsFromHour =
   (window: (size: WindowSize) => Limiter): Override =>
   (base) => {
@@ -55,7 +57,10 @@ function resizeWindows(
   });
 }
 
-/** Creates a limiter that admits requests by a late count: it misses the requests of the last `lagTurns` event-loop turns. The headers report the right count. */
+/**
+ * Creates a limiter that admits requests by a late count: it misses the requests of the last `lagTurns` event-loop
+ * turns. The headers report the right count.
+ */
 export function racyLimiter(size: WindowSize, lagTurns = 8): Limiter {
   const advertised = fixedWindow(size);
   const lagging = fixedWindow(size);

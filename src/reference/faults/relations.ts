@@ -26,7 +26,10 @@ const completion = (elapsedMs: number): ExecutionStage => ({
   elapsedMs,
 });
 
-/** The duration that the fault reports. Even 1000 times as much is a plausible duration of a slow stream, so no check of a single message fails. */
+/**
+ * The duration that the fault reports. Even 1000 times as much is a plausible duration of a slow stream, so no check of
+ * a single message fails.
+ */
 const reportedSeconds = 0.0027;
 
 /** Remembers only two conversations of invokes. The next conversation replaces the older one. */

@@ -62,7 +62,10 @@ export function windowStatus(size: WindowSize, left: number, resetAtMs: number):
  */
 class FixedWindow implements Limiter {
   readonly size: WindowSize;
-  /** The window that counted the last request, as a number: its start in Unix milliseconds divided by its length. -1 for none. */
+  /**
+   * The window that counted the last request, as a number: its start in Unix milliseconds divided by its length. -1 for
+   * none.
+   */
   number = -1;
   used = 0;
 

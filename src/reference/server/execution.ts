@@ -36,7 +36,10 @@ export interface IncomingExecution {
   readonly violations: readonly SchemaViolation[];
 }
 
-/** Returns the error of a request to run an agent: that of its agent or body, else the context's deferred error; `null` for none. */
+/**
+ * Returns the error of a request to run an agent: that of its agent or body, else the context's deferred error; `null`
+ * for none.
+ */
 export function validateExecution(context: RequestContext, request: IncomingExecution): ApiError | null {
   const { behaviour, agents } = context.state;
   const body = behaviour.validateBody(request.body, request.violations, context.endpoint);

@@ -79,7 +79,9 @@ function issueKey({ ring, clock }: ServerState, body: unknown): RouteResult {
   return ok({ name, key, tier });
 }
 
-/** The fields of a request for a key: whether a value is valid, and the reason that the error gives for an invalid one. */
+/**
+ * The fields of a request for a key: whether a value is valid, and the reason that the error gives for an invalid one.
+ */
 const traitRules = {
   scope: { isRight: (value: unknown) => value === "read-only", reason: "must be read-only" },
   agents: { isRight: isTextList, reason: "must be a list of strings" },

@@ -111,7 +111,10 @@ function rawExchange(port: number, bytes: string | Uint8Array): Promise<string> 
   });
 }
 
-/** Calls `ask` until it resolves to `true`. The server notices some things a moment later, such as a client that has left. */
+/**
+ * Calls `ask` until it resolves to `true`. The server notices some things a moment later, such as a client that has
+ * left.
+ */
 export async function eventually(ask: () => Promise<boolean>): Promise<void> {
   for (let attempt = 0; attempt < 1000; attempt += 1) {
     if (await ask()) return;

@@ -19,7 +19,9 @@ export const wrongRequest = (name: string, breaks: ClauseId, before: string, aft
   replace: [[before, after]],
 });
 
-/** Makes a client that reacts wrongly to failures, streams or pages. Only a run that makes trouble shows the mistake. */
+/**
+ * Makes a client that reacts wrongly to failures, streams or pages. Only a run that makes trouble shows the mistake.
+ */
 export const wrongReaction = (
   name: string,
   breaks: ClauseId,

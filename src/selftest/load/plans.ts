@@ -5,7 +5,10 @@ export interface LoadFaultPlan {
   readonly fault: string;
   readonly scenario: string;
   readonly tier: TierName;
-  /** The clauses that the load must find broken, and no others. A requirement of load that is not in the document has a name such as `load/slow-refusals`. */
+  /**
+   * The clauses that the load must find broken, and no others. A requirement of load that is not in the document has a
+   * name such as `load/slow-refusals`.
+   */
   readonly finds: readonly string[];
   /** Clauses that the load may find broken as well. */
   readonly mayFind?: readonly string[];

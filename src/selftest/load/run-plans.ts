@@ -64,7 +64,9 @@ export function withoutFaults(trials: readonly LoadFaultTrial[]): LoadFaultTrial
   return [...byName.values()].map((result) => ({ ...result, fault: null, finds: [], mayFind: [] }));
 }
 
-/** Returns one load without a fault for each scenario and engine. The n-th round uses the n-th tier of each scenario. */
+/**
+ * Returns one load without a fault for each scenario and engine. The n-th round uses the n-th tier of each scenario.
+ */
 export function cleanRound(round: number, engines: readonly EngineName[]): LoadFaultTrial[] {
   return scenarios.flatMap((scenario) => {
     const tiers = scenario.enterpriseLimits === null ? scenarioTiers(scenario) : (["enterprise"] as const);

@@ -7,7 +7,10 @@ import { rateLimitHeaders } from "../../spec/headers.ts";
 import { type AnsweredExchange, withResponse, isAnswered, withEvents, withJson, withText } from "../mutants/edits.ts";
 import { replaceEvidence } from "../mutants/replace-evidence.ts";
 
-/** Makes recorded evidence look as if the server did one thing differently. Each function returns its argument unchanged if the difference does not affect it. */
+/**
+ * Makes recorded evidence look as if the server did one thing differently. Each function returns its argument unchanged
+ * if the difference does not affect it.
+ */
 export interface ManualMutation {
   readonly exchange?: (exchange: Exchange) => Exchange;
   readonly delivery?: (delivery: Delivery) => Delivery;
@@ -20,7 +23,10 @@ export interface RecordedRun {
   readonly deliveries: readonly Delivery[];
 }
 
-/** Returns the probes' evidence after a mutation. The server does not run again, because checks are pure functions. The requests stay the same, although probes might have sent others. */
+/**
+ * Returns the probes' evidence after a mutation. The server does not run again, because checks are pure functions. The
+ * requests stay the same, although probes might have sent others.
+ */
 export const mutatedResults = (
   { results, exchanges, deliveries }: RecordedRun,
   { exchange, delivery }: ManualMutation,
@@ -96,7 +102,10 @@ export const hasStatus =
   (exchange: Exchange): boolean =>
     isAnswered(exchange) && statuses.includes(exchange.answer.status);
 
-/** Returns a test for exchanges: whether they call this endpoint, and the response has one of these statuses. Without statuses, any status passes. */
+/**
+ * Returns a test for exchanges: whether they call this endpoint, and the response has one of these statuses. Without
+ * statuses, any status passes.
+ */
 export const isResponseOf =
   (name: string, ...statuses: readonly number[]) =>
   (exchange: Exchange): boolean =>

@@ -49,7 +49,10 @@ export const withEvents = (exchange: AnsweredExchange, events: readonly StreamEv
 /** The path to a value in JSON: names of members and indexes of arrays. */
 export type JsonPath = readonly (string | number)[];
 
-/** Returns the paths of all values that a path of the document's tables (src/spec/fields.ts) selects. In `path`, `[]` stands for each item of an array, `*` for each value of a map. Absent values have no path. */
+/**
+ * Returns the paths of all values that a path of the document's tables (src/spec/fields.ts) selects. In `path`, `[]`
+ * stands for each item of an array, `*` for each value of a map. Absent values have no path.
+ */
 export function jsonPathsOf(value: unknown, path: string): JsonPath[] {
   let found: { readonly steps: JsonPath; readonly value: unknown }[] = [{ steps: [], value }];
   for (const name of stepsOfPath(path))

@@ -32,7 +32,10 @@ export interface MutantTrial {
   readonly changes: readonly string[];
   /** For an illegal mutant: red clauses that do not cover its change. */
   readonly alsoRed: readonly string[];
-  /** Whether the mutant was judged by every check that reads the changed evidence, not only by those of covering clauses. */
+  /**
+   * Whether the mutant was judged by every check that reads the changed evidence, not only by those of covering
+   * clauses.
+   */
   readonly isWhole: boolean;
 }
 
@@ -68,7 +71,10 @@ function outcomeOf({ check, finding: { kind } }: Judgement): JudgedOutcome {
   return kind === "breach" ? breachOutcomeByLevel[clauseOf(check.clause).level] : kind;
 }
 
-/** Judges a mutant by the checks that read the changed evidence. Without `isWhole`, the checks of clauses that cover the change come first, and suffice if one of them turns red. */
+/**
+ * Judges a mutant by the checks that read the changed evidence. Without `isWhole`, the checks of clauses that cover the
+ * change come first, and suffice if one of them turns red.
+ */
 export function tryMutant(bench: JudgedCleanRun, mutant: Mutant, isWhole: boolean): MutantTrial {
   const evidence = mutateEvidence(bench, mutant.make());
   const covering = isWhole ? [] : changedJudgements(bench, evidence, ({ clause }) => mutant.expects.includes(clause));
@@ -79,7 +85,10 @@ export function tryMutant(bench: JudgedCleanRun, mutant: Mutant, isWhole: boolea
 /** Number of legal mutants to judge together. */
 const maxBatchSize = 20;
 
-/** Judges legal mutants in batches, because nearly all of them change no outcome. If a batch changes an outcome, judges its mutants one by one. Mutants of a batch change different responses, so none hides another's effect. */
+/**
+ * Judges legal mutants in batches, because nearly all of them change no outcome. If a batch changes an outcome, judges
+ * its mutants one by one. Mutants of a batch change different responses, so none hides another's effect.
+ */
 export const tryLegalMutants = (bench: JudgedCleanRun, mutants: readonly Mutant[]): MutantTrial[] =>
   batchesOf(mutants, maxBatchSize).flatMap((batch) => {
     const changed = changedJudgements(bench, mutateEvidence(bench, batch.replacement));
@@ -102,7 +111,10 @@ function mutateEvidence({ run, probesById }: JudgedCleanRun, replacement: Replac
   return { results, probes };
 }
 
-/** Judges changed evidence, by the checks that `isMeant` accepts. Returns the judgements that differ from those of the clean run. */
+/**
+ * Judges changed evidence, by the checks that `isMeant` accepts. Returns the judgements that differ from those of the
+ * clean run.
+ */
 const changedJudgements = (
   { outcomes }: JudgedCleanRun,
   { results, probes }: MutatedEvidence,
@@ -158,7 +170,10 @@ function statusOf({ kind, expects }: Mutant, changed: readonly Judgement[]): Mut
   return red.some(({ check }) => expects.includes(check.clause)) ? "killed" : "killed elsewhere";
 }
 
-/** Whether a changed outcome of a legal mutant is a defect of the checks: a failure, a warning, or a skipped `must` clause. Other changes, such as a note, are allowed. */
+/**
+ * Whether a changed outcome of a legal mutant is a defect of the checks: a failure, a warning, or a skipped `must`
+ * clause. Other changes, such as a note, are allowed.
+ */
 function isFalseAlarm(judgement: Judgement): boolean {
   const outcome = outcomeOf(judgement);
   return (

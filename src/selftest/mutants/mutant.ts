@@ -27,7 +27,10 @@ export interface Mutant {
   readonly subject: string;
   /** Id of the first exchange or delivery that is changed. */
   readonly id: string;
-  /** The clauses that speak about the changed part, by the document's tables. For an illegal mutant, one of them must turn red. */
+  /**
+   * The clauses that speak about the changed part, by the document's tables. For an illegal mutant, one of them must
+   * turn red.
+   */
   readonly expects: readonly ClauseId[];
   readonly make: () => Replacement;
 }

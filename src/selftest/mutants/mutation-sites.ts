@@ -102,7 +102,10 @@ function shapeOf({ request: { url, body } }: Exchange): string {
   return [...queried, ...names(sent), ...names(getPath(sent, "parameters"))].join(",");
 }
 
-/** Describes the state of the key at the request: `used up`, `beside others` (other requests were in flight), or `alone`. */
+/**
+ * Describes the state of the key at the request: `used up`, `beside others` (other requests were in flight), or
+ * `alone`.
+ */
 function stateOf(exchange: AnsweredExchange, { exchanges }: CleanRun): string {
   if (headerOf(exchange.answer.headers, headerNames.rateRemaining) === "0") return "used up";
   const isConcurrent = (other: Exchange): boolean =>

@@ -37,7 +37,10 @@ export interface MutantsShare extends MutantSelection {
   readonly of: number;
 }
 
-/** Runs the suites against all correct servers at once, because runs mostly wait. Then tries the mutants in worker threads, one for each core. */
+/**
+ * Runs the suites against all correct servers at once, because runs mostly wait. Then tries the mutants in worker
+ * threads, one for each core.
+ */
 export async function runMutants(selection: MutantSelection): Promise<MutantTrial[]> {
   const runs = await Promise.all(cleanServers.map((source) => cleanRunWith(source.name, variantsOf(source))));
   const of = Math.max(1, availableParallelism());
@@ -57,7 +60,10 @@ async function inWorker(share: MutantsShare): Promise<MutantTrial[]> {
   }
 }
 
-/** One in this many illegal mutants is judged by all checks that read the changed evidence, to count side effects: red clauses that do not cover the change. */
+/**
+ * One in this many illegal mutants is judged by all checks that read the changed evidence, to count side effects: red
+ * clauses that do not cover the change.
+ */
 const fullyJudgedInterval = 20;
 
 /** Tries one share of the mutants of clean runs. */
@@ -94,7 +100,10 @@ export interface CleanServer {
   readonly name: string;
   /** Variants of the reference server to apply. */
   readonly variants: readonly string[];
-  /** Whether to try a mutant of this server. With variants, only mutants that differ from those of the plain reference server. */
+  /**
+   * Whether to try a mutant of this server. With variants, only mutants that differ from those of the plain reference
+   * server.
+   */
   readonly isNew: (mutant: Mutant) => boolean;
 }
 

@@ -27,7 +27,10 @@ export interface MutantSummary {
   readonly unexplained: number;
   /** Rows of survivors.ts that excuse no mutant. Only meaningful if all mutants were tried. */
   readonly needless: readonly string[];
-  /** The illegal mutants that all checks judged: their number, and how many of them turned red a clause that does not cover the change. */
+  /**
+   * The illegal mutants that all checks judged: their number, and how many of them turned red a clause that does not
+   * cover the change.
+   */
   readonly sideEffects: {
     readonly judged: number;
     readonly alsoRed: number;

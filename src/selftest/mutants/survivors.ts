@@ -29,7 +29,10 @@ const unspecifiedPath =
 const unspecifiedStatus = "403 is no status of the document, which shows no body for it.";
 const ping =
   "The first request to a new address may be a greeting, which senders give it before its first event; a check must not call it a broken event.";
-/** The end of a place's name if the test clock was advanced during the request. A reason for a place also holds for the place with this end. */
+/**
+ * The end of a place's name if the test clock was advanced during the request. A reason for a place also holds for the
+ * place with this end.
+ */
 const advancedTrait = ", while the clock was advanced";
 const whileAdvanced =
   "Meanwhile the target's clock was advanced: one header may describe the window before, another the one after.";
@@ -130,7 +133,10 @@ export const survivorsTable = (): string =>
     ),
   ].join("\n");
 
-/** Returns the rows that excuse none of these groups, because newer checks kill their mutants or no operator makes such mutants. */
+/**
+ * Returns the rows that excuse none of these groups, because newer checks kill their mutants or no operator makes such
+ * mutants.
+ */
 export const staleRows = (groups: readonly Grouped[]): string[] =>
   patterns
     .filter(({ fits }) => !groups.some(fits))

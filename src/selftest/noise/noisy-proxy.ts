@@ -61,7 +61,10 @@ export async function startNoisyProxy(to: number, network: NetworkNoise, numbers
 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
-/** Exponent of the random delays. It makes half of all chunks wait less than 1 % of the maximum delay, and one in ten more than 50 %. */
+/**
+ * Exponent of the random delays. It makes half of all chunks wait less than 1 % of the maximum delay, and one in ten
+ * more than 50 %.
+ */
 const delayExponent = 6.6;
 
 /** Forwards each chunk of data from one socket to another after a random delay, and in the end the end of the data. */

@@ -14,7 +14,10 @@ import { type NetworkNoise, startNoisyProxy } from "./noisy-proxy.ts";
 /** Disturbances of a run. Times are in milliseconds. */
 export interface Noise extends NetworkNoise {
   readonly name: string;
-  /** For how many milliseconds the event loop of this process is blocked at most, ten times a second. A reference server in the same process is blocked as well. */
+  /**
+   * For how many milliseconds the event loop of this process is blocked at most, ten times a second. A reference server
+   * in the same process is blocked as well.
+   */
   readonly maxLoopBlockMs: number;
   /** Milliseconds in each 100 ms during which a thread on each core computes, to keep the processor busy. */
   readonly busyMs: number;

@@ -1,6 +1,9 @@
 import type { ClauseId } from "../../spec/clauses.ts";
 
-/** Whether a run with an agent for every role finds a defect. `found`: at least one of these clauses turns red. `missed`: why no clause does. */
+/**
+ * Whether a run with an agent for every role finds a defect. `found`: at least one of these clauses turns red.
+ * `missed`: why no clause does.
+ */
 export type DefectDetection = { readonly found: readonly ClauseId[] } | { readonly missed: string };
 
 /** The defects of the third-party server in Go, by the names of the switches that turn them on. */

@@ -28,7 +28,10 @@ export interface Condition {
   readonly numberRule: NumberRule | null;
 }
 
-/** Creates a test for requests that meet a condition. The test counts these requests for the number rule, so each run needs a new test. */
+/**
+ * Creates a test for requests that meet a condition. The test counts these requests for the number rule, so each run
+ * needs a new test.
+ */
 export function conditionMatcher(
   { values, extraProperty, numberRule }: Condition,
   {

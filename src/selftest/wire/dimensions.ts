@@ -26,7 +26,10 @@ export const hasValues = ({ values: own }: RequestTraits, values: DimensionValue
 /** Whether a single request can have all these values. */
 export const isPossible = (values: DimensionValues): boolean => isAllowed(values) && hasPossibleAge(values);
 
-/** Whether an age is possible with the other values. The age says how often the request's key was used before. A rejected key has none. */
+/**
+ * Whether an age is possible with the other values. The age says how often the request's key was used before. A
+ * rejected key has none.
+ */
 const hasPossibleAge = ({ age, ...others }: DimensionValues): boolean =>
   age === undefined ||
   (!isRefusedKey(others) &&

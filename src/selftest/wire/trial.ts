@@ -44,7 +44,9 @@ interface RunOutcome {
   readonly errors: readonly string[];
 }
 
-/** Tries mutants. Keeps the results of runs without a mutant, because a clause that is red without it proves nothing. */
+/**
+ * Tries mutants. Keeps the results of runs without a mutant, because a clause that is red without it proves nothing.
+ */
 export interface MutantTester {
   readonly tryMutant: (mutant: WireMutant) => Promise<WireTrial>;
 }

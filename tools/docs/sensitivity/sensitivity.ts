@@ -29,16 +29,16 @@ const limiterKinds = {
 export type LimiterKind = keyof typeof limiterKinds;
 
 /**
- * Waiting time that the run has left, in ms. The default is two minutes, of which an alert and the first retries may
- * have used one.
+ * How many milliseconds the run may still wait. A run starts with two minutes, of which an alert and the first retries
+ * may have used one.
  */
 const remainingWaitMs = { whole: 120_000, rest: 61_000 } as const;
 
 /** Seconds after the full minute at which a run begins. */
-const phases = [0, 11, 34, 55] as const;
+const startSeconds = [0, 11, 34, 55] as const;
 const epochMs = 1_800_000_000_000;
 
-/** A limit that a server enforces with too high a number, and the checks that should detect it. */
+/** A limit of a server that admits too many requests, and the checks that should detect it. */
 export interface LooseLimit {
   /** Ids of the checks. It is enough if one of them detects the limit. */
   readonly checks: readonly string[];
@@ -50,40 +50,43 @@ export interface LooseLimit {
   ) => Pick<SimulatedTarget, "limiters" | "advertised">;
 }
 
-const minuteOf = (kind: LimiterKind, admitted: number, limits: TierLimits): Limiter => {
+const minuteLimiter = (kind: LimiterKind, admitted: number, limits: TierLimits): Limiter => {
   const { minute } = windowsOf(limits);
   return limiterKinds[kind]({ ...minute, limit: admitted, advertisedLimit: limits.perMinute });
 };
 
-/** The headers are about the hour, so only the number of admitted requests in a minute reveals the fault. */
+/**
+ * The minute's limit is too high. The headers report the hour, so only the number of admitted requests in a minute
+ * reveals this.
+ */
 export const looseMinute: LooseLimit = {
   checks: ["LIM-1", "LIM-1/every key"],
   kinds: ["fixed", "opened by a request", "rolling"],
   serverOf: (kind, admitted, limits) => {
     const hour = fixedWindow(windowsOf(limits).hour);
-    return { limiters: [hour, minuteOf(kind, admitted, limits)], advertised: hour };
+    return { limiters: [hour, minuteLimiter(kind, admitted, limits)], advertised: hour };
   },
 };
 
-/** The headers report a correct minute, but requests are admitted after `Remaining: 0`. */
+/** The headers report a correct minute, but the server admits requests after `Remaining: 0`. */
 export const looseAfterZeroRemaining: LooseLimit = {
   checks: ["HDR-19", "LIM-1", "LIM-1/every key"],
   kinds: ["fixed", "opened by a request"],
   serverOf: (kind, admitted, limits) => {
     const advertised = limiterKinds[kind](windowsOf(limits).minute);
     return {
-      limiters: [fixedWindow(windowsOf(limits).hour), minuteOf(kind, admitted, limits), listening(advertised)],
+      limiters: [fixedWindow(windowsOf(limits).hour), minuteLimiter(kind, admitted, limits), neverRefusing(advertised)],
       advertised,
     };
   },
 };
 
-/** Makes a limiter count requests without refusing any. */
-const listening = (limiter: Limiter): Limiter => overrideLimiter(limiter, { hasRoom: () => true });
+/** Makes a limiter that counts requests but never refuses one. */
+const neverRefusing = (limiter: Limiter): Limiter => overrideLimiter(limiter, { hasRoom: () => true });
 
 /**
- * Whether a run detects that this number of requests was admitted. Only true if the run detects it with each kind of
- * limiter, and at whatever second of a minute the run begins.
+ * Whether a run always detects that this number of requests was admitted: with each kind of limiter, and from each
+ * second of a minute in `startSeconds`.
  */
 export async function isDetected(
   loose: LooseLimit,
@@ -94,7 +97,7 @@ export async function isDetected(
 ): Promise<boolean> {
   const { hasClock } = situations[situation];
   for (const kind of kinds)
-    for (const phase of phases)
+    for (const phase of startSeconds)
       for (const maxWaitMs of hasClock ? [remainingWaitMs.whole] : Object.values(remainingWaitMs)) {
         const server = { ...loose.serverOf(kind, admitted, limits), ...situations[situation], limits, maxWaitMs };
         const evidence = await simulateProbe(

@@ -11,28 +11,28 @@ import { startRecorder } from "../../../src/run/send/recorder.ts";
 import { startRunClock } from "../../../src/run/time/run-clock.ts";
 import { defaultKeyTraits, defaultTargetTraits, type Target, type TargetKey } from "../../../src/target/target.ts";
 
-/** A simulated deployment that does nothing but limit requests, and what the run knows about it. Times are in ms. */
+/** A simulated target that only limits requests, and what the run knows about it. Times are in ms. */
 export interface SimulatedTarget {
   readonly limits: TierLimits;
   /** The limiters of the deployment. A request is admitted only if each of them has room. */
   readonly limiters: readonly Limiter[];
   /** The limiter about which the headers report. */
   readonly advertised: Limiter;
-  /** The target's clock when the run begins. This time determines where in a minute the run begins. */
+  /** The time on the target's clock at which the run begins, in a minute of that clock. */
   readonly startMs: number;
   readonly isFresh: boolean;
   /** Whether the run can advance the target's clock. Otherwise it waits in real time. */
   readonly hasClock: boolean;
-  /** Waiting time that the run has left. */
+  /** How long the run may still wait. */
   readonly maxWaitMs: number;
 }
 
 const latencyMs = 4;
 /**
- * Requests that the run sent just before it tests limits, as shares of the minute's number: agent calls, and reads,
- * which may or may not count.
+ * Requests that the run sent just before it tests limits, as shares of the minute's limit: `calls` run an agent,
+ * `reads` do not. `restMs` is the time since then.
  */
-const earlier = { calls: 0.3, reads: 0.2, restMs: 2000 } as const;
+const earlierRequests = { calls: 0.3, reads: 0.2, restMs: 2000 } as const;
 
 /** The evidence of a limits probe, and of the review of all requests afterwards. */
 export interface SimulatedEvidence {
@@ -73,9 +73,10 @@ export async function simulateProbe(target: SimulatedTarget, probe: Probe, revie
   };
   const client = openClient(clientContext, ownKey(target));
   if (!hasClock) {
-    for (let sent = 0; sent < earlier.calls * limits.perMinute; sent += 1) await client.sample("POST", invokePath);
-    for (let sent = 0; sent < earlier.reads * limits.perMinute; sent += 1) await client.sample("GET", "/usage");
-    realMs += earlier.restMs;
+    for (let sent = 0; sent < earlierRequests.calls * limits.perMinute; sent += 1)
+      await client.sample("POST", invokePath);
+    for (let sent = 0; sent < earlierRequests.reads * limits.perMinute; sent += 1) await client.sample("GET", "/usage");
+    realMs += earlierRequests.restMs;
   }
   const context: TierProbeContext<Need> = {
     given: { "agents.answering": "echo" } as TierProbeContext<Need>["given"],
@@ -84,7 +85,7 @@ export async function simulateProbe(target: SimulatedTarget, probe: Probe, revie
     target: known,
     recorder,
     outages: noOutages,
-    discovery: { listing: unanswered, usage: unanswered, health: [], invoked: null },
+    discovery: { listing: lostUsageRead, usage: lostUsageRead, health: [], invoked: null },
     receiver: () => Promise.reject(new Error("a simulated run has no receiver")),
     readOnly: false,
     coverageSeed: 1,
@@ -98,10 +99,10 @@ export async function simulateProbe(target: SimulatedTarget, probe: Probe, revie
 const invokePath = "/agents/echo/invoke";
 
 /**
- * The response to each read of usage is missing. So the run does not know whether such reads count, and uses up the
+ * A read of usage without a response. With such reads, the run cannot know whether reads count, so it uses up the
  * window by invokes only.
  */
-const unanswered: Exchange = {
+const lostUsageRead: Exchange = {
   id: "x0",
   key: null,
   sentMs: 0,
@@ -128,7 +129,7 @@ const knownTarget = (target: SimulatedTarget, clock: Target["clock"]): Target =>
   clock,
 });
 
-interface Sent {
+interface SentRequest {
   readonly sentMs: number;
   readonly clockMs: number;
 }
@@ -136,7 +137,7 @@ interface Sent {
 /** Creates a transport that answers each request at once, as the limiters decide. */
 function simulatedTransport(
   { limiters, advertised, startMs }: SimulatedTarget,
-  now: () => Sent,
+  now: () => SentRequest,
   pass: () => number,
 ): Pick<ClientContext["transport"], "open" | "openFast"> {
   let count = 0;

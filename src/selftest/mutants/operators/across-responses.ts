@@ -17,7 +17,10 @@ import {
 import { replacingExchanges, type Mutant, mutantOf } from "../mutant.ts";
 import { type MutationSite, mutationSites } from "../mutation-sites.ts";
 
-/** Changes one field in several responses at once: takes the field's values in all of them, and returns the new ones; `null` if the change does not apply. */
+/**
+ * Changes one field in several responses at once: takes the field's values in all of them, and returns the new ones;
+ * `null` if the change does not apply.
+ */
 type ValuesChange = (values: readonly unknown[]) => readonly unknown[] | null;
 
 const allLikeTheFirst: ValuesChange = (values) => (new Set(values).size < 2 ? null : values.map(() => values[0]));

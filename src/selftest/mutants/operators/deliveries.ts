@@ -7,7 +7,10 @@ import { replacingDeliveries, type Mutant, mutantOf, withoutDelivery } from "../
 import { deliveryPlaceOf, withDeliveryText } from "../messages.ts";
 import type { CleanRun } from "../clean-run.ts";
 
-/** Picks one delivery of each kind: event type, signed or not, first attempt or retry. Of the webhook whose receiver always fails, picks one delivery for each attempt. */
+/**
+ * Picks one delivery of each kind: event type, signed or not, first attempt or retry. Of the webhook whose receiver
+ * always fails, picks one delivery for each attempt.
+ */
 export function deliveriesToMutate({ deliveries }: CleanRun): Delivery[] {
   const known = new Set<string>();
   return deliveries.filter((delivery) => {

@@ -62,7 +62,10 @@ function changesOf(
   ];
 }
 
-/** How much longer than the request a duration in the wrong unit must seem, in seconds. A check cannot tell a smaller excess from a slow server. */
+/**
+ * How much longer than the request a duration in the wrong unit must seem, in seconds. A check cannot tell a smaller
+ * excess from a slow server.
+ */
 const minExcessSeconds = 5;
 
 function unitChanges({ unit, path }: FieldRow, value: unknown, tookMs: number | null): Change[] {

@@ -40,7 +40,9 @@ export interface FieldChange {
   readonly breaks: readonly ClauseId[];
   /** The values that a request must have in some dimensions. For other requests, the change would have no effect. */
   readonly requires: DimensionValues;
-  /** Returns the new value, in an object; `undefined` in it removes the field. Returns `null` if nothing would change. */
+  /**
+   * Returns the new value, in an object; `undefined` in it removes the field. Returns `null` if nothing would change.
+   */
   readonly to: (value: unknown) => { readonly value: unknown } | null;
 }
 
@@ -85,7 +87,9 @@ export function fieldChanges(row: FieldRow): FieldChange[] {
   ];
 }
 
-/** Optional fields that the document requires in some cases. No mutation removes them, because that is sometimes legal. */
+/**
+ * Optional fields that the document requires in some cases. No mutation removes them, because that is sometimes legal.
+ */
 const conditionallyRequired: ReadonlySet<string> = new Set(["warnings", "error.details", "retry_after"]);
 
 export const jsonOf = ({ body }: WireResponse): unknown => tryParseJson(body.toString("utf8"));
@@ -123,7 +127,9 @@ const outcomeByStatus: Readonly<Record<number, PrescribedResponse>> = {
   500: "5xx",
 };
 
-/** The endpoints for which the document prescribes this status. For 404 and 500, only those whose error it describes. */
+/**
+ * The endpoints for which the document prescribes this status. For 404 and 500, only those whose error it describes.
+ */
 const endpointsWith = (status: number): EndpointName[] =>
   endpointNames.filter((name) => {
     const statuses: readonly number[] = publishedEndpoints[name].statuses;

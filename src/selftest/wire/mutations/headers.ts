@@ -61,7 +61,9 @@ const headerFormatRows: readonly HeaderRow[] = rateLimitHeaders.flatMap((header)
   },
 ]);
 
-/** Changes of a header's value. They apply to responses to a valid key, for which alone the document specifies values. */
+/**
+ * Changes of a header's value. They apply to responses to a valid key, for which alone the document specifies values.
+ */
 const headerValueRows: readonly HeaderRow[] = [
   {
     class: "another header value",

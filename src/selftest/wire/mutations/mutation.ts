@@ -40,7 +40,10 @@ export interface Mutation {
   readonly class: string;
   readonly description: string;
   readonly endpoints: readonly EndpointName[];
-  /** The response that the document prescribes for the requests whose response the mutation changes; `null` for any request. */
+  /**
+   * The response that the document prescribes for the requests whose response the mutation changes; `null` for any
+   * request.
+   */
   readonly prescribed: PrescribedResponse | null;
   /** The clauses that the mutation breaks; empty for a legal mutation. */
   readonly breaks: readonly ClauseId[];

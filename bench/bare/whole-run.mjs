@@ -1,5 +1,5 @@
-// The baseline of a whole run: one process in which undici sends usage requests and invokes to fastify, and which then exits. It is plain
-// JavaScript, so that Node spends no time on stripping types.
+// The baseline of a whole run. In one process, undici sends usage requests and invokes to a fastify server, and the
+// process exits. Plain JavaScript, so that Node spends no time on stripping types.
 import fastify from "fastify";
 import { Pool } from "undici";
 

@@ -6,16 +6,18 @@ import { z } from "zod";
 import { rejudgeRun } from "../../src/app/rejudge.ts";
 import { cliMessages } from "../../src/cli/messages.ts";
 import { readEvidence, readReport } from "../../src/report/model/report-file.ts";
-import { timed } from "../measuring/timed.ts";
+import { measureTime } from "../measuring/measure-time.ts";
 import type { Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({ side: z.enum(["judge", "parse"]), folder: z.string(), file: z.string() });
 
-/** Judges saved evidence, from reading the file to the new report. The baseline (`parse`) only parses the file as JSON. */
+/**
+ * Judges saved evidence: reads the file, and makes a new report. The baseline (`parse`) only parses the file as JSON.
+ */
 export async function run(input: unknown): Promise<Measurement> {
   const { side, folder, file } = inputSchema.parse(input);
   const path = join(folder, "report.json");
   const report = readReport(readFileSync(path, "utf8"), path);
-  if (side === "parse") return timed(() => JSON.parse(readFileSync(file, "utf8")) as unknown);
-  return timed(() => rejudgeRun(report, readEvidence(readFileSync(file, "utf8"), file), cliMessages));
+  if (side === "parse") return measureTime(() => JSON.parse(readFileSync(file, "utf8")) as unknown);
+  return measureTime(() => rejudgeRun(report, readEvidence(readFileSync(file, "utf8"), file), cliMessages));
 }

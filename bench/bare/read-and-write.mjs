@@ -1,5 +1,5 @@
-// The baseline of rendering a report's page: reads the same files as JSON, and writes as many bytes as the page has. No renderer can do
-// less.
+// The baseline of rendering a report's page. Reads the same JSON files, and writes a file as long as the page. No
+// renderer can do less.
 import { readFileSync, writeFileSync } from "node:fs";
 
 const [, , out, bytes, ...files] = process.argv;

@@ -1,9 +1,9 @@
 import type { Measurement } from "../measuring/measurement.ts";
-import { figureOf } from "./arithmetic.ts";
+import { comparedValue } from "./arithmetic.ts";
 import type { FigureRow } from "./figures.ts";
 
 /** The cells of one row as text, for the terminal and for the page. */
-export interface Cells {
+export interface RowCells {
   readonly name: string;
   readonly what: string;
   readonly against: string;
@@ -16,7 +16,7 @@ export interface Cells {
   readonly met: string;
 }
 
-export const heads: Readonly<Record<keyof Cells, string>> = {
+export const columnHeads: Readonly<Record<keyof RowCells, string>> = {
   name: "row",
   what: "what",
   against: "against",
@@ -29,7 +29,7 @@ export const heads: Readonly<Record<keyof Cells, string>> = {
   met: "met",
 };
 
-export function cellsOf(row: FigureRow): Cells {
+export function cellsOf(row: FigureRow): RowCells {
   const { name, what, against } = row;
   const goal = goalText(row);
   if (row.kind === "failed")
@@ -71,7 +71,7 @@ function goalText({ goal, compared }: FigureRow): string {
 }
 
 function figureText({ compared }: FigureRow, took: Measurement): string {
-  const figure = figureOf(compared, took);
+  const figure = comparedValue(compared, took);
   return compared === "memory" ? bytesText(figure) : msText(figure);
 }
 

@@ -1,6 +1,7 @@
 import { countsIn, type RequirementSet } from "../spec/requirements.ts";
 import { newestFor } from "../report/model/requirements.ts";
-import { judgedParts } from "./report/assemble.ts";
+import { judgedParts, withProfileResults } from "./report/assemble.ts";
+import { withOffers } from "./report/offers.ts";
 import { findingRowOf } from "./report/run-report.ts";
 import { createdResources } from "./report/created.ts";
 import { unseenPairsOf, withUnseenPairs } from "./report/unseen-pairs.ts";
@@ -14,6 +15,7 @@ import type { Messages } from "../run/skip-reason.ts";
 import { runEndOf } from "../report/model/verdict.ts";
 import { suitesOfParty } from "../suites/all.ts";
 import { cornersRequested, type PairCoverage } from "../suites/coverage/probe.ts";
+import { allExchanges, type AllExchanges } from "../suites/shared/all-exchanges.ts";
 import { recordedClientSuites } from "../suites/recorded/client-suites.ts";
 import { recordedSuites } from "../suites/recorded/recorded-suites.ts";
 import { packageVersion } from "../base/package-root.ts";
@@ -38,13 +40,19 @@ export function rejudgeRun(
   { requirements = newestFor(report), selected = suitesOf(report, evidence) }: RejudgeOptions = {},
 ): Report {
   const results: ProbeResults = Map.groupBy(evidence.probes, ({ probe }) => probe);
-  return {
+  const findings = withUnseenPairs(
+    judgeEvidence(selected, results).map((each) => findingRowOf(each, messages)),
+    unseenPairsOf(pairCoverageIn(evidence), report.selection),
+  );
+  return withProfileResults({
     ...report,
     ...judgedParts(
-      withUnseenPairs(
-        judgeEvidence(selected, results).map((each) => findingRowOf(each, messages)),
-        unseenPairsOf(pairCoverageIn(evidence), report.selection),
-      ),
+      withOffers(findings, {
+        offers: report.target.offers ?? null,
+        selected: report.selection?.profiles ?? null,
+        exchanges: evidence.exchanges,
+        batchPath: batchPathIn(evidence),
+      }),
       {
         version: packageVersion(),
         party: partyOf(report),
@@ -58,7 +66,13 @@ export function rejudgeRun(
       partyOf(report) === "server" && report.recording === undefined
         ? createdResources(evidence.exchanges, new Date(report.started))
         : [],
-  };
+  });
+}
+
+/** Returns the path of the batch endpoint that the target file gave; `null` without one. */
+function batchPathIn({ probes }: Evidence): string | null {
+  const result = probes.find(({ probe }) => probe === allExchanges.name)?.result;
+  return result?.kind === "ran" ? ((result.evidence as AllExchanges).batchPath ?? null) : null;
 }
 
 /** Returns which pairs of request properties occurred together in some request; `null` if the run did not count pairs. */

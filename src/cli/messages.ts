@@ -18,7 +18,7 @@ export const cliMessages = createMessages({
       give: "`webhooks.publicUrl` in the target file, or `--receiver-url`",
       is: "where the target can reach the harness",
     },
-    selection: { give: "a run without `--only` and `--skip`", is: null },
+    selection: { give: "a run without `--only`, `--skip` and `--profile`", is: null },
     tier: { give: "`--tier`", is: null },
     watch: { give: "`--watch`", is: null },
   },

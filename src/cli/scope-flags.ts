@@ -2,7 +2,8 @@ import type { Command } from "commander";
 
 import { boundNames, boundTable, defaultBounds, type RunBounds } from "../run/plan/bounds.ts";
 import { minCoverageSeed } from "../run/plan/coverage-seed.ts";
-import { selectChecks, selectionIn, type RunScope } from "../run/plan/selection.ts";
+import { readProfile, selectChecks, selectionIn, type RunScope } from "../run/plan/selection.ts";
+import { profileNames } from "../spec/profiles.ts";
 import { suites } from "../suites/all.ts";
 import { cliMessages } from "./messages.ts";
 import { readRequirements, requirementsOption, type RequirementsFlag } from "./requirements-flag.ts";
@@ -15,6 +16,7 @@ type FlagProperty<Name extends string> = Name extends `${infer Duration}Ms` ? Du
 export type ScopeFlags = RequirementsFlag & {
   readonly only: readonly string[];
   readonly skip: readonly string[];
+  readonly profile: readonly string[];
   readonly coverageSeed?: string;
 } & { readonly [Name in keyof RunBounds as FlagProperty<Name>]?: string | boolean };
 
@@ -23,6 +25,7 @@ export function withScopeOptions(command: Command): Command {
   command
     .option("--only <pattern>", "only these clauses, checks or suites; globs allowed (repeatable)", collect, [])
     .option("--skip <pattern>", "all but these (repeatable)", collect, [])
+    .option("--profile <name>", `only this part of the interface: ${profileNames.join(", ")} (repeatable)`, collect, [])
     .option(...requirementsOption)
     .option(
       "--coverage-seed <n>",
@@ -41,15 +44,20 @@ export function withScopeOptions(command: Command): Command {
  *
  * @throws {UsageError}
  */
-export const readScope = (flags: ScopeFlags): RunScope => ({
-  ...defaultBounds,
-  ...(Object.fromEntries(boundNames.flatMap((name) => boundFromFlag(name, flags))) as Partial<RunBounds>),
-  suites: selectChecks(suites, flags, { only: "--only", skip: "--skip" }),
-  ...selectionIn(flags),
-  ...readSeed(flags, process.env),
-  requirements: readRequirements(flags),
-  messages: cliMessages,
-});
+export function readScope(flags: ScopeFlags): RunScope {
+  const { only, skip, profile } = flags;
+  const profiles = profile.map((name) => readProfile(name, "--profile"));
+  const selection = { only, skip, ...(profiles.length > 0 && { profiles }) };
+  return {
+    ...defaultBounds,
+    ...(Object.fromEntries(boundNames.flatMap((name) => boundFromFlag(name, flags))) as Partial<RunBounds>),
+    suites: selectChecks(suites, selection, { only: "--only", skip: "--skip" }),
+    ...selectionIn(selection),
+    ...readSeed(flags, process.env),
+    requirements: readRequirements(flags),
+    messages: cliMessages,
+  };
+}
 
 /** Environment variable with the seed of the generated requests. The flag takes precedence. */
 const seedVariable = "CONFORMANCE_COVERAGE_SEED";

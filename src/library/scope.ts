@@ -2,7 +2,8 @@ import { parseRequirements } from "../app/requirements.ts";
 import type { RequirementSet } from "../spec/requirements.ts";
 import { boundNames, boundTable, defaultBounds, type RunBounds } from "../run/plan/bounds.ts";
 import { minCoverageSeed } from "../run/plan/coverage-seed.ts";
-import { type RunScope, selectChecks, selectionIn } from "../run/plan/selection.ts";
+import { readProfile, type RunScope, selectChecks, selectionIn } from "../run/plan/selection.ts";
+import type { Profile } from "../spec/profiles.ts";
 import type { Suite } from "../run/judge/check.ts";
 import { suites } from "../suites/all.ts";
 import { line } from "../base/line.ts";
@@ -15,6 +16,8 @@ export interface CheckSelection {
   readonly only?: readonly string[];
   /** Patterns of the checks to leave out. Default: none. */
   readonly skip?: readonly string[];
+  /** The parts of the interface to judge, such as `core` and `streaming`. Default: all. */
+  readonly profiles?: readonly Profile[];
 }
 
 /**
@@ -22,11 +25,12 @@ export interface CheckSelection {
  *
  * @throws {UsageProblem} if a pattern matches nothing, or no check is left
  */
-export function selectSuites({ only = [], skip = [] }: CheckSelection): Suite[] {
-  for (const [name, patterns] of Object.entries({ only, skip }))
+export function selectSuites({ only = [], skip = [], profiles }: CheckSelection): Suite[] {
+  for (const [name, patterns] of Object.entries({ only, skip, profiles: profiles ?? [] }))
     if (!isListOfTexts(patterns))
       throw new UsageError(line`${name} is not a list of patterns. Give it like ["Invoke", "SSE-*"].`);
-  return selectChecks(suites, { only, skip });
+  for (const name of profiles ?? []) readProfile(name, "profiles");
+  return selectChecks(suites, { only, skip, ...(profiles && { profiles }) });
 }
 
 const isListOfTexts = (given: unknown): boolean =>
@@ -53,7 +57,11 @@ export function scopeOf(scope: JudgeScope): RunScope {
     ...defaultBounds,
     ...(Object.fromEntries(bounds) as Partial<RunBounds>),
     suites: selectSuites(scope),
-    ...selectionIn({ only: scope.only ?? [], skip: scope.skip ?? [] }),
+    ...selectionIn({
+      only: scope.only ?? [],
+      skip: scope.skip ?? [],
+      ...(scope.profiles && { profiles: scope.profiles }),
+    }),
     ...seedIn(scope),
     requirements: parseRequirements(scope.requirements, "requirements"),
     messages: libraryMessages,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { webhookEvents } from "../spec/events.ts";
+import { profileNames } from "../spec/profiles.ts";
 import { tierNames } from "../spec/tiers.ts";
 import { networkSchema } from "./network-settings.ts";
 import { isAddressOrRange } from "./source-address.ts";
@@ -195,6 +196,13 @@ export const targetFileSchema = z
     control: controlSchema.optional(),
     freshness: freshnessSchema.optional(),
     signing: z.strictObject({ secret: text.describe("The secret that requests are signed with.") }).optional(),
+    offers: z
+      .array(z.enum(profileNames))
+      .min(1)
+      .describe(
+        "The profiles that the vendor offers. Others get no verdict if their endpoints are missing. `core` is always among them. Default: all.",
+      )
+      .optional(),
     network: networkSchema.optional(),
     direct: z
       .boolean()

@@ -197,6 +197,7 @@ function toTarget(
     triggers: triggersOf(file.triggers, network),
     signing: file.signing ?? null,
     paths: openPathsOf(file.paths),
+    offers: file.offers ?? null,
     isDirect: file.direct ?? false,
     network,
     callSecrets: [...new Set([...controlCallsOf(file).flatMap(secretsOfCall), ...secretsOfNetwork(network)])],

@@ -1,5 +1,6 @@
 import { type Network, plainNetwork } from "../base/network/network.ts";
 import type { WebhookEvent } from "../spec/events.ts";
+import type { Profile } from "../spec/profiles.ts";
 import type { TierLimits } from "../spec/tiers.ts";
 
 /** The roles of agents. Each text says what an agent of the role does, and follows the words "an agent that". */
@@ -161,6 +162,8 @@ export interface Target {
   /** Secret with which requests are signed; `null` if the target does not use signing. */
   readonly signing: { readonly secret: string } | null;
   readonly paths: OpenPaths;
+  /** The profiles that the vendor offers; `null` for all. */
+  readonly offers: readonly Profile[] | null;
   /**
    * Whether requests reach the target directly. If `false`, a proxy or gateway in front of it may set
    * `X-Forwarded-For`.
@@ -204,6 +207,7 @@ export const defaultTargetTraits = {
   triggers: {},
   signing: null,
   paths: { batch: null, operation: null, execute: null },
+  offers: null,
   isDirect: false,
   network: plainNetwork,
   callSecrets: [],

@@ -7,6 +7,7 @@ import { clauseOf, clausesOfParty } from "../../spec/clauses.ts";
 import type { Target } from "../../target/target.ts";
 import type { LoadResults } from "../../report/model/load-results.ts";
 import type { Report, ReportFinding, Outcome, RowLevel } from "../../report/model/report.ts";
+import { profileResultsOf } from "../../report/model/profiles.ts";
 import { type RunEnd, hasInvalidLoad, totalsOf, verdictWith } from "../../report/model/verdict.ts";
 import type { Unproven } from "../../run/judge/finding.ts";
 import type { SkipText } from "../../run/skip-reason.ts";
@@ -50,7 +51,7 @@ interface ReportParts extends Pick<
 export function assemble({ judging, started, finished, findings, ...parts }: ReportParts): Report {
   const { suite, untestable, ...judged } = judgedParts(findings, judging);
   const { end, unselected, load } = judging;
-  return {
+  const report: Report = {
     format: "agent-hosting-conformance/report/1",
     suite,
     ...(judging.party === undefined ? {} : { party: judging.party }),
@@ -73,6 +74,13 @@ export function assemble({ judging, started, finished, findings, ...parts }: Rep
     ...(load === null ? {} : { load }),
     ...(parts.trouble === undefined ? {} : { trouble: parts.trouble }),
   };
+  return withProfileResults(report);
+}
+
+/** Adds the verdict for each profile to a report. */
+export function withProfileResults({ profiles: _before, ...report }: Report): Report {
+  const profiles = profileResultsOf(report);
+  return profiles.length === 0 ? report : { ...report, profiles };
 }
 
 /** Returns the parts of a report that follow from its findings and from the clauses. */

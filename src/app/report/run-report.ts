@@ -14,6 +14,7 @@ import { type RunEnd, runEndFor } from "../../report/model/verdict.ts";
 import { cornersRequested, type PairCoverage } from "../../suites/coverage/probe.ts";
 import { assemble, detailsOf, shortHash, tiersOfKeys, type WordedFinding } from "./assemble.ts";
 import { createdResources } from "./created.ts";
+import { withOffers } from "./offers.ts";
 import { unseenPairsOf, withUnseenPairs } from "./unseen-pairs.ts";
 import { type Network, proxyFor, proxyOrigin } from "../../base/network/network.ts";
 
@@ -61,6 +62,7 @@ export function assembleReport(
       tiers: tiersOfKeys(keys),
       roles,
       ...variablesOf(keys),
+      ...(target.offers === null ? {} : { offers: target.offers }),
       ...connectionOf(network, baseUrl),
     },
     started,
@@ -71,9 +73,12 @@ export function assembleReport(
     lost,
     ...(away === null ? {} : { away }),
     waitedMs,
-    findings: withUnseenPairs(
-      judgements.map((each) => findingRowOf(each, messages)),
-      unseen,
+    findings: withOffers(
+      withUnseenPairs(
+        judgements.map((each) => findingRowOf(each, messages)),
+        unseen,
+      ),
+      { offers: target.offers, selected: selection?.profiles ?? null, exchanges, batchPath: target.paths.batch },
     ),
     ...(coverage === null ? {} : { pairs: pairsOf(coverage, unseen, messages) }),
     created: party === undefined || party === "server" ? createdResources(exchanges, started) : [],

@@ -29,7 +29,7 @@ export function renderMarkdown(
   const sections = reportSections(report);
   const blocks = [
     ...headBlocks(report),
-    ...pickSections(sections, ["recording", "load", "caveats"]).flatMap(sectionBlocks),
+    ...pickSections(sections, ["recording", "profiles", "load", "caveats"]).flatMap(sectionBlocks),
     ...brokenBlocks("fail", "Broken", document, statuses),
     ...pickSections(sections, ["errors"]).flatMap(sectionBlocks),
     ...brokenBlocks("warning", "Warnings", document, statuses),

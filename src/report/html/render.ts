@@ -36,7 +36,7 @@ export function renderHtml(document: ReportDocument): string {
     }));
   const parts: readonly Part[] = [
     { anchor: "fix", name: "To fix", body: fixFirstSection(report, sections) },
-    ...generic("recording"),
+    ...generic("recording", "profiles"),
     { anchor: "load", name: "Load", body: loadSection(context, sections) },
     { anchor: "findings", name: "Findings", body: findingsSection(context) },
     { anchor: "limits", name: "Limits and times", body: chartsSection(document) },

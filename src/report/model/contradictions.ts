@@ -1,3 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
+
+import { profileResultsOf } from "./profiles.ts";
 import { sinceOf } from "./requirements.ts";
 import { countsIn } from "../../spec/requirements.ts";
 import { type Report, outcomes } from "./report.ts";
@@ -30,5 +33,11 @@ export function contradictionInReport(report: Report): string | null {
   const { requirements } = report.suite;
   const hidden = report.upcoming.find((finding) => countsIn(sinceOf(finding), requirements));
   if (hidden !== undefined) return `it calls ${hidden.check} upcoming, which requirement set ${requirements} has`;
-  return contradictionIn(report, hasInvalidLoad(report.load));
+  const contradiction = contradictionIn(report, hasInvalidLoad(report.load));
+  if (contradiction !== null || report.profiles === undefined) return contradiction;
+  const follows = profileResultsOf(report);
+  const wrong = report.profiles.find((each, at) => !isDeepStrictEqual(each, follows[at]));
+  if (wrong !== undefined || report.profiles.length !== follows.length)
+    return `its verdict for the profile ${wrong?.profile ?? "after the last"} does not follow from its findings`;
+  return null;
 }

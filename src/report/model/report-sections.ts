@@ -5,6 +5,7 @@ import { clauseOf, isClauseId } from "../../spec/clauses.ts";
 import { groupByClause } from "./broken-clauses.ts";
 import { coverageSection } from "./coverage.ts";
 import { loadSections } from "./load-sections.ts";
+import { profilesSection } from "./profiles.ts";
 import { createdKinds, type Outcome, outcomes, type Report, type ReportFinding } from "./report.ts";
 import { type Cause, type CausesBlock, cell, type Cell, type Fact, findingCell, textColumns } from "./section.ts";
 import type { Section, SectionName, TableBlock } from "./section.ts";
@@ -19,6 +20,7 @@ export function reportSections(report: Report): Section[] {
     errorsSection(report),
     recordingSection(report),
     countsSection(report),
+    profilesSection(report),
     coverageSection(report),
     ...loadSections(report),
     skippedSection(report),

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { DeepReadonly } from "../../base/deep-readonly.ts";
 import { parties, type Party } from "../../spec/clause.ts";
 import { levels } from "../../spec/clauses.ts";
+import { profileNames } from "../../spec/profiles.ts";
 import { firstRequirements } from "../../spec/requirements.ts";
 import { loadResultsSchema, findingTrialSchema } from "./load-results.ts";
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
@@ -179,6 +180,18 @@ const recordingSchema = z
   })
   .describe("The recording of other traffic that was judged. Nothing was sent.");
 
+const profileResultSchema = z.object({
+  profile: z.enum(profileNames),
+  verdict: z
+    .enum(["conformant", "nonconformant", "partial", "incomplete", "not offered", "not selected"])
+    .describe("`not offered`: the target file leaves the profile out of `offers`. `not selected`: the run did."),
+  musts: count.describe("Must clauses of the profile that a check can exercise."),
+  exercised: count.describe("Those that the run exercised."),
+  broken: z
+    .array(z.string())
+    .describe("Must clauses that are broken, general ones at the profile's endpoints included."),
+});
+
 const untestableSchema = z.object({ clause: z.string(), level: z.enum(levels), reason: z.string() });
 
 /** Schema of `report.json`. */
@@ -210,6 +223,10 @@ export const reportSchema = z
         .describe("Environment variables from which the target file takes keys, by key name.")
         .exactOptional(),
       way: connectionSchema.exactOptional(),
+      offers: z
+        .array(z.enum(profileNames))
+        .describe("The profiles that the target offers, by its target file. Absent: all.")
+        .exactOptional(),
     }),
     started: z.iso.datetime(),
     finished: z.iso.datetime(),
@@ -236,6 +253,10 @@ export const reportSchema = z
       .describe("Why the run was stopped early, or why the target could not be judged.")
       .exactOptional(),
     totals: totalsSchema,
+    profiles: z
+      .array(profileResultSchema)
+      .describe("The verdict for each profile of the interface. Absent for other parties than servers, and under load.")
+      .exactOptional(),
     findings: z.array(findingSchema),
     upcoming: z
       .array(findingSchema)
@@ -252,8 +273,12 @@ export const reportSchema = z
       .describe("Resources that the run left on the target: the interface has no operation that deletes them."),
     unselected: z.array(z.string()).describe("Must clauses with checks that `--only` or `--skip` left out."),
     selection: z
-      .strictObject({ only: z.array(z.string()), skip: z.array(z.string()) })
-      .describe("The patterns of `--only` and `--skip`. Absent if the run had every check.")
+      .strictObject({
+        only: z.array(z.string()),
+        skip: z.array(z.string()),
+        profiles: z.array(z.enum(profileNames)).describe("The profiles of `--profile`.").exactOptional(),
+      })
+      .describe("What `--only`, `--skip` and `--profile` selected. Absent if the run had every check.")
       .exactOptional(),
     untestable: z.array(untestableSchema).describe("Clauses that no request can test, and why."),
     load: loadResultsSchema.exactOptional(),
@@ -269,6 +294,9 @@ export const reportSchema = z
   .describe("The result of a run of the conformance harness.");
 
 export type Report = DeepReadonly<z.infer<typeof reportSchema>>;
+
+/** The verdict of a report for one profile. */
+export type ProfileResult = DeepReadonly<z.infer<typeof profileResultSchema>>;
 
 /** Returns the party that a report judges: server, receiver or file. */
 export const partyOf = ({ party = "server" }: Pick<Report, "party">): Party => party;

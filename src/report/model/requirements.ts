@@ -60,8 +60,10 @@ export function narrowReport(report: Report, requirements: RequirementSet): Repo
     );
   const { findings, upcoming } = splitFindings([...report.findings, ...report.upcoming], requirements);
   const unselected = report.unselected.filter((clause) => isClauseIn(clause, requirements));
+  // The verdicts of profiles follow from the findings. They are computed again where they are shown.
+  const { profiles: _before, ...rest } = report;
   return {
-    ...report,
+    ...rest,
     suite: { ...suite, requirements },
     verdict: verdictWith({
       findings,

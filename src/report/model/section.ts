@@ -7,6 +7,7 @@ export type SectionName =
   | "recording"
   | "load"
   | "counts"
+  | "profiles"
   | "coverage"
   | "windows"
   | "streams"

@@ -4,7 +4,8 @@ import { formatCount } from "../../base/text.ts";
 import { partyOf, type Report, type Verdict } from "./report.ts";
 import type { Tone } from "./section.ts";
 import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
-import { clauseOutcomes, unexercisedMusts, unexercisedNamed, whyNothingJudged } from "./verdict.ts";
+import { profilesLeftOut } from "./profiles.ts";
+import { clauseOutcomes, unexercisedNamed, unexercisedOffered, whyNothingJudged } from "./verdict.ts";
 
 export const verdictTones: Readonly<Record<Verdict, Tone>> = {
   conformant: "good",
@@ -87,11 +88,13 @@ function basisOf(report: Report): Text[] {
     }
     case "partial": {
       if (totals.pass + totals.observed + totals.warning + totals.note === 0) return [own("nothing was exercised")];
-      const left = unexercisedMusts(findings, unselected);
-      if (left.length === 0) return [own("nothing broken"), passed];
-      const which = unselected.length > 0 ? own(`${unselected.length} not selected`) : clauseNames(left, 3);
+      const left = unexercisedOffered(report);
+      const without = profilesLeftOutTexts(report);
+      if (left.length === 0) return [own("nothing broken"), ...without, passed];
+      const unselectedCount = left.filter((clause) => unselected.includes(clause)).length;
+      const which = unselectedCount > 0 ? own(`${unselectedCount} not selected`) : clauseNames(left, 3);
       const musts = own(formatCount(left.length, "must clause"));
-      return [text`nothing broken, but ${musts} not exercised (${which})`, passed];
+      return [text`nothing broken, but ${musts} not exercised (${which})`, ...without, passed];
     }
     case "incomplete":
       return whyNothingJudged(report) === null
@@ -101,6 +104,13 @@ function basisOf(report: Report): Text[] {
       return [unreachableText(report)];
   }
 }
+
+/** Names the profiles that have no verdict, such as `not offered: webhooks, signing`. Empty if there are none. */
+const profilesLeftOutTexts = (report: Report): Text[] =>
+  (["not offered", "not selected"] as const).flatMap((why) => {
+    const names = profilesLeftOut(report, why);
+    return names.length === 0 ? [] : [own(`${why}: ${names.join(", ")}`)];
+  });
 
 const brokenNames = (findings: Report["findings"]): string[] =>
   [...clauseOutcomes(findings)].flatMap(([clause, outcome]) => (outcome === "fail" ? [clause] : []));

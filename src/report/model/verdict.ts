@@ -1,4 +1,5 @@
 import { decisiveExitCode, exitCodes } from "../../base/exit-codes.ts";
+import { isOffered, type Profile, profileOf } from "../../spec/profiles.ts";
 import { applyBaseline, type Baseline } from "./failure-policy.ts";
 import {
   isExercised,
@@ -57,6 +58,25 @@ export function unexercisedMusts(findings: readonly JudgedFinding[], unselected:
   for (const { clause } of musts.filter(hasUnseenPairs)) exercised.delete(clause);
   return [...new Set([...musts.map(({ clause }) => clause), ...unselected])].filter((clause) => !exercised.has(clause));
 }
+
+/** The parts of a report that tell which profiles it judges. Absent: all profiles. */
+export type ProfileChoice = Partial<Pick<Report, "target" | "selection">>;
+
+/** Returns why a profile has no verdict; `null` if it has one. */
+export function whyLeftOut(
+  profile: Profile,
+  { target, selection }: ProfileChoice,
+): "not offered" | "not selected" | null {
+  if (!isOffered(profile, target?.offers ?? null)) return "not offered";
+  return selection?.profiles === undefined || selection.profiles.includes(profile) ? null : "not selected";
+}
+
+/** Like {@link unexercisedMusts}, without the clauses of profiles that are not offered or not selected. */
+export const unexercisedOffered = (report: Pick<Report, "findings" | "unselected"> & ProfileChoice): string[] =>
+  unexercisedMusts(report.findings, report.unselected).filter((clause) => {
+    const profile = profileOf(clause);
+    return profile === null || whyLeftOut(profile, report) === null;
+  });
 
 /**
  * Returns findings that were not exercised although `--only` names their must or should clause, or a check of it, by its exact id.
@@ -135,7 +155,7 @@ export const whyNothingJudged = ({
 export interface ExitOptions {
   /** Whether a warning fails the run. */
   readonly strict: boolean;
-  /** Whether a must clause that was not exercised fails the run. */
+  /** Whether a must clause of an offered and selected profile fails the run if it was not exercised. */
   readonly complete: boolean;
 }
 
@@ -148,14 +168,15 @@ export interface ExitOptions {
  * - 0: otherwise.
  */
 export function exitCodeOf(
-  { findings, unselected }: Pick<Report, "findings" | "unselected">,
+  report: Pick<Report, "findings" | "unselected"> & ProfileChoice,
   { strict, complete }: ExitOptions,
 ): 0 | 1 | 3 | 4 {
+  const { findings } = report;
   const totals = totalsOf(findings);
   if (totals.fail > 0 || (strict && totals.warning > 0)) return 1;
   if (totals.error > 0) return 4;
   if (!findings.some(isExercised)) return 3;
-  return complete && unexercisedMusts(findings, unselected).length > 0 ? 1 : 0;
+  return complete && unexercisedOffered(report).length > 0 ? 1 : 0;
 }
 
 /** Whether the run was stopped because the harness or its machine failed. An error of a check is then the reason. */
@@ -183,7 +204,7 @@ export function runExitCode(
   const { excused, stale } = applyBaseline(report.findings, baseline);
   if (stale.length > 0) return 1;
   const findings = report.findings.filter((finding) => !excused.includes(finding));
-  const code = exitCodeOf({ findings, unselected: report.unselected }, { strict, complete });
+  const code = exitCodeOf({ ...report, findings }, { strict, complete });
   if (report.verdict === "incomplete" && !isStoppedByHarness(report))
     return decisiveExitCode([code, exitCodes.nothingExercised]);
   if (code === 0 && unexercisedNamed(report).length > 0) return 3;

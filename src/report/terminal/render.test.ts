@@ -49,13 +49,22 @@ describe("a report of a target that conforms", () => {
     sampleFinding({ clause: "SSE-23", level: "gap", outcome: "observed", reason: "it skips chunks" }),
   ];
 
-  it("has a table, the readings, and the verdict", () => {
-    expect(render(of(findings))).toBe(
+  it("has a table of its sections, one of profiles, the readings, and the verdict", () => {
+    expect(render(of(findings)).replaceAll(/of \d+ clauses? \(\d+ %\)/g, "of N")).toBe(
       [
         "section  clauses  pass  fail  warning  note  observed  skipped",
         "Invoke         1     1     0        0     0         0        0",
         "Stream         3     2     0        0     0         1        0",
         "all            4     3     0        0     0         1        0",
+        "",
+        "profile     verdict  must clauses exercised  broken",
+        "core        partial  1 of N",
+        "streaming   partial  2 of N",
+        "webhooks    partial  0 of N",
+        "limits      partial  0 of N",
+        "operations  partial  0 of N",
+        "signing     partial  0 of N",
+        "access      partial  0 of N",
         "",
         "Readings followed  SSE-10 from-0",
         "",

@@ -6,7 +6,7 @@ export const minCoverageSeed = 1;
 
 /**
  * Returns the seed of the generated requests of a nightly run: its day in UTC, such as 20300205. Each night sends other
- * requests, and `--coverage-seed` with its day sends them again.
+ * requests, and a run with its day as the seed sends them again.
  */
 export const coverageSeedOfNight = (started: Date): number =>
   Number(started.toISOString().slice(0, 10).replaceAll("-", ""));

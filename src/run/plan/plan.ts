@@ -1,6 +1,7 @@
 import type { Target, TargetKey } from "../../target/target.ts";
 import { type RunBounds, defaultBounds } from "./bounds.ts";
 import { clauseOf } from "../../spec/clauses.ts";
+import { isOffered } from "../../spec/profiles.ts";
 import { type SkipReason, need, readOnlySkip } from "../skip-reason.ts";
 import { type Check, probesOf, type Suite } from "../judge/check.ts";
 import {
@@ -74,7 +75,7 @@ export function planProbes(
         executions: executionsOf(probe, tested, target),
         keys,
         usesMainKey: main !== null && keys.includes(nameOf(main, target)),
-        skip: skipAll ?? tooLargeWindow(probe, tested, maxWindow),
+        skip: skipAll ?? limitsNotOffered(probe, target) ?? tooLargeWindow(probe, tested, maxWindow),
       };
     });
   });
@@ -105,6 +106,15 @@ function missingNeed(needs: readonly Need[], target: Target): SkipReason | null 
   if (resolved.kind === "given") return null;
   return { reason: `the target has no \`${resolved.need}\``, needs: need(resolved.need) };
 }
+
+/**
+ * Skips a probe that uses up limits if the target offers none. Such a probe sends thousands of requests until one is
+ * refused.
+ */
+const limitsNotOffered = ({ per }: Probe, { offers }: Target): SkipReason | null =>
+  per === "target" || isOffered("limits", offers)
+    ? null
+    : { reason: "not offered: `offers` of the target file leaves out limits", needs: null };
 
 /**
  * Returns the reason to skip a probe that would use up a window of more than `maxWindow` requests; `null` for any other

@@ -1,5 +1,6 @@
 import { countsIn, newestRequirements, type RequirementSet } from "../../spec/requirements.ts";
 import { type ClauseId, clauseOf } from "../../spec/clauses.ts";
+import { isProfile, type Profile, profileNames, profileOf, profileOfSource } from "../../spec/profiles.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { RunBounds } from "./bounds.ts";
@@ -7,10 +8,12 @@ import type { Check, Suite } from "../judge/check.ts";
 import type { Messages } from "../skip-reason.ts";
 import { globOf } from "../../base/glob.ts";
 
-/** Patterns that select checks: clause ids, check ids, suite titles, or globs of them (`SSE-*`). */
+/** Which checks to run. `only` and `skip` are clause ids, check ids, suite titles, or globs of them (`SSE-*`). */
 export interface Selection {
   readonly only: readonly string[];
   readonly skip: readonly string[];
+  /** The profiles to judge. Absent: all. */
+  readonly profiles?: readonly Profile[];
 }
 
 /** The scope of a run: the selected checks, the bounds of the run, and the texts about skipped checks. */
@@ -27,7 +30,7 @@ export interface RunScope extends RunBounds {
 }
 
 /** How error messages name the two lists of patterns: by a flag, or by an option of the library. */
-type SelectionNames = Readonly<Record<keyof Selection, string>>;
+type SelectionNames = Readonly<Record<"only" | "skip", string>>;
 
 const defaultNames: SelectionNames = { only: "only", skip: "skip" };
 
@@ -39,12 +42,12 @@ const defaultNames: SelectionNames = { only: "only", skip: "skip" };
  */
 export function selectChecks(
   suites: readonly Suite[],
-  { only, skip }: Selection,
+  { only, skip, profiles }: Selection,
   names: SelectionNames = defaultNames,
 ): Suite[] {
   for (const pattern of only) requireMatch(pattern, names.only, suites);
   for (const pattern of skip) requireMatch(pattern, names.skip, suites);
-  const isSelected = isSelectedBy({ only, skip });
+  const isSelected = isSelectedBy({ only, skip, ...(profiles && { profiles }) });
   const selected = suites
     .map((suite) => ({ ...suite, checks: suite.checks.filter((check) => isSelected(check, suite.title)) }))
     .filter((suite) => suite.checks.length > 0);
@@ -70,18 +73,41 @@ export function unselectedMusts(
   return [...mustsOf(all).difference(mustsOf(selected))];
 }
 
-/** Returns the property `selection` of a {@link RunScope}. Without patterns, returns an empty object. */
-export const selectionIn = ({ only, skip }: Selection): Pick<RunScope, "selection"> =>
-  only.length + skip.length === 0 ? {} : { selection: { only, skip } };
+/** Returns the property `selection` of a {@link RunScope}. If nothing was chosen, returns an empty object. */
+export const selectionIn = ({ only, skip, profiles }: Selection): Pick<RunScope, "selection"> =>
+  only.length + skip.length === 0 && profiles === undefined
+    ? {}
+    : { selection: { only, skip, ...(profiles && { profiles }) } };
+
+/**
+ * Reads the name of a profile.
+ *
+ * @throws {UsageError} if there is no such profile
+ */
+export function readProfile(name: string, option: string): Profile {
+  if (isProfile(name)) return name;
+  throw new UsageError(line`${option} is ${JSON.stringify(name)}; the profiles are ${profileNames.join(", ")}.`);
+}
 
 type Matcher = (check: Check, title: string) => boolean;
 
-/** Returns a function that tells whether the patterns select a check of the suite with a title. */
-export function isSelectedBy({ only, skip }: Selection): Matcher {
+/** Returns a function that tells whether the selection includes a check of the suite with a title. */
+export function isSelectedBy({ only, skip, profiles }: Selection): Matcher {
   const [wanted, unwanted] = [only.map(matcherOf), skip.map(matcherOf)];
   return (check, title) =>
+    (profiles === undefined || belongsToAny(check, profiles)) &&
     (wanted.length === 0 || wanted.some((matches) => matches(check, title))) &&
     !unwanted.some((matches) => matches(check, title));
+}
+
+/**
+ * Whether a check belongs to one of the profiles. A check of `core` about the responses of many endpoints belongs to
+ * the profile of each of these endpoints.
+ */
+function belongsToAny({ clause, matrix }: Check, chosen: readonly Profile[]): boolean {
+  const profile = profileOf(clause);
+  if (profile === null || chosen.includes(profile)) return profile !== null;
+  return profile === "core" && (matrix?.cells ?? []).some(({ of }) => chosen.includes(profileOfSource(of)));
 }
 
 function matcherOf(pattern: string): Matcher {

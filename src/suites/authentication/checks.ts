@@ -123,12 +123,17 @@ function judgeOtherCase(evidence: KeyEvidence): Finding<ReadingOf<"AUTH-17">> {
 
 /**
  * Returns `unproven` if some endpoint has not rejected an invalid key in a conclusive trial, else `null`. The endpoints
- * are those that every target has, and those with a trial.
+ * are those that every target has, and those with a trial. An endpoint that the target does not
+ * offer may be missing.
  */
-function unprovenOnSomeEndpoint(trials: readonly KeyTrial[], correct: readonly KeyTrial[]): Unproven | null {
+function unprovenOnSomeEndpoint(
+  trials: readonly KeyTrial[],
+  correct: readonly KeyTrial[],
+  notOffered: readonly EndpointName[] = [],
+): Unproven | null {
   const proven = new Set(correct.map(({ endpoint }) => endpoint));
   const expected = new Set<EndpointName>([...requiredEndpoints, ...trials.map(({ endpoint }) => endpoint)]);
-  const missing = [...expected].filter((endpoint) => !proven.has(endpoint));
+  const missing = [...expected].filter((endpoint) => !proven.has(endpoint) && !notOffered.includes(endpoint));
   if (missing.length === 0) return null;
   return unproven(
     `not proven on ${missing.join(", ")}: no request with a valid key succeeded there, or a 429 came first`,
@@ -179,7 +184,8 @@ const checkRejectedEverywhere = (kind: InvalidKey, as: string): Check =>
         ? // AUTH-3 judges the code.
           judgeInvalidKey(evidence, kind, (trial) => (got401(trial) ? "correct" : "violation"))
         : [],
-    alsoRequire: ({ unauthenticated }, correct) => unprovenOnSomeEndpoint(trialsOf(unauthenticated, kind), correct),
+    alsoRequire: ({ unauthenticated, all }, correct) =>
+      unprovenOnSomeEndpoint(trialsOf(unauthenticated, kind), correct, all.notOffered),
     whenEmpty: (evidence) =>
       isFirstRejected(evidence, kind) ? null : unproven(`${kind} does not get a 401 at all (AUTH-2, AUTH-3)`),
   });
@@ -196,7 +202,8 @@ export const keyRequiredCheck: Check = checkKeys("REQ-2", coreControlProbes, {
       return withControl.has(endpoint) && !isInconclusive(exchange) ? "correct" : "inconclusive";
     });
   },
-  alsoRequire: ({ unauthenticated }, correct) => unprovenOnSomeEndpoint(trialsOf(unauthenticated, "no key"), correct),
+  alsoRequire: ({ unauthenticated, all }, correct) =>
+    unprovenOnSomeEndpoint(trialsOf(unauthenticated, "no key"), correct, all.notOffered),
 });
 
 export const authentication = suite("Authentication", [

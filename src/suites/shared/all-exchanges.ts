@@ -3,12 +3,14 @@ import { bodyJson, type Exchange, headerValues, sentJson, statusOf } from "../..
 import {
   type EndpointCall,
   type EndpointName,
+  endpointNames,
   endpointsAtPath,
   type PublishedEndpoint,
   publishedEndpoints,
 } from "../../spec/endpoints.ts";
 import { errorStatuses } from "../../spec/errors.ts";
 import { healthStatuses } from "../../spec/events.ts";
+import { isOffered, profileOfSource } from "../../spec/profiles.ts";
 import { isLaterThan, type RequirementSet } from "../../spec/requirements.ts";
 import { probe } from "../../run/probe.ts";
 import { withoutNetworkLosses } from "../../run/send/retry.ts";
@@ -27,6 +29,8 @@ export interface AllExchanges {
   readonly validKeys: readonly string[];
   /** Path for batches; `null` if the target file names none. Absent in evidence of earlier versions. */
   readonly batchPath?: string | null;
+  /** Endpoints of profiles that the target does not offer. Absent if it offers all. */
+  readonly notOffered?: readonly EndpointName[];
   /**
    * Whether agents may have been deployed again during the run: by a command of the target file, or while the target
    * was unreachable. Absent in evidence of earlier versions.
@@ -68,6 +72,9 @@ export const allExchanges = probe(
     ),
     validKeys: usableKeys(target).map(({ name }) => name),
     batchPath: target.paths.batch,
+    ...(target.offers === null
+      ? {}
+      : { notOffered: endpointNames.filter((name) => !isOffered(profileOfSource(name), target.offers)) }),
     // While the target was unreachable, its owner may have deployed another version of the agents.
     mayDeploy: Object.keys(target.triggers).length > 0 || outages.count() > 0,
     endClockMs: time.maxClockOffsetMs(),

@@ -1,0 +1,112 @@
+import { formatCount } from "../../base/text.ts";
+import { clauseIds, clauseOf } from "../../spec/clauses.ts";
+import { type Profile, profileNames, profileOf, profileOfSource } from "../../spec/profiles.ts";
+import { countsIn } from "../../spec/requirements.ts";
+import { isBroken, isExercised, partyOf, type ProfileResult, type Report, type ReportFinding } from "./report.ts";
+import { requirementsOf } from "./requirements.ts";
+import { cell, type Section, textColumns, type Tone } from "./section.ts";
+import { joinFirstTexts, outside, own, type Text } from "./text.ts";
+import { clauseOutcomes, unexercisedMusts, whyLeftOut } from "./verdict.ts";
+
+/** The parts of a report from which the verdicts of its profiles follow. */
+type ProfileInput = Pick<
+  Report,
+  "findings" | "selection" | "suite" | "target" | "verdict" | "stopped" | "party" | "load" | "recording"
+>;
+
+/** Returns the verdict for each profile. Empty for a report on another party than a server, on load or on a recording. */
+export function profileResultsOf(report: ProfileInput): readonly ProfileResult[] {
+  const isOfServer = partyOf(report) === "server" && report.load === undefined && report.recording === undefined;
+  return isOfServer && report.verdict !== "unreachable" ? profileNames.map((name) => resultOf(name, report)) : [];
+}
+
+function resultOf(profile: Profile, report: ProfileInput): ProfileResult {
+  const musts = mustsOf(profile, requirementsOf(report));
+  const findings = report.findings.flatMap((finding) => findingWithin(profile, finding));
+  const unexercised = unexercisedMusts(findings);
+  const exercised = new Set(findings.filter(isExercised).map(({ clause }) => clause));
+  const count = musts.filter((clause) => exercised.has(clause) && !unexercised.includes(clause)).length;
+  const broken = [...clauseOutcomes(findings)].flatMap(([clause, outcome]) => (outcome === "fail" ? [clause] : []));
+  const isWhole = count === musts.length;
+  const judged =
+    broken.length > 0
+      ? "nonconformant"
+      : report.stopped !== undefined
+        ? "incomplete"
+        : isWhole
+          ? "conformant"
+          : "partial";
+  return { profile, verdict: whyLeftOut(profile, report) ?? judged, musts: musts.length, exercised: count, broken };
+}
+
+/** The must clauses of a profile that a check can exercise. */
+const mustsOf = (profile: Profile, requirements: string): string[] =>
+  clauseIds.filter((id) => {
+    const { level, since, untestable } = clauseOf(id);
+    const isMust = level === "must" && untestable === undefined;
+    return isMust && countsIn(since, requirements) && profileOf(id) === profile;
+  });
+
+/**
+ * Returns a finding as far as it concerns a profile; nothing if it does not. A clause of `core` about the responses of
+ * every endpoint is broken for a profile only if it is broken at one of the profile's own endpoints.
+ */
+function findingWithin(profile: Profile, finding: ReportFinding): ReportFinding[] {
+  const home = profileOf(finding.clause);
+  if (home !== "core" || finding.seen === undefined || !isBroken(finding)) return home === profile ? [finding] : [];
+  const isBrokenHere = finding.seen.cells.some(({ of, broken }) => broken > 0 && profileOfSource(of) === profile);
+  if (isBrokenHere) return [finding];
+  return home === profile ? [{ ...finding, outcome: "pass" }] : [];
+}
+
+/** The profiles that have no verdict, because the target does not offer them or the run did not select them. */
+export const profilesLeftOut = (report: ProfileInput, why: "not offered" | "not selected"): readonly Profile[] =>
+  profileResultsOf(report).flatMap(({ profile, verdict }) => (verdict === why ? [profile] : []));
+
+const tones: Readonly<Record<ProfileResult["verdict"], Tone>> = {
+  conformant: "good",
+  nonconformant: "bad",
+  partial: "caution",
+  incomplete: "caution",
+  "not offered": "plain",
+  "not selected": "plain",
+};
+
+/** The table of profiles: the verdict for each, and how many of its must clauses the run exercised. */
+export function profilesSection(report: Report): Section {
+  const results = profileResultsOf(report);
+  return {
+    name: "profiles",
+    title: "Verdict by profile",
+    lead: own(
+      "A profile is a part of the interface that a vendor may offer or leave out. It has a verdict of its own.",
+    ),
+    blocks:
+      results.length === 0
+        ? []
+        : [
+            {
+              kind: "table",
+              name: "Profiles",
+              columns: [...textColumns("profile", "verdict", "must clauses exercised", "broken")],
+              rows: results.map((result) => [
+                cell(own(result.profile)),
+                cell(own(result.verdict), tones[result.verdict]),
+                cell(own(exercisedShare(result))),
+                cell(brokenText(result)),
+              ]),
+            },
+          ],
+  };
+}
+
+const exercisedShare = ({ musts, exercised }: ProfileResult): string => {
+  if (musts === 0) return "none to exercise";
+  return `${exercised} of ${formatCount(musts, "clause")} (${Math.floor((100 * exercised) / musts)} %)`;
+};
+
+const brokenText = ({ broken }: ProfileResult): Text =>
+  joinFirstTexts(
+    broken.map((clause) => outside(clause, 60)),
+    5,
+  );

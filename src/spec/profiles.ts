@@ -1,0 +1,121 @@
+import { type ClauseId, clauseOf, isClauseId } from "./clauses.ts";
+import type { EndpointName } from "./endpoints.ts";
+
+/**
+ * Parts of the interface that a vendor may offer or leave out. Each has a verdict of its own. `core` is what every
+ * vendor offers.
+ */
+export const profileNames = ["core", "streaming", "webhooks", "limits", "operations", "signing", "access"] as const;
+export type Profile = (typeof profileNames)[number];
+
+interface ProfileContent {
+  readonly summary: string;
+  /** The beginnings of the headings under which the document states the clauses of the profile. */
+  readonly sections: readonly string[];
+  /** Further clauses, which stand under a heading of another profile. */
+  readonly clauses: readonly ClauseId[];
+  /** Endpoints, and other sources of evidence, that only this profile has. */
+  readonly sources: readonly (EndpointName | "other paths" | "stream events" | "deliveries received")[];
+}
+
+/** The content of each profile. Together they have every clause that binds a server, each once. */
+export const profiles: Readonly<Record<Profile, ProfileContent>> = {
+  core: {
+    summary: "service, requests, authentication, errors, invoke, health, list, usage, versioning",
+    sections: [
+      "What the service does",
+      "Resources and their fields / Usage report",
+      "Endpoints / Common request rules",
+      "Endpoints / 1. Invoke an agent",
+      "Endpoints / 3. Health check",
+      "Endpoints / 4. List agents",
+      "Endpoints / 5. Read usage",
+      "Endpoints / 12. Other endpoints",
+      "Errors",
+      "States and transitions / Agent lifecycle",
+      "States and transitions / Health status of an agent",
+      "Authentication",
+      "Versioning",
+    ],
+    clauses: ["LST-9", "OTH-4", "KEY-4", "LIM-21"],
+    sources: ["invoke", "health", "list", "usage", "other paths"],
+  },
+  streaming: {
+    summary: "streams, their events and their sequence",
+    sections: [
+      "Endpoints / 2. Stream an agent response",
+      "Events / Stream events (SSE)",
+      "States and transitions / Stream sequence",
+    ],
+    clauses: ["SVC-2", "SSE-30", "SSE-32"],
+    sources: ["stream", "stream events"],
+  },
+  webhooks: {
+    summary: "webhooks, their deliveries, and usage alerts",
+    sections: [
+      "Resources and their fields / Webhook",
+      "Endpoints / 6. Create a webhook",
+      "Endpoints / 7. List webhook deliveries",
+      "Endpoints / 8. Create a usage alert",
+      "Events / Webhook events",
+      "Events / Delivery security and policy",
+      "States and transitions / Webhook delivery",
+    ],
+    clauses: ["WHK-12", "KEY-8", "HOOK-20"],
+    sources: ["webhooks", "deliveries", "alerts", "deliveries received"],
+  },
+  limits: {
+    summary: "rates, slots and tokens of each tier, rate-limit headers, key usage",
+    sections: ["Limits", "Endpoints / 9. Read key usage"],
+    // Each of these can be tested only with requests that a limit refuses, or with a slot.
+    clauses: ["HLT-15", "HLT-16", "ERR-8", "ERR-9", "ERR-16", "SSE-27", "KEY-11"],
+    sources: ["keyUsage"],
+  },
+  operations: {
+    summary: "operations and batches",
+    sections: [
+      "Resources and their fields / Operation handle",
+      "Endpoints / 10. Check an asynchronous operation",
+      "Endpoints / 11. Batch submission",
+      "States and transitions / Operation status",
+    ],
+    clauses: [],
+    sources: ["operations", "batch"],
+  },
+  signing: {
+    summary: "signed requests",
+    sections: ["Authentication 4", "Authentication 8"],
+    clauses: [],
+    sources: [],
+  },
+  access: {
+    summary: "keys with a scope, for one agent, for some addresses, or that expire",
+    sections: ["Resources and their fields / API key", "Authentication 7", "Authentication 9"],
+    clauses: ["AUTH-4"],
+    sources: [],
+  },
+};
+
+/** Returns the profile of a clause; `null` if the id names no clause, or a clause that binds another party than a server. */
+export function profileOf(id: string): Profile | null {
+  if (!isClauseId(id) || clauseOf(id).party !== "server") return null;
+  const named = profileNames.find((name) => profiles[name].clauses.includes(id));
+  if (named !== undefined) return named;
+  const { section } = clauseOf(id);
+  // The longest beginning decides: `Authentication 4` before `Authentication`.
+  const [best] = profileNames
+    .flatMap((name) => profiles[name].sections.map((start) => ({ name, start })))
+    .filter(({ start }) => section.startsWith(start))
+    .toSorted((one, other) => other.start.length - one.start.length);
+  return best?.name ?? null;
+}
+
+/** Returns the profile of an endpoint or another source of evidence. */
+export const profileOfSource = (source: string): Profile =>
+  profileNames.find((name) => profiles[name].sources.some((each) => each === source)) ?? "core";
+
+export const isProfile = (name: string): name is Profile => profileNames.some((each) => each === name);
+
+/** Whether a target offers a profile. `offers` is `null` if it offers all. Every target offers `core`. */
+export const isOffered = (profile: Profile, offers: readonly Profile[] | null): boolean =>
+  offers === null || profile === "core" || offers.includes(profile);

@@ -8,6 +8,7 @@ import { comparisonSchema } from "../../src/report/compare/comparison.ts";
 import { reportSchema } from "../../src/report/model/report.ts";
 import { attestationSchema } from "../../src/report/statement/attestation.ts";
 import { envelopeSchema } from "../../src/report/statement/envelope.ts";
+import { policySchema } from "../../src/report/statement/policy-schema.ts";
 import { keyListSchema } from "../../src/report/statement/key-list.ts";
 import { statementSchema } from "../../src/report/statement/statement-schema.ts";
 import { vendorsSchemaWith } from "../../src/report/vendors/vendors-schema.ts";
@@ -35,6 +36,7 @@ const shippedSchemas = {
   "signed-statement": { title: "Signed conformance statement", schema: envelopeSchema },
   "statement-payload": { title: "Payload of a signed conformance statement", schema: attestationSchema },
   keys: { title: "A vendor's list of keys", schema: keyListSchema },
+  policy: { title: "A buyer's policy on conformance statements", schema: policySchema },
   vendors: { title: "Vendors file", schema: vendorsSchemaWith(targetFileSchema) },
 } as const satisfies Readonly<Record<string, { readonly title: string; readonly schema: z.ZodType }>>;
 

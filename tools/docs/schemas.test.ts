@@ -249,6 +249,37 @@ const samples: readonly Sample[] = [
     ],
   },
   {
+    name: "policy",
+    accepts: [
+      { unsigned: true },
+      {
+        $schema: "./policy.schema.json",
+        signers: [{ keys: "https://acme.example/keys.json" }, { keyid: "00" }],
+        party: "server",
+        baseUrl: "https://api.acme.example/v1",
+        subjects: ["app=sha256:00"],
+        verdicts: ["conformant", "partial"],
+        exceptions: [{ check: "SSE-5", until: "2026-12-31", reason: "fixed in 2.3" }],
+        requirements: "1.1",
+        maxAgeDays: 30,
+        tiers: ["free"],
+        profiles: ["core"],
+        readings: { must: { "ERR-2": "form-a" }, mustNot: { "LIM-4": ["sliding", "fixed"] } },
+        excessPercent: 5,
+        report: true,
+        optional: ["profiles", "excessPercent"],
+      },
+    ],
+    refuses: [
+      { signers: [] },
+      { unsigned: true, verdicts: ["nonconformant"] },
+      { unsigned: true, requirements: 1.1 },
+      { unsigned: true, exceptions: [{ check: "SSE-5", reason: "no date" }] },
+      { unsigned: true, optional: ["signers"] },
+      { unsigned: true, maxAge: "30d" },
+    ],
+  },
+  {
     name: "vendors",
     accepts: [
       {

@@ -1,13 +1,21 @@
 import { firstRequirements } from "../../spec/requirements.ts";
 import { Command } from "commander";
 
-import { type SignatureState, type Verification, verify, type VerifyOptions } from "../../app/verify/verify.ts";
+import { readPolicy } from "../../app/verify/read-policy.ts";
+import {
+  isVerified,
+  type SignatureState,
+  type Verification,
+  verify,
+  type VerifyOptions,
+} from "../../app/verify/verify.ts";
 import { line } from "../../base/line.ts";
-import { createPaint } from "../../base/paint.ts";
+import { createPaint, type Paint } from "../../base/paint.ts";
 import { sanitizeJson, sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount } from "../../base/text.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { libraryMessages } from "../../library/messages.ts";
+import type { RuleResult } from "../../report/statement/judge-policy.ts";
 import { shortKeyId } from "../../report/statement/check-signatures.ts";
 import { reportFileName } from "../../report/statement/statement.ts";
 import { withSteps } from "../command.ts";
@@ -20,17 +28,21 @@ import { terminalOf } from "../terminal.ts";
 const examples = `
 Checked: the statement is of the format, and has not expired. With --keys: a key of the list has signed it. With a report: the digests of the
 evidence are those of the files; the report says what the statement says; and the evidence, judged again, gives the report's rows and verdict.
+With --policy: every rule of a buyer, a line each.
 
 Examples:
   conformance run --target acme.json --out acme-report --statement acme-statement.json
   conformance verify acme-statement.json acme-report
   conformance verify acme-statement.json --keys https://acme.example/conformance-keys.json
+  conformance verify acme-statement.json acme-report --policy policy.yaml --also acme-statement-of-june.json
   conformance verify acme-statement.json acme-report --json | jq .mismatches
 
-Exit codes: 0 verified; 1 not, with a line for each mismatch; 2 a file cannot be read, or the report contradicts itself.`;
+Exit codes: 0 verified; 1 not, with a line for each mismatch and broken rule; 2 a file cannot be read, or the report contradicts itself.`;
 
 interface VerifyFlags extends NetworkFlagValues {
   readonly keys: readonly string[];
+  readonly policy?: string;
+  readonly also: readonly string[];
   readonly json?: boolean;
 }
 
@@ -46,7 +58,14 @@ export const verifyCommand = (): Command =>
       new Command("verify")
         .argument("<statement>", "the statement: what --statement has written")
         .argument("[report]", "folder of the report, with its evidence")
-        .option("--keys <file|url>", "the vendor's list of keys: a file, or an https URL (repeatable)", collect, []),
+        .option("--keys <file|url>", "the vendor's list of keys: a file, or an https URL (repeatable)", collect, [])
+        .option("--policy <file>", "the rules by which you accept a statement, in JSON or YAML")
+        .option(
+          "--also <statement>",
+          "another statement: a newer one that is red supersedes (repeatable)",
+          collect,
+          [],
+        ),
     )
       .option("--json", "print the result as JSON")
       .addHelpText("after", examples),
@@ -56,19 +75,23 @@ export const verifyCommand = (): Command =>
       present: (verification, { isJson }) => {
         if (isJson) process.stdout.write(`${sanitizeJson(JSON.stringify(jsonOf(verification), null, 2))}\n`);
         else print(verification);
-        return verification.mismatches.length === 0 ? exitCodes.fine : exitCodes.broken;
+        return isVerified(verification) ? exitCodes.fine : exitCodes.broken;
       },
     },
   );
 
 function prepare(statementFile: string, report: string | undefined, flags: VerifyFlags): VerifyArguments {
-  const { keys, json } = flags;
-  if (report === undefined && keys.length === 0)
-    throw new UsageError(line`Give the folder of the report, or --keys: without both, nothing can be checked.`);
+  const { keys, policy, also, json } = flags;
+  if (report === undefined && keys.length === 0 && policy === undefined)
+    throw new UsageError(
+      line`Give the folder of the report, --keys or --policy: without them, nothing can be checked.`,
+    );
   const options: VerifyOptions = {
     statementFile,
     report: report ?? null,
     keys,
+    policy: policy === undefined ? null : readPolicy(policy),
+    also,
     network: networkFromFlags(flags, process.env),
     messages: [cliMessages, libraryMessages],
     now: new Date(),
@@ -76,30 +99,48 @@ function prepare(statementFile: string, report: string | undefined, flags: Verif
   return { options, isJson: json === true };
 }
 
-const jsonOf = ({ published: { statement, seal }, signature, mismatches, notes }: Verification) => ({
-  verified: mismatches.length === 0,
-  target: statement.target.name,
-  verdict: statement.verdict,
-  signature: signature.kind,
-  ...(signature.kind === "valid" && { signers: signature.signers.map(({ vendor, keyId }) => ({ vendor, keyId })) }),
-  ...(seal !== null && {
-    keyIds: seal.envelope.signatures.map(({ keyid }) => keyid),
-    expires: seal.expires,
-    subjects: seal.subjects,
-  }),
-  mismatches,
-  notes,
-});
+function jsonOf(verification: Verification) {
+  const { published, signature, mismatches, rules, notes } = verification;
+  const { statement, seal } = published;
+  return {
+    verified: isVerified(verification),
+    target: statement.target.name,
+    verdict: statement.verdict,
+    signature: signature.kind,
+    ...(signature.kind === "valid" && { signers: signature.signers.map(({ vendor, keyId }) => ({ vendor, keyId })) }),
+    ...(seal !== null && {
+      keyIds: seal.envelope.signatures.map(({ keyid }) => keyid),
+      expires: seal.expires,
+      subjects: seal.subjects,
+    }),
+    mismatches,
+    rules,
+    notes,
+  };
+}
+
+const marks = { met: "✓", broken: "✗", unchecked: "✗", optional: "–" } as const;
+
+const ruleText = ({ rule, outcome, says }: RuleResult): string =>
+  `${rule}: ${outcome === "unchecked" || outcome === "optional" ? "cannot be checked: " : ""}${sanitizeLine(says, 500)}${outcome === "optional" ? " (optional)" : ""}`;
+
+function ruleLine(result: RuleResult, paint: Paint): string {
+  const mark = marks[result.outcome];
+  const painted = mark === "✗" ? paint.red(mark) : mark === "✓" ? paint.green(mark) : mark;
+  return `${painted} ${ruleText(result)}`;
+}
 
 const maxLines = 40;
 
-function print({ published: { statement, seal }, signature, mismatches, notes }: Verification): void {
+function print(verification: Verification): void {
+  const { published, signature, mismatches, rules, notes } = verification;
+  const { statement, seal } = published;
   const { style, write } = terminalOf(process.stdout);
   const paint = createPaint(style.colour);
   const lines = mismatches.slice(0, maxLines).map((each) => `${paint.red("✗")} ${sanitizeLine(each, 500)}`);
   const hidden = mismatches.length - lines.length;
   const more = hidden > 0 ? [`  and ${formatCount(hidden, "more line")}`] : [];
-  const result = mismatches.length === 0 ? paint.bold(paint.green("verified")) : paint.bold(paint.red("not verified"));
+  const result = isVerified(verification) ? paint.bold(paint.green("verified")) : paint.bold(paint.red("not verified"));
   const { target, suite, verdict, exceptions, notExercised, unselected, evidence } = statement;
   const notJudged = notExercised.length + unselected.length;
   const facts = [
@@ -111,7 +152,10 @@ function print({ published: { statement, seal }, signature, mismatches, notes }:
     `${formatCount(evidence.filter(({ file }) => file !== reportFileName).length, "file")} of evidence`,
     signatureText(signature, seal?.envelope.signatures.map(({ keyid }) => keyid) ?? []),
   ];
-  write(`${[...lines, ...more, ...notes.slice(0, maxLines), `${result}: ${facts.join(", ")}`].join("\n")}\n`);
+  const ruleLines = rules.map((each) => ruleLine(each, paint));
+  write(
+    `${[...lines, ...more, ...ruleLines, ...notes.slice(0, maxLines), `${result}: ${facts.join(", ")}`].join("\n")}\n`,
+  );
 }
 
 function signatureText(signature: SignatureState, keyIds: readonly string[]): string {

@@ -19,7 +19,9 @@ export interface SignatureCheck {
 export function checkSignatures(envelope: Envelope, keys: readonly VendorKey[]): SignatureCheck {
   const bytes = signedBytes(payloadOf(envelope));
   const checked = envelope.signatures.map(({ keyid, sig }) => {
-    const key = keys.find(({ keyId }) => keyId === keyid);
+    const known = keys.filter(({ keyId }) => keyId === keyid);
+    // Of two lists with the same key, the one that revokes it counts.
+    const key = known.find(({ revoked }) => revoked !== null) ?? known[0];
     if (key === undefined) return { kind: "unknown" as const, says: unknownKey(keyid) };
     const problem = problemWith(key, bytes, Buffer.from(sig, "base64"));
     return problem === null ? { kind: "valid" as const, key } : { kind: "refused" as const, says: problem };

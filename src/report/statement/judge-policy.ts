@@ -1,0 +1,191 @@
+import { dayMs } from "../../base/duration.ts";
+import { joinFirst } from "../../base/text.ts";
+import { countsIn, firstRequirements } from "../../spec/requirements.ts";
+import type { Subject } from "./attestation.ts";
+import type { VendorKey } from "./key-list.ts";
+import { optionalRules, type Policy } from "./policy-schema.ts";
+import type { Statement } from "./statement-schema.ts";
+
+/** Facts about a statement that the rules of a policy need. */
+export interface PolicyFacts {
+  readonly statement: Statement;
+  /** Deployed images, packages and commits. Empty for an unsigned statement. */
+  readonly subjects: readonly Subject[];
+  readonly isSigned: boolean;
+  /** Keys that signed the statement, and that count. */
+  readonly signers: readonly VendorKey[];
+  /** Ids of the keys in the list of each signer of the policy, in the same order; `null` if the signer names no list. */
+  readonly listedKeyIds: readonly (ReadonlySet<string> | null)[];
+  /** Whether the report and its evidence match the statement; `null` if none was given. */
+  readonly matchesReport: boolean | null;
+  readonly now: Date;
+}
+
+/** The result of one rule. `unchecked`: nothing at hand shows it, and the policy does not call it optional. */
+export interface RuleResult {
+  readonly rule: keyof Policy;
+  readonly outcome: "met" | "broken" | "unchecked" | "optional";
+  /** The finding, as part of a line. */
+  readonly says: string;
+}
+
+type Found = Pick<RuleResult, "says"> & { readonly outcome: "met" | "broken" | "unchecked" };
+
+const met = (says: string): Found => ({ outcome: "met", says });
+const broken = (says: string): Found => ({ outcome: "broken", says });
+const unchecked = (says: string): Found => ({ outcome: "unchecked", says });
+/** Returns a broken rule if there are problems, and a met one otherwise. */
+const unless = (problems: readonly string[], says: string): Found =>
+  problems.length === 0 ? met(says) : broken(joinFirst(problems, 8));
+
+/** Judges a statement by the rules of a policy: one result for each rule, in the order of the schema. */
+export function judgePolicy(policy: Policy, facts: PolicyFacts): RuleResult[] {
+  const { optional = [] } = policy;
+  return (Object.keys(rules) as RuleName[]).flatMap((rule): RuleResult[] => {
+    const found = rules[rule](policy, facts);
+    if (found === null) return [];
+    const isExcused =
+      found.outcome === "unchecked" && optionalRules.some((each) => each === rule && optional.includes(each));
+    return [{ rule, ...found, outcome: isExcused ? "optional" : found.outcome }];
+  });
+}
+
+type RuleName =
+  | "signers"
+  | "party"
+  | "verdicts"
+  | "exceptions"
+  | Exclude<keyof Policy, "$schema" | "unsigned" | "optional">;
+
+/** Rules by name. Each returns `null` if the policy does not have it. */
+const rules: Readonly<Record<RuleName, (policy: Policy, facts: PolicyFacts) => Found | null>> = {
+  signers: signersRule,
+  party: ({ party = "server" }, { statement }) => {
+    const judged = statement.party ?? "server";
+    return judged === party ? met(`it judges a ${party}`) : broken(`it judges a ${judged}, and must judge a ${party}`);
+  },
+  baseUrl: ({ baseUrl }, { statement: { target } }) => {
+    if (baseUrl === undefined) return null;
+    return target.baseUrl === baseUrl
+      ? met(baseUrl)
+      : broken(`it is about ${target.baseUrl}, and must be about ${baseUrl}`);
+  },
+  subjects: subjectsRule,
+  verdicts: ({ verdicts = ["conformant"], exceptions = [] }, facts) => {
+    const verdict = verdictWithout(exceptions, facts);
+    const isAccepted = verdicts.some((each) => each === verdict);
+    return isAccepted ? met(verdict) : broken(`it is ${verdict}, and must be ${verdicts.join(" or ")}`);
+  },
+  exceptions: ({ exceptions = [] }, facts) => unless(disallowed(exceptions, facts), "nothing fails that may not"),
+  requirements: ({ requirements }, { statement: { suite } }) => {
+    if (requirements === undefined) return null;
+    const set = suite.requirements ?? firstRequirements;
+    return countsIn(requirements, set)
+      ? met(set)
+      : broken(`it is by set ${set}, and must be by ${requirements} or later`);
+  },
+  maxAgeDays: ({ maxAgeDays }, { statement: { finished }, now }) => {
+    if (maxAgeDays === undefined) return null;
+    const days = (now.getTime() - Date.parse(finished)) / dayMs;
+    if (days < -maxClockErrorDays) return broken(`its run ended in the future, on ${finished.slice(0, 10)}`);
+    const says = `its run ended ${Math.max(0, Math.floor(days))} days ago`;
+    return days <= maxAgeDays ? met(says) : broken(`${says}, and may have ended ${maxAgeDays} days ago`);
+  },
+  tiers: ({ tiers }, { statement: { target } }) => {
+    if (tiers === undefined) return null;
+    const missing = tiers.filter((tier) => !target.tiers.includes(tier));
+    return unless(
+      missing.map((tier) => `no key of the tier ${tier} was in use`),
+      tiers.join(", "),
+    );
+  },
+  profiles: ({ profiles }) => (profiles === undefined ? null : unchecked("the statement has no profiles")),
+  readings: readingsRule,
+  excessPercent: ({ excessPercent }) =>
+    excessPercent === undefined ? null : unchecked("the statement does not show by how much limits are exceeded"),
+  report: ({ report }, { matchesReport }) => {
+    if (report === undefined) return null;
+    if (matchesReport === null) return unchecked("no report was given");
+    return matchesReport ? met("report and evidence match") : broken("report or evidence do not match");
+  },
+};
+
+/** Clocks of two machines may differ by this much. */
+const maxClockErrorDays = 1 / 24;
+
+function signersRule({ signers = [], unsigned = false }: Policy, facts: PolicyFacts): Found {
+  if (!facts.isSigned)
+    return unsigned ? met("unsigned, which the policy accepts") : broken("the statement is unsigned");
+  if (signers.length === 0) return met("the policy accepts unsigned statements, so no key was checked");
+  const accepted = facts.signers.find(({ keyId }) =>
+    signers.some(({ keyid }, at) => {
+      const listed = facts.listedKeyIds[at] ?? null;
+      return (keyid === undefined || keyid === keyId) && (listed === null || listed.has(keyId));
+    }),
+  );
+  if (accepted !== undefined) return met(`signed by ${accepted.vendor}`);
+  const hasList = facts.signers.length > 0 || facts.listedKeyIds.some((listed) => listed !== null);
+  return hasList
+    ? broken("no accepted signer has signed it")
+    : broken("no accepted signer is known to have signed it: give --keys, or keys of the signer");
+}
+
+function subjectsRule({ subjects }: Policy, { subjects: stated, isSigned }: PolicyFacts): Found | null {
+  if (subjects === undefined) return null;
+  if (!isSigned) return unchecked("only a signed statement says what was deployed");
+  const names = stated.flatMap(({ name, digest }) =>
+    Object.entries(digest).map(([kind, hex]) => `${name}=${kind}:${hex}`),
+  );
+  const missing = subjects.filter((subject) => !names.includes(subject));
+  return unless(
+    missing.map((subject) => `it is not about ${subject}`),
+    subjects.join(", "),
+  );
+}
+
+type Allowed = NonNullable<Policy["exceptions"]>;
+
+/** Lists the checks that fail and may not. */
+function disallowed(allowed: Allowed, { statement, now }: PolicyFacts): string[] {
+  const today = now.toISOString().slice(0, 10);
+  return statement.exceptions
+    .filter(({ outcome }) => outcome === "fail")
+    .flatMap(({ check }) => {
+      const untils = allowed.filter((each) => each.check === check).map(({ until }) => until);
+      if (untils.some((until) => today <= until)) return [];
+      const [until] = untils.toSorted().toReversed();
+      return [until === undefined ? `${check} fails` : `${check} fails, which was allowed until ${until}`];
+    });
+}
+
+/** Returns the verdict, where nonconformant counts as partial if nothing fails but what is allowed. */
+function verdictWithout(allowed: Allowed, facts: PolicyFacts): Statement["verdict"] {
+  const { verdict, exceptions } = facts.statement;
+  const isExcused = exceptions.some(({ outcome }) => outcome === "fail") && disallowed(allowed, facts).length === 0;
+  return verdict === "nonconformant" && isExcused ? "partial" : verdict;
+}
+
+function readingsRule({ readings }: Policy, { statement }: PolicyFacts): Found | null {
+  if (readings === undefined) return null;
+  const { must = {}, mustNot = {} } = readings;
+  const followed = new Map(Object.entries(statement.readings));
+  const unknown = [...Object.keys(must), ...Object.keys(mustNot)].filter((clause) => !followed.has(clause));
+  const says = (clause: string): string => `${clause} is read as ${followed.get(clause)?.join(" and ")}`;
+  const wrong = [
+    ...Object.entries(must).filter(([clause, wanted]) =>
+      followed.get(clause)?.some((each) => ![wanted].flat().includes(each)),
+    ),
+    ...Object.entries(mustNot).filter(([clause, banned]) =>
+      followed.get(clause)?.some((each) => [banned].flat().includes(each)),
+    ),
+  ];
+  if (wrong.length > 0)
+    return broken(
+      joinFirst(
+        wrong.map(([clause]) => says(clause)),
+        8,
+      ),
+    );
+  if (unknown.length > 0) return unchecked(`the statement shows no reading of ${joinFirst(unknown, 8)}`);
+  return met("as the policy wants");
+}

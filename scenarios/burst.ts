@@ -2,8 +2,8 @@ import type { Scenario, ScenarioLimits } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, realTime } from "./traffic.ts";
 
 /**
- * One key sends slightly more than its burst, over half of its slots. A second later, another key sends far more
- * requests than its limit, all at once.
+ * One key sends slightly more requests than its burst has, over half of its slots. A second later, another key sends
+ * far more than its limit, all at once.
  */
 export const burst: Scenario = {
   name: "burst",
@@ -31,7 +31,7 @@ export const burst: Scenario = {
 };
 
 /**
- * Number of requests of the stampede: more than the limits of the minute and the burst allow together. At most 500,
+ * Number of requests of the second key: more than the limit of the minute and the burst allow together. At most 500,
  * because a machine cannot open more connections within a few milliseconds.
  */
 const stampedeSize = (limits: ScenarioLimits): number =>

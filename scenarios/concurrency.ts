@@ -2,8 +2,7 @@ import { exactly, type Scenario } from "./scenario.ts";
 import { flow, slowInvoke } from "./traffic.ts";
 
 /**
- * Sends more concurrent slow invokes than the key has slots. When these have ended, sends exactly as many as there are
- * slots.
+ * Sends more concurrent slow invokes than the key has slots. Once these have ended, sends exactly as many as it has.
  */
 export const concurrency: Scenario = {
   name: "concurrency",

@@ -2,8 +2,8 @@ import { eachAdmitted, type Scenario, type ScenarioLimits } from "./scenario.ts"
 import { flow, halfOfSlots, invoke, realTime, repeatEvery } from "./traffic.ts";
 
 /**
- * Sends ten waves of requests, thirty times the limit in all. Every response must be 200 or 429, and a refusal must
- * come as fast as other responses.
+ * Sends ten waves of requests, thirty times the minute's limit in all. Every response must be 200 or 429, and refusals
+ * must not be slower than other responses.
  */
 export const farOver: Scenario = {
   name: "far-over",
@@ -30,7 +30,7 @@ export const farOver: Scenario = {
 };
 
 /**
- * Number of requests in a wave: ten waves send thirty times the minute's limit. The bounds of 50 and 300 keep both
- * engines from being the bottleneck.
+ * Number of requests in a wave: three times the minute's limit, ten waves long. The bounds of 50 and 300 keep both
+ * engines from becoming the bottleneck.
  */
 const waveSize = ({ perMinute }: ScenarioLimits): number => Math.min(300, Math.max(50, 3 * perMinute));

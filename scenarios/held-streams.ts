@@ -2,7 +2,7 @@ import { allAdmitted, exactly, type Scenario } from "./scenario.ts";
 import { flow, invoke, slowStream } from "./traffic.ts";
 
 /**
- * Streams hold all slots of a key. Invokes must be refused while the streams run, and admitted after the streams have
+ * Holds all slots of a key with streams. Invokes must be refused while the streams run, and admitted once they have
  * ended.
  */
 export const heldStreams: Scenario = {

@@ -1,15 +1,18 @@
 import { eachAdmitted, type Scenario, type ScenarioLimits } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, repeatEvery } from "./traffic.ts";
 
-/** Seconds between two rounds. This is longer than a minute, so that no two rounds share a minute, fixed or rolling. */
+/**
+ * Seconds between the starts of two rounds. Longer than a minute, so that two rounds never share one, fixed or rolling.
+ */
 const roundIntervalSeconds = 80;
 
 /**
- * Uses up the hour's limit in three passes of several rounds. Each round sends a minute's number of requests.
+ * Uses up the hour's limit in three passes. A pass consists of rounds, and each round sends as many requests as a
+ * minute admits.
  *
- * If an hour ends during the first pass, the second pass lies within one hour. A pass during which an hour may have
- * ended proves nothing by one request too many. The third pass starts when the whole hour's limit is available again,
- * for fixed and for rolling hours, so it certainly lies within one hour. On a busy machine the passes may overlap.
+ * If an hour ends during the first pass, the second lies within one hour. A pass in which an hour may have ended does
+ * not prove that one request too many was admitted. The third pass starts when the whole hour's limit is available
+ * again, for fixed and for rolling hours, so it certainly lies within one hour. On a busy machine, passes may overlap.
  */
 export const hourLimit: Scenario = {
   name: "hour-limit",
@@ -31,11 +34,11 @@ export const hourLimit: Scenario = {
       ...pass("later", roundCount(limits) + spareRounds, 2 * passSeconds + hourSeconds + 60),
     ];
   },
-  // Limits the speed for big tiers, so that the target gets at most 2,000 requests a second.
+  // Big tiers get a slower clock, so that the target gets at most 2,000 requests a second.
   speed: ({ perMinute }) => Math.min(900, Math.floor((2000 * roundIntervalSeconds) / perMinute)),
   seconds: (limits) => (3 * roundCount(limits) + spareRounds) * roundIntervalSeconds + hourSeconds + 60,
   admitted: (plan) => ({
-    // A k6 script does not know when an hour ends, so these bounds check the minute only. `conformance load` judges the
+    // A k6 script does not know when an hour ends, so its bounds are those of a minute. `conformance load` judges the
     // hour.
     ...eachAdmitted(plan, "", { min: 0, max: plan.minute.max }),
     "later-1": { min: 1, max: plan.minute.max },
@@ -44,11 +47,14 @@ export const hourLimit: Scenario = {
 
 const hourSeconds = 3600;
 
-/** Number of rounds in a pass: one more than the hour needs, in case a round crosses the end of a minute. */
+/**
+ * Number of rounds in a pass: one more than the hour's limit has minutes' limits, in case a round crosses the end of a
+ * minute.
+ */
 const roundCount = ({ perHour, perMinute }: ScenarioLimits): number => Math.ceil(perHour / perMinute) + 1;
 
 /**
- * Extra rounds of the third pass. On a busy machine with a fast clock, a round may start so late that two rounds share
- * a minute.
+ * More rounds in the third pass. On a busy machine with a fast clock, a round may start so late that it shares a minute
+ * with the next.
  */
 const spareRounds = 2;

@@ -3,8 +3,8 @@ import { flow, invoke, repeatEvery } from "./traffic.ts";
 
 /**
  * Uses up the minute's limit four times, each time when no earlier request counts any more. Two flows send slightly
- * more than the minute's number. The other two send more than the minute and the burst can allow together. Of each
- * pair, one flow lies within a single fixed minute, wherever the target's minutes end.
+ * more than the minute's number. The other two send more than the minute and the burst allow together. Wherever the
+ * target's minutes end, one flow of each pair lies within a single fixed minute.
  */
 export const minuteLimit: Scenario = {
   name: "minute-limit",
@@ -40,8 +40,8 @@ export const minuteLimit: Scenario = {
     ...exhaustAndRecheck(limits, ["serial", "again"], exhaustSeconds[0]),
     ...exhaustAndRecheck(limits, ["serial-2", "again-2"], exhaustSeconds[1]),
   ],
-  // The speed leaves a busy machine enough time to send a minute's requests one by one. Without a published burst a
-  // higher speed is enough, because no sharp verdict is possible.
+  // The speed leaves a busy machine enough time to send a minute's requests one by one. Without a published burst, the
+  // clock may run faster, because an exact verdict is impossible then.
   speed: ({ perMinute, burst }) => {
     if (burst === null) return 100;
     return perMinute <= 100 ? 40 : 60;
@@ -51,8 +51,8 @@ export const minuteLimit: Scenario = {
 };
 
 /**
- * Starts of the flows, in seconds. The two starts of a pair are half a minute apart, counted modulo a minute. The whole
- * limit is available again at each start, even for a limiter that weighs the previous minute. Flows with many refusals
+ * Starts of the flows, in seconds. The two starts of a pair are half a minute apart, modulo a minute. At each start the
+ * whole limit is available again, even for a limiter that adds a share of the previous minute. Flows with many refusals
  * come last: if refusals count, a bucket needs minutes to recover.
  */
 const fillSeconds = [0, 150] as const;
@@ -61,8 +61,8 @@ const exhaustSeconds = [236, 326] as const;
 type FlowNames = readonly [many: string, few: string];
 
 /**
- * Sends requests one by one until nothing can be left, and tries again later, since a bucket refills. The later tries
- * are only a few requests, because refusals may count.
+ * Sends requests one by one until the limit must be used up, and a few more later, because a bucket refills. These are
+ * few, because refusals may count.
  */
 function exhaustAndRecheck(limits: ScenarioLimits, [many, few]: FlowNames, afterSeconds: number): Flow[] {
   const recheck = flow(few, invoke, { kind: "in turn", requests: 3 }, { afterSeconds: afterSeconds + 15 });
@@ -73,8 +73,8 @@ function exhaustAndRecheck(limits: ScenarioLimits, [many, few]: FlowNames, after
 }
 
 /**
- * Sends two requests less than the minute allows, then single requests with pauses. The pauses let the server free its
- * slots, so that no refusal can be about concurrency.
+ * Sends two requests less than the minute's limit, then single requests with pauses. In the pauses the server can
+ * release its slots, so that it refuses none of these for concurrency.
  */
 function fillAndOverrun({ perMinute }: ScenarioLimits, [many, few]: FlowNames, afterSeconds: number): Flow[] {
   const single = flow(few, invoke, { kind: "in turn", requests: 1 }, { afterSeconds: afterSeconds + 8 });
@@ -85,7 +85,7 @@ function fillAndOverrun({ perMinute }: ScenarioLimits, [many, few]: FlowNames, a
 }
 
 /**
- * Greatest number of requests that a minute may admit. The document does not say whether the burst adds to the minute,
- * so the whole burst may.
+ * Returns the maximum number of requests that a minute may admit. The document does not say whether the burst comes on
+ * top, so it may.
  */
 const maxAdmitted = ({ perMinute, burst }: ScenarioLimits): number => perMinute + (burst ?? perMinute);

@@ -1,7 +1,7 @@
 import { allAdmitted, type Scenario } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, realTime, repeatEvery } from "./traffic.ts";
 
-/** Number of requests that the quiet key sends in each of its short turns. */
+/** Number of requests that the quiet key sends each time. */
 const turnSize = 8;
 const intervalSeconds = 0.2;
 
@@ -26,7 +26,7 @@ export const noisyNeighbour: Scenario = {
     return [
       ...quiet("alone", 0.5),
       ...repeatEvery(intervalSeconds, 9, flow("noise", invoke, wave, { afterSeconds: 2 })),
-      // Starts each turn of the quiet key during a wave of requests on the other key.
+      // The quiet key starts each time while a wave of requests of the other key is under way.
       ...quiet("beside", 2 + 2 * intervalSeconds + 0.02),
     ];
   },

@@ -2,8 +2,8 @@ import type { Scenario } from "./scenario.ts";
 import { flow, invoke } from "./traffic.ts";
 
 /**
- * Uses up the limit three times and retries right after `retry_after`. The second time, also retries when a third, and
- * then 0.7, of `retry_after` has passed.
+ * Uses up the limit three times, and retries each time right after `retry_after`. The second time, it also retries
+ * after a third and after 0.7 of `retry_after`.
  */
 export const recovery: Scenario = {
   name: "recovery",

@@ -13,17 +13,17 @@ export interface ScenarioLimits {
 }
 
 /**
- * Tiers by a property or by name. src/load/scenarios.ts looks up which tiers have the property. The tier with agreed
- * limits is `enterprise`.
+ * A choice of tiers, by a property or by name. src/load/scenarios.ts finds the tiers with the property. The tier with
+ * agreed limits is `enterprise`.
  */
 export type ScenarioTiers =
   | "all"
   | "published"
-  /** The tiers with a published burst, and the custom tier, whose burst is agreed. */
+  /** The tiers with a published burst, and the tier whose limits are agreed. */
   | "with burst"
   | readonly ("free" | "pro" | "enterprise")[];
 
-/** A precondition of a scenario, in addition to a key and an agent that answers. */
+/** A requirement of a scenario besides a key and an agent that answers. */
 export type ScenarioNeed =
   | "agents.slow"
   | "agents.slowStreaming"
@@ -43,20 +43,22 @@ export interface Scenario {
   /** Ids of the clauses by which the evidence is judged. */
   readonly claims: readonly string[];
   /**
-   * The requirement set in which the scenario's findings first count, as src/spec/requirements.ts names it. Default:
-   * the set of each clause.
+   * The requirement set since which the scenario's findings count, as in src/spec/requirements.ts. Default: that of
+   * each clause.
    */
   readonly since?: "1.0" | "1.1";
-  /** Tiers on which the scenario runs, each by itself, with fresh keys if the target can make some. */
+  /** Tiers on which the scenario runs, one after the other, with fresh keys if the target can create some. */
   readonly tiers: ScenarioTiers;
   /** Engines that can send this traffic. The first one is the default. */
   readonly engines: readonly EngineName[];
-  /** Limits of the embedded server's `enterprise` tier while this scenario runs; `null` for its usual limits. */
+  /**
+   * Limits of the embedded server's `enterprise` tier while this scenario runs; `null` for the server's usual limits.
+   */
   readonly enterpriseLimits: ScenarioLimits | null;
   readonly needs: readonly ScenarioNeed[];
   /**
-   * Returns the traffic for these limits, in times of the target's clock (see {@link atSpeed}). Each flow has its own
-   * name.
+   * Returns the traffic for these limits. Times are those of the target's clock (see {@link atSpeed}). Each flow has a
+   * name of its own.
    */
   flows(limits: ScenarioLimits): readonly Flow[];
   /**
@@ -77,13 +79,13 @@ export interface Flow {
   readonly key: KeyRole;
   readonly operation: Operation;
   readonly shape: TrafficShape;
-  /** Start of the flow, in seconds after the start of the first flow. */
+  /** Start of the flow, in seconds after the start of the load. */
   readonly afterSeconds: number;
-  /** Milliseconds after which the client of a request disconnects; `null` if it reads the whole response. */
+  /** Milliseconds after which the client of each request disconnects; `null` if it reads the whole response. */
   readonly leaveAfterMs: number | null;
 }
 
-/** The keys of a scenario. Both belong to the same tier. */
+/** The keys of a scenario. Both have the same tier. */
 export type KeyRole = "main" | "second";
 
 export interface Operation {
@@ -112,15 +114,13 @@ export type TrafficShape =
   /** Sends requests at a constant rate that does not depend on responses. Only k6 can do so. */
   | { readonly kind: "paced"; readonly perSecond: number; readonly seconds: number }
   /**
-   * Sends sequential requests until one is refused, then one more when `retry_after` has passed, in each round. The
-   * last request of a round waits a second longer for rounding, and 100 ms of real time. Every second round also
-   * retries early: see {@link earlyRetrySeconds}.
+   * In each round, sends requests one by one until one is refused, and one more when `retry_after` has passed. This
+   * last one waits a second longer, because servers round, and 100 ms of real time. Every second round also retries
+   * early: see {@link earlyRetrySeconds}.
    */
   | { readonly kind: "after refusal"; readonly rounds: number };
 
-/**
- * Converts the times of a flow from the target's clock to the client's. The target's clock runs `speed` times as fast.
- */
+/** Converts the times of a flow from the target's clock, which runs `speed` times as fast, to the client's. */
 export function atSpeed(flow: Flow, speed: number): Flow {
   return {
     ...flow,
@@ -145,20 +145,19 @@ function shapeAtSpeed(shape: TrafficShape, speed: number): TrafficShape {
 }
 
 /**
- * After a `retry_after` below this number of seconds there is no early retry, because rounding may explain an early
- * admission. The judge in src/load has the same bound, `minEarlySeconds`.
+ * Minimum `retry_after`, in seconds, for early retries. If it is shorter, rounding may explain an early admission. The
+ * judge in src/load has the same bound, `minEarlySeconds`.
  */
 const minEarlySeconds = 4;
 /**
- * Times of the early retries, as shares of `retry_after`. The second retry detects a `retry_after` that is 1.5 times
- * too long.
+ * When to retry early, as shares of `retry_after`. The second retry notices a `retry_after` that is 1.5 times too long.
  */
 const earlyRetryShares = [1 / 3, 0.7] as const;
 
 /**
  * Returns when an "after refusal" flow retries early, in seconds after the refusal. Only rounds 1, 3, 5, … (counted
- * from 0) have early retries. The refusal of an early retry may postpone admission, which would hide a `retry_after`
- * that is too short.
+ * from 0) do. The refusal of an early retry may postpone the admission, which would hide a `retry_after` that is too
+ * short.
  */
 export function earlyRetrySeconds(retryAfterSeconds: number, round: number): readonly number[] {
   if (round % 2 === 0 || retryAfterSeconds < minEarlySeconds) return [];
@@ -166,8 +165,8 @@ export function earlyRetrySeconds(retryAfterSeconds: number, round: number): rea
 }
 
 /**
- * Returns when the flow retries after `retry_after`, in seconds after the refusal. A second is added, because a server
- * may round down.
+ * Returns when an "after refusal" flow retries late, in seconds after the refusal. A second is added to `retry_after`,
+ * because a server may round down.
  */
 export const lateRetrySeconds = (retryAfterSeconds: number): number => retryAfterSeconds + 1;
 
@@ -177,24 +176,22 @@ export function requestCount({ shape }: Flow): number | null {
   return shape.kind === "paced" ? Math.round(shape.perSecond * shape.seconds) : null;
 }
 
-/** The least and the greatest number of requests that may be admitted. */
+/** The minimum and maximum number of admitted requests. */
 export interface AdmittedBounds {
   readonly min: number;
   readonly max: number;
 }
 
-/**
- * Bounds of the admitted requests of a flow, by the flow's name. A flow that is absent may have any number admitted.
- */
+/** Bounds of the admitted requests of each flow, by name. For a flow that is absent, any number is right. */
 export type AdmittedByFlow = Readonly<Record<string, AdmittedBounds>>;
 
-/** The input from which a scenario computes its {@link AdmittedByFlow}. */
+/** Facts from which a scenario computes its {@link AdmittedByFlow}. */
 export interface AdmissionPlan {
   readonly limits: ScenarioLimits;
   readonly flows: readonly Flow[];
   /**
-   * Bounds of the admitted requests of a fresh key within a minute. The document does not say whether the burst is part
-   * of the minute's limit or comes on top. By default it is a part; with `-e BURST_ADDS=true` it comes on top.
+   * How many requests of a fresh key a minute admits. The document does not say whether the burst is part of the
+   * minute's limit or comes on top. By default it is part of it; with `-e BURST_ADDS=true` it comes on top.
    */
   readonly minute: AdmittedBounds;
 }
@@ -206,11 +203,11 @@ export function admissionPlan(flows: readonly Flow[], limits: ScenarioLimits, bu
 
 export const exactly = (count: number): AdmittedBounds => ({ min: count, max: count });
 
-/** Requires that all requests are admitted, for each flow whose name starts with `prefix`. */
+/** Returns bounds by which all requests are admitted, for each flow whose name starts with `prefix`. */
 export const allAdmitted = (plan: AdmissionPlan, prefix = ""): AdmittedByFlow =>
   Object.fromEntries(flowsNamed(plan, prefix).map((flow) => [flow.name, boundsOfWholeFlow(flow)]));
 
-/** Sets the same bounds for each flow whose name starts with `prefix`. */
+/** Returns the same bounds for each flow whose name starts with `prefix`. */
 export const eachAdmitted = (plan: AdmissionPlan, prefix: string, bounds: AdmittedBounds): AdmittedByFlow =>
   Object.fromEntries(flowsNamed(plan, prefix).map(({ name }) => [name, bounds]));
 
@@ -220,7 +217,7 @@ function flowsNamed({ flows }: AdmissionPlan, prefix: string): readonly Flow[] {
   return found;
 }
 
-/** Requires that all requests of a flow are admitted; at least one if their number is unknown. */
+/** Returns bounds by which all requests of a flow are admitted; at least one, if their number is unknown. */
 function boundsOfWholeFlow(flow: Flow): AdmittedBounds {
   const requests = requestCount(flow);
   return requests === null ? { min: 1, max: Number.MAX_SAFE_INTEGER } : exactly(requests);

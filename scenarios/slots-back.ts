@@ -2,8 +2,8 @@ import { allAdmitted, type Scenario } from "./scenario.ts";
 import { failingInvoke, flow, slowInvoke, slowStream } from "./traffic.ts";
 
 /**
- * Fills all slots with requests and ends these in every possible way. After each way, as many slow invokes as there are
- * slots must be admitted.
+ * Fills all slots with requests and lets these end in every possible way. After each way, the target must admit as many
+ * slow invokes as there are slots.
  */
 export const slotsBack: Scenario = {
   name: "slots-back",
@@ -34,6 +34,6 @@ export const slotsBack: Scenario = {
 
 /**
  * Returns the second at which all slots must be free again. A server may take 6.5 s to notice a disconnected client and
- * to free its slot.
+ * release its slot.
  */
 const freeSeconds = (startSeconds: number, disconnectSeconds: number): number => startSeconds + disconnectSeconds + 6.5;

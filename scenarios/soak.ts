@@ -2,8 +2,8 @@ import { allAdmitted, type Scenario } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, realTime } from "./traffic.ts";
 
 /**
- * A closed loop that lasts longer than the other scenarios, to detect memory or latency that grows with each request.
- * Only autocannon sends it: k6 would use more CPU than the server, and its latencies would be its own.
+ * A closed loop that lasts longer than other scenarios, to notice memory or latency that grows with each request. Only
+ * autocannon sends it: k6 would use more CPU than the server, and so would measure its own latency.
  */
 export const soak: Scenario = {
   name: "soak",

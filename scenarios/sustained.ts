@@ -1,7 +1,9 @@
 import { allAdmitted, type Scenario, type ScenarioLimits } from "./scenario.ts";
 import { flow, invoke } from "./traffic.ts";
 
-/** Sends at nine tenths of the minute's limit, so nothing may be refused. Only k6 can keep a constant rate. */
+/**
+ * Sends nine tenths of the minute's limit at a constant rate. Nothing may be refused. Only k6 can keep a constant rate.
+ */
 export const sustained: Scenario = {
   name: "sustained",
   title: "a steady load just under the limit meets no 429 at all",
@@ -18,8 +20,8 @@ export const sustained: Scenario = {
 };
 
 /**
- * Number of requests per second. The rate also stays below the hour's limit, because that limit would be a legal reason
- * to refuse.
+ * Returns the number of requests per second. It is also below the hour's limit, which would be a legal reason to
+ * refuse.
  */
 const ratePerSecond = ({ perMinute, perHour }: ScenarioLimits): number =>
   Math.min((perMinute / 60) * 0.9, perHour / 80);

@@ -7,7 +7,7 @@ export const stream: Operation = { kind: "stream", agent: "streaming" };
 export const slowStream: Operation = { kind: "stream", agent: "slowStreaming" };
 export const health: Operation = { kind: "health", agent: "answering" };
 
-/** Makes a flow with defaults: the main key is used, the flow starts at once, and its client never disconnects. */
+/** Makes a flow. By default it uses the main key and starts at once, and its client never disconnects. */
 export const flow = (name: string, operation: Operation, shape: TrafficShape, other: Partial<Flow> = {}): Flow => ({
   name,
   key: "main",
@@ -19,12 +19,12 @@ export const flow = (name: string, operation: Operation, shape: TrafficShape, ot
 });
 
 /**
- * Half of the concurrency slots, at least one. The other half stays free, because a server may free a slot only shortly
- * after the response.
+ * Returns half of the concurrency slots, at least one. The others stay free, because a server may release a slot
+ * shortly after the response.
  */
 export const halfOfSlots = ({ concurrent }: ScenarioLimits): number => Math.max(1, Math.floor(concurrent / 2));
 
-/** Makes copies of a flow that start at even intervals, named `name-1`, `name-2`, … */
+/** Makes copies of a flow that start at equal intervals, with the names `name-1`, `name-2`, … */
 export const repeatEvery = (everySeconds: number, count: number, one: Flow): readonly Flow[] =>
   Array.from({ length: count }, (_, round) => ({
     ...one,
@@ -32,5 +32,5 @@ export const repeatEvery = (everySeconds: number, count: number, one: Flow): rea
     afterSeconds: one.afterSeconds + round * everySeconds,
   }));
 
-/** The `speed` of a scenario whose embedded server keeps real time. */
+/** Speed of a scenario during which the embedded server keeps real time. */
 export const realTime = (): number => 1;

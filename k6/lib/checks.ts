@@ -17,15 +17,13 @@ const admitted = new Counter("admitted");
 const refused = new Counter("refused");
 const other = new Counter("neither_admitted_nor_refused");
 /**
- * Counts exceptions in iterations. k6 does not fail a run because of exceptions, but it does because of a threshold on
- * this counter.
+ * Counts iterations that threw an exception. k6 does not fail a run because of exceptions, but it does because of a
+ * threshold on this counter.
  */
 export const iterationErrors = new Counter("iteration_errors");
 const latency = { admitted: new Trend("latency_admitted", true), refused: new Trend("latency_refused", true) };
 
-/**
- * Counts a response for the summary that a person reads. The flow needs no argument: k6 adds it as the tag `scenario`.
- */
+/** Counts a response for the summary. k6 itself adds the flow, as the tag `scenario`. */
 export function countResponse({ status, left, latencyMs }: SampleLine): void {
   if (left && status === null) return;
   if (status !== null && status < 300) {
@@ -37,7 +35,7 @@ export function countResponse({ status, left, latencyMs }: SampleLine): void {
   } else other.add(1);
 }
 
-/** Checks a single response. The name of each check starts with the ids of its clauses. */
+/** Checks a single response. The name of a check starts with the ids of its clauses. */
 export function checkSample(flow: Flow, sample: SampleLine): void {
   if (sample.left) return;
   check(sample, {
@@ -54,7 +52,7 @@ export function checkSample(flow: Flow, sample: SampleLine): void {
     check(sample.stream, { "SSE-2, SSE-4 to SSE-6: start first, chunks, one done or error last": isCompleteStream });
 }
 
-/** Checks the response to each retry well before `retry_after` has passed, and to the retry right after it. */
+/** Checks the responses to retries well before the end of `retry_after`, and to the retry right after it. */
 export function checkRecovery(early: readonly SampleLine[], late: SampleLine): void {
   for (const each of early)
     check(each, { "LIM-14: still refused well before retry_after": ({ status }) => status === 429 });
@@ -73,7 +71,7 @@ export function thresholdsOf(flows: readonly Flow[], admittedByFlow: AdmittedByF
   if (flows.some(({ shape }) => shape.kind === "paced")) thresholds.dropped_iterations = ["count==0"];
   for (const [name, { min, max }] of Object.entries(admittedByFlow)) {
     const flow = flows.find((one) => one.name === name);
-    // Without this error, a misspelt name of a flow would go unnoticed: its bounds would never be checked.
+    // Without this error, nobody would notice a misspelt flow name: its bounds would never be checked.
     if (flow === undefined)
       throw new Error(`The scenario has bounds for the flow "${name}", but does not send such a flow.`);
     thresholds[`admitted{scenario:${k6NameOf(flow)}}`] = [`count>=${min}`, `count<=${max}`];

@@ -15,7 +15,7 @@ export interface IterationOptions {
   readonly speed: number;
   /** Called for each response, as soon as it has arrived. */
   readonly onSample: (sample: SampleLine) => void;
-  /** Called with the responses to early retries, if any, and to the retry right after `retry_after`. */
+  /** Called with the responses to the early retries, if any, and to the retry after the end of `retry_after`. */
   readonly onRecovery: (early: readonly SampleLine[], late: SampleLine) => void;
 }
 
@@ -48,10 +48,7 @@ async function sendBurst({ flow, request, onSample }: IterationOptions, requests
   await Promise.all(responses);
 }
 
-/**
- * Sends a request of a constant-rate flow. k6 starts one iteration more than rate × duration, and the surplus one sends
- * nothing.
- */
+/** Sends a request of a constant-rate flow. k6 starts one iteration too many, in which it sends nothing. */
 function sendPaced(options: IterationOptions, { perSecond, seconds }: Extract<TrafficShape, { kind: "paced" }>): void {
   const { iterationInTest, startTime } = exec.scenario;
   if (iterationInTest < Math.round(perSecond * seconds))
@@ -66,15 +63,15 @@ function sendOne({ flow, request, onSample }: IterationOptions, dueMs: number | 
   return sample;
 }
 
-/** Maximum number of requests until a refusal, so that the loop ends against a server without limits. */
+/** Maximum number of requests until one is refused: a server without limits would never refuse one. */
 const MAX_UNTIL_REFUSED = 20_000;
 
-/** Margin that is added to `retry_after`, because the clocks of the client and the target differ. */
+/** Real time to wait beyond `retry_after`, because the clocks of the client and the target differ. */
 const RETRY_MARGIN_MS = 100;
 
 /**
- * In each round: sends requests until one is refused, retries early in some rounds, and retries right after
- * `retry_after`. Waits begin when the refusal arrives, which is later than the beginning of the server's own wait.
+ * In each round, sends requests until one is refused, retries early in some rounds, and retries once `retry_after` is
+ * over. Waits begin when the refusal arrives, which is later than the server's own count.
  */
 function retryAfterRefusals(options: IterationOptions, rounds: number): void {
   for (let round = 0; round < rounds; round++) {
@@ -90,8 +87,8 @@ function retryAfterRefusals(options: IterationOptions, rounds: number): void {
 }
 
 /**
- * Sends requests until one is refused. Returns `null` if the server refuses none, or responds with a status other than
- * 200 and 429.
+ * Sends requests until one is refused, and returns that one. Returns `null` if the server refuses none, or responds
+ * with a status other than 200 and 429.
  */
 function sendUntilRefused(options: IterationOptions): SampleLine | null {
   for (let sent = 0; sent < MAX_UNTIL_REFUSED; sent++) {

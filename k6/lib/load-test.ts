@@ -67,8 +67,7 @@ function iterationOptions(flow: Flow, settings: Settings): IterationOptions {
 }
 
 /**
- * Runs one iteration and counts an exception. After exceptions k6 continues and exits with 0, unless a threshold on
- * their count fails.
+ * Runs one iteration, and counts it if it throws an exception. By itself, k6 goes on after exceptions and exits with 0.
  */
 async function runIteration(iterations: ReadonlyMap<string, IterationOptions>): Promise<void> {
   try {

@@ -13,10 +13,10 @@ export interface Request {
   };
 }
 
-/** Timeout of a request. A response that takes longer counts as missing. */
+/** Maximum time until a response has arrived. A later one counts as missing. */
 const TIMEOUT_MS = 120_000;
 
-/** Builds the request of which a flow sends copies. Called once per virtual user. */
+/** Builds the request that a flow sends again and again. Called once per virtual user. */
 export function requestOf(flow: Flow, settings: Settings): Request {
   const { operation } = flow;
   const isPost = operation.kind === "invoke" || operation.kind === "stream";

@@ -12,7 +12,7 @@ import { rateLimitHeaders } from "../../src/spec/headers.ts";
 
 type Response = RefinedResponse<"text">;
 
-/** k6's code for a request that took longer than its `timeout`. */
+/** Error code of k6 for a request that took longer than its `timeout`. */
 const TIMED_OUT = 1050;
 
 export interface Start {
@@ -23,9 +23,9 @@ export interface Start {
 }
 
 /**
- * Makes a sample of a response. The clock of a script counts whole milliseconds. So `sentMs` is the earliest possible
- * time of sending, and `headMs` and `endMs` are the latest possible times. The server decided between `sentMs` and
- * `headMs`.
+ * Makes a sample of a response. The clock of a script has whole milliseconds, so `sentMs` is the earliest possible time
+ * of sending, and `headMs` and `endMs` are the latest possible times. The server decided on the request between
+ * `sentMs` and `headMs`.
  */
 export function sampleOf(flow: Flow, start: Start, response: Response): SampleLine {
   const { timings, headers } = response;
@@ -43,8 +43,8 @@ export function sampleOf(flow: Flow, start: Start, response: Response): SampleLi
     flow: flow.name,
     key: flow.key,
     dueMs: start.dueMs,
-    // `blocked` includes the time to connect. Its fraction is dropped, because otherwise a request could seem to be
-    // sent before the previous response ended.
+    // `blocked` is the time until the connection was ready. Its fraction is dropped: otherwise a request could seem to
+    // be sent before the previous response ended.
     sentMs: start.atMs + Math.floor(timings.blocked),
     headMs: status === null ? endMs : endMs - timings.receiving,
     endMs,
@@ -77,8 +77,8 @@ const nameInGo = (name: string): string => name.toLowerCase().replace(/(?:^|-)[a
 const rateNames = rateLimitHeaders.map(nameInGo);
 
 /**
- * Returns the rate-limit headers and `Date`. k6 joins the values of a repeated header with a comma, so this function
- * splits all but `Date`.
+ * Returns the rate-limit headers and `Date`. k6 joins the values of a repeated header by commas, so all but `Date` are
+ * split at commas.
  */
 function limiterHeaders(headers: Readonly<Record<string, string>>): (readonly [name: string, value: string])[] {
   const sent: [name: string, value: string][] = [];
@@ -89,8 +89,8 @@ function limiterHeaders(headers: Readonly<Record<string, string>>): (readonly [n
 }
 
 /**
- * Returns the status. k6 reports neither status nor headers of an incomplete response. If a part of a stream's body has
- * arrived, the status was 200, because refusals are short and arrive completely.
+ * Returns the status of a response. k6 reports neither status nor headers of an incomplete one. If a part of a stream's
+ * body has arrived, it was 200: a refusal is short and arrives whole.
  */
 function statusOf({ status, timings }: Response, isStream: boolean): number | null {
   if (status > 0) return status;

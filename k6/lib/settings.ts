@@ -26,7 +26,10 @@ export interface Settings {
   roleRequest(role: AgentRole): RoleRequest;
 }
 
-/** Fields of the body, and a path with `{agent_id}` and `{endpoint}`; `null` for the published path. */
+/**
+ * The parts of a request that make an agent play a role: fields of the body, and a path with `{agent_id}` and
+ * `{endpoint}`; `null` for the published path.
+ */
 export interface RoleRequest {
   readonly body: Readonly<Record<string, unknown>>;
   readonly path: string | null;

@@ -6,8 +6,8 @@ import type { Flow } from "../../scenarios/scenario.ts";
 import type { Settings } from "./settings.ts";
 
 /**
- * Minimum time until the end of a window. If the window ends sooner, the setup waits for the next one: counts must not
- * span two windows.
+ * If the current window ends in fewer seconds, the setup waits for the next one, so that the numbers of admitted
+ * requests belong to one window.
  */
 const MIN_WINDOW_SECONDS = 15;
 

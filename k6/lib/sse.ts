@@ -8,8 +8,7 @@ export interface StreamEvent {
 }
 
 /**
- * Splits the body of an event stream into events, as the SSE standard says. Ignores an event that is cut off at the
- * end.
+ * Splits the body of an event stream into events, by the SSE standard. An event that is cut off at the end is left out.
  */
 export function readEvents(body: string): StreamEvent[] {
   const blocks = body

@@ -10,8 +10,8 @@ export function writeLine(line: SampleLine | EndLine): void {
 }
 
 /**
- * The `handleSummary` function of k6. When `conformance load` runs the script, it writes the last line of the evidence.
- * Otherwise it prints the most important numbers, since k6 prints no summary for a script with this function.
+ * The `handleSummary` function of k6. Under `conformance load`, it writes the last line of the evidence. Otherwise it
+ * prints the most important numbers, because k6 prints no summary of its own if a script has this function.
  */
 export function summarize(data: unknown, scenario: string, settings: Settings): Record<string, string> {
   if (!settings.isRecording) return { stdout: `${summaryLines(data).join("\n")}\n` };
@@ -77,7 +77,7 @@ function thresholdLines(data: unknown): string[] {
   );
 }
 
-/** Returns the value that a threshold of the scripts compares: the count of a counter, or the rate of checks. */
+/** Returns the value that a threshold compares: the count of a counter, or the rate of checks. */
 function thresholdValue(metric: unknown): string {
   const values = getPath(metric, "values");
   return String(getPath(values, "count") ?? getPath(values, "rate"));

@@ -22,7 +22,7 @@ import { breach, holds } from "../run/judge/finding.ts";
 import { probe } from "../run/probe.ts";
 import { unselectedMusts } from "../run/plan/selection.ts";
 import type { RequirementSet } from "../spec/requirements.ts";
-import { documentOf } from "./report-folder/read-document.ts";
+import { documentOf } from "./report-folder/read-report-document.ts";
 import { rejudgeRun } from "./rejudge.ts";
 import { parseRequirements } from "./requirements.ts";
 

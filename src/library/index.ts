@@ -27,7 +27,7 @@ export { newestRequirements, type RequirementSet, requirementSets } from "../spe
 export { type FormatEntry, listFormats, renderFormat, renderHar, renderText, writeReport } from "./reports.ts";
 export type { FormatName, FormatParts } from "../report/formats/registry.ts";
 export type { Digests } from "../report/statement/statement.ts";
-export { readDocument as readReport } from "../app/report-folder/read-document.ts";
+export { readReportDocument as readReport } from "../app/report-folder/read-report-document.ts";
 export { renderHtml } from "../report/html/render.ts";
 export { renderJunit } from "../report/formats/junit.ts";
 export { renderCtrf } from "../report/formats/ctrf.ts";

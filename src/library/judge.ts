@@ -1,7 +1,7 @@
 import type { Evidence } from "../evidence/evidence.ts";
 import type { ReportDocument, Report, Verdict } from "../report/model/report.ts";
 import { judge as judgeTarget } from "../app/judge/judge.ts";
-import { documentOf } from "../app/report-folder/read-document.ts";
+import { documentOf } from "../app/report-folder/read-report-document.ts";
 import { NothingToJudge, UsageProblem } from "./errors.ts";
 import { type JudgeScope, scopeOf } from "./scope.ts";
 import { resolveTarget, type TargetDescription } from "./target.ts";

@@ -9,14 +9,16 @@ export interface EngineOptions {
   readonly baseUrl: string;
   /** The secret texts of the keys; `second` is `null` if the target has no second key. */
   readonly keys: Readonly<Record<KeyRole, string | null>>;
-  /** The tier of the keys; `null` if unknown. */
+  /** The tier of both keys; `null` if unknown. */
   readonly tier: TierName | null;
   readonly limits: TierLimits;
   /** Whether no request was ever sent with these keys, so that their whole limits are left. */
   readonly isFresh: boolean;
   /** Ids of the target's agents by role; `null` for a role that no agent has. */
   readonly agents: Readonly<Record<Operation["agent"], string | null>>;
-  /** The parts of a request that make an agent play its role, by role. Only for agents that play a role on request. */
+  /**
+   * For each role, the parts of a request that make an agent play it. Absent for agents that always play their role.
+   */
   readonly roleRequests: Readonly<Partial<Record<Operation["agent"], RoleRequest>>>;
   /**
    * Speed of the target's clock, as a multiple of the speed of this machine's clock. Only the embedded server has a
@@ -25,7 +27,7 @@ export interface EngineOptions {
   readonly speed: number;
   /** Number of processes that share the load. */
   readonly segments: number;
-  /** Stops the engine. The engine then returns the evidence so far, with the reason as `stopped`. */
+  /** Stops the engine. It then returns the evidence so far, with the reason as `stopped`. */
   readonly signal: AbortSignal;
   readonly onProgress: (progress: LoadProgress) => void;
   readonly network: Network;
@@ -43,7 +45,7 @@ export interface RoleRequest {
   readonly path: string | null;
 }
 
-/** Progress of a running load. Counts are from the start. */
+/** Progress of a load. Counts are from its start. */
 export interface LoadProgress {
   readonly elapsedMs: number;
   /** Approximate duration of the whole load. */
@@ -56,19 +58,19 @@ export interface LoadProgress {
 }
 
 /**
- * Sends the flows of a scenario and records the responses. Leaves `ledger`, `deliveries` and `server` of the evidence `null`:
- * `runInstrumented` fills them in.
+ * Sends the flows of a scenario and records the responses. `ledger`, `deliveries` and `server` of the evidence are
+ * `null`; `runInstrumented` sets them.
  *
  * @throws {EngineProblem} if the engine cannot run, or cannot send one of the flows
  */
 export type Engine = (scenario: Scenario, options: EngineOptions) => Promise<LoadEvidence>;
 
-/** A limitation of an engine. The message says what the user can do instead. */
+/** A failure of an engine, such as one that is not installed. The message says what the user can do instead. */
 export class EngineProblem extends Error {
   override name = "EngineProblem";
 }
 
-/** Returns the reason why an engine cannot send these flows; `null` if it can. */
+/** Returns why an engine cannot send these flows; `null` if it can. */
 export function unsupportedReason(engine: EngineName, flows: readonly Flow[]): string | null {
   const paced = flows.find(({ shape }) => shape.kind === "paced");
   if (engine === "k6" || paced === undefined) return null;

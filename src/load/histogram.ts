@@ -3,31 +3,32 @@ import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64, type His
 import { is2xx } from "../base/http-status.ts";
 import type { LatencyHistogram, LoadEvidence, LoadSample } from "../evidence/load-evidence.ts";
 
+/** A group of responses whose latencies share a histogram: `admitted` (2xx), `refused` (429) or `other`. */
 export type LatencyGroup = keyof LoadEvidence["latency"];
 
-/** Maximum latency to count in microseconds: ten minutes, which is longer than any timeout of an engine. */
+/** Maximum latency that a histogram can hold, in microseconds: ten minutes, longer than any timeout of an engine. */
 const maxLatencyUs = 600_000_000;
 
-/** Counts latencies in a histogram for each latency group, with three significant digits. */
+/** Counts latencies by kind of response, in one histogram each, to three significant digits. */
 export interface LatencyRecorder {
   readonly add: (status: number, ms: number) => void;
   readonly histograms: () => LoadEvidence["latency"];
 }
 
 export function createLatencyRecorder(): LatencyRecorder {
-  const counts = { admitted: empty(), refused: empty(), other: empty() };
+  const counts = { admitted: emptyHistogram(), refused: emptyHistogram(), other: emptyHistogram() };
   return {
     add: (status, ms) =>
       counts[latencyGroupOf(status)].recordValue(Math.min(maxLatencyUs, Math.max(1, Math.round(ms * 1000)))),
     histograms: () => ({
-      admitted: encode(counts.admitted),
-      refused: encode(counts.refused),
-      other: encode(counts.other),
+      admitted: encodeHistogram(counts.admitted),
+      refused: encodeHistogram(counts.refused),
+      other: encodeHistogram(counts.other),
     }),
   };
 }
 
-/** Makes histograms of the time to the response head. Leaves out requests without a response. */
+/** Returns histograms of the time until the response head. Requests without a response are left out. */
 export function histogramsOf(samples: Iterable<LoadSample>): LoadEvidence["latency"] {
   const recorder = createLatencyRecorder();
   for (const { status, sentMs, headMs } of samples) if (status !== null) recorder.add(status, headMs - sentMs);
@@ -41,23 +42,23 @@ export function latencyGroupOf(status: number): LatencyGroup {
 
 /** Adds up several histograms. */
 export function mergeHistograms(parts: readonly LatencyHistogram[]): LatencyHistogram {
-  const sum = empty();
-  for (const part of parts) sum.add(decode(part));
-  return encode(sum);
+  const sum = emptyHistogram();
+  for (const part of parts) sum.add(decodeHistogram(part));
+  return encodeHistogram(sum);
 }
 
-/** Returns a percentile in microseconds; 0 for an empty histogram. */
+/** Returns a percentile of the latencies in microseconds; 0 for an empty histogram. */
 export const percentileUs = (histogram: LatencyHistogram, percent: number): number =>
-  histogram.count === 0 ? 0 : decode(histogram).getValueAtPercentile(percent);
+  histogram.count === 0 ? 0 : decodeHistogram(histogram).getValueAtPercentile(percent);
 
 /**
  * Decodes a histogram.
  *
  * @throws {Error} if `encoded` is not an HDR histogram
  */
-const decode = ({ encoded }: LatencyHistogram): Histogram => decodeFromCompressedBase64(encoded, 32, false);
+const decodeHistogram = ({ encoded }: LatencyHistogram): Histogram => decodeFromCompressedBase64(encoded, 32, false);
 
-const empty = (): Histogram =>
+const emptyHistogram = (): Histogram =>
   build({
     bitBucketSize: 32,
     lowestDiscernibleValue: 1,
@@ -65,7 +66,7 @@ const empty = (): Histogram =>
     numberOfSignificantValueDigits: 3,
   });
 
-function encode(counts: Histogram): LatencyHistogram {
+function encodeHistogram(counts: Histogram): LatencyHistogram {
   const at = (percent: number): number => (counts.totalCount === 0 ? 0 : counts.getValueAtPercentile(percent));
   return {
     count: counts.totalCount,

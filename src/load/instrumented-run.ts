@@ -19,36 +19,37 @@ import { registerWebhook } from "./register-webhook.ts";
 import { sendJson } from "./send-json.ts";
 import { TargetDied } from "./target-watch.ts";
 
-/** The measurements of a run, in addition to the engine's requests. */
+/** Measurements during a run besides the engine's requests. */
 export interface Instrumentation {
   /** Receives webhooks; `null` if there is none. */
   readonly receiver: Receiver | null;
   /** Memory of the embedded server in bytes; `null` for any other server. */
   readonly rssBytes: (() => Promise<number>) | null;
-  /** How long to wait for missing deliveries, in real milliseconds. */
+  /** How long to wait for missing deliveries after the load, in real milliseconds. */
   readonly deliveryTimeoutMs: number;
 }
 
 /**
- * Clauses that need the usage report. For other scenarios the report is not read, because reading it takes two requests
+ * Clauses that need the usage report. Scenarios that claim none of them do not read it, because that takes two requests
  * of the main key.
  */
 const usageClaims = ["USE-7", "USE-8"];
 /**
- * Pauses before a usage report that lacks requests is read again: the document does not say when the report must be
- * current. There are few pauses, as each read may count as a request. The embedded server's report is never late, so it
- * is read once.
+ * Pauses before the usage report is read again if it lacks requests: the document does not say how current it must be.
+ * There are few, because each read may count as a request. The embedded server's report is always current, so it is
+ * read once.
  */
 const usageRetryDelaysMs = [1000, 4000] as const;
 const rssEveryMs = 500;
-/** How long to wait for a duplicate of a delivery. */
+/** How long to wait for duplicates after the last delivery. */
 const duplicateWaitMs = 300;
 
 /**
- * Runs a scenario with its measurements: the usage report before and after, deliveries to a webhook, the memory of the server.
+ * Runs a scenario and measures as well: the usage report before and after, deliveries to a webhook, and the memory of
+ * the server.
  *
  * @throws {EngineProblem} if the engine cannot run, or the target does not accept the webhook
- * @throws {TargetDied} if the target is away while the webhook is registered, and stays away
+ * @throws {TargetDied} if the target becomes unreachable while the webhook is registered, and stays so
  */
 export async function runInstrumented(
   engine: Engine,
@@ -94,8 +95,8 @@ export async function runInstrumented(
 }
 
 /**
- * Confirms that a key is refused for good, by a health request. No limit applies to health, so only the key can be the
- * reason of a refusal.
+ * Returns the refusal of a key if a health request confirms it; `null` if not. No limit applies to health, so only the
+ * key can be the reason.
  */
 async function refusedForGood(
   evidence: LoadEvidence,
@@ -115,7 +116,7 @@ async function refusedForGood(
 type Ledger = NonNullable<LoadEvidence["ledger"]>;
 
 /**
- * Reads the usage report after the load. While the report lacks requests, waits and reads it again, once for each of
+ * Reads the usage report after the load. As long as it lacks requests, waits and reads it again, once for each of
  * `waitsMs`.
  */
 async function usageAfter(
@@ -160,8 +161,8 @@ async function readUsage(options: EngineOptions, wire: Transport): Promise<unkno
 }
 
 /**
- * Waits for the deliveries and counts them. Returns `null` if the receiver could not keep all of them, or if the wait
- * was stopped.
+ * Waits for the deliveries and counts them. Returns `null` if the receiver dropped some of them, or the wait was
+ * stopped.
  */
 async function waitForDeliveries(
   hook: Hook,
@@ -184,8 +185,8 @@ async function summaryWhenComplete(hook: Hook, evidence: LoadEvidence, withinMs:
   const expected = admittedInvokes(evidence);
   const endMs = epochMs() + withinMs;
   let summary = countDeliveries(hook.deliveries());
-  // The loop waits for distinct requests, because a duplicate delivery does not replace a missing one. It ends early if
-  // the receiver dropped deliveries, because the count would then prove nothing.
+  // Waits for distinct requests, because a duplicate does not replace a missing delivery. Stops once the receiver has
+  // dropped deliveries, because the count would prove nothing.
   while (summary.distinctRequests < expected && hook.droppedCount() === 0) {
     const wanted = hook.deliveries().length + hook.droppedCount() + expected - summary.distinctRequests;
     const waited = await hook.waitForDeliveries(wanted, Math.max(0, endMs - epochMs()));
@@ -202,7 +203,7 @@ function admittedInvokes({ flows, requests, summary }: LoadEvidence): number {
   return summary.reduce((sum, { flow, admitted }) => sum + (invokes.has(flow) ? admitted : 0), single);
 }
 
-/** Counts deliveries of `agent.completed` by signature and by request. */
+/** Counts deliveries of `agent.completed`: valid and invalid signatures, distinct requests and duplicates. */
 export function countDeliveries(deliveries: readonly Delivery[]): DeliverySummary {
   const completed = deliveries.filter((delivery) => getPath(deliveryJson(delivery), "type") === "agent.completed");
   const ids = completed.map((delivery) => getPath(deliveryJson(delivery), "data", "request_id"));
@@ -221,7 +222,7 @@ function watchMemory(rssBytes: Instrumentation["rssBytes"]): {
 } {
   const samples: number[] = [];
   if (rssBytes === null) return { samples, end: () => {} };
-  // A server that has ended has no memory to read. The failed requests of the load report this end.
+  // A server that has ended has no memory to read. The failed requests of the load show that it has ended.
   const measure = (): void =>
     void rssBytes().then(
       (bytes) => samples.push(bytes),

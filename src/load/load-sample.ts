@@ -8,7 +8,7 @@ import type { LoadSample } from "../evidence/load-evidence.ts";
 import { tokensOf } from "../rules/streams/sequence.ts";
 import { rateValues } from "../spec/headers.ts";
 
-/** A response as an engine has received it. Its times are defined by {@link LoadSample}. */
+/** A response as an engine received it. {@link LoadSample} defines its times. */
 export interface ObservedResponse {
   readonly flow: string;
   readonly key: string;
@@ -18,7 +18,7 @@ export interface ObservedResponse {
   readonly endMs: number;
   readonly status: number;
   readonly headers: readonly Header[];
-  /** The complete body; `null` if the engine does not have it, or it is not text. */
+  /** The whole body; `null` if the engine does not have it, or it is not text. */
   readonly body: string | null;
   /** Whether the client disconnected before the end, as its flow demands. */
   readonly left: boolean;
@@ -40,15 +40,15 @@ export function sampleOfResponse(response: ObservedResponse): LoadSample {
   };
 }
 
-/** Returns the field `malformed` of a sample; nothing if no header is malformed. */
+/** Returns the field `malformed` of a sample, or no field if no header is malformed. */
 function malformedOf(headers: readonly Header[]): Pick<LoadSample, "malformed"> {
   const malformed = malformedHeaders(headers);
   return malformed.length === 0 ? {} : { malformed };
 }
 
 /**
- * Finds the document's rules that the body and its content type break; `null` if the body has a content encoding for
- * which the request did not ask.
+ * Returns the rules of the document that the body and its content type break. `null` if the body has a content encoding
+ * that the request did not ask for.
  */
 function mismatchesOf(
   { endpoint, status, headers }: ObservedResponse,
@@ -81,8 +81,8 @@ export function unansweredSample(
 }
 
 /**
- * Whether the headers of a response are known, so that the absence of a header proves something. k6 reports no headers
- * of an incomplete response, and an incomplete stream's status is inferred from its body.
+ * Whether the headers of a response are known, so that an absent header proves something. k6 reports no headers of an
+ * incomplete response. The status of an incomplete stream follows from its body alone.
  */
 export const hasKnownHeaders = (sample: Omit<LoadSample, "flow" | "key">): boolean =>
   sample.status !== null &&
@@ -97,7 +97,7 @@ const timesOf = ({ sentMs, headMs, endMs }: Pick<ObservedResponse, "sentMs" | "h
   endMs: toMicroseconds(endMs),
 });
 
-/** Rounds to microseconds: more exact than the clock of any engine, and short as text. */
+/** Rounds milliseconds to microseconds, which are exact enough for any engine and short as text. */
 export const toMicroseconds = (ms: number): number => rounded(ms, 3);
 
 /** Returns epoch milliseconds with a fraction, by a clock that never goes back. */

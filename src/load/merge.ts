@@ -7,8 +7,8 @@ import { mergeSecondCounts, maxKeptSamples, countBySecond } from "./second-count
  * Merges the evidence of several processes that shared a load.
  *
  * @param clocksApartMs maximum difference between the clocks of the machines; 0 for processes of one machine
- * @throws {Error} if there is no evidence, if parts differ in scenario, engine, tier or limits, or if clocks differ by
- * more than `clocksApartMs`
+ * @throws {Error} if there is no evidence, if the parts differ in scenario, engine, tier or limits, or if their clocks
+ * differ by more than `clocksApartMs`
  */
 export function mergeEvidence(parts: readonly LoadEvidence[], clocksApartMs: number): LoadEvidence {
   const [first, ...others] = parts;
@@ -58,7 +58,7 @@ function assertSameRun(first: LoadEvidence, other: LoadEvidence): void {
   if (twice !== undefined) throw new Error(`The segment ${twice} is there twice: name each part once.`);
 }
 
-/** Compares the clocks of the machines by the `Date` of the responses that each machine got. */
+/** Compares the clocks of the machines by the `Date` headers that each of them received. */
 function assertClocksAgree(parts: readonly LoadEvidence[], clocksApartMs: number): void {
   if (clocksApartMs === 0) return;
   const offsets = parts.flatMap(({ requests, speed }) => {
@@ -86,5 +86,5 @@ function mergeGenerators(parts: readonly LoadEvidence["generator"][]): LoadEvide
   };
 }
 
-/** Returns a measurement that only one process has made, such as the usage report. */
+/** Returns a measurement that only one of the processes made, such as the usage report; `null` if none did. */
 const fromOnePart = <T>(found: readonly (T | null)[]): T | null => found.find((each) => each !== null) ?? null;

@@ -1,31 +1,31 @@
 import { is2xx } from "../base/http-status.ts";
 import type { LoadEvidence, LoadSample } from "../evidence/load-evidence.ts";
 
-/** A key that the target refused for good, as a revoked one is. */
+/** A key that the target refused for good, as it does after revoking the key. */
 export type KeyRefusal = NonNullable<LoadEvidence["keyRefused"]>;
 
 /** Whether a status refuses a key. */
 export const isKeyRefusal = (status: number | null): boolean => status === 401 || status === 403;
 
 /**
- * Finds a key whose requests were admitted at first, and later only refused. The evidence does not show whether the
- * target refuses the key everywhere: `refusedForGood` sends a health request to find out.
+ * Finds a key whose requests were admitted at first, and later all refused. Whether the target refuses it everywhere
+ * does not follow from this: `refusedForGood` finds out by a health request.
  */
 export function keyRefusalIn({ requests, summary }: LoadEvidence): KeyRefusal | null {
   const uses = [...requests.map(useOf), ...summary.map(useOfSecond)];
   const found = [...Map.groupBy(uses, ({ key }) => key)].flatMap(([key, those]): KeyRefusal[] => {
-    const fromMs = refusedSince(those);
+    const fromMs = refusedSinceMs(those);
     return fromMs === null ? [] : [{ key, fromMs }];
   });
   return found.toSorted((one, other) => one.fromMs - other.fromMs)[0] ?? null;
 }
 
-/** The use of a key in one response, or in the responses of one second. Times in epoch milliseconds. */
+/** Use of a key in one response, or in the responses of one second. Times are epoch milliseconds. */
 interface KeyUse {
   readonly key: string;
   /**
-   * When an admitted request was sent; `null` if none was. A 429 does not count: after many requests with wrong keys, a
-   * server may respond 429 to an invalid key as well.
+   * When an admitted request was sent; `null` if none was. A 429 does not count as admitted: after many requests with
+   * wrong keys, a server may send 429 to an invalid key, too.
    */
   readonly admittedMs: number | null;
   /** When a refusal first arrived; `null` if there was none. */
@@ -48,10 +48,10 @@ const useOfSecond = ({ key, heads, admitted, firstSentMs, lastEndMs }: LoadEvide
 };
 
 /**
- * Returns when the key was first refused after its last admitted request; `null` if it was never refused, or never
+ * Returns when the key was first refused after its last admitted request; `null` if it was never refused then, or never
  * admitted.
  */
-function refusedSince(uses: readonly KeyUse[]): number | null {
+function refusedSinceMs(uses: readonly KeyUse[]): number | null {
   const admittedMs = uses.reduce((last, use) => Math.max(last, use.admittedMs ?? -Infinity), -Infinity);
   if (admittedMs === -Infinity) return null;
   const refused = uses.flatMap(({ refusedMs }) => (refusedMs === null || refusedMs < admittedMs ? [] : [refusedMs]));

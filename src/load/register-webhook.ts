@@ -11,16 +11,16 @@ import { sendJson } from "./send-json.ts";
 import { TargetDied } from "./target-watch.ts";
 
 const hookSecret = "load-webhook-secret";
-/** How long in ms a gateway may respond in place of the target, or connections may break, as during a deployment. */
+/** How long, in ms, the target may be unreachable, as during a deployment: connections break, or a gateway responds. */
 const awayForMs = 8000;
 const webhookPauseMs = 1000;
 
 /**
- * Registers a webhook. While the target is away, tries again, each time with another address of the receiver: a request
- * without a response may have created a webhook.
+ * Registers a webhook. While the target is unreachable, tries again, each time with another address of the receiver: a
+ * request without a response may have created a webhook.
  *
  * @throws {EngineProblem} if there is no receiver, or the target does not accept the webhook
- * @throws {TargetDied} if the target stays away
+ * @throws {TargetDied} if the target remains unreachable
  */
 export async function registerWebhook(
   scenario: Scenario,

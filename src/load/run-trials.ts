@@ -18,17 +18,17 @@ import { startStallTimeout } from "./stall-timeout.ts";
 import { connectTo, startTargetWatch, TargetDied, type TargetWatch } from "./target-watch.ts";
 import type { LoadTrial } from "./trials.ts";
 
-/** The part of the engine's options that describes a target. */
+/** The options of an engine that describe the target. */
 export type EngineTarget = Pick<
   EngineOptions,
   "baseUrl" | "keys" | "tier" | "limits" | "isFresh" | "agents" | "roleRequests" | "speed" | "network"
 >;
 
-/** Observations of a trial. They decide which disturbances `TrialSetup.disturbance` looks for. */
+/** Results of a trial that decide which disturbances {@link TrialSetup.disturbance} looks for. */
 export interface TrialObservations {
-  /** Whether the target was away for a while, so that nothing could reach it. */
+  /** Whether nothing could reach the target for a while. */
   readonly wasAway: boolean;
-  /** Whether a clause about the number of requests seems broken. */
+  /** Whether a clause about numbers of requests seems broken. */
   readonly limitsBroken: () => boolean;
 }
 
@@ -36,12 +36,9 @@ export interface TrialObservations {
 export interface TrialSetup {
   readonly target: EngineTarget;
   readonly instrumentation: Instrumentation;
-  /**
-   * Finds what disturbed the trial since its setup although the target did not cause it, such as other traffic on the
-   * key.
-   */
+  /** Finds what disturbed the trial without being the target's fault, such as other traffic on the key. */
   readonly disturbance: (observations: TrialObservations) => Promise<Pick<LoadEvidence, "disturbance" | "clockLagMs">>;
-  /** Stops the servers that were started for this trial only. */
+  /** Stops the servers that run for this trial only. */
   readonly tearDown: () => Promise<void>;
 }
 
@@ -52,7 +49,7 @@ export interface LoadEnvironment {
   /** Real milliseconds to wait before a trial, until earlier requests on its keys no longer count. */
   readonly cooldownMs: (trial: LoadTrial) => number;
   readonly setUp: (trial: LoadTrial) => Promise<TrialSetup>;
-  /** The target, which is watched even while nothing is sent; `null` for a server that starts with a trial. */
+  /** The target to watch, even while nothing is sent; `null` for a server that starts with a trial. */
   readonly target: Pick<EngineTarget, "baseUrl" | "network"> | null;
 }
 
@@ -85,14 +82,14 @@ export interface RunTrialsOptions {
   /** File for k6's own HTML report of a trial; `null` for none. */
   readonly dashboardOf: (trial: LoadTrial) => string | null;
   /**
-   * Returns the exact number of requests of a trial; `null` if the number depends on responses. A trial that exceeds
-   * the rest of `maxRequests` is skipped.
+   * Returns the exact number of requests of a trial; `null` if it depends on responses. A trial that would exceed what
+   * is left of `maxRequests` is skipped.
    */
   readonly knownRequestCount: (trial: LoadTrial) => number | null;
   readonly maxRequests: number;
-  /** The number of connections that the largest trial needs. If a process cannot open as many, nothing is sent. */
+  /** Number of connections of the largest trial. If a process cannot open as many, nothing is sent. */
   readonly maxConnections: number;
-  /** Texts for the reasons of skipped trials. */
+  /** Texts of the reasons for skipped trials. */
   readonly messages: Messages;
   /** Stops the running trial and skips the others. */
   readonly signal: AbortSignal;
@@ -100,15 +97,15 @@ export interface RunTrialsOptions {
   readonly onWait: (ms: number, why: string) => void;
   readonly onProgress: (progress: LoadProgress) => void;
   readonly onResult: (result: TrialResult) => void;
-  /** Called once with a sentence if the target dies. The remaining trials are skipped. */
+  /** Called once with the reason if the target dies. The remaining trials are then skipped. */
   readonly onDeath: (reason: string) => void;
-  /** Returns the function by which a {@link TargetWatch} tries to connect. Default: {@link connectTo}. */
+  /** Creates the function by which a {@link TargetWatch} tries to connect. Default: {@link connectTo}. */
   readonly connectTo?: typeof connectTo;
 }
 
 /**
- * Sends the trials one by one and judges each trial. After `signal` aborts, or if the target dies, skips the remaining
- * trials with a reason.
+ * Sends the trials one by one and judges each. Once `signal` aborts or the target dies, skips the remaining trials with
+ * a reason.
  */
 export async function runTrials(options: RunTrialsOptions): Promise<TrialResult[]> {
   const results: TrialResult[] = [];
@@ -127,8 +124,7 @@ export async function runTrials(options: RunTrialsOptions): Promise<TrialResult[
 
 interface StoppableOptions extends RunTrialsOptions {
   /**
-   * Stops the remaining trials. It aborts with {@link TargetDied} or {@link HarnessLimit}. Then `signal` is aborted,
-   * too.
+   * Stops the remaining trials, with {@link TargetDied} or {@link HarnessLimit} as the reason. It also aborts `signal`.
    */
   readonly stop: AbortController;
 }
@@ -209,7 +205,7 @@ async function coolDown(trial: LoadTrial, options: StoppableOptions): Promise<vo
       if (!signal.aborted) throw error;
     });
   if (environment.target === null) await pause(options.signal);
-  else await watched(environment.target, options, ({ signal }) => pause(signal));
+  else await runWatched(environment.target, options, ({ signal }) => pause(signal));
 }
 
 async function sendTrial(trial: LoadTrial, options: StoppableOptions): Promise<LoadEvidence> {
@@ -218,7 +214,7 @@ async function sendTrial(trial: LoadTrial, options: StoppableOptions): Promise<L
   try {
     const reason = unsupportedReason(engine, scenario.flows(setup.target.limits));
     if (reason !== null) throw new EngineProblem(reason);
-    const { result, outage } = await watched(setup.target, options, (watch) => {
+    const { result, outage } = await runWatched(setup.target, options, (watch) => {
       const { signal, observe } = startStallTimeout(watch.signal);
       const engineOptions: EngineOptions = {
         ...setup.target,
@@ -242,8 +238,8 @@ async function sendTrial(trial: LoadTrial, options: StoppableOptions): Promise<L
   }
 }
 
-/** Watches the target during an action. If the target is away at the end, waits until it is back or dead. */
-async function watched<T>(
+/** Watches the target during an action. If it is unreachable at the end, waits until it is back or counts as dead. */
+async function runWatched<T>(
   target: Pick<EngineTarget, "baseUrl" | "network">,
   options: StoppableOptions,
   act: (watch: TargetWatch) => Promise<T>,
@@ -257,7 +253,7 @@ async function watched<T>(
   return { result: acted.value, outage };
 }
 
-/** The things that a user has to provide for each need of a scenario, as a report prints them. */
+/** For each need of a scenario, the text by which a report says what the user has to provide. */
 const requirements = {
   "agents.slow": "`agents.slow` in the target file",
   "agents.slowStreaming": "`agents.slowStreaming` in the target file",
@@ -272,7 +268,10 @@ const agentOfNeed = {
   "agents.failing": "failing",
 } as const;
 
-/** Returns the first requirement of a trial that a target does not meet, as a reason to skip the trial. */
+/**
+ * Returns the first requirement of a trial that the target does not meet, as a reason to skip the trial; `null` if it
+ * meets all.
+ */
 export function missingRequirement(
   { scenario, tier }: LoadTrial,
   has: {

@@ -2,7 +2,7 @@ import { latencyGroupOf, createLatencyRecorder } from "./histogram.ts";
 import type { LoadEvidence, LoadSample, StreamSummary } from "../evidence/load-evidence.ts";
 import { countNames, createSecondCounter, maxKeptSamples, type SecondCounter } from "./second-counts.ts";
 
-/** Numbers of requests so far, by outcome as in `LoadProgress`. */
+/** Numbers of requests so far, by outcome as in {@link LoadProgress}. */
 export interface RequestCounts {
   sent: number;
   admitted: number;
@@ -12,7 +12,7 @@ export interface RequestCounts {
 
 export type CollectedSamples = Pick<LoadEvidence, "requests" | "summary" | "latency" | "streams">;
 
-/** Collects the samples of a load. Keeps each sample, or only counts per second if there are too many. */
+/** Collects the samples of a load. If there are too many to keep, counts them per second instead. */
 export interface SampleCollector {
   /** Adds a sample. `latencyMs` is the engine's own measurement, if it has one. */
   readonly sample: (sample: LoadSample, latencyMs?: number) => void;

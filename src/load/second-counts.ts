@@ -21,7 +21,7 @@ export function createSecondCounter(): SecondCounter {
   const byName = new Map<string, MutableCounts>();
   let last: MutableCounts | null = null;
   const countsOf = (sample: LoadSample, second: number): MutableCounts => {
-    // Thousands of consecutive requests have the same second, so the last entry is tried first.
+    // Thousands of requests in a row lie in the same second, so the last entry is tried first.
     if (last !== null && last.second === second && last.flow === sample.flow && last.key === sample.key) return last;
     const name = nameOf(sample.flow, sample.key, second);
     last = byName.get(name) ?? emptyCounts(sample, second);
@@ -72,7 +72,7 @@ const emptyCounts = ({ flow, key, sentMs, endMs }: LoadSample, second: number): 
   lastEndMs: endMs,
 });
 
-/** The name of the count for each latency group. */
+/** For each kind of response, the name of its count. */
 export const countNames = { admitted: "admitted", refused: "refused", other: "failed" } as const;
 
 function addSample(counts: MutableCounts, sample: LoadSample): void {
@@ -107,7 +107,7 @@ function headOf(sample: LoadSample, status: number): HeadCounts {
   };
 }
 
-/** Adds the header counts of some responses to the counts of the same status. */
+/** Adds counts of headers to those of the same status. */
 function addHead(heads: SecondCounts["heads"], more: HeadCounts): void {
   const known = heads.find(({ status }) => status === more.status);
   if (known === undefined) heads.push({ ...more });
@@ -116,7 +116,7 @@ function addHead(heads: SecondCounts["heads"], more: HeadCounts): void {
       known[name] += more[name];
 }
 
-/** Adds the numbers of checked bodies and mismatches to those of the same status. Mismatches are counted by clause. */
+/** Adds a number of judged bodies, and their mismatches by clause, to the counts of the same status. */
 function addBody(
   bodies: SecondCounts["bodies"],
   status: number,

@@ -1,16 +1,16 @@
 import type { LoadProgress } from "./engine.ts";
 import { TargetDied } from "./target-watch.ts";
 
-/** Aborts an overdue load whose target has stopped answering. */
+/** Aborts a load that takes too long because its target no longer responds. */
 export interface StallTimeout {
   /** Aborts when the caller's signal aborts, or when the load has stalled. */
   readonly signal: AbortSignal;
   readonly observe: (progress: LoadProgress) => void;
 }
 
-/** How many ms a load may exceed its expected duration. After that it continues only as long as the target responds. */
+/** How many ms a load may take beyond its expected duration. After that, it goes on only while the target responds. */
 const graceMs = 60_000;
-/** A target counts as stalled after this many ms without a 2xx or 429 response. */
+/** How many ms without a 2xx or 429 the target may take then, before the load counts as stalled. */
 const maxSilentMs = 45_000;
 
 class StalledError extends Error {
@@ -35,10 +35,10 @@ export function startStallTimeout(stop: AbortSignal): StallTimeout {
   };
 }
 
-/** The `stopped` of the evidence if the user stopped the load. */
+/** Value of `stopped` in the evidence if the user stopped the load. */
 export const interrupted = "interrupted";
 
-/** Returns why a load was stopped, for its evidence; `null` if it was not stopped. */
+/** Returns why a load was stopped, as its evidence says it; `null` if it was not. */
 export function stopReason(signal: AbortSignal): string | null {
   if (!signal.aborted) return null;
   const { reason } = signal;

@@ -10,9 +10,15 @@ import { describeOutage, type LoadOutage } from "./outage.ts";
 export interface TargetWatch {
   /** Aborts when the caller's signal aborts, and with {@link TargetDied} when the target dies. */
   readonly signal: AbortSignal;
-  /** Tells the watch how many requests were answered and failed. After a failed request, the watch connects at once. */
+  /**
+   * Reports how many requests were answered and failed so far. After a failed request, the watch tries to connect at
+   * once.
+   */
   readonly observe: (progress: LoadProgress) => void;
-  /** Ends the watch. If the target is away, first waits until it is back or dead. Returns the first outage. */
+  /**
+   * Ends the watch and returns the first outage; `null` without one. If the target is unreachable, first waits until it
+   * is back or counts as dead.
+   */
   readonly end: () => Promise<LoadOutage | null>;
 }
 
@@ -23,17 +29,20 @@ export interface WatchOptions {
 }
 
 const everyMs = 2000;
-/** Milliseconds between attempts to connect while the target is away, so that a quick restart is noticed. */
-const whileAwayMs = 250;
-/** A target counts as dead if it neither accepts a connection nor responds for this many ms. */
+/**
+ * Milliseconds between two attempts to connect while the target is unreachable, so that even a quick restart is
+ * noticed.
+ */
+const retryWhileAwayMs = 250;
+/** A target counts as dead after this many ms in which it neither accepts a connection nor responds. */
 const deadAfterMs = 8000;
 /**
- * Milliseconds within which a host refuses a connection. A longer attempt may wait in the queue of a busy server, and
- * proves nothing.
+ * Milliseconds in which a host refuses a connection. An attempt that fails later proves nothing: it may have waited in
+ * the queue of a busy server.
  */
 const maxRefusalMs = 1500;
 
-/** The error with which a load ends if its target died, or if the target's test clock cannot be moved. */
+/** The target died, or its test clock can no longer be advanced. Ends the load. */
 export class TargetDied extends Error {
   override name = "TargetDied";
 }
@@ -93,7 +102,7 @@ export function startTargetWatch({ signal, connect }: WatchOptions): TargetWatch
   };
   const schedule = (): void => {
     clearTimeout(timer);
-    if (!either.aborted) timer = setTimeout(() => void connectNow(), failing === null ? everyMs : whileAwayMs);
+    if (!either.aborted) timer = setTimeout(() => void connectNow(), failing === null ? everyMs : retryWhileAwayMs);
   };
   const isAway = (): boolean => failing !== null && !either.aborted;
   schedule();
@@ -108,7 +117,7 @@ export function startTargetWatch({ signal, connect }: WatchOptions): TargetWatch
     end: async () => {
       if (!either.aborted) await connectNow();
       while (isAway()) {
-        await sleep(whileAwayMs, undefined, { signal: either }).catch(() => {});
+        await sleep(retryWhileAwayMs, undefined, { signal: either }).catch(() => {});
         if (isAway()) await connectNow();
       }
       clearTimeout(timer);

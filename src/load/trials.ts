@@ -20,17 +20,18 @@ export interface TrialChoice {
   /** Tiers that have a key, or the tier that the user named. */
   readonly tiers: readonly TierName[];
   /**
-   * `first`: the engine that each scenario prefers. `in turns`: the engines alternate, so that a load run uses both.
+   * `first`: the engine that each scenario prefers. `in turns`: the engines alternate from trial to trial, so that a
+   * load run uses both.
    */
   readonly engine: EngineName | "first" | "in turns";
   /**
-   * Installed engines. A scenario that none of them can send gets its preferred engine, and is skipped later with a
+   * Installed engines. If none of them can send a scenario, it gets its preferred engine, and is skipped later with a
    * reason.
    */
   readonly engines: readonly EngineName[];
   /**
-   * Whether the server applies the limits that a scenario brings along, as the embedded server does. Such a scenario
-   * then runs on the Enterprise tier only.
+   * Whether the server applies the limits that a scenario defines, as the embedded server does. Such a scenario runs on
+   * the Enterprise tier only.
    */
   readonly usesScenarioLimits: boolean;
 }
@@ -62,17 +63,18 @@ const tiersOf = (scenario: Scenario, usesScenarioLimits: boolean): readonly Tier
 /** The expected size of a trial. */
 export interface Estimate {
   readonly trial: LoadTrial;
-  /**
-   * Minimum number of requests: those of flows whose size is known, and those that the harness sends outside the load.
-   */
+  /** Minimum number of requests: those of the flows whose number is known, and those of the harness. */
   readonly requests: number;
-  /** Flows whose size depends on responses, such as `as many as 5 connections can in 3 s`; empty if `requests` is exact. */
+  /**
+   * Descriptions of flows whose number of requests depends on responses, such as `as many as 5 connections can in 3 s`.
+   * Empty if `requests` is exact.
+   */
   readonly openEnded: readonly string[];
-  /** Whether the trial sends more than a key's limit for a minute, an hour or concurrent requests. */
+  /** Whether the trial exceeds a key's limit per minute, per hour or for concurrent requests. */
   readonly isBeyondLimit: boolean;
   /** Approximate duration in real seconds. */
   readonly seconds: number;
-  /** Number of connections that are open at once, at most: all flows may overlap. */
+  /** Maximum number of connections that are open at the same time, as if all flows overlapped. */
   readonly connections: number;
 }
 
@@ -98,7 +100,7 @@ export function estimateTrial(trial: LoadTrial, limits: TierLimits, speed: numbe
   };
 }
 
-/** Seconds for which a request of a constant rate is assumed to stay open, at most. */
+/** Maximum number of seconds for which a request of a constant rate is taken to last. */
 const pacedSeconds = 2;
 
 function connectionsOf({ shape }: Flow): number {
@@ -117,8 +119,8 @@ function connectionsOf({ shape }: Flow): number {
 }
 
 /**
- * Counts the requests that the harness sends outside the load: one for health, two for the usage report, and one for a
- * webhook.
+ * Returns the number of requests that the harness sends besides the load: one for health, two for the usage report, and
+ * one for a webhook.
  */
 function instrumentationRequests({ scenario: { claims, needs } }: LoadTrial): number {
   const usageReads = claims.some((claim) => claim === "USE-7" || claim === "USE-8") ? 2 : 0;

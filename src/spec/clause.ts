@@ -22,8 +22,8 @@ export const breachOutcomeByLevel = {
 } as const satisfies Readonly<Record<Level, string>>;
 
 /**
- * The parties that clauses bind. A report judges one of them, and counts only its clauses. `file` is an agent
- * configuration file. Nothing can judge `people`: vendors and their promises.
+ * The parties that clauses bind. A report judges one of them, by that party's clauses. `file` is an agent configuration
+ * file. `people` are vendors and their promises, which nothing can judge.
  */
 export const parties = ["server", "client", "receiver", "file", "people"] as const;
 
@@ -53,8 +53,8 @@ export type ClauseTable = Readonly<Record<string, Clause>>;
 type Extras = Partial<Pick<Clause, "party" | "since" | "readings" | "untestable">>;
 
 /**
- * Returns a function that creates clauses of one level. By default a clause binds the server and counts since 1.0.
- * `extras` replace these defaults.
+ * Returns a function that creates clauses of one level. A clause binds the server and counts since 1.0, unless `extras`
+ * say otherwise.
  */
 const ofLevel =
   <L extends Level>(level: L) =>

@@ -18,9 +18,9 @@ const rejectedKeys = [
 const exhaustedStates = ["minute used up", "hour used up", "tokens spent", "slots held"] as const;
 
 /**
- * The dimensions (properties) of a request with their possible values, in the order in which a server checks them.
- * After a value in `refused`, a server ignores the later dimensions. `absent`: the request could have the property, but
- * does not. `none`: the request cannot have the property.
+ * The dimensions (properties) of a request and their values, in the order in which a server checks them. Once a server
+ * rejects a request for a value in `refused`, the later dimensions do not matter. `absent`: the request does not have
+ * the property, but could. `none`: it cannot have the property.
  */
 export const dimensions = {
   endpoint: { values: endpointNames, refused: [] },
@@ -84,12 +84,12 @@ export const dimensions = {
 export type Dimension = keyof typeof dimensions;
 export type ValueOf<D extends Dimension> = (typeof dimensions)[D]["values"][number];
 
-/** A limit of a key that a run can use up before a request. */
+/** State of a key one of whose limits the run has used up. */
 export type KeyState = Exclude<ValueOf<"state">, "fresh">;
 
 /**
- * A rule for combinations. If a request has, in each dimension of `when`, one of the values listed there, it has one of
- * the listed values in each dimension of `only`.
+ * A rule about combinations of values. A request that has a listed value in each dimension of `when` must have a listed
+ * value in each dimension of `only`.
  */
 export interface Exclusion {
   readonly when: { readonly [D in Dimension]?: readonly ValueOf<D>[] };
@@ -123,7 +123,7 @@ const restTo = (names: readonly Dimension[], value: string): Exclusion["only"] =
 const taken = (names: readonly Dimension[]): Exclusion["only"] =>
   Object.fromEntries(names.map((name) => [name, others<string>(dimensions[name].values, ["none"])]));
 
-/** Rules that exclude combinations of values which cannot occur. */
+/** Rules that exclude combinations of values that cannot occur. */
 export const exclusions: readonly Exclusion[] = [
   { when: { endpoint: without(ofAgents) }, only: { agent: ["none"] }, because: "the path names no agent" },
   { when: { endpoint: ofAgents }, only: taken(["agent"]), because: "the path names an agent" },
@@ -203,5 +203,5 @@ export const exclusions: readonly Exclusion[] = [
   },
 ];
 
-/** Dimensions that depend on earlier requests, each with the dimensions with whose values it forms pairs. */
+/** Dimensions that depend on earlier requests. They form pairs only with the values of the listed dimensions. */
 export const pairedOnly: Readonly<Partial<Record<Dimension, readonly Dimension[]>>> = { age: ["endpoint", "key"] };

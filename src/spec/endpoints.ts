@@ -1,4 +1,4 @@
-/** A property of an endpoint that the document may leave out. */
+/** A property of an endpoint that the document may not show. */
 type Unspecified = "path" | "method" | "parameters" | "answer";
 
 /** An endpoint that the document publishes. Source: Endpoints, 1 to 11. */
@@ -7,11 +7,10 @@ export interface PublishedEndpoint {
   readonly section: string;
   /** The method that the document shows. If it shows none, the method that a client would try. */
   readonly method: "GET" | "POST";
-  /** Path below the version segment `/v1`, with parameters as `{name}`; `null` if the document does not show it. */
+  /** Path below `/v1`, with parameters as `{name}`; `null` if the document does not show it. */
   readonly path: string | null;
   /**
-   * Statuses that the document gives the endpoint. They are in its own section, or in the sections on keys, bodies,
-   * limits and failures.
+   * Statuses that the document gives the endpoint, in its own section or in those on keys, bodies, limits and failures.
    */
   readonly statuses: readonly number[];
   readonly unspecified: readonly Unspecified[];
@@ -72,10 +71,7 @@ export interface EndpointCall {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/**
- * Paths of endpoints for which the document shows no path. They come from the target file, and are below the version
- * segment `/v1`.
- */
+/** Paths below `/v1` of endpoints for which the document shows none. They come from the target file. */
 export interface ConfiguredPaths {
   readonly batch: string | null;
 }
@@ -91,7 +87,7 @@ const segmentsOfTemplate = (path: string): readonly TemplateSegment[] =>
   segmentsOf(path).map((text) => (/^\{.+\}$/.test(text) ? { name: text.slice(1, -1) } : { text }));
 
 /**
- * The published paths, split into segments. They are split only once, because every check of a run matches URLs against
+ * The published paths, split into segments. They are split once, because every check of a run matches URLs against
  * them.
  */
 const templates: ReadonlyMap<string, readonly TemplateSegment[]> = new Map(
@@ -118,13 +114,13 @@ export function endpointsAtPath(url: string, ownPaths: ConfiguredPaths = noOwnPa
 export const endpointCalled = (method: string, url: string, own: ConfiguredPaths = noOwnPaths): EndpointCall | null =>
   endpointsAtPath(url, own).find(({ endpoint }) => publishedEndpoints[endpoint].method === method) ?? null;
 
-/** Returns the parameters of a path, or `null` if it does not match the template. */
+/** Returns the parameters in a path, or `null` if the path does not match the template. */
 function parametersIn(
   given: readonly string[],
   template: readonly TemplateSegment[],
 ): Readonly<Record<string, string>> | null {
   const from = given.length - template.length;
-  // The path of an endpoint follows the segment `v1`. There may be other segments before `v1`.
+  // The path of an endpoint follows the segment `v1`, before which other segments may stand.
   if (from < 1 || given[from - 1] !== "v1") return null;
   const parameters: Record<string, string> = {};
   for (const [at, want] of template.entries()) {

@@ -1,6 +1,6 @@
 /** One row of the document's error-code table. Source: Errors, "Error codes". */
 export interface ErrorCode {
-  /** HTTP status. Some codes do not occur in HTTP responses: the text says in which kind of message they occur. */
+  /** HTTP status of the code. A code that does not occur in HTTP responses has a text that says where it occurs. */
   readonly status: number | "in stream" | "in webhook";
   readonly condition: string;
 }
@@ -23,7 +23,7 @@ export type ErrorCodeName = keyof typeof errorCodes;
 /** The status codes of the document. Source: Errors, "Status codes". */
 export const statusCodes = [200, 201, 400, 401, 404, 429, 500] as const;
 
-/** Statuses to which the document's error bodies apply. Source: Errors, "Status codes" and "Error bodies". */
+/** Statuses that have the document's error bodies. Source: Errors, "Status codes" and "Error bodies". */
 export const errorStatuses: readonly number[] = statusCodes.filter((status) => status >= 400);
 
 /** The two error codes that a 429 may have. */

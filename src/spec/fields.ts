@@ -21,7 +21,7 @@ export type FieldType =
 
 export type Unit = "seconds" | "milliseconds" | "percent";
 
-/** Splits a path into its steps. A step is a name, `[]` for each item of an array, or `*` for each value of a map. */
+/** Splits a path into steps: a name, `[]` for each item of an array, or `*` for each value of a map. */
 export const stepsOfPath = (path: string): readonly string[] => path.replaceAll("[]", ".[]").split(".");
 
 /** A row in a table of the document, which describes one field. */
@@ -29,14 +29,14 @@ export interface FieldRow {
   /** The clause that states the row. */
   readonly clause: ClauseId;
   /**
-   * Names of the field and its parents, joined by dots. The path begins at the endpoint's own fields. `[]` stands for
+   * Names of the field's parents and of the field, joined by dots, from the endpoint's own fields on. `[]` stands for
    * each item of an array, `*` for each value of a map.
    */
   readonly path: string;
   readonly type: FieldType;
   /**
-   * Whether the field must be present. An optional field may be absent or `null`. Fields of an optional object are
-   * optional, too.
+   * Whether the field must be present. An optional field may be absent or `null`. All fields of an optional object are
+   * optional.
    */
   readonly isRequired: boolean;
   readonly unit: Unit | null;
@@ -57,7 +57,7 @@ export type MessageKind =
   /** An object that any endpoint may return: the document does not say which endpoints do. */
   | { readonly kind: "anywhere" };
 
-/** A table of fields in the document, or a place where the document says that it shows none. */
+/** A table of fields in the document, or a place where the document says that it does not show the fields. */
 export interface FieldTable {
   readonly section: string;
   readonly message: MessageKind;

@@ -23,8 +23,8 @@ export const outline: readonly Section[] = [
 export const clausesOf = (item: Item): readonly ClauseId[] => (item.kind === "stated" ? item.clauses : []);
 
 /**
- * Returns the places of the document that state a clause, or from which it follows. A place is a heading, or a numbered
- * item under a heading.
+ * Returns the places of the document that state a clause, or from which it follows: headings, or numbered items under a
+ * heading.
  */
 export function placesCiting(id: ClauseId): string[] {
   const places = outline.flatMap(({ heading, items }) => {

@@ -1,7 +1,6 @@
 /**
- * Kinds of keys that a server must reject. The name describes the kind for people. The value is the short name under
- * which a report counts it. All altered keys have the same short name, and so do all wrong schemes. Source:
- * Authentication 1 to 3, API key 1 and 3.
+ * Kinds of keys that a server must reject: the name for people, and the short name under which a report counts them.
+ * Several kinds may share a short name, as all altered keys do. Source: Authentication 1 to 3, API key 1 and 3.
  */
 export const rejectedKeyKinds = {
   "no key": "none",

@@ -1,6 +1,6 @@
 /**
- * The names of all requirement sets, the oldest first. A set is a version of what the suites judge: its clauses, their
- * levels, and its checks. Each set contains the earlier ones.
+ * The names of all requirement sets, the oldest first. A set is a version of what is judged: clauses, their levels, and
+ * checks. Each set contains the earlier ones.
  */
 export const requirementSets = ["1.0", "1.1", "1.2"] as const;
 
@@ -8,22 +8,21 @@ export const requirementSets = ["1.0", "1.1", "1.2"] as const;
 export type RequirementSet = (typeof requirementSets)[number];
 
 /**
- * The set by which a report on a server is judged, unless the user names another. It is the last set that added
- * something for servers.
+ * The set by which a server is judged, unless the user names another: the last one that added something for servers.
  */
 export const newestRequirements: RequirementSet = "1.2";
 
-/** The newest set of all parties. It judges clients, receivers and files as well, which the earlier sets did not. */
+/** The newest set of all. It is the first that also judges clients, receivers and files. */
 export const latestRequirements: RequirementSet = "1.2";
 
-/** The set of saved files that name no set: they were written when there was only one. */
+/** The set of saved files that name none: they were written when there was only one. */
 export const firstRequirements: RequirementSet = "1.0";
 
 export const isRequirementSet = (name: string): name is RequirementSet => requirementSets.some((each) => each === name);
 
 /**
  * Whether something that was added in the set `since` belongs to the set `requirements`. The names may come from saved
- * files. An unknown set counts as later than all known sets.
+ * files; an unknown name counts as later than all known sets.
  */
 export const countsIn = (since: string, requirements: string): boolean => ageOf(since) <= ageOf(requirements);
 
@@ -33,8 +32,8 @@ function ageOf(name: string): number {
 }
 
 /**
- * Whether something belongs to a later set than `requirements`, which therefore does not judge it. `since` is the set
- * in which it was added. Default: the first set.
+ * Whether something belongs to a later set than `requirements`, so that it is not judged.
+ * @param since the set in which it was added
  */
 export const isLaterThan = (requirements: string, since: string = firstRequirements): boolean =>
   !countsIn(since, requirements);

@@ -5,11 +5,11 @@ export interface TierLimits {
   readonly concurrent: number;
   /** Requests of the burst allowance; `null` if the document does not show it. */
   readonly burst: number | null;
-  /** Tokens that a key may use in a month; `null` if the number is agreed with each customer. */
+  /** Tokens that a key may use in a month; `null` if each customer has a number of its own. */
   readonly tokensPerMonth: number | null;
 }
 
-/** The tiers with published numbers. The numbers of `enterprise` are agreed with each customer. */
+/** The tiers with published numbers. Those of `enterprise` are agreed with each customer. */
 export const publishedTiers = {
   free: { perHour: 100, perMinute: 10, concurrent: 2, burst: 10, tokensPerMonth: 100_000 },
   pro: { perHour: 1000, perMinute: 100, concurrent: 10, burst: 100, tokensPerMonth: 2_000_000 },

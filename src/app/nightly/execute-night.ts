@@ -22,7 +22,7 @@ import type { LoadParameters } from "../load/load-parameters.ts";
 import type { NotSentReason } from "../load/not-sent-reason.ts";
 import type { LoadPreview } from "../load/plan-load.ts";
 import { endOfNotSent } from "../load/save-load.ts";
-import { documentOf } from "../report-folder/read-document.ts";
+import { documentOf } from "../report-folder/read-report-document.ts";
 import { saveRun, type SavedRun } from "../report-folder/saved-run.ts";
 
 /** Options of a nightly run, and the earlier nights of its history. */

@@ -4,14 +4,14 @@ import { describe, expect, it } from "vitest";
 
 import { rejudgeRun } from "../rejudge.ts";
 import { readSavedRun } from "./saved-run.ts";
-import { readDocument } from "./read-document.ts";
+import { readReportDocument } from "./read-report-document.ts";
 import { cliMessages } from "../../cli/messages.ts";
 
 const folder = fileURLToPath(new URL("../../../reports/example", import.meta.url));
 
 describe("the example report, which is made anew as reports/README.md says where this fails", () => {
   it("is still read, with its evidence", () => {
-    const { report, evidence } = readDocument(folder);
+    const { report, evidence } = readReportDocument(folder);
     expect(report.findings.filter(({ outcome }) => outcome === "fail").map(({ clause }) => clause)).toEqual(["SSE-5"]);
     expect(evidence?.exchanges.length).toBe(report.requests);
   });

@@ -18,7 +18,7 @@ import type { RunScope } from "../../run/plan/selection.ts";
 import type { Target } from "../../target/target.ts";
 import { connectionsOfRun, judge } from "../judge/judge.ts";
 import type { NotSentReason } from "../load/not-sent-reason.ts";
-import { documentOf, readDocument } from "../report-folder/read-document.ts";
+import { documentOf, readReportDocument } from "../report-folder/read-report-document.ts";
 import { saveRun } from "../report-folder/saved-run.ts";
 import { warnOfUnwrittenFiles } from "../report-folder/write-files.ts";
 import type { ListedVendor } from "./vendors-file.ts";
@@ -91,7 +91,7 @@ function readSavedVendor(
   { name, report, load }: Extract<ListedVendor, { kind: "report" }>,
   requirements: RequirementSet,
 ): Vendor {
-  const document = judgedBySet(readDocument(report), requirements);
+  const document = judgedBySet(readReportDocument(report), requirements);
   if (document.report.load !== undefined)
     throw new UsageError(
       line`${report} is the report of a load run: give it as \`load\`, and the report of a run as \`report\`.`,
@@ -106,7 +106,7 @@ function readSavedVendor(
  */
 function readSavedLoad(path: string | null, requirements: RequirementSet) {
   if (path === null) return null;
-  const document = readDocument(path);
+  const document = readReportDocument(path);
   if (document.report.load === undefined) throw new UsageError(line`${path} is no report of a load run.`);
   return judgedBySet(document, requirements);
 }

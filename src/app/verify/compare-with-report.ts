@@ -18,7 +18,7 @@ import { packageVersion } from "../../base/package-root.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { folderOf } from "../report-folder/saved-run.ts";
-import { readDocument } from "../report-folder/read-document.ts";
+import { readReportDocument } from "../report-folder/read-report-document.ts";
 import { rejudgeReport, type PossibleMessages } from "./rejudge-report.ts";
 
 /** The result of comparing a statement with its report and evidence. */
@@ -37,7 +37,7 @@ export interface ReportComparison {
  * @throws {UsageError} if one of the files cannot be read
  */
 export function compareWithReport(statement: Statement, path: string, wordings: PossibleMessages): ReportComparison {
-  const document = readDocument(path);
+  const document = readReportDocument(path);
   const folder = folderOf(path);
   if (folder !== path && basename(path) !== reportFileName)
     throw new UsageError(

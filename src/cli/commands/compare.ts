@@ -7,7 +7,7 @@ import { Command } from "commander";
 
 import { rejudgeRun } from "../../app/rejudge.ts";
 import { writeOutput } from "../../app/report-folder/write-output.ts";
-import { documentOf, readReportAlone } from "../../app/report-folder/read-document.ts";
+import { documentOf, readReportAlone } from "../../app/report-folder/read-report-document.ts";
 import { readSavedRun } from "../../app/report-folder/saved-run.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";

@@ -8,7 +8,7 @@ import { judgeRecording } from "../../app/recording/judge-recording.ts";
 import { readRecordedFile } from "../../app/recording/read-recording.ts";
 import type { Recording } from "../../app/recording/recording.ts";
 import { rejudgeRun } from "../../app/rejudge.ts";
-import { documentOf } from "../../app/report-folder/read-document.ts";
+import { documentOf } from "../../app/report-folder/read-report-document.ts";
 import { readSavedRun, type SavedRun } from "../../app/report-folder/saved-run.ts";
 import { slug, timeInName } from "../../base/file-names.ts";
 import { line } from "../../base/line.ts";

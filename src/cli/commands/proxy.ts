@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Command } from "commander";
 
 import { startProxy } from "../../app/proxy/run-proxy.ts";
-import { documentOf } from "../../app/report-folder/read-document.ts";
+import { documentOf } from "../../app/report-folder/read-report-document.ts";
 import type { ProxyReports } from "../../app/proxy/traffic-judge.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
 import { slug, timeInName } from "../../base/file-names.ts";

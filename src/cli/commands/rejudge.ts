@@ -2,7 +2,7 @@ import { readRequirements, requirementsOption, type RequirementsFlag } from "../
 import { Command } from "commander";
 
 import { rejudgeRun } from "../../app/rejudge.ts";
-import { documentOf } from "../../app/report-folder/read-document.ts";
+import { documentOf } from "../../app/report-folder/read-report-document.ts";
 import { readSavedRun, type SavedRun } from "../../app/report-folder/saved-run.ts";
 import { exitCodeOf } from "../../report/model/verdict.ts";
 import { withSteps } from "../command.ts";

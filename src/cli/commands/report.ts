@@ -2,7 +2,7 @@ import { narrowDocument } from "../report/narrow-document.ts";
 import { type RequirementsFlag } from "../requirements-flag.ts";
 import { Command } from "commander";
 
-import { readDocument } from "../../app/report-folder/read-document.ts";
+import { readReportDocument } from "../../app/report-folder/read-report-document.ts";
 import { digestsOfSaved, folderOf } from "../../app/report-folder/saved-run.ts";
 import type { RequestedFormats } from "../../app/report-folder/write-formats.ts";
 import type { ReportDocument } from "../../report/model/report.ts";
@@ -58,7 +58,7 @@ export function reportCommand(): Command {
     {
       prepare: (path: string, flags: ReportFlags) => ({ path, flags, rules: readRules(flags) }),
       act: ({ path, flags }) => {
-        const document = narrowDocument(readDocument(path), flags);
+        const document = narrowDocument(readReportDocument(path), flags);
         assertSources(document, flags);
         return { document, formats: prepareFormats(flags) };
       },

@@ -4,7 +4,7 @@ import { Command } from "commander";
 
 import { judge, type JudgedTarget } from "../../app/judge/judge.ts";
 import { secretsOf, webhookSecret } from "../../app/judge/secrets.ts";
-import { documentOf } from "../../app/report-folder/read-document.ts";
+import { documentOf } from "../../app/report-folder/read-report-document.ts";
 import { beginState } from "../../app/watch/state.ts";
 import { slug, timeInName } from "../../base/file-names.ts";
 import type { Patch } from "../../reference/patch.ts";

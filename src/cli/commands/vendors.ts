@@ -6,7 +6,7 @@ import { findEngines } from "../../app/load/engines.ts";
 import { writeOutput } from "../../app/report-folder/write-output.ts";
 import { defaultLoadParameters } from "../../app/load/load-parameters.ts";
 import { assertScenariosAndEngine } from "../../app/load/plan-load.ts";
-import { ContradictoryReport, readReportAlone } from "../../app/report-folder/read-document.ts";
+import { ContradictoryReport, readReportAlone } from "../../app/report-folder/read-report-document.ts";
 import { defaultConcurrency, type JudgedVendor, type PrintLine } from "../../app/vendors/judge-vendor.ts";
 import { type JudgedVendors, judgeVendors, sideBySideJson } from "../../app/vendors/judge-vendors.ts";
 import type { VendorsLoad } from "../../app/vendors/load-vendors.ts";

@@ -2,7 +2,7 @@ import { appendFileSync, statSync } from "node:fs";
 
 import type { JudgedTarget } from "../../app/judge/judge.ts";
 import { describeInvalidTrials } from "../../app/load/invalid-text.ts";
-import { documentOf } from "../../app/report-folder/read-document.ts";
+import { documentOf } from "../../app/report-folder/read-report-document.ts";
 import {
   type RequestedFormats,
   saveAndWriteFormats,

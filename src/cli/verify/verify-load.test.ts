@@ -14,7 +14,7 @@ import { sha256Of, statementOf, serializeStatement } from "../../report/statemen
 import { packageVersion } from "../../base/package-root.ts";
 import { assembleLoadReport } from "../../app/report/load-report.ts";
 import { evidenceFileOf } from "../../load/trials.ts";
-import { readDocument } from "../../app/report-folder/read-document.ts";
+import { readReportDocument } from "../../app/report-folder/read-report-document.ts";
 import { compareWithReport } from "../../app/verify/compare-with-report.ts";
 import { readStatement } from "../../app/verify/read-statement.ts";
 import { cliMessages } from "../messages.ts";
@@ -54,7 +54,7 @@ beforeEach(() => {
     [file]: sha256Of(readFileSync(path(file))),
     "load/other.json": sha256Of(""),
   };
-  writeFileSync(path("statement.json"), serializeStatement(statementOf(readDocument(folder), digests)));
+  writeFileSync(path("statement.json"), serializeStatement(statementOf(readReportDocument(folder), digests)));
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 

@@ -14,7 +14,7 @@ import { unselectedMusts } from "../../run/plan/selection.ts";
 import { judgedRun } from "../testing/judged-session.ts";
 import { suites } from "../../suites/all.ts";
 import { digestsOfSaved } from "../../app/report-folder/saved-run.ts";
-import { readDocument } from "../../app/report-folder/read-document.ts";
+import { readReportDocument } from "../../app/report-folder/read-report-document.ts";
 import { commandLineIn } from "../testing/command.ts";
 
 const root = mkdtempSync(join(tmpdir(), "verify-"));
@@ -39,7 +39,7 @@ afterAll(() => {
 
 /** Returns the text of a statement about a report folder, as `--statement` writes it. */
 const stated = (folder: string): string => {
-  const document = readDocument(folder);
+  const document = readReportDocument(folder);
   return serializeStatement(statementOf(document, digestsOfSaved(folder, document)));
 };
 

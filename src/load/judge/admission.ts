@@ -19,10 +19,10 @@ const hasRefusals = ({ history }: KeyFacts): boolean => history.decisions.some((
 const hasAdmitted = ({ history }: KeyFacts): boolean => history.decisions.some(({ outcome }) => outcome === "admitted");
 
 /**
- * Makes the judge of one clause about limits. If the key's admissions and refusals break another clause about limits,
- * this one is unproven. If they break none, `judge` decides.
+ * Creates the judge of one clause about limits. The clause is unproven if the key's admissions and refusals break
+ * another clause about limits. If they break none, `judge` decides.
  */
-const ofClause =
+const judgeUnlessOtherBreach =
   (clause: AdmissionClause, judge: (use: KeyFacts, facts: LoadFacts) => JudgeResult) =>
   (facts: LoadFacts): JudgeResult =>
     judgeEachKey(facts, (use) => {
@@ -57,12 +57,12 @@ const minWithin =
 const perMinute = ({ limits }: LoadFacts): number => limits.perMinute;
 const perHour = ({ limits }: LoadFacts): number => limits.perHour;
 
-export const judgeMaxPerMinute = ofClause("LIM-1", maxWithin(minuteMs, perMinute));
-export const judgeMinPerMinute = ofClause("LIM-2", minWithin(minuteMs, perMinute));
-export const judgeMaxPerHour = ofClause("LIM-3", maxWithin(hourMs, perHour));
-export const judgeMinPerHour = ofClause("LIM-4", minWithin(hourMs, perHour));
+export const judgeMaxPerMinute = judgeUnlessOtherBreach("LIM-1", maxWithin(minuteMs, perMinute));
+export const judgeMinPerMinute = judgeUnlessOtherBreach("LIM-2", minWithin(minuteMs, perMinute));
+export const judgeMaxPerHour = judgeUnlessOtherBreach("LIM-3", maxWithin(hourMs, perHour));
+export const judgeMinPerHour = judgeUnlessOtherBreach("LIM-4", minWithin(hourMs, perHour));
 
-/** LIM-7: a burst of the published size is admitted. */
+/** Judges LIM-7: a burst of the published size is admitted. */
 export function judgeBurst(facts: LoadFacts): JudgeResult {
   const { burst } = facts.limits;
   if (burst === null) return inapplicable("the document does not show the tier's burst allowance");
@@ -79,7 +79,7 @@ export function judgeBurst(facts: LoadFacts): JudgeResult {
   });
 }
 
-/** LIM-10: invokes count against the key's limits. */
+/** Judges LIM-10: invokes count against the key's limits. */
 export function judgeInvokeIsLimited(facts: LoadFacts): JudgeResult {
   return judgeEachKey(facts, (use) => {
     const invokes = use.samples.filter(({ kind }) => kind === "invoke");
@@ -92,7 +92,7 @@ export function judgeInvokeIsLimited(facts: LoadFacts): JudgeResult {
   });
 }
 
-/** LIM-8: observes how many requests of a burst are admitted. */
+/** Observes how many requests of a burst are admitted (LIM-8). */
 export function observeBurst({ main, limits }: LoadFacts): JudgeResult {
   if (!hasRefusals(main)) return unproven("there was no refusal");
   return observed(
@@ -100,7 +100,7 @@ export function observeBurst({ main, limits }: LoadFacts): JudgeResult {
   );
 }
 
-/** LIM-15: observes which shapes of window, such as fixed or rolling, explain all admissions and refusals. */
+/** Observes which shapes of window, such as fixed or rolling, explain all admissions and refusals (LIM-15). */
 export function observeShapes({ main }: LoadFacts): JudgeResult {
   if (!hasRefusals(main)) return unproven("there was no refusal");
   const shapes = main.shapes();
@@ -115,7 +115,7 @@ export function observeShapes({ main }: LoadFacts): JudgeResult {
 const hourShapes = new Set(hourModels(publishedTiers.free).map(({ shape }) => shape)).size;
 const minuteShapes = new Set(minuteModels(publishedTiers.free).map(({ shape }) => shape)).size;
 
-/** Lists the possible shapes of a window, such as fixed or rolling, unless all shapes are possible. */
+/** Lists the possible shapes of a window, or says that all are possible. */
 const formatShapes = (possible: readonly LimiterShape[], all: number): string =>
   possible.length === all ? "of any shape" : possible.join(" or ");
 
@@ -124,7 +124,7 @@ function formatBurst(adds: readonly boolean[]): string {
   return adds[0] === true ? "beyond its number" : "within its number";
 }
 
-/** LIM-16: observes whether refused requests count against the limits. */
+/** Observes whether refused requests count against the limits (LIM-16). */
 export function observeRefusals({ main }: LoadFacts): JudgeResult {
   if (!hasRefusals(main)) return unproven("there was no refusal");
   const shapes = main.shapes();

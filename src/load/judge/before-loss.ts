@@ -1,38 +1,39 @@
+import { isGatewayStatus } from "../../base/http-status.ts";
 import type { LoadEvidence, LoadSample, SecondCounts } from "../../evidence/load-evidence.ts";
+import { gatewaySpells, type ResponseCounts } from "../../rules/gateway.ts";
+import { rateValues } from "../../spec/headers.ts";
 import { describeOutage, timeText } from "../outage.ts";
 import { isKeyRefusal } from "../refused-key.ts";
-import { gatewaySpan, isGatewayLike } from "./gateway.ts";
 
-/**
- * The time at which the target became unreachable or began to refuse a key, by the clock of the evidence, and the
- * reason.
- */
+/** The time from which the load could no longer test the target, by the clock of the evidence, and the reason. */
 export interface TargetLoss {
   readonly atMs: number;
   readonly reason: string;
 }
 
 /**
- * Allowance in ms for the difference between the clocks of two processes, and for the delay until a broken connection
- * is noticed.
+ * Maximum time in ms until a broken connection is noticed, and maximum difference between the clocks of two processes.
  */
-const noticeMs = 250;
+const maxNoticeMs = 250;
 
 /**
- * Finds when the load first lost its target: the target accepted no connection, a gateway responded in the target's
- * place, or the target refused a key for good. Returns `null` if none of these happened. Later responses prove nothing,
- * even if the target came back, because a restarted server may have forgotten its counts.
+ * Finds when the load first lost its target: the target accepted no connection, a gateway responded instead, or the
+ * target refused a key for good. Returns `null` if it never did. Later responses prove nothing even if the target came
+ * back, because a restarted server may have forgotten its counts.
  */
 export function targetLossIn(evidence: LoadEvidence): TargetLoss | null {
   const losses = [outageLoss(evidence), gatewayLoss(evidence), keyLoss(evidence)].filter((loss) => loss !== null);
   return losses.toSorted((one, other) => one.atMs - other.atMs)[0] ?? null;
 }
 
-/** Dates the outage from the first broken connection, which may be earlier than the first failed attempt to connect. */
+/**
+ * Returns the loss by an outage. It begins with the first broken connection, which may be earlier than the first failed
+ * attempt to connect.
+ */
 function outageLoss({ outage, requests, streams }: LoadEvidence): TargetLoss | null {
   if (outage === undefined) return null;
   const broken = [...requests.filter(isUnanswered), ...streams.filter(({ ending }) => ending === "cut")];
-  const endsMs = broken.map(({ endMs }) => endMs).filter((endMs) => endMs > outage.aliveMs - noticeMs);
+  const endsMs = broken.map(({ endMs }) => endMs).filter((endMs) => endMs > outage.aliveMs - maxNoticeMs);
   return { atMs: endsMs.reduce((first, ms) => Math.min(first, ms), outage.failedMs), reason: describeOutage(outage) };
 }
 
@@ -57,13 +58,17 @@ const keyLoss = ({ keyRefused }: LoadEvidence): TargetLoss | null =>
 const isUnanswered = ({ status, left }: LoadSample): boolean => status === null && !left;
 
 /**
- * Returns the evidence from before a loss of the target. The usage report and the deliveries are left out, because they
- * cover the whole load.
+ * Returns the evidence from before a loss of the target, without the usage report and the deliveries, which cover the
+ * whole load.
  */
 export const evidenceBefore = ({ atMs }: TargetLoss, evidence: LoadEvidence): LoadEvidence => ({
   ...evidence,
-  requests: evidence.requests.filter(({ sentMs }) => sentMs <= atMs).map((each) => inFlightAt(atMs, each, evidence)),
-  summary: evidence.summary.filter(({ firstSentMs }) => firstSentMs <= atMs).map((each) => uncertainAt(atMs, each)),
+  requests: evidence.requests
+    .filter(({ sentMs }) => sentMs <= atMs)
+    .map((each) => withLostResponse(atMs, each, evidence)),
+  summary: evidence.summary
+    .filter(({ firstSentMs }) => firstSentMs <= atMs)
+    .map((each) => withUnansweredSecond(atMs, each)),
   streams: evidence.streams.filter(
     ({ endMs, ending, status }) =>
       endMs < atMs || (ending !== "cut" && !(evidence.keyRefused !== undefined && isKeyRefusal(status))),
@@ -72,17 +77,58 @@ export const evidenceBefore = ({ atMs }: TargetLoss, evidence: LoadEvidence): Lo
   deliveries: null,
 });
 
-/** Treats a request that lost its response like a request whose client left: it may have been admitted. */
-function inFlightAt(atMs: number, sample: LoadSample, { keyRefused }: LoadEvidence): LoadSample {
+/**
+ * Treats a request that lost its response because of the loss as one whose client disconnected: it may have been
+ * admitted.
+ */
+function withLostResponse(atMs: number, sample: LoadSample, { keyRefused }: LoadEvidence): LoadSample {
   const isOfKey = keyRefused?.key === sample.key && isKeyRefusal(sample.status) && sample.headMs >= keyRefused.fromMs;
   if (isOfKey || isGatewayLike(sample)) return { ...sample, status: null, left: true, flaws: null };
   const isBroken = sample.endMs >= atMs && sample.flaws === null && sample.tokens === null;
   return isBroken ? { ...sample, left: true } : sample;
 }
 
-/** Counts all requests of a second as unanswered if the loss happened in or before that second. */
-function uncertainAt(atMs: number, slot: SecondCounts): SecondCounts {
+/** Counts all requests of a second as unanswered if the loss came before the end of that second. */
+function withUnansweredSecond(atMs: number, slot: SecondCounts): SecondCounts {
   if (slot.lastEndMs < atMs) return slot;
   const unanswered = slot.admitted + slot.refused + slot.failed + slot.unanswered;
   return { ...slot, admitted: 0, refused: 0, failed: 0, unanswered, tokens: 0, heads: [], bodies: [] };
+}
+
+const hasHeaders = (sample: LoadSample): boolean =>
+  sample.malformed !== undefined || rateValues.some((name) => sample[name] !== null);
+
+/**
+ * Whether a response may come from a gateway in front of the target: it has a status of gateways and no rate-limit
+ * headers. Its body does not matter, because the document defines none for these statuses.
+ */
+const isGatewayLike = (sample: LoadSample): boolean => isGatewayStatus(sample.status) && !hasHeaders(sample);
+
+/** Whether all responses of one status look like those of a gateway. */
+const areGatewayLike = ({ status, answered, lacking, malformed }: SecondCounts["heads"][number]): boolean =>
+  isGatewayStatus(status) && lacking === answered && malformed === 0;
+
+/**
+ * Returns when a gateway responded in place of the target, in epoch milliseconds; `null` if none did. The embedded
+ * server has no gateway. It does not matter whether the target itself responded during the load, because discovery
+ * reached it before.
+ */
+function gatewaySpan({ requests, summary, server }: LoadEvidence): { fromMs: number; toMs: number } | null {
+  if (server !== null) return null;
+  const spells = gatewaySpells([...requests.flatMap(countsOfSample), ...summary.map(countsOfSecond)]) ?? [];
+  const [first, last] = [spells[0], spells.at(-1)];
+  return first === undefined || last === undefined ? null : { fromMs: first.fromMs, toMs: last.toMs };
+}
+
+function countsOfSample(sample: LoadSample): ResponseCounts[] {
+  if (sample.status === null) return [];
+  const gatewayLike = Number(isGatewayLike(sample));
+  const { sentMs, headMs } = sample;
+  return [{ sentMs, fromMs: headMs, toMs: headMs, gatewayLike, others: 1 - gatewayLike }];
+}
+
+function countsOfSecond({ heads, admitted, refused, failed, firstSentMs, lastEndMs }: SecondCounts): ResponseCounts {
+  const gatewayLike = heads.filter(areGatewayLike).reduce((sum, { answered }) => sum + answered, 0);
+  const others = admitted + refused + failed - gatewayLike;
+  return { sentMs: firstSentMs, fromMs: firstSentMs, toMs: lastEndMs, gatewayLike, others };
 }

@@ -8,7 +8,7 @@ import { describeRequests, type KeyFacts, type LoadFacts } from "./facts.ts";
 import { breach, type JudgeResult, unproven } from "./finding.ts";
 import type { SampledRequest } from "./sampled-requests.ts";
 
-/** Clauses about limits that the admissions and refusals of a key can break. */
+/** The clauses about limits that a key's admissions and refusals can break. */
 export type AdmissionClause = "LIM-1" | "LIM-2" | "LIM-3" | "LIM-4" | "LIM-5" | "LIM-6" | "LIM-17" | "SSE-27";
 
 /**
@@ -40,8 +40,8 @@ const isOver = (judged: LimitBreach, use: KeyFacts, facts: LoadFacts): boolean =
   breachSide(judged, () => overMinute(use, facts) || maxAdmittedWithin(use, hourMs) > facts.limits.perHour) === "over";
 
 /**
- * Returns LIM-2 (minute) or LIM-4 (hour) if all refusals that prove the breach report this limit; `null` if they
- * differ.
+ * Returns LIM-2 (minute) or LIM-4 (hour) if all refusals that prove a breach report the same one of these limits, else
+ * `null`.
  */
 function reportedClause({ witness }: LimitBreach, { sent, limits }: LoadFacts): "LIM-2" | "LIM-4" | null {
   const ids = new Set(witness);
@@ -51,7 +51,7 @@ function reportedClause({ witness }: LimitBreach, { sent, limits }: LoadFacts): 
   return reported.has(limits.perHour) ? "LIM-4" : null;
 }
 
-/** Describes a broken limit as a finding. The finding's witness lists the requests that prove the breach. */
+/** Returns the finding about a broken limit. Its witness lists the requests that prove the breach. */
 export const describeBreach = (judged: LimitBreach, use: KeyFacts, facts: LoadFacts): JudgeResult =>
   breach(judged.expected, `${judged.actual}; ${formatCounts(use)}`, describeRequests(judged.witness, facts));
 
@@ -62,10 +62,7 @@ export function formatCounts({ history: { decisions }, key }: KeyFacts): string 
   return `${of("admitted")} of ${requestsIn(decisions)} admitted, ${of("refused")} refused${others > 0 ? `, ${others} others` : ""} (${key} key)`;
 }
 
-/**
- * Returns the maximum number of requests that were certainly admitted within a window of this length, in ms of the
- * target's clock.
- */
+/** Returns the maximum number of requests that were certainly admitted within `windowMs` of the target's clock. */
 export const maxAdmittedWithin = ({ history }: KeyFacts, windowMs: number): number =>
   maxInClosedWindow(
     history.decisions
@@ -74,7 +71,7 @@ export const maxAdmittedWithin = ({ history }: KeyFacts, windowMs: number): numb
     windowMs,
   );
 
-/** Judges each key. Returns the breach of a key if there is one, otherwise the `holds` of a key if there is one. */
+/** Judges each key. Returns the first breach; without one, the first `holds`. */
 export function judgeEachKey(facts: LoadFacts, judge: (use: KeyFacts) => JudgeResult): JudgeResult {
   const all = [facts.main, ...(facts.second === null ? [] : [facts.second])].map(judge);
   const found = (kind: JudgeResult["kind"]): JudgeResult | undefined => all.find((each) => each.kind === kind);
@@ -92,9 +89,9 @@ export function endingOf(sample: SampledRequest): RequestEnding | null {
 }
 
 /**
- * Returns the clause about concurrency that is broken if a key is refused below its limit. If the server never frees
- * slots after one kind of ending, this is the clause about that ending. Otherwise it is LIM-6, too few slots. `null` if
- * the refusals are not about slots.
+ * Returns the broken clause about concurrency if a key is refused below its limit. It is the clause about one kind of
+ * ending if the server never releases slots after that. Otherwise it is LIM-6 (too few slots). `null` if the refusals
+ * may not be about slots.
  */
 export function slotBreachClause(
   judged: LimitBreach,
@@ -113,8 +110,7 @@ export function slotBreachClause(
 }
 
 /**
- * Returns the kind of ending after which the server never frees the slot; `null` if no such ending explains the
- * refusals.
+ * Returns the kind of ending after which the server never releases the slot; `null` if no kind explains the refusals.
  */
 export function leakingEnding(use: KeyFacts, facts: LoadFacts): RequestEnding | null {
   const endings = new Map(use.samples.map((sample) => [sample.id, endingOf(sample)]));

@@ -18,13 +18,13 @@ import * as streams from "./streams.ts";
 import * as usageReport from "./usage-report.ts";
 
 /**
- * The requirements that a run must meet before a judge may say `holds`. `counts`: every planned request was sent and
- * answered. `pace`: the generator also kept up. `each`: none, because the judge looks at single responses.
+ * Conditions on a run under which a judge may say `holds`. `counts`: every planned request was sent and answered.
+ * `pace`: the generator kept up as well. `each`: nothing, because the judge looks at single responses.
  */
 type EvidenceBasis = "counts" | "pace" | "each";
 
 export interface ClaimJudge {
-  /** Distinguishes several judges of one clause in the name of the check. */
+  /** Suffix of the check's name, if a clause has several judges. */
   readonly as?: string;
   /** The requirement set in which the judge's findings first count, if it is later than that of the clause. */
   readonly since?: RequirementSet;
@@ -89,7 +89,7 @@ export const clauseJudges: Readonly<Record<string, readonly ClaimJudge[]>> = {
   "HOOK-21": [each(deliveries.judgeSignatures)],
 };
 
-/** Clauses about single responses. Every scenario is judged by them. */
+/** Clauses about single responses, by which every scenario is judged. */
 export const perResponseClauses: readonly string[] = [
   ...Object.keys(headers.headerPresenceJudges),
   "HDR-14",
@@ -97,10 +97,10 @@ export const perResponseClauses: readonly string[] = [
   ...bodyJudges.map(([clause]) => clause),
 ];
 
-/** Clauses that leave a choice to the target. For each load, the report says what the target chose. */
+/** Gaps that every load observes: the report says how the target fills them. */
 export const observedAlways = ["LIM-8", "LIM-15", "LIM-16"] as const;
 
-/** Judges of requirements that are not in the document, with the scenarios that test them. */
+/** Judges of requirements that are not in the document, each with the scenarios that test it. */
 export const loadOnlyJudges: Readonly<Record<string, ClaimJudge & { readonly scenarios: readonly string[] | "all" }>> =
   {
     "slow-refusals": {

@@ -5,7 +5,10 @@ import type { Cell, Coverage } from "../../run/judge/coverage.ts";
 import type { LoadEvidence, LoadSample } from "../../evidence/load-evidence.ts";
 import type { Flow } from "../scenarios.ts";
 
-/** Creates a function that finds the cell of a response in the coverage matrix. Equal cells are the same object. */
+/**
+ * Creates a function that finds the cell of a response in the coverage matrix. Equal cells are the same object, so that
+ * they can be counted by object.
+ */
 export function createCellIndex({
   tier,
   limits,
@@ -25,13 +28,16 @@ export function createCellIndex({
   };
 }
 
-/** Names a row of the coverage matrix by endpoint, tier and key, such as `invoke pro` or `invoke pro, second key`. */
+/**
+ * Returns the name of a row of the coverage matrix: endpoint, tier and key, such as `invoke pro` or `invoke pro, second
+ * key`.
+ */
 export const matrixRow = (endpoint: string, tier: string | null, key: string): string =>
   `${endpoint} ${tier ?? "?"}${key === "second" ? ", second key" : ""}`;
 
 /**
- * Names a column of the coverage matrix by the status and, for a 429, the limit that it reports. `429 room`:
- * `Remaining` is above 0, so the 429 is for too many concurrent requests.
+ * Returns the name of a column of the coverage matrix: the status and, for a 429, the limit that it reports. `429 room`
+ * has `Remaining` above 0, so it is for too many concurrent requests.
  */
 function stateOf(
   { status, limit, remaining }: Pick<LoadSample, "status" | "limit" | "remaining">,

@@ -8,7 +8,7 @@ const notCounted = unproven(
   "webhooks in the target file",
 );
 
-/** HOOK-8: each completed execution leads to one `agent.completed`. Duplicates are allowed. */
+/** Judges HOOK-8: each completed execution leads to an `agent.completed`. Duplicates are legal. */
 export function judgeDeliveries(facts: LoadFacts): JudgeResult {
   const { evidence, sent, main } = facts;
   const { deliveries } = evidence;
@@ -24,7 +24,7 @@ export function judgeDeliveries(facts: LoadFacts): JudgeResult {
   return distinctRequests > max ? breach(`at most ${max} executions can have completed`, text) : holds(text);
 }
 
-/** HOOK-21: every delivery is signed. */
+/** Judges HOOK-21: every delivery is signed. */
 export function judgeSignatures({ evidence: { deliveries } }: LoadFacts): JudgeResult {
   if (deliveries === null) return notCounted;
   const { received, badSignatures } = deliveries;
@@ -33,7 +33,7 @@ export function judgeSignatures({ evidence: { deliveries } }: LoadFacts): JudgeR
   return received > 0 ? holds(`${received} deliveries`) : unproven("there was no delivery");
 }
 
-/** HOOK-17: each delivery has a `request_id`. */
+/** Judges HOOK-17: each delivery has a `request_id`. */
 export function judgeRequestIds({ evidence: { deliveries } }: LoadFacts): JudgeResult {
   if (deliveries === null) return notCounted;
   const { received, distinctRequests } = deliveries;

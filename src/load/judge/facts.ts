@@ -16,15 +16,15 @@ import { historyOf } from "./histories.ts";
 import { overFirstMinute } from "./first-minute.ts";
 import { isAdmitted, isAgentCall } from "../../rules/limits/sample.ts";
 import { type SampledRequest, sampledRequests } from "./sampled-requests.ts";
-import { targetTime, type TargetTime, withLag } from "./target-time.ts";
+import { targetTime, type TargetTime, withClockLag } from "./target-time.ts";
 import { type Validity, validityOf } from "./validity.ts";
 
-/** The requests of one key, and their history: which were admitted and which were refused. */
+/** The requests of one key: which of them were admitted, and which refused. */
 export interface KeyFacts extends KeyHistory<SampledRequest> {
   readonly key: KeyRole;
   readonly history: History;
   readonly options: AdmissionOptions;
-  /** Returns whether a limiter that the document allows explains the history. Computed on the first call. */
+  /** Returns whether a limiter that the document allows explains the key's history. Computed at the first call. */
   judgement(): HistoryJudgement;
   /** Returns the shapes of all limiters that explain the history; `null` if none does. */
   shapes(): PossibleShapes | null;
@@ -40,7 +40,7 @@ export interface LoadFacts {
   /** All requests in order of sending. Empty for a long run, whose evidence has only counts. */
   readonly sent: readonly SampledRequest[];
   readonly main: KeyFacts;
-  /** `null` if nothing was sent with a second key. */
+  /** The second key; `null` if nothing was sent with one. */
   readonly second: KeyFacts | null;
 }
 
@@ -52,7 +52,7 @@ export function factsOf(whole: LoadEvidence, scenario: Scenario): LoadFacts {
   const loss = targetLossIn(whole);
   const evidence = loss === null ? whole : evidenceBefore(loss, whole);
   const sent = sampledRequests(evidence);
-  const time = withLag(targetTime(sent, evidence.speed), evidence.clockLagMs ?? 0);
+  const time = withClockLag(targetTime(sent, evidence.speed), evidence.clockLagMs ?? 0);
   const use = (key: KeyRole): KeyFacts =>
     useOf(
       key,
@@ -77,8 +77,8 @@ function useOf(key: KeyRole, samples: readonly SampledRequest[], evidence: LoadE
   const history = historyOf(key, samples, evidence, time);
   const options = optionsOf(samples, evidence);
   const computeJudgement = (): HistoryJudgement => {
-    // If there is a refusal, `shapes` is called as well. This one computation then also finds every limiter that
-    // explains the history.
+    // After a refusal, `shapes` will be called as well. One computation then serves both, if it finds every limiter
+    // that explains the history.
     const everyReading = history.decisions.some(({ outcome }) => outcome === "refused");
     const found = judgeByClocks([history], evidence.limits, options, everyReading);
     return found.kind === "breach" ? found : (overFirstMinute(samples, history, evidence.limits, time) ?? found);
@@ -100,27 +100,26 @@ function useOf(key: KeyRole, samples: readonly SampledRequest[], evidence: LoadE
   };
 }
 
-/** Minimum time to allow for the freeing of a slot, in ms of this machine's clock, because the machine may be busy. */
+/** Minimum time to allow for the release of a slot, in ms of this machine's clock, because the machine may be busy. */
 const minReleaseMs = 50;
 
 function optionsOf(sent: readonly SampledRequest[], evidence: LoadEvidence): AdmissionOptions {
   return {
     toleranceMs,
-    // The embedded server frees a slot before it can receive the client's next request, so it needs no allowance.
+    // The embedded server releases a slot before it can receive the client's next request, so it needs no time.
     slotReleaseMs: evidence.server === null ? Math.max(minReleaseMs, slotReleaseMs / evidence.speed) : 0,
     tokensMayBeExhausted: tokensMayBeExhausted(sent, evidence),
   };
 }
 
 /**
- * Tokens that a request is assumed to use at most if its response reports none. The questions of all scenarios are
- * short.
+ * Maximum number of tokens that a request may use if its response reports none. The queries of all scenarios are short.
  */
 const maxTokens = 500;
 
 /**
- * Whether the month's tokens may be exhausted. Exhausted tokens do not come back within a run. So they were not
- * exhausted if a request was admitted after the last refusal.
+ * Whether the month's tokens may be used up. Tokens do not come back during a run, so they were not if some request was
+ * admitted after the last refusal.
  */
 function tokensMayBeExhausted(sent: readonly SampledRequest[], { isFresh, limits }: LoadEvidence): boolean {
   const admitted = sent.filter((each) => isAgentCall(each) && isAdmitted(each));
@@ -129,7 +128,7 @@ function tokensMayBeExhausted(sent: readonly SampledRequest[], { isFresh, limits
   return noAdmissionAfterLastRefusal(sent, admitted);
 }
 
-/** Describes a request in one line, with its times in seconds of the target's clock since the first request. */
+/** Describes a request in one line. Times are seconds of the target's clock since the first request. */
 export function describeRequest(
   sample: SampledRequest,
   { sent, evidence }: Pick<LoadFacts, "sent" | "evidence">,

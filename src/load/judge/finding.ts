@@ -1,12 +1,12 @@
 import type { RequirementSet } from "../../spec/requirements.ts";
 import type { Coverage } from "../../run/judge/coverage.ts";
 
-/** The result of judging one clause. `seen`: how many responses were judged, if the clause is about all of them. */
+/** The result of judging one clause. `seen` counts the judged responses, if the clause is about all of them. */
 export type JudgeResult = Result & { readonly seen?: Coverage };
 
 type Result =
   | { readonly kind: "holds"; readonly detail: string }
-  /** `witness`: the requests that prove the breach, a line each. */
+  /** `witness` lists the requests that prove the breach, a line each. */
   | { readonly kind: "breach"; readonly expected: string; readonly actual: string; readonly witness: readonly string[] }
   /** The evidence does not suffice for a verdict. This never counts as a pass. */
   | { readonly kind: "unproven"; readonly reason: string; readonly needs: string | null }
@@ -15,7 +15,7 @@ type Result =
   /** `text` describes what the target does where the document is silent, or gives figures without a requirement. */
   | { readonly kind: "observed"; readonly text: string };
 
-/** The result of a check, with the names of the check and its clause. */
+/** The result of a check, with its name and its clause. */
 export type LoadFinding = JudgeResult & {
   /** A name such as `LIM-1/minute-limit`, or `load/slow-refusals` for a requirement that is not in the document. */
   readonly check: string;
@@ -47,5 +47,5 @@ export const unproven = (reason: string, needs: string | null = null): JudgeResu
 export const inapplicable = (reason: string): JudgeResult => ({ kind: "inapplicable", reason });
 export const observed = (text: string): JudgeResult => ({ kind: "observed", text });
 
-/** Maximum number of lines of a witness: more would not be read. */
+/** Maximum number of lines of a witness. Nobody reads more. */
 const maxLines = 60;

@@ -6,20 +6,25 @@ import { isAdmitted, isRefused, isAgentCall } from "../../rules/limits/sample.ts
 import type { SampledRequest } from "./sampled-requests.ts";
 import type { TargetTime } from "./target-time.ts";
 
-/** Maximum time from the first to the last request to judge. Within this time, no request has left a rolling minute. */
+/**
+ * Maximum time from the first to the last request to judge. It is so short that no request has left a rolling minute.
+ */
 const maxSpanMs = 55_000;
 const roundingSeconds = 1;
-/** Allowance in ms for a `retry_after` that is rounded up or has a margin. */
-const reserveMs = 4000;
-/** Maximum number of requests that the evidence does not list: reading usage and creating a webhook. */
+/** How much longer than necessary a `retry_after` may be, in ms: servers round it up, or add some seconds. */
+const maxReportedExcessMs = 4000;
+/**
+ * Maximum number of requests of the harness that the evidence does not list: two reads of usage or the creation of a
+ * webhook.
+ */
 const instrumentationRequests = 2;
 
 /**
- * Finds a breach of the minute's limit in the first minute of a key, where the headers report that minute. `null` if
- * there is no breach, if the key was used before, or if the headers report another window.
+ * Finds a breach of the minute's limit in the first minute of a key. Returns `null` if there is none, if the key was
+ * used before, or if the headers report another window.
  *
- * All responses report the same reset, and a refusal reports that nothing is left until the reset. So no minute ended
- * in between, and no bucket refilled. The number of admitted requests must then be the minute's number, the burst's or
+ * All responses report the same reset, and a refusal reports that nothing is left until then. So no minute ended in
+ * between, and no bucket refilled. The number of admitted requests must then be the minute's number, the burst's, or
  * their sum. More than the sum is a breach even without a refusal.
  */
 export function overFirstMinute(
@@ -54,8 +59,8 @@ export function overFirstMinute(
   const others = early.filter((each) => each.sentMs <= refusal.headMs && each.id !== refusal.id);
   const refusedBefore = others.filter(isRefused).length;
   const gainsAfterMs = ((1 + refusedBefore) * minuteMs) / perMinute;
-  if ((waits.get(refusal.id) ?? 0) <= gainsAfterMs + reserveMs) return null;
-  // The server may have counted refused requests, and the unlisted requests for usage and the webhook.
+  if ((waits.get(refusal.id) ?? 0) <= gainsAfterMs + maxReportedExcessMs) return null;
+  // The server may have counted refused requests, and the unlisted requests of the harness.
   const max = Math.max(admitted.length, others.length + instrumentationRequests);
   const isNumber = [burst, perMinute + burst].some((number) => admitted.length <= number && number <= max);
   if (isNumber) return null;
@@ -63,8 +68,8 @@ export function overFirstMinute(
 }
 
 /**
- * Counts the first requests that may count in the previous minute: sent before that minute's end, but answered after
- * it. Their responses report the reset of this minute. Leaves out as many as the headers report as used in this minute.
+ * Counts the first requests that the server may have counted in the previous minute: sent before its end, but answered
+ * after it. They report the reset of this minute. As many as the headers report as used in this minute are left out.
  */
 function countOfPreviousMinute(named: readonly SampledRequest[], perMinute: number, time: TargetTime): number {
   const firstHeadMs = named.reduce((min, { headMs }) => Math.min(min, headMs), Infinity);
@@ -73,15 +78,15 @@ function countOfPreviousMinute(named: readonly SampledRequest[], perMinute: numb
   return Math.max(0, doubtful.length - reportedUsed);
 }
 
-/** Whether the minute that a response's headers report may have begun only after the request was sent. */
+/** Whether the minute that a response reports may have begun after its request was sent. */
 function mayPrecede({ sentMs, headMs, resetAfter }: SampledRequest, time: TargetTime): boolean {
   const tookMs = time.at(headMs).toMs - time.at(sentMs).fromMs;
   return resetAfter === null || (resetAfter + roundingSeconds) * 1000 + tookMs > minuteMs;
 }
 
 /**
- * Returns the maximum refill of a bucket while these requests were sent. Adds a second at both ends, for the precision
- * of the target's clock.
+ * Returns the maximum refill of a bucket while these requests were sent, with a second more at both ends, because the
+ * target's clock is known in seconds.
  */
 function refillOf(admitted: readonly SampledRequest[], perMinute: number, time: TargetTime): number {
   const fromMs = admitted.reduce((min, { sentMs }) => Math.min(min, time.at(sentMs).fromMs), Infinity);

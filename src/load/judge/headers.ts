@@ -18,8 +18,8 @@ const noHeaders = "no response had these headers";
 type CheckResult = Mismatch | null | undefined;
 
 /**
- * Makes a judge of the headers of each response to an accepted key. `check` returns `undefined` if the clause does not
- * apply.
+ * Creates a judge of the headers of each response to an accepted key.
+ * @param check returns `undefined` if the clause does not apply
  */
 const judgeEachHead =
   (check: (sample: SampledRequest, facts: LoadFacts) => CheckResult) =>
@@ -33,7 +33,7 @@ const judgeEachHead =
 
 type HeadCounts = SecondCounts["heads"][number];
 
-/** Judges the headers of a long run, of which the evidence has only counts per second. */
+/** Judges the headers of a long run, whose evidence has only counts per second. */
 const judgeHeadCounts = (
   facts: LoadFacts,
   brokenIn: (head: HeadCounts) => number,
@@ -54,7 +54,7 @@ const judgeHeadCounts = (
     noHeaders,
   );
 
-/** Makes the judge of one of HDR-1 to HDR-7: responses of one kind have all four rate-limit headers. */
+/** Creates the judge of one of HDR-1 to HDR-7: responses of one kind have all four rate-limit headers. */
 function allFourHeaders(what: string, applies: (status: number, endpoint: FlowEndpoint | undefined) => boolean) {
   const expected = `all four rate-limit headers on every ${what}`;
   const judge = judgeEachHead((sample) => {
@@ -81,8 +81,8 @@ export const headerPresenceJudges: Readonly<Record<string, (facts: LoadFacts) =>
 };
 
 /**
- * Makes a judge that applies a rule to every single response. HDR-9, "not negative", also covers headers that are no
- * numbers.
+ * Creates a judge that applies a header rule to every response. For HDR-9 ("not negative"), headers that are not
+ * numbers break the rule, too.
  */
 export function judgeByRule({ clause, expected, countedAs, judge: actualOf }: HeaderRule) {
   const isAboutFormat = clause === "HDR-9";
@@ -103,18 +103,18 @@ export function judgeByRule({ clause, expected, countedAs, judge: actualOf }: He
   };
 }
 
-/** HDR-14: `Reset` is the current time plus `Reset-After`, by the target's `Date` or by this machine's clock. */
+/** Judges HDR-14: `Reset` is the current time plus `Reset-After`, by the target's `Date` or by this machine's clock. */
 export const judgeReset = judgeEachHead((sample, { evidence: { speed } }) => {
   const { sentMs, headMs, date } = sample;
-  // This machine's clock is used only if the target's clock runs at normal speed and the response has a `Date`.
-  // Otherwise the response may stem from another machine with another clock.
+  // This machine's clock counts only if the target's clock runs at normal speed and the response has a `Date`.
+  // Otherwise the response may come from a machine with another clock.
   const ours = speed === 1 && date !== null ? { fromSeconds: sentMs / 1000, toSeconds: headMs / 1000 } : null;
   const actual = resetMismatch(sample, { tookSeconds: ((headMs - sentMs) * speed) / 1000, ours });
   const expected = "`Reset` is Unix seconds, `Reset-After` from now within 2 s";
   return typeof actual === "string" ? { expected, actual } : actual;
 });
 
-/** HDR-15: `Reset-After` falls as time passes. */
+/** Judges HDR-15: `Reset-After` falls as time passes. */
 export function judgeResetAfterFalls(facts: LoadFacts): JudgeResult {
   const windows = judgeTimeLeft(
     facts.main.samples,
@@ -129,9 +129,9 @@ export function judgeResetAfterFalls(facts: LoadFacts): JudgeResult {
     : unproven("no two responses of one window were some seconds apart");
 }
 
-/** HDR-17: a 429 for the rate reports `Remaining: 0`. */
+/** Judges HDR-17: a 429 for the request rate reports `Remaining: 0`. */
 export function judgeRefusedRemaining(facts: LoadFacts): JudgeResult {
-  // If the minute's limit refuses, the headers may still describe the hour, with requests remaining.
+  // If the minute's limit refuses a request, the headers may describe the hour, with requests left.
   const refusals = facts.sent.filter(
     (each) =>
       isRefused(each) &&

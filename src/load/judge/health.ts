@@ -8,7 +8,7 @@ import { countRequestsBetween } from "./remaining.ts";
 import { isAdmitted, isRefused, isAgentCall } from "../../rules/limits/sample.ts";
 import type { SampledRequest } from "./sampled-requests.ts";
 
-/** HLT-15: health requests succeed while invokes are refused. */
+/** Judges HLT-15: health requests succeed while invokes are refused. */
 export function judgeHealthWhileExhausted(facts: LoadFacts): JudgeResult {
   const { samples } = facts.main;
   const result = judgeResponses(
@@ -31,7 +31,7 @@ export function judgeHealthWhileExhausted(facts: LoadFacts): JudgeResult {
     : unproven(`${others.length} of ${during.length} requests got ${others[0]?.status ?? "no response"}`);
 }
 
-/** HLT-16: health requests do not count against the key's limits. */
+/** Judges HLT-16: health requests do not count against the key's limits. */
 export function judgeHealthIsFree(facts: LoadFacts): JudgeResult {
   const { main, limits } = facts;
   const health = new Set(main.samples.filter(({ kind }) => kind === "health").map(({ id }) => id));
@@ -53,12 +53,12 @@ export function judgeHealthIsFree(facts: LoadFacts): JudgeResult {
   );
 }
 
-/** Returns a breach if `Remaining` falls by more than the number of requests other than health. */
+/** Returns a breach if `Remaining` fell by more than the number of requests other than health; else `null`. */
 function unexplainedFallOf(facts: LoadFacts): JudgeResult | null {
   const { main } = facts;
   const between = countRequestsBetween(main.samples);
   for (const window of groupByWindow(main.samples)) {
-    // The headers of a refusal may describe another window whose limit is the same number. So only admitted responses are compared.
+    // A refusal may describe another window whose limit is the same number, so only admitted responses are compared.
     const [from, ...later] = window.filter((each) => !isRefused(each));
     if (from === undefined) continue;
     const to = later.find((each) => (from.remaining ?? 0) - (each.remaining ?? Infinity) > between.max(from, each));

@@ -21,17 +21,17 @@ import { hasAllSegments } from "./validity.ts";
 
 /** Minimum duration of a slow agent's execution, in ms of the target's clock. */
 const minSlowAgentMs = 900;
-/** Maximum network delay in one direction, in ms of the target's clock. */
+/** Maximum network delay in each direction, in ms of the target's clock. */
 const travelMs = 500;
-/** Minimum allowance for network delay in ms of this machine's clock, because the machine may be busy. */
+/** Minimum time to allow for network delay, in ms of this machine's clock, because the machine may be busy. */
 const minTransitAllowanceMs = 100;
 /**
- * How long a server may work on a request after its client has disconnected, in ms of the target's clock. The server
- * notices the disconnection only when it writes.
+ * How long a server may work on a request after its client has disconnected, in ms of the target's clock. It notices
+ * the disconnection only when it writes.
  */
 const maxNoticeMs = 4000;
 
-/** Returns the history of a key: when each request was decided, and with which outcome. */
+/** Returns the history of a key: when the limiter decided on each request, and how. */
 export function historyOf(
   key: KeyRole,
   sent: readonly SampledRequest[],
@@ -67,8 +67,8 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
   const outcome: DecisionOutcome = isAgentCall(sample) ? outcomeOf(sample) : outcomeIfUncertain(sample);
   const decided = decidedIn(sample.sentMs, sample.status === null ? lastMs : sample.headMs, time);
   if (sample.status === null && sample.left) {
-    // The client waited long for a response before it disconnected. If the request reached the server at all, it did so
-    // before the disconnection.
+    // The client waited long for the response. If the request reached the server at all, it did so before the client
+    // disconnected.
     const known = decisionOf({ ...sample, answeredMs: lastMs, endedMs: lastMs, outcome: "unknown" });
     return { ...known, decided };
   }
@@ -79,7 +79,7 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
       ? Math.max(0, minSlowAgentMs - (evidence.clockLagMs ?? 0)) / speed
       : 0;
   // `endedMs` is the latest possible end of the request. The slot was certainly held only until the earliest possible
-  // end, which is `maxTransitMs` earlier.
+  // end, `maxTransitMs` before.
   const maxTransitMs = Math.max(minTransitAllowanceMs, travelMs / speed) + 2 * (evidence.clocksApartMs ?? 0);
   const endedMs = Math.max(sample.headMs, sample.endMs);
   const isHeld = kind === "stream" || minOccupiedMs > 0;
@@ -89,13 +89,16 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
 }
 
 /**
- * Returns the outcome of a request to an endpoint other than invoke and stream. The document does not say whether such
- * a request counts.
+ * Returns the outcome of a request that is neither invoke nor stream. The document does not say whether such requests
+ * count.
  */
 const outcomeIfUncertain = ({ status }: SampledRequest): DecisionOutcome =>
   status === null ? "unknown" : status === 429 ? "refused" : "failed";
 
-/** Returns the decisions of one second. Each decision was made between the second's first sending and its last end. */
+/**
+ * Returns the decisions of one second. The limiter made each of them between the second's first sending and its last
+ * end.
+ */
 function decisionsIn(slot: SecondCounts, evidence: LoadEvidence, time: TargetTime): Decision[] {
   const flow = evidence.flows.find(({ name }) => name === slot.flow);
   const isLimited = flow?.operation.kind === "invoke" || flow?.operation.kind === "stream";
@@ -121,8 +124,8 @@ function announcedBy(sent: readonly SampledRequest[], { limits }: LoadEvidence, 
   if (time.kind !== "steady" || limits.perHour === limits.perMinute) return {};
   const announcementsOf = (limit: number): Announcement[] =>
     sent.flatMap((each) =>
-      // A refusal may describe a token bucket whose limit is the same number as the minute's. So only admitted
-      // responses are used for the minute.
+      // A refusal may describe a token bucket whose limit is the same number as the minute's, so only admitted
+      // responses describe the minute.
       isAgentCall(each) &&
       (isAdmitted(each) || limit === limits.perHour) &&
       each.limit === limit &&
@@ -138,19 +141,19 @@ function announcedBy(sent: readonly SampledRequest[], { limits }: LoadEvidence, 
 }
 
 /**
- * A refusal that announces at least this wait is about the rate. No server announces such a wait for a concurrency
- * slot.
+ * Minimum wait, in seconds, by which a refusal is for the request rate. No server announces so long a wait for a
+ * concurrency slot.
  */
 const minRateWaitSeconds = 4;
-/** Maximum difference between `retry_after`, `Reset-After` and `Reset` that rounding explains. */
+/** Maximum difference in seconds between `retry_after`, `Reset-After` and `Reset` that rounding explains. */
 const maxRoundingSeconds = 2;
 
 /**
  * Returns the waits of refusals that announce an exhausted minute or hour, by request, in ms of the target's clock.
  *
- * Some servers announce the same wait in refusals for concurrency. So a refusal counts only if three conditions hold.
- * It reports `Remaining: 0`, and the window's reset as the wait. An admitted response reported the window as nearly
- * exhausted. No request was admitted before the wait was over.
+ * Some servers announce the same wait in refusals for concurrency. So three conditions must hold: the refusal reports
+ * `Remaining: 0` and the window's reset as its wait, an admitted response reported that the window was nearly
+ * exhausted, and no request was admitted before the wait was over.
  */
 export function announcedWaits(
   sent: readonly SampledRequest[],

@@ -7,7 +7,7 @@ import { noRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
 import type { LoadEvidence, StreamSummary } from "../../evidence/load-evidence.ts";
 import { countBySecond } from "../second-counts.ts";
 import type { LoadFinding } from "./finding.ts";
-import { claimable, judgeLoad } from "./judge.ts";
+import { claimableClauses, judgeLoad } from "./judge.ts";
 import { simulateRun } from "./testing/simulated-run.ts";
 import { defaultDecisions, defaultTerms, simulatedServer } from "./testing/simulated-server.ts";
 
@@ -38,7 +38,7 @@ const kindsOf = (findings: readonly LoadFinding[], clause: string): string[] =>
   findings.filter((one) => one.check.startsWith(`${clause}/`)).map(({ kind }) => kind);
 
 it("has a judge for every claim of every scenario", () => {
-  expect(scenarios.flatMap(({ claims }) => claims).filter((clause) => !claimable.has(clause))).toEqual([]);
+  expect(scenarios.flatMap(({ claims }) => claims).filter((clause) => !claimableClauses.has(clause))).toEqual([]);
 });
 
 describe("a key of which usage was read before the load", () => {

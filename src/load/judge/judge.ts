@@ -7,8 +7,8 @@ import { type ClaimJudge, clauseJudges, observedAlways, loadOnlyJudges, perRespo
 import { factsOf, type KeyFacts, type LoadFacts } from "./facts.ts";
 import { type LoadFinding, type JudgeResult, unproven } from "./finding.ts";
 
-/** Clauses that a scenario may list in `claims`, because they have a judge. */
-export const claimable: ReadonlySet<string> = new Set(Object.keys(clauseJudges));
+/** Ids of the clauses with a judge, which a scenario may list in `claims`. */
+export const claimableClauses: ReadonlySet<string> = new Set(Object.keys(clauseJudges));
 
 /** Returns every check of load, with its clause and the requirement set in which it first counts. */
 export const loadChecks = (): {
@@ -24,7 +24,7 @@ export const loadChecks = (): {
         since: sinceOf(clause, scenario, judge.since),
       })),
     ),
-    ...demandsOf(scenario).map(([name, judge]) => ({
+    ...loadOnlyJudgesOf(scenario).map(([name, judge]) => ({
       id: checkId(name, scenario, judge),
       clause: null,
       since: sinceOf(null, scenario, judge.since),
@@ -35,14 +35,14 @@ const checkId = (name: string, scenario: Pick<Scenario, "name">, { as }: Pick<Cl
   `${name}/${scenario.name}${as === undefined ? "" : `/${as}`}`;
 
 /** Returns the judges of a scenario's requirements that are not in the document, by the name of their check. */
-const demandsOf = ({ name }: Pick<Scenario, "name">): [string, ClaimJudge][] =>
+const loadOnlyJudgesOf = ({ name }: Pick<Scenario, "name">): [string, ClaimJudge][] =>
   Object.entries(loadOnlyJudges).flatMap(([demand, judge]) =>
     judge.scenarios === "all" || judge.scenarios.includes(name) ? [[`load/${demand}`, judge]] : [],
   );
 
 /**
- * Judges load evidence by the clauses that its scenario claims. Broken limits are reported even if the scenario does
- * not claim their clauses. If the generator was the bottleneck, the findings are unproven.
+ * Judges load evidence by the clauses that its scenario claims. Broken limits are also reported if the scenario does
+ * not claim their clauses. If the generator was the bottleneck, findings are unproven.
  *
  * @throws {Error} if the scenario claims a clause without a judge
  */
@@ -64,7 +64,7 @@ export function judgeLoad(evidence: LoadEvidence, scenario: Scenario): LoadFindi
     .filter((clause) => !scenario.claims.includes(clause))
     .flatMap((clause) => judgesOf(clause).map((judge) => findingOf(clause, clause, judge)))
     .filter(({ kind }) => kind === "observed");
-  const own = demandsOf(scenario).flatMap(([name, judge]) =>
+  const own = loadOnlyJudgesOf(scenario).flatMap(([name, judge]) =>
     applicable([judge]).map((one) => findingOf(name, null, one)),
   );
   const broken = perResponseClauses
@@ -96,8 +96,8 @@ function judgesOf(clause: string): readonly ClaimJudge[] {
 }
 
 /**
- * Judges a clause unless the run is invalid for this judge. If requests are missing, a `holds` becomes unproven, but a
- * breach stays.
+ * Judges a clause, unless the run is invalid for this judge. If requests are missing, a `holds` becomes unproven, while
+ * a breach remains one.
  */
 function judgeIfValid(facts: LoadFacts, { restsOn, judge }: ClaimJudge): JudgeResult {
   const { counts, pace, invalid } = facts.validity;
@@ -107,7 +107,7 @@ function judgeIfValid(facts: LoadFacts, { restsOn, judge }: ClaimJudge): JudgeRe
   return restsOn !== "each" && counts !== null && result.kind === "holds" ? unproven(counts) : result;
 }
 
-/** Makes a finding that says why this run proves nothing, or why its times prove nothing. */
+/** Returns a finding that says why the run, or its times, prove nothing; empty if they do. */
 function generatorFinding({ validity: { invalid, pace }, scenario, evidence }: LoadFacts): LoadFinding[] {
   const reason = invalid ?? pace;
   if (reason === null) return [];
@@ -149,8 +149,8 @@ function unclaimedBreaches(facts: LoadFacts, claimed: readonly LoadFinding[]): L
 }
 
 /**
- * Whether a breach is already reported, by its own clause or by a clause that causes it. LIM-9 (isolation of keys)
- * causes breaches of a second key, for example.
+ * Whether a breach is already reported, under its own clause or under one that causes it. For example, a breach of
+ * LIM-9 (isolation of keys) causes breaches on a second key.
  */
 function isKnown(clause: AdmissionClause, known: ReadonlySet<string>, use: KeyFacts): boolean {
   const causes: readonly string[] =

@@ -8,7 +8,7 @@ import { rankSumAbove } from "../../base/statistics/significance.ts";
 import { isAdmitted, isRefused } from "../../rules/limits/sample.ts";
 import type { SampledRequest } from "./sampled-requests.ts";
 
-/** LIM-9: requests of one key do not count against another key's limits. */
+/** Judges LIM-9: requests of one key do not count against another key's limits. */
 export function judgeKeyIsolation(facts: LoadFacts): JudgeResult {
   const { main, second, limits } = facts;
   if (second === null) return unproven("nothing was sent with a second key", "a second key of the tier");
@@ -26,7 +26,7 @@ export function judgeKeyIsolation(facts: LoadFacts): JudgeResult {
       : unproven("the main key was not over its limit");
   }
   if (own.breach === "too many admitted") return unproven("the second key's own limit is broken already");
-  // If one limiter for both keys explains all decisions, the finding says so.
+  // If a single limiter for both keys explains all decisions, the finding says so.
   const together = { ...main.history, decisions: [...main.history.decisions, ...second.history.decisions] };
   const shared = decide(together, limits, main.options, false).kind === "explained";
   return breach(
@@ -37,8 +37,8 @@ export function judgeKeyIsolation(facts: LoadFacts): JudgeResult {
 }
 
 /**
- * A key counts as slowed down if its latency exceeds both bounds. Processes on one machine slow each other down by
- * less.
+ * A key counts as slowed down if its latency rises by more than both of these. Processes on one machine slow each other
+ * down by less.
  */
 const minRatio = 3;
 const minIncreaseMs = 100;
@@ -46,8 +46,8 @@ const maxChance = 0.001;
 const minSamples = 16;
 
 /**
- * Judges that a key over its limit does not slow down another key. Compares the other key's latency with that key's
- * earlier latency.
+ * Judges that a key over its limit does not slow down another key. Compares the other key's latency before and during
+ * that.
  */
 export function judgeNeighbourLatency(facts: LoadFacts): JudgeResult {
   const { main, second } = facts;

@@ -19,7 +19,7 @@ import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
 import { judgeResponses } from "./responses.ts";
 import type { SampledRequest } from "./sampled-requests.ts";
 
-/** LIM-12: beyond a limit the response is 429 with the error body. */
+/** Judges LIM-12: beyond a limit, the response is 429 with the error body. */
 export function judgeOnlyRefusals(facts: LoadFacts): JudgeResult {
   if (hasCountsOnly(facts)) return bySummary(facts);
   return judgeEachKey(facts, (use) => {
@@ -69,21 +69,21 @@ function bySummary({ evidence: { summary, flows } }: LoadFacts): JudgeResult {
   return unproven("the summary of a long run does not show the bodies of its refusals");
 }
 
-/** Consecutive refusals of a key, and the next request. `next` is `undefined` if the run ended before. */
-interface Streak {
+/** Consecutive refusals of a key, and the next request; `undefined` if the run ended before it. */
+interface RefusalStreak {
   readonly refusals: readonly SampledRequest[];
   readonly next: SampledRequest | undefined;
 }
 
 /**
- * Finds the streaks of a key whose requests were sent one by one. Returns none for other keys, since a concurrent
- * request may have used the freed allowance.
+ * Finds the streaks of a key whose requests were sent one by one. None for other keys: a concurrent request may have
+ * used what became free.
  */
-function streaksOf({ samples }: KeyFacts, facts: LoadFacts): Streak[] {
+function streaksOf({ samples }: KeyFacts, facts: LoadFacts): RefusalStreak[] {
   const inTurn = samples.filter(({ plannedFlow }) => plannedFlow.shape.kind === "after refusal");
   if (inTurn.length !== samples.length) return [];
   const isAlone = cannotBeConcurrency(facts);
-  // A refusal that announces a long wait is not about concurrency. No server announces such a wait for a slot.
+  // Whether a refusal is for the request rate. No server announces so long a wait for a concurrency slot.
   const isRate = (sample: SampledRequest): boolean =>
     isAlone(sample) || (sample.remaining === 0 && announcedSeconds(sample) >= minEarlySeconds);
   const streaks: { refusals: SampledRequest[]; next: SampledRequest | undefined }[] = [];
@@ -101,15 +101,15 @@ function streaksOf({ samples }: KeyFacts, facts: LoadFacts): Streak[] {
 }
 
 const announcedSeconds = ({ retryAfterSeconds }: SampledRequest): number => retryAfterSeconds ?? 0;
-/** Maximum relative difference between the speeds of two clocks. In an hour, it adds up to 1.8 seconds. */
+/** Maximum relative difference between the speeds of two clocks: 1.8 seconds in an hour. */
 const maxDrift = 0.0005;
 
-/** LIM-13: a request after `retry_after` seconds is admitted. */
+/** Judges LIM-13: a request is admitted once `retry_after` seconds have passed. */
 export function judgeAdmittedAfter(facts: LoadFacts): JudgeResult {
   let proven = 0;
   for (const { refusals, next } of streaksOf(facts.main, facts)) {
     for (const [index, later] of refusals.entries()) {
-      // A refusal in between may have announced a later time, so that the admission is due only then.
+      // A refusal in between may have announced a later time, from which on the admission is due.
       const broken = refusals.slice(0, index).find((earlier, at) => {
         const isOver = elapsedSeconds(earlier, later, facts).min >= announcedSeconds(earlier) * (1 + maxDrift);
         return (
@@ -144,7 +144,7 @@ export function judgeAdmittedAfter(facts: LoadFacts): JudgeResult {
     : unproven("nothing was sent after a `retry_after` had passed");
 }
 
-/** LIM-14: no request is admitted well before `retry_after` has passed. */
+/** Judges LIM-14: no request is admitted well before `retry_after` has passed. */
 export function judgeRefusedBefore(facts: LoadFacts): JudgeResult {
   let proven = 0;
   for (const { refusals, next } of streaksOf(facts.main, facts)) {
@@ -167,19 +167,19 @@ export function judgeRefusedBefore(facts: LoadFacts): JudgeResult {
     : unproven("nothing was sent well before the end of a `retry_after`");
 }
 
-/** A refusal that takes this many milliseconds counts as slow, if admitted requests are faster. */
+/** A refusal counts as slow if it takes this many milliseconds and more than admitted requests do. */
 const slowMs = 1000;
 /**
- * The bound for a target with a faster clock, in ms of this machine's clock. The refusal must also take a second of the
- * target's clock.
+ * The same bound for a target with a faster clock, in ms of this machine's clock. The refusal must also take a second
+ * of the target's clock.
  */
 const slowAtSpeedMs = 200;
 const slowRatio = 5;
 const minRefusals = 5;
 
 /**
- * Judges that refusals are not slower than other responses. The document does not require this, but a slow refusal
- * costs clients and servers time.
+ * Judges that refusals are not slower than other responses. The document does not demand it, but slow refusals cost
+ * clients and servers time.
  */
 export function judgeSlowRefusals(facts: LoadFacts): JudgeResult {
   const { speed, latency } = facts.evidence;
@@ -203,10 +203,7 @@ export function judgeSlowRefusals(facts: LoadFacts): JudgeResult {
 
 const formatMs = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
 
-/**
- * Returns a function that tells whether a refusal cannot be about concurrency, because too few requests held slots at
- * its time.
- */
+/** Returns a test of whether a refusal cannot be for concurrency, because too few requests held slots at its time. */
 export function cannotBeConcurrency({ main, second, limits }: LoadFacts): (refusal: SampledRequest) => boolean {
   const uses = new Map(
     [main, ...(second === null ? [] : [second])].map((use) => [

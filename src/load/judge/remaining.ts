@@ -12,22 +12,22 @@ import { describeRequest, elapsedSeconds, type KeyFacts, type LoadFacts } from "
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
 import type { SampledRequest } from "./sampled-requests.ts";
 
-/** Two responses of one window, and the fall of `Remaining` between them. */
-interface Pair {
+/** Two responses of one window, and how far `Remaining` fell between them. */
+interface ResponsePair {
   readonly from: SampledRequest;
   readonly to: SampledRequest;
   readonly fell: number;
 }
 
 /**
- * Whether `Remaining` is neither 0 nor the limit. At 0 and at the limit it may stay the same while requests of a burst
- * are counted.
+ * Whether `Remaining` is neither 0 nor the limit. At these values it may stay the same while a server counts requests
+ * of a burst.
  */
 const isInside = ({ remaining, limit }: SampledRequest): boolean =>
   remaining !== null && limit !== null && remaining > 0 && remaining < limit;
 
 /** Pairs the first response of each window with each later response of the window. */
-function pairsOf(use: KeyFacts): Pair[] {
+function pairsOf(use: KeyFacts): ResponsePair[] {
   return groupByWindow(use.samples).flatMap((window) => {
     const inside = window.filter((sample) => isInside(sample) && isAgentCall(sample) && !isRefused(sample));
     const [from, ...later] = inside;
@@ -36,19 +36,19 @@ function pairsOf(use: KeyFacts): Pair[] {
   });
 }
 
-/**
- * Returns the number of requests that the harness sent with the key before the load, for the usage report and a
- * webhook.
- */
+/** Returns how many requests the harness sent with the key before the load, for the usage report and a webhook. */
 const sentBeforehand = ({ key }: KeyFacts, { evidence }: LoadFacts): number =>
   key === "main" ? Number(evidence.ledger !== null) + Number(evidence.deliveries !== null) : 0;
 
-/** Finds a response of a fresh key whose `Remaining` is lower than the key's own requests explain. */
+/**
+ * Finds a response of a fresh key whose `Remaining` is lower than the key's own requests explain; `undefined` without
+ * one.
+ */
 export function findTooLowRemaining(
   use: KeyFacts,
   facts: LoadFacts,
 ): { readonly sample: SampledRequest; readonly what: string } | null {
-  // A token bucket may hold only the burst, even if its headers report the minute's limit.
+  // A token bucket may hold only as many requests as the burst has, even if its headers report the minute's limit.
   const { limits } = facts;
   if (!use.isFresh || limits.burst === null) return null;
   const beforehand = sentBeforehand(use, facts);
@@ -75,13 +75,13 @@ export function findTooLowRemaining(
   return null;
 }
 
-/** HDR-12, and LIM-11 for streams: `Remaining` falls by one with each counted request. */
+/** Judges HDR-12, or LIM-11 for streams: `Remaining` falls by one with each request that counts. */
 function judgeFall(facts: LoadFacts, withStreams: boolean): JudgeResult {
   return judgeEachKey(facts, (use) => {
     const between = countRequestsBetween(use.samples);
     const streams = use.samples.filter(({ kind }) => kind === "stream");
     const sentMs = streams.map((each) => each.sentMs);
-    const hasStream = ({ from, to }: Pair): boolean =>
+    const hasStream = ({ from, to }: ResponsePair): boolean =>
       streams.length > 0 &&
       sentMs.some((ms, index) => ms <= to.headMs && (streams[index]?.headMs ?? ms) >= from.sentMs);
     const below = findTooLowRemaining(use, facts);
@@ -112,12 +112,17 @@ function judgeFall(facts: LoadFacts, withStreams: boolean): JudgeResult {
 export const judgeRemainingFalls = (facts: LoadFacts): JudgeResult => judgeFall(facts, false);
 export const judgeStreamCounts = (facts: LoadFacts): JudgeResult => judgeFall(facts, true);
 
-function tooFar({ from, to, fell }: Pair, between: RequestsBetween): string | null {
+function tooFar({ from, to, fell }: ResponsePair, between: RequestsBetween): string | null {
   const max = between.max(from, to);
   return fell <= max ? null : `it fell by ${fell}, with at most ${max} requests in between`;
 }
 
-function tooLittle({ from, to, fell }: Pair, between: RequestsBetween, use: KeyFacts, facts: LoadFacts): string | null {
+function tooLittle(
+  { from, to, fell }: ResponsePair,
+  between: RequestsBetween,
+  use: KeyFacts,
+  facts: LoadFacts,
+): string | null {
   if (to.sentMs < from.headMs || !isFirstWindow(use, to, facts)) return null;
   const min = between.min(from, to) - maxRegained(from, to, use, facts) - uncountedRequests(use);
   return fell >= min ? null : `it fell by ${fell}, with at least ${min} admitted requests in between`;
@@ -132,8 +137,8 @@ function isFirstWindow(use: KeyFacts, { headMs, limit }: SampledRequest, { time,
 }
 
 /**
- * Returns by how much `Remaining` may have risen between two responses, as in a bucket or a rolling window: in a
- * minute, by the limit and the burst.
+ * Returns how much `Remaining` may have risen between two responses, as in a bucket or a rolling window: at most by the
+ * limit and the burst in a minute.
  */
 function maxRegained(
   from: SampledRequest,
@@ -151,15 +156,15 @@ function maxRegained(
   );
 }
 
-/** Counts the requests that the server may not have counted: errors, and requests without a response. */
+/** Returns how many requests the server may not have counted: errors, and requests without a response. */
 const uncountedRequests = ({ samples }: KeyFacts): number =>
   samples.filter((each) => isAgentCall(each) && !isAdmitted(each) && each.status !== 429).length;
 
-/** Counts a key's requests that the server admitted or refused between two responses. */
+/** Counts the requests of a key between two of its responses. */
 export interface RequestsBetween {
-  /** Maximum number of requests that can have been counted after `from`, up to and including `to`. */
+  /** Maximum number of requests that the server can have counted after `from`, up to and including `to`. */
   readonly max: (from: SampledRequest, to: SampledRequest) => number;
-  /** Minimum number of requests that were admitted after `from` and before `to`. Includes `to` if it was admitted. */
+  /** Minimum number of requests that the server admitted after `from`, up to and including `to`. */
   readonly min: (from: SampledRequest, to: SampledRequest) => number;
 }
 
@@ -181,7 +186,7 @@ export function countRequestsBetween(sent: readonly SampledRequest[]): RequestsB
 
 const isCountable = ({ kind }: SampledRequest): boolean => kind !== "health";
 
-/** HDR-19: no request is admitted in a window after the target has reported `Remaining: 0`. */
+/** Judges HDR-19: a window admits no request after it has reported `Remaining: 0`. */
 export function judgeAdmittedAfterZero(facts: LoadFacts): JudgeResult {
   return judgeEachKey(facts, (use) => {
     const broken = breachedClause(use, facts);

@@ -8,12 +8,12 @@ import { describeRequest, hasCountsOnly, type LoadFacts } from "./facts.ts";
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
 import type { SampledRequest } from "./sampled-requests.ts";
 
-/** Number of violations that a finding lists. */
+/** Maximum number of violations that a finding lists. */
 const maxListed = 5;
 
 /**
- * Judges each response by itself and counts the checked responses. `check` returns `undefined` if the clause does not
- * apply to a response.
+ * Judges each response by itself, and counts the judged responses.
+ * @param check returns the mismatch, `null` if there is none, or `undefined` if the clause does not apply
  */
 export function judgeResponses(
   responses: Iterable<SampledRequest>,
@@ -38,20 +38,20 @@ export function judgeResponses(
   return { ...breach(expected, `${formatShare(violations.length, seen.looked)}${actual}`, witness), seen };
 }
 
-/** Formats a prefix such as `on 3 of 41,000 responses: `; empty if only one was checked. */
+/** Formats a prefix such as `on 3 of 41,000 responses: `. Empty if only one response was judged. */
 export const formatShare = (broken: number, checked: number, noun = "responses"): string =>
   checked === 1 ? "" : `on ${formatNumber(broken)} of ${formatNumber(checked)} ${noun}: `;
 
 export type FlowEndpoint = LoadEvidence["flows"][number]["operation"]["kind"];
 
-/** How many responses of one second were checked and broken, and the first mismatch. */
+/** How many responses of one second were judged, how many broke the clause, and the first mismatch. */
 export interface SecondCountsResult {
   readonly checked: number;
   readonly broken: number;
   readonly mismatch: Mismatch | null;
 }
 
-/** Judges a long run, whose responses were checked during the run and counted per second. */
+/** Judges a long run, whose evidence has only counts per second. */
 export function judgeSecondCounts(
   { evidence: { summary, flows, tier } }: LoadFacts,
   check: (counts: SecondCounts, endpoint: FlowEndpoint | undefined) => SecondCountsResult,
@@ -80,8 +80,8 @@ export function judgeSecondCounts(
 const noBodies = "the evidence has no checked body of such a response";
 
 /**
- * Makes the judge of a clause about bodies. The bodies were compared with the document during the run, and the evidence
- * has the mismatches.
+ * Creates the judge of a clause about bodies. The engine compared the bodies with the document during the run, and the
+ * evidence has the mismatches.
  */
 const judgeBodies =
   ({ clause, appliesTo }: BodyRule) =>
@@ -111,6 +111,6 @@ const judgeBodies =
     );
   };
 
-/** The judges of the clauses about the bodies of single responses. */
+/** Judges of the clauses about bodies of single responses. */
 export const bodyJudges: readonly (readonly [clause: string, judge: (facts: LoadFacts) => JudgeResult])[] =
   bodyRules.map((rule) => [rule.clause, judgeBodies(rule)]);

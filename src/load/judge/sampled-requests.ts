@@ -5,12 +5,12 @@ import type { LoadEvidence, LoadSample } from "../../evidence/load-evidence.ts";
 import { createCellIndex } from "./coverage.ts";
 
 /**
- * A sample with its flow. Times allow for the error of the clock: `sentMs` is the earliest possible time, `headMs` and
- * `endMs` are the latest.
+ * A sample with its flow. Its times are widened by the error of the clock: `sentMs` is the earliest possible time,
+ * `headMs` and `endMs` are the latest.
  */
 export interface SampledRequest extends LoadSample, RequestSample {
   readonly plannedFlow: Flow;
-  /** The cell of the response in the coverage matrix. */
+  /** Cell of the response in the coverage matrix. */
   readonly cell: Cell;
 }
 
@@ -38,11 +38,12 @@ export function sampledRequests(evidence: LoadEvidence): SampledRequest[] {
     })
     .toSorted((a, b) => a.sentMs - b.sentMs);
   const [before, after] = adjacentOf(sent);
-  return sent.map((each) => widened(each, before.get(each.id), after.get(each.id), clockErrorMs(evidence)));
+  return sent.map((each) => widenTimes(each, before.get(each.id), after.get(each.id), clockErrorMs(evidence)));
 }
 
 /**
- * Returns maps from a request's id to the previous and to the next request, for flows that send one request at a time.
+ * Returns two maps from a request's id, to the previous and to the next request, for flows that send one request at a
+ * time.
  */
 function adjacentOf(
   sent: readonly SampledRequest[],
@@ -65,8 +66,8 @@ function adjacentOf(
 export const isSequential = ({ shape }: Flow): boolean =>
   shape.kind === "in turn" || shape.kind === "after refusal" || ("atOnce" in shape && shape.atOnce === 1);
 
-/** Moves the times of a request apart by the error of the clock, but keeps sequential requests from overlapping. */
-function widened(
+/** Widens the times of a request by the error of the clock, but so that sequential requests do not overlap. */
+function widenTimes(
   each: SampledRequest,
   before: SampledRequest | undefined,
   after: SampledRequest | undefined,
@@ -87,7 +88,7 @@ export const clockErrorMs = ({ engine, clocksApartMs = 0 }: LoadEvidence): numbe
   resolutionMs[engine] + clocksApartMs;
 
 /**
- * Maximum error of each engine's times in ms. autocannon reports whole milliseconds. k6's clock is finer, but the
- * script reads it a moment late.
+ * Maximum error of each engine's times, in ms. autocannon reports whole milliseconds. k6's clock is finer, but a script
+ * reads it a moment late.
  */
 const resolutionMs: Readonly<Record<EngineName, number>> = { autocannon: 1, k6: 1 };

@@ -6,13 +6,13 @@ import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
 import { type RequestEnding, endingOf, leakingEnding } from "./breach-clause.ts";
 import { isAdmitted, isRefused, isAgentCall } from "../../rules/limits/sample.ts";
 
-/** LIM-5: no more concurrent requests than published are admitted. */
+/** Judges LIM-5: no more concurrent requests are admitted than published. */
 export function judgeMaxConcurrent(facts: LoadFacts): JudgeResult {
   return judgeEachKey(facts, (use) => {
     const broken = breachedClause(use, facts);
     if (broken?.clause === "LIM-5" && !isOfStreams(broken.judged, use))
       return describeBreach(broken.judged, use, facts);
-    const outlived = outlivedIn(use, facts, false);
+    const outlived = findAdmittedBeyondSlots(use, facts, false);
     if (outlived !== null) return outlived;
     const { count } = maxHeld(use.history.decisions);
     if (count < facts.limits.concurrent)
@@ -28,8 +28,8 @@ const isOfStreams = ({ witness }: LimitBreach, { samples }: KeyFacts): boolean =
   return samples.some(({ id, kind }) => ids.has(id) && kind === "stream");
 };
 
-/** Returns a breach if a request was admitted while other requests certainly held all slots. */
-function outlivedIn(use: KeyFacts, facts: LoadFacts, amongStreams: boolean): JudgeResult | null {
+/** Returns a breach if a request was admitted while other requests certainly held all slots, else `null`. */
+function findAdmittedBeyondSlots(use: KeyFacts, facts: LoadFacts, amongStreams: boolean): JudgeResult | null {
   const { concurrent } = facts.limits;
   const streams = new Set(use.samples.filter(({ kind }) => kind === "stream").map(({ id }) => id));
   const holders = use.history.decisions.filter(({ held }) => held !== null);
@@ -50,12 +50,12 @@ function outlivedIn(use: KeyFacts, facts: LoadFacts, amongStreams: boolean): Jud
   return null;
 }
 
-/** LIM-18: a stream holds its slot until its end. */
+/** Judges LIM-18: a stream holds its slot until its end. */
 export function judgeStreamsHoldSlots(facts: LoadFacts): JudgeResult {
   return judgeEachKey(facts, (use) => {
     const broken = breachedClause(use, facts);
     if (broken?.clause === "LIM-5" && isOfStreams(broken.judged, use)) return describeBreach(broken.judged, use, facts);
-    const outlived = outlivedIn(use, facts, true);
+    const outlived = findAdmittedBeyondSlots(use, facts, true);
     if (outlived !== null) return outlived;
     const streams = new Set(use.samples.filter(({ kind }) => kind === "stream").map(({ id }) => id));
     const { count } = maxHeld(use.history.decisions.filter(({ id }) => streams.has(id)));
@@ -67,7 +67,7 @@ export function judgeStreamsHoldSlots(facts: LoadFacts): JudgeResult {
   });
 }
 
-/** LIM-6: as many concurrent requests as published are admitted. */
+/** Judges LIM-6: as many concurrent requests are admitted as published. */
 export function judgeMinConcurrent(facts: LoadFacts): JudgeResult {
   return judgeEachKey(facts, (use) => {
     const broken = breachedClause(use, facts);
@@ -79,7 +79,7 @@ export function judgeMinConcurrent(facts: LoadFacts): JudgeResult {
   });
 }
 
-/** Makes the judge of LIM-17 or SSE-27: slots are free again after requests with these endings. */
+/** Creates the judge of LIM-17 or SSE-27: slots are free again after requests that ended in one of these ways. */
 const judgeRelease =
   (clause: "LIM-17" | "SSE-27", endings: readonly RequestEnding[]) =>
   (facts: LoadFacts): JudgeResult =>

@@ -4,16 +4,16 @@ import { median } from "../../base/statistics/quantile.ts";
 import { trendOf } from "../../base/statistics/series.ts";
 import { isAdmitted } from "../../rules/limits/sample.ts";
 
-/** The first part of a run is ignored, because a process warms up. */
+/** Share of the run, at its start, that does not count, because a process needs time to warm up. */
 const warmUpShare = 1 / 3;
 const minPoints = 8;
 const maxChance = 0.01;
 
-/** Growth of memory counts as drift if both bounds are exceeded. Less may be garbage that is not collected yet. */
+/** Memory has drifted if it grew by more than both of these. Less may be garbage that is not collected yet. */
 const minGrowthBytes = 48 * 1024 * 1024;
 const minGrowthShare = 0.33;
 
-/** Judges that the memory of the embedded server does not drift. */
+/** Judges that the memory of the embedded server does not grow. */
 export function judgeMemory({ evidence: { server } }: LoadFacts): JudgeResult {
   if (server === null) return unproven("the memory of a target that is not embedded is not known");
   const points = server.rssBytes.slice(Math.floor(server.rssBytes.length * warmUpShare));
@@ -28,11 +28,11 @@ export function judgeMemory({ evidence: { server } }: LoadFacts): JudgeResult {
 const megabytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 
 const slices = 24;
-/** Latency counts as drifting if it doubles and rises by this many ms. Less may be noise of other processes. */
+/** Latency has drifted if it doubles and rises by at least this many ms. Less may be noise of other processes. */
 const minIncreaseMs = 20;
 const minRatio = 2;
 
-/** Judges that latency does not drift under an even load. Compares the medians of even slices of the run. */
+/** Judges that latency does not grow under an even load. Compares the medians of equal slices of the run. */
 export function judgeLatencyDrift({ sent, evidence }: LoadFacts): JudgeResult {
   const answers = sent.filter(isAdmitted);
   const [first, last] = [answers[0]?.sentMs ?? 0, answers.at(-1)?.sentMs ?? 0];

@@ -17,7 +17,8 @@ const cellsOf = ({ tier }: LoadFacts["evidence"]) => {
 };
 
 /**
- * Makes a judge of each stream with a 2xx status. `check` returns `undefined` if the clause does not apply to a stream.
+ * Creates a judge of each stream with a 2xx status.
+ * @param check returns `undefined` if the clause does not apply to a stream
  */
 const judgeEachStream =
   (expected: string, check: (stream: StreamSummary) => string | null | undefined) =>
@@ -44,7 +45,7 @@ const judgeEachStream =
     return seen.looked > 0 ? { ...holds(formatCount(seen.looked, "stream")), seen } : unproven("no stream was opened");
   };
 
-/** SSE-1: the status of a stream is 200. */
+/** Judges SSE-1: a stream has status 200. */
 export function judgeStreamStatus({ evidence: { streams } }: LoadFacts): JudgeResult {
   const answered = streams.filter(({ status }) => status !== null && status !== 429);
   const others = answered.filter(({ status }) => status !== 200);
@@ -60,13 +61,13 @@ export function judgeStreamStatus({ evidence: { streams } }: LoadFacts): JudgeRe
 }
 
 /**
- * Makes the judge of a rule about the order of events. A stream that broke off does not count as ended, because the
+ * Creates the judge of a rule about the order of events. A stream that broke off does not count as over, because the
  * network may have cut it.
  */
 export const judgeEventOrder = ({ expected, judge }: StreamRule) =>
   judgeEachStream(expected, ({ sequence, ending }) => judge({ sequence, isOver: ending === "whole" }));
 
-/** SSE-11: indexes of chunks rise, or are absent. */
+/** Judges SSE-11: the indexes of chunks rise, or are absent. */
 export const judgeIndexes = judgeEachStream(
   "`index` rises on every chunk of a stream, or is on none",
   ({ chunks, indexes }) => {
@@ -75,7 +76,7 @@ export const judgeIndexes = judgeEachStream(
   },
 );
 
-/** SSE-13: the event `done` has the number of used tokens. */
+/** Judges SSE-13: the event `done` has the number of used tokens. */
 export const judgeDoneTokens = judgeEachStream("`done` carries `usage.total_tokens`", ({ sequence, totalTokens }) => {
   if (!sequence.includes("done")) return undefined;
   return totalTokens === null ? "no `usage.total_tokens`" : null;

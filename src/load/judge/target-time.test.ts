@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 
-import { type Dated, targetTime, withLag } from "./target-time.ts";
+import { type DatedResponse, targetTime, withClockLag } from "./target-time.ts";
 
 /** Makes responses every 100 ms, each after 4 ms. The target's clock is ahead by `offsetMs`, and runs at `speed`. */
-const answers = (count: number, speed: number, offsetMs: (ms: number) => number): Dated[] =>
+const answers = (count: number, speed: number, offsetMs: (ms: number) => number): DatedResponse[] =>
   Array.from({ length: count }, (_, index) => {
     const sentMs = index * 100;
     return { sentMs, headMs: sentMs + 4, date: Math.floor((speed * (sentMs + 2) + offsetMs(sentMs)) / 1000) };
@@ -46,8 +46,8 @@ describe("the target's time", () => {
       1,
     );
     const { fromMs } = time.at(5000);
-    expect(withLag(time, 900)).toBe(time);
-    expect(withLag(time, 3000).at(5000)).toEqual({ fromMs: fromMs - 3000, toMs: fromMs + 3000 });
-    expect(withLag(time, 3000).kind).not.toBe("steady");
+    expect(withClockLag(time, 900)).toBe(time);
+    expect(withClockLag(time, 3000).at(5000)).toEqual({ fromMs: fromMs - 3000, toMs: fromMs + 3000 });
+    expect(withClockLag(time, 3000).kind).not.toBe("steady");
   });
 });

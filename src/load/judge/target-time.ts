@@ -1,10 +1,10 @@
 import type { Span } from "../../rules/limits/admission/history.ts";
 
 /**
- * The times of a response: `sentMs` and `headMs` by the client's clock, and `date`, the Unix second of its `Date`
- * header.
+ * The times of a response: `sentMs` and `headMs` by the client's clock, and the Unix second of its `Date` header;
+ * `null` without one.
  */
-export interface Dated {
+export interface DatedResponse {
   readonly sentMs: number;
   readonly headMs: number;
   readonly date: number | null;
@@ -14,24 +14,18 @@ export interface Dated {
 export interface TargetTime {
   /**
    * `steady`: the clock has one offset from the client's clock. `drifting`: the offset changes. `unknown`: there is no
-   * `Date`, or the dates fit no clock of the expected speed.
+   * `Date`, or no clock of the expected speed fits the dates.
    */
   readonly kind: "steady" | "drifting" | "unknown";
-  /**
-   * Returns the earliest and the latest possible time of the target's clock, in Unix ms, at a time of the client's
-   * clock.
-   */
+  /** Returns the span of possible times of the target's clock, in Unix ms, at a time of the client's clock. */
   at(clientMs: number): Span;
-  /**
-   * Maximum error of a steady offset, in ms. This error is the same at all times, so the spans of `at` do not include
-   * it.
-   */
+  /** Maximum error of a steady offset, in ms. It is the same at all times, so the spans of `at` do not contain it. */
   readonly unknownMs: number;
 }
 
 /**
- * How many milliseconds the target's clock may be ahead of its `Date` header. The header is cut to whole seconds, and
- * servers often renew it only once a second.
+ * How many milliseconds the target's clock may be ahead of its `Date` header: the header has whole seconds, and servers
+ * often renew it only once a second.
  */
 const minAheadMs = 0;
 const maxAheadMs = 2000;
@@ -44,15 +38,14 @@ interface Bound {
 }
 
 /**
- * Computes the offset of the target's clock.
+ * Computes the offset of the target's clock from the client's.
  *
- * Each `Date` was correct at some time between sending and head, and so limits the offset. All responses together limit
- * it to a narrow span. If they contradict each other, the clock drifts: the run is then split into parts with a span
- * each.
+ * Each `Date` was right at some time between sending and head, which bounds the offset. All responses together bound it
+ * to a narrow span. If they contradict each other, the clock drifts, and each part of the run gets a span of its own.
  *
  * @param speed speed of the target's clock, as a multiple of the speed of this machine's clock
  */
-export function targetTime(answers: Iterable<Dated>, speed: number): TargetTime {
+export function targetTime(answers: Iterable<DatedResponse>, speed: number): TargetTime {
   const bounds: Bound[] = [];
   for (const { sentMs, headMs, date } of answers) {
     if (date === null) continue;
@@ -63,20 +56,17 @@ export function targetTime(answers: Iterable<Dated>, speed: number): TargetTime 
       toMs: dateMs + maxAheadMs - speed * sentMs,
     });
   }
-  const offset = commonOf(bounds);
-  if (bounds.length === 0) return steady({ fromMs: 0, toMs: 0 }, speed, "unknown");
-  if (offset !== null) return steady(offset, speed, "steady");
-  return drifting(bounds, speed) ?? steady({ fromMs: 0, toMs: 0 }, speed, "unknown");
+  const offset = intersectionOf(bounds);
+  if (bounds.length === 0) return steadyTime({ fromMs: 0, toMs: 0 }, speed, "unknown");
+  if (offset !== null) return steadyTime(offset, speed, "steady");
+  return driftingTime(bounds, speed) ?? steadyTime({ fromMs: 0, toMs: 0 }, speed, "unknown");
 }
 
-/** All judges tolerate a clock that lags behind by up to this many ms. */
+/** Lag of a clock, in ms, that all judges tolerate anyway. */
 const toleratedLagMs = 1000;
 
-/**
- * Returns the time of a target whose clock sometimes lags behind by up to `lagMs`. The span of each instant is wider by
- * the lag.
- */
-export function withLag(time: TargetTime, lagMs: number): TargetTime {
+/** Returns the time of a target whose clock sometimes lags by up to `lagMs`. Each span is wider by the lag. */
+export function withClockLag(time: TargetTime, lagMs: number): TargetTime {
   if (lagMs <= toleratedLagMs) return time;
   return {
     kind: time.kind === "steady" ? "drifting" : time.kind,
@@ -88,7 +78,7 @@ export function withLag(time: TargetTime, lagMs: number): TargetTime {
   };
 }
 
-function steady({ fromMs, toMs }: Span, speed: number, kind: "steady" | "unknown"): TargetTime {
+function steadyTime({ fromMs, toMs }: Span, speed: number, kind: "steady" | "unknown"): TargetTime {
   const middleMs = (fromMs + toMs) / 2;
   return {
     kind,
@@ -97,7 +87,7 @@ function steady({ fromMs, toMs }: Span, speed: number, kind: "steady" | "unknown
   };
 }
 
-function drifting(bounds: readonly Bound[], speed: number): TargetTime | null {
+function driftingTime(bounds: readonly Bound[], speed: number): TargetTime | null {
   const sorted = bounds.toSorted((a, b) => a.clientMs - b.clientMs);
   const size = Math.ceil(sorted.length / parts);
   const chunks = Array.from({ length: Math.ceil(sorted.length / size) }, (_, index) =>
@@ -105,7 +95,7 @@ function drifting(bounds: readonly Bound[], speed: number): TargetTime | null {
   );
   const offsets: Span[] = [];
   for (const chunk of chunks) {
-    const common = commonOf(chunk);
+    const common = intersectionOf(chunk);
     if (common === null) return null;
     offsets.push(common);
   }
@@ -128,7 +118,7 @@ function drifting(bounds: readonly Bound[], speed: number): TargetTime | null {
   };
 }
 
-function commonOf(bounds: readonly Span[]): Span | null {
+function intersectionOf(bounds: readonly Span[]): Span | null {
   let fromMs = -Infinity;
   let toMs = Infinity;
   for (const bound of bounds) {

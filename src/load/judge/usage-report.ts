@@ -12,7 +12,7 @@ import {
 import type { LoadFacts } from "./facts.ts";
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
 
-/** USE-1: the usage report is available. */
+/** Judges USE-1: the usage report is available. */
 export const judgeUsageReport = ({ evidence: { ledger } }: LoadFacts): JudgeResult => {
   if (ledger === null) return unproven("usage was not read");
   return ledger.before === null || ledger.after === null
@@ -20,7 +20,7 @@ export const judgeUsageReport = ({ evidence: { ledger } }: LoadFacts): JudgeResu
     : holds("usage was read before and after");
 };
 
-/** USE-3 and USE-4: `requests` and `tokens` have three integers. */
+/** Creates the judge of USE-3 or USE-4: `requests` or `tokens` has three integers. */
 const judgeCounts =
   (of: "requests" | "tokens") =>
   ({ evidence: { ledger } }: LoadFacts): JudgeResult => {
@@ -36,13 +36,13 @@ const judgeCounts =
 export const judgeRequestCounts = judgeCounts("requests");
 export const judgeTokenCounts = judgeCounts("tokens");
 
-/** USE-7: `requests.used` grows by the admitted requests. */
+/** Judges USE-7: `requests.used` grows by the admitted requests. */
 export const judgeRequestsUsed = (facts: LoadFacts): JudgeResult => judgeGrowth(facts, "requests", requestsBounds);
 
-/** USE-8: `tokens.used` grows by the tokens in the responses. */
+/** Judges USE-8: `tokens.used` grows by the tokens in the responses. */
 export const judgeTokensUsed = (facts: LoadFacts): JudgeResult => judgeGrowth(facts, "tokens", tokensBounds);
 
-/** Returns by how much a count of the usage report must grow, or a text that says why this is unknown. */
+/** Returns how much a count of the usage report must grow, or a text that says why this is unknown. */
 type BoundsOf = (facts: LoadFacts) => GrowthBounds | string;
 
 function judgeGrowth(facts: LoadFacts, of: "requests" | "tokens", boundsOf: BoundsOf): JudgeResult {
@@ -64,7 +64,7 @@ function judgeGrowth(facts: LoadFacts, of: "requests" | "tokens", boundsOf: Boun
   return breach(`\`${of}.used\` grows by ${min}${max > min ? ` to ${max}` : ""}`, text);
 }
 
-/** Whether the usage report after the load lacks requests or tokens. The report may then still be late. */
+/** Whether the usage report after the load lacks requests or tokens. It may still change, because it may be late. */
 export const isUsageReportBehind = (facts: LoadFacts): boolean =>
   lacks(facts, "requests", requestsBounds) || lacks(facts, "tokens", tokensBounds);
 
@@ -76,7 +76,10 @@ function lacks(facts: LoadFacts, of: "requests" | "tokens", boundsOf: BoundsOf):
   return ["short", "begun again"].includes(growthOf(before, after, bounds).kind);
 }
 
-/** The report grows at least by the admitted requests. Refusals, errors and reads of usage may count, too. */
+/**
+ * Returns how much `requests.used` must grow: at least by the admitted requests. Refusals, errors and reads of usage
+ * may count as well.
+ */
 function requestsBounds({ main, evidence: { ledger } }: LoadFacts): GrowthBounds {
   const { decisions } = main.history;
   const min = requestsIn(decisions.filter(({ outcome }) => outcome === "admitted"));
@@ -90,10 +93,7 @@ function tokensBounds({ main }: LoadFacts): GrowthBounds | string {
   return bounds.min === 0 ? "no response has a number of tokens" : bounds;
 }
 
-/**
- * Returns a reason if earlier requests of the key may have left a rolling hour during the run; `null` if they cannot
- * have.
- */
+/** Returns a reason if earlier requests of the key may have left a rolling hour during the run, else `null`. */
 function expiryReason(
   { evidence, limits }: LoadFacts,
   before: UsageCount,
@@ -105,7 +105,7 @@ function expiryReason(
 }
 
 /**
- * Returns a reason if the count may have restarted during the run; `null` if it cannot have. The document does not say
+ * Returns a reason if the count may have started again during the run, else `null`. The document does not say over
  * which window `requests` counts.
  */
 function restartReason(

@@ -3,26 +3,23 @@ import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import { evidenceBefore, type TargetLoss, targetLossIn } from "./before-loss.ts";
 import { interrupted } from "../stall-timeout.ts";
 
-/** The reasons why a run proves less than a valid run; `null` for no reason. */
+/** Reasons why a run proves less than usual; each is `null` if it does not. */
 export interface Validity {
   /** Why latency and rate prove nothing about the target. */
   readonly pace: string | null;
-  /** Why exact counts do not prove that the target keeps its limits. */
+  /** Why the numbers of requests do not prove that the target keeps its limits. */
   readonly counts: string | null;
   /** Why the run proves nothing at all about the target. */
   readonly invalid: string | null;
 }
 
-/** A generator that uses this share of one core may be the bottleneck. */
+/** Minimum share of one core that makes the generator a possible bottleneck. */
 const busyShare = 0.9;
-/** Maximum share of sent requests that may be late or unanswered in a valid run. */
+/** Maximum shares of the sent requests that may be late, and unanswered, in a valid run. */
 const maxLateShare = 0.01;
 const maxUnansweredShare = 0.01;
 
-/**
- * Finds the reasons why a run proves less than a valid run. If the generator was the bottleneck, the run gives no
- * verdict on the target.
- */
+/** Finds out how much a run proves. If the generator was the bottleneck, the run gives no verdict on the target. */
 export function validityOf(evidence: LoadEvidence): Validity {
   const loss = targetLossIn(evidence);
   if (loss !== null) return validityBefore(loss, evidenceBefore(loss, evidence));
@@ -32,8 +29,8 @@ export function validityOf(evidence: LoadEvidence): Validity {
 }
 
 /**
- * Returns the validity of the evidence from before the load lost its target. Only breaches, and findings about single
- * responses, still count.
+ * Returns the validity of evidence from before a loss of the target. Only breaches and findings about single responses
+ * count there.
  */
 function validityBefore({ reason }: TargetLoss, evidence: LoadEvidence): Validity {
   const invalid = isAllLost(evidence) ? reason : loadProblem({ ...evidence, stopped: null });
@@ -61,7 +58,7 @@ function loadProblem(evidence: LoadEvidence): string | null {
   return targetProblem(evidence);
 }
 
-/** Numbers of requests to limited endpoints, by result. */
+/** Numbers of requests to endpoints with limits, by result. */
 interface LimitedCounts {
   answered: number;
   refused: number;
@@ -70,8 +67,8 @@ interface LimitedCounts {
 }
 
 /**
- * Returns a reason if most requests failed: a target that is down exceeds no limit, so that the absence of breaches
- * proves nothing.
+ * Returns a reason if most requests failed, else `null`: a target that is down exceeds no limit, so an absence of
+ * breaches proves nothing.
  */
 function targetProblem(evidence: LoadEvidence): string | null {
   const { stopped, limits } = evidence;
@@ -129,7 +126,9 @@ function countsProblem({
 
 /** Whether segments such as `0:1/2` cover the whole load. */
 export function hasAllSegments(segments: readonly string[]): boolean {
-  const spans = segments.map((text) => text.split(":").map(fraction)).toSorted((a, b) => (a[0] ?? 0) - (b[0] ?? 0));
+  const spans = segments
+    .map((text) => text.split(":").map(parseFraction))
+    .toSorted((a, b) => (a[0] ?? 0) - (b[0] ?? 0));
   let reached = 0;
   for (const [from = Number.NaN, to = Number.NaN] of spans) {
     if (!(from <= reached + 1e-9)) return false;
@@ -138,7 +137,7 @@ export function hasAllSegments(segments: readonly string[]): boolean {
   return reached > 1 - 1e-9;
 }
 
-function fraction(text: string): number {
+function parseFraction(text: string): number {
   const [over = "", under = "1"] = text.split("/");
   return text.endsWith("%") ? Number(text.slice(0, -1)) / 100 : Number(over) / Number(under);
 }

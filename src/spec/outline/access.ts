@@ -27,7 +27,7 @@ export const authenticationSections: readonly Section[] = [
   },
 ];
 
-/** Clauses about the table of rates: requests a minute, requests an hour, and concurrent requests. */
+/** Clauses about the table of rates: requests per minute, requests per hour, and concurrent requests. */
 const rateClauses = ["LIM-1", "LIM-2", "LIM-3", "LIM-4", "LIM-5", "LIM-6"] as const satisfies readonly ClauseId[];
 
 export const limitSections: readonly Section[] = [

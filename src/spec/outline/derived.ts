@@ -1,6 +1,6 @@
 import type { ClauseId } from "../clauses.ts";
 
-/** Shows why a `must` or `should` clause holds although no single sentence of the document states it. */
+/** Why a `must` or `should` clause holds although no single sentence of the document states it. */
 export interface Derivation {
   /** The headings or numbered items from whose sentences the clause follows. */
   readonly from: readonly [string, ...string[]];
@@ -16,7 +16,7 @@ const stream = "Endpoints / 2. Stream an agent response";
 const policy = "Events / Delivery security and policy";
 const delivery = "States and transitions / Webhook delivery";
 
-/** Every `must` or `should` clause that no single sentence states, but that follows from sentences of the document. */
+/** The derivations of all `must` and `should` clauses that no single sentence of the document states. */
 export const derivations: Readonly<Partial<Record<ClauseId, Derivation>>> = {
   "CLI-15": {
     from: [codes],

@@ -2,7 +2,7 @@ import type { ClauseId } from "../clauses.ts";
 
 interface At {
   /**
-   * The place of the item under its heading: a number; the name of a field, row, header or code; or `text` for a
+   * Place of the item under its heading: its number; the name of its field, row, header or code; or `text` for a
    * paragraph.
    */
   readonly at: string;
@@ -15,7 +15,7 @@ interface At {
  */
 export type Item =
   | (At & { readonly kind: "stated"; readonly clauses: readonly ClauseId[] })
-  /** An item without a clause. `why` says why no server can break the item, or which other item states its rule. */
+  /** An item without a clause. `why` says why no server can break it, or which other item states the same. */
   | (At & { readonly kind: "without clause"; readonly why: string });
 
 /** A heading of the document, with the headings above it (joined by ` / `) and the items under it. */

@@ -3,9 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { exchange } from "../testing/exchange.ts";
 import { judgeBy } from "../testing/judging.ts";
-import { fractionCheck } from "./fraction.ts";
+import { alerts } from "./checks.ts";
 
-const suite = { title: "Usage alerts", checks: [fractionCheck] };
 const created = (status: number): Exchange => exchange({ path: "/alerts", status, json: {} });
 
 describe("an alert with a threshold that is no whole number", () => {
@@ -16,6 +15,6 @@ describe("an alert with a threshold that is no whole number", () => {
     ["is one alert too many", created(201), created(409), "unproven"],
     ["is not sent with few requests", created(201), null, "inapplicable"],
   ])("%s", (_, whole, fraction, expected) => {
-    expect(judgeBy(suite, "ALR-1/fraction", { whole: { created: whole }, created: fraction }).kind).toBe(expected);
+    expect(judgeBy(alerts, "ALR-1/fraction", { whole: { created: whole }, created: fraction }).kind).toBe(expected);
   });
 });

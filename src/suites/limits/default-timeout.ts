@@ -27,7 +27,7 @@ const maxTimeoutMs = 2 * defaultTimeoutSeconds * 1000;
 const maxExecutionSeconds = 1.2 * defaultTimeoutSeconds;
 
 /** How long to wait for a response. */
-const patienceMs = maxTimeoutMs + 5000;
+const responseTimeoutMs = maxTimeoutMs + 5000;
 const clockStepMs = 5000;
 /** Real time for a response to arrive before the next step of the test clock, on a busy machine too. */
 const clockRestMs = 50;
@@ -39,23 +39,28 @@ const overdueInvoked = probe(
   {
     requests: requestCount,
     executions: requestCount,
-    waits: { mode: "reserved", seconds: (target) => (requestCount(target) * patienceMs) / 1000 },
+    waits: { mode: "reserved", seconds: (target) => (requestCount(target) * responseTimeoutMs) / 1000 },
     stage: "exclusive",
     since: "1.2",
   },
   async ({ client, target, time }): Promise<OverdueInvoke | null> => {
     const assignment = roleAssignmentOf(target, "timingOutByDefault");
     if (assignment === null) return null;
-    if (!time.canWait(patienceMs))
+    if (!time.canWait(responseTimeoutMs))
       throw new WaitRefused({ why: "no time left", takes: "the default timeout takes up to 65 s" }, need("maxWaitMs"));
-    const options = { noRetry: true, ...(time.agentsFollow ? {} : { minHeadMs: patienceMs }) } as const;
+    const options = { noRetry: true, ...(time.agentsFollow ? {} : { minHeadMs: responseTimeoutMs }) } as const;
     const invoked = client.since("1.2").invoke(assignment, { query: defaultQuery }, options);
     const ended = invoked.then((exchange) => ({
       exchange,
       movedMs: time.clockOffsetMs() - exchange.clockMs,
       maxMovedMs: time.maxClockOffsetMs() - exchange.clockMs,
     }));
-    const { exchange, movedMs, maxMovedMs } = await time.awaitAgent(ended, 2 * patienceMs, clockStepMs, clockRestMs);
+    const { exchange, movedMs, maxMovedMs } = await time.awaitAgent(
+      ended,
+      2 * responseTimeoutMs,
+      clockStepMs,
+      clockRestMs,
+    );
     const realMs = exchange.answer.endMs - exchange.sentMs;
     return { exchange, minMs: realMs + (time.agentsFollow ? movedMs : 0), maxMs: realMs + maxMovedMs };
   },

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 
 import { formatValue } from "../../base/format-value.ts";
 import { type Exchange, sentJson } from "../../evidence/exchange.ts";
-import { check } from "../../run/judge/check.ts";
+import { type Check, check, type ProbesByName } from "../../run/judge/check.ts";
 import { breach, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
 import { alertCrossed, alertIdOf } from "../alerts/probes.ts";
@@ -53,36 +53,31 @@ function operationIdOf(exchange: Exchange): string | null {
   return typeof id === "string" ? id : null;
 }
 
+type CreationProbes = ProbesByName & { readonly all: typeof allExchanges };
+
+/** Creates a check that no two objects of a kind have the same id. `kind` is their name in the plural. */
+const checkDistinctIds = (
+  clause: "WHK-13" | "ALR-6" | "OPS-7",
+  on: CreationProbes,
+  kind: string,
+  creationsIn: (all: AllExchanges) => TwoCreations[],
+): Check =>
+  relation<typeof clause, CreationProbes, TwoCreations>(clause, on, {
+    between: kind,
+    pairs: ({ all }) => creationsIn(all),
+    judge: judgeIds,
+    otherwise: unproven(`no two ${kind} have ids`),
+  });
+
 export const identityRelations = [
-  relation(
-    "WHK-13",
-    { all: allExchanges, created: invokedWithWebhooks },
-    {
-      between: "webhooks",
-      pairs: ({ all }) => creationPairs(all, "webhooks", webhookIdOf),
-      judge: judgeIds,
-      otherwise: unproven("no two webhooks have ids"),
-    },
+  checkDistinctIds("WHK-13", { all: allExchanges, created: invokedWithWebhooks }, "webhooks", (all) =>
+    creationPairs(all, "webhooks", webhookIdOf),
   ),
-  relation(
-    "ALR-6",
-    { all: allExchanges, first: alertCrossed, second: secondAlertCreated },
-    {
-      between: "alerts",
-      pairs: ({ all }) => creationPairs(all, "alerts", (each) => (isSuccess(each) ? alertIdOf(each) : null)),
-      judge: judgeIds,
-      otherwise: unproven("no two alerts have ids"),
-    },
+  checkDistinctIds("ALR-6", { all: allExchanges, first: alertCrossed, second: secondAlertCreated }, "alerts", (all) =>
+    creationPairs(all, "alerts", (each) => (isSuccess(each) ? alertIdOf(each) : null)),
   ),
-  relation(
-    "OPS-7",
-    { all: allExchanges, started: batchSubmitted },
-    {
-      between: "operations",
-      pairs: ({ all }) => creationPairs(all, "batch", operationIdOf),
-      judge: judgeIds,
-      otherwise: unproven("no two operations have ids"),
-    },
+  checkDistinctIds("OPS-7", { all: allExchanges, started: batchSubmitted }, "operations", (all) =>
+    creationPairs(all, "batch", operationIdOf),
   ),
   check(
     "ALR-1",

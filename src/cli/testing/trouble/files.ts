@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 
 import { XMLValidator } from "fast-xml-parser";
 
-import { readDocument } from "../../../app/report-folder/read-document.ts";
+import { readReportDocument } from "../../../app/report-folder/read-report-document.ts";
 import { readHistory } from "../../../app/nightly/history-store.ts";
 import { messageOf } from "../../../base/errors.ts";
 import { tryParseJson } from "../../../base/json.ts";
@@ -58,7 +58,7 @@ function problemOf(path: string, text: string): string | null {
 /** Reads a report and its evidence, as commands do. Returns the error message if the report is damaged or contradicts itself. */
 function problemOfReport(path: string): string | null {
   try {
-    const { report, evidence } = readDocument(path);
+    const { report, evidence } = readReportDocument(path);
     const isWhole = report.load !== undefined || evidence !== null;
     return isWhole ? null : "evidence.json is missing";
   } catch (error) {

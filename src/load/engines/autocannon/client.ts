@@ -15,13 +15,13 @@ export interface AutocannonOptions extends PreparedRequest {
   readonly timeoutSeconds: number;
 }
 
-/** Events of the connections, each of which has one request in flight at a time. */
+/** Events of the connections. Each connection has one request in flight at a time. */
 export interface AutocannonListener {
   readonly sent: (connection: number) => void;
   /** The head of a response has arrived. `rawHeaders` alternates names and values. */
   readonly head: (connection: number, status: number, rawHeaders: readonly string[]) => void;
   readonly answered: (connection: number, body: string) => void;
-  /** The attempt to connect failed, or the connection broke. */
+  /** A connection could not be opened, or broke. */
   readonly failed: (error: Error) => void;
   /** The connection has ended. A request in flight gets no response. */
   readonly ended: (connection: number) => void;
@@ -36,12 +36,9 @@ export interface AutocannonRun {
   readonly stop: () => void;
 }
 
-/** After this many consecutive failed connections, the server counts as down, and autocannon gives up. */
+/** Number of consecutive failed connections after which autocannon gives up, because the server is down. */
 const maxErrors = 200;
-/**
- * The duration to give to autocannon, which demands a duration. Every run ends earlier, by `end` or after its number of
- * requests.
- */
+/** Duration for autocannon, which demands one. Every run ends earlier, by `end` or after its number of requests. */
 const endlessSeconds = 1_000_000;
 
 export function startAutocannon(options: AutocannonOptions, listener: AutocannonListener): AutocannonRun {
@@ -91,7 +88,7 @@ export function startAutocannon(options: AutocannonOptions, listener: Autocannon
   };
 }
 
-/** Pairs the names and values of raw headers, in which they alternate. */
+/** Pairs the names and values of raw headers, which alternate in one array. */
 export const headersOf = (raw: readonly string[]): Header[] =>
   Array.from({ length: Math.floor(raw.length / 2) }, (_, at): Header => [raw[2 * at] ?? "", raw[2 * at + 1] ?? ""]);
 

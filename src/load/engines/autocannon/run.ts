@@ -11,7 +11,10 @@ import { stopReason } from "../../stall-timeout.ts";
 import { prepareRequest } from "./request.ts";
 import type { FromSender, SendJob, SendResult, ToSender } from "./send-flows.ts";
 
-/** Sends exact amounts, bursts and closed loops with autocannon. Sends streams, disconnecting clients and retries with undici. */
+/**
+ * Sends with autocannon: exact amounts, bursts and closed loops. Streams, disconnecting clients and retries go through
+ * undici instead.
+ */
 export const runAutocannon: Engine = async (scenario, options) => {
   const flows = scenario.flows(options.limits);
   assertSupported(scenario, flows, options);

@@ -8,7 +8,10 @@ import { prepareRequest, type RequestTarget } from "./request.ts";
 import { fitsAutocannon, keepsConnections, sendWithAutocannon } from "./with-autocannon.ts";
 import { openWire, pause, sendWithUndici } from "./with-undici.ts";
 
-/** Messages to the sending process. Keys pass through this channel only. */
+/**
+ * Messages to the sending process. Keys go through this channel only, because others can read the arguments of a
+ * process.
+ */
 export type ToSender = { readonly kind: "send"; readonly job: SendJob } | { readonly kind: "stop" };
 
 export interface SendJob extends RequestTarget {
@@ -24,7 +27,7 @@ export type FromSender =
   | { readonly kind: "ready" }
   | { readonly kind: "progress"; readonly elapsedMs: number; readonly counts: RequestCounts }
   | { readonly kind: "done"; readonly result: SendResult }
-  /** `limit`: the limit of this machine that caused the failure; `null` for any other cause. */
+  /** `limit` is the limit of this machine that caused the failure; `null` for any other cause. */
   | { readonly kind: "failed"; readonly message: string; readonly limit: HarnessLimitCode | null };
 
 export interface SendResult extends CollectedSamples {
@@ -35,12 +38,12 @@ export interface SendResult extends CollectedSamples {
   readonly byUndici: readonly string[];
 }
 
-/** A flow counts as late if it starts this many milliseconds after its planned time. */
+/** A flow counts as late if it starts more than this many milliseconds after its planned time. */
 const lateMs = 100;
 const progressEveryMs = 250;
 
 /**
- * Sends all flows of a job, each at its time. Settles when all flows have ended.
+ * Sends all flows of a job, each at its time. Settles when all have ended.
  *
  * @throws {HarnessLimit} if this machine has no free port or file for a connection
  */
@@ -82,9 +85,8 @@ export async function sendFlows(
 }
 
 /**
- * Returns the flows that autocannon sends. Returns none if requests go through a proxy, which autocannon does not
- * support. Also returns none if the server closes each connection after one response, because autocannon would send
- * another request on that connection.
+ * Returns the flows that autocannon sends. None if requests go through a proxy, which autocannon does not support. None
+ * also if the server closes each connection after one response, because autocannon would send another request on it.
  */
 async function autocannonFlows(
   flows: readonly Flow[],
@@ -103,9 +105,9 @@ async function autocannonFlows(
 }
 
 /**
- * Returns the request counts of this engine. If responses decide how many requests a flow sends, the sent requests
- * count as planned. `dropped` is always 0. Fewer sent than planned means that a flow was given up because its
- * connections kept failing.
+ * Returns the request counts of this engine. If responses decide how many requests a flow sends, as many as it sent
+ * count as planned. `dropped` is always 0; if fewer were sent than planned, a flow gave up because its connections kept
+ * failing.
  */
 function requestTotals(flows: readonly Flow[], sent: number) {
   const counts = flows.map(requestCount);
@@ -115,13 +117,13 @@ function requestTotals(flows: readonly Flow[], sent: number) {
 
 /** Measures the CPU use of this process, as a share of one core. */
 interface CpuMeter {
-  /** Returns the highest share of any interval so far, from 0 to 1. */
+  /** Returns the highest share of a core in any interval so far, from 0 to 1. */
   readonly peak: () => number;
   readonly end: () => void;
 }
 
 const cpuIntervalMs = 1000;
-/** Minimum interval between CPU readings. A shorter interval is not accurate. */
+/** Minimum interval between two CPU readings. Shorter ones are inaccurate. */
 const minCpuIntervalMs = 200;
 
 function startCpuMeter(): CpuMeter {
@@ -132,7 +134,7 @@ function startCpuMeter(): CpuMeter {
     const elapsedMs = performance.now() - since;
     if (elapsedMs < minCpuIntervalMs) return;
     const { user, system } = process.cpuUsage(used);
-    // The sum can exceed one core, because the garbage collector runs in threads of its own.
+    // The use may exceed one core, because the garbage collector has threads of its own.
     peak = Math.max(peak, Math.min(1, (user + system) / 1000 / elapsedMs));
     since = performance.now();
     used = process.cpuUsage();

@@ -3,15 +3,15 @@ import { harnessLimitOf } from "../../../base/harness-limit.ts";
 import { sendToParent } from "../../../base/spawn-module.ts";
 import { type FromSender, sendFlows, type ToSender } from "./send-flows.ts";
 
-// This file runs as the process that sends the load. The process is separate so that its CPU use can be measured, and
-// so that the rest of the harness does not slow it down.
+// This file is the process that sends the load. A process of its own has a CPU use that can be measured, and the rest
+// of the harness does not slow it down.
 
 const stopping = new AbortController();
 
 const report = (message: FromSender): void => sendToParent(message);
 
 process.on("disconnect", () => process.exit(0));
-// Ctrl-C reaches all processes of a terminal: the parent process decides when to stop.
+// Ctrl-C reaches all processes of a terminal, but only the parent process decides when to stop.
 process.on("SIGINT", () => {});
 
 process.on("message", (message: ToSender) => {

@@ -13,26 +13,23 @@ import {
 } from "./client.ts";
 import type { Transport } from "../../../wire/transport.ts";
 
-/**
- * Maximum number of seconds until a response has arrived. This is longer than the 30 seconds that an agent has by
- * default.
- */
+/** Maximum number of seconds until a response has arrived. Agents have 30 seconds by default. */
 const timeoutSeconds = 40;
 /** How many milliseconds responses in flight may still take after a stop. */
 const graceMs = 2000;
 
-/** Whether autocannon can send a flow: identical requests whose responses are read completely. */
+/** Whether autocannon can send a flow: equal requests whose responses the client reads to their end. */
 export const fitsAutocannon = ({ operation, shape, leaveAfterMs }: Flow): boolean =>
   operation.kind !== "stream" && leaveAfterMs === null && shape.kind !== "after refusal";
 
 interface RequestInFlight {
   readonly sentMs: number;
-  /** Whether the server never read the request, because the server had announced that it closes the connection. */
+  /** Whether the server cannot have read the request: it had announced to close the connection. */
   readonly isUnread: boolean;
   head: { readonly status: number; readonly rawHeaders: readonly string[]; readonly headMs: number } | null;
 }
 
-/** Receives the samples of a flow. Receives an error instead if this machine cannot send a request. */
+/** Receives the samples of a flow, or an error if this machine cannot send a request. */
 export interface FlowRecorder {
   readonly record: (sample: LoadSample) => void;
   readonly onHarnessLimit: (limit: HarnessLimit) => void;
@@ -108,8 +105,8 @@ function createListener(
 ): AutocannonListener {
   const underway = new Map<number, RequestInFlight>();
   /**
-   * Connections that the server has announced to close. autocannon sends one more request on each, which the server
-   * does not read.
+   * Connections that the server is about to close. autocannon sends one more request on each, which the server does not
+   * read.
    */
   const closing = new Set<number>();
   const fail = (connection: number, left: boolean): void => {
@@ -121,7 +118,7 @@ function createListener(
   };
   return {
     sent: (connection) => {
-      // autocannon reconnects and sends the next request without reporting that the last one failed.
+      // autocannon has reconnected and sends the next request, without reporting that the last one failed.
       fail(connection, false);
       underway.set(connection, { sentMs: epochMs(), isUnread: closing.delete(connection), head: null });
     },
@@ -150,8 +147,8 @@ function createListener(
 }
 
 /**
- * Whether the server keeps connections open after a response. Sends a health request, because no limit counts it. The
- * request also verifies the server's certificate, which autocannon does not.
+ * Whether the server keeps a connection open after a response. Finds out by a health request, which no limit counts.
+ * This request also verifies the server's certificate, which autocannon does not.
  *
  * @throws {Error} if there is no response
  */

@@ -42,7 +42,7 @@ export async function sendWithUndici(
   await sendInShape(flow.shape, { send, signal, speed });
 }
 
-/** Sends one request. `hasLeft` is true if the client disconnected before the end, as the flow demands. */
+/** Sends one request. `hasLeft` is true if the client disconnected before the end, as its flow demands. */
 async function exchangeOf(
   { leaveAfterMs }: Flow,
   request: PreparedRequest,
@@ -71,14 +71,14 @@ function sampleOf(flow: Flow, exchange: Exchange, hasLeft: boolean, stream: Stre
   const base = { flow: flow.name, key: flow.key, sentMs, endMs: answer.endMs, left: hasLeft };
   if (answer.kind === "unanswered") return unansweredSample(base);
   const { status, headers, headMs, ending } = answer;
-  // `describeStream` checks the events of an admitted stream. Only other bodies are checked here.
+  // The events of an admitted stream are judged by `describeStream`, and its body is not.
   const isEvents = stream !== null && status < 300;
   const body = isEvents || ending.kind !== "complete" ? null : bodyText(exchange);
   const sample = sampleOfResponse({ ...base, endpoint: flow.operation.kind, status, headers, headMs, body });
   return stream === null || status >= 300 ? sample : { ...sample, tokens: stream.totalTokens };
 }
 
-/** Summarizes the order, the end and the pauses of a stream. */
+/** Summarizes a stream: the order of its events, how it ended, and its pauses. */
 export function describeStream(flow: Flow, { answer, sentMs }: Exchange, hasLeft: boolean): StreamSummary {
   const events = answer.kind === "answered" ? answer.events : [];
   return {
@@ -146,12 +146,9 @@ async function sendClosed(ms: number, connections: number, send: Send, signal: A
   await Promise.all(Array.from({ length: connections }, worker));
 }
 
-/**
- * Maximum number of requests to send until one is refused, so that the loop ends against a server without limits.
- * Sending more one by one would take too long.
- */
+/** Maximum number of requests to send until one is refused. A server without limits would never refuse one. */
 const maxUntilRefused = 20_000;
-/** Milliseconds to add to `retry_after`, since the response arrives some time after the limiter's decision. */
+/** Milliseconds to wait beyond `retry_after`, because the clocks of the limiter and of this machine differ. */
 const marginMs = 100;
 
 /** Sends requests until one is refused, retries early in some rounds, and retries right after `retry_after`. */
@@ -172,7 +169,7 @@ async function sendUntilRefused(send: Send, signal: AbortSignal): Promise<LoadSa
   for (let sent = 0; sent < maxUntilRefused && !signal.aborted; sent += 1) {
     const sample = await send();
     if (sample.status === 429) return sample;
-    // A server that is down or broken would never respond 429.
+    // A server that is down or broken never responds 429.
     if (sample.status === null || sample.status >= 400) return null;
   }
   return null;

@@ -22,8 +22,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const executable = process.platform === "win32" ? "k6.exe" : "k6";
 
 /**
- * Returns the path at which `npm run k6:build` puts k6, built from a pinned module. The folder's name is a hash of the
- * module files.
+ * Returns the path to which `npm run k6:build` builds k6 from a pinned Go module. The name of its folder is a hash of
+ * the module files.
  */
 export function builtBinary(root: string = packageRoot()): string {
   const hash = createHash("sha256");
@@ -32,7 +32,7 @@ export function builtBinary(root: string = packageRoot()): string {
 }
 
 /**
- * Finds k6: the file in `K6_BINARY`, then `k6` version 2 on PATH, then the one built from the pinned module.
+ * Finds k6: the file in `K6_BINARY`, else `k6` version 2 on PATH, else the one that `npm run k6:build` built.
  *
  * @throws {EngineProblem} if there is none, or `K6_BINARY` is not k6 version 2; the message says how to get one
  */
@@ -52,32 +52,32 @@ export async function findK6(
     const version = path === null ? null : await versionOf(path);
     if (path !== null && version !== null && isVersion2(version)) return { path, version };
   }
-  throw new EngineProblem(howToGet(root));
+  throw new EngineProblem(installInstructions(root));
 }
 
 /**
- * Returns the folder in which `npm run k6:build` may have built k6; `null` in the single-file executable, which has no
- * such folder.
+ * Returns the folder in which `npm run k6:build` builds k6; `null` in the single-file executable, which has no such
+ * folder.
  */
 const rootOfBuilt = (): string | null => (isSea() ? null : packageRoot());
 
 /** Explains in one paragraph how to install k6, in the order in which `findK6` searches. */
-function howToGet(root: string | null): string {
+function installInstructions(root: string | null): string {
   return [
     `This scenario needs k6 v2, which is not installed. Get it in one of ${root === null ? "two" : "three"} ways:`,
     "install k6 v2 (https://grafana.com/docs/k6/latest/set-up/install-k6/) so that `k6 version` finds it on PATH;",
     ...(root === null
       ? ["or set K6_BINARY to an executable of it."]
-      : ["or set K6_BINARY to an executable of it;", howToBuild(root)]),
+      : ["or set K6_BINARY to an executable of it;", buildCommand(root)]),
     "Scenarios that autocannon can send run without it: choose the engine autocannon.",
   ].join(" ");
 }
 
 /**
- * Describes the command that builds k6. The command does not build to {@link builtBinary}: that path contains a hash,
- * which redaction would hide because a hash looks like a key.
+ * Returns the command that builds k6. It does not name {@link builtBinary}: that path contains a hash, which redaction
+ * would hide because it looks like a key.
  */
-const howToBuild = (root: string): string =>
+const buildCommand = (root: string): string =>
   `or, where Go 1.25 or newer is installed, run: go build -C "${join(root, "k6")}" -o "$PWD/${executable}" go.k6.io/k6/v2 (a few minutes the first time), and set K6_BINARY="$PWD/${executable}".`;
 
 const isVersion2 = (version: string): boolean => version.startsWith("v2.");

@@ -10,11 +10,11 @@ import { type EngineOptions, EngineProblem } from "../../engine.ts";
 import { packageRoot } from "../../../base/package-root.ts";
 
 /**
- * The command of one k6 process. Keys are in the environment only, because every user of a machine can read the
- * arguments of its processes.
+ * How to start one k6 process. Keys are in its environment only, because every user of a machine can read the arguments
+ * of its processes.
  */
 export interface K6Command {
-  /** The part of the load that this process sends: `0:1` is the whole load. */
+  /** The segment of the load that this process sends; `0:1` is the whole load. */
   readonly segment: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -25,8 +25,8 @@ export const scriptOf = (scenario: string, root: string = packageRoot()): string
 /**
  * Returns the commands of all k6 processes of a run, one for each segment.
  *
- * @param startAtMs when several processes start sending together
- * @param caFile see {@link CaBundle}
+ * @param startAtMs epoch ms at which several processes start to send together
+ * @param caFile file of a {@link CaBundle}
  */
 export function commandsOf(
   script: string,
@@ -52,8 +52,8 @@ export function commandsOf(
 }
 
 /**
- * With these arguments, k6 sends no usage report, judges no thresholds, and prints nothing between the lines of a
- * script.
+ * Arguments by which k6 sends no usage report to its makers, judges no thresholds, and prints nothing between the lines
+ * of a script.
  */
 const runArguments = [
   "run",
@@ -90,12 +90,12 @@ function scriptEnvironment(options: EngineOptions): Record<string, string> {
     SPEED: String(options.speed),
     RECORD: "true",
     K6_USER_AGENT: options.userAgent,
-    // Without this variable, k6 looks for hosts that a machine without Internet cannot reach.
+    // By default, k6 asks hosts that a machine without Internet cannot reach.
     K6_AUTO_EXTENSION_RESOLUTION: "false",
   };
 }
 
-/** k6 takes a proxy from the environment, as every Go program does. */
+/** Returns the variables of proxies and CA certificates, which k6 reads as every Go program does. */
 function networkEnvironment({ network, baseUrl }: EngineOptions): Record<string, string> {
   const proxy = proxyFor(network, baseUrl);
   const { client } = network;
@@ -113,8 +113,8 @@ const dashboardEnvironment = (file: string) => ({
 });
 
 /**
- * Returns the environment without proxies, without variables of k6 that would change the load (such as `K6_VUS`), and
- * without names that the script reads.
+ * Returns the environment of this process without proxies, without k6's own variables such as `K6_VUS`, and without
+ * names that a script reads.
  */
 function inheritedEnvironment(environment: NodeJS.ProcessEnv): Record<string, string> {
   const ours = new Set<string>([
@@ -134,7 +134,7 @@ function inheritedEnvironment(environment: NodeJS.ProcessEnv): Record<string, st
   return Object.fromEntries(kept) as Record<string, string>;
 }
 
-/** Equal parts of a load, in the format of k6's `--execution-segment` and `--execution-segment-sequence`. */
+/** Equal segments of a load, in the format of k6's `--execution-segment` and `--execution-segment-sequence`. */
 export interface Segments {
   /** One segment for each part, such as `0:1/2` and `1/2:1`. */
   readonly parts: readonly string[];
@@ -154,7 +154,7 @@ const pointOf = (at: number, count: number): string => (at === 0 ? "0" : at === 
 
 /** A temporary file of the CA certificates that k6 trusts. */
 export interface CaBundle {
-  /** `null` if the CA certificates of the machine are enough. */
+  /** Its path; `null` if the CA certificates of the machine are enough. */
   readonly file: string | null;
   readonly remove: () => void;
 }
@@ -166,9 +166,7 @@ export interface CaBundle {
 export const canTrustCaBundle = (platform: NodeJS.Platform = process.platform): boolean =>
   platform !== "darwin" && platform !== "win32";
 
-/**
- * Writes the machine's CA certificates together with the user's, because k6 reads this file instead of the machine's.
- */
+/** Writes the machine's CA certificates and the user's into one file, because k6 reads it instead of the machine's. */
 export function writeCaBundle({ ca }: Network): CaBundle {
   if (ca === null) return { file: null, remove: () => {} };
   const folder = mkdtempSync(join(tmpdir(), "ca-bundle-"));

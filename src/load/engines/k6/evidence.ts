@@ -11,7 +11,7 @@ import { type CollectedSamples, createSampleCollector, type RequestCounts } from
 import type { Scenario } from "../../scenarios.ts";
 import { type EndLine, readLine, type SampleLine } from "./lines.ts";
 
-/** Everything that the output lines of one k6 process report. */
+/** Contents of all output lines of one k6 process. */
 export interface CollectedLines extends CollectedSamples {
   readonly sent: number;
   readonly late: number;
@@ -19,7 +19,7 @@ export interface CollectedLines extends CollectedSamples {
   readonly span: { readonly fromMs: number; readonly toMs: number } | null;
   /** Number of requests without a response, by reason. */
   readonly failures: ReadonlyMap<string, number>;
-  /** `null` if the process ended before its last line. */
+  /** The last line; `null` if the process ended before it. */
   readonly end: EndLine | null;
 }
 
@@ -31,7 +31,7 @@ export interface LineCollector {
   readonly collected: () => CollectedLines;
 }
 
-/** A request counts as late if it is sent this many milliseconds after its planned time. */
+/** A request counts as late if it is sent more than this many milliseconds after its planned time. */
 const LATE_MS = 100;
 
 export function createLineCollector(): LineCollector {
@@ -121,8 +121,8 @@ export function evidenceOf(scenario: Scenario, collected: CollectedLines, facts:
     notes: notesOn(collected),
     requests,
     summary,
-    // Only k6 knows which part of a flow it sends in this segment. So the requests that k6 started or could not start
-    // count as planned.
+    // Only k6 knows which part of a flow this segment sends, so the requests that it started or could not start count
+    // as planned.
     generator: { planned: sent + dropped, sent, dropped, late, busiest: peakCpu },
     latency,
     streams,
@@ -145,10 +145,10 @@ function notesOn({ streams, requests, failures }: CollectedLines): string[] {
 }
 
 /**
- * Reads the evidence of one process from its log, such as that of a pod. The log may contain other output between the
+ * Reads the evidence of one process from its log, such as that of a pod. The log may have other output between the
  * lines of the script.
  *
- * @throws {EngineProblem} if the log has no last line, or is of an unknown scenario
+ * @throws {EngineProblem} if the log lacks its last line, or names an unknown scenario
  */
 export function evidenceOfLog(log: string, scenarios: readonly Scenario[], engineVersion: string): LoadEvidence {
   const collector = createLineCollector();

@@ -7,8 +7,8 @@ import { loadSampleSchema, streamSchema, tierLimitsSchema } from "../../../evide
 const count = z.int().nonnegative();
 
 /**
- * One request and its response, as a script writes them. Times are epoch ms by the clock of the script's machine, which
- * has whole milliseconds. `sentMs` is therefore the earliest possible time, and `headMs` and `endMs` are the latest.
+ * One request and its response, as a script writes them. Times are epoch ms. The clock of a script has whole
+ * milliseconds, so `sentMs` is the earliest possible time, and `headMs` and `endMs` are the latest.
  */
 const sampleLineSchema = loadSampleSchema.extend({
   load: z.literal("sample"),
@@ -22,7 +22,7 @@ const sampleLineSchema = loadSampleSchema.extend({
   stream: streamSchema.pick({ sequence: true, chunks: true, indexes: true, ending: true }).nullable(),
 });
 
-/** The last line of a process, with all facts that another machine needs to judge the lines before. */
+/** The last line of a process. It has all that another machine needs to judge the other lines. */
 const endLineSchema = z.object({
   load: z.literal("end"),
   scenario: z.string(),
@@ -65,7 +65,7 @@ const orNull =
   (value: unknown): boolean =>
     value === null || is(value);
 
-/** The rules of `sampleLineSchema` for a usual line: no stream, no mismatch in the body, no malformed header. */
+/** Demands of `sampleLineSchema` on a line without a stream, a body mismatch or a malformed header. */
 const plainSample: Readonly<Record<keyof SampleLine, (value: unknown) => boolean>> = {
   load: (value) => value === "sample",
   flow: isText,
@@ -91,8 +91,8 @@ const plainSample: Readonly<Record<keyof SampleLine, (value: unknown) => boolean
 const plainFields = Object.entries(plainSample);
 
 /**
- * Whether a line is valid and usual. This check is fast, because a log can have millions of lines: the schema takes
- * four times as long as `JSON.parse`.
+ * Whether a line is valid and has none of these. A log can have millions of lines, and the schema takes four times as
+ * long as `JSON.parse`.
  */
 function isPlainSample(json: unknown): json is SampleLine {
   if (typeof json !== "object" || json === null) return false;

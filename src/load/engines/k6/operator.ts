@@ -8,7 +8,7 @@ import { packageRoot } from "../../../base/package-root.ts";
 import { scriptOf } from "./command.ts";
 import { agentVariables } from "./variables.ts";
 
-/** The options of a run on many machines. Keys are not among them: the pods take keys from a Secret of Kubernetes. */
+/** Options of a run on many machines. Keys are not among them: the pods read keys from a Kubernetes Secret. */
 export interface ManifestOptions extends Pick<
   EngineOptions,
   "baseUrl" | "limits" | "agents" | "roleRequests" | "segments"
@@ -26,15 +26,15 @@ const MAX_BYTES = 1_000_000;
 
 /**
  * Makes the manifest for the k6-operator: a ConfigMap with the script, and a TestRun of the script. `kubectl apply -f`
- * accepts JSON like YAML.
+ * accepts JSON.
  *
- * A ConfigMap has no folders. So each file name contains the folder, and imports are adjusted. Otherwise the files are
- * those of the package, so that users can compare them.
+ * A ConfigMap has no folders, so each file name contains its folder, and imports are changed accordingly. Otherwise the
+ * files are those of the package, so that users can compare them.
  */
 export function operatorManifest(scenario: Scenario, options: ManifestOptions, root: string = packageRoot()): string {
   const script = scriptOf(scenario.name, root);
   const name = `conformance-${scenario.name}`;
-  const items = [configMap(name, flattened(script, root)), testRun(name, flatName(script, root), scenario, options)];
+  const items = [configMap(name, flattenFiles(script, root)), testRun(name, flatName(script, root), scenario, options)];
   return `${JSON.stringify({ apiVersion: "v1", kind: "List", items }, null, 2)}\n`;
 }
 
@@ -53,7 +53,7 @@ function testRun(name: string, file: string, scenario: Scenario, options: Manife
     spec: {
       parallelism: options.segments,
       script: { configMap: { name, file } },
-      // The log of a pod becomes the evidence, so it must contain only the lines of the script and k6's own messages.
+      // The log of a pod becomes evidence, so it may contain only the lines of the script and k6's own messages.
       arguments: "--quiet --no-color --no-usage-report --no-thresholds --log-format raw",
       runner: { image: `grafana/k6:${options.k6Version.replace(/^v/, "")}`, env: environmentOf(scenario, options) },
     },
@@ -82,8 +82,8 @@ function environmentOf(scenario: Scenario, options: ManifestOptions) {
   ];
 }
 
-/** Returns the content of the script and of all files that it imports, by names without folders. */
-function flattened(script: string, root: string): Record<string, string> {
+/** Returns the contents of the script and of all files that it imports, by name without folder. */
+function flattenFiles(script: string, root: string): Record<string, string> {
   const files: Record<string, string> = {};
   const add = (path: string): void => {
     const name = flatName(path, root);
@@ -99,7 +99,7 @@ function flattened(script: string, root: string): Record<string, string> {
   return files;
 }
 
-/** An import or re-export of another file of this package. */
+/** Matches an import or re-export of another file of this package. */
 const relativeImport = /^((?:import|export|\}) .*?from |\} from )"(\.{1,2}\/[^"]+)"/gm;
 
 /** Turns a path into a name without folders, such as `k6.lib.sse.ts`. */

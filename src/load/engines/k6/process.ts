@@ -27,16 +27,17 @@ const KEPT_LOG_LINES = 30;
 const STOP_TIMEOUT_MS = 10_000;
 
 /**
- * Starts k6. `onLine` gets each line of output, and returns whether a script of this package wrote it. Other lines go
- * to the log.
+ * Starts k6.
+ * @param onLine called for each line of output; returns whether a script of this package wrote it. Other lines go to
+ * the log.
  */
 export function startK6(
   path: string,
   { args, env }: Omit<K6Command, "segment">,
   onLine: (line: string) => boolean,
 ): K6Process {
-  // Ctrl-C reaches the whole process group, and a second Ctrl-C would end k6 before its last line. A detached process
-  // is outside the group.
+  // Ctrl-C reaches the whole process group, and a second one would end k6 before its last line. A detached process has
+  // a group of its own.
   const child = spawn(path, args, { env, stdio: ["ignore", "ignore", "pipe"], detached: true });
   const kill = () => void child.kill("SIGKILL");
   process.once("exit", kill);
@@ -54,7 +55,7 @@ export function startK6(
       try {
         take(line);
       } catch (error) {
-        // A script of this package wrote a malformed line, so later lines cannot be trusted.
+        // A script of this package wrote a malformed line, so its later lines cannot be trusted.
         kill();
         reject(error instanceof Error ? error : new Error(String(error)));
       }
@@ -78,11 +79,11 @@ export function startK6(
 }
 
 /** Exit codes of k6. Source: k6, errext/exitcodes. */
-const codes = { fine: 0, invalidConfig: 104, interrupted: 105, scriptException: 107, aborted: 108 } as const;
+const exitCodes = { fine: 0, invalidConfig: 104, interrupted: 105, scriptException: 107, aborted: 108 } as const;
 
 /**
- * Returns why a k6 process produced no evidence; `null` if it produced some. k6 exits with 0 even after an exception,
- * so only the last line shows exceptions.
+ * Returns why a k6 process produced no evidence; `null` if it did. k6 exits with 0 even after an exception, so only the
+ * last line shows exceptions.
  */
 export function explainFailure({ code, log }: K6End, end: EndLine | null, wasStopped: boolean): Error | null {
   if (wasStopped) return null;
@@ -91,26 +92,26 @@ export function explainFailure({ code, log }: K6End, end: EndLine | null, wasSto
   const output = log.filter((line) => line !== requestFailed).join("\n");
   if (end !== null && end.errors > 0)
     return new Error(`The k6 script threw an exception in ${end.errors} of its iterations:\n${output}`);
-  if (code === codes.fine && end !== null) return null;
-  if (code === codes.scriptException || code === codes.invalidConfig || code === codes.aborted)
+  if (code === exitCodes.fine && end !== null) return null;
+  if (code === exitCodes.scriptException || code === exitCodes.invalidConfig || code === exitCodes.aborted)
     return new EngineProblem(`k6 did not start the load:\n${output}`);
-  if (code === codes.interrupted) return new EngineProblem("k6 was interrupted from outside: run it again.");
+  if (code === exitCodes.interrupted) return new EngineProblem("k6 was interrupted from outside: run it again.");
   return new EngineProblem(
     `k6 ended ${code === null ? "by a signal" : `with code ${code}`} before it was done:\n${output}`,
   );
 }
 
 /**
- * k6 logs a line with this text for each request without a response. Such lines are left out of the explanation, since
- * the evidence lists these requests.
+ * Text of the line that k6 logs for each request without a response. The explanation of a failure leaves these lines
+ * out, because the evidence lists the requests.
  */
 const requestFailed = "Request Failed";
 
-/** CPU time that a process had used at several moments. Empty if the machine does not report CPU time. */
+/** Times at which the CPU time of a process was read, with its value. Empty if the machine does not report it. */
 type CpuReadings = readonly { readonly atMs: number; readonly cpuSeconds: number }[];
 
 const CPU_INTERVAL_MS = 250;
-/** Unit of the CPU time that Linux reports: hundredths of a second, whatever the kernel's own clock. */
+/** Unit of the CPU time in `/proc`: Linux always reports hundredths of a second. */
 const TICKS_PER_SECOND = 100;
 
 /** Starts to read the CPU time of a process periodically. Reads it from `/proc`, which only Linux has. */
@@ -128,8 +129,8 @@ function sampleCpu(pid: number | undefined): { read(): CpuReadings; stop(): void
 
 function cpuSecondsOf(pid: number): number | null {
   try {
-    // The name of the program is in brackets, and may itself contain spaces and brackets. So the line is cut after the
-    // last bracket.
+    // The name of the program is in brackets and may contain spaces and brackets, so the fields start after the last
+    // bracket.
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
       .replace(/^.*\) /s, "")
       .split(" ");

@@ -22,7 +22,9 @@ interface RunningK6 {
 }
 
 const PROGRESS_MS = 250;
-/** Milliseconds in which one k6 process starts its virtual users. Several processes share the cores and take longer. */
+/**
+ * Milliseconds that one k6 process takes to start its virtual users. Several processes share the cores and take longer.
+ */
 const START_MS = 1500;
 
 /** Runs a scenario with k6, in one process for each segment, and merges their evidence. */
@@ -70,7 +72,7 @@ async function evidenceOfProcess(
   const limit = harnessLimitIn([...collected.failures.keys()].join("\n"));
   const problem = limit ?? explainFailure(end, collected.end, signal.aborted);
   if (problem !== null) {
-    // This process has failed. The evidence needs all processes, so the others stop, too.
+    // One process has failed. The evidence needs all of them, so the others stop, too.
     stop();
     throw problem;
   }
@@ -89,8 +91,7 @@ async function evidenceOfProcess(
 }
 
 /**
- * Replaces the number of planned requests by that of the whole load, since a single segment knows only the requests
- * that it sent.
+ * Sets the number of planned requests to that of the whole load. A single segment knows only the requests that it sent.
  */
 function withPlanned(scenario: Scenario, { limits }: EngineOptions, evidence: LoadEvidence): LoadEvidence {
   if (evidence.stopped !== null) return evidence;
@@ -105,8 +106,8 @@ function sentByFlow({ requests, summary }: LoadEvidence, flow: string): number {
 }
 
 /**
- * Adds a note if k6 wrote no HTML report. k6 collects values for the report once a second, so a run of two or three
- * seconds has none.
+ * Adds a note if k6 wrote no HTML report. k6 collects its values once a second, so a run of two or three seconds has
+ * none.
  */
 function withPageNote(page: Draft | null, evidence: LoadEvidence): LoadEvidence {
   if (page === null || page.commit()) return evidence;

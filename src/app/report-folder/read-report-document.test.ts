@@ -7,7 +7,7 @@ import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { serializeEvidence, serializeReport } from "../../report/model/report-file.ts";
 import { sampleExchange, sampleFinding, sampleReport, textBody } from "../../report/testing/sample.ts";
 import { UsageError } from "../../base/usage-error.ts";
-import { readDocument, readReportAlone } from "./read-document.ts";
+import { readReportDocument, readReportAlone } from "./read-report-document.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "read-document-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -23,7 +23,7 @@ beforeEach(() => {
 
 describe("a kept report", () => {
   it.each([
-    ["with its evidence", readDocument, 1],
+    ["with its evidence", readReportDocument, 1],
     ["alone", readReportAlone, undefined],
   ])("is read %s, without the secrets of webhooks", (_, read, count) => {
     const { report, evidence } = read(folder);
@@ -34,7 +34,7 @@ describe("a kept report", () => {
 
   it.each(["{", '{"format":"x"}', ""])("is refused with damaged evidence (%j), and read without it", (text) => {
     write("evidence.json", text);
-    expect(() => readDocument(folder)).toThrow(UsageError);
+    expect(() => readReportDocument(folder)).toThrow(UsageError);
     expect(readReportAlone(folder).report.findings).toHaveLength(1);
   });
 

@@ -18,7 +18,7 @@ import { UsageError } from "../../base/usage-error.ts";
  * @param path folder of a report, or a report file; evidence is read only next to a file named `report.json`
  * @throws {UsageError}
  */
-export function readDocument(path: string): ReportDocument {
+export function readReportDocument(path: string): ReportDocument {
   return withReadErrors(path, readWithEvidence);
 }
 

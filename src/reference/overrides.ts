@@ -1,4 +1,6 @@
+import { rateLimitHeaders } from "../spec/headers.ts";
 import type { Behaviour } from "./behaviour/behaviour.ts";
+import type { HeadInput } from "./behaviour/transport.ts";
 import type { KeyTraits } from "./keys.ts";
 import { editField, removeField, renameField, setField } from "./json-edit.ts";
 import type { Override } from "./patch.ts";
@@ -86,6 +88,16 @@ function appliesTo(
   endpoint: Endpoint,
 ): boolean {
   return causes.includes(cause) && (on === undefined || on === endpoint);
+}
+
+/** Removes rate-limit headers from matching responses: those listed, by default all four. */
+export function withoutRateHeaders(
+  matches: (head: HeadInput) => boolean,
+  names: readonly string[] = rateLimitHeaders,
+): Override {
+  return overrideResult("rateHeaders")((headers, _window, _nowMs, head) =>
+    headers.filter(([name]) => !matches(head) || !names.includes(name)),
+  );
 }
 
 /** On the given endpoints, treats every key as if it had these restrictions instead of its own. */

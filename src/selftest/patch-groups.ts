@@ -15,7 +15,7 @@ export function faultsCoveringClauses(faults: readonly Patch[]): readonly Patch[
 }
 
 /**
- * Divides variants into groups of at most `most`. Two variants that replace the same decision of the server are in
+ * Divides variants into groups of at most `most`. Two variants that replace the same function of `Behaviour` are in
  * different groups.
  */
 export function groupCompatibleVariants(variants: readonly Patch[], most: number): readonly (readonly Patch[])[] {
@@ -33,7 +33,7 @@ export function groupCompatibleVariants(variants: readonly Patch[], most: number
   return groups.map(({ members }) => members);
 }
 
-/** Returns the decisions of the reference server that a fault or variant replaces. */
+/** Returns the names of the functions of `Behaviour` that a fault or variant replaces. */
 export function replacedDecisions({ override }: Patch): (keyof Behaviour)[] {
   const after: Partial<Behaviour> = override(standardBehaviour);
   return (Object.keys(after) as (keyof Behaviour)[]).filter(

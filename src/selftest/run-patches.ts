@@ -25,8 +25,8 @@ export const tryPatches = (
   );
 
 /**
- * Tries each group of faults or variants on one server, in worker threads. Returns the trials in the order of the
- * groups.
+ * Tries each group of faults or variants on one reference server, in worker threads. Returns the trials in the order of
+ * the groups.
  */
 export async function tryGroups(
   groups: readonly (readonly Patch[])[],

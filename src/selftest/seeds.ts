@@ -46,8 +46,8 @@ const isLegalWith = (variant: Patch, drawn: readonly Patch[]): boolean =>
   );
 
 /**
- * Draws variants that can be combined, by a seed. No two of them replace the same decision of the server, or are
- * illegal together.
+ * Draws variants that can be combined, by a seed. No two of them replace the same function of `Behaviour`, or are
+ * incompatible.
  */
 export function drawVariants(seed: number, from: readonly Patch[] = allVariants): readonly Patch[] {
   const numbers = seededNumbers(seed);

@@ -67,7 +67,7 @@ export const standardInvoke = {
   timeoutMs: ({ deployment }: Agent): number => deployment.timeoutMs,
   agentVersion: (agent: Agent): string => agent.version,
   requestId: (number: number): string => `req_${String(number).padStart(8, "0")}`,
-  result: ({ agent, text, turn, previousQuery }: InvokeInput): unknown =>
+  invokeResult: ({ agent, text, turn, previousQuery }: InvokeInput): unknown =>
     agent.remembers ? { output: text, turn, previous_query: previousQuery } : { output: text },
   invokeBody: ({ usage, elapsedMs, requestId }: InvokeInput, result: unknown, version: string): unknown => ({
     result,

@@ -22,7 +22,7 @@ export const standardLimits = {
   },
   /** Creates the limiter of an address, for requests without a valid key. */
   addressLimiter: (): Limiter => fixedWindow({ window: "address", limit: addressLimitPerMinute, windowMs: minuteMs }),
-  slots: ({ concurrent }: TierLimits): number => concurrent,
+  maxConcurrentRequests: ({ concurrent }: TierLimits): number => concurrent,
   tokensPerMonth: ({ tokensPerMonth }: TierLimits): number => tokensPerMonth ?? Number.MAX_SAFE_INTEGER,
   /** Whether any limit of a key (requests, tokens, concurrent requests) may refuse a request to this endpoint. */
   isLimited: (endpoint: Endpoint): boolean => endpoint !== "health" && !isServerOwn(endpoint),
@@ -33,7 +33,7 @@ export const standardLimits = {
   /** Whether this endpoint refuses requests once the month's tokens are used up. */
   needsTokens: runsAgent,
   /** Returns how many requests an admitted request counts as. Decided when the request arrives. */
-  cost: (endpoint: Endpoint, _agent: "known" | "unknown" | "none"): number =>
+  requestCost: (endpoint: Endpoint, _agent: "known" | "unknown" | "none"): number =>
     endpoint === "health" || isServerOwn(endpoint) ? 0 : 1,
   /** Whether a request that a limit of this kind has refused counts against the request limits. */
   countsRefused: (_kind: Refusal["kind"]): boolean => false,
@@ -43,7 +43,7 @@ export const standardLimits = {
    * How many requests are subtracted for a request that does not remain counted. More than 1 gives the key extra
    * requests.
    */
-  refunds: (): number => 1,
+  refundedRequests: (): number => 1,
   /** Whether `GET /usage` includes a counted request in the key's used requests. */
   isInUsage: (_head: HeadInput): boolean => true,
   /** Returns how many requests each chunk of a stream counts as. */

@@ -18,7 +18,7 @@ export type StreamEnding =
       readonly retryAfterSeconds: number | null;
     };
 
-/** Everything from which `plan` makes the steps of a stream. */
+/** Everything from which `planSteps` makes the steps of a stream. */
 export interface StreamInput {
   readonly sessionId: string;
   readonly chunks: readonly Chunk[];
@@ -57,7 +57,7 @@ export const standardStream = {
   resumeChunks: (chunks: readonly Chunk[], { resumeFromIndex }: StreamParameters): readonly Chunk[] =>
     chunks.slice(resumeFromIndex),
   chunkIntervalMs: (agentMs: number, { delayMs }: StreamParameters): number => delayMs ?? agentMs,
-  plan: ({ chunks, processingMs, chunkIntervalMs, ending }: StreamInput): readonly StreamStep[] => [
+  planSteps: ({ chunks, processingMs, chunkIntervalMs, ending }: StreamInput): readonly StreamStep[] => [
     { kind: "start" },
     ...waitSteps(processingMs),
     ...chunkSteps(chunks, chunkIntervalMs),
@@ -80,9 +80,11 @@ export const standardStream = {
       ? { error: "The model is overloaded.", code: "CAPACITY_ERROR", retry_after: retryAfterSeconds }
       : { error: cause === "timeout" ? "The agent timed out." : "Processing failed.", code: "STREAM_ERROR" },
   /** Returns the bytes before the first event. */
-  prelude: (): readonly StreamBytes[] => [],
+  bytesBeforeEvents: (): readonly StreamBytes[] => [],
   /** Returns the bytes of an SSE event. `_number` counts the events of the stream from 0. */
-  frame: (name: string, data: string, _number: number): readonly StreamBytes[] => [`event: ${name}\ndata: ${data}\n\n`],
+  encodeEvent: (name: string, data: string, _number: number): readonly StreamBytes[] => [
+    `event: ${name}\ndata: ${data}\n\n`,
+  ],
   /** Returns when a stream stops whose client has left. */
   noticesDisconnect: (): "at once" | "at the next write" | "never" => "at once",
 };

@@ -27,9 +27,9 @@ export const standardTransport = {
   /** Writes a value as the text of a JSON body. */
   jsonText: (value: unknown, _head: HeadInput): string => JSON.stringify(value),
   /** Returns the headers to send. `headers` are all that the server itself would send. */
-  headers: (headers: readonly Header[], _head: HeadInput): readonly Header[] => headers,
-  encode: (text: string, _acceptEncoding: string): EncodedBody => ({ bytes: text, headers: [] }),
-  framing: (): "length" | "chunked" => "length",
+  finalHeaders: (headers: readonly Header[], _head: HeadInput): readonly Header[] => headers,
+  encodeBody: (text: string, _acceptEncoding: string): EncodedBody => ({ bytes: text, headers: [] }),
+  bodyFraming: (): "length" | "chunked" => "length",
   /** Turns of the event loop to wait before making a response. */
   turnsBeforeResponse: (_head: { readonly endpoint: Endpoint }): number => 0,
   /**
@@ -40,7 +40,7 @@ export const standardTransport = {
   acceptsContentType: (contentType: string, _endpoint: Endpoint): boolean =>
     /^application\/json\s*(;|$)/i.test(contentType),
   /** Whether the server tries to parse the text of a request body. A fault refuses legal texts here. */
-  readsText: (_text: string): boolean => true,
+  acceptsBodyText: (_text: string): boolean => true,
   /** Returns the path that the server handles in place of the requested path. */
   servedPath: (path: string): string => path,
   /** Returns the status of a successful response. `health` is the agent's health for a health report. */

@@ -1,6 +1,5 @@
-import { rateLimitHeaders } from "../../spec/headers.ts";
 import type { HeadInput } from "../behaviour/transport.ts";
-import { acceptExpiredKeys, overrideJson, overrideResult } from "../overrides.ts";
+import { acceptExpiredKeys, overrideJson, overrideResult, withoutRateHeaders } from "../overrides.ts";
 import { setField } from "../json-edit.ts";
 import { fault, type Override, faults } from "../patch.ts";
 import type { ErrorBodyInput } from "../api-error.ts";
@@ -18,12 +17,6 @@ const isOtherEndpoint = ({ endpoint }: Pick<HeadInput, "endpoint">): boolean => 
 /** Replaces the JSON body of matching responses by HTML. */
 const respondWithHtml = (matches: (input: HeadInput) => boolean): Override =>
   overrideResult("jsonText")((text, _value, input) => (matches(input) ? "<h1>nope</h1>" : text));
-
-/** Removes all four rate-limit headers from matching responses. */
-const noRateHeaders = (matches: (input: HeadInput) => boolean): Override =>
-  overrideResult("rateHeaders")((headers, _reading, _nowMs, input) =>
-    matches(input) ? headers.filter(([name]) => !rateLimitHeaders.some((each) => each === name)) : headers,
-  );
 
 const removeErrorForm = (matches: (input: ErrorBodyInput) => boolean): Override =>
   overrideJson("errorBody")
@@ -59,17 +52,17 @@ export const edgeCaseFaults = faults("What the service does 1", {
     removeErrorForm(({ endpoint, status }) => isOtherEndpoint({ endpoint }) && status !== 429),
   ),
   "headers-missing-on-403": fault("HDR-2", "A 403 has no rate-limit headers.").by(
-    noRateHeaders(({ status }) => status === 403),
+    withoutRateHeaders(({ status }) => status === 403),
   ),
   "headers-missing-on-refused-list": fault("HDR-4", "A list that is refused with 429 has no rate-limit headers.").by(
-    noRateHeaders(({ endpoint, status }) => endpoint === "list" && status === 429),
+    withoutRateHeaders(({ endpoint, status }) => endpoint === "list" && status === 429),
   ),
   "headers-missing-on-unknown-health": fault(
     "HDR-7",
     "Health of an agent that does not exist has no rate-limit headers.",
-  ).by(noRateHeaders(({ endpoint, status }) => endpoint === "health" && status === 404)),
+  ).by(withoutRateHeaders(({ endpoint, status }) => endpoint === "health" && status === 404)),
   "headers-missing-on-413": fault("HDR-2", "A refusal of a body that is too long has no rate-limit headers.").by(
-    noRateHeaders(({ status }) => status === 413),
+    withoutRateHeaders(({ status }) => status === 413),
   ),
   "last-page-without-pagination": fault("LST-3", "The last of several pages has no `pagination`.").by(
     overrideJson("listBody")

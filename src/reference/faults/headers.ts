@@ -1,7 +1,7 @@
 import { headerNames } from "../../spec/headers.ts";
 import type { Header, HeadInput } from "../behaviour/transport.ts";
 import { runsAgent } from "../endpoint.ts";
-import { overrideResult } from "../overrides.ts";
+import { overrideResult, withoutRateHeaders } from "../overrides.ts";
 import {
   anchoredWindow,
   overrideLimiter,
@@ -14,16 +14,6 @@ import {
 import { fault, faults, type Override } from "../patch.ts";
 import { eventLoopTurns } from "../server/wait.ts";
 import { withPath } from "./edge-cases.ts";
-
-/** Removes rate-limit headers from matching responses: all of them, or those listed. */
-function withoutRateHeaders(
-  matches: (head: HeadInput) => boolean,
-  names: readonly string[] = Object.values(headerNames),
-): Override {
-  return overrideResult("rateHeaders")((headers, _reading, _nowMs, head) =>
-    headers.filter(([name]) => !matches(head) || !names.includes(name)),
-  );
-}
 
 /** Edits the window that the rate-limit headers report. */
 function editAdvertisedWindow(edit: (old: WindowStatus, nowMs: number, head: HeadInput) => WindowStatus): Override {
@@ -142,28 +132,28 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
     "`X-RateLimit-Remaining` of the hour is 0 for its last five requests.",
   ).by(editAdvertisedWindow((old) => (old.window === "hour" && old.remaining <= 5 ? { ...old, remaining: 0 } : old))),
   "only-turns-count": fault("HDR-12", "Only invoke and stream use up the allowance.").by(() => ({
-    cost: (endpoint) => Number(runsAgent(endpoint)),
+    requestCost: (endpoint) => Number(runsAgent(endpoint)),
   })),
   "only-turns-are-limited": fault("HDR-12", "Only invoke and stream are limited, and use up the allowance.").by(() => ({
     isLimited: runsAgent,
-    cost: (endpoint) => Number(runsAgent(endpoint)),
+    requestCost: (endpoint) => Number(runsAgent(endpoint)),
   })),
   "key-usage-not-counted": fault("HDR-12", "Reading key usage does not count.").by((base) => ({
-    cost: (endpoint, agent) => (endpoint === "keyUsage" ? 0 : base.cost(endpoint, agent)),
+    requestCost: (endpoint, agent) => (endpoint === "keyUsage" ? 0 : base.requestCost(endpoint, agent)),
   })),
   "deliveries-count-twice": fault("HDR-12", "Listing the deliveries of a webhook counts as two requests.").by(
     (base) => ({
-      cost: (endpoint, agent) => base.cost(endpoint, agent) * (endpoint === "listDeliveries" ? 2 : 1),
+      requestCost: (endpoint, agent) => base.requestCost(endpoint, agent) * (endpoint === "listDeliveries" ? 2 : 1),
     }),
   ),
   "third-page-counts-twice": fault("HDR-12", "Page 3 of the list counts as two requests.").by(
     withPath((path) => (base) => ({
-      cost: (endpoint, agent) => base.cost(endpoint, agent) * (/[?&]page=3/.test(path()) ? 2 : 1),
+      requestCost: (endpoint, agent) => base.requestCost(endpoint, agent) * (/[?&]page=3/.test(path()) ? 2 : 1),
     })),
   ),
   "bad-requests-refunded-twice": fault("HDR-12", "A request that ends in a 400 is taken back twice.").by((base) => ({
     remainsCounted: (head) => head.status !== 400 && base.remainsCounted(head),
-    refunds: () => 2,
+    refundedRequests: () => 2,
   })),
   "remaining-skips": fault("HDR-12", "`X-RateLimit-Remaining` skips a number in the middle of a window.").by(
     editAdvertisedWindow((old) => {

@@ -77,13 +77,14 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
   ),
   "health-counts": fault("HLT-16", "Health uses up the allowance.").by(
     (base) => ({
-      cost: (endpoint, agent) => (endpoint === "health" ? 1 : base.cost(endpoint, agent)),
+      requestCost: (endpoint, agent) => (endpoint === "health" ? 1 : base.requestCost(endpoint, agent)),
     }),
     ["HDR-12"],
   ),
   "unknown-agent-health-counts": fault("HLT-16", "Health of an agent that does not exist uses up the allowance.").by(
     (base) => ({
-      cost: (endpoint, agent) => (endpoint === "health" && agent === "unknown" ? 1 : base.cost(endpoint, agent)),
+      requestCost: (endpoint, agent) =>
+        endpoint === "health" && agent === "unknown" ? 1 : base.requestCost(endpoint, agent),
     }),
     ["HDR-12"],
   ),
@@ -95,7 +96,7 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
           isReader = key.scope === "read-only";
           return base.permits(key, request);
         },
-        cost: (endpoint, agent) => (endpoint === "health" && isReader ? 1 : base.cost(endpoint, agent)),
+        requestCost: (endpoint, agent) => (endpoint === "health" && isReader ? 1 : base.requestCost(endpoint, agent)),
       };
     },
     ["HDR-12"],

@@ -241,6 +241,6 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
         : base.validateBody(value, violations, endpoint),
   })),
   "text-mangled": fault(["INV-22", "HOOK-42"], "UTF-8 of a response is read as if it were Latin-1.").by((base) => ({
-    result: (input) => base.result({ ...input, text: Buffer.from(input.text, "utf8").toString("latin1") }),
+    invokeResult: (input) => base.invokeResult({ ...input, text: Buffer.from(input.text, "utf8").toString("latin1") }),
   })),
 });

@@ -139,14 +139,14 @@ export const rateFaults = faults("Limits / Request rate", {
   ),
   "one-slot-too-many": fault(["LIM-5", "LIM-18"], "One request more may run at once than the tier allows.").by(
     (base) => ({
-      slots: (limits) => base.slots(limits) + 1,
+      maxConcurrentRequests: (limits) => base.maxConcurrentRequests(limits) + 1,
     }),
   ),
   "no-concurrency-limit": fault(["LIM-5", "LIM-18"], "Any number of requests may run at once.").by(() => ({
-    slots: () => unlimited,
+    maxConcurrentRequests: () => unlimited,
   })),
   "one-slot-too-few": fault("LIM-6", "One request less may run at once than the tier allows.").by((base) => ({
-    slots: (limits) => base.slots(limits) - 1,
+    maxConcurrentRequests: (limits) => base.maxConcurrentRequests(limits) - 1,
   })),
   "half-a-burst": fault(
     ["LIM-2", "LIM-7"],
@@ -265,7 +265,7 @@ export const scopeFaults = faults("Limits / Scope of limits", {
     ["HDR-12"],
   ),
   "streams-do-not-count": fault("LIM-11", "A stream does not count.").by((base) => ({
-    cost: (endpoint, agent) => (endpoint === "stream" ? 0 : base.cost(endpoint, agent)),
+    requestCost: (endpoint, agent) => (endpoint === "stream" ? 0 : base.requestCost(endpoint, agent)),
   })),
   "retry-too-early": fault("LIM-13", "`retry_after` is a third of the time that is left.").by((base) => ({
     retryAfterSeconds: (refusal, nowMs) => Math.max(1, Math.floor(base.retryAfterSeconds(refusal, nowMs) / 3)),

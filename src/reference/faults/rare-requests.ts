@@ -135,9 +135,9 @@ export const rareRequestFaults = faults("Endpoints / Common request rules 2", {
   ).by((base) => {
     let isPast = false;
     return {
-      plan: (input) => {
+      planSteps: (input) => {
         isPast = input.chunks.length === 0;
-        return base.plan(input);
+        return base.planSteps(input);
       },
       doneData: (usage, elapsedMs) => {
         const data = base.doneData(usage, elapsedMs);

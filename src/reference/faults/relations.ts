@@ -129,7 +129,7 @@ export const callFaults = faults("Endpoints / 2. Stream an agent response 2", {
     streamError.when(({ cause }) => cause === "timeout").set("code", 504),
   ),
   "timeout-ends-silently": fault(["SSE-5", "SSE-17"], "A stream that times out ends without an `error` event.").by(
-    overrideResult("plan")((steps, { ending }) =>
+    overrideResult("planSteps")((steps, { ending }) =>
       ending.kind === "error" && ending.cause === "timeout" ? steps.filter(({ kind }) => kind !== "error") : steps,
     ),
   ),

@@ -14,10 +14,10 @@ export const serviceFaults = faults("What the service does", {
   })),
   "gzip-in-name-only": fault("SVC-1", "JSON is declared as gzipped where the client offers it, and is not.").by(
     (base) => ({
-      encode: (text, acceptEncoding) =>
+      encodeBody: (text, acceptEncoding) =>
         /\bgzip\b/.test(acceptEncoding)
           ? { bytes: Buffer.from(text), headers: [["Content-Encoding", "gzip"]] }
-          : base.encode(text, acceptEncoding),
+          : base.encodeBody(text, acceptEncoding),
     }),
   ),
   "stream-declared-json": fault(["SVC-2", "REQ-4", "SSE-1"], "A stream is declared as application/json.").by(
@@ -35,8 +35,8 @@ export const serviceFaults = faults("What the service does", {
   ),
   "sends-to-v2": fault(["VER-1", "HLT-18"], "Health of an unknown agent sends the client to `/v2`.").by((base) => ({
     ...overrideError(["agent-not-found"], 308, "MOVED", "health")(base),
-    headers: (headers, facts) => {
-      const own = base.headers(headers, facts);
+    finalHeaders: (headers, facts) => {
+      const own = base.finalHeaders(headers, facts);
       return facts.status === 308 ? [...own, ["Location", "/v2/agents/nobody/health"]] : own;
     },
   })),
@@ -70,7 +70,7 @@ export const requestFaults = faults("Endpoints / Common request rules", {
       kind === "json" && facts.status === 200 ? "text/html; charset=utf-8" : base.contentType(kind, facts),
   })),
   "white-space-refused": fault("REQ-5", "A body with white space between its tokens is refused.").by(() => ({
-    readsText: (text) => !/^\s|[{,]\s|\s\}$/.test(text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""')),
+    acceptsBodyText: (text) => !/^\s|[{,]\s|\s\}$/.test(text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""')),
   })),
   "key-order-matters": fault("REQ-5", "A body is refused unless `query` is its first key.").by(
     (base) => ({

@@ -13,7 +13,7 @@ import { fault, faults } from "../patch.ts";
 import { refuseBody, refuseManyParameters, refuseParameter, refuseUnknownParameters } from "./invoke.ts";
 
 /** Edits the steps of a stream. */
-const editSteps = overrideResult("plan");
+const editSteps = overrideResult("planSteps");
 
 const isEnd = (step: StreamStep) => step.kind === "done" || step.kind === "error";
 const isStart = (step: StreamStep) => step.kind === "start";
@@ -147,9 +147,9 @@ export const sequenceFaults = faults("States and transitions / Stream sequence",
   "no-chunks-at-times": fault("SSE-6", "The content of each third stream is never sent.").by((base) => {
     let count = 0;
     return {
-      plan: (input) => {
+      planSteps: (input) => {
         count += 1;
-        const steps = base.plan(input);
+        const steps = base.planSteps(input);
         return count % 3 === 0 ? steps.filter((step) => !isChunk(step)) : steps;
       },
     };
@@ -176,22 +176,23 @@ export const sequenceFaults = faults("States and transitions / Stream sequence",
 
 export const eventFaults = faults("Events / Stream events (SSE)", {
   "event-without-name": fault("SSE-2", "Chunks have no `event:` line.").by((base) => ({
-    frame: (name, data, number) => (name === "chunk" ? [`data: ${data}\n\n`] : base.frame(name, data, number)),
+    encodeEvent: (name, data, number) =>
+      name === "chunk" ? [`data: ${data}\n\n`] : base.encodeEvent(name, data, number),
   })),
   "event-of-another-name": fault("SSE-2", "An event `ping` comes before the end.").by((base) => ({
-    frame: (name, data, number) =>
+    encodeEvent: (name, data, number) =>
       name === "done" || name === "error"
-        ? [...base.frame("ping", "{}", number), ...base.frame(name, data, number)]
-        : base.frame(name, data, number),
+        ? [...base.encodeEvent("ping", "{}", number), ...base.encodeEvent(name, data, number)]
+        : base.encodeEvent(name, data, number),
   })),
   "start-data-is-text": fault("SSE-3", "The data of `start` is no JSON.").by((base) => ({
-    frame: (name, data, number) => base.frame(name, name === "start" ? "started" : data, number),
+    encodeEvent: (name, data, number) => base.encodeEvent(name, name === "start" ? "started" : data, number),
   })),
   "start-data-is-array": fault("SSE-3", "The data of `start` is an array.").by((base) => ({
-    frame: (name, data, number) => base.frame(name, name === "start" ? "[]" : data, number),
+    encodeEvent: (name, data, number) => base.encodeEvent(name, name === "start" ? "[]" : data, number),
   })),
   "line-feeds-raw": fault("SSE-3", "A line feed of the text is not escaped in the data, so it ends their line.").by(
-    (base) => ({ frame: (name, data, number) => base.frame(name, data.replaceAll("\\n", "\n"), number) }),
+    (base) => ({ encodeEvent: (name, data, number) => base.encodeEvent(name, data.replaceAll("\\n", "\n"), number) }),
   ),
   "start-without-message": fault("SSE-7", "`start` has no `message`.").by(start.remove("message")),
   "start-message-is-number": fault("SSE-7", "`message` of `start` is a number.").by(start.set("message", 1)),

@@ -13,7 +13,7 @@ export interface Refusal {
 /** The limits that all accounts of a tier share. */
 export interface AccountLimits {
   /** Greatest number of concurrent requests. */
-  readonly slots: number;
+  readonly maxConcurrent: number;
   readonly tokensPerMonth: number;
 }
 
@@ -112,7 +112,7 @@ abstract class BaseAccount implements Account {
   }
 
   hasSlot(): boolean {
-    return this.concurrent < this.terms.slots;
+    return this.concurrent < this.terms.maxConcurrent;
   }
 
   takeSlot(): void {

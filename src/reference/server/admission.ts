@@ -115,7 +115,7 @@ function admitKey(
   }
   const { agentId } = request;
   const agent = agentId === null ? "none" : state.agents.has(agentId) ? "known" : "unknown";
-  const cost = behaviour.cost(endpoint, agent);
+  const cost = behaviour.requestCost(endpoint, agent);
   const slot = behaviour.takesSlot(endpoint);
   for (let more = cost; more > 0; more -= 1) state.alerts.countAndAlert(key.name, account, nowMs);
   if (slot) account.takeSlot();
@@ -193,7 +193,8 @@ function createContext(state: ServerState, input: ContextInput, admission: Admis
     rateHeaders: (head) => {
       const nowMs = clock.now();
       const isUndone = isCounted && !behaviour.remainsCounted(head);
-      for (let more = isUndone ? behaviour.refunds() : 0; more > 0; more -= 1) account.uncount(arrivedMs, nowMs);
+      for (let more = isUndone ? behaviour.refundedRequests() : 0; more > 0; more -= 1)
+        account.uncount(arrivedMs, nowMs);
       isCounted = isCounted && !isUndone;
       if (isCounted && !behaviour.isInUsage(head)) state.leftOut.add(account, nowMs);
       // When a long request ends, the window that counted it may be over. The headers then describe the current window.

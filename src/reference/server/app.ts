@@ -12,7 +12,7 @@ import { testControlOffError } from "./test-control.ts";
 import { plannedError } from "./trouble.ts";
 import { openApiOptions } from "./openapi.ts";
 import { admitRequest, type RequestContext } from "./admission.ts";
-import { createListener, type TlsFiles, answerMalformed } from "./listener.ts";
+import { createListener, type TlsFiles, respondToMalformed } from "./listener.ts";
 import { addBodyParser, readQuery, apiErrorOf } from "./parse-request.ts";
 import { addRoutes } from "./routes.ts";
 import type { ServerState } from "./state.ts";
@@ -57,7 +57,7 @@ export async function createApp(
       sendResult(request, reply, failed(unreadable));
     },
     rewriteUrl: ({ url = "" }) => state.behaviour.servedPath(url),
-    clientErrorHandler: (error, socket) => answerMalformed(state, error, socket),
+    clientErrorHandler: (error, socket) => respondToMalformed(state, error, socket),
   });
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
   app.decorateRequest("requestContext", null);

@@ -42,7 +42,7 @@ export function addControlRoutes(app: FastifyInstance, state: ServerState): void
     app.post(`${prefix}/deployments`, options, (request, reply) =>
       sendResult(request, reply, controlDeployment(state, request.body)),
     );
-    app.get(`${prefix}/keys`, options, (request, reply) => sendResult(request, reply, ok(keyUse(state))));
+    app.get(`${prefix}/keys`, options, (request, reply) => sendResult(request, reply, ok(keyUseReport(state))));
   }
   if (isVirtualClock(state.clock))
     for (const prefix of ["", testControlPath]) addClockRoute(app, state, state.clock, `${prefix}/clock/advance`);
@@ -50,7 +50,7 @@ export function addControlRoutes(app: FastifyInstance, state: ServerState): void
 }
 
 /** Returns when each key was last used since this start of the server, by the key's name. */
-function keyUse({ startId, ring, lastUsedMs }: ServerState): object {
+function keyUseReport({ startId, ring, lastUsedMs }: ServerState): object {
   // The name of an account is the text of its key.
   const lastUsedAt = (account: string): string | null => {
     const ms = lastUsedMs.get(account);

@@ -29,7 +29,7 @@ export async function invoke(context: RequestContext, request: IncomingExecution
   if (execution.timesOut) return failed(apiError("timeout", "The agent did not respond within its timeout."));
   if (agent.failure.kind !== "none") return failed(apiError("crash", "The agent failed."));
   const input = { ...execution, elapsedMs: clock.now() - context.arrivedMs, requestId: events.requestId };
-  return ok(behaviour.invokeBody(input, behaviour.result(input), behaviour.agentVersion(agent)));
+  return ok(behaviour.invokeBody(input, behaviour.invokeResult(input), behaviour.agentVersion(agent)));
 }
 
 /** Handles `GET /agents/{agent_id}/health`: returns an agent's health report. */

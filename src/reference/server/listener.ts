@@ -38,7 +38,7 @@ export function createListener(handle: RequestListener, tls: TlsFiles | null): S
  * Responds 400 to bytes that are not an HTTP request, if the connection is still writable. The key is unknown, so the
  * rate-limit headers are those of the client's address.
  */
-export function answerMalformed(state: ServerState, error: NodeJS.ErrnoException, socket: Socket): void {
+export function respondToMalformed(state: ServerState, error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable || socket.bytesWritten > 0) {
     socket.destroy();
     return;

@@ -38,7 +38,8 @@ function readJson(behaviour: Behaviour, contentType: string, endpoint: Endpoint,
   if (!behaviour.acceptsContentType(contentType, endpoint)) {
     throw new ThrownApiError(fieldError("content-type", "body", "must be application/json"));
   }
-  if (!behaviour.readsText(text)) throw new ThrownApiError(fieldError("malformed-json", "body", "cannot be read"));
+  if (!behaviour.acceptsBodyText(text))
+    throw new ThrownApiError(fieldError("malformed-json", "body", "cannot be read"));
   try {
     return JSON.parse(text);
   } catch {

@@ -37,9 +37,9 @@ export function renderResponse(context: RequestContext, result: RouteResult, acc
       : behaviour.errorStatus(result.error.cause, endpoint);
   const head: HeadInput = { endpoint, status };
   const { contentType, text } = bodyOf(behaviour, result, head);
-  const { bytes, headers } = behaviour.encode(text, acceptEncoding);
+  const { bytes, headers } = behaviour.encodeBody(text, acceptEncoding);
   const length: readonly Header[] =
-    behaviour.framing() === "length" ? [["Content-Length", String(Buffer.byteLength(bytes))]] : [];
+    behaviour.bodyFraming() === "length" ? [["Content-Length", String(Buffer.byteLength(bytes))]] : [];
   const own: readonly Header[] = [
     ["Content-Type", contentType],
     ...retryAfter(behaviour, result),
@@ -59,7 +59,7 @@ function retryAfter(behaviour: Behaviour, result: RouteResult): readonly Header[
 export function responseHeaders(context: RequestContext, head: HeadInput, own: readonly Header[]): readonly Header[] {
   const { clock, behaviour } = context.state;
   const date: Header = ["Date", dateText(clock.now())];
-  return behaviour.headers([date, ...context.rateHeaders(head), ...own], head);
+  return behaviour.finalHeaders([date, ...context.rateHeaders(head), ...own], head);
 }
 
 let lastDate = { second: Number.NaN, text: "" };

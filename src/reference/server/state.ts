@@ -69,7 +69,7 @@ export function serverState(parts: ServerSetup): ServerState {
   const startedMs = clock.now();
   let requestCount = 0;
   const termsOf = memoizeByObject((limits: TierLimits): AccountLimits => ({
-    slots: behaviour.slots(limits),
+    maxConcurrent: behaviour.maxConcurrentRequests(limits),
     tokensPerMonth: behaviour.tokensPerMonth(limits),
   }));
   const openAccount = ({ tier, tokensUsedBefore }: ReferenceKey): Account => {
@@ -78,7 +78,7 @@ export function serverState(parts: ServerSetup): ServerState {
     // started.
     return createAccount(behaviour.limiters(limits), termsOf(limits), tokensUsedBefore, startedMs);
   };
-  const unauthenticated: AccountLimits = { slots: Number.POSITIVE_INFINITY, tokensPerMonth: 0 };
+  const unauthenticated: AccountLimits = { maxConcurrent: Number.POSITIVE_INFINITY, tokensPerMonth: 0 };
   const openAddress = (): Account => createAccount([behaviour.addressLimiter()], unauthenticated, 0, startedMs);
   return {
     clock,

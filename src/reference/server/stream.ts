@@ -81,8 +81,8 @@ function* runSteps(connection: Connection, input: StreamInput): Generator<Promis
   const { behaviour } = connection.context.state;
   const notices = behaviour.noticesDisconnect();
   let eventCount = 0;
-  if (writeToClient(connection, behaviour.prelude())) yield untilDrained(connection);
-  for (const step of behaviour.plan(input)) {
+  if (writeToClient(connection, behaviour.bytesBeforeEvents())) yield untilDrained(connection);
+  for (const step of behaviour.planSteps(input)) {
     if (
       connection.context.client.isDisconnected() &&
       (notices === "at once" || (notices === "at the next write" && isEvent(step)))
@@ -129,7 +129,7 @@ function writeEvent(connection: Connection, input: StreamInput, step: EventStep,
     for (let more = behaviour.requestsPerChunk(); more > 0; more -= 1) connection.context.account.count(clock.now());
   }
   const data = behaviour.eventText(dataOf(connection, input, step));
-  return writeToClient(connection, behaviour.frame(behaviour.eventName(step.kind), data, number));
+  return writeToClient(connection, behaviour.encodeEvent(behaviour.eventName(step.kind), data, number));
 }
 
 function dataOf({ context }: Connection, input: StreamInput, step: EventStep): unknown {

@@ -3,8 +3,8 @@ import { type Endpoint, runsAgent } from "../endpoint.ts";
 import { fieldsOf } from "../json-edit.ts";
 
 /**
- * Kinds of trouble. `error` answers 500. `drop` closes the connection without a response. `limit` answers 429. `delay` waits before the
- * request is handled.
+ * Kinds of trouble. `error` answers 500. `drop` closes the connection without a response. `limit` answers 429. `delay`
+ * waits before the request is handled.
  */
 const troubleKinds = ["error", "drop", "limit", "delay"] as const;
 
@@ -68,8 +68,8 @@ interface ShownWindow {
 }
 
 /**
- * The error of a request that fails as planned. A planned 429 is one for concurrency, because its rate-limit headers go on describing the
- * window of requests.
+ * The error of a request that fails as planned. A planned 429 is one for concurrency, because its rate-limit headers go
+ * on describing the window of requests.
  */
 export function plannedError({ kind, seconds }: PlannedTrouble, { limit, resetAtMs }: ShownWindow): ApiError {
   const message = "This failure was asked for by a test control.";

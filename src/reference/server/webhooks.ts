@@ -45,7 +45,7 @@ export function webhookMetrics(context: RequestContext, id: string): RouteResult
   return forWebhook(context, id, (webhook) => behaviour.metricsBody(webhook, outbox.metricsOf(id)));
 }
 
-/** Responds with the data of a webhook. Webhooks of other keys count as unknown. */
+/** Responds with the data of a webhook, or with an error if no webhook of the request's key has this id. */
 function forWebhook(
   { key, deferredError, state }: RequestContext,
   id: string,

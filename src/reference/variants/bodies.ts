@@ -39,7 +39,7 @@ export const invokeVariants = variants("Endpoints / 1. Invoke an agent", {
   "result-alone": variant("Invoke returns `result` alone.").by(invoke.remove("usage", "metadata")),
   "metadata-empty": variant("`metadata` has none of its fields.").by(invoke.set("metadata", {})),
   "result-of-other-shape": variant("`result` has another shape.").by(() => ({
-    result: ({ text, turn }) => ({ messages: [{ role: "agent", parts: [text] }], turn }),
+    invokeResult: ({ text, turn }) => ({ messages: [{ role: "agent", parts: [text] }], turn }),
   })),
   "temperature-out-of-range-accepted": variant("A temperature outside 0.0 to 2.0 is accepted.").by(
     acceptAnyValue("/parameters/temperature"),

@@ -30,30 +30,32 @@ export const streamVariants = variants("Events / Stream events (SSE)", {
     }),
   ),
   "sse-crlf": variant("Lines end in CRLF.").by(() => ({
-    frame: (name, data) => [`event: ${name}\r\ndata: ${data}\r\n\r\n`],
+    encodeEvent: (name, data) => [`event: ${name}\r\ndata: ${data}\r\n\r\n`],
   })),
-  "sse-cr": variant("Lines end in CR.").by(() => ({ frame: (name, data) => [`event: ${name}\rdata: ${data}\r\r`] })),
+  "sse-cr": variant("Lines end in CR.").by(() => ({
+    encodeEvent: (name, data) => [`event: ${name}\rdata: ${data}\r\r`],
+  })),
   "sse-comments": variant("Comments and keep-alives stand before and between the events.").by((base) => ({
-    prelude: () => [": welcome\n\n"],
-    frame: (name, data, number) => [":\n", ...base.frame(name, data, number), ": keep-alive\n\n"],
+    bytesBeforeEvents: () => [": welcome\n\n"],
+    encodeEvent: (name, data, number) => [":\n", ...base.encodeEvent(name, data, number), ": keep-alive\n\n"],
   })),
-  "sse-bom": variant("The stream begins with a byte-order mark.").by(() => ({ prelude: () => ["\ufeff"] })),
+  "sse-bom": variant("The stream begins with a byte-order mark.").by(() => ({ bytesBeforeEvents: () => ["\ufeff"] })),
   "sse-id-retry": variant("Events have `id:` and `retry:` fields.").by(() => ({
-    frame: (name, data, number) => [`id: ${number}\nretry: 3000\nevent: ${name}\ndata: ${data}\n\n`],
+    encodeEvent: (name, data, number) => [`id: ${number}\nretry: 3000\nevent: ${name}\ndata: ${data}\n\n`],
   })),
   "sse-data-first": variant("The `data:` line precedes the `event:` line.").by(() => ({
-    frame: (name, data) => [`data: ${data}\nevent: ${name}\n\n`],
+    encodeEvent: (name, data) => [`data: ${data}\nevent: ${name}\n\n`],
   })),
   "sse-no-blank": variant("No blank follows the colons.").by(() => ({
-    frame: (name, data) => [`event:${name}\ndata:${data}\n\n`],
+    encodeEvent: (name, data) => [`event:${name}\ndata:${data}\n\n`],
   })),
   "sse-split-data": variant("`data:` is split over several lines.").by(() => ({
     eventText: (data) => JSON.stringify(data, null, 1),
-    frame: (name, data) => [`event: ${name}\n${data.replace(/^/gm, "data: ")}\n\n`],
+    encodeEvent: (name, data) => [`event: ${name}\n${data.replace(/^/gm, "data: ")}\n\n`],
   })),
   "sse-split-bytes": variant("Every byte is a write of its own.").by((base) => ({
-    frame: (name, data, number) =>
-      base.frame(name, data, number).flatMap((write) => {
+    encodeEvent: (name, data, number) =>
+      base.encodeEvent(name, data, number).flatMap((write) => {
         const bytes = Buffer.from(write);
         return Array.from(bytes, (_byte, at) => bytes.subarray(at, at + 1));
       }),
@@ -72,7 +74,7 @@ export const streamVariants = variants("Events / Stream events (SSE)", {
     overrideJson("streamErrorData").set("retry_after", 2.5),
   ),
   "closes-late": variant("The stream stays open for a moment behind its end.").by(
-    overrideResult("plan")((steps) => [...steps, { kind: "turns", count: 50 }]),
+    overrideResult("planSteps")((steps) => [...steps, { kind: "turns", count: 50 }]),
   ),
   "leaving-noticed-late": variant("A lost client is noticed at the next write.").by(() => ({
     noticesDisconnect: () => "at the next write",
@@ -97,7 +99,7 @@ export const streamVariants = variants("Events / Stream events (SSE)", {
     },
   })),
   "stream-of-a-minute": variant("A stream that lasts longer than a minute ends in an error.").by(
-    overrideResult("plan")(limitDuration),
+    overrideResult("planSteps")(limitDuration),
   ),
   "index-falls": variant("`index` falls.").by(
     overrideJson("chunkData")((data, { index }) => setField(data, "index", 10_000 - index)),
@@ -115,11 +117,11 @@ export const streamVariants = variants("Events / Stream events (SSE)", {
   "index-wavers": variant("`index` counts from 0 in one stream and from 1 in the next.").by((base) => {
     let streamCount = 0;
     return {
-      plan: (facts) => {
+      planSteps: (facts) => {
         streamCount += 1;
         const from = streamCount % 2;
         return base
-          .plan(facts)
+          .planSteps(facts)
           .map((step) =>
             step.kind === "chunk" ? { ...step, chunk: { ...step.chunk, index: step.chunk.index + from } } : step,
           );

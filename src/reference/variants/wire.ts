@@ -55,7 +55,7 @@ export const wireVariants = variants("Endpoints / Common request rules", {
     eventText: (data) => base.eventText(addFields(data)),
   })),
   "extra-headers": variant("Responses have headers that the document does not know.").by(
-    overrideResult("headers")((headers) => [
+    overrideResult("finalHeaders")((headers) => [
       ...headers,
       ["X-Request-Id", "abc"],
       ["Vary", "Accept, Accept-Encoding"],
@@ -63,23 +63,23 @@ export const wireVariants = variants("Endpoints / Common request rules", {
     ]),
   ),
   "headers-lower-case": variant("Header names are in lower case.").by(
-    overrideResult("headers")((headers) => headers.map(([name, value]) => [name.toLowerCase(), value])),
+    overrideResult("finalHeaders")((headers) => headers.map(([name, value]) => [name.toLowerCase(), value])),
   ),
   "headers-upper-case": variant("Header names are in upper case.").by(
-    overrideResult("headers")((headers) => headers.map(([name, value]) => [name.toUpperCase(), value])),
+    overrideResult("finalHeaders")((headers) => headers.map(([name, value]) => [name.toUpperCase(), value])),
   ),
   "no-date": variant("Responses have no `Date` header.").by(
-    overrideResult("headers")((headers) => headers.filter(([name]) => name.toLowerCase() !== "date")),
+    overrideResult("finalHeaders")((headers) => headers.filter(([name]) => name.toLowerCase() !== "date")),
   ),
   gzip: variant("JSON is sent gzipped where the client offers it.").by((base) => ({
-    encode: (text, acceptEncoding) =>
+    encodeBody: (text, acceptEncoding) =>
       /\bgzip\b/.test(acceptEncoding)
         ? { bytes: gzipSync(text), headers: [["Content-Encoding", "gzip"]] }
-        : base.encode(text, acceptEncoding),
+        : base.encodeBody(text, acceptEncoding),
   })),
-  "bodies-chunked": variant("Bodies are sent chunked, without a length.").by(() => ({ framing: () => "chunked" })),
+  "bodies-chunked": variant("Bodies are sent chunked, without a length.").by(() => ({ bodyFraming: () => "chunked" })),
   "connection-close": variant("The connection is closed after every response.").by(
-    overrideResult("headers")((headers) => [...headers, ["Connection", "close"]]),
+    overrideResult("finalHeaders")((headers) => [...headers, ["Connection", "close"]]),
   ),
   "content-type-bare": variant("Content types have no charset.").by(() => ({
     contentType: (kind) => (kind === "json" ? "application/json" : "text/event-stream"),
@@ -104,7 +104,7 @@ export const wireVariants = variants("Endpoints / Common request rules", {
     servedPath: (path) => base.servedPath(path).replace(/^\/v1\/agents\/[^/?]{17,}(?=\/)/, "/v1/nothing"),
   })),
   "date-late": variant("`Date` is two seconds late.").by(
-    overrideResult("headers")((headers) =>
+    overrideResult("finalHeaders")((headers) =>
       headers.map(([name, value]): Header => [
         name,
         name === "Date" ? new Date(Date.parse(value) - 2000).toUTCString() : value,

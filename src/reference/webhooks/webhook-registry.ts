@@ -54,10 +54,10 @@ export function webhookRegistry(
   return {
     add: (wanted) => {
       const existing =
-        wanted.owner === fileOwner ? [...byId.values()].find(({ webhook }) => isSame(webhook, wanted)) : null;
+        wanted.owner === fileOwner ? [...byId.values()].find(({ webhook }) => isSameWebhook(webhook, wanted)) : null;
       if (existing !== null && existing !== undefined) {
         existing.isActive = true;
-        return put(numberOf(existing.webhook), existing);
+        return put(webhookNumber(existing.webhook), existing);
       }
       count += 1;
       const webhook = { ...wanted, id: `wh_${String(count).padStart(6, "0")}`, createdMs: clock.now() };
@@ -67,7 +67,7 @@ export function webhookRegistry(
       const existing = byId.get(id);
       if (existing === undefined) return;
       existing.isActive = false;
-      put(numberOf(existing.webhook), existing);
+      put(webhookNumber(existing.webhook), existing);
     },
     find: (id) => (id === null ? undefined : byId.get(id)),
     active,
@@ -85,11 +85,11 @@ export function destinationOf({ id, url, secret, headers }: Webhook): DeliveryDe
   return { webhookId: id, url, secret, headers };
 }
 
-function numberOf({ id }: Webhook): number {
+function webhookNumber({ id }: Webhook): number {
   return Number(id.slice(id.indexOf("_") + 1));
 }
 
-function isSame(one: NewWebhook, other: NewWebhook): boolean {
+function isSameWebhook(one: NewWebhook, other: NewWebhook): boolean {
   const text = ({ url, events, agentId, secret, headers, owner }: NewWebhook) =>
     JSON.stringify([url, events, agentId, secret, headers, owner]);
   return text(one) === text(other);

@@ -26,7 +26,7 @@ export interface Webhook extends NewWebhook {
   readonly createdMs: number;
 }
 
-/** An event of an agent. Source: Events, "Webhook events". */
+/** An event about an agent's execution or deployment, before it gets an id. Source: Events, "Webhook events". */
 export interface HostingEvent {
   readonly type: WebhookEvent;
   readonly agentId: string;

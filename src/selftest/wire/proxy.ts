@@ -15,7 +15,7 @@ export interface ProxyChange {
   readonly mutation: Mutation;
 }
 
-/** Numbers that a proxy counts. */
+/** The counts of a proxy during one run. */
 export interface ProxyCounts {
   /** Number of requests that met the condition. */
   chosen: number;

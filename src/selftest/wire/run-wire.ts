@@ -13,7 +13,7 @@ export interface WorkerData {
 }
 
 /**
- * The number of the next mutant for a worker. The worker draws the mutant itself, because functions cannot be sent to
+ * Tells a worker which mutant to try next. The worker draws the mutant itself, because functions cannot be sent to
  * threads.
  */
 export interface MutantRequest {

@@ -18,7 +18,7 @@ export interface SimulatedTarget {
   readonly limiters: readonly Limiter[];
   /** The limiter about which the headers report. */
   readonly advertised: Limiter;
-  /** The time on the target's clock at which the run begins, in a minute of that clock. */
+  /** When the run begins, on the target's clock. It decides at which second of a minute the run begins. */
   readonly startMs: number;
   readonly isFresh: boolean;
   /** Whether the run can advance the target's clock. Otherwise it waits in real time. */

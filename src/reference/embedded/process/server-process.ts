@@ -132,7 +132,7 @@ export type ChildCommand =
   | { readonly kind: "nextHour" }
   | { readonly kind: "rss" };
 
-/** A command, with a number that the reply repeats. */
+/** A command to the child process, with a number that the reply repeats. */
 export interface ChildRequest {
   readonly id: number;
   readonly command: ChildCommand;

@@ -145,6 +145,19 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
   "checks-of-other-names": fault("HLT-20", "None of the keys of `checks` is one of the three.").by(
     health.change("checks", () => ({ self: { status: "healthy" }, network: { status: "healthy" } })),
   ),
+  "uptime-in-milliseconds-at-times": fault("HLT-8", "Every third report has its `uptime` in milliseconds.").by(
+    (base) => {
+      let callCount = 0;
+      return {
+        healthBody: (input) => {
+          callCount += 1;
+          const body = base.healthBody(input);
+          return callCount % 3 === 0 ? setField(body, "uptime", input.uptimeMs) : body;
+        },
+      };
+    },
+    ["HLT-17"],
+  ),
   "uptime-stands-still": fault("HLT-22", "`uptime` is always the same.").by(health.set("uptime", 86_400)),
   "last-request-stands-still": fault("HLT-22", "`last_request` is always the same.").by(
     health.set("last_request", "2026-03-01T00:00:00Z"),

@@ -18,6 +18,7 @@ import { fieldMatrix, responseMatrix } from "../shared/matrices.ts";
 import { judgeRejection } from "../shared/rejection.ts";
 import { hasStatus, outcomeOf } from "../shared/response.ts";
 import { changingValueChecks, uptimesNotInSeconds } from "./changing-values.ts";
+import { mixedUnitsCheck } from "./mixed-units.ts";
 import { degradedChecked, healthChecked, laterChecked, unhealthyChecked, unknownChecked } from "./probes.ts";
 
 const reported = (exchange: Exchange, ...path: readonly string[]): unknown => getPath(bodyJson(exchange), ...path);
@@ -211,5 +212,6 @@ export const health = suite("Health check", [
       : breach("`agent`, `dependencies` or `resources` in `checks`", names.join(", "), first);
   }),
   ...changingValueChecks,
+  mixedUnitsCheck,
   ...healthCornerChecks,
 ]);

@@ -1,0 +1,84 @@
+import { formatValue } from "../../base/format-value.ts";
+import { getPath } from "../../base/json.ts";
+import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
+import { agentInPath, allExchanges, type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
+import { hasStatus } from "../shared/response.ts";
+
+/** A report, with the time at which its process started, by both units of `uptime`. All times in milliseconds. */
+interface Start {
+  readonly exchange: Exchange;
+  readonly uptime: number;
+  readonly sentAtMs: number;
+  readonly bySecondsMs: number;
+  readonly byMillisecondsMs: number;
+}
+
+/** Two start times that differ by less may be the same: a response takes time, and an `uptime` may be rounded. */
+const toleranceMs = 2000;
+/** An `uptime` of a young process is about the same moment in both units. */
+const minUptime = 10_000;
+/** Minimum numbers of reports that agree on a start, if their `uptime` is in milliseconds, and in seconds. */
+const minInMilliseconds = 3;
+const minInSeconds = 2;
+/**
+ * Minimum time between the first and the last of the reports in milliseconds. An `uptime` in seconds of any one process
+ * cannot look like one in milliseconds for so long, because it rises a thousand times as slowly.
+ */
+const minSpanMs = 60_000;
+
+function startsOf(all: AllExchanges): Start[] {
+  return all.exchanges.flatMap((exchange): Start[] => {
+    if (endpointOf(exchange) !== "health" || !hasStatus(exchange, 200)) return [];
+    const uptime = getPath(bodyJson(exchange), "uptime");
+    if (typeof uptime !== "number") return [];
+    const sentAtMs = exchange.sentMs + exchange.clockMs;
+    return [{ exchange, uptime, sentAtMs, bySecondsMs: sentAtMs - 1000 * uptime, byMillisecondsMs: sentAtMs - uptime }];
+  });
+}
+
+const isNear = (one: number, other: number): boolean => Math.abs(one - other) <= toleranceMs;
+
+interface MixedUnits {
+  readonly inSeconds: readonly Start[];
+  readonly inMilliseconds: readonly Start[];
+}
+
+/**
+ * Finds reports in milliseconds among those in seconds: by these units, all of them name the same start. Replicas
+ * behind one address have different starts, so they are not compared with each other.
+ */
+function findMixedUnits(starts: readonly Start[]): MixedUnits | null {
+  const old = starts.filter(({ uptime }) => uptime >= minUptime);
+  for (const { bySecondsMs: startMs } of starts) {
+    const inMilliseconds = old.filter((each) => isNear(each.byMillisecondsMs, startMs));
+    if (inMilliseconds.length < minInMilliseconds) continue;
+    const inSeconds = starts.filter((each) => isNear(each.bySecondsMs, startMs));
+    const times = inMilliseconds.map(({ sentAtMs }) => sentAtMs);
+    const spanMs = Math.max(...times) - Math.min(...times);
+    if (inSeconds.length >= minInSeconds && spanMs >= minSpanMs) return { inSeconds, inMilliseconds };
+  }
+  return null;
+}
+
+/** Judges that an agent's reports do not mix seconds and milliseconds. */
+export function judgeMixedUnits(all: AllExchanges): Finding<never> {
+  const starts = startsOf(all);
+  if (starts.length === 0) return unproven("no health report has an `uptime`");
+  const byAgent = Map.groupBy(starts, ({ exchange }) => agentInPath(exchange));
+  const found = [...byAgent.values()].map(findMixedUnits).find((each) => each !== null);
+  const [seconds, milliseconds] = [found?.inSeconds[0], found?.inMilliseconds[0]];
+  if (found === undefined || seconds === undefined || milliseconds === undefined) return holds();
+  return breach(
+    "`uptime` in seconds, in every report",
+    `${found.inMilliseconds.length} reports in milliseconds, such as ${formatValue(milliseconds.uptime)}, by the start that ${found.inSeconds.length} others give in seconds, such as ${formatValue(seconds.uptime)}`,
+    seconds.exchange,
+    milliseconds.exchange,
+  );
+}
+
+export const mixedUnitsCheck: Check = check("HLT-8", allExchanges, judgeMixedUnits, {
+  as: "the same unit everywhere",
+  since: "1.2",
+});

@@ -52,6 +52,9 @@ export interface SendingTime {
   readonly perRequestMs: number;
 }
 
+/** The share of the time that is planned for. Some responses take longer than is expected. */
+const certainShare = 0.5;
+
 /**
  * Sorts rows by key, so that the headers of consecutive responses show what each request costs. Invalid keys come last.
  * If the time is too short for all rows, sends those that cover the most pairs first.
@@ -61,9 +64,10 @@ export function inSendingOrder(
   { leftMs, perRequestMs }: SendingTime,
   newPairsIn: (row: Row) => number,
 ): readonly Row[] {
-  const isShort = rows.length * perRequestMs > leftMs;
+  const certainMs = certainShare * leftMs;
+  const isShort = rows.length * perRequestMs > certainMs;
   if (!isShort) return byKey(rows);
-  const possible = Math.floor(leftMs / perRequestMs);
+  const possible = Math.floor(certainMs / perRequestMs);
   const byWorth = rows.toSorted((one, other) => newPairsIn(other) - newPairsIn(one));
   return [...byKey(byWorth.slice(0, possible)), ...byWorth.slice(possible)];
 }

@@ -10,7 +10,15 @@ import { afterAll, describe, expect, it } from "vitest";
 
 import { sampleOf } from "../../base/testing/test-scope.ts";
 import type { RunResult } from "../../run/run-result.ts";
-import { goMistakes, pythonMistakes, type SourceMistake, typescriptMistakes } from "./testing/example-mistakes.ts";
+import {
+  goMiddlewareMistakes,
+  goMistakes,
+  iteratingMistakes,
+  pythonMistakes,
+  type SourceMistake,
+  typescriptMistakes,
+  wsgiMistakes,
+} from "./testing/example-mistakes.ts";
 import { clausesWith, judgeReceiverAt } from "./testing/judge-receiver.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "receivers-"));
@@ -20,35 +28,17 @@ const secret = "whsec_of-the-examples";
 
 /** A language of the examples: how to make a command of a source file. */
 interface Language {
-  readonly name: string;
-  readonly file: string;
   readonly isInstalled: boolean;
-  readonly spoilers: readonly SourceMistake[];
   readonly commandOf: (source: string) => readonly [string, ...string[]];
 }
 
 const isInstalled = (program: string, flag: string): boolean => spawnSync(program, [flag]).status === 0;
 
-const languages: readonly Language[] = [
-  {
-    name: "Python",
-    file: "receiver.py",
-    isInstalled: isInstalled("python3", "--version"),
-    spoilers: pythonMistakes,
-    commandOf: (source) => ["python3", source],
-  },
-  {
-    name: "TypeScript",
-    file: "receiver.ts",
-    isInstalled: true,
-    spoilers: typescriptMistakes,
-    commandOf: (source) => [process.execPath, source],
-  },
-  {
-    name: "Go",
-    file: "receiver.go",
+const languages = {
+  python: { isInstalled: isInstalled("python3", "--version"), commandOf: (source) => ["python3", source] },
+  typescript: { isInstalled: true, commandOf: (source) => [process.execPath, source] },
+  go: {
     isInstalled: isInstalled("go", "version"),
-    spoilers: goMistakes,
     commandOf: (source) => {
       const program = source.replace(/[.]go$/, "");
       const built = spawnSync("go", ["build", "-o", program, source], { encoding: "utf8" });
@@ -56,6 +46,21 @@ const languages: readonly Language[] = [
       return [program];
     },
   },
+} as const satisfies Readonly<Record<string, Language>>;
+
+interface Example {
+  readonly file: string;
+  readonly language: Language;
+  readonly mistakes: readonly SourceMistake[];
+}
+
+const examples: readonly Example[] = [
+  { file: "receiver.py", language: languages.python, mistakes: pythonMistakes },
+  { file: "wsgi.py", language: languages.python, mistakes: wsgiMistakes },
+  { file: "receiver.ts", language: languages.typescript, mistakes: typescriptMistakes },
+  { file: "iterating.ts", language: languages.typescript, mistakes: iteratingMistakes },
+  { file: "receiver.go", language: languages.go, mistakes: goMistakes },
+  { file: "middleware.go", language: languages.go, mistakes: goMiddlewareMistakes },
 ];
 
 const sourceOf = (file: string): string =>
@@ -64,11 +69,11 @@ const sourceOf = (file: string): string =>
 let count = 0;
 
 /** Starts a receiver from its source, judges it, and stops it. */
-async function judgeSource({ file, commandOf }: Language, source: string): Promise<RunResult> {
+async function judgeSource({ file, language }: Example, source: string): Promise<RunResult> {
   count += 1;
   const path = join(folder, `r${count}-${file}`);
   writeFileSync(path, source);
-  const [program, ...args] = commandOf(path);
+  const [program, ...args] = language.commandOf(path);
   const port = await freePort();
   const env = { ...process.env, WEBHOOK_SECRET: secret, PORT: String(port) };
   const child = spawn(program, args, { env, stdio: "ignore" });
@@ -99,21 +104,25 @@ const accepts = (port: number): Promise<boolean> =>
     socket.once("connect", () => socket.destroy());
   });
 
-for (const language of languages)
-  describe.skipIf(!language.isInstalled)(`the example in ${language.name}`, () => {
-    const right = sourceOf(language.file);
+for (const example of examples)
+  describe.skipIf(!example.language.isInstalled)(`the example ${example.file}`, () => {
+    const right = sourceOf(example.file);
 
     it("is a right receiver", async () => {
-      const result = await judgeSource(language, right);
+      const result = await judgeSource(example, right);
       expect(clausesWith(result, "breach", "unproven", "error")).toEqual([]);
     });
 
-    it.each(sampleOf(language.spoilers, { of: 4 }))(
+    it.each(sampleOf(example.mistakes, { of: 4 }))(
       "is told apart from a receiver with $name, which breaks $breaks",
-      async (spoiler) => {
-        const source = right.replace(...spoiler.replace);
+      async (mistake) => {
+        const source = right.replace(...mistake.replace);
         expect(source).not.toBe(right);
-        expect(clausesWith(await judgeSource(language, source), "breach")).toEqual([spoiler.breaks]);
+        expect(clausesWith(await judgeSource(example, source), "breach")).toEqual([mistake.breaks]);
       },
     );
   });
+
+it("each example has ten mistakes or more", () => {
+  expect(examples.filter(({ mistakes }) => mistakes.length < 10)).toEqual([]);
+});

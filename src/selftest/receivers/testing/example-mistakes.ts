@@ -112,3 +112,133 @@ export const goMistakes: readonly SourceMistake[] = [
     'if r.Header.Get("X-Service-Signature") == "" { w.WriteHeader(400) } else { w.WriteHeader(401) }',
   ),
 ];
+
+const wsgiHandled = '    return "204 No Content"';
+const wsgiHandledAfter = (line: string): string => `    ${line}\n${wsgiHandled}`;
+const wsgiRefused = 'else "401 Unauthorized"';
+
+/** Mistakes that people make in a WSGI application. */
+export const wsgiMistakes: readonly SourceMistake[] = [
+  spoil("GitHub's prefix", "RCV-1", "expected = hmac", 'expected = "sha256=" + hmac'),
+  spoil("a key that is a hash", "RCV-1", "hmac.new(SECRET,", "hmac.new(hashlib.sha256(SECRET).digest(),"),
+  spoil(
+    "JSON with sorted keys",
+    "RCV-1",
+    "SECRET, body,",
+    'SECRET, json.dumps(json.loads(body), separators=(",", ":"), ensure_ascii=False, sort_keys=True).encode(),',
+  ),
+  spoil("a body that is trimmed", "RCV-2", "SECRET, body,", "SECRET, body.strip(),"),
+  spoil("a field that may be absent", "RCV-3", wsgiHandled, wsgiHandledAfter('event["deployment_id"]')),
+  spoil(
+    "a model that allows no other fields",
+    "RCV-4",
+    wsgiHandled,
+    wsgiHandledAfter(
+      'if set(event) - {"id", "type", "created", "agent_id", "deployment_id", "data"}: return "422 Unprocessable Content"',
+    ),
+  ),
+  spoil(
+    "a handler for the events of agents only",
+    "RCV-5",
+    wsgiHandled,
+    wsgiHandledAfter('if not event["type"].startswith("agent."): return "400 Bad Request"'),
+  ),
+  spoil(
+    "a comparison by `in`",
+    "RCV-6",
+    'return hmac.compare_digest(expected.encode(), signature.encode("latin-1"))',
+    'return signature != "" and signature in expected',
+  ),
+  spoil("a refusal for good", "RCV-6", wsgiRefused, 'else "410 Gone" if signature else "401 Unauthorized"'),
+  spoil("a check of signed deliveries only", "RCV-7", "if is_signed(", 'if signature == "" or is_signed('),
+  spoil(
+    "an absent signature that is forbidden",
+    "RCV-8",
+    wsgiRefused,
+    'else "401 Unauthorized" if signature else "403 Forbidden"',
+  ),
+];
+
+const goDecoded = "\tlog.Print(received.Type)";
+const goRefusedIf = (condition: string, status: number): string =>
+  `\tif ${condition} {\n\t\tw.WriteHeader(${status})\n\t\treturn\n\t}\n${goDecoded}`;
+const goRefused = 'http.Error(w, "The signature is wrong.", http.StatusUnauthorized)';
+
+/** Mistakes that people make in a middleware in Go. */
+export const goMiddlewareMistakes: readonly SourceMistake[] = [
+  spoil("GitHub's header", "RCV-1", "X-Service-Signature", "X-Hub-Signature-256"),
+  spoil("a key without its prefix", "RCV-1", 'os.Getenv("WEBHOOK_SECRET"))', 'os.Getenv("WEBHOOK_SECRET")[6:])'),
+  spoil("a body that the next handler does not get", "RCV-1", "bytes.NewReader(body)", "bytes.NewReader(nil)"),
+  spoil(
+    "JSON that is compacted",
+    "RCV-2",
+    "mac.Write(body)",
+    "var compact bytes.Buffer\n\t\t_ = json.Compact(&compact, body)\n\t\tmac.Write(compact.Bytes())",
+  ),
+  spoil("a body that is trimmed", "RCV-2", "mac.Write(body)", "mac.Write(bytes.TrimSpace(body))"),
+  spoil("a field that may be absent", "RCV-3", goDecoded, goRefusedIf("received.DeploymentID == nil", 422)),
+  spoil(
+    "a decoder that allows no other fields",
+    "RCV-4",
+    "if err := json.NewDecoder(r.Body).Decode(&received);",
+    "decoder := json.NewDecoder(r.Body)\n\tdecoder.DisallowUnknownFields()\n\tif err := decoder.Decode(&received);",
+  ),
+  spoil("an event without a handler", "RCV-5", goDecoded, goRefusedIf('received.Type == "agent.timeout"', 501)),
+  spoil(
+    "a comparison of the beginning",
+    "RCV-6",
+    "!hmac.Equal([]byte(expected), []byte(given))",
+    'given == "" || !bytes.HasPrefix([]byte(expected), []byte(given))',
+  ),
+  spoil(
+    "an error that is not checked",
+    "RCV-6",
+    goRefused,
+    `if given == "" {\n\t\t\t\t${goRefused}\n\t\t\t} else {\n\t\t\t\thttp.Error(w, "", http.StatusInternalServerError)\n\t\t\t}`,
+  ),
+  spoil("an absent signature that is accepted", "RCV-7", "err != nil || !", 'err != nil || given != "" && !'),
+];
+
+const checkedEvent = "  process.stdout.write(";
+const refusedIf = (condition: string, status: number): string =>
+  `  if (${condition}) return ${status};\n${checkedEvent}`;
+
+/** Mistakes that people make with async functions in TypeScript. */
+export const iteratingMistakes: readonly SourceMistake[] = [
+  spoil(
+    "a key that is decoded from base64",
+    "RCV-1",
+    '("sha256", secret)',
+    '("sha256", Buffer.from(secret, "base64"))',
+  ),
+  spoil("a status that is no success", "RCV-1", "return 204;", "return 304;"),
+  spoil("text that is normalised", "RCV-2", "update(body)", 'update(body.toString("utf8").normalize("NFD"))'),
+  spoil("a body that is trimmed", "RCV-2", "update(body)", 'update(body.toString("utf8").trim())'),
+  spoil("a field that may be absent", "RCV-3", checkedEvent, refusedIf("event.deployment_id!.length === 0", 400)),
+  spoil(
+    "a schema that allows no other fields",
+    "RCV-4",
+    checkedEvent,
+    refusedIf("!Object.keys(event).every((name) => /^(id|type|created|agent_id|deployment_id|data)$/.test(name))", 422),
+  ),
+  spoil(
+    "an event without a handler",
+    "RCV-5",
+    checkedEvent,
+    refusedIf('event.type === "deployment.health_changed"', 404),
+  ),
+  spoil("a comparison that throws", "RCV-6", "given.length === expected.length &&", "given.length > 0 &&"),
+  spoil("a status of one's own", "RCV-6", "return 401;", 'return request.headers["x-service-signature"] ? 403 : 401;'),
+  spoil(
+    "an absent signature that is accepted",
+    "RCV-7",
+    "return given.length ===",
+    "return given.length === 0 || given.length ===",
+  ),
+  spoil(
+    "an event that came before",
+    "RCV-10",
+    checkedEvent,
+    `  const seen = ((globalThis as { seen?: Set<string> }).seen ??= new Set());\n${refusedIf("seen.size === seen.add(event.id).size", 409)}`,
+  ),
+];

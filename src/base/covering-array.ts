@@ -19,8 +19,8 @@ export interface CoveringInput {
    */
   readonly refused: Choices;
   /**
-   * Rules for combinations. If a row has, in each dimension of `when`, one of the values listed there, it must have one
-   * of the listed values in each dimension of `only`.
+   * Rules for combinations of values. A rule applies to a row that has, in each dimension of `when`, one of the values
+   * listed there. Such a row must have, in each dimension of `only`, one of the values listed there.
    */
   readonly exclusions: readonly { readonly when: Choices; readonly only: Choices }[];
   /** Whether pairs of values of these two dimensions have to be covered. */

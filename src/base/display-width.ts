@@ -15,19 +15,19 @@ export const graphemesOf = (text: string): string[] =>
 const colourCode = /(\p{Cc}\[[\d;]*m)/u;
 
 const segmentsOf = (text: string): string[] =>
-  plainText.test(text) ? text.split("") : Array.from(segmenter().segment(text), ({ segment }) => segment);
+  asciiPattern.test(text) ? text.split("") : Array.from(segmenter().segment(text), ({ segment }) => segment);
 
 /** Matches printable ASCII, in which each character is a grapheme of one column. */
-const plainText = /^[\x20-\x7e]*$/;
+const asciiPattern = /^[\x20-\x7e]*$/;
 
 /**
  * Returns how many terminal columns a text takes. East Asian wide letters and emoji take two columns. Marks, invisible
  * characters and colour codes take none.
  */
 export const displayWidth = (text: string): number =>
-  plainText.test(text) ? text.length : graphemesOf(text).reduce((sum, grapheme) => sum + widthOf(grapheme), 0);
+  asciiPattern.test(text) ? text.length : graphemesOf(text).reduce((sum, grapheme) => sum + widthOf(grapheme), 0);
 
-const invisibleText = /^(?:[\p{Cc}\p{Cf}\p{M}\p{Cs}\p{Default_Ignorable_Code_Point}]+|\p{Cc}\[[\d;]*m)$/u;
+const invisiblePattern = /^(?:[\p{Cc}\p{Cf}\p{M}\p{Cs}\p{Default_Ignorable_Code_Point}]+|\p{Cc}\[[\d;]*m)$/u;
 /** Matches every emoji, but also digits. This quick test avoids most uses of the slow pattern `emoji`. */
 const emojiOrDigit = /\p{Emoji}/u;
 // Compiled on first use, because V8 takes tens of milliseconds for it. A regular expression literal would cost that at
@@ -36,14 +36,14 @@ const emoji = once(() => new RegExp(String.raw`^\p{RGI_Emoji}$`, "v"));
 const isEmoji = (grapheme: string): boolean => emojiOrDigit.test(grapheme) && emoji().test(grapheme);
 
 function widthOf(grapheme: string): number {
-  if (plainText.test(grapheme)) return grapheme.length;
-  if (invisibleText.test(grapheme)) return 0;
+  if (asciiPattern.test(grapheme)) return grapheme.length;
+  if (invisiblePattern.test(grapheme)) return 0;
   return isEmoji(grapheme) ? 2 : eastAsianWidth(grapheme.codePointAt(0) ?? 0);
 }
 
 /** Returns the longest beginning of a text that fits into `columns`, without splitting a grapheme. */
 export function cutToWidth(text: string, columns: number): string {
-  if (plainText.test(text)) return text.slice(0, columns);
+  if (asciiPattern.test(text)) return text.slice(0, columns);
   let left = columns;
   const graphemes = graphemesOf(text);
   const end = graphemes.findIndex((grapheme) => (left -= widthOf(grapheme)) < 0);

@@ -38,8 +38,8 @@ function inDoubleQuotes(piece: ShellPiece, index: number, all: readonly ShellPie
 
 /**
  * Formats a variable for use inside double quotes; `withoutLast` drops the last character of its value. If the text
- * `after` it begins with a letter or a bracket, the name gets braces, because the shell would take that character for a
- * part of the name.
+ * `after` it begins with a letter or a bracket, the name gets braces. Otherwise the shell would take that character for
+ * a part of the name.
  */
 const expansion = (piece: Extract<ShellPiece, { kind: "variable" }>, after: string): string =>
   piece.withoutLast ? `\${${piece.name}%?}` : /^[\w[:]/.test(after) ? `\${${piece.name}}` : `$${piece.name}`;

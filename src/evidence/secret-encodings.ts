@@ -76,7 +76,7 @@ function base64Encodings(text: Buffer): string[] {
  *
  * @param found the matched text, which equals the part of `text` from `at` on, apart from letter case
  */
-export function nameOfMatch({ name, text, isPlain }: SecretEncoding, at: number, found: string): string {
+export function replacementName({ name, text, isPlain }: SecretEncoding, at: number, found: string): string {
   const isWhole = at === 0 && found.length === text.length;
   if (isWhole && (!isPlain || found === text)) return name;
   if (isPlain && at === 0 && found === text.slice(0, -1)) return name + cutOffMark;

@@ -1,5 +1,5 @@
 import type { Secret } from "./secret.ts";
-import { type SecretEncoding, encodingsOf, minLeakLength, nameOfMatch } from "./secret-encodings.ts";
+import { type SecretEncoding, encodingsOf, minLeakLength, replacementName } from "./secret-encodings.ts";
 import { unescapeOnce } from "./unescape.ts";
 
 /** A part of a text that reveals a secret, or a part of one. */
@@ -182,7 +182,7 @@ function longestMatch(known: readonly GramPlace[], text: string, from: number, m
       end += 1;
     const length = best === null ? 0 : best.to - best.from;
     if (end - start < length) continue;
-    const name = nameOfMatch(form, at - (from - start), text.slice(start, end));
+    const name = replacementName(form, at - (from - start), text.slice(start, end));
     if (end - start > length || name === form.name) best = { from: start, to: end, name };
   }
   return best;

@@ -22,18 +22,18 @@ const setOptionalFieldsToNull = (name: string, data: Readonly<Record<string, unk
 
 const unknownField = { x_conformance: { list: [1, null], text: "a field that the document does not list" } };
 
-const holdMs = 3000;
-const pauseMs = 400;
+const openStreamHoldMs = 3000;
+const eventPauseMs = 400;
 
 /** The shapes of streams by the name of their trouble. */
 export const streamTroubles = {
-  "slow-stream": { ...plainShape, pauseMs },
+  "slow-stream": { ...plainShape, pauseMs: eventPauseMs },
   "stream-error": {
     ...plainShape,
     ending: { kind: "error", after: 2, data: { error: "The agent failed.", code: "STREAM_ERROR" } },
   },
   "stream-cut": { ...plainShape, ending: { kind: "cut", after: 2 } },
-  "stream-open": { ...plainShape, ending: { kind: "open", holdMs } },
+  "stream-open": { ...plainShape, ending: { kind: "open", holdMs: openStreamHoldMs } },
   crlf: { ...plainShape, frame: (name, data) => `event: ${name}\r\ndata: ${data}\r\n\r\n` },
   comments: {
     ...plainShape,

@@ -54,10 +54,10 @@ export type Trouble = { readonly name: TroubleName } & (
   | { readonly kind: "pages"; readonly limit: number }
 );
 
-const json: Header = ["Content-Type", "application/json"];
+const jsonContentType: Header = ["Content-Type", "application/json"];
 
 /** Returns rate-limit headers with a limit of 100. Times are in whole seconds, rounded up. */
-const rateHeaders = (remaining: number, resetSeconds: number): Header[] => [
+const rateLimitHeaders = (remaining: number, resetSeconds: number): Header[] => [
   [headerNames.rateLimit, "100"],
   [headerNames.rateRemaining, String(remaining)],
   [headerNames.rateReset, String(Math.ceil(Date.now() / 1000) + resetSeconds)],
@@ -76,7 +76,7 @@ export function rateLimitRefusal(form: "a" | "b", retryAfterSeconds: number): Tr
     form === "a"
       ? { error: { code: "RATE_LIMIT_EXCEEDED", message: text, status: 429, retry_after: retryAfterSeconds } }
       : { status: "error", error: { code: "RATE_LIMITED", message: text, details } };
-  const headers = [json, ...rateHeaders(0, retryAfterSeconds)];
+  const headers = [jsonContentType, ...rateLimitHeaders(0, retryAfterSeconds)];
   return { name: "429", kind: "refuse", status: 429, headers, body: JSON.stringify(body) };
 }
 
@@ -94,5 +94,11 @@ export function serverFailure(name: TroubleName, status: number): Trouble {
     status === 500
       ? { error: { code: "INTERNAL_ERROR", message, status } }
       : { status: "error", error: { code: "SERVICE_UNAVAILABLE", message, details: {} } };
-  return { name, kind: "refuse", status, headers: [json, ...rateHeaders(50, 30)], body: JSON.stringify(body) };
+  return {
+    name,
+    kind: "refuse",
+    status,
+    headers: [jsonContentType, ...rateLimitHeaders(50, 30)],
+    body: JSON.stringify(body),
+  };
 }

@@ -96,7 +96,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   let onDelivery: (delivery: Delivery) => void = () => {};
   const hooks = createHookRegistry((delivery) => onDelivery(delivery), options.storage ?? runStorage);
   const ignored: IgnoredCounts = { unknown: 0, reachabilityRequests: 0, malformed: 0, incomplete: 0 };
-  const self = { token: newToken(), answer: newToken() };
+  const self = { token: generateToken(), answer: generateToken() };
   const server = openServer(requestDeadlineMs);
   const connections = limitConnections(server);
   const handle = createRequestHandler({
@@ -123,7 +123,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     address: formatAddress(listening),
     open: (name, plan) => {
       if (!/^[\w.-]+$/.test(name)) throw new Error(`a hook cannot be named ${JSON.stringify(name)}`);
-      return hooks.place({ name, token: newToken(), arrivals: 0, isReleased: false, ...plan }, baseUrl);
+      return hooks.place({ name, token: generateToken(), arrivals: 0, isReleased: false, ...plan }, baseUrl);
     },
     deliveries: hooks.deliveries,
     onDelivery: (then) => {
@@ -152,7 +152,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
 
 const arrivalCount = (hooks: readonly HookRecord[]): number => hooks.reduce((sum, { arrivals }) => sum + arrivals, 0);
 
-const newToken = (): string => randomBytes(18).toString("base64url");
+const generateToken = (): string => randomBytes(18).toString("base64url");
 
 /**
  * Each hook can store this many deliveries even if `storage` is full, so that a flood to one hook does not hide

@@ -1,7 +1,7 @@
 import { traceOf } from "../base/errors.ts";
 import { ReceiverError } from "../receiver/receiver.ts";
 import { shareClock } from "./time/shared-clock.ts";
-import { moreTime, type SkipCause, SkipError, TargetUnavailable } from "./skip-reason.ts";
+import { needsMoreTime, type SkipCause, SkipError, TargetUnavailable } from "./skip-reason.ts";
 import { describeStop } from "./time/stop-signal.ts";
 import type { RequestBudget } from "./plan/request-budget.ts";
 import { type ResolvedNeeds, hasFewRequests, type Need, resolveNeeds } from "./plan/needs.ts";
@@ -228,7 +228,7 @@ async function runOrSkip(
   const beyondBudget = context.budget.reasonAgainst(planned);
   if (beyondBudget !== null) return { kind: "skipped", ...beyondBudget };
   const missingTime = explainTooLongWait(planned, context.time) ?? explainTooFewRequests(planned, context);
-  if (missingTime !== null) return { kind: "skipped", reason: missingTime, needs: moreTime };
+  if (missingTime !== null) return { kind: "skipped", reason: missingTime, needs: needsMoreTime };
   const reservation = context.budget.reserve(planned);
   try {
     const running = context.perform(planned, context.time, reservation.take);

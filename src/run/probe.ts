@@ -47,7 +47,7 @@ export const probeDeadlineMs = 180_000;
 /** Everything that a probe gets when it runs. */
 export interface ProbeContext<N extends Need = never> {
   readonly given: ResolvedNeeds<N>;
-  /** Sends with the main key of the run. */
+  /** The client that sends with the main key of the run. */
   readonly client: Client;
   readonly time: RunClock;
   readonly target: Target;
@@ -60,9 +60,9 @@ export interface ProbeContext<N extends Need = never> {
    * needs.
    */
   readonly receiver: () => Promise<Receiver>;
-  /** Whether only GET may be sent. */
+  /** Whether the run may send only GET requests. */
   readonly readOnly: boolean;
-  /** Seed of the generated requests. */
+  /** Seed from which requests for coverage are generated. The same seed gives the same requests. */
   readonly coverageSeed: number;
   /** Returns how the probes that use up a limit have ended so far. */
   readonly limitTests: () => readonly LimitTest[];
@@ -101,7 +101,7 @@ export interface TierProbeContext<N extends Need = never> extends ProbeContext<N
 }
 
 /** Objects that a probe leaves on the target for good: the interface cannot delete them. */
-export interface Creations {
+export interface CreatedObjects {
   readonly webhooks?: number;
   readonly alerts?: number;
   readonly operations?: number;
@@ -195,9 +195,9 @@ interface ProbeOptions<E, N extends Need> extends ProbeTraits, SharedOptions<E, 
   readonly reads?: true;
   /** Probes of the same stage that must run before this one, because they prepare the target. */
   readonly after?: readonly Probe[];
-  readonly creates?: Creations;
+  readonly creates?: CreatedObjects;
   /** Objects that the probe creates if the key has a small limit per minute. Default: `creates`. */
-  readonly createsFew?: Creations;
+  readonly createsFew?: CreatedObjects;
 }
 
 interface TierProbeOptions<E, N extends Need> extends TierProbeTraits, SharedOptions<E, N> {
@@ -205,13 +205,13 @@ interface TierProbeOptions<E, N extends Need> extends TierProbeTraits, SharedOpt
 }
 
 interface ProbeBase {
-  /** Unique, and shown to users: "an agent is invoked". */
+  /** A unique name that users see, such as "an agent is invoked". */
   readonly name: string;
   readonly needs: readonly Need[];
   readonly stage: Stage;
   readonly isReadOnly: boolean;
-  readonly creates: Creations;
-  readonly createsFew: Creations;
+  readonly creates: CreatedObjects;
+  readonly createsFew: CreatedObjects;
   readonly after?: readonly Probe[];
   readonly since: RequirementSet;
   readonly narrow?: (evidence: never, requirements: RequirementSet) => unknown;

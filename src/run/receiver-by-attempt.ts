@@ -2,7 +2,8 @@ import type { Hook, Receiver } from "../receiver/receiver.ts";
 import { firstRequirements, type RequirementSet } from "../spec/requirements.ts";
 
 /**
- * The hooks that a probe has opened in one attempt. A probe gets a second attempt if an outage interrupts the first.
+ * One attempt of a probe, and the hooks that it has opened. A hook is an address of the webhook receiver. A probe gets
+ * a second attempt if an outage interrupts the first.
  */
 interface ProbeAttempt {
   readonly hooks: Hook[];

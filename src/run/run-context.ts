@@ -17,7 +17,7 @@ import { startRecorder } from "./send/recorder.ts";
 import { isGatewayError } from "./send/retry.ts";
 import { startRunClock, type Timers } from "./time/run-clock.ts";
 
-/** Options for how a run sends and records. */
+/** Options that say how a run sends and records requests. */
 export interface SendingOptions extends Partial<RunBounds> {
   readonly target: Target;
   /** Stops the run early. The evidence so far is judged. */
@@ -25,9 +25,9 @@ export interface SendingOptions extends Partial<RunBounds> {
   readonly deadlines?: Partial<Deadlines>;
   /** Start of the run, as in the report. The requests name it in their headers. Absent: their headers name no run. */
   readonly started?: Date;
-  /** Seed of the generated requests. Default 1. */
+  /** Seed from which requests for coverage are generated. Default 1. */
   readonly coverageSeed?: number;
-  /** How long the target may refuse connections before it counts as dead, in milliseconds. Default 8000. */
+  /** How long the target may refuse connections before the run gives up, in milliseconds. Default 8000. */
   readonly deadAfterMs?: number;
   readonly onWait?: (ms: number, why: string) => void;
   /** The source of real time. Default: the machine's clock. */

@@ -2,16 +2,13 @@ import type { Header } from "../evidence/exchange.ts";
 import { sampleOf } from "../rules/limits/sample.ts";
 import type { Target } from "../target/target.ts";
 import { executeStages } from "./execute.ts";
-import type { Suite } from "./judge/check.ts";
-import { type PlannedProbe, planProbes } from "./plan/plan.ts";
-import { unlimitedBudget } from "./plan/request-budget.ts";
+import type { PlannedProbe } from "./plan/plan.ts";
 import type { ProbeRun } from "./probe-run.ts";
-import { createContext } from "./run-context.ts";
-import { brokenRun, judgeAndRecord, type RunResult, type UnjudgedReason, unjudgedRun } from "./run-result.ts";
+import { type PartyRunOptions, partyStageContext, runParty } from "./run-party.ts";
+import { judgeAndRecord, type RunResult, type UnjudgedReason, unjudgedRun } from "./run-result.ts";
 import type { ClientContext } from "./send/client.ts";
 import type { DeliverySender, OutgoingDelivery, SentDelivery } from "./send/delivery-sender.ts";
 import { TargetUnavailable } from "./skip-reason.ts";
-import { startStopSignal } from "./time/stop-signal.ts";
 
 /** The settings that all deliveries to a receiver share. */
 export interface DeliverySettings extends Pick<DeliverySender, "secrets" | "events" | "agent"> {
@@ -20,14 +17,7 @@ export interface DeliverySettings extends Pick<DeliverySender, "secrets" | "even
 }
 
 /** Options of a run against a webhook receiver. */
-export interface DeliveryRunOptions extends DeliverySettings {
-  readonly target: Target;
-  readonly suites: readonly Suite[];
-  /** Stops the run early. The evidence so far is judged. */
-  readonly signal: AbortSignal;
-  readonly onPlan?: (probes: number) => void;
-  readonly onProbe?: (run: ProbeRun) => void;
-}
+export interface DeliveryRunOptions extends DeliverySettings, PartyRunOptions {}
 
 /**
  * Maximum duration of a run. A receiver that never responds takes about half of it, because each delivery waits for a
@@ -39,48 +29,22 @@ const maxRunMs = 20 * 60_000;
  * Sends the deliveries of all probes to a receiver, and judges its responses. Whatever the receiver does, the promise
  * never rejects.
  */
-export async function runDeliveries(options: DeliveryRunOptions): Promise<RunResult> {
-  const { signal, stop, release, end } = startStopSignal(options.signal, maxRunMs);
-  const context = createContext({ target: options.target, signal, onHarnessLimit: stop });
-  const done: ProbeRun[] = [];
-  const close = (): void => void context.transport.close();
-  signal.addEventListener("abort", close, { once: true });
-  try {
-    return await runDeliveryProbes(options, context, (run) => {
-      done.push(run);
-      options.onProbe?.(run);
-    });
-  } catch (error) {
-    return brokenRun(options, context, done, error);
-  } finally {
-    end();
-    release();
-    context.outages.close();
-    await context.transport.close();
-  }
-}
+export const runDeliveries = (options: DeliveryRunOptions): Promise<RunResult> =>
+  runParty(options, maxRunMs, (...run) => runDeliveryProbes(options, ...run));
 
 async function runDeliveryProbes(
   options: DeliveryRunOptions,
+  planned: readonly PlannedProbe[],
   context: ClientContext,
   onProbe: (run: ProbeRun) => void,
 ): Promise<RunResult> {
-  const { target, suites } = options;
-  const planned = planProbes(suites, target);
-  options.onPlan?.(planned.length);
+  const { target } = options;
+  const { signal, recorder, transport } = context;
+  signal.addEventListener("abort", () => void transport.close(), { once: true });
   const sender = openSender(options, context);
-  const { time, signal, outages, maxWaitMs, recorder } = context;
   const { runs, stopped } = await executeStages(planned, {
-    time,
-    signal,
-    outages,
-    maxWaitMs,
+    ...partyStageContext(context),
     onProbe,
-    pendingRequests: Promise.resolve(),
-    hasWebhookAgent: false,
-    hasFewRequests: false,
-    budget: unlimitedBudget,
-    availableRequests: () => Infinity,
     perform: (each) => performProbe(each, sender),
   });
   const firstLoss = recorder.recorded()[0]?.answer;

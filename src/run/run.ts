@@ -50,7 +50,9 @@ export interface RunOptions extends SendingOptions {
   readonly onProbe?: (run: ProbeRun) => void;
   /** Whether to look for other runs on this machine, and for other clients, that use the same keys. Default `false`. */
   readonly announces?: boolean;
-  /** Why nothing may be sent. The run then judges nothing, and says so. */
+  /**
+   * A sentence on why the run must not send anything. If it is given, the run judges nothing and reports the sentence.
+   */
   readonly obstacle?: string;
 }
 
@@ -178,8 +180,8 @@ async function runProbesAndJudge(
   const { recorder, pacer, time, signal, readOnly, maxWaitMs, maxWindow } = context;
   const first = planProbes(options.suites, discovered, { readOnly, maxWindow });
   const usesWebhooks = first.some((each) => each.skip === null && createsWebhooks(each.probe));
-  // The search for a webhook agent and for derived roles costs requests. A main key with a small limit per minute needs
-  // them for probes.
+  // Leaves out the searches for a webhook agent and for derived roles, which invoke agents. A main key with a small
+  // limit per minute needs its requests for probes, and a read-only run may not invoke.
   const mustSaveRequests = hasFewRequests(discovered) || readOnly;
   const { target: assigned, pendingRequests } =
     usesWebhooks && !mustSaveRequests

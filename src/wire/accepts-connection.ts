@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Network, proxyFor } from "../base/network/network.ts";
 
 /** Time within which the connection must open. */
-const connectMs = 2000;
+const maxConnectMs = 2000;
 /**
  * A new connection counts as accepted if it stays open for this time. A port forwarder whose server is gone accepts a
  * connection, but closes it at once.
@@ -34,7 +34,8 @@ export async function acceptsConnection(url: string, network: Network): Promise<
 
 const defaultPorts: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
 
-const whenTimedOut = (signal: AbortSignal): Promise<boolean> => sleep(connectMs, false, { signal }).catch(() => false);
+const whenTimedOut = (signal: AbortSignal): Promise<boolean> =>
+  sleep(maxConnectMs, false, { signal }).catch(() => false);
 
 async function remainsOpen(socket: Socket): Promise<boolean> {
   await new Promise((resolve) => socket.once("connect", resolve));

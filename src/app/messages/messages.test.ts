@@ -7,7 +7,7 @@ import { conformanceProgram } from "../../cli/program.ts";
 import { cliMessages } from "../../cli/messages.ts";
 import { libraryMessages } from "../../library/messages.ts";
 import { packageRoot } from "../../base/package-root.ts";
-import { anyOf, type Enabler, moreTime, need, type SkipCause, tierOfKey } from "../../run/skip-reason.ts";
+import { anyOf, type Enabler, needsMoreTime, need, type SkipCause, needsTierOfKey } from "../../run/skip-reason.ts";
 
 const wait: SkipCause = { why: "too long a wait", for: "a window must pass", ms: 60_400, leftMs: -20 };
 
@@ -41,7 +41,7 @@ describe("what was not exercised, in the words of each way in", () => {
       "`clock.advance` in the target file: a call that moves the target's clock",
     ],
     [
-      moreTime,
+      needsMoreTime,
       "a longer `--max-wait`, or `clock.advance` in the target file",
       "a longer `maxWaitMs`, or `clock.advance` in the target file",
     ],
@@ -51,7 +51,7 @@ describe("what was not exercised, in the words of each way in", () => {
       "`clock.advance` in the target file, a longer `maxWaitMs`, or `conformance run --watch`",
     ],
     [
-      tierOfKey,
+      needsTierOfKey,
       "`tier` of a key in the target file, or `--tier`",
       "`tier` of a key in the target file, or `tier` beside `apiKey`",
     ],

@@ -1,8 +1,8 @@
 import { defaultCoverageSeed } from "../../run/plan/coverage-seed.ts";
 import type { PlannedProbe } from "../../run/plan/plan.ts";
-import { reasonOf } from "../../run/plan/request-budget.ts";
+import { reasonOverBudget } from "../../run/plan/request-budget.ts";
 import type { LimitTest } from "../../run/probe.ts";
-import { type Enabler, type Messages, moreTime } from "../../run/skip-reason.ts";
+import { type Enabler, type Messages, needsMoreTime } from "../../run/skip-reason.ts";
 import { expectedPairs } from "../../suites/coverage/expected.ts";
 import type { CutPairs } from "../../suites/coverage/plan.ts";
 import { cornersRequested } from "../../suites/coverage/probe.ts";
@@ -88,7 +88,7 @@ function budgetAhead(before: readonly PlannedProbe[], input: AheadInput): Budget
   for (const planned of before) {
     const { skip, requests, executions } = planned;
     const use = { requests: uncountedFactor * requests, executions };
-    const skipped = skip?.needs ?? (short.has(planned) ? moreTime : reasonOf(use, left)?.needs) ?? null;
+    const skipped = skip?.needs ?? (short.has(planned) ? needsMoreTime : reasonOverBudget(use, left)?.needs) ?? null;
     const isSkipped = skip !== null || skipped !== null;
     tested.push(...limitTestOf(planned, isSkipped ? { kind: "skipped", needs: skipped } : { kind: "ran" }));
     if (!isSkipped) left = { requests: left.requests - use.requests, executions: left.executions - use.executions };

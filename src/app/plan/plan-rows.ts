@@ -9,7 +9,14 @@ import {
   type TierUnderTest,
 } from "../../run/plan/needs.ts";
 import type { PlannedProbe } from "../../run/plan/plan.ts";
-import { type Creations, executionsOf, type Stage, type Probe, requestsOf, type WaitOptions } from "../../run/probe.ts";
+import {
+  type CreatedObjects,
+  executionsOf,
+  type Stage,
+  type Probe,
+  requestsOf,
+  type WaitOptions,
+} from "../../run/probe.ts";
 import { publishedTierNames, publishedTiers, type TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
@@ -29,7 +36,7 @@ export interface PlanRow {
   readonly executions: number;
   /** Longest wait of the probe, in seconds. */
   readonly waitSeconds: number;
-  readonly creates: Creations;
+  readonly creates: CreatedObjects;
   /** Ids of the checks that use the probe. */
   readonly checks: readonly string[];
 }

@@ -4,7 +4,7 @@ import type { RunScope } from "../../run/plan/selection.ts";
 import { mainKey } from "../../run/plan/needs.ts";
 import { type PlannedProbe, planProbes } from "../../run/plan/plan.ts";
 import { stages } from "../../run/probe.ts";
-import type { Creations } from "../../run/probe.ts";
+import type { CreatedObjects } from "../../run/probe.ts";
 import type { RequirementSet } from "../../spec/requirements.ts";
 import { describeRoles, type Target, type TargetKey } from "../../target/target.ts";
 import { type DryRun, dryRun, enoughMinutes } from "./dry-run.ts";
@@ -22,7 +22,7 @@ export interface RunPlan {
   readonly probes: readonly PlanRow[];
   readonly keys: readonly KeyRow[];
   /** Numbers of resources that the run leaves on the target, because the interface has no operation that deletes them. */
-  readonly creates: Required<Creations>;
+  readonly creates: Required<CreatedObjects>;
   readonly skipped: readonly SkipGroup[];
   /** The combinations of request properties that the run will send; `null` if the selected checks need none. */
   readonly pairs: PairsAhead | null;
@@ -170,7 +170,8 @@ function discoveryOf(named: Target, main: TargetKey, isReadOnly: boolean): RunPl
   return { key: main.name, requests: 2 + maxDiscoveryInvokes, sends: [...sends, invoke] };
 }
 
-function sumOfCreations(rows: readonly PlanRow[]): Required<Creations> {
-  const sum = (kind: keyof Creations): number => rows.reduce((total, { creates }) => total + (creates[kind] ?? 0), 0);
+function sumOfCreations(rows: readonly PlanRow[]): Required<CreatedObjects> {
+  const sum = (kind: keyof CreatedObjects): number =>
+    rows.reduce((total, { creates }) => total + (creates[kind] ?? 0), 0);
   return { webhooks: sum("webhooks"), alerts: sum("alerts"), operations: sum("operations") };
 }

@@ -2,7 +2,7 @@ import { type Check, probesOf, type Suite } from "../../run/judge/check.ts";
 import { resolveNeeds, tiersUnderTest } from "../../run/plan/needs.ts";
 import type { PlannedProbe } from "../../run/plan/plan.ts";
 import type { Probe } from "../../run/probe.ts";
-import { type Enabler, moreTime, need, tierOfKey, type Messages } from "../../run/skip-reason.ts";
+import { type Enabler, needsMoreTime, need, needsTierOfKey, type Messages } from "../../run/skip-reason.ts";
 import type { Target } from "../../target/target.ts";
 import type { PlanRow } from "./plan-rows.ts";
 
@@ -73,14 +73,14 @@ function enablersOf(planned: PlannedProbe, { target, unaffordableProbes: short, 
   return [
     ...(readOnly && !probe.isReadOnly ? [need("readOnly")] : []),
     ...missing.map(need),
-    ...(short.has(planned) ? [moreTime] : []),
+    ...(short.has(planned) ? [needsMoreTime] : []),
   ];
 }
 
 /** Returns everything that a probe still needs in order to run, if it was not planned because no key has a known tier. */
 function enablersOfUntested(probe: Probe, { target, readOnly }: SkipConditions): Enabler[] {
   if (readOnly && !probe.isReadOnly) return [need("readOnly")];
-  return probe.per === "tier" && tiersUnderTest(target).length === 0 ? [tierOfKey] : [];
+  return probe.per === "tier" && tiersUnderTest(target).length === 0 ? [needsTierOfKey] : [];
 }
 
 /** A question that planning cannot answer, because it sends nothing. */

@@ -11,12 +11,12 @@ import { hasEnded, temporaryName, thisProcess } from "./temporary-name.ts";
 /** Name of the file that locks a folder for the command that writes into it. */
 export const lockName = ".conformance-lock.json";
 
-const renewalMs = 5000;
+const renewalIntervalMs = 5000;
 /**
  * A lock that was not renewed for this time is stale: its process was killed, or its machine is down. Another process
  * may then take it.
  */
-const staleMs = 30_000;
+const staleAfterMs = 30_000;
 
 const lockSchema = z.object({
   host: z.string(),
@@ -71,7 +71,7 @@ export function lockFolder(folder: string): void {
     } catch {
       // If the lock cannot be renewed, it becomes stale, and another process may take it. `assertLocked` notices that.
     }
-  }, renewalMs).unref();
+  }, renewalIntervalMs).unref();
   heldLocks.set(folder, { file, descriptor, timer });
 }
 
@@ -148,9 +148,9 @@ function removeStale(folder: string, file: string): void {
 function isStale(file: string): boolean {
   const holder = readLock(file);
   // The lock file is empty or unreadable: its process is about to write it, or was killed before it could.
-  if (holder === null) return (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) < Date.now() - staleMs;
+  if (holder === null) return (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) < Date.now() - staleAfterMs;
   const isOfEarlierProcess = isOfThisProcess(holder) || hasEnded(holder);
-  return isOfEarlierProcess || Date.parse(holder.renewed) < Date.now() - staleMs;
+  return isOfEarlierProcess || Date.parse(holder.renewed) < Date.now() - staleAfterMs;
 }
 
 /** Reads a lock file. Returns `null` if there is none, or it has no valid content. */

@@ -24,7 +24,7 @@ export function clearestChange(values: readonly number[], minSegment: number, fr
     : bestSplit(values, Math.max(from, minSegment), values.length - minSegment, clearest.at);
 }
 
-const refinedBy = 4;
+const maxRefinement = 4;
 
 /**
  * Returns the index at which a change between two constant levels fits the values best. Searches from `lowest` to
@@ -32,7 +32,7 @@ const refinedBy = 4;
  */
 function bestSplit(values: readonly number[], lowest: number, highest: number, around: number): number {
   let best = { at: around, cost: Number.POSITIVE_INFINITY };
-  for (let at = Math.max(lowest, around - refinedBy); at <= Math.min(highest, around + refinedBy); at += 1) {
+  for (let at = Math.max(lowest, around - maxRefinement); at <= Math.min(highest, around + maxRefinement); at += 1) {
     const cost = deviationOf(values.slice(0, at)) + deviationOf(values.slice(at));
     if (cost < best.cost) best = { at, cost };
   }
@@ -97,7 +97,7 @@ export interface Segmentation {
 export function changePoints(values: readonly number[], how: Segmentation): ChangePoint[] {
   const numbers = seededNumbers(how.seed);
   const within = (from: number, to: number): ChangePoint[] => {
-    for (const [start, end] of spansOf(from, to)) {
+    for (const [start, end] of overlappingSpans(from, to)) {
       const part = values.slice(start, end);
       const ranks = ranksOf(part);
       const found = clearestOfRanks(ranks, how.minSegment);
@@ -120,7 +120,7 @@ export function changePoints(values: readonly number[], how: Segmentation): Chan
 }
 
 /** Returns the whole range, and then three overlapping halves of it. */
-function spansOf(from: number, to: number): (readonly [number, number])[] {
+function overlappingSpans(from: number, to: number): (readonly [number, number])[] {
   const half = Math.ceil((to - from) / 2);
   const quarter = Math.floor(half / 2);
   return [

@@ -8,7 +8,7 @@ import { formatNumber } from "../../base/numbers.ts";
 import { type Paint, createPaint } from "../../base/paint.ts";
 import { sanitizeDeep, sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount, joinFirst, formatLabelled } from "../../base/text.ts";
-import type { Creations, Stage } from "../../run/probe.ts";
+import type { CreatedObjects, Stage } from "../../run/probe.ts";
 import type { TerminalStyle } from "../terminal.ts";
 
 const stageTitles: Readonly<Record<Stage, string>> = {
@@ -89,7 +89,7 @@ function textOf({ probe, tier, keys: [, ...others], waitSeconds, creates, checks
   return `${probe}${instance}${notes} → ${joinFirst(checks, 4)}`;
 }
 
-const creationsText = ({ webhooks = 0, alerts = 0, operations = 0 }: Creations): string =>
+const creationsText = ({ webhooks = 0, alerts = 0, operations = 0 }: CreatedObjects): string =>
   [
     ...(webhooks > 0 ? [formatCount(webhooks, "webhook")] : []),
     ...(alerts > 0 ? [formatCount(alerts, "alert")] : []),

@@ -23,7 +23,7 @@ const slowStreamSampleSize = 5;
 /** A stream counts as slow if at least this share of the requested delay is observed. */
 const minObservedDelayShare = 0.6;
 /** Real time to wait for the first `slowStreamSampleSize` events, in case the agent ignores the test clock. */
-const realWaitMs = 3000;
+const maxRealWaitMs = 3000;
 /** How far to advance the test clock while waiting for events, in case the agent follows the test clock. */
 const maxAdvanceMs = 10_000;
 /** An agent counts as slow if it takes at least this long to respond. */
@@ -90,9 +90,9 @@ async function streamsSlowly(client: Client, agent: string, body: object, time: 
     },
   });
   const finished = underway.finished;
-  await Promise.race([finished, time.sleepReal(realWaitMs)]);
+  await Promise.race([finished, time.sleepReal(maxRealWaitMs)]);
   if (eventTimesMs.length < slowStreamSampleSize)
-    await time.passUntil(Promise.race([finished, time.sleepReal(realWaitMs)]), maxAdvanceMs);
+    await time.passUntil(Promise.race([finished, time.sleepReal(maxRealWaitMs)]), maxAdvanceMs);
   underway.close();
   const exchange = await finished;
   const gaps = eventTimesMs.slice(2).map((ms, index) => ms - (eventTimesMs[index + 1] ?? ms));

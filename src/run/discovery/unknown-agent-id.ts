@@ -12,7 +12,7 @@ const defaultUnknownId = "no-such-agent-7f3a";
  */
 const minDigits = 9;
 const maxTries = 20;
-const fixedSeed = 1;
+const idSeed = 1;
 
 /**
  * Returns the id of an agent that does not exist. It has the format of the target's own ids, so that the target sees an
@@ -38,7 +38,7 @@ export function unknownIdLike(known: readonly string[]): string {
       known.map((id) => id.slice(kept)),
     ),
   }));
-  const next = seededNumbers(fixedSeed);
+  const next = seededNumbers(idSeed);
   for (let tries = 0; tries < maxTries; tries++) {
     const id = Array.from(longest, (letter, at) => {
       const of = letters.find(({ each }) => each.test(letter))?.of;

@@ -35,7 +35,7 @@ export const respondsQuickly = ({ sentMs, answer }: Exchange): boolean => answer
 const hasShortBody = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && (answer.body.kind === "none" || answer.body.bytes <= maxResponseBytes);
 
-/** A target with its webhook agent. */
+/** The result of the search for a webhook agent. If none was found, `target` is unchanged. */
 export interface WebhookAgentResult {
   readonly target: Target;
   /**

@@ -10,7 +10,7 @@ import type { Disturbance } from "./disturbance.ts";
  * Real time to wait before the first health request. Until then the target may still be counting earlier requests of
  * the run.
  */
-const settleMs = 1000;
+const countingDelayMs = 1000;
 /** Real time between two of the spaced readings of the rate-limit headers. */
 const readingIntervalMs = 750;
 const spacedReadings = 4;
@@ -19,7 +19,7 @@ const spacedReadings = 4;
  */
 const roundingMs = 1200;
 /** Real time between two readings while waiting for the next rate-limit window to begin. */
-const pollMs = 100;
+const windowPollMs = 100;
 /**
  * Number of health requests to send without a pause. If `Remaining` falls between them, the target counts health
  * requests themselves.
@@ -53,7 +53,7 @@ interface ForeignUseSearch {
  */
 export async function findForeignUse({ keys, health, time }: ForeignUseSearch): Promise<Disturbance[]> {
   const read: ReadLimit = async (key) => readingOf(await health(key));
-  await time.sleepReal(settleMs);
+  await time.sleepReal(countingDelayMs);
   const found = await Promise.all(
     keys.map(async (key) => {
       // A key with a small limit per minute may be exhausted once more by now.
@@ -89,9 +89,9 @@ async function awaitNextWindow(key: TargetKey, read: ReadLimit, time: ForeignUse
  * cannot explain a longer delay.
  */
 async function pollForNextWindow(key: TargetKey, read: ReadLimit, time: ForeignUseSearch["time"]): Promise<void> {
-  for (let waitedMs = 0; waitedMs < 3 * roundingMs; waitedMs += pollMs) {
+  for (let waitedMs = 0; waitedMs < 3 * roundingMs; waitedMs += windowPollMs) {
     if (((await read(key))?.remaining ?? minForeignRequests) >= minForeignRequests) return;
-    await time.sleepReal(pollMs);
+    await time.sleepReal(windowPollMs);
   }
 }
 

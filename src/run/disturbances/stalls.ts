@@ -34,7 +34,7 @@ function processorQueueMs(): number {
 }
 
 /** How often the clocks are read. */
-const intervalMs = 250;
+const clockReadIntervalMs = 250;
 /**
  * Minimum duration of a stall: time between two readings of the clocks in which the process neither computed nor waited
  * for a processor.
@@ -46,7 +46,7 @@ const minStallMs = 3000;
  */
 const minJumpMs = 2000;
 
-/** Notices that this machine slept, that the process was stopped, or that a clock jumped. */
+/** Watches for stalls: this machine sleeps, the process is stopped, or a clock jumps. */
 export function watchStalls(startMs: number, clocks: MachineClocks = machineClocks) {
   const stalls: Disturbance[] = [];
   const read = () => ({ monotonic: clocks.monotonic(), wall: clocks.wall(), busy: clocks.busy() });
@@ -61,7 +61,7 @@ export function watchStalls(startMs: number, clocks: MachineClocks = machineCloc
       stalls.push({ kind: "stalled", fromMs: last.monotonic - startMs, toMs: now.monotonic - startMs, lastedMs });
     last = now;
   };
-  const timer = setInterval(check, intervalMs).unref();
+  const timer = setInterval(check, clockReadIntervalMs).unref();
   return {
     /** Reads the clocks now, and returns all stalls so far. */
     all: (): readonly Disturbance[] => {

@@ -10,7 +10,7 @@ import { findForeignUse } from "./foreign-use.ts";
 import { findRefusedKeys } from "./refused-keys.ts";
 import { watchStalls } from "./stalls.ts";
 
-/** Notices disturbances of a run, from its start on. */
+/** Collects the disturbances of a run, from its start on. */
 export interface DisturbanceWatch {
   /** Must be called when a probe ends, to remember the time. */
   readonly ended: (run: ProbeRun) => void;
@@ -24,11 +24,11 @@ export interface DisturbanceWatch {
    * disturbance, but `limitsBroken` returns `true`, also sends health requests to find out whether another client uses
    * the keys.
    */
-  readonly find: (target: Target, sending: Sending, limitsBroken: () => boolean) => Promise<readonly Disturbance[]>;
+  readonly find: (target: Target, sending: SearchTools, limitsBroken: () => boolean) => Promise<readonly Disturbance[]>;
   readonly close: () => void;
 }
 
-interface Sending {
+interface SearchTools {
   readonly client: Client;
   readonly recorder: Recorder;
 }

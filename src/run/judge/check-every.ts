@@ -3,7 +3,7 @@ import { bodyText } from "../../evidence/exchange.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
 import type { JudgedId, ReadingOf } from "../../spec/clauses.ts";
 import type { Probe } from "../probe.ts";
-import { type Check, type CheckOptions, type EvidenceOf, identityOf, type ProbesByName } from "./check.ts";
+import { type Check, type CheckOptions, type EvidenceOf, checkIdentity, type ProbesByName } from "./check.ts";
 import type { Cell, CellCoverage, Coverage, CoverageMatrix } from "./coverage.ts";
 import { type Breach, breach, type Finding, holds, type Proof } from "./finding.ts";
 
@@ -54,7 +54,7 @@ export function checkEvery<const K extends JudgedId, const P extends Probe | Pro
   const { matrix, members, whenEmpty, judgeAcross } = options;
   const judge = cachedByObject(options.judge);
   return {
-    ...identityOf(clause, options),
+    ...checkIdentity(clause, options),
     on,
     matrix,
     also: options.also ?? [],

@@ -62,7 +62,7 @@ export interface CheckOptions {
 }
 
 /** Returns the id of a check, and the requirement set in which the check first counts. */
-export const identityOf = (
+export const checkIdentity = (
   clause: ClauseId,
   { as, since = firstRequirements }: CheckOptions,
 ): Pick<Check, "id" | "clause" | "since"> => ({
@@ -80,7 +80,7 @@ export const check = <const K extends JudgedId, const P extends Probe | ProbesBy
   on: P,
   judge: (evidence: EvidenceOf<P>) => Finding<ReadingOf<K>>,
   options: CheckOptions = {},
-): Check => ({ ...identityOf(clause, options), on, matrix: null, also: options.also ?? [], judge });
+): Check => ({ ...checkIdentity(clause, options), on, matrix: null, also: options.also ?? [], judge });
 
 /** Creates an observation of a gap: it records how the target behaves where the document is silent. */
 export const observe = <const K extends GapId, const P extends Probe | ProbesByName>(
@@ -88,7 +88,7 @@ export const observe = <const K extends GapId, const P extends Probe | ProbesByN
   on: P,
   describe: (evidence: EvidenceOf<P>) => Observation,
   options: CheckOptions = {},
-): Check => ({ ...identityOf(clause, options), on, matrix: null, also: options.also ?? [], judge: describe });
+): Check => ({ ...checkIdentity(clause, options), on, matrix: null, also: options.also ?? [], judge: describe });
 
 export const isProbe = (on: Probe | ProbesByName): on is Probe => typeof on["run"] === "function";
 

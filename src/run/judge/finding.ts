@@ -37,7 +37,7 @@ interface Inapplicable {
 export type Breach = Extract<Finding, { kind: "breach" }>;
 export type Unproven = Extract<Finding, { kind: "unproven" }>;
 
-/** The result of an observation. */
+/** The result of observing a gap: a text on how the target behaves, or why nothing was observed. */
 export type Observation = { readonly kind: "observed"; readonly text: string } | Unproven;
 
 export const holds = (): { readonly kind: "holds" } => ({ kind: "holds" });

@@ -7,7 +7,7 @@ import { type Check, probesOf, type Suite } from "./check.ts";
 import type { ProbeRunResult, ProbeRun } from "../probe-run.ts";
 import { type Finding, inapplicable, type Observation, type Unproven, unproven } from "./finding.ts";
 import type { RequirementSet } from "../../spec/requirements.ts";
-import { type SkipReason, tierOfKey } from "../skip-reason.ts";
+import { type SkipReason, needsTierOfKey } from "../skip-reason.ts";
 import type { Cell, UncoveredCells } from "./coverage.ts";
 
 /**
@@ -158,13 +158,13 @@ function gatherEvidence(check: Check, instance: string | null, results: ProbeRes
     const result = resultFor(probe, instance, results);
     if (result.kind === "skipped") return unproven(result.reason, result.needs);
     if (result.kind === "broken") return { kind: "error", reason: `the probe "${probe.name}" failed: ${result.error}` };
-    evidence[name] = narrowed(probe, result.evidence, check.since);
+    evidence[name] = evidenceForSet(probe, result.evidence, check.since);
   }
   return { kind: "evidence", evidence: "only" in evidence ? evidence["only"] : evidence };
 }
 
 /** Returns the evidence of a probe without the requests of probes that were added after a requirement set. */
-const narrowed = ({ narrow }: Probe, evidence: unknown, requirements: RequirementSet): unknown =>
+const evidenceForSet = ({ narrow }: Probe, evidence: unknown, requirements: RequirementSet): unknown =>
   narrow === undefined ? evidence : narrow(evidence as never, requirements);
 
 function resultFor(probe: Probe, instance: string | null, results: ProbeResults): ProbeRunResult {
@@ -175,7 +175,7 @@ function resultFor(probe: Probe, instance: string | null, results: ProbeResults)
     return {
       kind: "skipped",
       reason: "the tier of no key is known",
-      needs: tierOfKey,
+      needs: needsTierOfKey,
     };
   return { kind: "skipped", reason: `the probe "${probe.name}" left no evidence`, needs: null };
 }

@@ -3,8 +3,8 @@ import { need, type SkipReason } from "../skip-reason.ts";
 import type { Recorder } from "../send/recorder.ts";
 import type { PlannedProbe } from "./plan.ts";
 
-/** Numbers of requests and of agent executions. */
-interface Use {
+/** A number of requests, and a number of agent executions. */
+interface RequestCounts {
   readonly requests: number;
   readonly executions: number;
 }
@@ -16,7 +16,10 @@ interface BudgetBounds {
   readonly recorder: Pick<Recorder, "sent" | "executions">;
 }
 
-/** The share of the budget that is kept for a running probe: its planned numbers, less what it has sent. */
+/**
+ * The part of the budget that is reserved for a running probe: its planned requests and executions, less those that it
+ * has sent.
+ */
 export interface Reservation {
   /** Called for each request that the probe sends, with the agent executions that the request may start. */
   readonly take: (executions: number) => void;
@@ -27,14 +30,14 @@ export interface Reservation {
 export interface RequestBudget {
   /** Returns why the rest of the budget is too small for a probe; `null` if it is large enough. */
   readonly reasonAgainst: (planned: PlannedProbe) => SkipReason | null;
-  /** Keeps the planned numbers of a probe from probes that begin later. */
+  /** Reserves the planned requests and executions of a probe, so that probes that begin later cannot use them. */
   readonly reserve: (planned: PlannedProbe) => Reservation;
 }
 
 export function startRequestBudget({ maxRequests, maxExecutions, recorder }: BudgetBounds): RequestBudget {
   const reserved = new Set<{ requests: number; executions: number }>();
-  const leftNow = (): Use => {
-    const open = (name: keyof Use): number => sumOf([...reserved].map((each) => Math.max(0, each[name])));
+  const leftNow = (): RequestCounts => {
+    const open = (name: keyof RequestCounts): number => sumOf([...reserved].map((each) => Math.max(0, each[name])));
     return {
       requests: maxRequests - recorder.sent() - open("requests"),
       executions: (maxExecutions ?? Infinity) - recorder.executions() - open("executions"),
@@ -42,10 +45,10 @@ export function startRequestBudget({ maxRequests, maxExecutions, recorder }: Bud
   };
   return {
     reasonAgainst: (planned) => {
-      if (isExempt(planned)) return null;
+      if (isExemptFromBudget(planned)) return null;
       if (recorder.sent() >= maxRequests)
         return { reason: { why: "requests used up", most: maxRequests }, needs: need("maxRequests") };
-      return mayDropRequests(planned) ? null : reasonOf(planned, leftNow());
+      return mayDropRequests(planned) ? null : reasonOverBudget(planned, leftNow());
     },
     reserve: ({ requests, executions }) => {
       const own = { requests, executions };
@@ -61,14 +64,14 @@ export function startRequestBudget({ maxRequests, maxExecutions, recorder }: Bud
   };
 }
 
-/** A budget that is never too small. */
+/** The budget of a run without bounds. */
 export const unlimitedBudget: RequestBudget = {
   reasonAgainst: () => null,
   reserve: () => ({ take: () => {}, release: () => {} }),
 };
 
 /** Returns why a probe does not fit into the requests and executions that are left; `null` if it fits. */
-export function reasonOf({ requests, executions }: Use, left: Use): SkipReason | null {
+export function reasonOverBudget({ requests, executions }: RequestCounts, left: RequestCounts): SkipReason | null {
   if (requests > left.requests)
     return {
       reason: { why: "too many requests", requests, left: Math.max(0, left.requests) },
@@ -83,7 +86,7 @@ export function reasonOf({ requests, executions }: Use, left: Use): SkipReason |
 }
 
 /** Whether a probe runs even if the run may send no more requests: it judges earlier requests. */
-const isExempt = ({ probe }: PlannedProbe): boolean =>
+const isExemptFromBudget = ({ probe }: PlannedProbe): boolean =>
   probe.stage === "review" || (probe.per === "target" && probe.countsRequests === true);
 
 const mayDropRequests = ({ probe }: PlannedProbe): boolean => probe.per === "target" && probe.mayDropRequests === true;

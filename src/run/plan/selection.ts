@@ -23,7 +23,7 @@ export interface RunScope extends RunBounds {
   readonly requirements: RequirementSet;
   /** The patterns by which `suites` were selected. Absent if all suites are included. */
   readonly selection?: Selection;
-  /** Seed of the generated requests. Default: 1; for a nightly run, its day. */
+  /** Seed from which requests for coverage are generated. Default: 1; for a nightly run, its day. */
   readonly coverageSeed?: number;
   /** Makes the texts about skipped checks, for the report and the evidence. */
   readonly messages: Messages;

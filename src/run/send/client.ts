@@ -48,7 +48,7 @@ export interface SendOptions {
   /** Takes the path as relative to the origin, and not to the base URL. */
   readonly fromOrigin?: boolean;
   readonly deadlines?: Partial<Deadlines>;
-  /** Time that the response head may take at least, whatever the deadlines, in milliseconds. */
+  /** Minimum deadline for the response head, in milliseconds. Replaces a shorter one. */
   readonly minHeadMs?: number;
   /** The limit that the probe has used up before this request. Recorded with the exchange. */
   readonly keyState?: KeyState;
@@ -263,14 +263,14 @@ async function sendOnce(shared: SharedClientState, key: TargetKey, call: ClientR
 }
 
 /** Quick test for paths that the URL standard leaves as they are. Nearly all paths match. */
-const plainPath = /^[\w/?=&-]*$/;
+const unchangedPathPattern = /^[\w/?=&-]*$/;
 
 /**
  * Throws {@link UnsendablePath} for a path with a segment that the URL standard removes, because the request that is
  * sent would differ from its record.
  */
 function checkPath({ path }: ClientRequest): void {
-  if (plainPath.test(path)) return;
+  if (unchangedPathPattern.test(path)) return;
   const dropped = path
     .replace(/[?].*/s, "")
     .split("/")
@@ -351,8 +351,8 @@ function headersOf(key: TargetKey, options: SendOptions): Header[] {
 /** Keeps all clients of a run within the run's bounds, and refuses to send once the target no longer responds. */
 interface SendGuard {
   /**
-   * Counts a call against the budgets, and returns the number of executions that it may start. Throws if the run must
-   * not send this call.
+   * Counts a request against the run's bounds. Returns how many agent executions it may start. Throws if the run must
+   * not send it.
    */
   readonly admit: (call: ClientRequest) => number;
   /** Must be called with the exchange of each admitted request. */

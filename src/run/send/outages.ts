@@ -11,7 +11,7 @@ export interface Outage extends OutageTimes {
   readonly broken: readonly string[];
 }
 
-/** Notices when the target goes away, and waits until it is back. */
+/** Notices outages of the target, and waits for their ends. */
 export interface OutageMonitor
   extends Pick<OutageLog, "awaitReturn" | "loss" | "isDead">, Pick<CrashSuspects, "suspicion" | "observeResent"> {
   /** Number of outages so far, including one that is not over. */
@@ -42,7 +42,7 @@ interface OutageOptions {
   readonly sleep: (ms: number) => Promise<void>;
   /** Called when the target is back. */
   readonly onReturn: () => void;
-  /** A target that refuses connections for this long is dead. */
+  /** If the target refuses connections for this long, the run gives up. */
   readonly deadAfterMs: number;
   /** Interval of new connections to the target while the run sends nothing. */
   readonly idlePollMs: number;
@@ -148,7 +148,7 @@ function rememberRead(repeat: OutageOptions["repeat"]) {
   let read: Exchange | null = null;
   return {
     observe: (exchange: AnsweredExchange): void => {
-      if (isAnsweredRead(exchange) && !isHealth(read)) read = exchange;
+      if (isAnsweredRead(exchange) && !isHealthRequest(read)) read = exchange;
     },
     /**
      * Repeats the remembered request. Resolves to whether the target itself answers, and not a gateway; to `true` if
@@ -203,6 +203,6 @@ function describeOne({ kind, fromMs, toMs }: OutageTimes): string {
     : `away from ${from} to ${to} of the run${kind === "gateway" ? ` (${how})` : ""}`;
 }
 
-const isHealth = (exchange: Exchange | null): boolean => exchange?.request.url.endsWith("/health") ?? false;
+const isHealthRequest = (exchange: Exchange | null): boolean => exchange?.request.url.endsWith("/health") ?? false;
 const isAnsweredRead = ({ key, request, answer }: AnsweredExchange): boolean =>
   key !== null && request.method === "GET" && answer.status === 200;

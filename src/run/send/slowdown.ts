@@ -6,7 +6,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
  * The medians of the first and of the latest response times of a path are compared, each of this many responses. Paths
  * are not compared with each other, because agents differ.
  */
-const sampleSize = 3;
+const comparedResponses = 3;
 /**
  * The target counts as slow if the latest responses of a path take this many times as long as the first, and at least
  * `minSlowMs`.
@@ -32,10 +32,10 @@ export function createSlowdownDetector() {
     const series = paths.get(path) ?? { first: [], latest: [] };
     paths.set(path, series);
     const tookMs = (answer.kind === "answered" ? answer.headMs : answer.endMs) - sentMs;
-    if (series.first.length < sampleSize && !hasTimedOut) return void series.first.push(tookMs);
+    if (series.first.length < comparedResponses && !hasTimedOut) return void series.first.push(tookMs);
     series.latest.push(tookMs);
-    if (series.latest.length > sampleSize) series.latest.shift();
-    if (series.first.length < sampleSize || series.latest.length < sampleSize) return;
+    if (series.latest.length > comparedResponses) series.latest.shift();
+    if (series.first.length < comparedResponses || series.latest.length < comparedResponses) return;
     const [firstMs, nowMs] = [median(series.first), median(series.latest)];
     isSlow = nowMs >= minSlowMs && nowMs >= slowdownFactor * firstMs;
     if (isSlow)

@@ -29,7 +29,7 @@ const minDeadlinesAfterTimeout = { headMs: 4000, silenceMs: 4000, exchangeMs: 80
  * After a timeout, the deadline of an endpoint is its longest response time so far times this factor, but at least that
  * of `minDeadlinesAfterTimeout`.
  */
-const slowFactor = 3;
+const slowEndpointFactor = 3;
 
 /**
  * The run stops when requests that timed out have taken this long in total. The time of overlapping ones counts once.
@@ -92,7 +92,7 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
     const { hasTimedOut, longestMs } = stateOf(endpointOf(path));
     if (!hasTimedOut)
       return timeouts.totalMs() === 0 ? usual : limitDeadlines(usual, maxTimeoutTotalMs - timeouts.totalMs());
-    const expectedMs = Math.ceil((longestMs * slowFactor) / 1000) * 1000;
+    const expectedMs = Math.ceil((longestMs * slowEndpointFactor) / 1000) * 1000;
     return {
       headMs: Math.max(minDeadlinesAfterTimeout.headMs, expectedMs),
       silenceMs: Math.max(minDeadlinesAfterTimeout.silenceMs, expectedMs),

@@ -11,7 +11,7 @@ const maxRealWaitMs: Readonly<Record<AgentClockKind, number>> = { unknown: 3000,
  * If an agent responds only after this much real time, agents count as using real time. A shorter time may be that of
  * the network.
  */
-const minConclusiveMs = 900;
+const minRealTimeMs = 900;
 const pollMs = 50;
 
 /**
@@ -46,7 +46,7 @@ export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => P
   const awaitAgent = async <T>(promise: Promise<T>, advance: () => Promise<T>): Promise<T> => {
     const endedAfterMs = await settlesAfter(promise, maxRealWaitMs[kind]);
     if (endedAfterMs !== null) {
-      if (endedAfterMs >= minConclusiveMs) kind = "real time";
+      if (endedAfterMs >= minRealTimeMs) kind = "real time";
       return promise;
     }
     const usedRealTime = kind === "real time";

@@ -138,8 +138,9 @@ export function startRunClock({ clock, maxWaitMs, signal, onWait, timers = machi
   };
 }
 
-/** Default step of the test clock, and default real time for its effects to arrive before the next step. */
+/** Default length of a step by which `passUntil` advances the test clock. */
 const defaultStepMs = 500;
+/** Default real time after each step, in which its effects arrive. */
 const defaultRestMs = 2;
 
 async function advanceUntil<T>(

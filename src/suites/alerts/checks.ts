@@ -6,7 +6,7 @@ import { check, type EvidenceOf, observe, suite } from "../../run/judge/check.ts
 import { breach, type Finding, follows, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
-import { moreTime, need, type SkipCause } from "../../run/skip-reason.ts";
+import { needsMoreTime, need, type SkipCause } from "../../run/skip-reason.ts";
 import { type AlertCrossed, alertCrossed, alertIdOf, oddAlertsCreated } from "./probes.ts";
 import { rejectedReceiverAddress } from "../shared/rejection.ts";
 import {
@@ -96,7 +96,7 @@ export const alerts = suite("Usage alerts", [
     if (waitedMs < minWaitMs)
       return unproven(
         `no message arrived within ${Math.round(waitedMs / 1000)} s: the target may look for alerts once a minute`,
-        moreTime,
+        needsMoreTime,
       );
     const { fromPercent, toPercent } = crossing;
     return breach(

@@ -3,7 +3,7 @@ import { isWithinWindow } from "../../rules/limits/header-rules.ts";
 import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 import { isKeyAccepted, judgeTimeLeft } from "../../rules/limits/time-left.ts";
 import { breach, type Finding, holds, type Observation, observed, unproven } from "../../run/judge/finding.ts";
-import { moreTime } from "../../run/skip-reason.ts";
+import { needsMoreTime } from "../../run/skip-reason.ts";
 import { type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
 import {
   elapsedSeconds,
@@ -129,7 +129,7 @@ export function judgeResetAfter({ keys, hasClock }: AllSamples): Finding<never> 
         return breach(mismatch.expected, `${mismatch.actual} (${first.id}, ${last.id}, key ${key})`);
     proven += pairs.length;
   }
-  return proven > 0 ? holds() : unproven("no two responses of one window are some seconds apart", moreTime);
+  return proven > 0 ? holds() : unproven("no two responses of one window are some seconds apart", needsMoreTime);
 }
 
 /**

@@ -4,7 +4,7 @@ import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { isTimestamp } from "../../rules/bodies/timestamps.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
-import { moreTime } from "../../run/skip-reason.ts";
+import { needsMoreTime } from "../../run/skip-reason.ts";
 import { agentInPath, allExchanges, type AllExchanges, endpointOf, splitAtReturns } from "../shared/all-exchanges.ts";
 import type { JudgedResponse } from "../shared/cases.ts";
 import { hasStatus, isSuccess } from "../shared/response.ts";
@@ -61,7 +61,7 @@ export function judgeChangingValues(all: AllExchanges, agent: string | null): Fi
   return found("breach") ?? found("holds") ?? tooClose;
 }
 
-const tooClose = unproven("no two reports with `uptime` or `last_request` are some seconds apart", moreTime);
+const tooClose = unproven("no two reports with `uptime` or `last_request` are some seconds apart", needsMoreTime);
 
 function judgeSeries(exchanges: readonly Exchange[], all: AllExchanges): Finding<never> {
   const own = exchanges.toSorted((one, other) => sentAtMs(one) - sentAtMs(other));

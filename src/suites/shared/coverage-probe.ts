@@ -4,7 +4,7 @@ import { decodedSegment, encodedSegment } from "../../base/path-segment.ts";
 import { endpointCalled, type EndpointName } from "../../spec/endpoints.ts";
 import { defaultQuery } from "../../run/discovery/answering-agent.ts";
 import { agentPath } from "../../run/send/client.ts";
-import { moreTime, SkipError } from "../../run/skip-reason.ts";
+import { needsMoreTime, SkipError } from "../../run/skip-reason.ts";
 import { listedAgents } from "../../run/discovery/discover-target.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
@@ -60,7 +60,7 @@ export const coverageProbe = probe(
       // No limit counts a health request, so the key's allowance is no reason to skip it.
       const isFree = cell.of === "health";
       if (!isFree && !time.canAdvance && sent >= maxOnRealClock) {
-        left.push({ ...cell, why: { reason: "the key has few requests a minute", needs: moreTime } });
+        left.push({ ...cell, why: { reason: "the key has few requests a minute", needs: needsMoreTime } });
         continue;
       }
       try {

@@ -1,0 +1,75 @@
+import type { Target } from "../target/target.ts";
+import type { StageContext } from "./execute.ts";
+import type { Suite } from "./judge/check.ts";
+import { type PlannedProbe, planProbes } from "./plan/plan.ts";
+import { unlimitedBudget } from "./plan/request-budget.ts";
+import type { ProbeRun } from "./probe-run.ts";
+import { createContext } from "./run-context.ts";
+import { brokenRun, type RunResult } from "./run-result.ts";
+import type { ClientContext } from "./send/client.ts";
+import { startStopSignal } from "./time/stop-signal.ts";
+
+/** Options of a run against a client or a webhook receiver. Such a run needs no discovery. */
+export interface PartyRunOptions {
+  /** Describes the client or the receiver in the form of a target. */
+  readonly target: Target;
+  readonly suites: readonly Suite[];
+  /** Stops the run early. The evidence so far is judged. */
+  readonly signal: AbortSignal;
+  readonly onPlan?: (probes: number) => void;
+  readonly onProbe?: (run: ProbeRun) => void;
+}
+
+/**
+ * Plans the probes of a client or a receiver, and calls `runProbes` with them. Whatever `runProbes` throws, the promise
+ * never rejects: the result then judges the probes that had finished.
+ *
+ * @param maxMs maximum duration of the run in milliseconds, `Infinity` for none
+ * @param runProbes must call `onProbe` after each probe
+ */
+export async function runParty(
+  options: PartyRunOptions,
+  maxMs: number,
+  runProbes: (
+    planned: readonly PlannedProbe[],
+    context: ClientContext,
+    onProbe: (run: ProbeRun) => void,
+  ) => Promise<RunResult>,
+): Promise<RunResult> {
+  const { signal, stop, release, end } = startStopSignal(options.signal, maxMs);
+  const context = createContext({ target: options.target, signal, onHarnessLimit: stop });
+  const done: ProbeRun[] = [];
+  try {
+    const planned = planProbes(options.suites, options.target);
+    options.onPlan?.(planned.length);
+    return await runProbes(planned, context, (run) => {
+      done.push(run);
+      options.onProbe?.(run);
+    });
+  } catch (error) {
+    return brokenRun(options, context, done, error);
+  } finally {
+    end();
+    release();
+    context.outages.close();
+    await context.transport.close();
+  }
+}
+
+/** Returns what all stages of such a run need. No bound and no rate limit applies to it. */
+export const partyStageContext = ({
+  time,
+  signal,
+  outages,
+  maxWaitMs,
+}: ClientContext): Omit<StageContext, "onProbe" | "perform"> => ({
+  time,
+  signal,
+  outages,
+  maxWaitMs,
+  pendingRequests: Promise.resolve(),
+  hasWebhookAgent: false,
+  hasFewRequests: false,
+  availableRequests: () => Infinity,
+  budget: unlimitedBudget,
+});

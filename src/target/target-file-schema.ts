@@ -7,30 +7,30 @@ import { networkSchema } from "./network-settings.ts";
 import { isAddressOrRange } from "./source-address.ts";
 import { agentRoles, type AgentRole, type RequestRole, requestRoles } from "./target.ts";
 
-const positive = z.int().positive();
-const text = z.string().min(1);
+const positiveInteger = z.int().positive();
+const nonEmptyText = z.string().min(1);
 /** A path to append to the base URL. It must begin with a slash, because otherwise it could change the host name. */
 const endpointPath = z.string().startsWith("/", "must begin with /");
 
 const keySchema = z
   .strictObject({
-    key: text.describe("The API key; ${NAME} takes an environment variable."),
-    tier: text.describe(`${tierNames.join(", ")}, or a tier named under \`tiers\`.`).optional(),
+    key: nonEmptyText.describe("The API key; ${NAME} takes an environment variable."),
+    tier: nonEmptyText.describe(`${tierNames.join(", ")}, or a tier named under \`tiers\`.`).optional(),
     expired: z.boolean().describe("The key has expired; it must answer 401 EXPIRED_API_KEY.").optional(),
     fresh: z
       .boolean()
       .describe("Nothing was sent with this key before the run; `freshness` says how to confirm it.")
       .optional(),
     scope: z.enum(["read-only"]).describe("The key may only read.").optional(),
-    agents: z.array(text).min(1).describe("The key is restricted to these agents.").optional(),
+    agents: z.array(nonEmptyText).min(1).describe("The key is restricted to these agents.").optional(),
     allowedIps: z
-      .array(text)
+      .array(nonEmptyText)
       .min(1)
       .describe(
         "The key is restricted to these source addresses. A key is tried as one of another address if they lack this machine's.",
       )
       .optional(),
-    expiresInSeconds: positive
+    expiresInSeconds: positiveInteger
       .describe("A temporary key: seconds from the start of the run until it expires.")
       .optional(),
     signed: z
@@ -39,12 +39,12 @@ const keySchema = z
         "The key lets in only requests that are signed with `signing.secret`; without one, the main key's are signed.",
       )
       .optional(),
-    tokensPerMonth: positive
+    tokensPerMonth: positiveInteger
       .describe(
         "Tokens a month that the key has instead of its tier's: few enough, such as 200, and a run uses them up.",
       )
       .optional(),
-    signingSecret: text
+    signingSecret: nonEmptyText
       .describe(
         "The secret that requests of this key are signed with: it lets in no others. Without one, `signing.secret`.",
       )
@@ -61,17 +61,17 @@ const keySchema = z
 
 const tierSchema = z
   .strictObject({
-    perHour: positive,
-    perMinute: positive,
-    concurrent: positive,
-    burst: positive.nullable().optional(),
-    tokensPerMonth: positive.nullable().optional(),
+    perHour: positiveInteger,
+    perMinute: positiveInteger,
+    concurrent: positiveInteger,
+    burst: positiveInteger.nullable().optional(),
+    tokensPerMonth: positiveInteger.nullable().optional(),
   })
   .describe("Numbers of a custom tier.");
 
 const roleAssignmentSchema = z
   .strictObject({
-    agent: text.describe("Id of the agent."),
+    agent: nonEmptyText.describe("Id of the agent."),
     body: z
       .record(z.string(), z.json())
       .describe("Fields of the request's body that make it play the role, such as its `query` or `parameters`.")
@@ -93,7 +93,9 @@ const agentsSchema = z.strictObject(
   Object.fromEntries(
     Object.entries(agentRoles).map(([role, is]) => [
       role,
-      (isRequestRole(role) ? z.union([text, roleAssignmentSchema]) : text).describe(describeRole(role, is)).optional(),
+      (isRequestRole(role) ? z.union([nonEmptyText, roleAssignmentSchema]) : nonEmptyText)
+        .describe(describeRole(role, is))
+        .optional(),
     ]),
   ) as {
     [R in AgentRole]: z.ZodOptional<
@@ -105,7 +107,7 @@ const agentsSchema = z.strictObject(
 const httpCall = z.strictObject({
   method: z.enum(["POST", "PUT", "PATCH", "GET"]).default("POST"),
   url: z.url({ protocol: /^https?$/ }),
-  headers: z.record(text, z.string()).optional(),
+  headers: z.record(nonEmptyText, z.string()).optional(),
   body: z.json().describe('A value that is just "${seconds}" or "${milliseconds}" is sent as a number.').optional(),
 });
 
@@ -146,7 +148,7 @@ export const webhooksSchema = z
 const freshnessSchema = z
   .strictObject({
     freshAt: z.iso.datetime().describe("When the keys with `fresh` were unused, by the target's clock."),
-    start: text.describe("The id of the server's start for which that is so."),
+    start: nonEmptyText.describe("The id of the server's start for which that is so."),
     ask: httpCall.describe(
       'A call that answers `{"start": ID, "keys": {NAME: {"last_used_at": TIME or null}}}`, with the names of this file.',
     ),
@@ -158,7 +160,7 @@ const controlSchema = z
     url: z
       .url({ protocol: /^https?$/ })
       .describe("Address of the test control, with its path, such as `…/test-control`."),
-    token: text.describe("Its token; ${NAME} takes an environment variable."),
+    token: nonEmptyText.describe("Its token; ${NAME} takes an environment variable."),
   })
   .describe("The test control of the target: a run asks it for keys and agents that this file does not list.");
 
@@ -169,11 +171,11 @@ const controlSchema = z
 export const targetFileSchema = z
   .strictObject({
     $schema: z.string().optional(),
-    name: text.optional(),
-    baseUrl: text.describe("Address of the deployment, with or without /v1."),
-    keys: z.record(text, keySchema).default({}),
+    name: nonEmptyText.optional(),
+    baseUrl: nonEmptyText.describe("Address of the deployment, with or without /v1."),
+    keys: z.record(nonEmptyText, keySchema).default({}),
     agents: agentsSchema.optional(),
-    tiers: z.record(text, tierSchema).optional(),
+    tiers: z.record(nonEmptyText, tierSchema).optional(),
     webhooks: webhooksSchema.optional(),
     triggers: triggersSchema.optional(),
     clock: z
@@ -195,7 +197,7 @@ export const targetFileSchema = z
       .optional(),
     control: controlSchema.optional(),
     freshness: freshnessSchema.optional(),
-    signing: z.strictObject({ secret: text.describe("The secret that requests are signed with.") }).optional(),
+    signing: z.strictObject({ secret: nonEmptyText.describe("The secret that requests are signed with.") }).optional(),
     offers: z
       .array(z.enum(profileNames))
       .min(1)

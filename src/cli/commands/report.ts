@@ -25,6 +25,7 @@ import { line } from "../../base/line.ts";
 interface ReportFlags extends FormatFlags, FailureFlags, RequirementsFlag {
   readonly exitCode?: boolean;
   readonly quiet?: boolean;
+  readonly verbose?: boolean;
 }
 
 const examples = `
@@ -54,6 +55,7 @@ export function reportCommand(): Command {
       .option("--json <file>", "report.json")
       .option("--exit-code", "end with the exit code of the run")
       .option("-q, --quiet", "only what is broken, and the verdict")
+      .option("-v, --verbose", "every table, such as coverage, although something is broken")
       .addHelpText("after", examples),
     {
       prepare: (path: string, flags: ReportFlags) => ({ path, flags, rules: readRules(flags) }),
@@ -75,6 +77,7 @@ async function present(
   const hasFormats = formats.files.length > 0;
   const lost = await presentReport(document, {
     isQuiet,
+    isVerbose: flags.verbose === true,
     folder: folderOf(path),
     formats,
     rules,

@@ -44,6 +44,7 @@ interface RunFlags extends TargetFlags, PatchFlags, FailureFlags, FormatFlags {
   readonly complete?: boolean;
   readonly out?: string;
   readonly quiet?: boolean;
+  readonly verbose?: boolean;
   readonly watch?: boolean;
 }
 
@@ -69,7 +70,8 @@ export function runCommand(): Command {
     .option("--json <file>", "report.json to this file as well; - prints it, and nothing else, on standard output");
   withFormatOptions(command)
     .option("--watch", "go on listening until the retry schedule of webhooks is over, up to five hours, and judge then")
-    .option("-q, --quiet", "only what is broken, and the verdict");
+    .option("-q, --quiet", "only what is broken, and the verdict")
+    .option("-v, --verbose", "every table, such as coverage, although something is broken");
   return withSteps(withPatchOptions(command).addHelpText("after", examples), { prepare, act, present });
 }
 
@@ -192,6 +194,7 @@ async function presentRun(
   await presentReport(document, {
     save: { folder, run: { report, evidence } },
     isQuiet: flags.quiet === true,
+    isVerbose: flags.verbose === true,
     folder: displayPath(folder),
     formats,
     rules,

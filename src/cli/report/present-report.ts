@@ -31,6 +31,8 @@ const noFormatFiles: RequestedFormats = { files: [], isStdoutTaken: false };
 export interface PresentOptions extends WriteOptions {
   /** Whether to print only broken clauses and the verdict. */
   readonly isQuiet: boolean;
+  /** Whether to print every table, although a clause is broken. Default: `false`. */
+  readonly isVerbose?: boolean;
   /** Folder of the report, as shown to the user; `null` if the report was not saved. */
   readonly folder: string | null;
   /** Formats to write. Default: none. */
@@ -76,6 +78,7 @@ function printReport(document: ReportDocument, options: PresentOptions): void {
     renderTerminal(document.report, document.evidence, {
       ...style,
       quiet: isQuiet,
+      verbose: options.isVerbose ?? false,
       folder,
       ...(shellVariableOf && { shellVariableOf }),
       loadCommands: (load) => reproductionCommands(load, reproduction),

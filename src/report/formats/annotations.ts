@@ -1,5 +1,7 @@
-import { isBrokenOrError } from "../model/upcoming-section.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
+import { joinFirst } from "../../base/text.ts";
+import { failureCauses } from "../model/causes.ts";
+import { isBrokenOrError } from "../model/upcoming-section.ts";
 import { defaultPolicy, type FailurePolicy, testStatusesOf } from "../model/failure-policy.ts";
 import type { ReportDocument, ReportFinding } from "../model/report.ts";
 import { clauseSentence } from "../model/report-sections.ts";
@@ -29,10 +31,10 @@ export function annotationLines(
   return [
     ...withinAnnotationLimit("error", [
       ...(notJudged === null ? [] : [command("error", "Nothing was judged", sanitizeLine(notJudged, 1000))]),
-      ...clauseAnnotations("error", failed),
+      ...causeAnnotations("error", failed),
       ...stale,
     ]),
-    ...withinAnnotationLimit("warning", clauseAnnotations("warning", warned)),
+    ...withinAnnotationLimit("warning", causeAnnotations("warning", warned)),
     ...withinAnnotationLimit(
       "notice",
       report.upcoming
@@ -42,20 +44,31 @@ export function annotationLines(
   ];
 }
 
-const clauseAnnotations = (kind: "error" | "warning", findings: readonly ReportFinding[]): string[] =>
-  [...Map.groupBy(findings, annotationGroup).values()].flatMap(([first, ...others]) =>
-    first === undefined ? [] : [annotation(kind, first, others.length)],
+/** Returns an annotation for each probable cause of these findings, the worst for a client first. */
+function causeAnnotations(kind: "error" | "warning", findings: readonly ReportFinding[]): string[] {
+  const firstClause = new Map(
+    failureCauses({ findings }).flatMap(({ broken }) =>
+      broken.map(({ group }) => [group.clause, broken[0].group.clause] as const),
+    ),
   );
+  // Findings at different lines of a file are separate, because GitHub shows an annotation at one line.
+  const groupOf = ({ clause, where }: ReportFinding): string =>
+    where === undefined ? (firstClause.get(clause) ?? clause) : JSON.stringify([clause, where]);
+  const order = [...new Set(firstClause.values())];
+  const rankOf = (group: string): number => (order.includes(group) ? order.indexOf(group) : order.length);
+  return [...Map.groupBy(findings, groupOf)]
+    .toSorted(([one], [other]) => rankOf(one) - rankOf(other))
+    .flatMap(([name, members]) => {
+      const first = members.find(({ clause }) => clause === name) ?? members[0];
+      return first === undefined ? [] : [annotation(kind, first, members)];
+    });
+}
 
-/**
- * Groups findings that share an annotation. Findings at different lines of a file are separate, because GitHub shows an annotation at one
- * line.
- */
-const annotationGroup = ({ clause, where }: ReportFinding): string =>
-  where === undefined ? clause : JSON.stringify([clause, where]);
-
-function annotation(kind: "error" | "warning", finding: ReportFinding, others: number): string {
-  const more = others === 0 ? "" : ` (and ${others} more of this clause)`;
+function annotation(kind: "error" | "warning", finding: ReportFinding, members: readonly ReportFinding[]): string {
+  const ofClause = members.filter(({ clause }) => clause === finding.clause).length - 1;
+  const others = [...new Set(members.map(({ clause }) => clause))].filter((clause) => clause !== finding.clause);
+  const alike = others.length === 0 ? "" : `; probably the same cause: ${sanitizeLine(joinFirst(others, 5), 200)}`;
+  const more = (ofClause === 0 ? "" : ` (and ${ofClause} more of this clause)`) + alike;
   const sentence = clauseSentence(finding.clause);
   const result =
     finding.outcome === "error"

@@ -1,5 +1,6 @@
 import { formatCount } from "../../base/text.ts";
 import { brokenClauses, type ClauseGroup, type DistinctFinding, findingFacts } from "../model/broken-clauses.ts";
+import { causeImpact, causeName, causesToFix, causeText, furtherCauses, maxFirstCauses } from "../model/causes.ts";
 import { defaultPolicy, type FailurePolicy, type TestStatuses, testStatusesOf } from "../model/failure-policy.ts";
 import { type Outcome, outcomes, type Report, type ReportDocument, type ReportFinding } from "../model/report.ts";
 import { pickSections, reportSections } from "../model/report-sections.ts";
@@ -29,7 +30,9 @@ export function renderMarkdown(
   const sections = reportSections(report);
   const blocks = [
     ...headBlocks(report),
-    ...pickSections(sections, ["recording", "profiles", "load", "caveats"]).flatMap(sectionBlocks),
+    ...pickSections(sections, ["recording"]).flatMap(sectionBlocks),
+    ...fixFirstBlocks(report),
+    ...pickSections(sections, ["profiles", "load", "caveats"]).flatMap(sectionBlocks),
     ...brokenBlocks("fail", "Broken", document, statuses),
     ...pickSections(sections, ["errors"]).flatMap(sectionBlocks),
     ...brokenBlocks("warning", "Warnings", document, statuses),
@@ -53,6 +56,20 @@ function headBlocks(report: Report): string[] {
     `${verdictName(report)}: ${formatText(verdictReasons(report))}`,
     ...(rows.length === 0 ? [] : [table(["outcome", "checks", "clauses"], rows, [1, 2])]),
   ];
+}
+
+/** Lists what to fix first: broken clauses by their probable cause. Empty if there is only one clause to fix. */
+function fixFirstBlocks(report: Report): string[] {
+  const causes = causesToFix(report);
+  if (causes.length === 0) return [];
+  const further = furtherCauses(causes);
+  const items = causes
+    .slice(0, maxFirstCauses)
+    .map(
+      (cause, at) =>
+        `${at + 1}. ${formatText(causeName(cause))}: ${formatText(causeText(cause))}. ${formatText(causeImpact(cause))}`,
+    );
+  return ["### Fix first", [...items, ...(further === null ? [] : [`\nAnd ${further}.`])].join("\n")];
 }
 
 /** Formats a section as blocks of Markdown, the heading first. */

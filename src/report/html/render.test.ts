@@ -38,7 +38,7 @@ describe("a report's page", () => {
     expect(renderHtml(document).includes(`<p class="word">${word}</p>`), `<p class="word">${word}</p>`).toBe(true);
   });
 
-  it("names five clauses to fix first: by outcome, by level, then by number of findings", () => {
+  it("names five causes to fix first: by outcome, then the worst for a client", () => {
     const page = renderHtml(
       documentOf([
         sampleFinding({ clause: "INV-7", level: "advisory", outcome: "note" }),
@@ -49,8 +49,8 @@ describe("a report's page", () => {
         sampleFinding({ clause: "SSE-5", outcome: "fail" }),
       ]),
     );
-    expect(fixesIn(page)).toEqual(["LIM-1", "INV-1", "SSE-5", "load/slow-refusals", "HLT-11"]);
-    expect(page.includes("1 more clause below"), "1 more clause below").toBe(true);
+    expect(fixesIn(page)).toEqual(["INV-1", "SSE-5", "LIM-1", "load/slow-refusals", "HLT-11"]);
+    expect(page.includes("1 more cause below"), "1 more cause below").toBe(true);
   });
 
   it("says what would enable more checks if nothing is broken", () => {

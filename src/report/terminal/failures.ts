@@ -27,14 +27,16 @@ export function failureLines(group: ClauseGroup, context: FailureContext, shown:
     group.section === ""
       ? "a load scenario demands it; the document does not state it"
       : `${group.level} · ${group.section}`;
-  const more = others.length - maxOtherFindings;
+  const shownText = formatDistinctFinding(first);
+  const otherTexts = [...new Set(others.map(formatDistinctFinding))].filter((each) => each !== shownText);
+  const more = otherTexts.length - maxOtherFindings;
   return [
     `${paint.bold(paint.red("FAIL"))}  ${paint.bold(clause)}  ${paint.dim(origin)}`,
     ...(group.says === "" ? [] : formatLabelled(indent, group.says, width, paint.dim)),
     ...indented(findingLines(first, context)),
-    ...others
+    ...otherTexts
       .slice(0, maxOtherFindings)
-      .flatMap((each) => formatLabelled(`${indent}also      `, formatDistinctFinding(each), width, paint.dim)),
+      .flatMap((each) => formatLabelled(`${indent}also      `, each, width, paint.dim)),
     ...(more > 0 ? [`${indent}also      ${more} more findings of this clause`] : []),
     ...indented(evidenceLines(first.finding, context, shown)),
   ];

@@ -2,7 +2,18 @@ import { createPaint } from "../../base/paint.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount, formatLabelled } from "../../base/text.ts";
 import { type BrokenClause, brokenClauses, groupByClause } from "../model/broken-clauses.ts";
+import {
+  causeImpact,
+  causeName,
+  causesToFix,
+  causeText,
+  type FailureCause,
+  furtherCauses,
+  maxFirstCauses,
+} from "../model/causes.ts";
 import type { Report } from "../model/report.ts";
+import type { SectionName } from "../model/section.ts";
+import { text } from "../model/text.ts";
 import { reportSections } from "../model/report-sections.ts";
 import { whyNothingJudged } from "../model/verdict.ts";
 import { verdictName, verdictReasons, verdictTones } from "../model/verdict-summary.ts";
@@ -20,6 +31,8 @@ import { type FailureContext, failureLines, formatDistinctFinding } from "./fail
 export interface TerminalOptions extends EvidenceOptions, TerminalSettings {
   /** Whether to show only the verdict and a line for each broken clause. */
   readonly quiet: boolean;
+  /** Whether to show the tables of sections, profiles and coverage, and the readings, although a clause is broken. */
+  readonly verbose?: boolean;
 }
 
 /**
@@ -41,13 +54,17 @@ export function renderTerminal(report: Report, evidence: Recorded | null, option
   const broken = brokenClauses(report);
   const ofOutcome = (outcome: BrokenClause["outcome"]): BrokenClause[] =>
     broken.filter((each) => each.outcome === outcome);
-  const sections = reportSections(report).filter(({ name }) => name !== "observations" && name !== "about");
+  const fails = ofOutcome("fail");
+  const sections = reportSections(report).filter(({ name }) =>
+    isShown(name, fails.length > 0, options.verbose ?? false),
+  );
   const [errors, others] = [
     sections.filter(({ name }) => name === "errors"),
     sections.filter(({ name }) => name !== "errors"),
   ];
   return joinBlocks([
-    ...failureBlocks(ofOutcome("fail"), context, options),
+    fixFirstLines(report, style),
+    ...failureBlocks(fails, context, options),
     ...errors.map((section) => sectionLines(section, style)),
     lesserLines(ofOutcome("warning"), style),
     lesserLines(ofOutcome("note"), style),
@@ -56,6 +73,41 @@ export function renderTerminal(report: Report, evidence: Recorded | null, option
     verdict,
   ]);
 }
+
+/** Sections that the terminal shows only if nothing is broken, or if the user asks for everything. */
+const detailSections: ReadonlySet<SectionName> = new Set(["counts", "profiles", "coverage", "readings", "upcoming"]);
+
+/** Whether the terminal shows a section of a report. */
+function isShown(name: SectionName, isBroken: boolean, isVerbose: boolean): boolean {
+  if (name === "observations" || name === "about") return false;
+  return isVerbose || !isBroken || !detailSections.has(name);
+}
+
+/** Lists what to fix first: broken clauses by their probable cause. Empty if there is only one clause to fix. */
+function fixFirstLines(report: Report, { paint, width }: TerminalStyle): string[] {
+  const causes = causesToFix(report);
+  if (causes.length === 0) return [];
+  const further = furtherCauses(causes);
+  const causeLines = (cause: FailureCause, at: number): string[] => {
+    const label = `${String(at + 1).padStart(3)}  `;
+    const found = formatText(text`${causeName(cause)}: ${causeText(cause)}`);
+    return [
+      ...firstTwo(formatLabelled(label, found, width, paint.bold)),
+      ...firstTwo(formatLabelled("     ", formatText(causeImpact(cause)), width, paint.dim)),
+    ];
+  };
+  return [
+    paint.bold("Fix first"),
+    ...causes.slice(0, maxFirstCauses).flatMap(causeLines),
+    ...(further === null ? [] : [`     and ${further}`]),
+  ];
+}
+
+/** Cuts a list of lines to two, so that all causes and the first exchange fit on a screen. */
+const firstTwo = ([first = "", second, ...rest]: readonly string[]): string[] => {
+  if (second === undefined) return [first];
+  return [first, rest.length === 0 ? second : `${second} …`];
+};
 
 /** The verdict with its reasons. */
 function verdictLine(report: Report, { paint }: TerminalStyle): string {

@@ -2,7 +2,8 @@ import { formatDuration } from "../../../base/duration.ts";
 import { formatNumber } from "../../../base/numbers.ts";
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import { formatCount } from "../../../base/text.ts";
-import { type BrokenClause, breachText, brokenClauses, clauseImpact } from "../../model/broken-clauses.ts";
+import { type BrokenClause, breachText } from "../../model/broken-clauses.ts";
+import { causeImpact, type FailureCause, failureCauses, furtherCauses, maxFirstCauses } from "../../model/causes.ts";
 import type { Report, Verdict } from "../../model/report.ts";
 import { pickSections } from "../../model/report-sections.ts";
 import type { Cause, Section } from "../../model/section.ts";
@@ -115,24 +116,23 @@ function numbersOf({ totals, findings, requests, executions, lost, durationMs, l
   ];
 }
 
-const maxShown = 5;
-
-/** Renders the five clauses to fix first. If nothing is broken, shows what would enable further checks. */
+/** Renders the causes to fix first. If nothing is broken, shows what would enable further checks. */
 export function fixFirstSection(report: Report, sections: readonly Section[]): Html {
-  const all = brokenClauses(report);
+  const all = failureCauses(report);
   if (all.length === 0) return nothingToFix(sections);
-  const shown = all.slice(0, maxShown);
-  const hiddenCount = all.length - shown.length;
+  const shown = all.slice(0, maxFirstCauses);
+  const further = furtherCauses(all);
   return html`<section aria-labelledby="fix">
     <h2 id="fix">${shown.length === 1 ? "One thing to fix" : `Fix these ${shown.length} first`}</h2>
     <ol class="fixes">
       ${shown.map(fixItem)}
     </ol>
-    ${hiddenCount > 0 && html`<p class="muted">${formatCount(hiddenCount, "more clause")} below, in the section of each.</p>`}
+    ${further !== null && html`<p class="muted">${further} below, in the section of each clause.</p>`}
   </section>`;
 }
 
-function fixItem({ outcome, group }: BrokenClause): Html {
+function fixItem(cause: FailureCause): Html {
+  const [{ outcome, group }, ...others] = cause.broken;
   const [first] = group.distinctFindings;
   return html`<li class="card">
     <p>
@@ -140,9 +140,25 @@ function fixItem({ outcome, group }: BrokenClause): Html {
       <strong>${prose(group.says === "" ? "A load scenario demands this." : group.says)}</strong>
     </p>
     <p>${textHtml(breachText(first.finding, 300))}</p>
-    <p class="small muted">${clauseImpact(first.finding)} ${findingCountText(group)}</p>
+    ${
+      others.length > 0 &&
+      html`<p class="small">
+        Probably the same cause:
+        ${others.slice(0, maxOthers).map(clauseLink)}${
+          others.length > maxOthers && ` and ${others.length - maxOthers} more`
+        }
+      </p>`
+    }
+    <p class="small muted">${textHtml(causeImpact(cause))} ${findingCountText(group)}</p>
   </li>`;
 }
+
+const maxOthers = 12;
+
+const clauseLink = ({ group }: BrokenClause): Html =>
+  html`<a class="clause" href="#${findingAnchor(group.distinctFindings[0].finding)}"
+    >${sanitizeLine(group.clause, 80)}</a
+  > `;
 
 const findingCountText = ({ findingCount }: BrokenClause["group"]): string =>
   findingCount > 1 ? `Found in ${findingCount} places.` : "";
@@ -151,7 +167,7 @@ function nothingToFix(sections: readonly Section[]): Html {
   const needs: Cause[] = pickSections(sections, ["skipped"])
     .flatMap(({ blocks }) => blocks)
     .flatMap((block) => (block.kind === "causes" && block.prefix !== "" ? block.causes : []));
-  const shown = needs.slice(0, maxShown);
+  const shown = needs.slice(0, maxFirstCauses);
   if (shown.length === 0) return html``;
   return html`<section aria-labelledby="fix">
     <h2 id="fix">Nothing to fix. What would prove more</h2>

@@ -3,6 +3,16 @@
 export { judge, type Judged, type JudgeOptions } from "./judge.ts";
 export type { JudgeScope } from "./scope.ts";
 export { rejudge } from "./judge.ts";
+export { judgeClient, type JudgeClientOptions, troubles } from "./client.ts";
+export type { ClientVariables } from "../app/client/judge-client.ts";
+export {
+  judgeRecording,
+  type Proxy,
+  type ProxyOptions,
+  type RecordingOptions,
+  startProxy,
+  type TrafficOptions,
+} from "./traffic.ts";
 export { load, type LoadChoice, type Loaded, type LoadOptions } from "./load.ts";
 export { type JudgedNight, night, type NightOptions } from "./night.ts";
 export type { ReportedLatencyShift as TimeChange } from "../report/history/night.ts";

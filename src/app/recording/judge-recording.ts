@@ -37,6 +37,8 @@ export interface JudgeRecordingOptions {
   readonly keepsBodies: boolean;
   readonly requirements: RequirementSet;
   readonly messages: Messages;
+  /** How messages name the setting of a tier. Default: the flag. */
+  readonly tierName?: string;
 }
 
 /** The description of a recording in its report. */
@@ -58,7 +60,7 @@ export async function judgeRecording(recording: Recording, options: JudgeRecordi
   const baseUrl = named ?? chooseBaseUrl(recording.exchanges, file);
   const own = recording.exchanges.filter(({ exchange: { request } }) => isBelow(request.url, baseUrl));
   if (own.length === 0)
-    throw new UsageError(line`${file} has no exchange with ${baseUrl}. Leave --base-url out, or give another.`);
+    throw new UsageError(line`${file} has no exchange with ${baseUrl}. Give another base URL, or none.`);
   const { exchanges, keys, areKnown } = nameKeys(own);
   const leftOut = new Map(recording.leftOut);
   const elsewhere = recording.exchanges.length - own.length;
@@ -138,12 +140,12 @@ const gapRows = (exchanges: readonly RecordedExchange[]): RecordingDescription["
 export function targetOf(
   baseUrl: string,
   keys: Readonly<Record<string, TargetKey>>,
-  { tiers }: Pick<JudgeRecordingOptions, "tiers">,
+  { tiers, tierName = "--tier" }: Pick<JudgeRecordingOptions, "tiers" | "tierName">,
 ): Target {
   const unknown = [...tiers.keys()].find((name) => name !== "*" && keys[name] === undefined);
   if (unknown !== undefined)
     throw new UsageError(
-      line`--tier names the key ${JSON.stringify(unknown)}; the recording has ${Object.keys(keys).join(", ") || "no key"}.`,
+      line`${tierName} names the key ${JSON.stringify(unknown)}; the recording has ${Object.keys(keys).join(", ") || "no key"}.`,
     );
   const withTier = Object.entries(keys).map(([name, key]): [string, TargetKey] => [
     name,

@@ -1,0 +1,76 @@
+import { assertCommand } from "../app/client/command.ts";
+import { type ClientVariables, judgeClient as judgeByCommand } from "../app/client/judge-client.ts";
+import { documentOf } from "../app/report-folder/read-report-document.ts";
+import { line } from "../base/line.ts";
+import { type TroubleName, troubleNames } from "../gateway/trouble.ts";
+import { NothingToJudge, UsageProblem } from "./errors.ts";
+import type { Judged } from "./judge.ts";
+import { libraryMessages } from "./messages.ts";
+
+/** Options of {@link judgeClient}. Everything has a default. */
+export interface JudgeClientOptions {
+  /** Kinds of trouble to make. Default: all kinds of {@link troubles}. With an empty list, the command runs once, without trouble. */
+  readonly troubles?: readonly string[];
+  /** Seed of the schedule of trouble. Default: 1. */
+  readonly seed?: number;
+  /** Whether a single wrong request breaks its clause. Default: `false`, because tests send some on purpose. */
+  readonly strictRequests?: boolean;
+  /** Longest time of one run of the command, in milliseconds. Default: two minutes. */
+  readonly timeoutMs?: number;
+  /** Names of the environment variables that the command reads. */
+  readonly variables?: Partial<ClientVariables>;
+  /** When this signal aborts, the command ends, and what was seen until then is judged. */
+  readonly signal?: AbortSignal;
+}
+
+const defaultVariables: ClientVariables = {
+  baseUrl: "AGENT_BASE_URL",
+  apiKey: "AGENT_API_KEY",
+  agent: "AGENT_ID",
+  signingSecret: "AGENT_SIGNING_SECRET",
+};
+
+/** The kinds of trouble that {@link judgeClient} can make. */
+export const troubles: readonly string[] = Object.keys(troubleNames);
+
+/**
+ * Runs the command of a client against the reference server, and judges what it sends, as `conformance client` does.
+ *
+ * @param command program and arguments, such as `["node", "client.ts"]`
+ * @throws {UsageProblem} if the command or an option cannot be used
+ * @throws {NothingToJudge} if the command fails without trouble, or sends nothing
+ */
+export async function judgeClient(
+  command: readonly [program: string, ...args: string[]],
+  options: JudgeClientOptions = {},
+): Promise<Judged> {
+  assertCommand(command);
+  const { seed = 1, strictRequests = false, timeoutMs = 120_000, variables, signal } = options;
+  if (!Number.isSafeInteger(seed) || seed < 0)
+    throw new UsageProblem(line`seed is ${String(seed)}; give a whole number.`);
+  const judged = await judgeByCommand({
+    command,
+    troubles: (options.troubles ?? troubles).map(troubleNamed),
+    seed,
+    isStrict: strictRequests,
+    timeoutMs,
+    showsOutput: false,
+    variables: { ...defaultVariables, ...variables },
+    tls: null,
+    messages: libraryMessages,
+    signal: signal ?? new AbortController().signal,
+    progress: {},
+    onFailure() {},
+  });
+  const { report, evidence } = judged;
+  const document = documentOf(report, evidence);
+  if (judged.kind === "nothing to judge") throw new NothingToJudge(judged.sentence, document);
+  return { verdict: report.verdict, report, evidence, document };
+}
+
+function troubleNamed(name: string): TroubleName {
+  if (Object.hasOwn(troubleNames, name)) return name as TroubleName;
+  throw new UsageProblem(
+    line`troubles has ${JSON.stringify(name)}, which is no trouble. Known: ${troubles.join(", ")}.`,
+  );
+}

@@ -1,0 +1,122 @@
+import { basename } from "node:path";
+
+import { startProxy as startJudgingProxy } from "../app/proxy/run-proxy.ts";
+import { judgeRecording as judgeRecordedTraffic } from "../app/recording/judge-recording.ts";
+import { readRecordedFile } from "../app/recording/read-recording.ts";
+import { documentOf } from "../app/report-folder/read-report-document.ts";
+import type { SavedRun } from "../app/report-folder/saved-run.ts";
+import { parseRequirements } from "../app/requirements.ts";
+import { line } from "../base/line.ts";
+import { once } from "../base/memoize.ts";
+import type { RequirementSet } from "../spec/requirements.ts";
+import { type PublishedTier, publishedTierNames } from "../spec/tiers.ts";
+import { readBaseUrl } from "../target/base-url.ts";
+import { readNetwork } from "../target/network-settings.ts";
+import { UsageProblem } from "./errors.ts";
+import type { Judged } from "./judge.ts";
+import { libraryMessages } from "./messages.ts";
+
+/** Options of {@link judgeRecording} and {@link startProxy}. Everything has a default. */
+export interface TrafficOptions {
+  /** The tier of each key, by its name in the report, such as `key-1`. `*` stands for all others. Default: unknown. */
+  readonly tiers?: Readonly<Record<string, PublishedTier>>;
+  /** Whether the evidence keeps bodies. Default: `true`. */
+  readonly bodies?: boolean;
+  /** The requirement set to judge by. Default: the newest set. */
+  readonly requirements?: RequirementSet;
+}
+
+/** Options of {@link judgeRecording}. */
+export interface RecordingOptions extends TrafficOptions {
+  /** Base URL of the server to judge. Default: the one whose exchanges fit the interface best. */
+  readonly baseUrl?: string;
+}
+
+/**
+ * Judges recorded traffic, as `conformance judge` does. Sends and writes nothing.
+ *
+ * @param file a HAR, JSON lines of exchanges, or `evidence.json`
+ * @throws {UsageProblem} if the file cannot be read, has no exchange with the server, or an option is invalid
+ */
+export async function judgeRecording(file: string, options: RecordingOptions = {}): Promise<Judged> {
+  const { baseUrl, ...others } = options;
+  const read = readRecordedFile(file);
+  if (read.kind === "load") throw new UsageProblem(line`${file} is evidence of load, and no recorded traffic.`);
+  return toJudged(
+    await judgeRecordedTraffic(read.recording, {
+      ...toTraffic(others),
+      file: basename(file),
+      baseUrl: baseUrl === undefined ? null : readBaseUrl(baseUrl),
+      messages: libraryMessages,
+    }),
+  );
+}
+
+/** Options of {@link startProxy}. */
+export interface ProxyOptions extends TrafficOptions {
+  /** Address to listen on. Default: `127.0.0.1`. */
+  readonly host?: string;
+  /** Port to listen on. Default: 0, which takes any free port. */
+  readonly port?: number;
+  /** Called when a clause is broken for the first time, with what was observed. */
+  readonly onBreach?: (check: string, actual: string) => void;
+}
+
+/** A proxy between clients and a server, which judges both sides. */
+export interface Proxy extends AsyncDisposable {
+  /** Base URL for the clients. */
+  readonly baseUrl: string;
+  /** Returns the number of exchanges so far. */
+  count(): number;
+  /** Ends the proxy, and returns the reports on the server and on its clients. */
+  finish(): Promise<{ readonly server: Judged; readonly client: Judged }>;
+}
+
+/**
+ * Starts a proxy that passes everything on to a server and judges the traffic, as `conformance proxy` does. It reads the proxy of the
+ * environment. Rejects with the error of Node if the port is in use.
+ *
+ * @param upstream base URL of the server
+ * @throws {UsageProblem} if the base URL or an option is invalid
+ */
+export async function startProxy(upstream: string, options: ProxyOptions = {}): Promise<Proxy> {
+  const { host = "127.0.0.1", port = 0, onBreach, ...others } = options;
+  const proxy = await startJudgingProxy({
+    ...toTraffic(others),
+    baseUrl: readBaseUrl(upstream),
+    network: readNetwork({}, { nameOf: (part) => `network.${part}`, folder: "." }, process.env),
+    host,
+    port,
+    tls: null,
+    onBreach: (check, actual) => onBreach?.(check, actual),
+  });
+  const finish = once(async () => {
+    const { server, client } = await proxy.finish();
+    return { server: toJudged(server), client: toJudged(client) };
+  });
+  return {
+    baseUrl: proxy.baseUrl,
+    count: proxy.count,
+    finish,
+    [Symbol.asyncDispose]: async () => void (await finish()),
+  };
+}
+
+const toJudged = ({ report, evidence }: SavedRun): Judged => ({
+  verdict: report.verdict,
+  report,
+  evidence,
+  document: documentOf(report, evidence),
+});
+
+function toTraffic({ tiers = {}, bodies = true, requirements }: TrafficOptions) {
+  const unknown = Object.entries(tiers).find(([, tier]) => !publishedTierNames.includes(tier));
+  if (unknown !== undefined)
+    throw new UsageProblem(line`tiers.${unknown[0]} is ${unknown[1]}; give ${publishedTierNames.join(", ")}.`);
+  return {
+    tiers: new Map<string, string>(Object.entries(tiers)),
+    keepsBodies: bodies,
+    requirements: parseRequirements(requirements, "requirements"),
+    tierName: "tiers",
+  };
+}

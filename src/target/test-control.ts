@@ -9,10 +9,13 @@ import type { HttpCall } from "./target-file-schema.ts";
 import { checkedKey, variableFor, withDefaultStreamingAgent } from "./target-file.ts";
 import { agentRoles, defaultKeyTraits, type Target, type TargetKey, type TestControl, usableKeys } from "./target.ts";
 
-/** The header with the token of a test control. */
+/**
+ * Name of the header that carries the token for a test control. A test control is an HTTP API of a test deployment, by
+ * which the harness gets keys and agents.
+ */
 export const controlTokenHeader = "X-Control-Token";
 
-/** The discovery document of a test control. */
+/** Schema of the document that says which calls a test control has. */
 const offerSchema = z.object({
   contract: z.literal("agent-hosting-test-control"),
   version: z.literal(1),
@@ -24,7 +27,7 @@ const issuedSchema = z.object({ key: z.string().min(1) });
 
 const roles = Object.keys(agentRoles);
 
-/** The calls of a test control, and an agent for each role. Reading them takes GET requests alone. */
+/** The offer of a test control: its calls, and an agent for each role. Only GET requests are needed to read this. */
 export interface ControlOffer {
   readonly calls: readonly string[];
   readonly agentsFollowClock: boolean;
@@ -32,9 +35,9 @@ export interface ControlOffer {
 }
 
 /**
- * Asks a test control what it offers.
+ * Reads what a test control offers.
  *
- * @throws {ControlCallFailed} if it refuses, does not respond, or responds otherwise than its contract says
+ * @throws {ControlCallFailed} if the control refuses, does not respond, or its response violates its contract
  */
 export async function readOffer(control: TestControl, network: Network): Promise<ControlOffer> {
   const { calls, agents_follow_clock: follows } = await ask(control, network, { path: "" }, offerSchema);
@@ -69,14 +72,14 @@ async function ask<T>(
   });
 }
 
-/** A target with the keys and agents of its test control, or a sentence that says why the control gave none. */
+/** A target with the keys and agents of its test control, or a sentence on why the control gave none. */
 export type ProvidedTarget =
   | { readonly kind: "provided"; readonly target: Target }
   | { readonly kind: "failed"; readonly sentence: string };
 
 /**
- * Adds to a target what its test control offers: two fresh keys of each tier, and an agent for each role, so far as the target file
- * does not list them. A target without a control stays as it is.
+ * Adds to a target what its test control offers and the target file does not list: two unused keys of each tier, and an
+ * agent for each role. Returns a target without a control unchanged.
  *
  * @param mode with `assume`, no key is issued: a placeholder stands for the key of each tier, for plans
  */
@@ -96,10 +99,13 @@ export async function withControlParts(target: Target, mode: "issue" | "assume")
   }
 }
 
-/** Stands in a plan for a key that a run would get. It is never sent. */
+/** The text that stands, in a plan, for a key that a run would get from the control. It is never sent. */
 const placeholderKey = "issued-by-the-test-control";
 
-/** Keys for general use that a run can make use of, for each tier: limits are compared between two keys of one tier. */
+/**
+ * Number of unrestricted keys that a run needs of each tier. Two, because some checks compare the limits of two keys of
+ * one tier.
+ */
 const keysPerTier = 2;
 
 /** A key that the target file does not list. */
@@ -109,7 +115,7 @@ interface MissingKey {
   readonly name: string;
 }
 
-/** The keys for general use that the target file does not list, of each tier with known numbers. */
+/** Returns which unrestricted keys the target file lacks, for each tier whose limits are known. */
 function missingKeys(target: Target): MissingKey[] {
   const listed = usableKeys(target);
   const tiers = new Set([...publishedTierNames, ...Object.keys(target.tiers)]);
@@ -157,10 +163,11 @@ function issuedKey(tier: string, name: string, text: string): TargetKey {
   return { ...defaultKeyTraits, name, key, tier, variable: variableFor(name), fresh: true };
 }
 
-/** Adds the agents of the control for roles that nobody was named for. */
+/** Adds the agents of the control, for roles to which the target file assigns no agent. */
 function withAgents(target: Target, offered: Target["agents"]): Target {
   const { streaming, ...others } = target.agents;
-  // The agent that answers stands for one that streams only if nobody named one.
+  // `withDefaultStreamingAgent` has used the answering agent for streams if the target file named none. The control's
+  // agent is better.
   const named = target.agentSource === "named to answer" || streaming === undefined ? others : target.agents;
   const assigned = Object.keys(target.roleAssignments);
   const added = Object.entries(offered).filter(([role]) => !assigned.includes(role));

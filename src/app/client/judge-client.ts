@@ -11,8 +11,7 @@ import type { RunResult } from "../../run/run-result.ts";
 import type { Messages } from "../../run/skip-reason.ts";
 import { latestRequirements } from "../../spec/requirements.ts";
 import { suitesOfParty } from "../../suites/all.ts";
-import { clientTarget } from "../../target/client-target.ts";
-import { defaultKeyTraits, type Target } from "../../target/target.ts";
+import { defaultKeyTraits, defaultTargetTraits, type Target } from "../../target/target.ts";
 import type { JudgedTarget, RunEvents } from "../judge/judge.ts";
 import { redactRun } from "../judge/redacted-run.ts";
 import { looksRandom } from "../judge/secrets.ts";
@@ -68,12 +67,14 @@ export async function judgeClient(options: JudgeClientOptions): Promise<JudgedTa
     now: () => performance.now() - startMs,
   });
   try {
-    const target = clientTarget({
+    // A target that describes the client, so that its key and its secret are redacted everywhere.
+    const target: Target = {
+      ...defaultTargetTraits,
       name: nameOfClient(options.command),
       baseUrl: gateway.baseUrl,
-      key,
-      signingSecret: reference.signingSecret,
-    });
+      keys: { [key.name]: { ...defaultKeyTraits, name: key.name, key: key.text, variable: "AGENT_API_KEY" } },
+      signing: { secret: reference.signingSecret },
+    };
     return await judgeAt(target, options, { reference, gateway, key });
   } finally {
     await gateway.close();

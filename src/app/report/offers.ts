@@ -3,7 +3,7 @@ import { isBroken, type ReportFinding } from "../../report/model/report.ts";
 import { endpointsAtPath } from "../../spec/endpoints.ts";
 import { isOffered, type Profile, profileNames, profileOf, profileOfSource, profiles } from "../../spec/profiles.ts";
 
-/** What a report knows of the profiles of a target, and the exchanges that show which endpoints are there. */
+/** The profiles that concern a report, and the exchanges that show which endpoints are there. */
 interface OfferedProfiles {
   /** The profiles that the target offers; `null` for all. */
   readonly offers: readonly Profile[] | null;

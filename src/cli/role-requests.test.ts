@@ -109,7 +109,7 @@ describe("one agent that plays roles by what it is asked", () => {
   });
 
   it.each([
-    ["a role that is the agent's nature", { answering: failing }, /agents\.answering/],
+    ["a path for an agent that answers", { answering: { ...failing, path: "/bots" } }, /agents\.answering/],
     ["no agent", { failing: { body: {} } }, /agents\.failing/],
     ["a path without a slash", { failing: { agent: "echo", path: "bot" } }, /agents\.failing/],
   ])("cannot be described with %s", async (_, wrong, says) => {

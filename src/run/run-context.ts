@@ -76,7 +76,17 @@ export function createContext(options: RunContextOptions): ClientContext {
   });
   const pacer = startPacer(time, (each) => limitsOf(each, target));
   const maxRequests = maxRequestsFor(bounds.maxRequests, target);
-  return { ...bounds, baseUrl: target.baseUrl, transport, recorder, pacer, time, outages, maxRequests };
+  return {
+    ...bounds,
+    baseUrl: target.baseUrl,
+    requestTarget: target,
+    transport,
+    recorder,
+    pacer,
+    time,
+    outages,
+    maxRequests,
+  };
 }
 
 type SentRequest = Pick<OutgoingRequest, "method" | "url">;

@@ -5,7 +5,7 @@ import { profileNames } from "../spec/profiles.ts";
 import { tierNames } from "../spec/tiers.ts";
 import { networkSchema } from "./network-settings.ts";
 import { isAddressOrRange } from "./source-address.ts";
-import { agentRoles, type AgentRole, type RequestRole, requestRoles } from "./target.ts";
+import { agentRoles, type AgentRole, isRequestRole, type RequestRole } from "./target.ts";
 
 const positiveInteger = z.int().positive();
 const nonEmptyText = z.string().min(1);
@@ -84,22 +84,32 @@ const roleAssignmentSchema = z
   })
   .describe("An agent, and a request that makes it play the role.");
 
-const isRequestRole = (role: string): role is RequestRole => requestRoles.some((each) => each === role);
+const ownRequestSchema = z
+  .strictObject({
+    agent: nonEmptyText.describe("Id of the agent."),
+    body: z
+      .record(z.string(), z.json())
+      .describe(
+        "Fields that the agent needs in every request, such as a `context` in its `parameters`. {query} in its `query` stands for the query of the harness.",
+      ),
+  })
+  .describe("An agent, and what it needs in every request.");
 
 const describeRole = (role: string, is: string): string =>
-  `Id of an agent that ${is}${isRequestRole(role) ? "; or an agent, and a request with which it does" : ""}.`;
+  `Id of an agent that ${is}; or an agent, and ${isRequestRole(role) ? "a request with which it does" : "what it needs in every request"}.`;
 
 const agentsSchema = z.strictObject(
   Object.fromEntries(
     Object.entries(agentRoles).map(([role, is]) => [
       role,
-      (isRequestRole(role) ? z.union([nonEmptyText, roleAssignmentSchema]) : nonEmptyText)
+      z
+        .union([nonEmptyText, isRequestRole(role) ? roleAssignmentSchema : ownRequestSchema])
         .describe(describeRole(role, is))
         .optional(),
     ]),
   ) as {
     [R in AgentRole]: z.ZodOptional<
-      R extends RequestRole ? z.ZodUnion<[z.ZodString, typeof roleAssignmentSchema]> : z.ZodString
+      z.ZodUnion<[z.ZodString, R extends RequestRole ? typeof roleAssignmentSchema : typeof ownRequestSchema]>
     >;
   },
 );

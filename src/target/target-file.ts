@@ -18,7 +18,17 @@ import {
 } from "./network-settings.ts";
 import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
-import { defaultKeyTraits, type RoleAssignment, type Target, type TargetKey, type WebhookSettings } from "./target.ts";
+import {
+  type AgentRole,
+  defaultKeyTraits,
+  isRequestRole,
+  type OwnRequest,
+  type RequestRole,
+  type RoleAssignment,
+  type Target,
+  type TargetKey,
+  type WebhookSettings,
+} from "./target.ts";
 
 /**
  * Reads a target file.
@@ -226,13 +236,25 @@ export const openPathsOf = (paths: ParsedTargetFile["paths"]): Target["paths"] =
  */
 export function parseRoles(
   roles: NonNullable<ParsedTargetFile["agents"]>,
-): Pick<Target, "agents" | "roleAssignments" | "agentSource"> {
-  const entries = Object.entries(withoutUndefined(roles));
-  const agents = Object.fromEntries(entries.filter(([, who]) => typeof who === "string")) as Target["agents"];
-  const assignments = entries.flatMap(([role, who]): [string, RoleAssignment][] =>
-    typeof who === "string" ? [] : [[role, { agent: who.agent, body: who.body ?? {}, path: who.path ?? null }]],
-  );
-  return { ...withDefaultStreamingAgent(agents), roleAssignments: Object.fromEntries(assignments) };
+): Pick<Target, "agents" | "roleAssignments" | "ownRequests" | "agentSource"> {
+  const agents: Partial<Record<AgentRole, string>> = {};
+  const roleAssignments: Partial<Record<RequestRole, RoleAssignment>> = {};
+  const ownRequests: OwnRequest[] = [];
+  for (const [name, who] of Object.entries(withoutUndefined(roles))) {
+    const role = name as AgentRole;
+    if (typeof who === "string") agents[role] = who;
+    else if (isRequestRole(role))
+      roleAssignments[role] = {
+        agent: who.agent,
+        body: who.body ?? {},
+        path: "path" in who ? (who.path ?? null) : null,
+      };
+    else {
+      agents[role] = who.agent;
+      ownRequests.push({ role, agent: who.agent, body: who.body ?? {} });
+    }
+  }
+  return { ...withDefaultStreamingAgent(agents), roleAssignments, ownRequests };
 }
 
 /**

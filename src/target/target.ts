@@ -38,6 +38,8 @@ export const requestRoles = [
 ] as const satisfies readonly AgentRole[];
 export type RequestRole = (typeof requestRoles)[number];
 
+export const isRequestRole = (role: string): role is RequestRole => requestRoles.some((each) => each === role);
+
 /** An agent, and the request that makes it play a role. */
 export interface RoleAssignment {
   readonly agent: string;
@@ -48,6 +50,13 @@ export interface RoleAssignment {
   readonly body: Readonly<Record<string, unknown>>;
   /** Path of the request below the base URL, with the placeholders `{agent_id}` and `{endpoint}`; `null` for the documented path. */
   readonly path: string | null;
+}
+
+/** Fields that an agent needs in the body of every invoke or stream, such as a `context`. */
+export interface OwnRequest {
+  readonly role: AgentRole;
+  readonly agent: string;
+  readonly body: Readonly<Record<string, unknown>>;
 }
 
 /** An API key of the target. */
@@ -145,6 +154,8 @@ export interface Target {
   readonly agents: Partial<Readonly<Record<AgentRole, string>>>;
   /** Agents by role, for agents that play the role only on a certain request. */
   readonly roleAssignments: Partial<Readonly<Record<RequestRole, RoleAssignment>>>;
+  /** Fields that agents need in each request, for the roles that an agent plays on every request. */
+  readonly ownRequests: readonly OwnRequest[];
   readonly agentSource: AgentSource;
   /** Limits that the user stated for a tier, such as `enterprise`. They override the published limits. */
   readonly tiers: Readonly<Record<string, TierLimits>>;
@@ -198,6 +209,7 @@ export const defaultKeyTraits = {
 export const defaultTargetTraits = {
   agents: {},
   roleAssignments: {},
+  ownRequests: [],
   agentSource: "found",
   tiers: {},
   clock: null,
@@ -246,15 +258,22 @@ export const assignedAgents = ({ agents, roleAssignments }: Pick<Target, "agents
 ];
 
 /** Describes for people which agent plays each role, and on which request. */
-export function describeRoles(target: Pick<Target, "agents" | "roleAssignments">): Readonly<Record<string, string>> {
-  const described = Object.entries(target.roleAssignments).map(([role, { agent, body, path }]): [string, string] => [
-    role,
-    [
-      agent,
-      ...(path === null ? [] : [`at ${path}`]),
-      ...(isEmpty(body) ? [] : [`asked with ${JSON.stringify(body)}`]),
-    ].join(" "),
-  ]);
+export function describeRoles(
+  target: Pick<Target, "agents" | "roleAssignments" | "ownRequests">,
+): Readonly<Record<string, string>> {
+  const own = target.ownRequests
+    .filter(({ role, agent }) => target.agents[role] === agent)
+    .map(({ role, agent, body }): [string, RoleAssignment] => [role, { agent, body, path: null }]);
+  const described = [...own, ...Object.entries(target.roleAssignments)].map(
+    ([role, { agent, body, path }]): [string, string] => [
+      role,
+      [
+        agent,
+        ...(path === null ? [] : [`at ${path}`]),
+        ...(isEmpty(body) ? [] : [`asked with ${JSON.stringify(body)}`]),
+      ].join(" "),
+    ],
+  );
   return { ...target.agents, ...Object.fromEntries(described) };
 }
 

@@ -72,7 +72,16 @@ export async function discoverForInit({
   const stop = (): void => void transport.close();
   signal.addEventListener("abort", stop, { once: true });
   try {
-    const context = { baseUrl: target.baseUrl, transport, recorder, pacer, time, outages: noOutages, signal };
+    const context = {
+      baseUrl: target.baseUrl,
+      requestTarget: target,
+      transport,
+      recorder,
+      pacer,
+      time,
+      outages: noOutages,
+      signal,
+    };
     const client = openClient({ ...context, ...defaultBounds, maxRequests, readOnly: true }, key);
     const discovered = await discoverTarget(client, target, true);
     if (discovered.kind !== "ready")

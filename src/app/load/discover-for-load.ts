@@ -59,7 +59,15 @@ export async function discoverForLoad(
   // Only a callback sets `limit`, so TypeScript would take `limit` for `null` here. Reading it in a function avoids that.
   const limitMet = (): HarnessLimit | null => limit;
   const pacer = startPacer(time, (each) => limitsOf(each, target));
-  const parts = { baseUrl: target.baseUrl, transport, recorder: startRecorder(), pacer, time, outages: noOutages };
+  const parts = {
+    baseUrl: target.baseUrl,
+    requestTarget: target,
+    transport,
+    recorder: startRecorder(),
+    pacer,
+    time,
+    outages: noOutages,
+  };
   const stop = (): void => void transport.close();
   signal.addEventListener("abort", stop, { once: true });
   try {

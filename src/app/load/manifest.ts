@@ -3,6 +3,7 @@ import { operatorManifest } from "../../load/engines/k6/operator.ts";
 import { missingRequirement } from "../../load/run-trials.ts";
 import { type SkipText, describeSkip, type Messages } from "../../run/skip-reason.ts";
 import type { LoadTrial } from "../../load/trials.ts";
+import { roleRequestsOf } from "../../target/own-request.ts";
 import type { Target } from "../../target/target.ts";
 import { UnsendableLoadError, type NotSentReason } from "./not-sent-reason.ts";
 import type { LoadPlan } from "./plan-load.ts";
@@ -33,7 +34,7 @@ export function manifestOf({ trials, tiers }: LoadPlan, target: Target, segments
     tier: trial.tier,
     limits: tierKeys.limits,
     agents,
-    roleRequests: target.roleAssignments,
+    roleRequests: roleRequestsOf(target),
     segments,
     k6Version: pinnedVersion(),
   });

@@ -7,6 +7,7 @@ import type { LoadTrial } from "../../load/trials.ts";
 import { loadStorage, type Receiver, startReceiver } from "../../receiver/receiver.ts";
 import { announceRun } from "../../run/disturbances/other-runs.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
+import { roleRequestsOf } from "../../target/own-request.ts";
 import { type ClockControl, roleAssignmentOf, type Target, type TargetKey, usableKeys } from "../../target/target.ts";
 import { withRepeatedAdvance } from "./repeated-advance.ts";
 import { type ClockInStep, keepInStep, readTimes, isStandingClock } from "./standing-clock.ts";
@@ -139,7 +140,7 @@ const engineTargetOf = (
   limits,
   isFresh,
   agents: loadAgentsOf(target),
-  roleRequests: target.roleAssignments,
+  roleRequests: roleRequestsOf(target),
   speed: 1,
   network: target.network,
 });

@@ -10,7 +10,7 @@ import {
   keyToSignFor,
   roleAssignmentOf,
   type RequestRole,
-  requestRoles,
+  isRequestRole,
   type Target,
   type TargetKey,
   usableKeys,
@@ -83,8 +83,6 @@ export function resolveNeeds(needs: readonly Need[], target: Target): NeedResolu
   }
   return { kind: "given", given };
 }
-
-const isRequestRole = (role: AgentRole): role is RequestRole => requestRoles.some((each) => each === role);
 
 type NeedResolver = (target: Target) => NeedValue | null;
 

@@ -7,6 +7,7 @@ import type { Sample } from "../../rules/limits/sample.ts";
 import type { KeyState } from "../../spec/dimensions.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { firstRequirements, type RequirementSet } from "../../spec/requirements.ts";
+import { type OwnRequestTarget, withOwnFields } from "../../target/own-request.ts";
 import type { RoleAssignment, TargetKey } from "../../target/target.ts";
 import type { Deadlines } from "../../wire/deadlines.ts";
 import { retryAfterSeconds, sampleOf, wholeNumberHeader } from "../../rules/limits/sample.ts";
@@ -84,10 +85,14 @@ export interface Client {
   readonly invoke: (agent: string | RoleAssignment, body: object, options?: SendOptions) => Promise<Exchange>;
   readonly stream: (agent: string | RoleAssignment, body: object, options?: SendOptions) => Promise<Exchange>;
   readonly health: (agent: string, options?: SendOptions) => Promise<Exchange>;
+  /** Returns the text of a POST as it is sent, for a signature of it. */
+  readonly bodyToSend: (path: string, text: string) => string;
 }
 
 export interface ClientContext extends Omit<RunBounds, "maxTimeMs"> {
   readonly baseUrl: string;
+  /** The parts of the target that decide which fields a body needs. */
+  readonly requestTarget: OwnRequestTarget;
   readonly transport: Transport;
   readonly recorder: Recorder;
   readonly pacer: Pacer;
@@ -165,6 +170,7 @@ function clientWith(shared: SharedClientState, key: TargetKey): Client {
     stream: (agent, body, options = {}) =>
       send("POST", agentPath(agent, "stream"), { json: bodyFor(agent, body), accept: "text/event-stream", ...options }),
     health: (agent, options = {}) => send("GET", agentPath(agent, "health"), options),
+    bodyToSend: (path, text) => withOwnFields(shared.requestTarget, path, text),
   };
 }
 
@@ -279,6 +285,12 @@ function checkPath({ path }: ClientRequest): void {
   throw new UnsendablePath(`${path} cannot be sent: URLs drop the segment \`${dropped}\``);
 }
 
+/** Returns the body of a call as it is sent, with the fields that its agent needs in each request. */
+function bodyToSend({ requestTarget }: SharedClientState, { method, path, options }: ClientRequest): string | null {
+  const text = options.text ?? (options.json === undefined ? null : JSON.stringify(options.json));
+  return text === null || method !== "POST" ? text : withOwnFields(requestTarget, path, text);
+}
+
 /**
  * Counts a request against the run's bounds, and returns what the transport has to send. Throws if the run must not
  * send the request.
@@ -290,7 +302,7 @@ function admit(shared: SharedClientState, key: TargetKey, call: ClientRequest): 
   const requested = {
     method,
     url: (options.fromOrigin === true ? new URL(baseUrl).origin : baseUrl) + path,
-    body: options.text ?? (options.json === undefined ? null : JSON.stringify(options.json)),
+    body: bodyToSend(shared, call),
   };
   if (outages.count() !== outagesBefore) throw new TargetLost();
   const suspicion = outages.suspicion(requested);

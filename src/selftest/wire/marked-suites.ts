@@ -75,6 +75,7 @@ function markedClient(client: Client, mark: string): Client {
     invoke: (agent, body, options) => client.invoke(agent, body, withMark(options)),
     stream: (agent, body, options) => client.stream(agent, body, withMark(options)),
     health: (agent, options) => client.health(agent, withMark(options)),
+    bodyToSend: client.bodyToSend,
   };
 }
 

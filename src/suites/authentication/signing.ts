@@ -160,6 +160,9 @@ function createSigner(
   const basePath = new URL(target.baseUrl).pathname;
   return (method, path, signing = {}) => {
     const wire = `${basePath}${path}`;
+    const asSent = (text: string | undefined): string | undefined =>
+      text === undefined ? undefined : client.bodyToSend(path, text);
+    const body = asSent(signing.body);
     const headers = (): Header[] => {
       const seconds = Math.floor(targetSeconds(context));
       const timestamp = signing.seconds?.(seconds) ?? String(seconds);
@@ -167,7 +170,7 @@ function createSigner(
         method,
         path: signing.path?.(wire) ?? wire,
         timestamp,
-        body: signing.signedBody ?? signing.body ?? "",
+        body: asSent(signing.signedBody) ?? body ?? "",
       };
       const signature = requestSignature(request, signing.secret?.(given.signing) ?? given.signing);
       return [
@@ -175,7 +178,7 @@ function createSigner(
         [headerNames.signature, signing.signature?.(signature) ?? signature],
       ];
     };
-    return client.send(method, path, { ...(signing.body === undefined ? {} : { text: signing.body }), headers });
+    return client.send(method, path, { ...(body === undefined ? {} : { text: body }), headers });
   };
 }
 

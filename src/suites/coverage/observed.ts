@@ -4,6 +4,7 @@ import { decodedSegment } from "../../base/path-segment.ts";
 import { type Exchange, sentJson, statusOf } from "../../evidence/exchange.ts";
 import { tierNames } from "../../spec/tiers.ts";
 import { publishedEndpoints } from "../../spec/endpoints.ts";
+import { hasFields, withoutOwnFields } from "../../target/own-request.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { endpointsAtRequestPath } from "../shared/all-exchanges.ts";
 import { neverIssuedKey, replaceLastCharacter } from "../shared/key-trials/altered-keys.ts";
@@ -44,7 +45,7 @@ export function rowsOfExchange(exchange: Exchange, reader: RowReader): Row[] {
     state: exchange.keyState ?? "fresh",
     agent,
     ...(isDocumented && publishedEndpoints[call.endpoint].method === "POST"
-      ? fieldsIn(exchange, call.endpoint)
+      ? fieldsIn(exchange, call.endpoint, reader.target)
       : noFields),
     ...page,
   }));
@@ -95,25 +96,28 @@ function rolesOf(id: string | undefined, { request }: Exchange, { target, listed
   const roles = dimensions.agent.values.filter((value) => {
     const agent = agentOfRole(value, target);
     if (agent === null || typeof agent === "string") return agent === id;
-    const sent = sentJson(request);
-    return agent.agent === id && Object.entries(agent.body).every(([name, wanted]) => getPath(sent, name) === wanted);
+    return agent.agent === id && hasFields(chosenBody(request, target), agent.body);
   });
   const isKnown = Object.values(target.agents).includes(id);
   if (roles.length > 0 || isKnown) return roles;
   return [listedAgents.has(id) ? "none" : "unknown"];
 }
 
-function fieldsIn({ request }: Exchange, endpoint: string): Readonly<Record<string, string>> {
+/** Returns the body of a request without what its agent needs in every request. */
+const chosenBody = (request: Exchange["request"], target: Target): unknown =>
+  withoutOwnFields(target, new URL(request.url).pathname, sentJson(request));
+
+function fieldsIn({ request }: Exchange, endpoint: string, target: Target): Readonly<Record<string, string>> {
   const { body } = request;
   if (body.kind === "none") return { ...noFields, body: "absent" };
-  const sent = sentJson(request);
+  const sent = chosenBody(request, target);
   if (sent === undefined) return { ...noFields, body: "truncated" };
   if (Array.isArray(sent)) return { ...noFields, body: "array" };
   if (!isObject(sent)) return { ...noFields, body: "string" };
   if (endpoint !== "invoke" && endpoint !== "stream") return { ...noFields, body: "valid" };
   const query = sent["query"];
   const parameters = sent["parameters"];
-  const isRespelled = body.kind === "text" && body.text !== JSON.stringify(sent);
+  const isRespelled = body.kind === "text" && body.text !== JSON.stringify(sentJson(request));
   const whole = isRespelled ? "spelled otherwise" : "valid";
   return {
     body: query === undefined ? "without query" : typeof query === "string" ? whole : "query of another type",

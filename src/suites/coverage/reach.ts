@@ -5,8 +5,7 @@ import { isLoopback } from "../../target/base-url.ts";
 import {
   type AgentRole,
   agentRoles,
-  type RequestRole,
-  requestRoles,
+  isRequestRole,
   type RoleAssignment,
   roleAssignmentOf,
   type Target,
@@ -68,8 +67,15 @@ export function missingFor(dimension: Dimension, value: string, target: Target):
   if (dimension === "endpoint") return value === "batch" && target.paths.batch === null ? need("paths.batch") : null;
   if (dimension === "key") return missingKey(value, target);
   if (dimension === "agent") return missingAgent(value, target);
+  if (dimension === "query" && value !== "none" && value !== "plain" && hasFixedQuery(target)) return queryOfHarness;
   return dimension === "state" && value !== "fresh" ? missingState(value, target) : null;
 }
+
+const queryOfHarness = "`{query}` in the `query` of `agents` in the target file";
+
+/** Whether the target file has a query for every request of an agent, without a place for that of the harness. */
+const hasFixedQuery = ({ ownRequests }: Target): boolean =>
+  ownRequests.some(({ body: { query } }) => typeof query === "string" && !query.includes("{query}"));
 
 function missingKey(kind: string, target: Target): Enabler | null {
   if (kind === "in the query" && keyForUrl(target) === null)
@@ -86,7 +92,6 @@ function missingState(state: string, target: Target): Enabler | null {
 }
 
 const isRole = (value: string): value is AgentRole => Object.hasOwn(agentRoles, value);
-const isRequestRole = (role: AgentRole): role is RequestRole => requestRoles.some((each) => each === role);
 
 /** Returns the target's agent for a role; `null` if the target has none. */
 export function agentOfRole(value: string, target: Target): string | RoleAssignment | null {

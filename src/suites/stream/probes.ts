@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { isDeepStrictEqual } from "node:util";
 
-import { tryParseJson, getPath } from "../../base/json.ts";
+import { tryParseJson } from "../../base/json.ts";
 
 import { memoizeByPair } from "../../base/memoize.ts";
 import type { Exchange, StreamEvent } from "../../evidence/exchange.ts";
@@ -11,6 +10,7 @@ import { probe, type ProbeContext } from "../../run/probe.ts";
 import { withoutNetworkLosses } from "../../run/send/retry.ts";
 import { unknownAgentId } from "../../run/discovery/unknown-agent-id.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
+import { hasFields } from "../../target/own-request.ts";
 import { type RoleAssignment, roleAssignmentOf } from "../../target/target.ts";
 import { sendCombined } from "../shared/combined-features.ts";
 import { unicodeText } from "../shared/unicode-text.ts";
@@ -234,6 +234,5 @@ export const everyStream = probe(
  */
 function matchesRole(assignment: RoleAssignment, { request }: Exchange): boolean {
   const body = request.body.kind === "text" ? tryParseJson(request.body.text) : undefined;
-  const isAlike = ([name, value]: [string, unknown]): boolean => isDeepStrictEqual(getPath(body, name), value);
-  return request.url.endsWith(agentPath(assignment, "stream")) && Object.entries(assignment.body).every(isAlike);
+  return request.url.endsWith(agentPath(assignment, "stream")) && hasFields(body, assignment.body);
 }

@@ -60,6 +60,7 @@ export async function simulateProbe(target: SimulatedTarget, probe: Probe, revie
   );
   const clientContext: ClientContext = {
     baseUrl: known.baseUrl,
+    requestTarget: known,
     transport: { ...transport, close: async () => {} },
     recorder,
     pacer: startPacer(time, () => limits),

@@ -1,0 +1,161 @@
+import { isDeepStrictEqual } from "node:util";
+
+import { getPath, isObject, tryParseJson } from "../base/json.ts";
+import { encodedSegment } from "../base/path-segment.ts";
+import type { AgentRole, OwnRequest, RoleAssignment, Target } from "./target.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Placeholder in an own `query` for the query that the harness would send. */
+const queryPlaceholder = "{query}";
+
+const streamRoles: readonly AgentRole[] = ["streaming", "rememberingInStream"];
+
+/**
+ * Adds the fields that the agent of a request needs, if the body is JSON with a `query`. Other bodies are wrong on
+ * purpose, and stay as they are.
+ *
+ * @param path below the base URL
+ */
+export function withOwnFields(target: OwnRequestTarget, path: string, text: string): string {
+  if (target.ownRequests.length === 0) return text;
+  const sent = tryParseJson(text);
+  const items = getPath(sent, "batch");
+  if (Array.isArray(items))
+    return JSON.stringify({
+      batch: items.map((item) => tryParseJson(withOwnFields(target, path, JSON.stringify(item)))),
+    });
+  const own = ownRequestAt(target, path);
+  if (own === null || !isObject(sent) || typeof sent["query"] !== "string") return text;
+  const { query, ...others } = own.body;
+  const isOfRole = Object.values(target.roleAssignments).some(
+    ({ agent, body }) => agent === own.agent && body["query"] === sent["query"],
+  );
+  const edits = [
+    ...(query === undefined || isOfRole ? [] : queryEdits(text, sent["query"], query)),
+    ...missingFields(text, 0, sent, others),
+  ];
+  return edits.toSorted((one, other) => other.at - one.at).reduce(applyEdit, text);
+}
+
+export type OwnRequestTarget = Pick<Target, "agents" | "ownRequests" | "roleAssignments" | "paths">;
+
+/** Finds the own request of the agent in a path. A batch whose path names no agent has that of the answering agent. */
+function ownRequestAt({ ownRequests, agents, paths }: OwnRequestTarget, path: string): OwnRequest | null {
+  const segments = path.split("?", 1)[0]?.split("/") ?? [];
+  const isAnswering = path === paths.batch || path === paths.operation;
+  const own = ownRequests.filter(
+    ({ agent }) => segments.includes(encodedSegment(agent)) || (isAnswering && agent === agents.answering),
+  );
+  const isStream = segments.at(-1) === "stream";
+  return own.find(({ role }) => streamRoles.includes(role) === isStream) ?? own[0] ?? null;
+}
+
+interface Edit {
+  readonly at: number;
+  readonly removed: number;
+  readonly inserted: string;
+}
+
+const applyEdit = (text: string, { at, removed, inserted }: Edit): string =>
+  text.slice(0, at) + inserted + text.slice(at + removed);
+
+/** Replaces the query, or puts it into the placeholder with the escapes that it has. */
+function queryEdits(text: string, sent: string, own: unknown): Edit[] {
+  const found = membersAt(text, 0).find(({ name }) => name === "query");
+  if (found === undefined) return [];
+  const [before = "", ...after] = typeof own === "string" ? own.split(queryPlaceholder) : [];
+  if (after.length > 0 && sent.startsWith(before) && sent.endsWith(after.at(-1) ?? "")) return [];
+  const inserted = JSON.stringify(own).replaceAll(queryPlaceholder, () => found.token.slice(1, -1));
+  return [{ at: found.at, removed: found.token.length, inserted }];
+}
+
+/** Inserts fields that an object lacks, also in objects that both have. What the harness sends stays. */
+function missingFields(text: string, open: number, sent: Fields, own: Fields): Edit[] {
+  const members = membersAt(text, open);
+  const nested = Object.entries(own).flatMap(([name, value]) => {
+    const given = sent[name];
+    const at = members.find((each) => each.name === name)?.at;
+    return at !== undefined && isObject(given) && isObject(value) ? missingFields(text, at, given, value) : [];
+  });
+  const missing = Object.entries(own).filter(([name]) => !Object.hasOwn(sent, name));
+  if (missing.length === 0) return nested;
+  const inserted = JSON.stringify(Object.fromEntries(missing)).slice(1, -1) + (members.length === 0 ? "" : ",");
+  return [...nested, { at: text.indexOf("{", open) + 1, removed: 0, inserted }];
+}
+
+interface JsonMember {
+  readonly name: unknown;
+  /** Position of the value, and its first token: the whole value if it is a string. */
+  readonly at: number;
+  readonly token: string;
+}
+
+/** Lists the members of the JSON object that begins at or after a position. The text must be valid JSON. */
+function membersAt(text: string, open: number): JsonMember[] {
+  const members: JsonMember[] = [];
+  let depth = 0;
+  let name: string | null = null;
+  for (const { 0: token, index } of text.slice(open).matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]]|[^\s{}[\],:"]+/g)) {
+    if (depth === 1 && name !== null) members.push({ name: tryParseJson(name), at: open + index, token });
+    name = depth === 1 && name === null && token.startsWith('"') ? token : null;
+    if (token === "{" || token === "[") depth += 1;
+    if (token === "}" || token === "]") depth -= 1;
+    if (depth === 0) break;
+  }
+  return members;
+}
+
+/**
+ * Returns a sent body without the fields that its agent needs: what the harness chose to send.
+ *
+ * @param path of the request's URL
+ */
+export function withoutOwnFields(target: OwnRequestTarget, path: string, sent: unknown): unknown {
+  const own = ownRequestAt(target, path);
+  if (own === null || !isObject(sent) || typeof sent["query"] !== "string") return sent;
+  const { query, ...others } = own.body;
+  const rest = difference(sent, others);
+  return typeof query === "string" ? { ...rest, query: chosenQuery(sent["query"], query) } : rest;
+}
+
+/** Returns the query of the harness within an own query. */
+function chosenQuery(sent: string, own: string): string {
+  const [before = "", after] = own.split(queryPlaceholder);
+  const isOwn = after !== undefined && sent.startsWith(before) && sent.endsWith(after);
+  return isOwn ? sent.slice(before.length, sent.length - after.length) : sent;
+}
+
+/** Returns the fields of an object that another does not have with the same values. */
+function difference(sent: Fields, own: Fields): Fields {
+  const rest = Object.entries(sent).flatMap(([name, value]): [string, unknown][] => {
+    const needed = own[name];
+    if (isDeepStrictEqual(value, needed)) return [];
+    if (!isObject(value) || !isObject(needed)) return [[name, value]];
+    return [[name, difference(value, needed)]];
+  });
+  return Object.fromEntries(rest);
+}
+
+/** Whether a body has all these fields. Objects may have more. */
+export const hasFields = (sent: unknown, wanted: Fields): boolean =>
+  Object.entries(wanted).every(([name, value]) => {
+    const given = getPath(sent, name);
+    return isObject(value) ? hasFields(given, value) : isDeepStrictEqual(given, value);
+  });
+
+/** Returns the fields of a role's own request for load: a role assignment, or what its agent needs. */
+export function roleRequestsOf(target: Pick<Target, "ownRequests" | "roleAssignments" | "agents">): RoleRequests {
+  const own = target.ownRequests.map(({ role, agent, body }): [string, RoleAssignment] => [
+    role,
+    { agent, body: { ...body, ...queryOfLoad(body) }, path: null },
+  ]);
+  const { answering, streaming } = Object.fromEntries(own);
+  const shared = answering !== undefined && streaming === undefined && target.agents.streaming === answering.agent;
+  return { ...Object.fromEntries(own), ...(shared && { streaming: answering }), ...target.roleAssignments };
+}
+
+const queryOfLoad = ({ query }: Fields): Fields =>
+  typeof query === "string" ? { query: query.replaceAll(queryPlaceholder, "hello") } : {};
+
+type RoleRequests = Partial<Readonly<Record<AgentRole, RoleAssignment>>>;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { digestsOfSaved } from "../../app/report-folder/saved-run.ts";
-import { readDocument } from "../../app/report-folder/read-document.ts";
+import { readReportDocument } from "../../app/report-folder/read-report-document.ts";
 import { type Envelope, payloadOf, sealEnvelope } from "../../report/statement/envelope.ts";
 import { serializeSigned } from "../../report/statement/signed-statement.ts";
 import { parseSigningKey, type SigningKey } from "../../report/statement/signing-key.ts";
@@ -50,7 +50,7 @@ const signedAnew = (by: string, from: string | RegExp = "", to = ""): Tampering 
 /** Signs the statement of the report as it is now. */
 const signReport = (folder: string, validDays = 3650): void => {
   const path = join(folder, "run");
-  const document = readDocument(path);
+  const document = readReportDocument(path);
   const statement = statementOf(document, digestsOfSaved(path, document));
   writeFileSync(
     join(folder, "statement.json"),
@@ -104,32 +104,44 @@ const tamperings: readonly (readonly [string, Tampering, RegExp])[] = [
     /payload\) is not a conformance statement/,
   ],
   // The envelope.
-  ["envelope: another type", inEnvelope((it) => ({ ...it, payloadType: "text/plain" })), /statement: payloadType: /],
-  ["envelope: no base64", inEnvelope((it) => ({ ...it, payload: `${it.payload}*` })), /payload: must be base64/],
-  ["envelope: an unknown field", inEnvelope((it) => ({ ...it, seal: "ok" })), /Unrecognized key: "seal"/],
-  ["envelope: no signature", inEnvelope((it) => ({ ...it, signatures: [] })), /statement: signatures: /],
+  [
+    "envelope: another type",
+    inEnvelope((given) => ({ ...given, payloadType: "text/plain" })),
+    /statement: payloadType: /,
+  ],
+  [
+    "envelope: no base64",
+    inEnvelope((given) => ({ ...given, payload: `${given.payload}*` })),
+    /payload: must be base64/,
+  ],
+  ["envelope: an unknown field", inEnvelope((given) => ({ ...given, seal: "ok" })), /Unrecognized key: "seal"/],
+  ["envelope: no signature", inEnvelope((given) => ({ ...given, signatures: [] })), /statement: signatures: /],
   ["envelope: a field twice", replace("statement.json", "{", '{"payload":"e30=",'), /duplicate name "payload"/],
   ["envelope: taken off", unsign, /✗ signers: the statement is unsigned/],
   // The signature.
-  ["signature: a bit flipped", inSignature((it) => ({ ...it, sig: flipped(it.sig) })), forged],
+  ["signature: a bit flipped", inSignature((given) => ({ ...given, sig: flipped(given.sig) })), forged],
   [
     "signature: cut off",
-    inSignature((it) => ({ ...it, sig: base64(Buffer.from(it.sig, "base64").subarray(1)) })),
+    inSignature((given) => ({ ...given, sig: base64(Buffer.from(given.sig, "base64").subarray(1)) })),
     forged,
   ],
-  ["signature: empty", inSignature((it) => ({ ...it, sig: "" })), /sig: must be base64/],
-  ["signature: of another text", inSignature((it, { payload }) => ({ ...it, sig: withoutEncoding(payload) })), forged],
+  ["signature: empty", inSignature((given) => ({ ...given, sig: "" })), /sig: must be base64/],
+  [
+    "signature: of another text",
+    inSignature((given, { payload }) => ({ ...given, sig: withoutEncoding(payload) })),
+    forged,
+  ],
   [
     "signature: under another key of the vendor",
-    inSignature((it) => ({ ...it, keyid: keyOf("second").keyId })),
+    inSignature((given) => ({ ...given, keyid: keyOf("second").keyId })),
     forged,
   ],
-  ["signature: under no key", inSignature((it) => ({ ...it, keyid: "" })), /✗ signature: no list has the key/],
+  ["signature: under no key", inSignature((given) => ({ ...given, keyid: "" })), /✗ signature: no list has the key/],
   // The key.
   ["key: a thief's", signedAnew("thief"), unknown],
   [
     "key: a thief's, under the vendor's id",
-    inEnvelope((it) => underAcme(sealEnvelope(decode(it), keyOf("thief")))),
+    inEnvelope((given) => underAcme(sealEnvelope(decode(given), keyOf("thief")))),
     forged,
   ],
   // The time.
@@ -188,7 +200,7 @@ const tamperings: readonly (readonly [string, Tampering, RegExp])[] = [
 /** Leaves the statement without its envelope. */
 function unsign(folder: string): void {
   const path = join(folder, "run");
-  const document = readDocument(path);
+  const document = readReportDocument(path);
   const text = serializeStatement(statementOf(document, digestsOfSaved(path, document)));
   writeFileSync(join(folder, "statement.json"), text);
 }

@@ -243,7 +243,11 @@ export const targetFileSchema = z
     path: ["keys"],
     message: "at least one key is needed",
   })
-  .describe("A deployment of the Agent Hosting Service Interface, as the conformance harness is to use it.");
+  .meta({
+    description: "A deployment of the Agent Hosting Service Interface, as the conformance harness is to use it.",
+    // The JSON schema for editors cannot contain the condition above otherwise.
+    anyOf: [{ required: ["keys"] }, { required: ["control"] }],
+  });
 
 export type ParsedTargetFile = z.infer<typeof targetFileSchema>;
 export type HttpCall = z.infer<typeof httpCall>;

@@ -289,6 +289,13 @@ const samples: readonly Sample[] = [
       {
         vendors: [
           { name: "Borealis", target: { baseUrl: "https://api.borealis.example", keys: { pro: { key: "${PRO}" } } } },
+          {
+            name: "Cirrus",
+            target: {
+              baseUrl: "https://api.cirrus.example",
+              control: { url: "https://api.cirrus.example/test-control", token: "${CIRRUS}" },
+            },
+          },
           { name: "Acme, last month", report: "reports/acme" },
         ],
       },

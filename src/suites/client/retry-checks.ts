@@ -82,7 +82,7 @@ const equalWithinMs = 25;
 const minGrowth = 1.25;
 
 /** Whether some wait is clearly longer than an earlier one. */
-const grows = (waits: readonly number[]): boolean =>
+const hasGrowingWait = (waits: readonly number[]): boolean =>
   waits.some((ms, at) => waits.slice(0, at).some((before) => ms >= before * minGrowth && ms - before >= equalWithinMs));
 
 /** Whether the waits before the retries of one request are about equal. */
@@ -105,7 +105,7 @@ function judgeWaitsGrow(evidence: PlainAndTroubledRuns): Finding<never> {
   const isEnough = chains.flat().length >= minWaitCount;
   if (isEnough && chains.filter(areEqual).length >= chains.length * equalWaitsShare)
     return growthBreach(chains, groups);
-  if (chains.some(grows)) return holds();
+  if (chains.some(hasGrowingWait)) return holds();
   return unproven(
     isEnough
       ? "the waits before retries of 5xx responses vary without an order"

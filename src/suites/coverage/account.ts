@@ -8,7 +8,7 @@ import { type Enabler, need } from "../../run/skip-reason.ts";
 import { type Dimension, dimensions } from "../../spec/dimensions.ts";
 import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
 import type { Target } from "../../target/target.ts";
-import { allPairs, type CutPairs, mergeCuts, type Reach } from "./plan.ts";
+import { allPairs, type CutPairs, mergeCuts, type CoverageReach } from "./plan.ts";
 import { missingFor } from "./reach.ts";
 
 /** A bitmap of the pairs of values that occurred in some request of a run. Bitmaps of several runs can be joined. */
@@ -49,7 +49,7 @@ export interface PairCounts {
 interface SentRows {
   readonly target: Target;
   readonly readOnly: boolean;
-  readonly reach: Reach;
+  readonly reach: CoverageReach;
   /** The rows of all requests that were answered. */
   readonly answered: readonly Row[];
   /** Names of the pairs of values that occur in the answered rows. */
@@ -88,7 +88,7 @@ export function countPairs(sent: SentRows): PairCounts {
       ...missing.flatMap((name) => causes.get(name) ?? []).map((needs) => ({ needs, pairs: 1 })),
     ]),
     triples: countTriples(sent),
-    seen: bitsOf(covered),
+    seen: bitmapOf(covered),
   };
 }
 
@@ -156,7 +156,7 @@ const allTriples = once((): readonly Triple[] => {
 
 const hashOfPairs = once(() => createHash("sha256").update(allPairs().join("\n")).digest("hex").slice(0, 16));
 
-function bitsOf(covered: ReadonlySet<string>): PairBitmap {
+function bitmapOf(covered: ReadonlySet<string>): PairBitmap {
   const bytes = Buffer.alloc(Math.ceil(allPairs().length / 8));
   for (const [at, name] of allPairs().entries())
     if (covered.has(name)) bytes.writeUInt8(bytes.readUInt8(at >> 3) | (1 << (at & 7)), at >> 3);

@@ -1,7 +1,7 @@
 import type { Row } from "../../base/covering-array.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import type { Target } from "../../target/target.ts";
-import { neededRows, type Reach } from "./plan.ts";
+import { neededRows, type CoverageReach } from "./plan.ts";
 import { isRejectedKeyKind } from "./reach.ts";
 import { rowsOfGroups } from "./triples.ts";
 
@@ -26,12 +26,12 @@ export const runsAgent = ({ endpoint, key = "", agent, body, state, method }: Ro
 const executionCost = 4;
 const costOf = (row: Row): number => (runsAgent(row) ? executionCost : 1);
 
-export const isFresh = ({ state }: Row): boolean => state === "fresh";
+export const hasFreshKey = ({ state }: Row): boolean => state === "fresh";
 
 /** The facts by which requests are chosen. */
 interface ChoiceOptions {
   readonly target: Target;
-  readonly reach: Reach;
+  readonly reach: CoverageReach;
   /** Names of the pairs of values that earlier requests of the run cover. */
   readonly covered: ReadonlySet<string>;
   /** The rows of earlier requests. A triple that they contain is not new. */
@@ -81,7 +81,7 @@ const byKey = (rows: readonly Row[]): Row[] =>
 export function chooseRows({ target, reach, covered, known, seed }: ChoiceOptions): ChosenRows {
   const { covering } = reach;
   const all = covering.cover({ covered: new Set(covered), seed, costOf, needed: neededRows(target) });
-  const rows = all.filter(isFresh);
+  const rows = all.filter(hasFreshKey);
   if (target.clock === null) return { all, sent: chooseAffordable(rows, covering.pairsIn, covered, target) };
   return {
     all,

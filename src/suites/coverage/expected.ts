@@ -3,7 +3,7 @@ import type { LimitTest } from "../../run/probe.ts";
 import { type Enabler, need } from "../../run/skip-reason.ts";
 import type { Target } from "../../target/target.ts";
 import { countPairs, neededForLimit, noResponseNeed, type PairCounts } from "./account.ts";
-import { chooseRows, isFresh, runsAgent } from "./choose.ts";
+import { chooseRows, hasFreshKey, runsAgent } from "./choose.ts";
 import { reachOf, rowsInState } from "./plan.ts";
 
 /** The facts of a planned run by which the generated requests are chosen. */
@@ -31,7 +31,7 @@ export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedR
   const [bound = noResponseNeed] = dropped.values();
   const leftOut = all
     .filter((row) => !sent.includes(row))
-    .map((row) => [row, isFresh(row) ? need("clock") : neededForLimit(row, target, tested)] as const)
+    .map((row) => [row, hasFreshKey(row) ? need("clock") : neededForLimit(row, target, tested)] as const)
     .map(([row, needs]) => [row, needs === noResponseNeed ? bound : needs] as const);
   // If several rows contain a pair, the last of them says why the pair is missing. So rows that a setting would enable
   // come last.

@@ -36,7 +36,7 @@ const [writing, reading] = [true, false].map((takesBody) =>
  * Combinations that a read-only run leaves out, because they need a POST or PUT. The undocumented method (`other`) is
  * GET on an endpoint with POST, and PUT on one with GET.
  */
-const onlyGet: readonly Exclusion[] = [
+const readOnlyExclusions: readonly Exclusion[] = [
   { when: { endpoint: writing ?? [] }, only: { method: ["other"] }, because: "a POST is not sent" },
   { when: { endpoint: reading ?? [] }, only: { method: ["documented"] }, because: "a PUT is not sent" },
 ];
@@ -47,7 +47,7 @@ const coverings = memoizeByValue((input: string): Covering => {
     readonly values: Readonly<Record<Dimension, readonly string[]>>;
     readonly readOnly: boolean;
   };
-  return prepareCovering(inputOf((name) => values[name], readOnly ? onlyGet : []));
+  return prepareCovering(inputOf((name) => values[name], readOnly ? readOnlyExclusions : []));
 });
 const coveringOf = (values: (name: Dimension) => readonly string[], readOnly: boolean): Covering =>
   coverings(
@@ -64,7 +64,7 @@ export interface CutPairs {
 }
 
 /** The pairs of values that a run can cover (`pairs`), and what all others need (`cut`). */
-export interface Reach {
+export interface CoverageReach {
   readonly covering: Covering;
   readonly pairs: ReadonlySet<string>;
   readonly total: number;
@@ -72,13 +72,13 @@ export interface Reach {
 }
 
 /** Returns the pairs of values that a run can cover with the target's keys, agents and clock. */
-export const reachOf = (target: Target, readOnly: boolean): Reach =>
+export const reachOf = (target: Target, readOnly: boolean): CoverageReach =>
   (readOnly ? reachReadOnly : reachWithWrites)(target);
 
 const reachWithWrites = memoizeByObject((target: Target) => findReach(target, false));
 const reachReadOnly = memoizeByObject((target: Target) => findReach(target, true));
 
-function findReach(target: Target, readOnly: boolean): Reach {
+function findReach(target: Target, readOnly: boolean): CoverageReach {
   const lacks = (name: Dimension, value: string): Enabler | null => missingFor(name, value, target);
   const available = (name: Dimension): string[] =>
     dimensions[name].values.filter((value) => lacks(name, value) === null);

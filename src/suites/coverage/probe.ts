@@ -19,7 +19,7 @@ import { hasStatus, isSuccess } from "../shared/response.ts";
 import { rowsOfExchange } from "./observed.ts";
 import { passTimeBetween } from "./passing-time.ts";
 import { countPairs, neededForLimit, noResponseNeed, type PairCounts } from "./account.ts";
-import { chooseRows, inSendingOrder, isFresh, maxExecutions, maxValid, runsAgent } from "./choose.ts";
+import { chooseRows, inSendingOrder, hasFreshKey, maxExecutions, maxValid, runsAgent } from "./choose.ts";
 import { reachOf, rowsInState } from "./plan.ts";
 import { derivedKinds, isRejectedKeyKind, keyForUrl, keyOfKind } from "./reach.ts";
 import { credentialsOf, type RequestParts, requestOfRow, withQuery } from "./requests.ts";
@@ -116,12 +116,12 @@ export const cornersRequested = probe(
     const { all, sent: chosen } = chooseRows({ target, reach, covered, known, seed });
     if (time.canAdvance && chosen.length > 0)
       await time.passTime(useExpiryMs, "the keys must have their allowance back");
-    const parts = { ...partsOf(context, await prepareFixtures(context, "of-corners")) };
+    const parts = { ...requestPartsOf(context, await prepareFixtures(context, "of-corners")) };
     const tested = context.limitTests();
     const unanswered = new Map<Row, Enabler | null>(
       all
         .filter((row) => !chosen.includes(row))
-        .map((row) => [row, isFresh(row) ? need("clock") : neededForLimit(row, target, tested)]),
+        .map((row) => [row, hasFreshKey(row) ? need("clock") : neededForLimit(row, target, tested)]),
     );
     const leaveOut = (row: Row, needs: Enabler): unknown => unanswered.set(row, needs);
     const sending = { leftMs: timeLeftMs(), perRequestMs: typicalMs(recorder.allExchanges()) };
@@ -155,7 +155,7 @@ function listedOf({ discovery }: ProbeContext): number | null {
   return typeof total === "number" && Number.isInteger(total) && total >= 0 ? total : null;
 }
 
-const partsOf = (context: ProbeContext, fixtures: Fixtures): RequestParts => ({
+const requestPartsOf = (context: ProbeContext, fixtures: Fixtures): RequestParts => ({
   target: context.target,
   fixtures,
   unknownAgent: unknownAgentId(context),
@@ -191,14 +191,14 @@ async function sendRows(
     if (!isAnswered(exchange)) leaveOut(row, noResponseNeed);
     if (isRejectedKeyKind(row["key"] ?? "") && hasStatus(exchange, 429)) limited += 1;
     if (isSuccess(exchange))
-      for (const name of forbiddenIn(row)) forbiddenRuns.set(name, (forbiddenRuns.get(name) ?? 0) + 1);
+      for (const name of forbiddenValuesOf(row)) forbiddenRuns.set(name, (forbiddenRuns.get(name) ?? 0) + 1);
     generated.push({ row, exchange });
     onSent(row, exchange);
     costs.note(exchange, () => sendRow(row, context, parts));
   };
   let spent: Enabler | null = null;
   for (const row of rows) {
-    const isForbidden = forbiddenIn(row).some((name) => (forbiddenRuns.get(name) ?? 0) >= maxForbiddenRuns);
+    const isForbidden = forbiddenValuesOf(row).some((name) => (forbiddenRuns.get(name) ?? 0) >= maxForbiddenRuns);
     if (timeLeftMs() <= 0) spent ??= fasterTarget;
     if (spent !== null || isForbidden) {
       leaveOut(row, spent ?? "a target that refuses such requests");
@@ -229,7 +229,7 @@ async function sendRows(
  * Returns a name for each value of an invoke or stream that the target must refuse: the endpoint, the dimension and the
  * value.
  */
-const forbiddenIn = ({ endpoint = "", method, key = "", body = "" }: Row): string[] =>
+const forbiddenValuesOf = ({ endpoint = "", method, key = "", body = "" }: Row): string[] =>
   (endpoint === "invoke" || endpoint === "stream") && method === "documented"
     ? [
         ...(isRejectedKeyKind(key) ? [`${endpoint} key=${key}`] : []),
@@ -271,7 +271,7 @@ function clientOf(kind: string, client: Client, target: Target): Client | null {
 }
 
 /** A key one of whose limits the run has used up. */
-interface UsedKey {
+interface ExhaustedKey {
   readonly key: TargetKey;
   /** The key's value in the dimension `key`. */
   readonly kind: string;
@@ -282,9 +282,9 @@ interface UsedKey {
  * Prepares requests to every endpoint for a key one of whose limits is used up. Each returned function sends one of
  * them. Only checks since requirement set 1.1 judge these requests.
  */
-export function requestsInState(context: ProbeContext, { key, kind, state }: UsedKey): (() => PendingExchange)[] {
+export function requestsInState(context: ProbeContext, { key, kind, state }: ExhaustedKey): (() => PendingExchange)[] {
   const own = context.client.as(key).since("1.1");
-  const parts = partsOf(context, {
+  const parts = requestPartsOf(context, {
     agent: context.target.agents.answering ?? null,
     webhook: null,
     webhookId: null,
@@ -300,6 +300,6 @@ export function requestsInState(context: ProbeContext, { key, kind, state }: Use
 }
 
 /** Sends a request to every endpoint, one after the other, while one limit of a key is used up. */
-export async function requestInState(context: ProbeContext, used: UsedKey): Promise<void> {
+export async function requestInState(context: ProbeContext, used: ExhaustedKey): Promise<void> {
   for (const open of requestsInState(context, used)) await open().finished;
 }

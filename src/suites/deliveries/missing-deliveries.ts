@@ -1,7 +1,7 @@
 import type { Delivery } from "../../evidence/delivery.ts";
 import { type Unproven, unproven } from "../../run/judge/finding.ts";
 import { isSuccess, outcomeOf } from "../shared/response.ts";
-import type { RequestedWebhook, Reach } from "../webhooks/create-webhook.ts";
+import type { RequestedWebhook, ReceiverReach } from "../webhooks/create-webhook.ts";
 import { eventTypeOf, isPublishedEvent, withoutPings } from "./events.ts";
 import type { AllDeliveries } from "./probes.ts";
 
@@ -30,7 +30,7 @@ export function receiverOverflowExcuse(
  * dropped deliveries, or the target cannot reach it. Otherwise returns `null`.
  */
 export function missingDeliveryExcuse(
-  reach: Reach,
+  reach: ReceiverReach,
   all: AllDeliveries,
   webhooks: readonly RequestedWebhook[],
 ): Unproven | null {

@@ -72,8 +72,8 @@ export async function passSchedule(context: ScheduleContext): Promise<CompletedR
     const bases = new Set(delayBases(order, { first, previous }));
     const due = [...bases].map((base) => base + delayMs + timerLagMs);
     const around = [...bases].flatMap((base) => [
-      base + delayMs - allowedEarlyMs(delayMs) - marginMs(delayMs),
-      base + delayMs + allowedLateMs(delayMs) + marginMs(delayMs),
+      base + delayMs - allowedEarlyMs(delayMs) - stopDistanceMs(delayMs),
+      base + delayMs + allowedLateMs(delayMs) + stopDistanceMs(delayMs),
     ]);
     const before = address.deliveries().length;
     let dueMs = time.now();
@@ -210,7 +210,7 @@ const endMarginMs = 60_000;
  * Distance of a stop of the clock from the bounds of an attempt's allowed time, because the target may also count the
  * real time in between.
  */
-const marginMs = (delayMs: number): number => Math.max(1500, allowedEarlyMs(delayMs) / 2);
+const stopDistanceMs = (delayMs: number): number => Math.max(1500, allowedEarlyMs(delayMs) / 2);
 /** Maximum time after which a sender with timers has made an attempt that is due. */
 const timerLagMs = 1000;
 /** Real time to wait for an attempt that is due, as a multiple of `settleMs`. */

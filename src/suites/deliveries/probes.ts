@@ -16,7 +16,7 @@ import {
   hookPrefix,
   type OpenedWebhook,
   provenReachOf,
-  type Reach,
+  type ReceiverReach,
   type RequestedWebhook,
   requestedWebhookOf,
 } from "../webhooks/create-webhook.ts";
@@ -34,7 +34,7 @@ import { firstRetryWithinMs, laterRetriesWithinMs } from "./retry-schedule.ts";
 
 /** Evidence of an execution that failed or timed out, and of two webhooks for its event. */
 export interface FailedExecution {
-  readonly reach: Reach;
+  readonly reach: ReceiverReach;
   readonly event: "agent.failed" | "agent.timeout";
   /** A webhook that selects the event by its name. */
   readonly named: RequestedWebhook;

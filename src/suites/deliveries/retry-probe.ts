@@ -15,7 +15,7 @@ import {
   hookPrefix,
   type OpenedWebhook,
   provenReachOf,
-  type Reach,
+  type ReceiverReach,
   type RequestedWebhook,
   requestedWebhookOf,
   receiverSince,
@@ -77,7 +77,7 @@ export const hookOfScript = (script: ReceiverScript): string => `${hookPrefix}${
  * Evidence of webhooks whose receivers fail or reply unusually. With a test clock, it covers the whole retry schedule.
  */
 export interface FailingReceivers {
-  readonly reach: Reach;
+  readonly reach: ReceiverReach;
   /**
    * The webhook of each receiver. `null` if it was not created, because the main key has a small limit per minute.
    * Absent if older evidence does not know the receiver.

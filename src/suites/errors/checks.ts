@@ -38,7 +38,13 @@ import type { Mismatch } from "../../rules/mismatch.ts";
 import { dateSeconds, retryAfterSeconds, secondsHeader } from "../../rules/limits/sample.ts";
 import { getPath, isObject, tryParseJson } from "../../base/json.ts";
 import { isTimestamp } from "../../rules/bodies/timestamps.ts";
-import { endpointOf, errorsIn, allExchanges, type AllExchanges, isSpecifiedRequest } from "../shared/all-exchanges.ts";
+import {
+  endpointOf,
+  errorResponses,
+  allExchanges,
+  type AllExchanges,
+  isSpecifiedRequest,
+} from "../shared/all-exchanges.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { unauthenticatedSent } from "../authentication/probes.ts";
 import { streamedUnknownAgent } from "../stream/probes.ts";
@@ -84,7 +90,7 @@ const checkEveryError = <const K extends JudgedId>(
       ...options,
       members: ({ all }) =>
         responseCases(
-          errorsIn(all).filter((each) => isCovered(each, all)),
+          errorResponses(all).filter((each) => isCovered(each, all)),
           all,
         ),
     },
@@ -288,7 +294,7 @@ export const errors = suite("Errors", [
   }),
   checkDocumentedCode("ERR-10", byRule(codeStatusMismatch)),
   observe("ERR-11", errorProbes, ({ all }) => {
-    const failed = errorsIn(all);
+    const failed = errorResponses(all);
     const unlisted = codesOf(failed).filter((code) => !Object.hasOwn(errorCodes, code));
     const internal = codesOf(failed.filter((each) => hasStatus(each, 500)));
     return observed(
@@ -297,7 +303,9 @@ export const errors = suite("Errors", [
   }),
   observe("ERR-12", errorProbes, ({ all }) => {
     const formsByEndpoint = endpointNames.flatMap((endpoint) => {
-      const found = errorsIn(all).flatMap((each) => (endpointOf(each, all) === endpoint ? (formOf(each) ?? []) : []));
+      const found = errorResponses(all).flatMap((each) =>
+        endpointOf(each, all) === endpoint ? (formOf(each) ?? []) : [],
+      );
       return found.length === 0 ? [] : [`${endpoint}: ${commonForm(found) ?? "sometimes form-a, sometimes form-b"}`];
     });
     return formsByEndpoint.length > 0

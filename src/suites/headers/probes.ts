@@ -6,7 +6,7 @@ import { limitsOf } from "../../run/plan/key-limits.ts";
 import { probe } from "../../run/probe.ts";
 import { isLaterThan, type RequirementSet } from "../../spec/requirements.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
-import { ensureAllowance, hello, unpaced } from "../limits/exhaust.ts";
+import { ensureAllowance, helloBody, unpaced } from "../limits/exhaust.ts";
 import { type CountedRead, countedReadOf } from "../limits/key-history.ts";
 import { fallBetween } from "../shared/compare-samples.ts";
 
@@ -104,7 +104,7 @@ const maxRounds = 3;
 const smallestTier = { perMinute: 10, concurrent: 2 } as const;
 
 /** Invokes that were sent at the same time, and one invoke before and one after them. */
-export interface Round {
+export interface ConcurrentRound {
   readonly before: Exchange;
   readonly atOnce: readonly Exchange[];
   readonly after: Exchange;
@@ -122,8 +122,8 @@ export const concurrentRounds = probe(
   async ({ client, given, target, time, recorder }) => {
     const { perMinute, concurrent } = limitsOf(client.key, target) ?? smallestTier;
     const atOnce = Math.min(maxConcurrent, Math.max(2, Math.floor(concurrent / 2)));
-    const invoke = (): Promise<Exchange> => client.invoke(given["agents.answering"], hello, unpaced);
-    const rounds: Round[] = [];
+    const invoke = (): Promise<Exchange> => client.invoke(given["agents.answering"], helloBody, unpaced);
+    const rounds: ConcurrentRound[] = [];
     while (rounds.length < maxRounds && (rounds.at(-1) === undefined || isUnexplained(rounds.at(-1)))) {
       await ensureAllowance(client, atOnce + 2, { time, recorder, perMinute });
       const before = await invoke();
@@ -178,7 +178,7 @@ export interface RoundFall {
  * Returns how far `Remaining` fell during a round. `null` if some invoke was not admitted or some response does not
  * report `Remaining` of the same window.
  */
-export function remainingFallDuring({ before, atOnce, after }: Round): RoundFall | null {
+export function remainingFallDuring({ before, atOnce, after }: ConcurrentRound): RoundFall | null {
   const samples = [before, ...atOnce, after].map((each) => sampleOf(each));
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined || !samples.every(isAdmitted)) return null;
@@ -193,12 +193,13 @@ export function remainingFallDuring({ before, atOnce, after }: Round): RoundFall
  * Whether no order of the concurrent invokes explains the values of `Remaining`, even if a rolling window gave back
  * earlier requests in the meantime.
  */
-export const isImpossibleFall = (round: Round): boolean => isUnexplainedFall(round, round.mayReturn);
+export const isImpossibleFall = (round: ConcurrentRound): boolean => isUnexplainedFall(round, round.mayReturn);
 
 /** Like {@link isImpossibleFall}, but takes no rolling window to have given back requests. */
-export const isUnexplained = (round: Round | undefined): boolean => round !== undefined && isUnexplainedFall(round, 0);
+export const isUnexplained = (round: ConcurrentRound | undefined): boolean =>
+  round !== undefined && isUnexplainedFall(round, 0);
 
-function isUnexplainedFall(round: Round, mayReturn: number): boolean {
+function isUnexplainedFall(round: ConcurrentRound, mayReturn: number): boolean {
   const fall = remainingFallDuring(round);
   if (fall === null) return false;
   const { fell, expected, shown, from } = fall;

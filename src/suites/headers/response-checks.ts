@@ -114,7 +114,7 @@ const checkSamples = <const K extends HeaderClause, T extends { readonly sample:
 type HeaderClause = HeaderRule["clause"] | "HDR-14";
 
 /** Options of a check that applies one header rule to each response. */
-const byRule = ({ expected, judge }: HeaderRule) => ({
+const ruleOptions = ({ expected, judge }: HeaderRule) => ({
   expected,
   members: sampleCases,
   judge: ({ sample, limits }: AcceptedSample) => judge(sample, limits),
@@ -155,10 +155,10 @@ const withLongerWay = (sample: Sample): Sample => ({
 });
 
 /** The checks that apply one header rule and need no other option. */
-const byRuleAlone = headerRules
+const plainRuleChecks = headerRules
   .filter((rule) => rule !== notNegative && rule !== limitPublished)
   .map((rule) => {
-    const options = byRule(rule);
+    const options = ruleOptions(rule);
     const judge = rule.clause === "HDR-16" ? unlessClockAdvanced(options.judge, withEarlierReset) : options.judge;
     return checkSamples(rule.clause, { ...options, judge });
   });
@@ -189,9 +189,9 @@ const withContext = memoizeByObject((resets: ResetContext) =>
 
 /** Checks of the rate-limit headers of every response. */
 export const responseChecks: readonly Check[] = [
-  checkSamples("HDR-9", { ...byRule(notNegative), as: "throughout" }),
+  checkSamples("HDR-9", { ...ruleOptions(notNegative), as: "throughout" }),
   checkSamples("HDR-10", {
-    ...byRule(limitPublished),
+    ...ruleOptions(limitPublished),
     members: (evidence) =>
       sampleCases(evidence).filter(
         ({ subject: { sample } }) => sample.status !== 404 && !unknownPathIds(evidence.all).has(sample.id),
@@ -213,7 +213,7 @@ export const responseChecks: readonly Check[] = [
       withLongerWay,
     ),
   }),
-  ...byRuleAlone,
+  ...plainRuleChecks,
 ];
 
 const isOfMinute = (limit: number | null, limits: TierLimits): boolean =>

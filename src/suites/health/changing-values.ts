@@ -58,10 +58,10 @@ export function judgeChangingValues(all: AllExchanges, agent: string | null): Fi
   const own = all.exchanges.filter((each) => agentInPath(each) === agent);
   const findings = splitAtReturns(own, all).map((exchanges) => judgeSeries(exchanges, all));
   const found = (kind: Finding["kind"]) => findings.find((each) => each.kind === kind);
-  return found("breach") ?? found("holds") ?? tooClose;
+  return found("breach") ?? found("holds") ?? unprovenTooClose;
 }
 
-const tooClose = unproven("no two reports with `uptime` or `last_request` are some seconds apart", needsMoreTime);
+const unprovenTooClose = unproven("no two reports with `uptime` or `last_request` are some seconds apart", needsMoreTime);
 
 function judgeSeries(exchanges: readonly Exchange[], all: AllExchanges): Finding<never> {
   const own = exchanges.toSorted((one, other) => sentAtMs(one) - sentAtMs(other));
@@ -81,7 +81,7 @@ function judgeSeries(exchanges: readonly Exchange[], all: AllExchanges): Finding
       `always ${formatValue(fieldOf(requests[0], "last_request"))}`,
       ...requests,
     );
-  return uptimes === null && !isUsed ? tooClose : holds();
+  return uptimes === null && !isUsed ? unprovenTooClose : holds();
 }
 
 /** Whether an exchange is a successful invoke before the last report, and at least `minGapMs` after the first. */

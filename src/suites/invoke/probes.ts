@@ -10,7 +10,7 @@ import type { Target } from "../../target/target.ts";
 import { combineFeatures, sendCombined } from "../shared/combined-features.ts";
 import { unicodeText } from "../shared/unicode-text.ts";
 import { isSuccess } from "../shared/response.ts";
-import { hello } from "../limits/exhaust.ts";
+import { helloBody } from "../limits/exhaust.ts";
 
 /** An exchange, and how far the run had advanced the test clock when it ended. */
 export interface TimedExchange {
@@ -37,7 +37,7 @@ export const invoked = probe(
     const { client, given, time, discovery, target } = context;
     const exchange =
       discovery.invoked ??
-      findEarlierInvoke(context, hello) ??
+      findEarlierInvoke(context, helloBody) ??
       (await client.invoke(given["agents.answering"], { query: defaultQuery }));
     return { exchange, clockAfterMs: time.clockOffsetMs(), promised: target.agentSource !== "found" };
   },

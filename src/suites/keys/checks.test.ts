@@ -6,7 +6,7 @@ import type { KeyTrial } from "../shared/key-trials/send-trials.ts";
 import type { RejectedKeyKind } from "../../spec/rejected-key-kinds.ts";
 import type { AllExchanges } from "../shared/all-exchanges.ts";
 import { keys } from "./checks.ts";
-import type { Prefix } from "./probes.ts";
+import type { KeyPrefix } from "./probes.ts";
 import { event, exchange, streamed, unanswered } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
 import { judgeBy } from "../testing/judging.ts";
@@ -69,7 +69,7 @@ describe("a temporary key", () => {
 
 describe("the beginnings of keys", () => {
   const letIn = (...names: readonly string[]) => ({ validKeys: [], exchanges: names.map((key) => exchange({ key })) });
-  it.each<[string, readonly Prefix[], readonly string[], string]>([
+  it.each<[string, readonly KeyPrefix[], readonly string[], string]>([
     ["the same for all", [seen("a", "ah_"), seen("b", "ah_")], ["a", "b"], "holds"],
     ["different", [seen("a", "ah_"), seen("b", "xy_")], ["a", "b"], "breach"],
     ["absent", [seen("a", null)], ["a"], "breach"],
@@ -79,7 +79,7 @@ describe("the beginnings of keys", () => {
     expect(judged(keys, "KEY-4", { seen: { prefixes }, all: letIn(...names) })).toBe(expected);
   });
 
-  function seen(name: string, prefix: string | null): Prefix {
+  function seen(name: string, prefix: string | null): KeyPrefix {
     return { name, prefix };
   }
 });

@@ -13,7 +13,7 @@ import { prepareFixtures, idleWebhook } from "../shared/key-trials/fixtures.ts";
 import { prefixOf } from "../shared/key-trials/altered-keys.ts";
 import { isInconclusive, isSuccess } from "../shared/response.ts";
 
-const hello = { query: defaultQuery } as const;
+const helloBody = { query: defaultQuery } as const;
 
 export const keyUsageRead = probe(
   "key usage is read",
@@ -24,7 +24,7 @@ export const keyUsageRead = probe(
 );
 
 /** How a key starts, as far as the evidence may show it. */
-export interface Prefix {
+export interface KeyPrefix {
   readonly name: string;
   /** The prefix: two letters and an underscore. `null` if the key does not start with them. */
   readonly prefix: string | null;
@@ -34,7 +34,7 @@ export const keyPrefixesRead = probe(
   "the beginnings of the keys are looked at",
   { requests: 0, reads: true },
   async ({ target }) => ({
-    prefixes: Object.values(target.keys).map(({ name, key }): Prefix => ({ name, prefix: prefixOf(key) })),
+    prefixes: Object.values(target.keys).map(({ name, key }): KeyPrefix => ({ name, prefix: prefixOf(key) })),
   }),
 );
 
@@ -51,7 +51,7 @@ export const temporaryKeyUsed = probe(
     const endpoints =
       agent === undefined
         ? await temporary.send("GET", "/usage", { unpaced: true })
-        : await temporary.invoke(agent, hello, { unpaced: true });
+        : await temporary.invoke(agent, helloBody, { unpaced: true });
     return { lifeSeconds: given["keys.temporary"].expiresInSeconds ?? 0, asked: endpoints };
   },
 );
@@ -162,7 +162,7 @@ export const readOnlyKeyTried = probe(
     const fixtures = await prepareFixtures(context, "of-read-only-key");
     const asking = createTrialSender(reader, fixtures, context);
     const cells = await sendTrials(asking, "a read-only key", keyExpectations["a read-only key"].on);
-    const invoked = agent === undefined ? null : await reader.invoke(agent, hello);
+    const invoked = agent === undefined ? null : await reader.invoke(agent, helloBody);
     // The document does not say whether invoking an agent is a write. If the server refuses an invoke, it must refuse
     // streams and batches, too.
     const isRefused = invoked !== null && !isSuccess(invoked) && !isInconclusive(invoked);
@@ -189,10 +189,10 @@ export const oneAgentKeyTried = probe(
     const key = given["keys.oneAgent"];
     const allowed = key.agents ?? [];
     const restricted = client.as(key);
-    const own = await restricted.invoke(allowed[0] ?? "", hello);
+    const own = await restricted.invoke(allowed[0] ?? "", helloBody);
     const agent = otherAgent(context, allowed);
     if (agent === undefined) return { own, other: null };
-    const control = await client.invoke(agent, hello);
+    const control = await client.invoke(agent, helloBody);
     const fixtures = await prepareFixtures(context, "of-one-agent-key");
     const webhook = fixtures.webhook && { ...fixtures.webhook, agent_id: agent };
     const asking = createTrialSender(restricted, { ...fixtures, agent, webhook }, context);

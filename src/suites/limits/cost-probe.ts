@@ -26,7 +26,7 @@ const maxKinds = { clock: 14, real: 5 } as const;
 /** Maximum length, in characters, of the body of a request that is sent again. */
 const maxBodyLength = 1000;
 
-const kindsAtMost = (target: Target): number => {
+const maxKindsOf = (target: Target): number => {
   if (hasFewRequests(target)) return 0;
   return target.clock === null ? maxKinds.real : maxKinds.clock;
 };
@@ -39,7 +39,7 @@ export const costsMeasured = probe(
   "requests of each kind are repeated, for what they cost",
   {
     since: "1.1",
-    requests: (target) => kindsAtMost(target) * (repeatCount + 1),
+    requests: (target) => maxKindsOf(target) * (repeatCount + 1),
     executions: 0,
     stage: "coverage",
     after: [coverageProbe],
@@ -47,7 +47,7 @@ export const costsMeasured = probe(
   },
   async (context): Promise<{ readonly kinds: number }> => {
     const { client, recorder, target, time } = context;
-    const chosen = repeatableRequests(context).slice(0, kindsAtMost(target));
+    const chosen = repeatableRequests(context).slice(0, maxKindsOf(target));
     const perMinute = limitsOf(client.key, target)?.perMinute ?? 0;
     if (chosen.length > 0)
       await ensureAllowance(client, 1 + chosen.length * (repeatCount + 1), { time, recorder, perMinute });

@@ -9,7 +9,7 @@ import type { Recorder } from "../../run/send/recorder.ts";
 import { longQuery } from "../invoke/probes.ts";
 import { fallBetween } from "../shared/compare-samples.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
-import { ensureAllowance, hello, unpaced, waitIfAllowed } from "./exhaust.ts";
+import { ensureAllowance, helloBody, unpaced, waitIfAllowed } from "./exhaust.ts";
 import { useExpiryMs } from "./timed-retry.ts";
 
 /** The smallest limit per minute in the document. The probes assume it for a key whose tier is unknown. */
@@ -56,7 +56,7 @@ export const allowanceWatched = probe(
     const perMinute = limitsOf(client.key, target)?.perMinute ?? smallestPerMinute;
     await ensureAllowance(client, 9, { time, recorder, perMinute });
     const invoke = (authorization?: string): Promise<Exchange> =>
-      client.invoke(agent, hello, { ...unpaced, ...(authorization === undefined ? {} : { authorization }) });
+      client.invoke(agent, helloBody, { ...unpaced, ...(authorization === undefined ? {} : { authorization }) });
     const first = await invoke();
     let before = await invoke();
     const streams: Exchange[] = [];
@@ -142,9 +142,9 @@ export const twoKeys = probe(
     if (time.canAdvance) await time.passTime(useExpiryMs, "earlier use of both keys must expire");
     await ensure(client, 3);
     await ensure(other, 2);
-    const before = await other.invoke(agent, hello, unpaced);
-    const between = await repeatTimes(3, () => client.invoke(agent, hello, unpaced));
-    const after = await other.invoke(agent, hello, unpaced);
+    const before = await other.invoke(agent, helloBody, unpaced);
+    const between = await repeatTimes(3, () => client.invoke(agent, helloBody, unpaced));
+    const after = await other.invoke(agent, helloBody, unpaced);
     return { before, between, after, lost: unansweredSince(before, recorder) };
   },
 );
@@ -161,7 +161,7 @@ const unansweredBetween = (lost: readonly Exchange[], from: Exchange, to: Exchan
     ? unproven("a request without a response may have been counted")
     : null;
 
-function notAdmitted(...exchanges: readonly Exchange[]): Finding<never> | null {
+function unprovenUnlessAdmitted(...exchanges: readonly Exchange[]): Finding<never> | null {
   const failed = exchanges.find((each) => !isSuccess(each));
   return failed === undefined ? null : unproven(`a request that should be counted got ${outcomeOf(failed)}`);
 }
@@ -178,7 +178,7 @@ function remainingUnreliable(...invokes: readonly Exchange[]): Finding<never> | 
 
 /** Judges that only the second of two invokes was counted between their responses: `Remaining` falls by at most 1. */
 function judgeOnlyLastCounted(lost: readonly Exchange[], from: Exchange, to: Exchange, what: string): Finding<never> {
-  const missing = notAdmitted(from, to);
+  const missing = unprovenUnlessAdmitted(from, to);
   if (missing !== null) return missing;
   const fall = fallBetween(sampleOf(from), sampleOf(to));
   if (fall === null) return incomparable("the responses before and after");
@@ -191,7 +191,7 @@ function judgeOnlyLastCounted(lost: readonly Exchange[], from: Exchange, to: Exc
 
 export const countingChecks: readonly Check[] = [
   check("LIM-9", twoKeys, ({ before, between, after, lost }) => {
-    const missing = notAdmitted(before, ...between, after) ?? remainingUnreliable(...between);
+    const missing = unprovenUnlessAdmitted(before, ...between, after) ?? remainingUnreliable(...between);
     if (missing !== null) return missing;
     const fall = fallBetween(sampleOf(before), sampleOf(after));
     if (fall === null) return incomparable("the responses to the second key");
@@ -209,7 +209,7 @@ export const countingChecks: readonly Check[] = [
   check("LIM-11", allowanceWatched, ({ first, before, streams, afterStreams, afterHealth, lost }) => {
     if (streams.length === 0) return unproven("no agent is known to stream", "agents.streaming in the target file");
     const missing =
-      notAdmitted(first, before, ...streams, afterStreams) ??
+      unprovenUnlessAdmitted(first, before, ...streams, afterStreams) ??
       remainingUnreliable(first, before, afterStreams, afterHealth);
     if (missing !== null) return missing;
     const fall = fallBetween(sampleOf(before), sampleOf(afterStreams));
@@ -239,7 +239,8 @@ export const countingChecks: readonly Check[] = [
   ),
   check("LIM-25", allowanceWatched, ({ first, before, afterHealth, afterStrangers, spelled, afterSpelled }) => {
     const missing =
-      notAdmitted(afterStrangers, afterSpelled) ?? remainingUnreliable(first, before, afterHealth, afterStrangers);
+      unprovenUnlessAdmitted(afterStrangers, afterSpelled) ??
+      remainingUnreliable(first, before, afterHealth, afterStrangers);
     if (missing !== null) return missing;
     const admitted = spelled.filter(isSuccess);
     // The server rejects every other spelling, so a key cannot have a second allowance under another spelling.

@@ -10,7 +10,7 @@ import type { RunClock } from "../../run/time/run-clock.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import type { CountedRead } from "./key-history.ts";
 
-export const hello = { query: "hello" } as const;
+export const helloBody = { query: "hello" } as const;
 
 /** Options of a request that is sent without waiting for an allowance. */
 export const unpaced = { unpaced: true } as const;
@@ -28,10 +28,11 @@ export interface KeySender {
   readonly countedRead: CountedRead | null;
 }
 
-export const invokeUnpaced = ({ client, agent }: KeySender): Promise<Exchange> => client.invoke(agent, hello, unpaced);
+export const invokeUnpaced = ({ client, agent }: KeySender): Promise<Exchange> =>
+  client.invoke(agent, helloBody, unpaced);
 
 export const invokeSample = ({ client, agent }: KeySender): Promise<Sample> =>
-  client.sample("POST", agentPath(agent, "invoke"), { json: hello });
+  client.sample("POST", agentPath(agent, "invoke"), { json: helloBody });
 
 /** Result of sending until a refusal. `failing` means that five responses in a row were neither a success nor a 429. */
 export interface BurstResult {
@@ -66,7 +67,7 @@ export interface ExhaustOptions {
   readonly onRefused?: (refusal: Sample) => void;
 }
 
-const listPath = "/agents?page=1&limit=2";
+const shortListPath = "/agents?page=1&limit=2";
 const maxFailures = 5;
 /**
  * Number of invokes at the end of the expected requests. They prove that the limit holds for invokes, not only for GET
@@ -84,7 +85,7 @@ export async function sendUntilRefused(
 ): Promise<BurstResult> {
   const { client, limits, countedRead } = sender;
   const isRead = isReadAt ?? ((index: number) => index < expected - alreadySent - minInvoked);
-  const path = countedRead === "list" ? listPath : "/usage";
+  const path = countedRead === "list" ? shortListPath : "/usage";
   // Uses only half of the slots, because a server may release a slot a moment after its response.
   const concurrency = Math.min(16, max, Math.max(1, Math.floor(limits.concurrent / 2)));
   let sent = 0;
@@ -215,9 +216,9 @@ const malformed = { ...unpaced, text: '{"url": "https://' } as const;
  * @returns the exchange of the stream, which must be refused as an invoke is
  */
 export async function requestOtherEndpoints({ client, agent }: KeySender, isThorough: boolean): Promise<Exchange> {
-  const streamOptions = { ...unpaced, json: hello, accept: "text/event-stream" };
+  const streamOptions = { ...unpaced, json: helloBody, accept: "text/event-stream" };
   const stream = await client.send("POST", agentPath(agent, "stream"), streamOptions);
-  await client.send("GET", listPath, unpaced);
+  await client.send("GET", shortListPath, unpaced);
   if (!isThorough) return stream;
   await client.send("GET", "/usage", unpaced);
   await client.send("GET", "/keys/usage", unpaced);

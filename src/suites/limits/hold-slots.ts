@@ -7,7 +7,7 @@ import type { RunClock } from "../../run/time/run-clock.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import type { RoleAssignment } from "../../target/target.ts";
 import { hasStatus } from "../shared/response.ts";
-import { hello, unpaced, waitIfAllowed } from "./exhaust.ts";
+import { helloBody, unpaced, waitIfAllowed } from "./exhaust.ts";
 
 // Functions for probes that hold all concurrency slots of a key. They retry while the server may not have released a
 // slot yet.
@@ -105,7 +105,7 @@ export const stepMs = 500;
 export async function invokeWithRetries(
   client: Client,
   agent: string | RoleAssignment,
-  body: object = hello,
+  body: object = helloBody,
 ): Promise<Exchange> {
   let last: Exchange | null = null;
   for (const pauseMs of pausesMs) {

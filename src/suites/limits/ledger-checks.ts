@@ -19,7 +19,7 @@ const isStream: KindTest = ({ endpoint, outcome }) => endpoint === "stream" && o
  * Whether a kind of request must cost nothing. Health requests must, except those that are refused with 401, 403 or
  * 429.
  */
-const isFree: KindTest = (kind) => admissibleCosts(kind).max === 0;
+const mustBeFree: KindTest = (kind) => admissibleCosts(kind).max === 0;
 
 /** Minimum number of wrong costs that prove a breach. A request of another client of the key may cause a single one. */
 const minInstances = 2;
@@ -242,7 +242,7 @@ const options = { as: "ledger", since: "1.1", also: [costsMeasured, keysFirstUse
 
 export const ledgerChecks: readonly Check[] = [
   check("LIM-11", evidence, ({ samples, all }) => judgeCosts(samples, all, isStream), options),
-  check("HLT-16", evidence, ({ samples, all }) => judgeCosts(samples, all, isFree), {
+  check("HLT-16", evidence, ({ samples, all }) => judgeCosts(samples, all, mustBeFree), {
     ...options,
     also: [...options.also, healthCostMeasured],
   }),
@@ -252,7 +252,7 @@ export const ledgerChecks: readonly Check[] = [
 export const remainingLedger: Check = check(
   "HDR-12",
   evidence,
-  ({ samples, all }) => judgeCosts(samples, all, (kind) => !isStream(kind) && !isFree(kind)),
+  ({ samples, all }) => judgeCosts(samples, all, (kind) => !isStream(kind) && !mustBeFree(kind)),
   options,
 );
 

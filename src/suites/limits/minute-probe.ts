@@ -288,7 +288,7 @@ async function exhaustAfterIdle(sender: KeySender, hasClock: boolean, admittedBe
  * Distance of the second burst from the first within the minute, in milliseconds. No boundary of fixed windows lies in
  * both bursts.
  */
-const phaseMs = 23_000;
+const secondBurstOffsetMs = 23_000;
 
 /**
  * Uses up the minute's limit in one burst, twice, each time after all earlier requests have expired. Only such a burst
@@ -299,7 +299,7 @@ async function burstTwice(sender: KeySender, options: ExhaustOptions): Promise<E
   for (let count = 0; count < 2; count++) {
     const burst = await exhaustAllowance(sender, options);
     if (burst.end === "all sent") return burst;
-    await sender.time.passTime(useExpiryMs + phaseMs, "the burst must expire");
+    await sender.time.passTime(useExpiryMs + secondBurstOffsetMs, "the burst must expire");
   }
   return null;
 }

@@ -13,7 +13,7 @@ import { headerNames } from "../../spec/headers.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
 import { describeStatus, hasStatus, isSuccess, outcomeOf, reportedTokens } from "../shared/response.ts";
 import { eventsOf } from "../stream/events.ts";
-import { ensureAllowance, hello, unpaced } from "./exhaust.ts";
+import { ensureAllowance, helloBody, unpaced } from "./exhaust.ts";
 
 /** An invoke or a stream, with the number of tokens that the target had counted for the month before it. */
 export interface QuotaCall {
@@ -36,11 +36,11 @@ export interface QuotaExhausted {
    * Streams after the refused invoke. `null` if no invoke was refused for tokens, or no streams could be sent. Absent
    * in evidence of earlier versions.
    */
-  readonly streamed?: StreamedBeyond | null;
+  readonly streamed?: StreamsBeyondQuota | null;
 }
 
 /** Streams that were requested after the target had refused an invoke because the month's tokens were used up. */
-export interface StreamedBeyond {
+export interface StreamsBeyondQuota {
   readonly streams: readonly QuotaCall[];
   /** An invoke after the streams. */
   readonly control: Exchange;
@@ -78,7 +78,7 @@ export const quotaExhausted = probe(
       if (used >= quota) beyond += 1;
       await ensureAllowance(own, 1, allowance);
       // Sends without waiting for a window: after a refusal for tokens, `retry_after` may lead into the next month.
-      const exchange = await own.invoke(given["agents.answering"], hello, unpaced);
+      const exchange = await own.invoke(given["agents.answering"], helloBody, unpaced);
       turns.push({ usedBefore: used, exchange });
       if (!isSuccess(exchange) && (statusOf(exchange) ?? 0) < 500) break;
       const tokens = reportedTokens(exchange);
@@ -106,7 +106,7 @@ async function streamBeyond(
   { client, given, target, time }: ProbeContext<"keys.nearQuota" | "agents.answering">,
   evidence: QuotaExhausted,
   used: number,
-): Promise<StreamedBeyond | null> {
+): Promise<StreamsBeyondQuota | null> {
   const { quota } = evidence;
   const refusal = refusalIn(evidence);
   if (quota === null || refusal === null) return null;
@@ -116,12 +116,12 @@ async function streamBeyond(
   const agent = target.agents.streaming ?? given["agents.answering"];
   const streams: QuotaCall[] = [];
   for (let usedBefore = used; streams.length < maxStreams;) {
-    const exchange = await own.stream(agent, hello, unpaced);
+    const exchange = await own.stream(agent, helloBody, unpaced);
     streams.push({ usedBefore, exchange });
     if (!isSuccess(exchange) || usedBefore >= quota) break;
     usedBefore = tokensIn(await own.send("GET", "/usage", unpaced), "used") ?? usedBefore;
   }
-  return { streams, control: await own.invoke(given["agents.answering"], hello, unpaced) };
+  return { streams, control: await own.invoke(given["agents.answering"], helloBody, unpaced) };
 }
 
 /** Returns a number in the `tokens` object of a usage report; `null` if the report failed or lacks the number. */

@@ -7,7 +7,7 @@ import { breach, type Finding, holds, inapplicable, unproven } from "../../run/j
 import { tiersUnderTest } from "../../run/plan/needs.ts";
 import { fallBetween, isSameWindow } from "../shared/compare-samples.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
-import { hello, unpaced } from "./exhaust.ts";
+import { helloBody, unpaced } from "./exhaust.ts";
 import { judgeKeyHistory, keyHistoryOf, type RunKeyHistory } from "./key-history.ts";
 import { type LimitsProbeContext, useExpiryMs } from "./timed-retry.ts";
 
@@ -44,7 +44,7 @@ export async function sendSiblingControl({
   target,
 }: LimitsProbeContext): Promise<Exchange | null> {
   if (siblingKey === null || siblingKey.fresh || target.clock !== null) return null;
-  return client.as(siblingKey).invoke(given["agents.answering"], hello, unpaced);
+  return client.as(siblingKey).invoke(given["agents.answering"], helloBody, unpaced);
 }
 
 /** The sibling key's requests while the first key was exhausted, or the reason why there are none. */
@@ -60,7 +60,7 @@ export async function invokeSibling(
   if (siblingKey === null)
     return { kind: "none", isElsewhere: tiersUnderTest(target).some((each) => each.siblingKey !== null) };
   if (!refused.some((each) => statusOf(each) === 429)) return { kind: "not asked" };
-  const invoke = (): Promise<Exchange> => client.as(siblingKey).invoke(given["agents.answering"], hello, unpaced);
+  const invoke = (): Promise<Exchange> => client.as(siblingKey).invoke(given["agents.answering"], helloBody, unpaced);
   const first = await invoke();
   if (statusOf(first) !== 429) return { before, after: first };
   // The server may have refused the request because it had not released a concurrency slot yet.
@@ -83,7 +83,7 @@ export async function invokeSiblingAgain(
   // If a faulty target has one rolling window for both keys, the first key may have taken the only request that had
   // become free.
   if (isRefused && time.canAdvance) await time.passTime(useExpiryMs, "use that both keys may share must expire");
-  const again = isRefused ? await client.as(siblingKey).invoke(given["agents.answering"], hello, unpaced) : null;
+  const again = isRefused ? await client.as(siblingKey).invoke(given["agents.answering"], helloBody, unpaced) : null;
   const use = keyHistoryOf(siblingKey, limits, { target, recorder, discovery, idleSinceMs });
   return { kind: "asked", ...used, again, use };
 }

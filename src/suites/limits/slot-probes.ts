@@ -9,7 +9,7 @@ import type { PendingExchange } from "../../wire/transport.ts";
 import { fillAgentId } from "../operations/probes.ts";
 import { isSuccess } from "../shared/response.ts";
 import { requestsInState } from "../coverage/probe.ts";
-import { ensureAllowance, hello, unpaced, waitIfAllowed } from "./exhaust.ts";
+import { ensureAllowance, helloBody, unpaced, waitIfAllowed } from "./exhaust.ts";
 import {
   agentsFollowClock,
   holdAllSlots,
@@ -78,13 +78,14 @@ export const slotsHeld = tierProbe(
     const other = siblingKey === null ? null : client.as(siblingKey);
     const { concurrent, perMinute } = limits;
     const batchPath = target.paths.batch === null ? null : fillAgentId(target.paths.batch, given["agents.answering"]);
-    const submit = (path: string): PendingExchange => own.open("POST", path, { json: { batch: [hello] }, ...unpaced });
+    const submit = (path: string): PendingExchange =>
+      own.open("POST", path, { json: { batch: [helloBody] }, ...unpaced });
     const hold = async (tripMs: number): Promise<HeldSlots> => {
       const room = Math.max(0, Math.min(elsewhere.length, perMinute - concurrent - 6));
       await ensureAllowance(own, concurrent + 4 + room, { time, recorder, perMinute });
       if (other !== null) await ensureAllowance(other, 2, { time, recorder, perMinute });
       const path = agentPath(given["agents.slow"], "invoke");
-      const sentText = { json: bodyFor(given["agents.slow"], hello), ...unpaced };
+      const sentText = { json: bodyFor(given["agents.slow"], helloBody), ...unpaced };
       const opened = Array.from({ length: concurrent }, () => own.open("POST", path, sentText));
       const healthSentMs = time.now();
       await own.health(given["agents.answering"]);
@@ -93,7 +94,7 @@ export const slotsHeld = tierProbe(
       );
       const more = own.open("POST", path, sentText);
       const siblingInvoke = other?.open("POST", agentPath(given["agents.answering"], "invoke"), {
-        json: hello,
+        json: helloBody,
         ...unpaced,
       });
       const batch = batchPath === null ? null : submit(batchPath);
@@ -150,7 +151,7 @@ async function holdForOtherEndpoints(
 ): Promise<void> {
   const own = client.as(key).since("1.1");
   const path = agentPath(given["agents.slow"], "invoke");
-  const options = { json: bodyFor(given["agents.slow"], hello), ...unpaced };
+  const options = { json: bodyFor(given["agents.slow"], helloBody), ...unpaced };
   while (elsewhere.length > 0) {
     if (!(await waitIfAllowed(time, minuteOverMs, "all slots of a key are held again"))) return;
     const held = Array.from({ length: limits.concurrent }, () => own.open("POST", path, options).finished);
@@ -203,7 +204,7 @@ export const failuresBeyondSlots = tierProbe(
     const between = await invokeWithRetries(own, agent);
     await room();
     const failed = await repeatUntilRefused(before, tries, () =>
-      invokeWithRetries(own, given["agents.failing"], hello),
+      invokeWithRetries(own, given["agents.failing"], helloBody),
     );
     const after = await invokeAfterMinute(own, agent, time);
     return {

@@ -61,7 +61,7 @@ const isCounted = (sample: Sample): boolean => isAdmitted(sample) && sample.kind
  * Whether the headers of a 429 say that the minute's limit is used up. The hour's limit, a slot or the month's tokens
  * then do not explain the 429.
  */
-const blamesMinute = (sample: Sample, { limits: { perMinute } }: RunKeyHistory): boolean =>
+const reportsMinuteExhausted = (sample: Sample, { limits: { perMinute } }: RunKeyHistory): boolean =>
   isRefused(sample) &&
   sample.limit === perMinute &&
   sample.remaining === 0 &&
@@ -91,7 +91,8 @@ function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
   const sorted = [...samples, ...lookalikes].toSorted((a, b) => a.sentMs - b.sentMs);
   const found = sorted.flatMap((refusal, index): Shortfall[] => {
     const before = sorted.slice(0, index).findLast(isCounted);
-    if (!blamesMinute(refusal, history) || before === undefined || before.limit !== limits.perMinute) return [];
+    if (!reportsMinuteExhausted(refusal, history) || before === undefined || before.limit !== limits.perMinute)
+      return [];
     // Requests between the two, or under way at the same time, may also have been counted.
     const between = sorted.filter((each) => each.endMs >= before.sentMs && each.sentMs <= refusal.headMs).length - 2;
     const left = before.remaining ?? 0;

@@ -14,7 +14,7 @@ import { hasStatus, isSuccess } from "../shared/response.ts";
 import {
   ensureAllowance,
   exhaustAllowance,
-  hello,
+  helloBody,
   invokeUnpaced,
   type KeySender,
   unpaced,
@@ -88,10 +88,10 @@ async function usePartnerBetween(
   const isRecent = ({ kind, headMs }: Sample): boolean => kind !== "health" && headMs > time.now() - minuteMs;
   const recent = recorder.samplesOf(client.key.name).filter(isRecent).length;
   const useBoth = recent + partnerRequests + 2 <= perMinute;
-  const invoke = (): Promise<Exchange> => client.invoke(agent, hello, unpaced);
+  const invoke = (): Promise<Exchange> => client.invoke(agent, helloBody, unpaced);
   const before = useBoth ? await invoke() : null;
   const sent: Exchange[] = [];
-  while (sent.length < partnerRequests) sent.push(await client.as(partner).invoke(agent, hello, unpaced));
+  while (sent.length < partnerRequests) sent.push(await client.as(partner).invoke(agent, helloBody, unpaced));
   return before === null ? null : { before, partner: sent, after: await invoke() };
 }
 
@@ -216,13 +216,13 @@ export const spareSlotsLeft = probe(
     if (!(await first.isSlow())) return { kind: "fast stream", stream: await close(first.stream) };
     const streams = [first, ...Array.from({ length: concurrent - 1 }, () => openTimed(own, agent, time))];
     await Promise.race([Promise.all(streams.map(({ stream }) => stream.firstEvent)), time.sleepReal(sampleMs)]);
-    const extra = own.open("POST", agentPath(given["agents.answering"], "invoke"), { json: hello, ...unpaced });
+    const extra = own.open("POST", agentPath(given["agents.answering"], "invoke"), { json: helloBody, ...unpaced });
     await awaitBriefly(extra.finished);
     const isAnsweredMeanwhile = await isFinished(extra);
     if (isAnsweredMeanwhile) await time.sleepReal(3 * delayMs);
     const closed = await Promise.all(streams.map(({ stream }) => close(stream)));
     const answering = given["agents.answering"];
-    const after = await sendUntilAdmitted(() => own.invoke(answering, hello, unpaced), pausesMs, time);
+    const after = await sendUntilAdmitted(() => own.invoke(answering, helloBody, unpaced), pausesMs, time);
     const holding = after.some(isSuccess) ? await holdAllButOne(own, agent, concurrent, time) : [];
     const isHeld = holding.length === concurrent - 1 && holding.every(({ isOpen }) => isOpen);
     const ended = after.some(isSuccess) && isHeld ? await endOnLastSlot(own, { agent, answering }, time) : null;
@@ -268,11 +268,11 @@ async function endOnLastSlot(
   { agent, answering }: { readonly agent: string; readonly answering: string },
   time: Waiting,
 ): Promise<EndedOnLastSlot> {
-  const invoke = (): Promise<Exchange> => client.invoke(answering, hello, unpaced);
+  const invoke = (): Promise<Exchange> => client.invoke(answering, helloBody, unpaced);
   const next = async (): Promise<Exchange | null> =>
     (await sendUntilAdmitted(invoke, laterPausesMs, time)).at(-1) ?? null;
   // The last slot may still belong to a stream that the harness has closed.
-  const streams = await sendUntilAdmitted(() => client.stream(agent, hello, unpaced), lastSlotPausesMs, time);
+  const streams = await sendUntilAdmitted(() => client.stream(agent, helloBody, unpaced), lastSlotPausesMs, time);
   const stream = streams.at(-1) ?? (await invoke());
   const afterStream = (await next()) ?? stream;
   if (!isSuccess(afterStream)) return { stream, afterStream, badInput: null, afterInput: null };

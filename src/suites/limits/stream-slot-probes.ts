@@ -9,7 +9,7 @@ import type { RoleAssignment } from "../../target/target.ts";
 import type { PendingExchange } from "../../wire/transport.ts";
 import { isSuccess } from "../shared/response.ts";
 import { briefParameters, minBriefMs } from "../stream/probes.ts";
-import { ensureAllowance, hello, unpaced } from "./exhaust.ts";
+import { ensureAllowance, helloBody, unpaced } from "./exhaust.ts";
 import {
   holdAllSlots,
   invokeAfterMinute,
@@ -49,7 +49,7 @@ export const failedStreamsBeyondSlots = tierProbe(
     await ensureAllowance(own, tries + 2, { time, recorder, perMinute: Math.max(limits.perMinute, tries + 2) });
     const before = await invokeWithRetries(own, agent);
     const failed = await repeatUntilRefused(before, tries, () =>
-      own.stream(given["agents.failingInStream"], hello, unpaced),
+      own.stream(given["agents.failingInStream"], helloBody, unpaced),
     );
     return { before, failed, after: await invokeAfterMinute(own, agent, time) };
   },
@@ -107,13 +107,13 @@ async function holdStreams(
   await ensureAllowance(own, concurrent + 3, { time, recorder, perMinute });
   const path = agentPath(given["agents.slowStreaming"], "stream");
   const agent = given["agents.slowStreaming"];
-  const json = bodyFor(agent, holdsSlotBriefly(recorder, agent) ? { ...hello, ...briefParameters } : hello);
+  const json = bodyFor(agent, holdsSlotBriefly(recorder, agent) ? { ...helloBody, ...briefParameters } : helloBody);
   const options = { json, accept: "text/event-stream", ...unpaced };
   const opened = Array.from({ length: concurrent }, () => own.open("POST", path, options));
   const flowing = Promise.all(opened.map((each) => each.firstEvent));
   await time.awaitAgent(flowing, 10_000, stepMs, tripMs);
   const extra = (): ReturnType<Client["open"]> =>
-    own.open("POST", agentPath(given["agents.answering"], "invoke"), { json: hello, ...unpaced });
+    own.open("POST", agentPath(given["agents.answering"], "invoke"), { json: helloBody, ...unpaced });
   const first = extra();
   await awaitBriefly(first.finished);
   const beyond = (await isResponse(first, isSuccess)) ? await openExtraStreams(own, path, options) : [];

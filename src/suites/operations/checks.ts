@@ -11,7 +11,7 @@ import {
   batchSubmitted,
   type BatchSubmitted,
   checkUrlsOf,
-  type Handle,
+  type OperationHandle,
   handleOf,
   longBatchSubmitted,
   stateOf,
@@ -54,7 +54,7 @@ function missingHandle(evidence: BatchSubmitted): Unproven | null {
 /** Creates a check of every operation handle of the run. */
 const checkHandles = (
   clause: "OPS-1" | "OPS-2" | "OPS-3",
-  say: (handle: Handle, exchange: Exchange) => Mismatch | null | undefined,
+  say: (handle: OperationHandle, exchange: Exchange) => Mismatch | null | undefined,
 ): Check =>
   checkEvery(
     clause,

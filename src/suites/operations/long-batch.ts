@@ -50,13 +50,13 @@ export const longBatchCounted = probe(
     const submitted = await client.send("POST", fillAgentId(given["paths.batch"], agent), { json: { batch } });
     const id = startedId(submitted);
     if (id !== null) await pollToEnd(client, id, time);
-    const completed = isSuccess(submitted) ? await completedWith(mark, context) : [];
+    const completed = isSuccess(submitted) ? await awaitCompleted(mark, context) : [];
     return { before, submitted, after: await client.send("GET", "/usage"), completed };
   },
 );
 
 /** Waits for `agent.completed` of each query in the batch, and returns one delivery for each execution. */
-async function completedWith(mark: string, { receiver, target, time }: ProbeContext): Promise<Delivery[]> {
+async function awaitCompleted(mark: string, { receiver, target, time }: ProbeContext): Promise<Delivery[]> {
   if (target.webhooks === null || !time.canAdvance) return [];
   const opened = await receiver();
   const found = (): Delivery[] => {

@@ -11,7 +11,7 @@ import { fieldsOf, isSuccess } from "../shared/response.ts";
 import { getPath } from "../../base/json.ts";
 
 /** The fields of an operation handle, at the top level or in the envelope; `undefined` if absent. */
-export interface Handle {
+export interface OperationHandle {
   readonly operationId: unknown;
   readonly status: unknown;
   readonly checkUrl: unknown;
@@ -131,7 +131,7 @@ export function stateOf(poll: Exchange): unknown {
 
 const operationHandleFields = ["operation_id", "check_url"] as const;
 
-export function handleOf(exchange: Exchange): Handle {
+export function handleOf(exchange: Exchange): OperationHandle {
   const fields = fieldsOf(exchange, operationHandleFields);
   return {
     operationId: getPath(fields, "operation_id"),

@@ -19,7 +19,7 @@ import {
   wronglySignedDelivered,
 } from "./probes.ts";
 
-type Sent = readonly SentDelivery[];
+type SentDeliveries = readonly SentDelivery[];
 
 const isAccepted = ({ exchange }: SentDelivery): boolean => isSuccess(exchange);
 
@@ -29,7 +29,7 @@ const isUnreachable = ({ exchange: { answer } }: SentDelivery): boolean =>
 const describe = ({ what, exchange }: SentDelivery): string => `${what}: ${outcomeOf(exchange)}`;
 
 /** Judges that each delivery has a property. Leaves out deliveries that got no connection. */
-function judgeEach(sent: Sent, expected: string, isRight: (each: SentDelivery) => boolean): Finding<never> {
+function judgeEach(sent: SentDeliveries, expected: string, isRight: (each: SentDelivery) => boolean): Finding<never> {
   const lost = sent.find(isUnreachable);
   if (lost !== undefined) return unproven(`a delivery found no connection (${describe(lost)})`);
   const wrong = sent.filter((each) => !isRight(each));
@@ -41,19 +41,19 @@ function judgeEach(sent: Sent, expected: string, isRight: (each: SentDelivery) =
  * Judges other deliveries if the receiver accepted the positive control. If it did not, its answers to others prove
  * nothing.
  */
-function afterControl<R>(control: Sent, judge: () => R) {
+function judgeAfterControl<R>(control: SentDeliveries, judge: () => R) {
   const refused = control.find((each) => !isAccepted(each));
   return refused === undefined
     ? judge()
     : unproven(`a plain delivery with the right signature was not accepted (${describe(refused)})`);
 }
 
-type Controlled<E> = { readonly control: Sent; readonly tried: E };
+type Controlled<E> = { readonly control: SentDeliveries; readonly tried: E };
 
 const accepted =
   (expected: string) =>
-  ({ control, tried }: Controlled<Sent>): Finding<never> =>
-    afterControl(control, () => judgeEach(tried, expected, isAccepted));
+  ({ control, tried }: Controlled<SentDeliveries>): Finding<never> =>
+    judgeAfterControl(control, () => judgeEach(tried, expected, isAccepted));
 
 const oneAccepted =
   (expected: string) =>
@@ -65,7 +65,7 @@ const is4xx = ({ exchange: { answer } }: SentDelivery): boolean =>
 
 const control = controlDelivered;
 
-const acceptance = [
+const acceptanceChecks = [
   check("RCV-1", control, (sent) => judgeEach(sent, "a rightly signed delivery answers 2xx", isAccepted)),
   check("RCV-2", { control, tried: formsDelivered }, accepted("a right signature is accepted over any JSON text")),
   check(
@@ -77,17 +77,19 @@ const acceptance = [
   check("RCV-5", { control, tried: typesDelivered }, accepted("each event type is accepted")),
 ];
 
-const refusal = [
+const refusalChecks = [
   check("RCV-6", { control, tried: wronglySignedDelivered }, ({ control: right, tried }) =>
-    afterControl(right, () =>
+    judgeAfterControl(right, () =>
       judgeEach(tried, "a signature that does not match answers 401", ({ exchange }) => hasStatus(exchange, 401)),
     ),
   ),
   check("RCV-7", { control, tried: unsignedDelivered }, ({ control: right, tried }) =>
-    afterControl(right, () => judgeEach([tried], "a delivery without a signature is refused with a 4xx status", is4xx)),
+    judgeAfterControl(right, () =>
+      judgeEach([tried], "a delivery without a signature is refused with a 4xx status", is4xx),
+    ),
   ),
   check("RCV-8", { control, tried: unsignedDelivered }, ({ control: right, tried }) =>
-    afterControl(right, () =>
+    judgeAfterControl(right, () =>
       is4xx(tried)
         ? judgeEach([tried], "a delivery without a signature answers 401", ({ exchange }) => hasStatus(exchange, 401))
         : unproven("the delivery without a signature was not refused with a 4xx status"),
@@ -102,9 +104,9 @@ const refusal = [
 const isInTime = ({ exchange: { answer, sentMs } }: SentDelivery): boolean =>
   answer.kind !== "answered" || answer.headMs - sentMs <= deliveryPolicy.responseTimeoutMs;
 
-const advice = [
+const adviceChecks = [
   check("RCV-9", { control, forms: formsDelivered, types: typesDelivered }, ({ control: right, forms, types }) =>
-    afterControl(right, () =>
+    judgeAfterControl(right, () =>
       judgeEach(
         [...right, ...forms, ...types].filter(isAccepted),
         `the status arrives within ${deliveryPolicy.responseTimeoutMs / 1000} s`,
@@ -116,31 +118,31 @@ const advice = [
 ];
 
 const observeOne = ({ control: right, tried }: Controlled<SentDelivery>) =>
-  afterControl(right, () => observed(describe(tried)));
+  judgeAfterControl(right, () => observed(describe(tried)));
 
-const observeAll = ({ control: right, tried }: Controlled<Sent>) =>
-  afterControl(right, () => observed(tried.map(describe).join("; ")));
+const observeAll = ({ control: right, tried }: Controlled<SentDeliveries>) =>
+  judgeAfterControl(right, () => observed(tried.map(describe).join("; ")));
 
 /** Counts the outcomes of deliveries that were sent at the same time: `20 of 20 answered 200`. */
-function countOutcomes(sent: Sent): string {
+function countOutcomes(sent: SentDeliveries): string {
   const counts = Map.groupBy(sent, ({ exchange }) => outcomeOf(exchange));
   return [...counts].map(([outcome, { length }]) => `${length} of ${sent.length}: ${outcome}`).join("; ");
 }
 
-const observations = [
+const observationChecks = [
   observe("RCV-11", { control, tried: upperCaseDelivered }, observeOne),
   observe("RCV-12", { control, tried: unknownTypeDelivered }, observeOne),
   observe("RCV-13", { control, tried: largeDelivered }, observeOne),
   observe("RCV-14", { control, tried: piecesDelivered }, observeAll),
   observe("RCV-15", { control, tried: manyDelivered }, ({ control: right, tried }) =>
-    afterControl(right, () => observed(countOutcomes(tried))),
+    judgeAfterControl(right, () => observed(countOutcomes(tried))),
   ),
 ];
 
 /** The checks of a webhook receiver. */
 export const receiverSuite: Suite = suite("Receiving deliveries", [
-  ...acceptance,
-  ...refusal,
-  ...advice,
-  ...observations,
+  ...acceptanceChecks,
+  ...refusalChecks,
+  ...adviceChecks,
+  ...observationChecks,
 ]);

@@ -12,10 +12,10 @@ import { eventsOf, isEventStream, readEvents, describeSequence } from "../stream
 import { streamed } from "../stream/probes.ts";
 import { invokeFields } from "./executions.ts";
 import { degradedInvoked, sessionsAtOnce, timedOutInStream } from "./probes.ts";
-import { type Pair, relation } from "./relation.ts";
+import { type ComparedPair, relation } from "./relation.ts";
 
 /** A successful invoke or an opened stream, with the `usage` that it reported. */
-interface Call extends Pair {
+interface Call extends ComparedPair {
   readonly second: Exchange;
   readonly usage: unknown;
 }

@@ -15,7 +15,7 @@ import { allExchanges, type AllExchanges, byEndpoint, splitAtReturns } from "../
 import { isSuccess } from "../shared/response.ts";
 import { usageCountOf } from "../usage/probes.ts";
 import { everyPageListed } from "./probes.ts";
-import { type Pair, relation } from "./relation.ts";
+import { type ComparedPair, relation } from "./relation.ts";
 
 const noPages = unproven(
   "the list was not read on several pages",
@@ -85,7 +85,7 @@ const pageRelations = [
   ),
 ];
 
-interface UsagePair extends Pair {
+interface UsagePair extends ComparedPair {
   readonly first: Exchange;
   readonly second: Exchange;
 }
@@ -118,7 +118,7 @@ const usageGrows = relation("USE-10", allExchanges, {
   otherwise: unproven("no key's usage was read twice in one period"),
 });
 
-interface LimitPair extends Pair {
+interface LimitPair extends ComparedPair {
   readonly limit: number;
   readonly other: number;
 }

@@ -23,7 +23,7 @@ import {
   reportedExecutions,
 } from "./executions.ts";
 import { slowWithWebhook } from "./probes.ts";
-import { type Pair, relation } from "./relation.ts";
+import { type ComparedPair, relation } from "./relation.ts";
 
 const on = { all: allExchanges, arrived: allDeliveries, sent: invokedWithWebhooks };
 const between = "delivery and response";
@@ -106,7 +106,7 @@ const isWholeStream = (exchange: Exchange): boolean =>
 /** Pairs the first event that reports the end of an execution with each later one for the same execution. */
 const endsOfExecutions = (
   ends: readonly Delivery[],
-): (Pair & { readonly first: Delivery; readonly second: Delivery })[] =>
+): (ComparedPair & { readonly first: Delivery; readonly second: Delivery })[] =>
   [...Map.groupBy(ends, (each) => dataOf(each, "request_id")).values()].flatMap(([first, ...others]) =>
     first === undefined
       ? []

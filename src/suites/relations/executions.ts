@@ -10,10 +10,10 @@ import { maxDurationIn } from "../shared/durations.ts";
 import { fieldsOf, isSuccess } from "../shared/response.ts";
 import { eventsOfType } from "../deliveries/events.ts";
 import type { AllDeliveries } from "../deliveries/probes.ts";
-import type { Pair } from "./relation.ts";
+import type { ComparedPair } from "./relation.ts";
 
 /** A webhook delivery (`second`) and the request (`first`) whose execution it reports. */
-export interface ReportedExecution extends Pair {
+export interface ReportedExecution extends ComparedPair {
   readonly first: Exchange;
   readonly second: Delivery;
   /** Maximum duration of the request by the target's clock, in milliseconds. */
@@ -42,10 +42,10 @@ export const reportedExecutions = memoizeByObject((all: AllExchanges) =>
   memoizeByObject((arrived: AllDeliveries): readonly ReportedExecution[] => {
     const tookMs = maxDurationIn(all);
     const calls = agentCallsOf(all);
-    const byMark = uniqueBy(calls, markOf);
+    const byMark = uniqueBy(calls, markerOf);
     const byId = haveUniqueIds(calls) && hadNoOutage(all) ? uniqueBy(calls, requestIdOf) : new Map<unknown, Exchange>();
     return endedExecutions(arrived).flatMap((second) => {
-      const first = byMark.get(markIn(second, byMark)) ?? byId.get(dataOf(second, "request_id"));
+      const first = byMark.get(markerIn(second, byMark)) ?? byId.get(dataOf(second, "request_id"));
       return first !== undefined && canReport(second, first) ? [{ first, second, tookMs: tookMs(first) }] : [];
     });
   }),
@@ -62,20 +62,20 @@ function haveUniqueIds(calls: readonly Exchange[]): boolean {
   return new Set(ids).size === ids.length;
 }
 
-const mark = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+const uuidPattern = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 /** Returns the unique text (a UUID) that probes add to a query if they expect its delivery; `undefined` without one. */
-function markOf({ request }: Exchange): string | undefined {
+function markerOf({ request }: Exchange): string | undefined {
   const query = getPath(sentJson(request), "query");
-  return typeof query === "string" ? query.match(mark)?.[0] : undefined;
+  return typeof query === "string" ? query.match(uuidPattern)?.[0] : undefined;
 }
 
 /**
  * Returns the unique text of a known query in a delivery's `input`. `undefined` if there are several, because the input
  * may also contain earlier queries of the session.
  */
-function markIn(delivery: Delivery, known: ReadonlyMap<unknown, Exchange>): string | undefined {
-  const found = new Set(JSON.stringify(dataOf(delivery, "input") ?? null).match(mark));
+function markerIn(delivery: Delivery, known: ReadonlyMap<unknown, Exchange>): string | undefined {
+  const found = new Set(JSON.stringify(dataOf(delivery, "input") ?? null).match(uuidPattern));
   const [first, ...others] = [...found].filter((each) => known.has(each));
   return others.length === 0 ? first : undefined;
 }

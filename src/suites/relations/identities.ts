@@ -12,9 +12,9 @@ import { describeStatus, hasStatus, isSuccess } from "../shared/response.ts";
 import { webhookIdOf } from "../webhooks/create-webhook.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
 import { secondAlertCreated } from "./probes.ts";
-import { type Pair, relation } from "./relation.ts";
+import { type ComparedPair, relation } from "./relation.ts";
 
-interface TwoCreations extends Pair {
+interface TwoCreations extends ComparedPair {
   readonly first: Exchange;
   readonly second: Exchange;
   readonly id: string;

@@ -6,7 +6,7 @@ import type { Mismatch } from "../../rules/mismatch.ts";
 import type { JudgedId, ReadingOf } from "../../spec/clauses.ts";
 
 /** Two messages of a run that report the same fact, such as a response and a delivery. */
-export interface Pair {
+export interface ComparedPair {
   /**
    * The message to compare with. `null` if the check compares `second` with its own request or with other fields of its
    * own.
@@ -15,7 +15,7 @@ export interface Pair {
   readonly second: Proof;
 }
 
-interface RelationOptions<E, T extends Pair, R extends string> {
+interface RelationOptions<E, T extends ComparedPair, R extends string> {
   /** Suffix of the check's id, after the clause. */
   readonly as?: string;
   /** More probes of the check, whose requests add pairs. */
@@ -36,7 +36,7 @@ export const comparedPairs = "pairs compared";
 /**
  * Creates a check that compares two messages. It compares every pair of the run, whichever probe caused the messages.
  */
-export const relation = <const K extends JudgedId, const P extends Probe | ProbesByName, T extends Pair>(
+export const relation = <const K extends JudgedId, const P extends Probe | ProbesByName, T extends ComparedPair>(
   clause: K,
   on: P,
   { as, also = [], between, pairs, judge, otherwise }: RelationOptions<EvidenceOf<P>, T, ReadingOf<K>>,

@@ -188,7 +188,7 @@ export const specifiedExchanges = memoizeByObject((all: AllExchanges): readonly 
  * Returns the responses that must have an error body: those with a status of the document's error table. Leaves out
  * health reports, which may have such a status without being errors.
  */
-export const errorsIn = memoizeByObject((all: AllExchanges): readonly Exchange[] =>
+export const errorResponses = memoizeByObject((all: AllExchanges): readonly Exchange[] =>
   specifiedExchanges(all).filter((each) => isErrorStatus(each) && !isHealthReport(each)),
 );
 

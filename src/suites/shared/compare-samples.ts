@@ -38,13 +38,13 @@ export function elapsedSeconds(from: Sample, to: Sample, hasClock: boolean): Ela
 }
 
 /** The difference between the `Remaining` of two responses. */
-export interface Fall {
+export interface RemainingFall {
   readonly fell: number;
   /** Maximum number of requests that the limiter may have given back between the two responses. */
   readonly mayRegain: number;
 }
 
-export function fallBetween(from: Sample, to: Sample): Fall | null {
+export function fallBetween(from: Sample, to: Sample): RemainingFall | null {
   if (!isSameAllowance(from, to) || from.remaining === null || to.remaining === null) return null;
   // A `Remaining` below 0 or above the limit breaks another clause and proves nothing here.
   if ([from.remaining, to.remaining].some((value) => value < 0 || value > (from.limit ?? 0))) return null;

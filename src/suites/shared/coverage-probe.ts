@@ -36,12 +36,12 @@ const maxAgents = 20;
 const maxAgentsWithFewRequests = 2;
 
 /** Truncated JSON, so that the request creates nothing. */
-const malformed = '{"query": "Hello.';
+const malformedBody = '{"query": "Hello.';
 /** A body larger than most servers accept. It is not JSON, so no agent runs. */
-const oversized = malformed.padEnd(2 * 1024 * 1024, ".");
+const oversizedBody = malformedBody.padEnd(2 * 1024 * 1024, ".");
 const midTemperature = JSON.stringify({ query: defaultQuery, parameters: { temperature: 0.7 } });
 /** A valid body that the probe sends twice, because a server may answer the second request from a cache. */
-const cacheable = JSON.stringify({ query: "Hello again.", parameters: { temperature: 0 } });
+const cacheableBody = JSON.stringify({ query: "Hello again.", parameters: { temperature: 0 } });
 
 /**
  * Sends cheap requests at the end of a run, for cells of the coverage matrix that are not yet covered. Examples are
@@ -111,7 +111,7 @@ function coverageRequests({ target, discovery, time, recorder }: ProbeContext): 
     more: Pick<CoverageRequest, "text" | "unless"> = {},
   ): CoverageRequest[] => (path === null ? [] : [{ cell: { of, kind }, method, path, ...more }]);
   const postMalformed = (of: EndpointName, path: string | null): CoverageRequest[] =>
-    request([of, "400"], "POST", path, { text: malformed, ...(!time.canAdvance && { unless: "covered" }) });
+    request([of, "400"], "POST", path, { text: malformedBody, ...(!time.canAdvance && { unless: "covered" }) });
   const ifClock = (path: string | null): string | null => (time.canAdvance ? path : null);
   return [
     ...otherAgents([discovery.listing, ...recorder.exchanges()], target).flatMap((id) =>
@@ -129,9 +129,9 @@ function coverageRequests({ target, discovery, time, recorder }: ProbeContext): 
       request(["other paths", "405"], "GET", path),
     ),
     ...request(["list", "200"], "GET", lastPage(discovery.listing)),
-    ...request(["invoke", "200"], "POST", ifClock(pathOf("invoke")), { text: cacheable }),
-    ...request(["invoke", "200"], "POST", ifClock(pathOf("invoke")), { text: cacheable, unless: "never" }),
-    ...request(["invoke", "400"], "POST", ifClock(pathOf("invoke")), { text: oversized, unless: "never" }),
+    ...request(["invoke", "200"], "POST", ifClock(pathOf("invoke")), { text: cacheableBody }),
+    ...request(["invoke", "200"], "POST", ifClock(pathOf("invoke")), { text: cacheableBody, unless: "never" }),
+    ...request(["invoke", "400"], "POST", ifClock(pathOf("invoke")), { text: oversizedBody, unless: "never" }),
     // The document defines only GET for these paths, and a PUT without a body changes nothing. The path of operations
     // is left out, because the document does not state its method. With a small limit per minute, health is left out:
     // the key is used up by now, and the PUT would get a 429.

@@ -1,13 +1,26 @@
 /**
  * Words of many writing systems: characters of two to four bytes, combining marks, joined emoji, right-to-left text.
  */
-const words = ["Grüße", "naïve", "Ελλάδα", "Привет", "你好世界", "こんにちは", "שלום", "مرحبا", "🙂", "👩‍👩‍👧", "𝒳𝒴", "€½"];
+const wordsOfScripts = [
+  "Grüße",
+  "naïve",
+  "Ελλάδα",
+  "Привет",
+  "你好世界",
+  "こんにちは",
+  "שלום",
+  "مرحبا",
+  "🙂",
+  "👩‍👩‍👧",
+  "𝒳𝒴",
+  "€½",
+];
 
 /**
  * The words, each between two ASCII marks such as `w3-` and `-3w`. The marks locate a word in a response even if the
  * server corrupted it.
  */
-const marked = words.map((word, at) => `w${at}-${word}-${at}w`);
+const marked = wordsOfScripts.map((word, at) => `w${at}-${word}-${at}w`);
 
 /** Characters that JSON must escape. Unescaped, they would break the lines of an event stream. */
 const controls = 'And this one:\n"quoted",\tafter a tab, with a \\ in it.';
@@ -30,7 +43,9 @@ export interface EchoedText {
 
 /** Finds the words of {@link unicodeText} in a response. A word is intact if at least one of its occurrences is intact. */
 export function findEchoed(text: string): EchoedText {
-  const found = words.map((word, at) => ({ word, forms: formsOf(text, at) })).filter(({ forms }) => forms.length > 0);
+  const found = wordsOfScripts
+    .map((word, at) => ({ word, forms: formsOf(text, at) }))
+    .filter(({ forms }) => forms.length > 0);
   const corruptions = found
     .filter(({ word, forms }) => !forms.some((form) => isSame(form, word)))
     .map(({ word, forms }) => ({ word, received: forms[0] ?? "" }));
@@ -41,8 +56,8 @@ const formsOf = (text: string, at: number): string[] =>
   [...text.matchAll(new RegExp(`w${at}-(.{0,80}?)-${at}w`, "gsu"))].map(([, between]) => between ?? "");
 
 const isSame = (form: string, word: string): boolean =>
-  form.normalize("NFC") === word.normalize("NFC") || unescaped(form).normalize("NFC") === word.normalize("NFC");
+  form.normalize("NFC") === word.normalize("NFC") || unescapeJson(form).normalize("NFC") === word.normalize("NFC");
 
 /** Decodes `\u` escapes, because an agent may quote the query as JSON inside its own text. */
-const unescaped = (text: string): string =>
+const unescapeJson = (text: string): string =>
   text.replace(/\\+u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));

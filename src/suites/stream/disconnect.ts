@@ -24,7 +24,7 @@ import { streamedSlowly, type TimedStream } from "./probes.ts";
  * Result of a probe in three steps. It holds all slots of a key with open streams, closes them, and tries to open
  * streams again.
  */
-export type Disconnect =
+export type DisconnectResult =
   | { readonly kind: "no known limit" }
   | { readonly kind: "not opened"; readonly held: readonly Exchange[] }
   | {
@@ -65,7 +65,7 @@ const disconnected = probe(
       return found === null ? [] : [found.key];
     },
   },
-  async (context): Promise<Disconnect> => {
+  async (context): Promise<DisconnectResult> => {
     const found = keyOfFewestSlots(context.target);
     if (found === null) return { kind: "no known limit" };
     const { key, limits } = found;

@@ -36,9 +36,9 @@ export const linesSent = probe(
 );
 
 /** Number of streams that resume at index 2. A wrong cost must be seen twice to prove a breach. */
-const resumedTimes = 2;
+const resumedStreamCount = 2;
 /** Number of GET requests after these streams. They show what a request usually costs. */
-const readsAfter = 4;
+const readCountAfter = 4;
 const lastIndex = 100_000;
 
 /** Evidence of a stream that was asked to resume after its last chunk. */
@@ -50,8 +50,8 @@ export const resumedLate = probe(
   "streams resume at index 2, between readings of usage, and after their last chunk",
   {
     needs: ["agents.streaming"],
-    requests: (target) => (hasFewRequests(target) ? 0 : resumedTimes * 2 + readsAfter + 1),
-    executions: (target) => (hasFewRequests(target) ? 0 : resumedTimes + 1),
+    requests: (target) => (hasFewRequests(target) ? 0 : resumedStreamCount * 2 + readCountAfter + 1),
+    executions: (target) => (hasFewRequests(target) ? 0 : resumedStreamCount + 1),
     stage: "coverage",
     since,
   },
@@ -62,11 +62,11 @@ export const resumedLate = probe(
         query: "Please count: one two three four five six",
         parameters: { resume_from_index: index },
       });
-    for (let sent = 0; sent < resumedTimes; sent += 1) {
+    for (let sent = 0; sent < resumedStreamCount; sent += 1) {
       await client.send("GET", "/usage");
       await resume(2);
     }
-    for (let sent = 0; sent < readsAfter; sent += 1) await client.send("GET", "/usage");
+    for (let sent = 0; sent < readCountAfter; sent += 1) await client.send("GET", "/usage");
     return { pastTheEnd: await resume(lastIndex) };
   },
 );

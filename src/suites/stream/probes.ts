@@ -133,13 +133,13 @@ export const streamedSlowly = probe(
 export const briefParameters = { parameters: { max_tokens: 9 } } as const;
 export const minBriefMs = 2500;
 
-const streamedWith = (parameters: Readonly<Record<string, number>>, { client, given, time }: Streaming) =>
+const streamedWith = (parameters: Readonly<Record<string, number>>, { client, given, time }: StreamingContext) =>
   time.awaitAgent(
     timedStream(client, time, given["agents.streaming"], { query: countingQuery, parameters }),
     maxSlowMs,
   );
 
-type Streaming = Pick<ProbeContext<"agents.streaming">, "client" | "given" | "time">;
+type StreamingContext = Pick<ProbeContext<"agents.streaming">, "client" | "given" | "time">;
 
 export const streamedFromTwo = probe(
   "an agent streams an answer with resume_from_index 2",

@@ -151,7 +151,7 @@ async function measureUsageGrowth({
   // requests.
   if (time.canAdvance) for (const path of ["/keys/usage", "/usage"]) await client.send("GET", path);
   const { key } = client;
-  const turns = (from: Exchange, to: Exchange): Exchange[] => turnsBetween(recorder, key, from, to);
+  const turns = (from: Exchange, to: Exchange): Exchange[] => agentCallsBetween(recorder, key, from, to);
   // `isFresh` is false, because the run does not keep all earlier exchanges.
   const earlier = { usage: discovery.usage, later: before, turns: turns(discovery.usage, before), isFresh: false };
   return {
@@ -176,7 +176,7 @@ export interface StreamAccounted extends UsageReads {
 /**
  * Time by the target's clock to wait before the stream and after it, so that reports can tell it from other requests.
  */
-const apartMs = 5000;
+const distanceMs = 5000;
 /** Real time to wait as well: an agent may have a clock of its own, and report whole seconds. */
 const secondMs = 1100;
 
@@ -195,7 +195,7 @@ async function accountStream({
   const agent = given["agents.streaming"];
   const usage = await client.send("GET", "/usage");
   const before = await client.health(agent);
-  await time.passTime(apartMs, "a stream must come some time after what was sent before it");
+  await time.passTime(distanceMs, "a stream must come some time after what was sent before it");
   const isKnownClock = time.agentsFollow || /\.\d/.test(String(getPath(bodyJson(before), "last_request")));
   if (!isKnownClock) await time.sleepReal(secondMs);
   const streamed = await client.stream(agent, { query: "Hello. Please answer in a few words." }, { noRetry: true });
@@ -204,10 +204,10 @@ async function accountStream({
   await client.send("GET", "/keys/usage");
   const later = await client.send("GET", "/usage");
   const { key } = client;
-  return { usage, later, turns: turnsBetween(recorder, key, usage, later), isFresh: key.fresh, reports, streamed };
+  return { usage, later, turns: agentCallsBetween(recorder, key, usage, later), isFresh: key.fresh, reports, streamed };
 }
 
-const turnsBetween = (recorder: Recorder, key: TargetKey, from: Exchange, to: Exchange): Exchange[] =>
+const agentCallsBetween = (recorder: Recorder, key: TargetKey, from: Exchange, to: Exchange): Exchange[] =>
   recorder.exchanges().filter((each) => each.key === key.name && isBetween(each, from, to) && isTurn(each));
 
 const isTurn = ({ request }: Exchange): boolean => /\/agents\/[^/]+\/(invoke|stream)$/.test(request.url);

@@ -53,13 +53,13 @@ const metricsSchema = z.looseObject({
   last_delivery: z.string().refine(isTimestamp, "an ISO 8601 timestamp").nullable(),
 });
 
-interface Metrics {
+interface WebhookMetrics {
   readonly metrics: Readonly<Record<string, unknown>>;
   readonly exchange: Exchange;
 }
 
 /** Returns the responses with webhook metrics. They are recognised by one of the metrics' field names. */
-const metricsIn = (exchanges: readonly Exchange[]): Metrics[] =>
+const metricsIn = (exchanges: readonly Exchange[]): WebhookMetrics[] =>
   exchanges.flatMap((exchange) => {
     const metrics = isSuccess(exchange) ? objectWith("total_deliveries", bodyJson(exchange)) : null;
     return metrics === null ? [] : [{ metrics, exchange }];
@@ -71,10 +71,11 @@ const metricResponses = ({ shown, listed }: InvokedWithWebhooks): Exchange[] => 
 ];
 
 /** Returns the first metrics of the webhooks that the probe created; `null` without any. */
-const metricsOf = (evidence: InvokedWithWebhooks): Metrics | null => metricsIn(metricResponses(evidence))[0] ?? null;
+const metricsOf = (evidence: InvokedWithWebhooks): WebhookMetrics | null =>
+  metricsIn(metricResponses(evidence))[0] ?? null;
 
 /** Returns all metrics in responses to paths of webhooks, from any probe. */
-function allMetrics(all: AllExchanges, evidence: InvokedWithWebhooks): Metrics[] {
+function allMetrics(all: AllExchanges, evidence: InvokedWithWebhooks): WebhookMetrics[] {
   const own = metricResponses(evidence);
   const others = all.exchanges.filter(
     ({ id, request, key }) => key !== null && /\/webhooks\b/.test(request.url) && own.every((each) => each.id !== id),

@@ -12,7 +12,7 @@ import { isSuccess } from "../shared/response.ts";
 export const hookPrefix = "webhook-";
 
 /** Whether the target can reach the receiver, as far as is known before the first delivery. */
-export interface Reach {
+export interface ReceiverReach {
   readonly baseUrl: string;
   /** Why the target cannot reach the receiver at its public address; `null` if it probably can. */
   readonly unreachable: string | null;
@@ -22,7 +22,7 @@ export interface Reach {
   readonly isNamed: boolean;
 }
 
-export const reachOf = async (receiver: Receiver, target: Target): Promise<Reach> => ({
+export const reachOf = async (receiver: Receiver, target: Target): Promise<ReceiverReach> => ({
   baseUrl: receiver.baseUrl,
   unreachable: await receiver.reachable(),
   isNamed: target.webhooks?.isReachabilityPromised === true,
@@ -36,7 +36,7 @@ export const firstHook = `${hookPrefix}wildcard`;
  *
  * @throws {ReceiverError} if nothing arrived after an earlier invoke, or the target cannot reach the receiver
  */
-export async function provenReachOf(receiver: Receiver, target: Target): Promise<Reach> {
+export async function provenReachOf(receiver: Receiver, target: Target): Promise<ReceiverReach> {
   const isSilent = receiver.record().hooks.some(({ name }) => name === firstHook) && receiver.deliveries().length === 0;
   if (isSilent) throw new ReceiverError(`nothing has reached the receiver at ${receiver.baseUrl}; see HOOK-8`);
   const reach = await reachOf(receiver, target);

@@ -16,7 +16,7 @@ import {
   createWebhook,
   hookPrefix,
   type OpenedWebhook,
-  type Reach,
+  type ReceiverReach,
   reachOf,
   webhookIdOf,
   webhookPath,
@@ -49,7 +49,7 @@ type MinSubscription = "wildcard" | "both";
 
 /** Webhooks of an invoked agent, and their deliveries. */
 export interface InvokedWithWebhooks {
-  readonly reach: Reach;
+  readonly reach: ReceiverReach;
   /** The webhooks by name. `null` if a webhook was not created, because the key has few requests a minute. */
   readonly webhooks: Readonly<Record<MinSubscription, RequestedWebhook>> &
     Readonly<Record<Exclude<Subscription, MinSubscription>, RequestedWebhook | null>>;

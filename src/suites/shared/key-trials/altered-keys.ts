@@ -33,12 +33,12 @@ export function replaceLastCharacter(key: string): string {
 }
 
 /** Matches base64 padding. Keys are changed before the padding, because some decoders ignore everything after it. */
-const padding = /=*$/;
+const base64Padding = /=*$/;
 
-export const truncated = (key: string): string => key.replace(padding, "").slice(0, -1);
+export const truncated = (key: string): string => key.replace(base64Padding, "").slice(0, -1);
 
 /** Makes a key longer by characters that are valid in base64 and in hexadecimal. */
-export const lengthenKey = (key: string): string => key.replace(padding, (end) => `0a1b${end}`);
+export const lengthenKey = (key: string): string => key.replace(base64Padding, (end) => `0a1b${end}`);
 
 /**
  * Swaps upper and lower case in a key after its prefix. Returns `null` if the letters there do not have the given

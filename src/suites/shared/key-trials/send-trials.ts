@@ -27,7 +27,7 @@ export interface EndpointRequest {
   readonly options: SendOptions;
 }
 
-const hello = { query: "Hello." } as const;
+const helloBody = { query: "Hello." } as const;
 const get = (path: string): EndpointRequest => ({ method: "GET", path, options: {} });
 const post = (path: string, json: object, options: SendOptions = {}): EndpointRequest => ({
   method: "POST",
@@ -41,8 +41,8 @@ const withFixture = <T>(fixture: T | null, request: (fixture: T) => EndpointRequ
 
 /** Builds a valid request to each endpoint; `null` without the resources that it needs. */
 export const requestFor: Readonly<Record<EndpointName, (fixtures: Fixtures) => EndpointRequest | null>> = {
-  invoke: ({ agent }) => withFixture(agent, (id) => post(agentPath(id, "invoke"), hello)),
-  stream: ({ agent }) => withFixture(agent, (id) => post(agentPath(id, "stream"), hello, streamOptions)),
+  invoke: ({ agent }) => withFixture(agent, (id) => post(agentPath(id, "invoke"), helloBody)),
+  stream: ({ agent }) => withFixture(agent, (id) => post(agentPath(id, "stream"), helloBody, streamOptions)),
   health: ({ agent }) => withFixture(agent, (id) => get(agentPath(id, "health"))),
   list: () => get("/agents?page=1&limit=2"),
   usage: () => get("/usage"),
@@ -53,7 +53,7 @@ export const requestFor: Readonly<Record<EndpointName, (fixtures: Fixtures) => E
   keyUsage: () => get("/keys/usage"),
   operations: ({ operationId }) => withFixture(operationId, (id) => get(`/operations/${encodedSegment(id)}`)),
   batch: ({ batchPath, agent }) =>
-    withFixture(batchPath, (path) => withFixture(agent, (id) => post(fillAgentId(path, id), { batch: [hello] }))),
+    withFixture(batchPath, (path) => withFixture(agent, (id) => post(fillAgentId(path, id), { batch: [helloBody] }))),
 };
 
 /** Closes a stream after its first event other than `start`. That event shows whether the server accepted the key. */

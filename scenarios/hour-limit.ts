@@ -54,7 +54,7 @@ const hourSeconds = 3600;
 const roundCount = ({ perHour, perMinute }: ScenarioLimits): number => Math.ceil(perHour / perMinute) + 1;
 
 /**
- * More rounds in the third pass. On a busy machine with a fast clock, a round may start so late that it shares a minute
- * with the next.
+ * Number of extra rounds in the third pass. On a busy machine with a fast clock, a round may start so late that it
+ * shares a minute with the next.
  */
 const spareRounds = 2;

@@ -33,11 +33,11 @@ export async function run(input: unknown): Promise<Measurement> {
   const names = [...new Set(Array.from({ length: keys }, (_, at) => `key-${String(at).padStart(9, "0")}`))];
   const open = side === "limiter" ? limiter : mapLookUp;
   if (of === "memory") return { wallMs: 0, cpuMs: 0, bytes: bytesOfKey(open, names) };
-  const decide = open();
-  for (const name of names) decide(name);
+  const decideVerdict = open();
+  for (const name of names) decideVerdict(name);
   const order = shuffled(keys);
   const round = (count: number): void => {
-    for (let at = 0; at < count; at += 1) decide(names[order[at % order.length] ?? 0] ?? "");
+    for (let at = 0; at < count; at += 1) decideVerdict(names[order[at % order.length] ?? 0] ?? "");
   };
   round(decisions / 4);
   return divideTimes(await measureTime(() => round(decisions)), decisions / 1e6);
@@ -52,10 +52,10 @@ function bytesOfKey(open: () => Decide, names: readonly string[]): number {
   const warm = open();
   for (let time = 0; time < warmUpDecisions; time += 1) warm(names[time % names.length] ?? "");
   const emptyBytes = heapBytes();
-  for (const decide of servers) for (const name of names) decide(name);
+  for (const decideVerdict of servers) for (const name of names) decideVerdict(name);
   const bytes = heapBytes() - emptyBytes;
   // Uses every limiter once more, so that the garbage collector could not free it before the measurement.
-  for (const decide of [...servers, warm]) decide(names[0] ?? "");
+  for (const decideVerdict of [...servers, warm]) decideVerdict(names[0] ?? "");
   return Math.max(0, bytes) / (servers.length * names.length);
 }
 

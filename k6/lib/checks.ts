@@ -41,8 +41,8 @@ export function checkSample(flow: Flow, sample: SampleLine): void {
   check(sample, {
     "LIM-12: nothing but the answer and 429": ({ status }) => status !== null && isAllowedStatus(flow, status),
     "HDR-1, HDR-4 to HDR-7: all four rate-limit headers": (line) => missingHeaders(line, line.malformed).length === 0,
-    "HDR-9: headers are numbers, not negative": (line) => line.malformed === undefined && obeys(notNegative, line),
-    "HDR-11: Remaining is not above Limit": (line) => obeys(remainingWithinLimit, line),
+    "HDR-9: headers are numbers, not negative": (line) => line.malformed === undefined && obeysRule(notNegative, line),
+    "HDR-11: Remaining is not above Limit": (line) => obeysRule(remainingWithinLimit, line),
   });
   if (sample.status === 429)
     check(sample, {
@@ -85,4 +85,4 @@ function isAllowedStatus({ operation }: Flow, status: number): boolean {
   return status === 200 || status === 429;
 }
 
-const obeys = ({ judge }: HeaderRule, line: SampleLine): boolean => typeof judge(line, null) !== "string";
+const obeysRule = ({ judge }: HeaderRule, line: SampleLine): boolean => typeof judge(line, null) !== "string";

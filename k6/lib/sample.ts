@@ -15,7 +15,7 @@ type Response = RefinedResponse<"text">;
 /** Error code of k6 for a request that took longer than its `timeout`. */
 const TIMED_OUT = 1050;
 
-export interface Start {
+export interface RequestStart {
   /** When the request was handed to k6, in epoch ms. */
   readonly atMs: number;
   /** When a constant-rate flow planned to send it; `null` in other flows. */
@@ -27,7 +27,7 @@ export interface Start {
  * of sending, and `headMs` and `endMs` are the latest possible times. The server decided on the request between
  * `sentMs` and `headMs`.
  */
-export function sampleOf(flow: Flow, start: Start, response: Response): SampleLine {
+export function sampleOf(flow: Flow, start: RequestStart, response: Response): SampleLine {
   const { timings, headers } = response;
   const endMs = Date.now() + 1;
   const hasLeft = flow.leaveAfterMs !== null && response.error_code === TIMED_OUT;

@@ -104,18 +104,18 @@ function readNumber(name: string, text: string | undefined): number | null {
  * Other roles have no default.
  */
 function readAgent(environment: Environment, role: AgentRole): string {
-  if (role === "answering") return sendable(environment.AGENT ?? "echo");
-  if (role === "streaming") return sendable(environment.AGENT_STREAMING ?? environment.AGENT ?? "echo");
-  return sendable(required(environment, agentVariables[role], `the id of an agent that is ${adjectives[role]}`));
+  if (role === "answering") return assertSendable(environment.AGENT ?? "echo");
+  if (role === "streaming") return assertSendable(environment.AGENT_STREAMING ?? environment.AGENT ?? "echo");
+  return assertSendable(required(environment, agentVariables[role], `the id of an agent that is ${rolesInText[role]}`));
 }
 
-function sendable(agent: string): string {
+function assertSendable(agent: string): string {
   if (agent === "." || agent === "..")
     throw new Error(`An agent is named "${agent}", which is taken out of every URL: name another one.`);
   return agent;
 }
 
-const adjectives = {
+const rolesInText = {
   slow: "slow to answer",
   slowStreaming: "slow to stream",
   failing: "sure to fail",

@@ -12,7 +12,7 @@ export const isKeyRefusal = (status: number | null): boolean => status === 401 |
  * does not follow from this: `refusedForGood` finds out by a health request.
  */
 export function keyRefusalIn({ requests, summary }: LoadEvidence): KeyRefusal | null {
-  const uses = [...requests.map(useOf), ...summary.map(useOfSecond)];
+  const uses = [...requests.map(useOfSample), ...summary.map(useOfSecond)];
   const found = [...Map.groupBy(uses, ({ key }) => key)].flatMap(([key, those]): KeyRefusal[] => {
     const fromMs = refusedSinceMs(those);
     return fromMs === null ? [] : [{ key, fromMs }];
@@ -32,7 +32,7 @@ interface KeyUse {
   readonly refusedMs: number | null;
 }
 
-const useOf = ({ key, status, sentMs, headMs }: LoadSample): KeyUse => ({
+const useOfSample = ({ key, status, sentMs, headMs }: LoadSample): KeyUse => ({
   key,
   admittedMs: is2xx(status) ? sentMs : null,
   refusedMs: isKeyRefusal(status) ? headMs : null,

@@ -36,11 +36,11 @@ export function startStallTimeout(stop: AbortSignal): StallTimeout {
 }
 
 /** Value of `stopped` in the evidence if the user stopped the load. */
-export const interrupted = "interrupted";
+export const interruptedByUser = "interrupted";
 
 /** Returns why a load was stopped, as its evidence says it; `null` if it was not. */
 export function stopReason(signal: AbortSignal): string | null {
   if (!signal.aborted) return null;
   const { reason } = signal;
-  return reason instanceof StalledError || reason instanceof TargetDied ? reason.message : interrupted;
+  return reason instanceof StalledError || reason instanceof TargetDied ? reason.message : interruptedByUser;
 }

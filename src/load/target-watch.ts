@@ -28,7 +28,7 @@ export interface WatchOptions {
   readonly connect: () => Promise<boolean>;
 }
 
-const everyMs = 2000;
+const connectEveryMs = 2000;
 /**
  * Milliseconds between two attempts to connect while the target is unreachable, so that even a quick restart is
  * noticed.
@@ -53,7 +53,7 @@ export const connectTo =
   () =>
     acceptsConnection(baseUrl, network);
 
-interface Failing {
+interface OngoingOutage {
   readonly aliveMs: number;
   readonly failedMs: number;
   /**
@@ -68,7 +68,7 @@ export function startTargetWatch({ signal, connect }: WatchOptions): TargetWatch
   const died = new AbortController();
   const either = AbortSignal.any([signal, died.signal]);
   let aliveMs = epochMs();
-  let failing: Failing | null = null;
+  let failing: OngoingOutage | null = null;
   let first: LoadOutage | null = null;
   let seen = { answered: 0, failed: 0 };
   let attempt: Promise<void> | null = null;
@@ -102,7 +102,8 @@ export function startTargetWatch({ signal, connect }: WatchOptions): TargetWatch
   };
   const schedule = (): void => {
     clearTimeout(timer);
-    if (!either.aborted) timer = setTimeout(() => void connectNow(), failing === null ? everyMs : retryWhileAwayMs);
+    if (!either.aborted)
+      timer = setTimeout(() => void connectNow(), failing === null ? connectEveryMs : retryWhileAwayMs);
   };
   const isAway = (): boolean => failing !== null && !either.aborted;
   schedule();

@@ -45,7 +45,7 @@ const minWholeShare = 0.8;
  */
 export function gatewaySpells(responses: readonly ResponseCounts[]): readonly GatewaySpell[] | null {
   const sorted = responses.toSorted((one, other) => one.toMs - other.toMs);
-  const spells = spellsIn(sorted);
+  const spells = findSpells(sorted);
   const singles = spells.filter(isIsolated).reduce((sum, { gatewayLike }) => sum + gatewayLike, 0);
   const lastedMs = (sorted.at(-1)?.toMs ?? 0) - (sorted[0]?.fromMs ?? 0);
   const minGoingOnMs = Math.max(maxDeploymentMs, lastedMs * minWholeShare);
@@ -56,7 +56,7 @@ export function gatewaySpells(responses: readonly ResponseCounts[]): readonly Ga
 const isIsolated = ({ gatewayLike, others }: GatewaySpell): boolean =>
   gatewayLike === 1 || others >= gatewayLike * maxOthersBetween;
 
-function spellsIn(sorted: readonly ResponseCounts[]): GatewaySpell[] {
+function findSpells(sorted: readonly ResponseCounts[]): GatewaySpell[] {
   const spells: GatewaySpell[] = [];
   let othersSince = 0;
   for (const each of sorted) {

@@ -100,12 +100,13 @@ export interface Exclusion {
 const ofAgents = ["invoke", "stream", "health"] as const satisfies readonly EndpointName[];
 const ofQueries = ["invoke", "stream"] as const satisfies readonly EndpointName[];
 const withBody = endpointNames.filter((name) => publishedEndpoints[name].method === "POST");
-const creating = ["webhooks", "alerts", "batch"] as const satisfies readonly EndpointName[];
-const others = <T extends string>(of: readonly T[], but: readonly T[]): T[] => of.filter((each) => !but.includes(each));
-const without = (endpoints: readonly EndpointName[]): EndpointName[] => others(endpointNames, endpoints);
+const creatingEndpoints = ["webhooks", "alerts", "batch"] as const satisfies readonly EndpointName[];
+const allExcept = <T extends string>(of: readonly T[], but: readonly T[]): T[] =>
+  of.filter((each) => !but.includes(each));
+const endpointsExcept = (endpoints: readonly EndpointName[]): EndpointName[] => allExcept(endpointNames, endpoints);
 const refusedKeys = dimensions.key.refused;
-const usedUp = dimensions.state.refused;
-const whole = ["valid", "spelled otherwise"] as const;
+const usedUpStates = dimensions.state.refused;
+const validBodies = ["valid", "spelled otherwise"] as const;
 const queryDimensions = [
   "session",
   "query",
@@ -115,58 +116,66 @@ const queryDimensions = [
   "unknownParameter",
   "streamParameters",
 ] as const;
-const optionalFields = others(queryDimensions, ["query"]);
+const optionalFields = allExcept(queryDimensions, ["query"]);
 const listDimensions = ["page", "limit"] as const;
 
-const restTo = (names: readonly Dimension[], value: string): Exclusion["only"] =>
+const onlyValueIn = (names: readonly Dimension[], value: string): Exclusion["only"] =>
   Object.fromEntries(names.map((name) => [name, [value]]));
-const taken = (names: readonly Dimension[]): Exclusion["only"] =>
-  Object.fromEntries(names.map((name) => [name, others<string>(dimensions[name].values, ["none"])]));
+const valuesOtherThanNone = (names: readonly Dimension[]): Exclusion["only"] =>
+  Object.fromEntries(names.map((name) => [name, allExcept<string>(dimensions[name].values, ["none"])]));
 
 /** Rules that exclude combinations of values that cannot occur. */
 export const exclusions: readonly Exclusion[] = [
-  { when: { endpoint: without(ofAgents) }, only: { agent: ["none"] }, because: "the path names no agent" },
-  { when: { endpoint: ofAgents }, only: taken(["agent"]), because: "the path names an agent" },
-  { when: { endpoint: without(withBody) }, only: { body: ["none"] }, because: "a GET has no body" },
+  { when: { endpoint: endpointsExcept(ofAgents) }, only: { agent: ["none"] }, because: "the path names no agent" },
+  { when: { endpoint: ofAgents }, only: valuesOtherThanNone(["agent"]), because: "the path names an agent" },
+  { when: { endpoint: endpointsExcept(withBody) }, only: { body: ["none"] }, because: "a GET has no body" },
   { when: { method: ["other"] }, only: { body: ["none"] }, because: "another method has no documented body" },
   {
     when: { endpoint: withBody, method: ["documented"] },
-    only: taken(["body"]),
+    only: valuesOtherThanNone(["body"]),
     because: "a POST has a body, or lacks it",
   },
   {
-    when: { endpoint: without(ofQueries) },
-    only: restTo(queryDimensions, "none"),
+    when: { endpoint: endpointsExcept(ofQueries) },
+    only: onlyValueIn(queryDimensions, "none"),
     because: "only invoke and stream take these fields",
   },
   {
     when: { body: ["none", "array", "string", "truncated", "absent"] },
-    only: restTo(queryDimensions, "none"),
+    only: onlyValueIn(queryDimensions, "none"),
     because: "the body has no fields",
   },
   {
-    when: { endpoint: ofQueries, body: whole },
-    only: taken(queryDimensions),
+    when: { endpoint: ofQueries, body: validBodies },
+    only: valuesOtherThanNone(queryDimensions),
     because: "the body has a query, and each other field or not",
   },
   {
     when: { endpoint: ofQueries, body: ["without query", "query of another type"] },
-    only: { ...taken(optionalFields), query: ["none"] },
+    only: { ...valuesOtherThanNone(optionalFields), query: ["none"] },
     because: "the body has no query that is a text",
   },
   {
-    when: { endpoint: creating },
+    when: { endpoint: creatingEndpoints },
     only: { body: ["none", "valid", "array", "string", "truncated", "absent"] },
     because: "the body has no query",
   },
   {
-    when: { endpoint: creating, body: ["valid"] },
+    when: { endpoint: creatingEndpoints, body: ["valid"] },
     only: { key: refusedKeys },
     because: "the interface cannot delete what a valid body creates",
   },
-  { when: { endpoint: without(["list"]) }, only: restTo(listDimensions, "none"), because: "only the list has pages" },
-  { when: { endpoint: ["list"], method: ["documented"] }, only: taken(listDimensions), because: "the list has pages" },
-  { when: { method: ["other"] }, only: restTo(listDimensions, "none"), because: "another method has no pages" },
+  {
+    when: { endpoint: endpointsExcept(["list"]) },
+    only: onlyValueIn(listDimensions, "none"),
+    because: "only the list has pages",
+  },
+  {
+    when: { endpoint: ["list"], method: ["documented"] },
+    only: valuesOtherThanNone(listDimensions),
+    because: "the list has pages",
+  },
+  { when: { method: ["other"] }, only: onlyValueIn(listDimensions, "none"), because: "another method has no pages" },
   { when: { page: ["absent"] }, only: { limit: ["absent"] }, because: "both are left out together" },
   { when: { limit: ["absent"] }, only: { page: ["absent", "none"] }, because: "both are left out together" },
   { when: { key: refusedKeys }, only: { state: ["fresh"] }, because: "a key that is refused has no state" },
@@ -178,11 +187,11 @@ export const exclusions: readonly Exclusion[] = [
   { when: { state: ["tokens spent"] }, only: { key: ["near quota"] }, because: "only a few tokens can be spent" },
   { when: { key: ["near quota"] }, only: { state: ["tokens spent"] }, because: "its tokens are spent first" },
   {
-    when: { state: usedUp },
+    when: { state: usedUpStates },
     only: { agent: ["none", "answering", "streaming", "failing", "degraded", "unhealthy", "unknown"] },
     because: "a request that is admitted all the same must end soon",
   },
-  { when: { state: usedUp }, only: { method: ["documented"] }, because: "another method may count or not" },
+  { when: { state: usedUpStates }, only: { method: ["documented"] }, because: "another method may count or not" },
   {
     when: { agent: ["slow", "timingOut", "failing", "failingInStream", "overloaded", "degraded", "unhealthy"] },
     only: {

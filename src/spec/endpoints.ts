@@ -17,9 +17,9 @@ export interface PublishedEndpoint {
 }
 
 /** Every endpoint may reject a key with 401 (Authentication 3), or fail with 500 (Errors, Status codes). */
-const anywhere = [401, 500] as const;
+const commonStatuses = [401, 500] as const;
 /** Limits apply to every endpoint except health (Limits, Scope of limits 1 and 3). */
-const limited = [...anywhere, 429] as const;
+const limitedStatuses = [...commonStatuses, 429] as const;
 
 const endpointOf =
   (method: "GET" | "POST") =>
@@ -34,30 +34,30 @@ const post = endpointOf("POST");
 
 /** Every endpoint that the document publishes, in the order of the document. */
 export const publishedEndpoints = {
-  invoke: post("1. Invoke an agent", "/agents/{agent_id}/invoke", [200, 400, 404, ...limited]),
-  stream: post("2. Stream an agent response", "/agents/{agent_id}/stream", [200, 400, 404, ...limited]),
-  health: get("3. Health check", "/agents/{agent_id}/health", [200, 404, ...anywhere]),
-  list: get("4. List agents", "/agents", [200, ...limited]),
-  usage: get("5. Read usage", "/usage", [200, ...limited]),
-  webhooks: post("6. Create a webhook", "/webhooks", [200, 201, 400, ...limited], "answer"),
+  invoke: post("1. Invoke an agent", "/agents/{agent_id}/invoke", [200, 400, 404, ...limitedStatuses]),
+  stream: post("2. Stream an agent response", "/agents/{agent_id}/stream", [200, 400, 404, ...limitedStatuses]),
+  health: get("3. Health check", "/agents/{agent_id}/health", [200, 404, ...commonStatuses]),
+  list: get("4. List agents", "/agents", [200, ...limitedStatuses]),
+  usage: get("5. Read usage", "/usage", [200, ...limitedStatuses]),
+  webhooks: post("6. Create a webhook", "/webhooks", [200, 201, 400, ...limitedStatuses], "answer"),
   deliveries: get(
     "7. List webhook deliveries",
     "/webhooks/{webhook_id}/deliveries",
-    [200, 404, ...limited],
+    [200, 404, ...limitedStatuses],
     "parameters",
     "answer",
   ),
-  alerts: post("8. Create a usage alert", "/alerts", [200, 201, 400, ...limited], "answer"),
-  keyUsage: get("9. Read key usage", "/keys/usage", [200, ...limited], "parameters", "answer"),
+  alerts: post("8. Create a usage alert", "/alerts", [200, 201, 400, ...limitedStatuses], "answer"),
+  keyUsage: get("9. Read key usage", "/keys/usage", [200, ...limitedStatuses], "parameters", "answer"),
   operations: get(
     "10. Check an asynchronous operation",
     "/operations/{operation_id}",
-    [200, 404, ...limited],
+    [200, 404, ...limitedStatuses],
     "method",
     "parameters",
     "answer",
   ),
-  batch: post("11. Batch submission", null, [200, 201, 400, ...limited], "path", "answer"),
+  batch: post("11. Batch submission", null, [200, 201, 400, ...limitedStatuses], "path", "answer"),
 } as const satisfies Record<string, PublishedEndpoint>;
 
 export type EndpointName = keyof typeof publishedEndpoints;

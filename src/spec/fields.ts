@@ -65,11 +65,11 @@ export interface FieldTable {
   readonly fields: readonly FieldRow[] | null;
 }
 
-type More = Partial<Pick<FieldRow, "unit" | "oneOf">>;
+type OptionalColumns = Partial<Pick<FieldRow, "unit" | "oneOf">>;
 
 const row =
   (isRequired: boolean) =>
-  (clause: ClauseId, path: string, type: FieldType, { unit = null, oneOf = null }: More = {}): FieldRow => ({
+  (clause: ClauseId, path: string, type: FieldType, { unit = null, oneOf = null }: OptionalColumns = {}): FieldRow => ({
     clause,
     path,
     type,
@@ -100,7 +100,7 @@ const errorText = [
   required("ERR-5", "error.message", "string"),
 ] as const;
 
-const unshown = (section: string, message: MessageKind): FieldTable => ({ section, message, fields: null });
+const tableNotShown = (section: string, message: MessageKind): FieldTable => ({ section, message, fields: null });
 
 /** Every table of fields in the document, and every place where the document says that it shows no fields. */
 export const fieldTables = {
@@ -187,12 +187,12 @@ export const fieldTables = {
       required("REQ-8", "data.metadata.tokens_used", "integer"),
     ],
   },
-  webhooks: unshown("Endpoints / 6. Create a webhook", answer("webhooks", 200, 201)),
-  deliveries: unshown("Endpoints / 7. List webhook deliveries", answer("deliveries")),
-  alerts: unshown("Endpoints / 8. Create a usage alert", answer("alerts", 200, 201)),
-  keyUsage: unshown("Endpoints / 9. Read key usage", answer("keyUsage")),
-  operations: unshown("Endpoints / 10. Check an asynchronous operation", answer("operations")),
-  batch: unshown("Endpoints / 11. Batch submission", answer("batch", 200, 201)),
+  webhooks: tableNotShown("Endpoints / 6. Create a webhook", answer("webhooks", 200, 201)),
+  deliveries: tableNotShown("Endpoints / 7. List webhook deliveries", answer("deliveries")),
+  alerts: tableNotShown("Endpoints / 8. Create a usage alert", answer("alerts", 200, 201)),
+  keyUsage: tableNotShown("Endpoints / 9. Read key usage", answer("keyUsage")),
+  operations: tableNotShown("Endpoints / 10. Check an asynchronous operation", answer("operations")),
+  batch: tableNotShown("Endpoints / 11. Batch submission", answer("batch", 200, 201)),
   start: {
     section: "Events / Stream events (SSE)",
     message: { kind: "stream event", event: "start" },

@@ -9,7 +9,7 @@ import {
   formatCounts,
   maxAdmittedWithin,
   judgeEachKey,
-  describeBreach,
+  toBreachResult,
 } from "./breach-clause.ts";
 import { type KeyFacts, describeRequests, type LoadFacts } from "./facts.ts";
 import { breach, holds, inapplicable, observed, type JudgeResult, unproven } from "./finding.ts";
@@ -29,7 +29,7 @@ const judgeUnlessOtherBreach =
       const broken = breachedClause(use, facts);
       if (broken === null) return judge(use, facts);
       return broken.clause === clause
-        ? describeBreach(broken.judged, use, facts)
+        ? toBreachResult(broken.judged, use, facts)
         : unproven(`another limit is broken already (${broken.clause})`);
     });
 

@@ -1,7 +1,7 @@
 import { hourMs, minuteMs } from "../../base/duration.ts";
 import type { LimitBreach } from "../../rules/limits/admission/breach.ts";
 import { type Decision, type History, requestsIn } from "../../rules/limits/admission/history.ts";
-import { decide } from "../../rules/limits/admission/judge.ts";
+import { decideVerdict } from "../../rules/limits/admission/judge.ts";
 import { breachSide, maxInClosedWindow } from "../../rules/limits/key-history.ts";
 import { isAdmitted, isAgentCall, isRefused } from "../../rules/limits/sample.ts";
 import { describeRequests, type KeyFacts, type LoadFacts } from "./facts.ts";
@@ -25,7 +25,8 @@ export function breachedClause(
 
 function clauseOfBreach(judged: LimitBreach, use: KeyFacts, facts: LoadFacts): AdmissionClause {
   if (judged.limit === "concurrency") return "LIM-5";
-  if (isOver(judged, use, facts)) return judged.limit === "hour" ? "LIM-3" : overMinute(use, facts) ? "LIM-1" : "LIM-3";
+  if (admitsTooMany(judged, use, facts))
+    return judged.limit === "hour" ? "LIM-3" : admitsTooManyPerMinute(use, facts) ? "LIM-1" : "LIM-3";
   const slots = slotBreachClause(judged, use, facts);
   if (slots !== null) return slots;
   const reported = reportedClause(judged, facts);
@@ -33,11 +34,14 @@ function clauseOfBreach(judged: LimitBreach, use: KeyFacts, facts: LoadFacts): A
   return maxAdmittedWithin(use, minuteMs) >= facts.limits.perMinute ? "LIM-4" : "LIM-2";
 }
 
-const overMinute = (use: KeyFacts, { limits }: LoadFacts): boolean =>
+const admitsTooManyPerMinute = (use: KeyFacts, { limits }: LoadFacts): boolean =>
   maxAdmittedWithin(use, minuteMs) > limits.perMinute;
 
-const isOver = (judged: LimitBreach, use: KeyFacts, facts: LoadFacts): boolean =>
-  breachSide(judged, () => overMinute(use, facts) || maxAdmittedWithin(use, hourMs) > facts.limits.perHour) === "over";
+const admitsTooMany = (judged: LimitBreach, use: KeyFacts, facts: LoadFacts): boolean =>
+  breachSide(
+    judged,
+    () => admitsTooManyPerMinute(use, facts) || maxAdmittedWithin(use, hourMs) > facts.limits.perHour,
+  ) === "over";
 
 /**
  * Returns LIM-2 (minute) or LIM-4 (hour) if all refusals that prove a breach report the same one of these limits, else
@@ -52,7 +56,7 @@ function reportedClause({ witness }: LimitBreach, { sent, limits }: LoadFacts): 
 }
 
 /** Returns the finding about a broken limit. Its witness lists the requests that prove the breach. */
-export const describeBreach = (judged: LimitBreach, use: KeyFacts, facts: LoadFacts): JudgeResult =>
+export const toBreachResult = (judged: LimitBreach, use: KeyFacts, facts: LoadFacts): JudgeResult =>
   breach(judged.expected, `${judged.actual}; ${formatCounts(use)}`, describeRequests(judged.witness, facts));
 
 /** Formats the numbers of admitted, refused and other requests of a key. */
@@ -119,7 +123,7 @@ export function leakingEnding(use: KeyFacts, facts: LoadFacts): RequestEnding | 
     const withLeak = (decision: Decision): Decision =>
       endings.get(decision.id) === kind ? { ...decision, mayHoldUntilMs: Infinity } : decision;
     const leaking: History = { ...use.history, decisions: use.history.decisions.map(withLeak) };
-    return decide(leaking, facts.limits, use.options, false).kind === "explained";
+    return decideVerdict(leaking, facts.limits, use.options, false).kind === "explained";
   };
   return kinds.find((kind) => [...endings.values()].includes(kind) && explains(kind)) ?? null;
 }

@@ -13,7 +13,7 @@ import type { TierLimits } from "../../spec/tiers.ts";
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import { evidenceBefore, targetLossIn } from "./before-loss.ts";
 import { historyOf } from "./histories.ts";
-import { overFirstMinute } from "./first-minute.ts";
+import { findFirstMinuteBreach } from "./first-minute.ts";
 import { isAdmitted, isAgentCall } from "../../rules/limits/sample.ts";
 import { type SampledRequest, sampledRequests } from "./sampled-requests.ts";
 import { targetTime, type TargetTime, withClockLag } from "./target-time.ts";
@@ -54,7 +54,7 @@ export function factsOf(whole: LoadEvidence, scenario: Scenario): LoadFacts {
   const sent = sampledRequests(evidence);
   const time = withClockLag(targetTime(sent, evidence.speed), evidence.clockLagMs ?? 0);
   const use = (key: KeyRole): KeyFacts =>
-    useOf(
+    keyFactsOf(
       key,
       sent.filter((each) => each.key === key),
       evidence,
@@ -73,7 +73,12 @@ export function factsOf(whole: LoadEvidence, scenario: Scenario): LoadFacts {
   };
 }
 
-function useOf(key: KeyRole, samples: readonly SampledRequest[], evidence: LoadEvidence, time: TargetTime): KeyFacts {
+function keyFactsOf(
+  key: KeyRole,
+  samples: readonly SampledRequest[],
+  evidence: LoadEvidence,
+  time: TargetTime,
+): KeyFacts {
   const history = historyOf(key, samples, evidence, time);
   const options = optionsOf(samples, evidence);
   const computeJudgement = (): HistoryJudgement => {
@@ -81,7 +86,7 @@ function useOf(key: KeyRole, samples: readonly SampledRequest[], evidence: LoadE
     // that explains the history.
     const everyReading = history.decisions.some(({ outcome }) => outcome === "refused");
     const found = judgeByClocks([history], evidence.limits, options, everyReading);
-    return found.kind === "breach" ? found : (overFirstMinute(samples, history, evidence.limits, time) ?? found);
+    return found.kind === "breach" ? found : (findFirstMinuteBreach(samples, history, evidence.limits, time) ?? found);
   };
   let judged: HistoryJudgement | null = null;
   const judgement = (): HistoryJudgement => (judged ??= computeJudgement());

@@ -27,7 +27,7 @@ const instrumentationRequests = 2;
  * between, and no bucket refilled. The number of admitted requests must then be the minute's number, the burst's, or
  * their sum. More than the sum is a breach even without a refusal.
  */
-export function overFirstMinute(
+export function findFirstMinuteBreach(
   sent: readonly SampledRequest[],
   history: History,
   limits: TierLimits,

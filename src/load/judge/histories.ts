@@ -50,7 +50,7 @@ export function historyOf(
   };
   return {
     priorUse,
-    announced: announcedBy(sent, evidence, time),
+    announced: announcedWindowEnds(sent, evidence, time),
     decisions: sent.map((each) => ({ ...decisionFor(each, evidence, time), ...reportedWait(each) })),
   };
 }
@@ -120,7 +120,11 @@ function decisionsIn(slot: SecondCounts, evidence: LoadEvidence, time: TargetTim
   });
 }
 
-function announcedBy(sent: readonly SampledRequest[], { limits }: LoadEvidence, time: TargetTime): AnnouncedEnds {
+function announcedWindowEnds(
+  sent: readonly SampledRequest[],
+  { limits }: LoadEvidence,
+  time: TargetTime,
+): AnnouncedEnds {
   if (time.kind !== "steady" || limits.perHour === limits.perMinute) return {};
   const announcementsOf = (limit: number): Announcement[] =>
     sent.flatMap((each) =>

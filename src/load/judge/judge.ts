@@ -2,7 +2,7 @@ import { type Scenario, scenarios } from "../scenarios.ts";
 import { clauseOf, isClauseId } from "../../spec/clauses.ts";
 import { firstRequirements, laterSet, type RequirementSet } from "../../spec/requirements.ts";
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
-import { breachedClause, type AdmissionClause, describeBreach } from "./breach-clause.ts";
+import { breachedClause, type AdmissionClause, toBreachResult } from "./breach-clause.ts";
 import { type ClaimJudge, clauseJudges, observedAlways, loadOnlyJudges, perResponseClauses } from "./clause-judges.ts";
 import { factsOf, type KeyFacts, type LoadFacts } from "./facts.ts";
 import { type LoadFinding, type JudgeResult, unproven } from "./finding.ts";
@@ -142,7 +142,7 @@ function unclaimedBreaches(facts: LoadFacts, claimed: readonly LoadFinding[]): L
         clause: broken.clause,
         since: sinceOf(broken.clause, scenario),
         instance: evidence.tier,
-        ...describeBreach(broken.judged, use, facts),
+        ...toBreachResult(broken.judged, use, facts),
       },
     ];
   });

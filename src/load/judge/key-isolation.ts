@@ -1,4 +1,4 @@
-import { decide } from "../../rules/limits/admission/judge.ts";
+import { decideVerdict } from "../../rules/limits/admission/judge.ts";
 import { formatCounts } from "./breach-clause.ts";
 import { describeRequest, describeRequests, type LoadFacts } from "./facts.ts";
 import { findTooLowRemaining } from "./remaining.ts";
@@ -28,7 +28,7 @@ export function judgeKeyIsolation(facts: LoadFacts): JudgeResult {
   if (own.breach === "too many admitted") return unproven("the second key's own limit is broken already");
   // If a single limiter for both keys explains all decisions, the finding says so.
   const together = { ...main.history, decisions: [...main.history.decisions, ...second.history.decisions] };
-  const shared = decide(together, limits, main.options, false).kind === "explained";
+  const shared = decideVerdict(together, limits, main.options, false).kind === "explained";
   return breach(
     "requests of one key cause no refusal of another",
     `${own.actual}; ${formatCounts(second)}${shared ? "; one bucket for both keys explains it all" : ""}`,

@@ -21,7 +21,7 @@ import type { SampledRequest } from "./sampled-requests.ts";
 
 /** Judges LIM-12: beyond a limit, the response is 429 with the error body. */
 export function judgeOnlyRefusals(facts: LoadFacts): JudgeResult {
-  if (hasCountsOnly(facts)) return bySummary(facts);
+  if (hasCountsOnly(facts)) return judgeBySecondCounts(facts);
   return judgeEachKey(facts, (use) => {
     const turns = use.samples.filter(isAgentCall);
     const first = turns.find(isRefused);
@@ -56,7 +56,7 @@ export function judgeOnlyRefusals(facts: LoadFacts): JudgeResult {
   });
 }
 
-function bySummary({ evidence: { summary, flows } }: LoadFacts): JudgeResult {
+function judgeBySecondCounts({ evidence: { summary, flows } }: LoadFacts): JudgeResult {
   const turns = new Set(
     flows
       .filter(({ operation: { kind, agent } }) => ["invoke", "stream"].includes(kind) && agent !== "failing")
@@ -170,8 +170,8 @@ export function judgeRefusedBefore(facts: LoadFacts): JudgeResult {
 /** A refusal counts as slow if it takes this many milliseconds and more than admitted requests do. */
 const slowMs = 1000;
 /**
- * The same bound for a target with a faster clock, in ms of this machine's clock. The refusal must also take a second
- * of the target's clock.
+ * Minimum duration of a slow refusal by a target with a faster clock, in ms of this machine's clock. It must also take
+ * a second of the target's clock.
  */
 const slowAtSpeedMs = 200;
 const slowRatio = 5;

@@ -93,7 +93,7 @@ function judgeFall(facts: LoadFacts, withStreams: boolean): JudgeResult {
     let proven = 0;
     for (const pair of pairsOf(use)) {
       if ((streams.length > 0 && hasStream(pair)) !== withStreams) continue;
-      const actual = tooFar(pair, between) ?? tooLittle(pair, between, use, facts);
+      const actual = describeTooFar(pair, between) ?? describeTooLittle(pair, between, use, facts);
       if (actual !== null)
         return breach(
           withStreams
@@ -112,12 +112,12 @@ function judgeFall(facts: LoadFacts, withStreams: boolean): JudgeResult {
 export const judgeRemainingFalls = (facts: LoadFacts): JudgeResult => judgeFall(facts, false);
 export const judgeStreamCounts = (facts: LoadFacts): JudgeResult => judgeFall(facts, true);
 
-function tooFar({ from, to, fell }: ResponsePair, between: RequestsBetween): string | null {
+function describeTooFar({ from, to, fell }: ResponsePair, between: RequestsBetween): string | null {
   const max = between.max(from, to);
   return fell <= max ? null : `it fell by ${fell}, with at most ${max} requests in between`;
 }
 
-function tooLittle(
+function describeTooLittle(
   { from, to, fell }: ResponsePair,
   between: RequestsBetween,
   use: KeyFacts,

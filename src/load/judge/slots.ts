@@ -1,6 +1,6 @@
 import type { LimitBreach } from "../../rules/limits/admission/breach.ts";
 import { maxHeld } from "../../rules/limits/admission/slots.ts";
-import { breachedClause, formatCounts, judgeEachKey, describeBreach } from "./breach-clause.ts";
+import { breachedClause, formatCounts, judgeEachKey, toBreachResult } from "./breach-clause.ts";
 import { type KeyFacts, describeRequest, describeRequests, type LoadFacts } from "./facts.ts";
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
 import { type RequestEnding, endingOf, leakingEnding } from "./breach-clause.ts";
@@ -11,7 +11,7 @@ export function judgeMaxConcurrent(facts: LoadFacts): JudgeResult {
   return judgeEachKey(facts, (use) => {
     const broken = breachedClause(use, facts);
     if (broken?.clause === "LIM-5" && !isOfStreams(broken.judged, use))
-      return describeBreach(broken.judged, use, facts);
+      return toBreachResult(broken.judged, use, facts);
     const outlived = findAdmittedBeyondSlots(use, facts, false);
     if (outlived !== null) return outlived;
     const { count } = maxHeld(use.history.decisions);
@@ -54,7 +54,7 @@ function findAdmittedBeyondSlots(use: KeyFacts, facts: LoadFacts, amongStreams: 
 export function judgeStreamsHoldSlots(facts: LoadFacts): JudgeResult {
   return judgeEachKey(facts, (use) => {
     const broken = breachedClause(use, facts);
-    if (broken?.clause === "LIM-5" && isOfStreams(broken.judged, use)) return describeBreach(broken.judged, use, facts);
+    if (broken?.clause === "LIM-5" && isOfStreams(broken.judged, use)) return toBreachResult(broken.judged, use, facts);
     const outlived = findAdmittedBeyondSlots(use, facts, true);
     if (outlived !== null) return outlived;
     const streams = new Set(use.samples.filter(({ kind }) => kind === "stream").map(({ id }) => id));
@@ -71,7 +71,7 @@ export function judgeStreamsHoldSlots(facts: LoadFacts): JudgeResult {
 export function judgeMinConcurrent(facts: LoadFacts): JudgeResult {
   return judgeEachKey(facts, (use) => {
     const broken = breachedClause(use, facts);
-    if (broken?.clause === "LIM-6") return describeBreach(broken.judged, use, facts);
+    if (broken?.clause === "LIM-6") return toBreachResult(broken.judged, use, facts);
     if (broken !== null) return unproven(`another limit is broken already (${broken.clause})`);
     const { count } = maxHeld(use.history.decisions);
     if (count >= facts.limits.concurrent) return holds(`${count} held a slot at once`);
@@ -86,7 +86,7 @@ const judgeRelease =
     judgeEachKey(facts, (use) => {
       const broken = breachedClause(use, facts);
       if (broken?.clause === clause && endings.includes(leakingEnding(use, facts) ?? "completed"))
-        return describeBreach(broken.judged, use, facts);
+        return toBreachResult(broken.judged, use, facts);
       if (broken !== null) return unproven(`another limit is broken already (${broken.clause})`);
       const ended = use.samples.filter(
         (sample) => endings.includes(endingOf(sample) ?? "completed") && endingOf(sample) !== null,

@@ -27,7 +27,7 @@ export function judgeMemory({ evidence: { server } }: LoadFacts): JudgeResult {
 
 const megabytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 
-const slices = 24;
+const sliceCount = 24;
 /** Latency has drifted if it doubles and rises by at least this many ms. Less may be noise of other processes. */
 const minIncreaseMs = 20;
 const minRatio = 2;
@@ -36,17 +36,19 @@ const minRatio = 2;
 export function judgeLatencyDrift({ sent, evidence }: LoadFacts): JudgeResult {
   const answers = sent.filter(isAdmitted);
   const [first, last] = [answers[0]?.sentMs ?? 0, answers.at(-1)?.sentMs ?? 0];
-  if (answers.length < slices * 20)
+  if (answers.length < sliceCount * 20)
     return unproven(
       hasCountsOnly({ evidence }) ? "the summary of a long run holds no times" : "too few answers to tell a drift",
     );
-  const found: number[][] = Array.from({ length: slices }, () => []);
+  const found: number[][] = Array.from({ length: sliceCount }, () => []);
   for (const { sentMs, headMs } of answers) {
-    found[Math.min(slices - 1, Math.floor(((sentMs - first) / (last - first)) * slices))]?.push(headMs - sentMs);
+    found[Math.min(sliceCount - 1, Math.floor(((sentMs - first) / (last - first)) * sliceCount))]?.push(
+      headMs - sentMs,
+    );
   }
   const medians = found
     .flatMap((values) => (values.length === 0 ? [] : [median(values)]))
-    .slice(Math.floor(slices * warmUpShare));
+    .slice(Math.floor(sliceCount * warmUpShare));
   const { slope, pValue } = trendOf(medians);
   const grownMs = slope * (medians.length - 1);
   const beganMs = median(medians) - grownMs / 2;

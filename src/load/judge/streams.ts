@@ -8,7 +8,7 @@ import { matrixRow, createCoverageCounter } from "./coverage.ts";
 import { formatCount } from "../../base/text.ts";
 import { quantile } from "../../base/statistics/quantile.ts";
 
-const lineOf = ({ flow, sentMs, sequence, chunks, indexes, ending }: StreamSummary): string =>
+const describeStreamLine = ({ flow, sentMs, sequence, chunks, indexes, ending }: StreamSummary): string =>
   `${flow} sent at ${new Date(sentMs).toISOString()}: ${sequence.length > 8 ? `${sequence.slice(0, 8).join(", ")}, …` : sequence.join(", ") || "no event"}; ${chunks} chunks, index ${indexes}, ${ending}`;
 
 const cellsOf = ({ tier }: LoadFacts["evidence"]) => {
@@ -37,7 +37,7 @@ const judgeEachStream =
     const [first] = violations;
     if (first !== undefined) {
       const actual = `${formatShare(violations.length, seen.looked, "streams")}${first.actual}`;
-      const witness = violations.slice(0, 5).map(({ stream }) => lineOf(stream));
+      const witness = violations.slice(0, 5).map(({ stream }) => describeStreamLine(stream));
       return { ...breach(expected, actual, witness), seen };
     }
     const cut = streams.filter(({ ending }) => ending === "cut").length;
@@ -53,7 +53,7 @@ export function judgeStreamStatus({ evidence: { streams } }: LoadFacts): JudgeRe
     return breach(
       "200 with an event stream",
       `${others[0]?.status}, and ${others.length - 1} others of ${answered.length}`,
-      others.slice(0, 5).map(lineOf),
+      others.slice(0, 5).map(describeStreamLine),
     );
   const unanswered = streams.filter(({ status }) => status === null).length;
   if (unanswered > 0) return unproven(`${unanswered} of ${streams.length} streams got no response`);

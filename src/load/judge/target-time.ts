@@ -29,9 +29,9 @@ export interface TargetTime {
  */
 const minAheadMs = 0;
 const maxAheadMs = 2000;
-const parts = 32;
+const maxParts = 32;
 
-interface Bound {
+interface OffsetBound {
   readonly clientMs: number;
   readonly fromMs: number;
   readonly toMs: number;
@@ -46,7 +46,7 @@ interface Bound {
  * @param speed speed of the target's clock, as a multiple of the speed of this machine's clock
  */
 export function targetTime(answers: Iterable<DatedResponse>, speed: number): TargetTime {
-  const bounds: Bound[] = [];
+  const bounds: OffsetBound[] = [];
   for (const { sentMs, headMs, date } of answers) {
     if (date === null) continue;
     const dateMs = date * 1000;
@@ -87,9 +87,9 @@ function steadyTime({ fromMs, toMs }: Span, speed: number, kind: "steady" | "unk
   };
 }
 
-function driftingTime(bounds: readonly Bound[], speed: number): TargetTime | null {
+function driftingTime(bounds: readonly OffsetBound[], speed: number): TargetTime | null {
   const sorted = bounds.toSorted((a, b) => a.clientMs - b.clientMs);
-  const size = Math.ceil(sorted.length / parts);
+  const size = Math.ceil(sorted.length / maxParts);
   const chunks = Array.from({ length: Math.ceil(sorted.length / size) }, (_, index) =>
     sorted.slice(index * size, (index + 1) * size),
   );

@@ -66,9 +66,9 @@ function judgeGrowth(facts: LoadFacts, of: "requests" | "tokens", boundsOf: Boun
 
 /** Whether the usage report after the load lacks requests or tokens. It may still change, because it may be late. */
 export const isUsageReportBehind = (facts: LoadFacts): boolean =>
-  lacks(facts, "requests", requestsBounds) || lacks(facts, "tokens", tokensBounds);
+  isCountBehind(facts, "requests", requestsBounds) || isCountBehind(facts, "tokens", tokensBounds);
 
-function lacks(facts: LoadFacts, of: "requests" | "tokens", boundsOf: BoundsOf): boolean {
+function isCountBehind(facts: LoadFacts, of: "requests" | "tokens", boundsOf: BoundsOf): boolean {
   const { ledger } = facts.evidence;
   const [before, after] = [usageCountIn(ledger?.before, of), usageCountIn(ledger?.after, of)];
   const bounds = boundsOf(facts);

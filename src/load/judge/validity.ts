@@ -1,7 +1,7 @@
 import { latencyGroupOf } from "../histogram.ts";
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import { evidenceBefore, type TargetLoss, targetLossIn } from "./before-loss.ts";
-import { interrupted } from "../stall-timeout.ts";
+import { interruptedByUser } from "../stall-timeout.ts";
 
 /** Reasons why a run proves less than usual; each is `null` if it does not. */
 export interface Validity {
@@ -73,7 +73,7 @@ interface LimitedCounts {
 function targetProblem(evidence: LoadEvidence): string | null {
   const { stopped, limits } = evidence;
   const { answered, refused, failed, unanswered } = limitedCountsOf(evidence);
-  const isGivenUp = stopped !== null && stopped !== interrupted;
+  const isGivenUp = stopped !== null && stopped !== interruptedByUser;
   if (isGivenUp && refused === 0 && answered <= limits.perMinute) return `the target stopped answering: ${stopped}`;
   const half = (answered + failed + unanswered) / 2;
   if (unanswered > half) return `the target did not answer ${unanswered} of ${answered + failed + unanswered} requests`;

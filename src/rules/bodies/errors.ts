@@ -38,13 +38,13 @@ export function formIn(response: ErrorResponse): ErrorForm | null {
   return error["status"] === undefined ? null : "form-a";
 }
 
-const forms = '`{error: {code, message, status}}` or `{status: "error", error: {code, message, details}}`';
+const describedForms = '`{error: {code, message, status}}` or `{status: "error", error: {code, message, details}}`';
 
 /** Judges ERR-2, ERR-3 and ERR-4: an error body has form A or form B. */
 export const formMismatch = (response: ErrorResponse): Mismatch | null =>
   formIn(response) === null
     ? {
-        expected: forms,
+        expected: describedForms,
         actual: `${response.status} with ${response.json === undefined ? "no body" : formatValue(response.json)}`,
       }
     : null;

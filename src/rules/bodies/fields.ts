@@ -44,11 +44,11 @@ export interface FoundValue {
  */
 export function valuesAt(root: unknown, path: string): FoundValue[] {
   let found: FoundValue[] = [{ name: "", value: root }];
-  for (const step of stepsOfPath(path)) found = found.flatMap((each) => within(each, step));
+  for (const step of stepsOfPath(path)) found = found.flatMap((each) => valuesWithin(each, step));
   return found;
 }
 
-function within({ name, value }: FoundValue, step: string): FoundValue[] {
+function valuesWithin({ name, value }: FoundValue, step: string): FoundValue[] {
   if (step === "[]")
     return Array.isArray(value) ? value.map((item: unknown, at) => ({ name: `${name}[${at}]`, value: item })) : [];
   if (!isObject(value)) return [];

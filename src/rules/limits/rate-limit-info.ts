@@ -53,7 +53,7 @@ export function readRateLimitInfo(
   // No `for … of`: iterators are many times slower in k6's interpreter.
   headers.forEach((header) => {
     const name = header[0].toLowerCase();
-    if (!wanted.has(name)) return;
+    if (!headersToRead.has(name)) return;
     const value = header[1].trim();
     values.set(name, (values.get(name) ?? value) === value ? value : severalValues);
   });
@@ -74,7 +74,7 @@ export const rateNumber = (name: RateValue, text: string | undefined): number | 
 const lowerCase = Object.fromEntries(
   rateValues.map((name) => [name, rateHeaders[name].header.toLowerCase()]),
 ) as Readonly<Record<RateValue, string>>;
-const wanted = new Set([...Object.values(lowerCase), "date"]);
+const headersToRead = new Set([...Object.values(lowerCase), "date"]);
 
 /**
  * Takes the place of a header that was sent twice with different values. It is neither a number nor a date, so the

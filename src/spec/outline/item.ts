@@ -1,6 +1,6 @@
 import type { ClauseId } from "../clauses.ts";
 
-interface At {
+interface ItemPlace {
   /**
    * Place of the item under its heading: its number; the name of its field, row, header or code; or `text` for a
    * paragraph.
@@ -14,9 +14,9 @@ interface At {
  * One item of the interface document: a numbered sentence or a part of one, a row of a table, a code, or an example.
  */
 export type Item =
-  | (At & { readonly kind: "stated"; readonly clauses: readonly ClauseId[] })
+  | (ItemPlace & { readonly kind: "stated"; readonly clauses: readonly ClauseId[] })
   /** An item without a clause. `why` says why no server can break it, or which other item states the same. */
-  | (At & { readonly kind: "without clause"; readonly why: string });
+  | (ItemPlace & { readonly kind: "without clause"; readonly why: string });
 
 /** A heading of the document, with the headings above it (joined by ` / `) and the items under it. */
 export interface Section {

@@ -172,8 +172,8 @@ export interface WindowUse {
 /**
  * Reads usage, or the list if the target has no usage endpoint. Returns how far the hour and the minute are used.
  *
- * If neither the report nor the headers describe a window, it is the run's own count. At most, every request in the
- * window counts. At least, the successful requests since `sinceMs` do.
+ * For a window that neither the report nor the headers describe, it takes the run's own count: at most every request in
+ * the window, at least the successful ones since `sinceMs`.
  * @param sinceMs when the alert was created, in milliseconds since the start of the run
  */
 async function measureUsage(

@@ -35,7 +35,7 @@ type KeyEvidence = EvidenceOf<typeof keyCheckProbes>;
  * key proves nothing.
  */
 const coreControlProbes = { ...keyCheckProbes, invoked, streamed, read: keyUsageRead } as const;
-/** More probes that send a valid key, for every endpoint that this target has. */
+/** Probes to add to a check: they send a valid key to every endpoint that this target has. */
 export const positiveControls = {
   also: [invoked, streamed, keyUsageRead, webhookCreated, alertCrossed, batchSubmitted],
 } as const;
@@ -123,8 +123,7 @@ function judgeOtherCase(evidence: KeyEvidence): Finding<ReadingOf<"AUTH-17">> {
 
 /**
  * Returns `unproven` if some endpoint has not rejected an invalid key in a conclusive trial, else `null`. The endpoints
- * are those that every target has, and those with a trial. An endpoint that the target does not
- * offer may be missing.
+ * are those that every target has, and those with a trial. An endpoint that the target does not offer may be missing.
  */
 function unprovenOnSomeEndpoint(
   trials: readonly KeyTrial[],

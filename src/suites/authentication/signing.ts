@@ -14,13 +14,13 @@ import { describeStatus, describeVerdict, isInconclusive, isSuccess, outcomeOf }
 export interface SignedValidly {
   /** A GET of the list with a query string, not signed. */
   readonly control: Exchange;
-  /** The same GET, with a signature of path and query string. */
+  /** A GET of the list with a query string. Its signature covers path and query string. */
   readonly withQuery: Exchange;
-  /** The same GET, with a signature of the path only. */
+  /** A GET of the list with a query string. Its signature covers only the path. */
   readonly withoutQuery: Exchange;
   /** A signed invoke with a body that is not ASCII; `null` if no agent is known. */
   readonly posted: Exchange | null;
-  /** The same invoke without a signature. Sent only if the signed invoke did not succeed. */
+  /** The invoke of `posted` without a signature; `null` if the signed one succeeded. */
   readonly postedPlainly: Exchange | null;
 }
 
@@ -54,7 +54,7 @@ const unusualJson = String.raw`
 /** A signed invoke whose JSON has a form that no serialiser writes. `null` if no agent is known. */
 export interface SignedInvoke {
   readonly posted: Exchange | null;
-  /** The same invoke without a signature. Sent only if the signed invoke did not succeed. */
+  /** The invoke of `posted` without a signature; `null` if the signed one succeeded. */
   readonly postedPlainly: Exchange | null;
 }
 

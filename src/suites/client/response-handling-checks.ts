@@ -13,7 +13,9 @@ import { plainAndTroubled, type PlainAndTroubledRuns } from "./retry-checks.ts";
 
 /** A client leaves a stream open if it sends another request more than this before it closes the stream. */
 const closingMs = 250;
-/** It also does if it gets this many other responses between the stream's last event and its closing. */
+/**
+ * Number of other responses between a stream's last event and its closing by which the client has left the stream open.
+ */
 const minLaterCalls = 3;
 
 /** Whether a client has two requests open at once. An open stream may then belong to another task of the client. */

@@ -200,8 +200,8 @@ export const bodyCornerChecks: readonly Check[] = [
           all.exchanges.filter((each) => hasNoObject(each, all)),
           all,
         ),
-      // These statuses prove nothing: a server may check the key, a limit, the agent or `Accept` before the body, and a
-      // gateway may find no free server.
+      // Statuses with which the body was not judged: a server may check the key, a limit, the agent or `Accept` before
+      // it, and a gateway may find no free server.
       judge: (exchange) => {
         if (isInconclusive(exchange) || hasStatus(exchange, 401, 403, 404, 406, 502, 503, 504)) return undefined;
         // ERR-10 (each code with its status) judges the error code.

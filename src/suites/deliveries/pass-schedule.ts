@@ -37,7 +37,7 @@ export interface CompletedRetries {
    */
   readonly listed: Exchange | null;
   readonly shown: Exchange | null;
-  /** One more invoke after the end, and the number of deliveries that this webhook got for it. */
+  /** An invoke after the end of the schedule, and the number of deliveries that the failing webhook got for it. */
   readonly again: { readonly invoked: Exchange; readonly came: number };
 }
 

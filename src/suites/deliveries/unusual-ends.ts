@@ -81,7 +81,7 @@ interface TimedOutStreams {
   readonly streams: readonly Exchange[];
   /** An invoke with the same key, after all streams have ended. */
   readonly after: Exchange;
-  /** The same invoke 5 seconds later by the target's clock; `null` unless the first was refused. */
+  /** The invoke of `after`, repeated 5 seconds later by the target's clock; `null` unless `after` was refused. */
   readonly later: Exchange | null;
   readonly byName: readonly Delivery[];
   readonly byWildcard: readonly Delivery[];

@@ -65,7 +65,7 @@ const isJudged = (exchange: Exchange): boolean =>
   bodyJson(exchange) !== undefined || (exchange.answer.kind === "answered" && exchange.answer.body.kind === "none");
 
 interface ErrorCheckOptions<R extends string> {
-  /** More probes of the check, which cause errors. */
+  /** Additional probes that cause errors for this check. */
   readonly on?: ProbesByName;
   readonly matrix?: CoverageMatrix;
   /** Whether the clause covers an error. */

@@ -61,7 +61,10 @@ export function judgeChangingValues(all: AllExchanges, agent: string | null): Fi
   return found("breach") ?? found("holds") ?? unprovenTooClose;
 }
 
-const unprovenTooClose = unproven("no two reports with `uptime` or `last_request` are some seconds apart", needsMoreTime);
+const unprovenTooClose = unproven(
+  "no two reports with `uptime` or `last_request` are some seconds apart",
+  needsMoreTime,
+);
 
 function judgeSeries(exchanges: readonly Exchange[], all: AllExchanges): Finding<never> {
   const own = exchanges.toSorted((one, other) => sentAtMs(one) - sentAtMs(other));

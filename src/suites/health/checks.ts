@@ -62,8 +62,8 @@ const withUnit = memoizeByPair((response: JudgedResponse, hasOtherUnit: boolean)
 /** Statuses in `checks` that certainly mean a failed check. */
 const failedStatus = /^(unhealthy|fail(ed|s|ing|ure)?)$/i;
 /**
- * More statuses in `checks` that mean trouble. `slow` is not among them: the document has it as an example, and a slow
- * dependency may be healthy.
+ * Statuses of an entry in `checks` that mean trouble, but not certainly a failure. `slow` is not among them: the
+ * document has it as an example, and a slow dependency may be healthy.
  */
 const troubledStatus = /^(degraded|warn(ing)?|error|down|critical|unavailable|unreachable|offline|dead)$/i;
 

@@ -18,7 +18,7 @@ interface HealthBurst {
    */
   readonly wanted: number | null;
   readonly samples: readonly Sample[];
-  /** One more health request, sent if a request of the burst was refused. */
+  /** A health request after the burst, sent if one of the burst was refused; else `null`. */
   readonly again: Exchange | null;
   readonly hasClock: boolean;
 }

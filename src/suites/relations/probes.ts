@@ -17,7 +17,7 @@ const since = "1.1";
 /** Invokes of a degraded agent, with a health report before and one after them. */
 export interface DegradedInvoked {
   readonly before: Exchange;
-  /** One invoke, or two if the first failed. */
+  /** Invokes of the degraded agent: one, or two if the first failed. */
   readonly invoked: readonly Exchange[];
   readonly after: Exchange;
 }

@@ -18,7 +18,7 @@ export interface ComparedPair {
 interface RelationOptions<E, T extends ComparedPair, R extends string> {
   /** Suffix of the check's id, after the clause. */
   readonly as?: string;
-  /** More probes of the check, whose requests add pairs. */
+  /** Additional probes of the check, whose requests add pairs. */
   readonly also?: readonly Probe[];
   /** Name of the pairs in two or three words, for a report's coverage. */
   readonly between: string;

@@ -32,7 +32,7 @@ interface CoverageRequest {
 const maxOnRealClock = 8;
 /** Maximum number of listed agents whose health the probe reads. Some of them may be degraded or unhealthy. */
 const maxAgents = 20;
-/** The same maximum if the main key has a small limit per minute. */
+/** Maximum number of listed agents whose health the probe reads, if the main key has a small limit per minute. */
 const maxAgentsWithFewRequests = 2;
 
 /** Truncated JSON, so that the request creates nothing. */

@@ -79,8 +79,8 @@ export function unitMismatch(field: string, value: unknown, tookMs: number): Mis
 }
 
 /**
- * The same two tolerances for a stream. They are smaller, because the harness measures the duration of a stream more
- * exactly.
+ * Tolerances for the duration of a stream: a multiple of the measured one, and some seconds. They are small, because
+ * the harness measures streams exactly.
  */
 const maxStreamFactor = 10;
 const maxStreamExtraSeconds = 2;

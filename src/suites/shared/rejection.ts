@@ -10,7 +10,7 @@ export interface ExpectedRejection {
   readonly status: number;
   /** The expected error code. `null` accepts every code, except one that the document defines for another status. */
   readonly code: ErrorCodeName | null;
-  /** The same request without the mistake, as a control. */
+  /** The wrong request without its mistake, as a control. */
   readonly control: Exchange;
   readonly isControlAccepted: boolean;
 }

@@ -147,8 +147,8 @@ async function measureUsageGrowth({
   const before = await client.send("GET", "/usage");
   await client.invoke(given["agents.answering"], { query: defaultQuery }, { noRetry: true });
   const later = await client.send("GET", "/usage");
-  // Two more reads with a test clock, where requests cost little: checks of headers compare `Remaining` of consecutive
-  // requests.
+  // With a test clock, where requests cost little, sends two more reads: checks of headers compare `Remaining` of
+  // consecutive requests.
   if (time.canAdvance) for (const path of ["/keys/usage", "/usage"]) await client.send("GET", path);
   const { key } = client;
   const turns = (from: Exchange, to: Exchange): Exchange[] => agentCallsBetween(recorder, key, from, to);

@@ -48,7 +48,7 @@ const metricsSchema = z.looseObject({
   total_deliveries: integer,
   successful: integer,
   failed: integer,
-  // These two fields may be `null` for a webhook without deliveries.
+  // `average_response_time` and `last_delivery` may be `null` for a webhook without deliveries.
   average_response_time: z.number().nullable(),
   last_delivery: z.string().refine(isTimestamp, "an ISO 8601 timestamp").nullable(),
 });

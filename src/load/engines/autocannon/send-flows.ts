@@ -6,7 +6,7 @@ import { type CollectedSamples, createSampleCollector, type RequestCounts } from
 import { type Flow, type KeyRole, requestCount } from "../../scenarios.ts";
 import { prepareRequest, type RequestTarget } from "./request.ts";
 import { fitsAutocannon, keepsConnections, sendWithAutocannon } from "./with-autocannon.ts";
-import { openWire, pause, sendWithUndici } from "./with-undici.ts";
+import { openLoadTransport, pause, sendWithUndici } from "./with-undici.ts";
 
 /**
  * Messages to the sending process. Keys go through this channel only, because others can read the arguments of a
@@ -54,7 +54,7 @@ export async function sendFlows(
 ): Promise<SendResult> {
   const collector = createSampleCollector();
   const limited = Promise.withResolvers<never>();
-  const wire = openWire(network, limited.reject);
+  const wire = openLoadTransport(network, limited.reject);
   const finding = autocannonFlows(flows, { ...target, network, key: keys.main ?? "", wire });
   const byAutocannon = await Promise.race([finding, limited.promise]);
   const recorder = { record: collector.sample, onHarnessLimit: limited.reject };

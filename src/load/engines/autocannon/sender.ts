@@ -6,7 +6,7 @@ import { type FromSender, sendFlows, type ToSender } from "./send-flows.ts";
 // This file is the process that sends the load. A process of its own has a CPU use that can be measured, and the rest
 // of the harness does not slow it down.
 
-const stopping = new AbortController();
+const stopController = new AbortController();
 
 const report = (message: FromSender): void => sendToParent(message);
 
@@ -15,8 +15,8 @@ process.on("disconnect", () => process.exit(0));
 process.on("SIGINT", () => {});
 
 process.on("message", (message: ToSender) => {
-  if (message.kind === "stop") return stopping.abort();
-  sendFlows(message.job, stopping.signal, (elapsedMs, counts) =>
+  if (message.kind === "stop") return stopController.abort();
+  sendFlows(message.job, stopController.signal, (elapsedMs, counts) =>
     report({ kind: "progress", elapsedMs, counts: { ...counts } }),
   )
     .then((result) => report({ kind: "done", result }))

@@ -11,7 +11,7 @@ import type { SampleCollector } from "../../sample-collector.ts";
 import { earlyRetrySeconds, type Flow, lateRetrySeconds, type TrafficShape } from "../../scenarios.ts";
 import type { PreparedRequest } from "./request.ts";
 
-export const openWire = (network: Network, onHarnessLimit: (limit: HarnessLimit) => void): Transport =>
+export const openLoadTransport = (network: Network, onHarnessLimit: (limit: HarnessLimit) => void): Transport =>
   openTransport({ now: epochMs, clockOffsetMs: () => 0, network, onHarnessLimit });
 
 /** How many milliseconds responses in flight may still take after a stop. */

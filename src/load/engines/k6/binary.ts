@@ -48,7 +48,7 @@ export async function findK6(
       `K6_BINARY is ${named}, which is ${version === null ? "not k6" : `k6 ${version}`}: name an executable of k6 v2, or unset it.`,
     );
   }
-  for (const path of [onPath(environment), ...(root === null ? [] : [builtBinary(root)])]) {
+  for (const path of [findOnPath(environment), ...(root === null ? [] : [builtBinary(root)])]) {
     const version = path === null ? null : await versionOf(path);
     if (path !== null && version !== null && isVersion2(version)) return { path, version };
   }
@@ -82,7 +82,7 @@ const buildCommand = (root: string): string =>
 
 const isVersion2 = (version: string): boolean => version.startsWith("v2.");
 
-function onPath(environment: Environment): string | null {
+function findOnPath(environment: Environment): string | null {
   const folders = (environment.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
   return folders.map((folder) => join(folder, executable)).find((path) => existsSync(path)) ?? null;
 }

@@ -143,18 +143,18 @@ export interface Segments {
 }
 
 export function segmentsOf(count: number): Segments {
-  const points = Array.from({ length: count + 1 }, (_, at) => pointOf(at, count));
+  const points = Array.from({ length: count + 1 }, (_, at) => segmentBound(at, count));
   return {
     parts: points.slice(1).map((end, at) => `${points[at]}:${end}`),
     sequence: points.join(","),
   };
 }
 
-const pointOf = (at: number, count: number): string => (at === 0 ? "0" : at === count ? "1" : `${at}/${count}`);
+const segmentBound = (at: number, count: number): string => (at === 0 ? "0" : at === count ? "1" : `${at}/${count}`);
 
 /** A temporary file of the CA certificates that k6 trusts. */
 export interface CaBundle {
-  /** Its path; `null` if the CA certificates of the machine are enough. */
+  /** Path of the temporary file; `null` if the CA certificates of the machine are enough. */
   readonly file: string | null;
   readonly remove: () => void;
 }

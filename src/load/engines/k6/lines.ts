@@ -60,7 +60,7 @@ export function readLine(line: string): SampleLine | EndLine | null {
 const isText = (value: unknown): boolean => typeof value === "string";
 const isNumber = (value: unknown): boolean => typeof value === "number";
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
-const orNull =
+const orNullTest =
   (is: (value: unknown) => boolean) =>
   (value: unknown): boolean =>
     value === null || is(value);
@@ -70,21 +70,24 @@ const plainSample: Readonly<Record<keyof SampleLine, (value: unknown) => boolean
   load: (value) => value === "sample",
   flow: isText,
   key: isText,
-  dueMs: orNull(isNumber),
+  dueMs: orNullTest(isNumber),
   sentMs: isNumber,
   headMs: isNumber,
   endMs: isNumber,
   latencyMs: isNumber,
-  status: orNull(Number.isSafeInteger),
+  status: orNullTest(Number.isSafeInteger),
   ...(Object.fromEntries(
-    rateValues.map((name) => [name, orNull(rateHeaders[name].unit === "requests" ? Number.isSafeInteger : isNumber)]),
+    rateValues.map((name) => [
+      name,
+      orNullTest(rateHeaders[name].unit === "requests" ? Number.isSafeInteger : isNumber),
+    ]),
   ) as Record<RateValue, (value: unknown) => boolean>),
   malformed: (value) => value === undefined,
-  retryAfterSeconds: orNull(isNumber),
-  date: orNull(Number.isSafeInteger),
+  retryAfterSeconds: orNullTest(isNumber),
+  date: orNullTest(Number.isSafeInteger),
   left: (value) => typeof value === "boolean",
-  tokens: orNull(isCount),
-  error: orNull(isText),
+  tokens: orNullTest(isCount),
+  error: orNullTest(isText),
   flaws: (value) => value === null || (Array.isArray(value) && value.length === 0),
   stream: (value) => value === null,
 };

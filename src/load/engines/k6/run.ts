@@ -72,7 +72,7 @@ async function evidenceOfProcess(
   const limit = harnessLimitIn([...collected.failures.keys()].join("\n"));
   const problem = limit ?? explainFailure(end, collected.end, signal.aborted);
   if (problem !== null) {
-    // One process has failed. The evidence needs all of them, so the others stop, too.
+    // If one k6 process fails, the others stop, too: the evidence needs all of them.
     stop();
     throw problem;
   }

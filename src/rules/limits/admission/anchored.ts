@@ -1,6 +1,6 @@
 import { capacityFor, type Fit, type Window } from "./models.ts";
 import type { Span } from "./history.ts";
-import type { Phases } from "./phases.ts";
+import type { PhaseRange } from "./phases.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
 import { countBelow } from "../../../base/sorted.ts";
 import { requestsBefore, requestsUpTo } from "./tally.ts";
@@ -49,7 +49,7 @@ export function fitAnchored(
   timeline: AdmissionTimeline,
   openers: Openers,
   { windowMs, capacity, minCapacity }: AnchoredWindow,
-  open: Phases | null,
+  open: PhaseRange | null,
 ): Fit | null {
   const openings = possibleWindows(timeline, openers, windowMs, open);
   const needed = Math.max(minCapacity, maxInWindow(timeline, openings, windowMs));
@@ -91,7 +91,7 @@ function possibleWindows(
   timeline: AdmissionTimeline,
   openers: Openers,
   windowMs: number,
-  open: Phases | null,
+  open: PhaseRange | null,
 ): PossibleWindow[] {
   const openings: PossibleWindow[] = [];
   const close = createLatestEnd(openers.pushers, windowMs);

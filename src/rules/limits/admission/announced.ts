@@ -1,6 +1,6 @@
 import type { Window } from "./models.ts";
 import type { Span } from "./history.ts";
-import type { Phases } from "./phases.ts";
+import type { PhaseRange } from "./phases.ts";
 
 /** A report about a window in the rate-limit headers of one response. */
 export interface Announcement {
@@ -64,7 +64,7 @@ function reduceByWindows(ms: number, windowMs: number): number {
  * Returns the possible phases of fixed windows. The phase is the time from `startMs` to the next beginning of a window.
  * @param announced when a window ends by the headers; only phases that agree with it are returned
  */
-export function phasesOf({ windowMs }: Window, announced: Span | undefined, startMs: number): Phases[] {
+export function phasesOf({ windowMs }: Window, announced: Span | undefined, startMs: number): PhaseRange[] {
   const lengthMs = announced === undefined ? windowMs : announced.toMs - announced.fromMs;
   if (announced === undefined || lengthMs >= windowMs) return [{ fromMs: 0, toMs: windowMs }];
   const since = announced.fromMs - startMs;

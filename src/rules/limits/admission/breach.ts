@@ -43,11 +43,12 @@ export function describeActual(
   options: AdmissionOptions,
 ): string {
   if (limit === "concurrency") return `${maxHeld(witness).count} requests held a slot at the same time`;
-  if (breach === "refused below limit") return witness.map((refusal) => roomAt(refusal, history, options)).join("; ");
-  return `${admittedAndRefused(witness)}, on a key ${beforeWords[history.priorUse]}`;
+  if (breach === "refused below limit")
+    return witness.map((refusal) => describeCountedAt(refusal, history, options)).join("; ");
+  return `${admittedAndRefused(witness)}, on a key ${textsOfPriorUse[history.priorUse]}`;
 }
 
-const beforeWords = {
+const textsOfPriorUse = {
   nothing: "not used before",
   counted: "used before",
   anything: "used before, perhaps still in use",
@@ -68,7 +69,7 @@ function spanOf(decisions: readonly Decision[]): string {
 }
 
 /** Returns a text that says how few requests can have counted at the time of a refusal. */
-function roomAt(refusal: Decision, history: History, options: AdmissionOptions): string {
+function describeCountedAt(refusal: Decision, history: History, options: AdmissionOptions): string {
   const timeline = timelineOf(history, options, [refusal], new Set());
   const before = timeline.refusals[0]?.countedBefore ?? 0;
   const since = (windowMs: number) =>

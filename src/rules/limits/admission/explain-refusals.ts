@@ -79,7 +79,7 @@ function smallestBucket(limits: TierLimits): Bucket {
  * refusal, because some limiters add a share of the previous window. If a chain of refusals may have restarted the
  * window, it counts from one window before that chain.
  */
-function createFullWindowTest(timeline: AdmissionTimeline, windowMs: number, capacity: number, chains: Chains) {
+function createFullWindowTest(timeline: AdmissionTimeline, windowMs: number, capacity: number, chains: RefusalChains) {
   return (refusal: TimedRefusal): boolean => {
     const opensMs = Math.min(refusal.fromMs - 2 * windowMs, chains.firstOf(refusal) - windowMs);
     if (opensMs <= timeline.unknownUseUntilMs) return true;
@@ -87,7 +87,7 @@ function createFullWindowTest(timeline: AdmissionTimeline, windowMs: number, cap
   };
 }
 
-interface Chains {
+interface RefusalChains {
   /**
    * Returns the earliest instant of the chain that may have restarted the window of a refusal; `Infinity` without a
    * chain.
@@ -96,7 +96,7 @@ interface Chains {
 }
 
 /** Finds chains of refusals in which each lies less than a window after the one before. */
-function chainsOf(refusals: readonly Decision[], windowMs: number, toleranceMs: number): Chains {
+function chainsOf(refusals: readonly Decision[], windowMs: number, toleranceMs: number): RefusalChains {
   const spans = refusals.map(({ decided }) => decided).toSorted((left, right) => left.fromMs - right.fromMs);
   const firsts: number[] = [];
   const reaches: number[] = [];

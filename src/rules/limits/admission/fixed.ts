@@ -1,5 +1,5 @@
 import { capacityFor, type Capacity, type Fit, type Window } from "./models.ts";
-import type { Phases } from "./phases.ts";
+import type { PhaseRange } from "./phases.ts";
 import { addRefusal, noRefusals } from "./refusals.ts";
 import { requestsBefore, requestsUpTo } from "./tally.ts";
 import type { TimedRefusal, AdmissionTimeline } from "./timeline.ts";
@@ -10,7 +10,7 @@ import type { TimedRefusal, AdmissionTimeline } from "./timeline.ts";
 interface WindowGrid {
   readonly timeline: AdmissionTimeline;
   readonly windowMs: number;
-  readonly phases: Phases;
+  readonly phases: PhaseRange;
   readonly windows: number;
   /** For each window: the number of requests that may count and were certainly decided before it opened. */
   readonly closedBefore: Float64Array;
@@ -24,7 +24,12 @@ interface WindowGrid {
  * @param weighted whether each window also counts a share of the previous one, as an estimate of a rolling window. Such
  * windows admit no more, but may refuse more.
  */
-export function fitFixed(timeline: AdmissionTimeline, window: Window, phases: Phases, weighted: boolean): Fit | null {
+export function fitFixed(
+  timeline: AdmissionTimeline,
+  window: Window,
+  phases: PhaseRange,
+  weighted: boolean,
+): Fit | null {
   const { windowMs, capacity } = window;
   const windows = Math.max(0, Math.ceil((timeline.endMs - timeline.startMs) / windowMs)) + 3;
   const limit = limitThatFits(timeline, windowMs, phases, windows, capacity);
@@ -37,10 +42,10 @@ export function fitFixed(timeline: AdmissionTimeline, window: Window, phases: Ph
   return { unexplained };
 }
 
-const earliestWindow = (timeline: AdmissionTimeline, ms: number, windowMs: number, phases: Phases) =>
+const earliestWindow = (timeline: AdmissionTimeline, ms: number, windowMs: number, phases: PhaseRange) =>
   Math.floor((ms - timeline.startMs - phases.toMs) / windowMs) + 1;
 
-const latestWindow = (timeline: AdmissionTimeline, ms: number, windowMs: number, phases: Phases) =>
+const latestWindow = (timeline: AdmissionTimeline, ms: number, windowMs: number, phases: PhaseRange) =>
   Math.floor((ms - timeline.startMs - phases.fromMs) / windowMs) + 1;
 
 /**
@@ -50,7 +55,7 @@ const latestWindow = (timeline: AdmissionTimeline, ms: number, windowMs: number,
 function limitThatFits(
   timeline: AdmissionTimeline,
   windowMs: number,
-  phases: Phases,
+  phases: PhaseRange,
   windows: number,
   capacity: Capacity,
 ): number | null {
@@ -74,7 +79,7 @@ function limitThatFits(
   return limit;
 }
 
-function gridOf(timeline: AdmissionTimeline, windowMs: number, phases: Phases, windows: number): WindowGrid {
+function gridOf(timeline: AdmissionTimeline, windowMs: number, phases: PhaseRange, windows: number): WindowGrid {
   const closedBefore = new Float64Array(windows);
   const begunBefore = new Float64Array(windows);
   for (let index = 0; index < windows; index += 1) {

@@ -41,10 +41,10 @@ export function judgeAdmission(
   options: AdmissionOptions = {},
   everyReading = false,
 ): HistoryJudgement {
-  const verdict = decide(history, limits, options, everyReading);
+  const verdict = decideVerdict(history, limits, options, everyReading);
   if (verdict.kind === "explained") return verdict;
-  const witness = smallestWitness(history, (part) => decide(part, limits, options, false).kind === "breach");
-  const proven = decide(witness.history, limits, options, false);
+  const witness = smallestWitness(history, (part) => decideVerdict(part, limits, options, false).kind === "breach");
+  const proven = decideVerdict(witness.history, limits, options, false);
   const { breach, limit } = proven.kind === "breach" ? proven : verdict;
   return {
     kind: "breach",
@@ -57,7 +57,7 @@ export function judgeAdmission(
 }
 
 /** Finds the first reading that explains a history, or, with `everyReading`, every such reading. */
-export function decide(
+export function decideVerdict(
   history: History,
   limits: TierLimits,
   options: AdmissionOptions,

@@ -5,7 +5,7 @@ import { addMinimalSet, isEmpty, isSubset, type RefusalSet } from "./refusals.ts
  * A range of phases, in ms. The phase of a limiter is the time from the start of the history to the beginning of its
  * first window. With equal ends, the range is a single phase.
  */
-export interface Phases {
+export interface PhaseRange {
   readonly fromMs: number;
   readonly toMs: number;
 }
@@ -14,7 +14,7 @@ export interface Phases {
  * Fits all limiters with phases in a range at once. The result must allow everything that some phase of the range
  * allows.
  */
-export type FitPhases = (phases: Phases) => Fit | null;
+export type FitPhases = (phases: PhaseRange) => Fit | null;
 
 /**
  * Returns the sets of refusals that limiters with phases in `ranges` leave unexplained. There is no set if none of
@@ -23,11 +23,11 @@ export type FitPhases = (phases: Phases) => Fit | null;
  * A range is done if the phase in its middle explains as much as the whole range. Other ranges are halved up to `depth`
  * times, and then count as possible.
  */
-export function searchPhases(ranges: readonly Phases[], depth: number, fit: FitPhases): RefusalSet[] {
+export function searchPhases(ranges: readonly PhaseRange[], depth: number, fit: FitPhases): RefusalSet[] {
   const found: RefusalSet[] = [];
-  let open: readonly Phases[] = ranges;
+  let open: readonly PhaseRange[] = ranges;
   for (let level = 0; level <= depth && open.length > 0; level += 1) {
-    const halves: Phases[] = [];
+    const halves: PhaseRange[] = [];
     for (const phases of open) {
       const widest = fit(phases);
       if (widest === null || found.some((known) => isSubset(known, widest.unexplained))) continue;

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { runsOf } from "../../../base/testing/test-scope.ts";
 import { publishedTiers, type TierLimits } from "../../../spec/tiers.ts";
 import { type Decision, decisionOf, type History } from "./history.ts";
-import { decide } from "./judge.ts";
+import { decideVerdict } from "./judge.ts";
 import { bucket, type Limiter, windowLimiter, windowShapes } from "./testing/limiters.ts";
 import { type Random, randomOf } from "./testing/random.ts";
 
@@ -37,7 +37,7 @@ function sendBurst(limiter: Limiter, fromMs: number, most: number, gapMs: number
 }
 
 const verdictOn = (history: History, limits: TierLimits, toleranceMs: number): string =>
-  decide(history, limits, { toleranceMs, slotReleaseMs: 10 }, false).kind;
+  decideVerdict(history, limits, { toleranceMs, slotReleaseMs: 10 }, false).kind;
 
 const worlds = {
   seed: nat(),

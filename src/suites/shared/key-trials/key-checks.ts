@@ -39,8 +39,8 @@ const invalid = { status: 401, code: "INVALID_API_KEY" } as const;
 const expired = { status: 401, code: "EXPIRED_API_KEY" } as const;
 const noSuccess = { status: "no success" } as const;
 /**
- * Only a target with a test clock gets these keys on every endpoint. Without one, a key with a small limit per minute
- * would have to wait.
+ * Marks kinds of keys that only a target with a test clock gets on every endpoint. Without one, the requests would have
+ * to wait for the key's limit.
  */
 const needsClock = { reach: need("clock") };
 
@@ -61,7 +61,7 @@ export const keyExpectations: Readonly<Record<RejectedKeyKind, KeyExpectation>> 
   // A key of another agent is sent to endpoints that name an agent in their path or body, and respond at once.
   "a key of another agent": expectation("KEY-6", noSuccess, { on: ["invoke", "stream", "health", "webhooks"] }),
   "a key of another address": expectation("KEY-7", noSuccess),
-  // This kind of key is sent a second time, because a server may reject only the first request.
+  // A key of another address is sent twice, because a server may reject only the first request.
   "a key of another address, for the second time": expectation("KEY-7", noSuccess, {
     on: ["health", "list", "usage", "keyUsage"],
   }),

@@ -93,6 +93,10 @@ export const commandTable: Readonly<Record<string, TableRow>> = {
     says: "Judge agent configuration files, in JSON or YAML. Nothing is sent.",
     load: async () => (await import("./commands/config.ts")).configCommand(),
   },
+  baseline: {
+    says: "Print the failures of a saved report as a file of known failures.",
+    load: async () => (await import("./commands/baseline.ts")).baselineCommand(),
+  },
   verify: {
     says: "Check a conformance statement against its report and evidence. Nothing is sent.",
     load: async () => (await import("./commands/verify.ts")).verifyCommand(),

@@ -5,6 +5,7 @@ import { loadEvidenceSchema } from "../../src/evidence/load-evidence.ts";
 import { scenarios } from "../../src/load/scenarios.ts";
 import { gapsDocument } from "../../src/reference/gaps.ts";
 import { comparisonSchema } from "../../src/report/compare/comparison.ts";
+import { baselineSchema } from "../../src/report/model/failure-policy.ts";
 import { reportSchema } from "../../src/report/model/report.ts";
 import { attestationSchema } from "../../src/report/statement/attestation.ts";
 import { envelopeSchema } from "../../src/report/statement/envelope.ts";
@@ -28,6 +29,7 @@ import { traceabilityPage } from "./traceability-page.ts";
 const shippedSchemas = {
   target: { title: "Target file", schema: targetFileSchema },
   "agent-configuration": { title: "Agent configuration file", schema: agentConfigurationSchema },
+  baseline: { title: "Baseline: the known failures of a target", schema: baselineSchema },
   report: { title: "report.json", schema: reportSchema },
   evidence: { title: "evidence.json", schema: evidenceSchema },
   "load-evidence": { title: "Load evidence", schema: loadEvidenceSchema },

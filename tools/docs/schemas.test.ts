@@ -235,6 +235,14 @@ const samples: readonly Sample[] = [
     ],
   },
   {
+    name: "baseline",
+    accepts: [
+      { known: [] },
+      { known: [{ check: "SSE-5", instance: "free", reason: "fixed in 2.3", until: "2026-12-31", flaky: true }] },
+    ],
+    refuses: [{}, { known: [{ check: "SSE-5" }] }, { known: [{ check: "SSE-5", reason: "x", until: "soon" }] }],
+  },
+  {
     name: "keys",
     accepts: [
       { $schema: "./keys.schema.json", vendor: "Acme", keys: [{ keyid: "00", pem: "-----BEGIN PUBLIC KEY-----" }] },
@@ -306,7 +314,7 @@ const samples: readonly Sample[] = [
       { vendors: [{ name: "Acme" }] },
       { vendors: [{ name: "Acme", target: "acme.json", report: "reports/acme" }] },
       { vendors: [{ target: "acme.json" }] },
-      { vendors: [{ name: "Acme", target: { baseUrl: "https://acme.example" } }] },
+      { vendors: [{ name: "Acme", target: { keys: { main: { key: "k" } } } }] },
     ],
   },
 ];

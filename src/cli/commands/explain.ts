@@ -6,15 +6,19 @@ import { type ClauseId, clauseIds, clauseOf, isClauseId } from "../../spec/claus
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 
-/** `conformance explain ID`: shows a clause, its checks and what they need, its readings, and the faults that break it. */
+/**
+ * `conformance explain ID`: shows a clause, its checks and what they need, its readings, and the faults that break it.
+ * `conformance explain WORDS`: lists the clauses that have all of these words.
+ */
 export const explainCommand = (): Command =>
   withSteps(
     new Command("explain")
-      .argument("<clause>", "clause id, such as SSE-5")
-      .addHelpText("after", "\nExamples:\n  conformance explain SSE-5\n  conformance explain LIM-3 | less"),
+      .argument("<clause...>", "clause id, such as SSE-5; or words that a clause has, such as rate limit")
+      .addHelpText("after", "\nExamples:\n  conformance explain SSE-5\n  conformance explain rate limit"),
     {
-      prepare: readClauseId,
-      act: explain,
+      prepare: readClauses,
+      act: (found): Promise<string[]> | string[] =>
+        found.kind === "clause" ? explain(found.id) : found.ids.flatMap(lineOf),
       present: (lines) => {
         process.stdout.write(`${lines.join("\n")}\n`);
         return exitCodes.fine;
@@ -36,19 +40,39 @@ async function explain(id: ClauseId): Promise<string[]> {
   ];
 }
 
+/** Returns the id, the level and the sentence of a clause. */
+function lineOf(id: ClauseId): string[] {
+  const { level, says } = clauseOf(id);
+  return [`${id.padEnd(8)} ${level.padEnd(8)} ${says}`];
+}
+
+type FoundClauses =
+  | { readonly kind: "clause"; readonly id: ClauseId }
+  | { readonly kind: "clauses"; readonly ids: readonly ClauseId[] };
+
 /**
- * Reads the id of a clause.
+ * Reads the id of a clause, or the words to look for.
  *
- * @throws {UsageError} if the id is unknown; the message suggests ids of the same section, or lists the sections
+ * @throws {UsageError} if no clause is found; for an unknown id, the message suggests ids of the same section, or lists the sections
  */
-function readClauseId(text: string): ClauseId {
-  const id = text.toUpperCase();
-  if (isClauseId(id)) return id;
+function readClauses(given: readonly string[]): FoundClauses {
+  const [first = "", ...others] = given;
+  const id = first.toUpperCase();
+  if (others.length === 0 && isClauseId(id)) return { kind: "clause", id };
+  const words = given.flatMap((each) => each.toLowerCase().split(/\s+/)).filter((word) => word !== "");
+  const ids = clauseIds.filter((each) => {
+    const { section, says, readings = {} } = clauseOf(each);
+    const text = [each, section, says, ...Object.values(readings)].join(" ").toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+  if (words.length > 0 && ids.length > 0) return { kind: "clauses", ids };
   const prefixOf = (each: string): string => each.split("-")[0] ?? "";
   const sameSection = clauseIds.filter((each) => prefixOf(each) === prefixOf(id));
   const known =
     sameSection.length > 0
       ? `${sameSection[0]} to ${sameSection.at(-1)}`
       : [...new Set(clauseIds.map((each) => `${prefixOf(each)}-*`))].join(", ");
-  throw new UsageError(line`There is no clause ${JSON.stringify(text)}. There are: ${known}.`);
+  if (!/^[a-z]+-\d+$/i.test(first))
+    throw new UsageError(line`No clause has the words ${JSON.stringify(words.join(" "))}. There are: ${known}.`);
+  throw new UsageError(line`There is no clause ${JSON.stringify(first)}. There are: ${known}.`);
 }

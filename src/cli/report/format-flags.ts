@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import { z } from "zod";
 
 import type { RequestedFormats } from "../../app/report-folder/write-formats.ts";
 import { parseAs } from "../../base/parsing.ts";
@@ -14,8 +13,7 @@ import {
   unavailableReason,
 } from "../../report/formats/registry.ts";
 import type { ReportDocument } from "../../report/model/report.ts";
-import type { Baseline } from "../../report/model/failure-policy.ts";
-import { type FailurePolicy, defaultPolicy } from "../../report/model/failure-policy.ts";
+import { type Baseline, baselineSchema, type FailurePolicy, defaultPolicy } from "../../report/model/failure-policy.ts";
 import { flagOf } from "../option-parsers.ts";
 import { prepareFiles } from "../output-files.ts";
 import { readSigning, type SigningFlags, withSigningOptions } from "./signing-flags.ts";
@@ -81,17 +79,6 @@ export const withFailureOptions = (command: Command): Command =>
 export const readRules = ({ strict = false, baseline }: FailureFlags): FailurePolicy => ({
   strict,
   baseline: baseline === undefined ? defaultPolicy.baseline : readBaseline(baseline),
-});
-
-const baselineSchema = z.strictObject({
-  $schema: z.string().optional(),
-  known: z.array(
-    z.strictObject({
-      check: z.string().min(1),
-      instance: z.string().min(1).optional(),
-      reason: z.string().min(1),
-    }),
-  ),
 });
 
 /**

@@ -89,8 +89,11 @@ function printReport(document: ReportDocument, options: PresentOptions): void {
 }
 
 function baselineText(findings: readonly ReportFinding[], baseline: Baseline): string {
-  const { excused, stale } = applyBaseline(findings, baseline);
+  const { excused, stale, expired } = applyBaseline(findings, baseline);
   return [
+    ...expired.map(
+      ({ check, until = "" }) => `The baseline's entry for ${check} ended on ${until}, and excuses nothing.\n`,
+    ),
     ...(excused.length === 0
       ? []
       : [`${excused.length} known ${excused.length === 1 ? "failure is" : "failures are"} excused by the baseline.\n`]),

@@ -1,13 +1,28 @@
+import { z } from "zod";
+
+import type { DeepReadonly } from "../../base/deep-readonly.ts";
 import { isBroken, type ReportFinding } from "./report.ts";
 
+/** Schema of a baseline file: the known failures of a target. */
+export const baselineSchema = z.strictObject({
+  $schema: z.string().optional(),
+  known: z.array(
+    z.strictObject({
+      check: z.string().min(1).describe("Id of the check, such as SSE-5."),
+      instance: z
+        .string()
+        .min(1)
+        .describe("Tier or engine. Without it, the failure is known for all of them.")
+        .optional(),
+      reason: z.string().min(1).describe("Why it fails, and who mends it."),
+      until: z.iso.date().describe("The last day on which the entry counts, in UTC.").optional(),
+      flaky: z.boolean().describe("The check passes at times, which is then no error. Default: false.").optional(),
+    }),
+  ),
+});
+
 /** A known failure, as the baseline lists it. */
-export interface KnownFailure {
-  /** Id of the check. */
-  readonly check: string;
-  /** Tier or engine. Absent: the failure is known for all of them. */
-  readonly instance?: string | undefined;
-  readonly reason: string;
-}
+export type KnownFailure = DeepReadonly<z.infer<typeof baselineSchema>["known"][number]>;
 
 /** The known failures of a target, which do not fail a run. */
 export type Baseline = readonly KnownFailure[];
@@ -17,19 +32,41 @@ export interface BaselineResult {
   readonly excused: readonly ReportFinding[];
   /** Known failures that no longer occur. The user has to remove them from the baseline. */
   readonly stale: Baseline;
+  /** Known failures whose last day has passed. They excuse nothing. */
+  readonly expired: Baseline;
 }
 
 const isAbout = (entry: KnownFailure, { check, instance }: ReportFinding): boolean =>
   entry.check === check && (entry.instance === undefined || entry.instance === instance);
 
 /** Compares findings with the known failures. A known failure whose check was not exercised is neither excused nor stale. */
-export const applyBaseline = (findings: readonly ReportFinding[], baseline: Baseline): BaselineResult => ({
-  excused: findings.filter((finding) => isBroken(finding) && baseline.some((entry) => isAbout(entry, finding))),
-  stale: baseline.filter((entry) => {
-    const rows = findings.filter((finding) => isAbout(entry, finding));
-    return rows.some(({ outcome }) => outcome === "pass") && !rows.some(isBroken);
-  }),
-});
+export function applyBaseline(
+  findings: readonly ReportFinding[],
+  baseline: Baseline,
+  now: Date = new Date(),
+): BaselineResult {
+  const today = now.toISOString().slice(0, 10);
+  const expired = baseline.filter(({ until }) => until !== undefined && until < today);
+  const valid = baseline.filter((entry) => !expired.includes(entry));
+  return {
+    excused: findings.filter((finding) => isBroken(finding) && valid.some((entry) => isAbout(entry, finding))),
+    stale: valid.filter((entry) => {
+      const rows = findings.filter((finding) => isAbout(entry, finding));
+      return entry.flaky !== true && rows.some(({ outcome }) => outcome === "pass") && !rows.some(isBroken);
+    }),
+    expired,
+  };
+}
+
+/** Returns a baseline with every failure of a report. The user fills in the reasons. */
+export const baselineOf = (findings: readonly ReportFinding[]): Baseline =>
+  findings
+    .filter(({ outcome }) => outcome === "fail")
+    .map(({ check, instance }) => ({
+      check,
+      ...(instance === undefined ? {} : { instance }),
+      reason: "Say why this fails, and who mends it.",
+    }));
 
 /** Rules for which findings fail a run. All formats and the exit code use them. */
 export interface FailurePolicy {

@@ -1,0 +1,37 @@
+import { Command } from "commander";
+
+import { readReportAlone } from "../../app/report-folder/read-report-document.ts";
+import { baselineOf } from "../../report/model/failure-policy.ts";
+import { withSteps } from "../command.ts";
+import { exitCodes } from "../exit-codes.ts";
+
+const examples = `
+Fill in the reasons. An entry may have "until": "2026-12-31", its last day, and "flaky": true, if the check passes at times.
+
+Examples:
+  conformance baseline write reports/acme > conformance/baseline.json
+  conformance run --target acme.json --baseline conformance/baseline.json
+
+Exit codes: 0 printed; 2 wrong usage.`;
+
+/** `conformance baseline write REPORT`: prints the failures of a report as a file of known failures. */
+export const baselineCommand = (): Command =>
+  new Command("baseline").addCommand(
+    withSteps(
+      new Command("write")
+        .description("Print the failures of a saved report as a file for --baseline, with reasons to fill in.")
+        .argument("<report>", "folder of a saved report, or its report.json")
+        .addHelpText("after", examples),
+      {
+        prepare: (path: string) => path,
+        act: (path) => ({ $schema: baselineSchemaUrl, known: baselineOf(readReportAlone(path).report.findings) }),
+        present: (baseline) => {
+          process.stdout.write(`${JSON.stringify(baseline, null, 2)}\n`);
+          return exitCodes.fine;
+        },
+      },
+    ),
+  );
+
+/** Where editors find the schema in a project that has installed the package. */
+const baselineSchemaUrl = "./node_modules/agent-hosting-conformance/schemas/baseline.schema.json";

@@ -25,18 +25,22 @@ const areTrialsToFollow = process.env.CONFORMANCE_TRIALS_FOLLOW === "1" && exten
  * to the exit code and output. `summary` picks the part of the output to show after a success.
  */
 const preparations = [
-  { name: "Python clients", run: prepared(preparePythonClients, "Python clients"), summary: all },
-  { name: "Python", run: prepared(preparePython, "a server and a receiver in Python"), summary: all },
-  { name: "OpenSSL", run: prepared(prepareOpenssl, "certificates and signatures by OpenSSL"), summary: all },
-  { name: "k6", run: prepared(prepareK6, "k6"), summary: all },
-  { name: "Chromium", run: prepared(prepareChromium, "pages in a browser"), summary: all },
+  { name: "Python clients", run: preparationOf(preparePythonClients, "Python clients"), summary: wholeOutput },
+  { name: "Python", run: preparationOf(preparePython, "a server and a receiver in Python"), summary: wholeOutput },
+  {
+    name: "OpenSSL",
+    run: preparationOf(prepareOpenssl, "certificates and signatures by OpenSSL"),
+    summary: wholeOutput,
+  },
+  { name: "k6", run: preparationOf(prepareK6, "k6"), summary: wholeOutput },
+  { name: "Chromium", run: preparationOf(prepareChromium, "pages in a browser"), summary: wholeOutput },
 ];
 const builds = [
-  { name: "build", run: built },
+  { name: "build", run: runBuild },
   { name: "first load", run: firstLoad },
 ];
 /** Checks of the sources. They run while the tests wait, one at a time. */
-const looks = [
+const sourceChecks = [
   { name: "types", run: tool("tsc", "--noEmit", "-p", "tsconfig.json") },
   { name: "k6 types", run: tool("tsc", "--noEmit", "-p", join("k6", "tsconfig.json")) },
   { name: "import rules", run: tool("oxlint", "-c", "tools/import-rules.oxlintrc.json", "src", "bench") },
@@ -47,9 +51,9 @@ const looks = [
   { name: "lint", run: tool("oxlint", "--type-aware") },
 ];
 const tests = [
-  { name: "tests", run: testing, summary: (output) => [testSummary(output), leftToTrialsText()].join("") },
-  { name: "names of tests", run: named },
-  { name: "tests left out", run: leftOut, summary: all },
+  { name: "tests", run: runTests, summary: (output) => [testSummary(output), leftToTrialsText()].join("") },
+  { name: "names of tests", run: checkTestNames },
+  { name: "tests left out", run: checkSkippedTests, summary: wholeOutput },
 ];
 
 function tool(name, ...args) {
@@ -57,12 +61,12 @@ function tool(name, ...args) {
   return () => capture(join(root, "node_modules", ".bin", name), args, patient);
 }
 
-function all(output) {
+function wholeOutput(output) {
   return output;
 }
 
 /** Test files of which a quick run tries only a sample of their cases. */
-const sampled = [
+const sampledTestFiles = [
   "src/app/judge/redacted-run.test.ts",
   "src/cli/hostile.test.ts",
   "src/load/judge/broken.test.ts",
@@ -76,19 +80,19 @@ const sampled = [
 ];
 
 /** Runs the tests. Lists failed tests first and by name, for people who see only the beginning of a long log. */
-async function testing() {
-  const result = await testsRun();
+async function runTests() {
+  const result = await startVitest();
   if (result.code === 0) return result;
   const failed = failedTests(join(root, testResults));
   return { ...result, output: [`${failed.length} failed:`, ...failed, "", result.output].join("\n") };
 }
 
-function testsRun() {
+function startVitest() {
   const environment = toolEnvironment();
-  const files = isTrials ? sampled.map((path) => join(...path.split("/"))) : [];
+  const files = isTrials ? sampledTestFiles.map((path) => join(...path.split("/"))) : [];
   const env = {
     ...(extent === null ? {} : { CONFORMANCE_TESTS: extent }),
-    ...(areTrialsToFollow ? { CONFORMANCE_LEFT_OUT: sampled.map(globOf).join(",") } : {}),
+    ...(areTrialsToFollow ? { CONFORMANCE_LEFT_OUT: sampledTestFiles.map(globOf).join(",") } : {}),
   };
   return capture(
     join(root, "node_modules", ".bin", "vitest"),
@@ -99,13 +103,13 @@ function testsRun() {
 
 const globOf = (path) => (path.endsWith(".ts") ? path : `${path}/**`);
 
-function named() {
+function checkTestNames() {
   const lines = faultyNames(join(root, testResults));
   return { code: lines.length === 0 ? 0 : 1, output: lines.join("\n") };
 }
 
 /** Lists the tests that did not run, which is a failure in CI. */
-function leftOut() {
+function checkSkippedTests() {
   const names = skippedTests(join(root, testResults));
   if (names.length === 0) return { code: 0, output: "" };
   if (!isCi) return { code: 0, output: `${names.length} tests were left out: what they need is not here.` };
@@ -123,7 +127,7 @@ async function prepareOpenssl() {
   return code === 0 ? null : { message: "OpenSSL is not on PATH: install openssl.", detail: output };
 }
 
-async function built() {
+async function runBuild() {
   try {
     await build();
     return { code: 0, output: "" };
@@ -144,7 +148,7 @@ async function firstLoad() {
  * Prepares something that some tests need. If the preparation fails, prints one line, and these tests are skipped. In
  * CI, the check then fails.
  */
-function prepared(prepare, what) {
+function preparationOf(prepare, what) {
   return async () => {
     const lacking = await prepare();
     if (lacking === null) return { code: 0, output: "" };
@@ -153,7 +157,8 @@ function prepared(prepare, what) {
   };
 }
 
-const leftToTrialsText = () => (areTrialsToFollow ? `\n Left to the trials that follow: ${sampled.join(", ")}` : "");
+const leftToTrialsText = () =>
+  areTrialsToFollow ? `\n Left to the trials that follow: ${sampledTestFiles.join(", ")}` : "";
 
 /** Picks the last lines of vitest's output: test files, tests, start and duration. */
 function testSummary(output) {
@@ -162,54 +167,54 @@ function testSummary(output) {
 }
 
 /** Prints text. Removes colours if standard output is no terminal, because the linter always colours its output. */
-function say(text) {
+function printText(text) {
   process.stdout.write(`${process.stdout.isTTY ? text : stripVTControlCharacters(text)}\n`);
 }
 
 /** Runs one step. Returns its exit code, output and seconds. */
-async function timed({ run }) {
+async function runStep({ run }) {
   const startedMs = performance.now();
   const result = await run();
   return { ...result, seconds: (performance.now() - startedMs) / 1000 };
 }
 
 /** Prints the result of a step. Returns whether it passed. */
-function tell({ name, summary }, { code, output, seconds }) {
-  say(`${code === 0 ? "ok    " : "FAILED"} ${name.padEnd(14)} ${seconds.toFixed(1).padStart(6)} s`);
+function printResult({ name, summary }, { code, output, seconds }) {
+  printText(`${code === 0 ? "ok    " : "FAILED"} ${name.padEnd(14)} ${seconds.toFixed(1).padStart(6)} s`);
   const shown = code === 0 ? (summary?.(output) ?? "") : output.trimEnd();
-  if (shown !== "") say(shown);
+  if (shown !== "") printText(shown);
   return code === 0;
 }
 
 /** Starts all steps at once. Returns each step with the promise of its result. */
-const together = (steps) => steps.map((step) => ({ step, result: timed(step) }));
+const startAll = (steps) => steps.map((step) => ({ step, result: runStep(step) }));
 
 /** Starts each step when the one before has ended. Returns each step with the promise of its result. */
-function inTurn(steps) {
+function startInTurn(steps) {
   let last = Promise.resolve();
-  return steps.map((step) => ({ step, result: (last = last.then(() => timed(step))) }));
+  return steps.map((step) => ({ step, result: (last = last.then(() => runStep(step))) }));
 }
 
 /** Prints the result of each step, in order. Returns the names of the steps that failed. */
 async function failuresOf(started) {
   const failed = [];
   for (const { step, result } of started) {
-    if (!tell(step, await result)) failed.push(step.name);
+    if (!printResult(step, await result)) failed.push(step.name);
   }
   return failed;
 }
 
 async function check() {
   rmSync(join(root, testResults), { force: true });
-  const preparing = together(isTrials ? [] : preparations);
+  const preparing = startAll(isTrials ? [] : preparations);
   await install();
-  const building = together(isTrials ? [] : builds);
-  const looking = inTurn(isTrials ? [] : looks);
+  const building = startAll(isTrials ? [] : builds);
+  const looking = startInTurn(isTrials ? [] : sourceChecks);
   const failed = [...(await failuresOf(preparing)), ...(await failuresOf(building))];
-  const underTest = inTurn(tests);
+  const underTest = startInTurn(tests);
   failed.push(...(await failuresOf(looking)), ...(await failuresOf(underTest)));
   const count = [preparing, building, looking, underTest].flat().length;
-  say(
+  printText(
     failed.length === 0
       ? `All ${count} checks passed.`
       : `${failed.length} of ${count} checks failed: ${failed.join(", ")}.`,

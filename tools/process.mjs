@@ -33,7 +33,7 @@ export function capture(command, args, { isPatient = false, ...options }) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
     running.add(child);
-    if (isPatient) letOthersBefore(child);
+    if (isPatient) lowerPriority(child);
     let output = "";
     let received;
     const forward = (signal) => {
@@ -63,7 +63,7 @@ export function capture(command, args, { isPatient = false, ...options }) {
  * Gives a process low priority. Must be called right after its start, because threads that started earlier keep their
  * priority.
  */
-function letOthersBefore({ pid }) {
+function lowerPriority({ pid }) {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { capture } from "./process.mjs";
 import { root } from "./setup.mjs";
 
-const pins = join(root, "tools", "python-clients.txt");
+const pinsFile = join(root, "tools", "python-clients.txt");
 const environment = join(root, ".cache", "python-clients");
 const python = join(environment, ...(process.platform === "win32" ? ["Scripts", "python.exe"] : ["bin", "python"]));
 const stamp = join(environment, ".installed-from");
@@ -19,14 +19,15 @@ const stamp = join(environment, ".installed-from");
  * @returns {Promise<{ message: string, detail: string } | null>}
  */
 export async function preparePythonClients() {
-  const wanted = createHash("sha256").update(readFileSync(pins)).digest("hex");
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted && (await runs(python))) return null;
+  const wanted = createHash("sha256").update(readFileSync(pinsFile)).digest("hex");
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted && (await canRun(python))) return null;
   const host = await hostPython();
-  if (host === null) return missing("Python is not on PATH: install Python 3.10 or newer (python3 with venv and pip).");
+  if (host === null)
+    return setupProblem("Python is not on PATH: install Python 3.10 or newer (python3 with venv and pip).");
   rmSync(environment, { recursive: true, force: true });
   const created = await capture(host, ["-m", "venv", environment], { cwd: root });
   if (created.code !== 0)
-    return missing("`python3 -m venv` failed: install Python's venv module (python3-venv).", created);
+    return setupProblem("`python3 -m venv` failed: install Python's venv module (python3-venv).", created);
   // Options that save time. pip need not look for dependencies, because the pins list every package. Python compiles
   // modules only when they are used.
   const options = [
@@ -38,9 +39,9 @@ export async function preparePythonClients() {
     "--no-deps",
     "--no-compile",
   ];
-  const installed = await capture(python, ["-m", "pip", "install", ...options, "-r", pins], { cwd: root });
+  const installed = await capture(python, ["-m", "pip", "install", ...options, "-r", pinsFile], { cwd: root });
   if (installed.code !== 0)
-    return missing("pip could not install tools/python-clients.txt: see its output.", installed);
+    return setupProblem("pip could not install tools/python-clients.txt: see its output.", installed);
   writeFileSync(stamp, wanted);
   return null;
 }
@@ -54,11 +55,11 @@ export async function hostPython() {
   return null;
 }
 
-async function runs(command) {
+async function canRun(command) {
   return (await capture(command, ["--version"], { cwd: root })).code === 0;
 }
 
-function missing(message, { output } = { output: "" }) {
+function setupProblem(message, { output } = { output: "" }) {
   return { message, detail: output.trim() };
 }
 

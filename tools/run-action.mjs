@@ -30,7 +30,7 @@ export async function runAction({ checkout, cwd, inputs, env }) {
       if (step.shell !== "bash" || step.uses !== undefined) throw new Error(`A step is no bash script: ${step.name}.`);
       const file = join(folder, "output");
       writeFileSync(file, "");
-      const own = mapped(step.env ?? {}, (text) => resolved(text, { inputs: given, steps }));
+      const own = mapValues(step.env ?? {}, (text) => resolveExpressions(text, { inputs: given, steps }));
       const ran = await capture("bash", ["--noprofile", "--norc", "-eo", "pipefail", "-c", step.run], {
         cwd,
         env: { ...env, GITHUB_ACTION_PATH: checkout, GITHUB_OUTPUT: file, ...own },
@@ -43,13 +43,17 @@ export async function runAction({ checkout, cwd, inputs, env }) {
   } finally {
     rmSync(folder, { recursive: true });
   }
-  return { code, output, outputs: mapped(action.outputs, ({ value }) => resolved(value, { inputs: given, steps })) };
+  return {
+    code,
+    output,
+    outputs: mapValues(action.outputs, ({ value }) => resolveExpressions(value, { inputs: given, steps })),
+  };
 }
 
-const mapped = (record, map) => Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
+const mapValues = (record, map) => Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 
 /** Replaces `${{ inputs.NAME }}` and `${{ steps.ID.outputs.NAME }}`. The action has no other expressions. */
-const resolved = (text, { inputs, steps }) =>
+const resolveExpressions = (text, { inputs, steps }) =>
   String(text).replace(/\$\{\{\s*([\w.-]+)\s*\}\}/g, (_, path) => {
     const [room, name, , output] = path.split(".");
     if (room === "inputs") return inputs[name];

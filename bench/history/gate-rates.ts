@@ -12,7 +12,7 @@ const histories = Number(process.argv[2] ?? 200);
 const seeds = Array.from({ length: histories }, (_, at) => at + 1);
 const slowFrom = 35;
 
-const noisy = seeds.filter((seed) => {
+const withNoise = seeds.filter((seed) => {
   const { judgements } = replay(simulateNights(seed, nothingHappens));
   return judgements.some(({ slower, regressions }) => slower.length + regressions.length > 0);
 });
@@ -39,7 +39,7 @@ const offsets = found.flatMap(({ firstOff }) => (firstOff === null ? [] : [Math.
 const at = (share: number): number => quantile(nightsTaken, share);
 const lines = [
   `histories                                        ${histories} of noise, ${histories} with a slow-down of 15 % and a new failure`,
-  `noise alone: histories with any alarm            ${noisy.length}`,
+  `noise alone: histories with any alarm            ${withNoise.length}`,
   `slow-down: not found within 25 nights            ${found.filter(({ right }) => right === null).length}`,
   `slow-down: nights until it was reported          ${at(0.5)} (median), ${at(0.9)} (nine of ten), ${at(1)} (most)`,
   `slow-down: first bad night named within 1, 2     ${offsets.filter((off) => off <= 1).length}, ${offsets.filter((off) => off <= 2).length} of ${offsets.length}`,

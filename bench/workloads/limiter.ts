@@ -23,7 +23,7 @@ const warmUpDecisions = 20_000;
 const minMeasuredKeys = 200_000;
 
 /** Decides on one request of the key with this name. */
-type Decide = (name: string) => void;
+type DecideRequest = (name: string) => void;
 
 /** Measures the time of a million decisions among this number of keys, or the memory of one key. */
 export async function run(input: unknown): Promise<Measurement> {
@@ -47,7 +47,7 @@ export async function run(input: unknown): Promise<Measurement> {
  * Returns the memory of a key in bytes. With few keys, measures many limiters with the same keys, so that other memory
  * of the process is negligible.
  */
-function bytesOfKey(open: () => Decide, names: readonly string[]): number {
+function bytesOfKey(open: () => DecideRequest, names: readonly string[]): number {
   const servers = Array.from({ length: Math.ceil(minMeasuredKeys / names.length) }, open);
   const warm = open();
   for (let time = 0; time < warmUpDecisions; time += 1) warm(names[time % names.length] ?? "");
@@ -68,7 +68,7 @@ function heapBytes(): number {
  * The subject, which does what the server does for each request: finds the key's account, refuses or counts the
  * request, and reads the values for the headers.
  */
-function limiter(): Decide {
+function limiter(): DecideRequest {
   const clock = systemClock();
   const behaviour = applyPatches([]);
   const records = memoryStore();
@@ -95,7 +95,7 @@ function limiter(): Decide {
 }
 
 /** The baseline: looks up a key in a Map and reads the clock. No limiter can do less. */
-function mapLookUp(): Decide {
+function mapLookUp(): DecideRequest {
   const counts = new Map<string, number>();
   const seen = { last: 0, sum: 0 };
   return (name) => {

@@ -34,7 +34,7 @@ export interface ReferenceKey extends KeyTraits {
   readonly tier: TierName;
 }
 
-const unrestricted: KeyTraits = {
+const unrestrictedTraits: KeyTraits = {
   expiresInSeconds: null,
   scope: "full",
   agents: null,
@@ -43,7 +43,7 @@ const unrestricted: KeyTraits = {
 };
 
 function keyOf(name: string, text: string, tier: TierName, traits: Partial<KeyTraits> = {}): ReferenceKey {
-  return { ...unrestricted, ...traits, name, key: `ah_${text}`, tier };
+  return { ...unrestrictedTraits, ...traits, name, key: `ah_${text}`, tier };
 }
 
 /** Tokens that the `quota` key has left in the month at the server's start: enough for a few short responses. */

@@ -13,8 +13,13 @@ import { systemClock, virtualClock } from "./clock.ts";
 import { referenceKeys, referenceTiers } from "./keys.ts";
 import { allFaults } from "./catalogue.ts";
 import { startReference, type Reference, type RequestLine } from "./reference.ts";
-import { python, withoutPython } from "./testing/clients/python.ts";
-import { descriptionChecks, schemathesis, healthyServerChecks, type Campaign } from "./testing/clients/schemathesis.ts";
+import { runPython, withoutPython } from "./testing/clients/python.ts";
+import {
+  descriptionChecks,
+  runSchemathesis,
+  healthyServerChecks,
+  type Campaign,
+} from "./testing/clients/schemathesis.ts";
 
 const roomy = { perHour: 1e9, perMinute: 1e9, concurrent: 1000, burst: 1e9, tokensPerMonth: 1e12 };
 const { failing, failingInStream, overloaded, unhealthy, timingOut, ...healthyRoles } = agentsByRole;
@@ -96,7 +101,7 @@ async function operationsThatAnswered(from: number, to: number): Promise<readonl
 
 /** Runs the tool. Returns its output if it found problems, otherwise an empty text. */
 async function findings(campaign: Partial<Campaign>): Promise<string> {
-  const { code, stdout, stderr } = await schemathesis({
+  const { code, stdout, stderr } = await runSchemathesis({
     descriptionUrl: descriptionUrl(accelerated),
     key: keyOf("enterprise"),
     checks: descriptionChecks,
@@ -149,7 +154,13 @@ describe("the description", () => {
     const folder = await mkdtemp(join(tmpdir(), "openapi-"));
     const file = join(folder, "openapi.json");
     await writeFile(file, JSON.stringify(await description()));
-    const { code, stdout, stderr } = await python(["-m", "openapi_spec_validator", "--validation-errors", "all", file]);
+    const { code, stdout, stderr } = await runPython([
+      "-m",
+      "openapi_spec_validator",
+      "--validation-errors",
+      "all",
+      file,
+    ]);
     await rm(folder, { recursive: true });
     expect([code, stdout.trim(), stderr.trim()]).toEqual([0, `${file}: OK`, ""]);
   });

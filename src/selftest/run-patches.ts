@@ -43,7 +43,7 @@ export async function tryGroups(
     const worker = startWorker(import.meta.url, "trial-worker");
     try {
       for (const group of waiting) {
-        const trial = await ask(worker, { group, extent: extentOf(group), clauses });
+        const trial = await askWorker(worker, { group, extent: extentOf(group), clauses });
         trials.set(group, trial);
         onTrial(trial);
       }
@@ -62,14 +62,14 @@ export async function tryGroups(
 const longestFirst = (groups: readonly (readonly Patch[])[]): readonly (readonly Patch[])[] =>
   groups.toSorted((one, other) => Number(other.some(affectsLimits)) - Number(one.some(affectsLimits)));
 
-interface Asking {
+interface TrialRequest {
   readonly group: readonly Patch[];
   readonly extent: TrialExtent;
   /** The only clauses to judge; `null` for all. */
   readonly clauses: readonly string[] | null;
 }
 
-function ask(worker: Worker, { group, ...how }: Asking): Promise<PatchTrial> {
+function askWorker(worker: Worker, { group, ...how }: TrialRequest): Promise<PatchTrial> {
   return new Promise((resolve, reject) => {
     const done = (trial: PatchTrial): void => {
       worker.off("error", reject);

@@ -137,9 +137,9 @@ const describePatch = ({ name, kind, section, summary, breaks, mayAlsoBreak }: P
   mayBreak: mayAlsoBreak,
 });
 
-type Summary = Pick<PatchTrial, "red" | "redChecks" | "skipped" | "errors" | "readings" | "said">;
+type TrialFindings = Pick<PatchTrial, "red" | "redChecks" | "skipped" | "errors" | "readings" | "said">;
 
-function summarise(result: RunResult): Summary {
+function summarise(result: RunResult): TrialFindings {
   if (result.kind !== "judged")
     return {
       red: [],

@@ -3,12 +3,12 @@ import { overrideJson } from "../overrides.ts";
 import { setField } from "../json-edit.ts";
 import { fault, faults, type Override } from "../patch.ts";
 
-const event = overrideJson("eventBody");
+const eventBody = overrideJson("eventBody");
 
-const eventOf = (type: WebhookEvent) => event.when((input) => input.type === type);
-const invoked = eventOf("agent.invoked");
-const completed = eventOf("agent.completed");
-const failed = eventOf("agent.failed");
+const eventOf = (type: WebhookEvent) => eventBody.when((input) => input.type === type);
+const invokedBody = eventOf("agent.invoked");
+const completedBody = eventOf("agent.completed");
+const failedBody = eventOf("agent.failed");
 
 /** Sends events of the types that `matches` selects also to webhooks that are tied to another agent. */
 function sendToOtherAgents(matches: (type: string) => boolean): Override {
@@ -25,33 +25,35 @@ function sendToOtherAgents(matches: (type: string) => boolean): Override {
 }
 
 export const deliveryEventFaults = faults("Resources / Webhook delivery event", {
-  "event-without-id": fault("HOOK-1", "An event has no `id`.").by(event.remove("id")),
+  "event-without-id": fault("HOOK-1", "An event has no `id`.").by(eventBody.remove("id")),
   "event-id-number": fault("HOOK-1", "The `id` of an event is a number.").by(
-    event.change("id", (id) => Number(String(id).replace(/\D/g, ""))),
+    eventBody.change("id", (id) => Number(String(id).replace(/\D/g, ""))),
   ),
   "event-types-upper-case": fault("HOOK-2", "Event types are in upper case.").by(
-    event.change("type", (type) => String(type).toUpperCase().replace(".", "_")),
+    eventBody.change("type", (type) => String(type).toUpperCase().replace(".", "_")),
   ),
   "event-type-of-another-word": fault("HOOK-2", "The type `agent.invoked` is called `agent.started`.").by(
-    invoked.set("type", "agent.started"),
+    invokedBody.set("type", "agent.started"),
   ),
   "event-created-in-seconds": fault("HOOK-3", "`created` is a number.").by(
-    event((body, { createdMs }) => setField(body, "created", Math.floor(createdMs / 1000))),
+    eventBody((body, { createdMs }) => setField(body, "created", Math.floor(createdMs / 1000))),
   ),
   "event-created-in-another-zone": fault("HOOK-3", "`created` is in another zone than UTC.").by(
-    event((body, { createdMs }) =>
+    eventBody((body, { createdMs }) =>
       setField(body, "created", new Date(createdMs + 7_200_000).toISOString().replace("Z", "+02:00")),
     ),
   ),
   "event-created-with-a-blank": fault("HOOK-3", "`created` is a date and a time with the name of the zone.").by(
-    event.change("created", (time) => `${String(time).slice(0, 19).replace("T", " ")} UTC`),
+    eventBody.change("created", (time) => `${String(time).slice(0, 19).replace("T", " ")} UTC`),
   ),
-  "event-data-null": fault("HOOK-4", "`data` of `agent.invoked` is null.").by(invoked.set("data", null)),
+  "event-data-null": fault("HOOK-4", "`data` of `agent.invoked` is null.").by(invokedBody.set("data", null)),
   "event-data-as-text": fault("HOOK-4", "`data` of `agent.invoked` is JSON in a text.").by(
-    invoked.change("data", (data) => JSON.stringify(data)),
+    invokedBody.change("data", (data) => JSON.stringify(data)),
   ),
-  "event-without-agent": fault("HOOK-5", "An event has no `agent_id`.").by(event.remove("agent_id")),
-  "event-agent-as-object": fault("HOOK-5", "`agent_id` is an object.").by(event.change("agent_id", (id) => ({ id }))),
+  "event-without-agent": fault("HOOK-5", "An event has no `agent_id`.").by(eventBody.remove("agent_id")),
+  "event-agent-as-object": fault("HOOK-5", "`agent_id` is an object.").by(
+    eventBody.change("agent_id", (id) => ({ id })),
+  ),
   "failed-told-to-webhooks-of-others": fault("WHK-3", "Webhooks of another agent get `agent.failed`, too.").by(
     sendToOtherAgents((type) => type === "agent.failed"),
   ),
@@ -59,15 +61,15 @@ export const deliveryEventFaults = faults("Resources / Webhook delivery event", 
     sendToOtherAgents((type) => type.startsWith("deployment.")),
   ),
   "event-of-another-agent": fault("HOOK-36", "`agent_id` is that of another agent.").by(
-    event.change("agent_id", (id) => (id === "echo" ? "plain-01" : "echo")),
+    eventBody.change("agent_id", (id) => (id === "echo" ? "plain-01" : "echo")),
   ),
   "event-of-1970": fault("HOOK-37", "`created` is the beginning of 1970.").by(
-    event.change("created", () => "1970-01-01T00:00:00Z"),
+    eventBody.change("created", () => "1970-01-01T00:00:00Z"),
   ),
   "event-in-local-time": fault("HOOK-37", "`created` is the time of a zone thirteen hours east, marked as UTC.").by(
-    event.change("created", (at) => new Date(Date.parse(String(at)) + 13 * 3_600_000).toISOString()),
+    eventBody.change("created", (at) => new Date(Date.parse(String(at)) + 13 * 3_600_000).toISOString()),
   ),
-  "event-deployment-number": fault("HOOK-6", "`deployment_id` is a number.").by(event.set("deployment_id", 7)),
+  "event-deployment-number": fault("HOOK-6", "`deployment_id` is a number.").by(eventBody.set("deployment_id", 7)),
 });
 
 /** Makes an override that sends no events of one type. */
@@ -126,40 +128,42 @@ export const deliveredEventFaults = faults("Events / Webhook events", {
   })),
   ...faultsOfWildcard("agent.invoked", "agent.completed", "agent.failed", "agent.timeout"),
   "completed-without-request-id": fault("HOOK-17", "`data` of `agent.completed` has no `request_id`.").by(
-    completed.remove("data.request_id"),
+    completedBody.remove("data.request_id"),
   ),
   "completed-input-as-text": fault("HOOK-17", "`input` is the query itself.").by(
-    completed.change("data.input", (input) => JSON.stringify(input)),
+    completedBody.change("data.input", (input) => JSON.stringify(input)),
   ),
   "completed-result-as-text": fault("HOOK-17", "`result` is the text itself.").by(
-    completed.change("data.result", (result) => JSON.stringify(result)),
+    completedBody.change("data.result", (result) => JSON.stringify(result)),
   ),
   "completed-without-result": fault("HOOK-17", "`data` of `agent.completed` has no `result`.").by(
-    completed.remove("data.result"),
+    completedBody.remove("data.result"),
   ),
   "completed-time-as-text": fault("HOOK-17", "`execution_time` is a text with its unit.").by(
-    completed.change("data.execution_time", (time) => `${String(time)}s`),
+    completedBody.change("data.execution_time", (time) => `${String(time)}s`),
   ),
   "completed-time-negative": fault("HOOK-41", "`execution_time` of `agent.completed` is negative.").by(
-    completed.set("data.execution_time", -1),
+    completedBody.set("data.execution_time", -1),
   ),
   "completed-tokens-as-text": fault("HOOK-17", "`tokens_used` is a text.").by(
-    completed.change("data.tokens_used", String),
+    completedBody.change("data.tokens_used", String),
   ),
   "completed-tokens-broken": fault("HOOK-17", "`tokens_used` is no whole number.").by(
-    completed.change("data.tokens_used", (tokens) => Number(tokens) + 0.5),
+    completedBody.change("data.tokens_used", (tokens) => Number(tokens) + 0.5),
   ),
   "failed-details-as-object": fault("HOOK-18", "`error.details` is an object.").by(
-    failed.change("data.error.details", (details) => ({ reason: details })),
+    failedBody.change("data.error.details", (details) => ({ reason: details })),
   ),
-  "failed-error-as-text": fault("HOOK-18", "`error` is a text.").by(failed.set("data.error", "EXECUTION_ERROR")),
-  "failed-without-details": fault("HOOK-18", "`error` has no `details`.").by(failed.remove("data.error.details")),
-  "failed-without-input": fault("HOOK-18", "`data` of `agent.failed` has no `input`.").by(failed.remove("data.input")),
+  "failed-error-as-text": fault("HOOK-18", "`error` is a text.").by(failedBody.set("data.error", "EXECUTION_ERROR")),
+  "failed-without-details": fault("HOOK-18", "`error` has no `details`.").by(failedBody.remove("data.error.details")),
+  "failed-without-input": fault("HOOK-18", "`data` of `agent.failed` has no `input`.").by(
+    failedBody.remove("data.input"),
+  ),
   "failed-code-of-http": fault("HOOK-20", "The code of `agent.failed` is INTERNAL_ERROR.").by(
-    failed.set("data.error.code", "INTERNAL_ERROR"),
+    failedBody.set("data.error.code", "INTERNAL_ERROR"),
   ),
   "failed-code-lower-case": fault("HOOK-20", "The code of `agent.failed` is in lower case.").by(
-    failed.change("data.error.code", (code) => String(code).toLowerCase()),
+    failedBody.change("data.error.code", (code) => String(code).toLowerCase()),
   ),
 });
 

@@ -5,11 +5,11 @@ import type { AttemptInput, DeliveryProgress } from "../behaviour/deliveries.ts"
 import { escapeNonAscii } from "../json-edit.ts";
 import { fault, faults, type Override } from "../patch.ts";
 
-type Signing = (bytes: Uint8Array, secret: string) => string | null;
+type SignBytes = (bytes: Uint8Array, secret: string) => string | null;
 
 /** Replaces the function that signs deliveries. Deliveries to webhooks without a secret stay unsigned. */
 const replaceSignature =
-  (sign: Signing): Override =>
+  (sign: SignBytes): Override =>
   (base) => ({
     deliverySignature: (bytes, secret) =>
       secret === null ? base.deliverySignature(bytes, secret) : sign(bytes, secret),
@@ -108,10 +108,10 @@ const replaceRetryDelays =
 
 const minuteMs = 60_000;
 const { maxAttempts, retryDelaysMs } = deliveryPolicy;
-const published = (attempts: number): number | null =>
+const publishedDelayMs = (attempts: number): number | null =>
   attempts < maxAttempts ? (retryDelaysMs[attempts] ?? null) : null;
-const scaled = (factor: number) => (attempts: number) => {
-  const delayMs = published(attempts);
+const scaledDelayMs = (factor: number) => (attempts: number) => {
+  const delayMs = publishedDelayMs(attempts);
   return delayMs === null ? null : delayMs * factor;
 };
 
@@ -177,9 +177,9 @@ export const sourceFaults = faults("Events / Delivery security and policy 2", {
 });
 
 export const scheduleFaults = faults("Events / Delivery security and policy 4", {
-  "retries-too-early": fault("HOOK-27", "Retries come in half the time.").by(replaceRetryDelays(scaled(0.5))),
+  "retries-too-early": fault("HOOK-27", "Retries come in half the time.").by(replaceRetryDelays(scaledDelayMs(0.5))),
   "retries-too-late": fault("HOOK-27", "Retries come in one and a half times the time.").by(
-    replaceRetryDelays(scaled(1.5)),
+    replaceRetryDelays(scaledDelayMs(1.5)),
   ),
   "retries-each-minute": fault("HOOK-27", "A retry comes each minute, four times.").by(
     replaceRetryDelays((attempts) => (attempts < maxAttempts ? minuteMs : null)),
@@ -188,19 +188,19 @@ export const scheduleFaults = faults("Events / Delivery security and policy 4", 
     replaceRetryDelays((attempts) => (attempts < maxAttempts ? minuteMs * 2 ** (attempts - 1) : null)),
   ),
   "retries-out-of-order": fault("HOOK-27", "The retry after 5 minutes comes before the one after 1 minute.").by(
-    replaceRetryDelays((attempts) => published(attempts === 1 ? 2 : attempts === 2 ? 1 : attempts)),
+    replaceRetryDelays((attempts) => publishedDelayMs(attempts === 1 ? 2 : attempts === 2 ? 1 : attempts)),
   ),
   "three-attempts": fault("HOOK-27", "The third attempt is the last.").by(
-    replaceRetryDelays((attempts) => (attempts < 3 ? published(attempts) : null)),
+    replaceRetryDelays((attempts) => (attempts < 3 ? publishedDelayMs(attempts) : null)),
   ),
   "seven-attempts": fault("HOOK-28", "Two more attempts follow, ten minutes apart.").by(
-    replaceRetryDelays((attempts) => published(attempts) ?? (attempts < maxAttempts + 2 ? 10 * minuteMs : null)),
+    replaceRetryDelays((attempts) => publishedDelayMs(attempts) ?? (attempts < maxAttempts + 2 ? 10 * minuteMs : null)),
   ),
   "one-attempt-more": fault("HOOK-28", "One more attempt follows an hour after the last.").by(
-    replaceRetryDelays((attempts) => published(attempts) ?? (attempts === maxAttempts ? 60 * minuteMs : null)),
+    replaceRetryDelays((attempts) => publishedDelayMs(attempts) ?? (attempts === maxAttempts ? 60 * minuteMs : null)),
   ),
   "retries-without-end": fault(["HOOK-28", "HOOK-29"], "Retries go on, an hour apart.").by(
-    replaceRetryDelays((attempts) => published(attempts) ?? 60 * minuteMs),
+    replaceRetryDelays((attempts) => publishedDelayMs(attempts) ?? 60 * minuteMs),
   ),
   "never-marked-failed": fault("HOOK-29", "A delivery stays pending after its last attempt.").by((base) => ({
     stateAfter: (progress, nextMs) => (progress.delivered ? base.stateAfter(progress, nextMs) : "pending"),

@@ -9,7 +9,7 @@ import { removeField, setField } from "../json-edit.ts";
 import { fixedWindow, hideUntilRefusal, overrideLimiter, windowsOf } from "../limits/windows.ts";
 import { fault, faults } from "../patch.ts";
 
-const health = overrideJson("healthBody");
+const healthBody = overrideJson("healthBody");
 /** Health requests that a fault admits per minute, although health has no limit. */
 const healthLimit = 20;
 
@@ -19,40 +19,40 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
     overrideThirdSuccessStatus("health", 201),
   ),
   "health-status-ok": fault("HLT-2", "A healthy agent is `ok`.").by(
-    health.when(({ agent }) => agent.health === "healthy").set("status", "ok"),
+    healthBody.when(({ agent }) => agent.health === "healthy").set("status", "ok"),
   ),
-  "checks-is-array": fault("HLT-3", "`checks` is an array.").by(health.change("checks", (old) => [old])),
-  "checks-missing": fault("HLT-3", "`checks` is missing.").by(health.remove("checks")),
+  "checks-is-array": fault("HLT-3", "`checks` is an array.").by(healthBody.change("checks", (old) => [old])),
+  "checks-missing": fault("HLT-3", "`checks` is missing.").by(healthBody.remove("checks")),
   "response-time-is-text": fault("HLT-4", "`response_time_ms` is text.").by(
-    health.change("checks.agent.response_time_ms", (ms) => `${String(ms)} ms`),
+    healthBody.change("checks.agent.response_time_ms", (ms) => `${String(ms)} ms`),
   ),
   "dependencies-are-objects": fault("HLT-5", "A dependency's status is an object.").by(
-    health.change("checks.dependencies.store", (status) => ({ status })),
+    healthBody.change("checks.dependencies.store", (status) => ({ status })),
   ),
   "dependencies-are-array": fault("HLT-5", "The dependencies are an array.").by(
-    health.set("checks.dependencies", ["store", "model"]),
+    healthBody.set("checks.dependencies", ["store", "model"]),
   ),
   "memory-is-text": fault("HLT-6", "`memory_usage_percent` is text.").by(
-    health.change("checks.resources.memory_usage_percent", (percent) => `${String(percent)}%`),
+    healthBody.change("checks.resources.memory_usage_percent", (percent) => `${String(percent)}%`),
   ),
   "health-version-is-number": fault("HLT-7", "`version` is a number.").by(
-    health.change("version", (version) => Number.parseFloat(String(version))),
+    healthBody.change("version", (version) => Number.parseFloat(String(version))),
   ),
-  "uptime-is-text": fault("HLT-8", "`uptime` is text.").by(health.change("uptime", String)),
+  "uptime-is-text": fault("HLT-8", "`uptime` is text.").by(healthBody.change("uptime", String)),
   "last-request-is-number": fault("HLT-9", "`last_request` is Unix seconds.").by(
-    health.set("last_request", 1_772_600_767),
+    healthBody.set("last_request", 1_772_600_767),
   ),
   "last-request-is-no-time": fault("HLT-9", "`last_request` is no ISO 8601 timestamp.").by(
-    health.set("last_request", "04/03/2026 5:06"),
+    healthBody.set("last_request", "04/03/2026 5:06"),
   ),
   "warnings-is-text": fault("HLT-10", "`warnings` is text.").by(
-    health.change("warnings", (warnings) => JSON.stringify(warnings)),
+    healthBody.change("warnings", (warnings) => JSON.stringify(warnings)),
   ),
   "warnings-of-all-is-text": fault(["HLT-10", "HLT-21"], "`warnings` of every agent is the text none.").by(
-    health.set("warnings", "none"),
+    healthBody.set("warnings", "none"),
   ),
   "warnings-are-objects": fault("HLT-10", "`warnings` are objects.").by(
-    health.change("warnings", () => [{ message: "slow" }]),
+    healthBody.change("warnings", () => [{ message: "slow" }]),
   ),
   "health-limited": fault("HLT-15", "Health is refused when the limits are used up.").by((base) => ({
     isLimited: (endpoint) => endpoint === "health" || base.isLimited(endpoint),
@@ -140,10 +140,10 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
     };
   }),
   "percent-above-100": fault("HLT-17", "A percentage is above 100.").by(
-    health.set("checks.resources.cpu_usage_percent", 140),
+    healthBody.set("checks.resources.cpu_usage_percent", 140),
   ),
   "checks-of-other-names": fault("HLT-20", "None of the keys of `checks` is one of the three.").by(
-    health.change("checks", () => ({ self: { status: "healthy" }, network: { status: "healthy" } })),
+    healthBody.change("checks", () => ({ self: { status: "healthy" }, network: { status: "healthy" } })),
   ),
   "uptime-in-milliseconds-at-times": fault("HLT-8", "Every third report has its `uptime` in milliseconds.").by(
     (base) => {
@@ -158,15 +158,15 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
     },
     ["HLT-17"],
   ),
-  "uptime-stands-still": fault("HLT-22", "`uptime` is always the same.").by(health.set("uptime", 86_400)),
+  "uptime-stands-still": fault("HLT-22", "`uptime` is always the same.").by(healthBody.set("uptime", 86_400)),
   "last-request-stands-still": fault("HLT-22", "`last_request` is always the same.").by(
-    health.set("last_request", "2026-03-01T00:00:00Z"),
+    healthBody.set("last_request", "2026-03-01T00:00:00Z"),
   ),
   "last-request-not-of-streams": fault("HLT-22", "A stream does not move `last_request`.").by(() => ({
     updatesLastRequest: (endpoint) => endpoint !== "stream",
   })),
   "degraded-warnings-empty": fault("HLT-21", "The warnings of a degraded agent are an empty list.").by(
-    health.when(({ agent }) => agent.health === "degraded").set("warnings", []),
+    healthBody.when(({ agent }) => agent.health === "degraded").set("warnings", []),
   ),
   "unknown-agent-health-other-code": fault("HLT-18", "Health of an unknown agent has the code NOT_FOUND.").by(
     overrideErrorCode(["agent-not-found"], "NOT_FOUND", "health"),
@@ -178,22 +178,22 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
 
 export const healthStateFaults = faults("States and transitions / Health status of an agent", {
   "degraded-says-unhealthy": fault("HLT-11", "A degraded agent is `unhealthy`, without warnings.").by(
-    health((body, { agent }) =>
+    healthBody((body, { agent }) =>
       agent.health === "degraded" ? setField(removeField(body, "warnings"), "status", "unhealthy") : body,
     ),
   ),
   "unhealthy-says-degraded": fault("HLT-12", "An unhealthy agent is `degraded`, with a warning.").by(
-    health((body, { agent }) =>
+    healthBody((body, { agent }) =>
       agent.health === "unhealthy" ? setField(setField(body, "status", "degraded"), "warnings", ["store fails"]) : body,
     ),
   ),
   "healthy-with-failed-check": fault("HLT-13", "A healthy agent's dependency is unhealthy.").by(
-    health.when(({ agent }) => agent.health === "healthy").set("checks.dependencies.store", "unhealthy"),
+    healthBody.when(({ agent }) => agent.health === "healthy").set("checks.dependencies.store", "unhealthy"),
   ),
   "healthy-with-warnings": fault("HLT-21", "A healthy agent has warnings.").by(
-    health.when(({ agent }) => agent.health === "healthy").set("warnings", ["careful"]),
+    healthBody.when(({ agent }) => agent.health === "healthy").set("warnings", ["careful"]),
   ),
-  "degraded-without-warnings": fault("HLT-14", "A degraded agent has no warnings.").by(health.remove("warnings")),
+  "degraded-without-warnings": fault("HLT-14", "A degraded agent has no warnings.").by(healthBody.remove("warnings")),
   "degraded-warns-once": fault(
     "HLT-14",
     "A degraded agent has its warnings in its first report, and not in later ones.",
@@ -208,6 +208,6 @@ export const healthStateFaults = faults("States and transitions / Health status 
     };
   }),
   "degraded-and-silent": fault("HLT-14", "The agent `echo` is degraded, and has no warnings.").by(
-    health.when(({ agent }) => agent.id === "echo").set("status", "degraded"),
+    healthBody.when(({ agent }) => agent.id === "echo").set("status", "degraded"),
   ),
 });

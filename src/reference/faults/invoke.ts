@@ -11,7 +11,7 @@ import { fault, faults, type Override } from "../patch.ts";
 import { fieldError } from "../api-error.ts";
 import type { Endpoint } from "../endpoint.ts";
 
-const body = overrideJson("invokeBody");
+const invokeBody = overrideJson("invokeBody");
 
 /** Responds 400 to requests of one endpoint whose body `matches` selects. The error names `field`. */
 export function refuseBody(
@@ -49,7 +49,7 @@ export function refuseManyParameters(endpoint: Endpoint): Override {
   });
 }
 
-const text = (value: unknown) => String(value);
+const toText = (value: unknown) => String(value);
 
 export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   "invoke-answers-202": fault("INV-1", "Invoke responds with 202.").by(overrideSuccessStatus("invoke", 202)),
@@ -57,13 +57,15 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     overrideThirdSuccessStatus("invoke", 201),
   ),
   "result-is-text": fault("INV-2", "`result` is text.").by(
-    body.change("result", (result) => (isObject(result) ? result["output"] : "")),
+    invokeBody.change("result", (result) => (isObject(result) ? result["output"] : "")),
   ),
-  "result-is-array": fault("INV-2", "`result` is an array.").by(body.change("result", (old) => [old])),
-  "result-missing": fault("INV-2", "`result` is missing.").by(body.remove("result")),
-  "usage-is-text": fault("INV-3", "`usage.prompt_tokens` is text.").by(body.change("usage.prompt_tokens", text)),
+  "result-is-array": fault("INV-2", "`result` is an array.").by(invokeBody.change("result", (old) => [old])),
+  "result-missing": fault("INV-2", "`result` is missing.").by(invokeBody.remove("result")),
+  "usage-is-text": fault("INV-3", "`usage.prompt_tokens` is text.").by(
+    invokeBody.change("usage.prompt_tokens", toText),
+  ),
   "usage-fractional": fault("INV-3", "The tokens of `usage` are fractions, and still add up.").by(
-    body((value) =>
+    invokeBody((value) =>
       editField(
         editField(value, "usage.prompt_tokens", (tokens) => Number(tokens) - 0.5),
         "usage.completion_tokens",
@@ -72,16 +74,16 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     ),
   ),
   "execution-time-is-text": fault("INV-4", "`metadata.execution_time` is text with a unit.").by(
-    body.change("metadata.execution_time", (seconds) => `${text(seconds)}s`),
+    invokeBody.change("metadata.execution_time", (seconds) => `${toText(seconds)}s`),
   ),
   "agent-version-is-number": fault("INV-5", "`metadata.agent_version` is a number.").by(
-    body.change("metadata.agent_version", (version) => Number.parseFloat(text(version))),
+    invokeBody.change("metadata.agent_version", (version) => Number.parseFloat(toText(version))),
   ),
   "request-id-is-number": fault("INV-6", "`metadata.request_id` is a number.").by(
-    body.change("metadata.request_id", (id) => Number(text(id).replace(/\D/g, ""))),
+    invokeBody.change("metadata.request_id", (id) => Number(toText(id).replace(/\D/g, ""))),
   ),
   "tokens-do-not-add-up": fault("INV-7", "`prompt_tokens` is one more than was counted; the total is right.").by(
-    body.change("usage.prompt_tokens", (tokens) => Number(tokens) + 1),
+    invokeBody.change("usage.prompt_tokens", (tokens) => Number(tokens) + 1),
   ),
   "request-id-repeats": fault("INV-8", "Every request has the same id.").by(() => ({ requestId: () => "req_same" })),
   "execution-time-is-text-out-of-a-cache": fault(
@@ -99,7 +101,7 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
       },
       invokeBody: (...input) =>
         isKnown
-          ? editField(base.invokeBody(...input), "metadata.execution_time", (seconds) => `${text(seconds)}s`)
+          ? editField(base.invokeBody(...input), "metadata.execution_time", (seconds) => `${toText(seconds)}s`)
           : base.invokeBody(...input),
     };
   }),
@@ -118,19 +120,19 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     };
   }),
   "execution-time-negative": fault("INV-9", "`execution_time` is negative.").by(
-    body((value, { elapsedMs }) => setField(value, "metadata.execution_time", -1 - elapsedMs / 1000)),
+    invokeBody((value, { elapsedMs }) => setField(value, "metadata.execution_time", -1 - elapsedMs / 1000)),
   ),
   "execution-time-too-long": fault(["INV-4", "INV-9"], "`execution_time` is an hour more than the request took.").by(
-    body((value, { elapsedMs }) => setField(value, "metadata.execution_time", 3600 + elapsedMs / 1000)),
+    invokeBody((value, { elapsedMs }) => setField(value, "metadata.execution_time", 3600 + elapsedMs / 1000)),
   ),
   // Breaks INV-4 only in some runs. If the run moves the test clock during a request, the check accepts a duration of
   // that length.
   "execution-time-in-milliseconds": fault("INV-9", "`execution_time` is in milliseconds.").by(
-    body((value, { elapsedMs }) => setField(value, "metadata.execution_time", elapsedMs)),
+    invokeBody((value, { elapsedMs }) => setField(value, "metadata.execution_time", elapsedMs)),
     ["INV-4"],
   ),
   "execution-time-in-microseconds": fault(["INV-4", "INV-9"], "`execution_time` is in microseconds.").by(
-    body((value, { elapsedMs }) => setField(value, "metadata.execution_time", elapsedMs * 1000)),
+    invokeBody((value, { elapsedMs }) => setField(value, "metadata.execution_time", elapsedMs * 1000)),
   ),
   "missing-query-other-code": fault("INV-10", "An absent `query` has the code INVALID_INPUT.").by(
     overrideErrorCode(["missing-field"], "INVALID_INPUT", "invoke"),

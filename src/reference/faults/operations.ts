@@ -3,28 +3,30 @@ import { editField, fieldsOf } from "../json-edit.ts";
 import { fault, faults } from "../patch.ts";
 import { fieldError } from "../api-error.ts";
 
-const handle = overrideJson("handleBody");
+const handleBody = overrideJson("handleBody");
 const withoutVersion = (path: unknown): string => String(path).replace("/v1/", "/");
 
 export const operationFaults = faults("Resources / Operation handle", {
   "operation-without-id": fault("OPS-1", "The handle of an operation has no `operation_id`.").by(
-    handle.remove("operation_id"),
+    handleBody.remove("operation_id"),
   ),
   "operation-id-renamed": fault("OPS-1", "The handle of an operation calls its id `id`.").by(
-    handle.rename("operation_id", "id"),
+    handleBody.rename("operation_id", "id"),
   ),
   "operation-id-number": fault("OPS-1", "The id of an operation is a number.").by(
-    handle.change("operation_id", (id) => Number(String(id).replace(/\D/g, ""))),
+    handleBody.change("operation_id", (id) => Number(String(id).replace(/\D/g, ""))),
   ),
   "operation-begins-running": fault("OPS-2", "A new operation has the status `running`.").by(
-    handle.change("status", () => "running"),
+    handleBody.change("status", () => "running"),
   ),
   "operation-status-upper-case": fault("OPS-2", "The status of a new operation is in upper case.").by(
-    handle.change("status", (status) => String(status).toUpperCase()),
+    handleBody.change("status", (status) => String(status).toUpperCase()),
   ),
-  "operation-without-status": fault("OPS-2", "The handle of an operation has no `status`.").by(handle.remove("status")),
+  "operation-without-status": fault("OPS-2", "The handle of an operation has no `status`.").by(
+    handleBody.remove("status"),
+  ),
   "check-url-without-version": fault("OPS-3", "`check_url` lacks the version.").by(
-    handle.change("check_url", withoutVersion),
+    handleBody.change("check_url", withoutVersion),
   ),
   "check-url-without-version-later": fault(
     "OPS-3",
@@ -50,13 +52,13 @@ export const operationFaults = faults("Resources / Operation handle", {
     },
   })),
   "check-url-absolute": fault("OPS-3", "`check_url` is a whole URL.").by(
-    handle.change("check_url", (path) => `https://agents.example${String(path)}`),
+    handleBody.change("check_url", (path) => `https://agents.example${String(path)}`),
   ),
   "check-url-of-another": fault("OPS-3", "`check_url` names another operation.").by(
-    handle.change("check_url", (path) => `${String(path)}0`),
+    handleBody.change("check_url", (path) => `${String(path)}0`),
   ),
   "operation-without-check-url": fault("OPS-3", "The handle of an operation has no `check_url`.").by(
-    handle.remove("check_url"),
+    handleBody.remove("check_url"),
   ),
 });
 

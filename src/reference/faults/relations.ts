@@ -7,19 +7,19 @@ import { fault, faults, type Override } from "../patch.ts";
 
 // The faults of this file show in no single message: two messages of a run contradict each other.
 
-const list = overrideJson("listBody");
-const usage = overrideJson("usageBody");
-const done = overrideJson("doneData");
-const health = overrideJson("healthBody");
-const webhook = overrideJson("webhookBody");
+const listBody = overrideJson("listBody");
+const usageBody = overrideJson("usageBody");
+const doneData = overrideJson("doneData");
+const healthBody = overrideJson("healthBody");
+const webhookBody = overrideJson("webhookBody");
 const streamError = overrideJson("streamErrorData");
 
 /** Edits the data of the webhook event `agent.completed`. */
-const completed = overrideJson("executionEventData").when(({ stage }) => stage.kind === "completed");
+const completedData = overrideJson("executionEventData").when(({ stage }) => stage.kind === "completed");
 
-const failure: ExecutionStage = { kind: "failed", message: "The agent failed.", details: "It did not." };
+const failedStage: ExecutionStage = { kind: "failed", message: "The agent failed.", details: "It did not." };
 
-const completion = (elapsedMs: number): ExecutionStage => ({
+const completedStage = (elapsedMs: number): ExecutionStage => ({
   kind: "completed",
   text: "Done.",
   usage: { prompt: 1, completion: 2 },
@@ -55,10 +55,10 @@ function keepTwoConversations(): Override {
 /** Faults that make the messages about one execution contradict each other. */
 export const executionFaults = faults("Events / Webhook events 2", {
   "event-request-id-of-its-own": fault("HOOK-42", "`request_id` of `agent.completed` is not that of the response.").by(
-    completed.change("request_id", (id) => `evt-${String(id)}`),
+    completedData.change("request_id", (id) => `evt-${String(id)}`),
   ),
   "event-result-shortened": fault("HOOK-42", "`result` of `agent.completed` is shortened.").by(
-    completed.change("result.output", (text) => String(text).slice(0, 12)),
+    completedData.change("result.output", (text) => String(text).slice(0, 12)),
   ),
   "event-tokens-of-completion-alone": fault("HOOK-42", "`tokens_used` leaves the prompt out.").by(
     (base) => ({
@@ -73,7 +73,7 @@ export const executionFaults = faults("Events / Webhook events 2", {
     "HOOK-42",
     "`execution_time` of `agent.completed` is in milliseconds if it is longer than a second.",
   ).by(
-    completed.change("execution_time", (seconds) => (Number(seconds) > 1 ? Number(seconds) * 1000 : seconds)),
+    completedData.change("execution_time", (seconds) => (Number(seconds) > 1 ? Number(seconds) * 1000 : seconds)),
     ["HOOK-17"],
   ),
   "event-time-in-milliseconds-of-streams": fault(
@@ -97,20 +97,20 @@ export const executionFaults = faults("Events / Webhook events 2", {
         : base.executionEventData(input),
   })),
   "timed-out-and-completed": fault("HOOK-43", "An execution that times out is also told as completed.").by(() => ({
-    endStages: (end) => (end.kind === "timeout" ? [completion(end.timeoutMs), end] : [end]),
+    endStages: (end) => (end.kind === "timeout" ? [completedStage(end.timeoutMs), end] : [end]),
   })),
   "completed-and-failed": fault("HOOK-43", "An execution that completes is also told as failed.").by(() => ({
-    endStages: (end) => (end.kind === "completed" ? [end, failure] : [end]),
+    endStages: (end) => (end.kind === "completed" ? [end, failedStage] : [end]),
   })),
   "slow-success-told-as-failed": fault("HOOK-43", "A slow execution that completes is told as failed.").by(() => ({
-    endStages: (end) => [end.kind === "completed" && end.elapsedMs > 1000 ? failure : end],
+    endStages: (end) => [end.kind === "completed" && end.elapsedMs > 1000 ? failedStage : end],
   })),
 });
 
 export const responseFaults = faults("Errors / Error bodies 2", {
-  "list-says-error": fault("ERR-18", "The list has the `status` of an error.").by(list.set("status", "error")),
+  "list-says-error": fault("ERR-18", "The list has the `status` of an error.").by(listBody.set("status", "error")),
   "usage-with-an-error": fault("ERR-18", "Usage has an error beside its counts.").by(
-    usage.set("error", { code: "PARTIAL", message: "Something was odd.", status: 400 }),
+    usageBody.set("error", { code: "PARTIAL", message: "Something was odd.", status: 400 }),
   ),
 });
 
@@ -123,7 +123,7 @@ export const callFaults = faults("Endpoints / 2. Stream an agent response 2", {
       endpoint === "stream" ? text : base.truncateText(text, maxTokens, endpoint),
   })),
   "stream-tokens-do-not-add-up": fault("INV-7", "`prompt_tokens` of `done` is one too high.").by(
-    done.change("usage.prompt_tokens", (count) => Number(count) + 1),
+    doneData.change("usage.prompt_tokens", (count) => Number(count) + 1),
   ),
   "timeout-code-is-number": fault("SSE-15", "The `error` event of a timeout has a number as its `code`.").by(
     streamError.when(({ cause }) => cause === "timeout").set("code", 504),
@@ -171,7 +171,9 @@ export const severalFaults = faults("Endpoints / 8. Create a usage alert 2", {
   }),
   "one-id-for-all-alerts": fault("ALR-6", "Every alert has the same id.").by(() => ({ alertId: () => "alert_000001" })),
   "one-id-for-webhooks-of-deployments": fault("WHK-13", "Webhooks of deployment events have the id of the first.").by(
-    webhook.when(({ events }) => events.every((type) => type.startsWith("deployment."))).set("webhook_id", "wh_000001"),
+    webhookBody
+      .when(({ events }) => events.every((type) => type.startsWith("deployment.")))
+      .set("webhook_id", "wh_000001"),
   ),
   "one-id-for-all-operations": fault("OPS-7", "Every operation has the same id.").by(() => ({
     operationId: () => "op_00000001",
@@ -204,6 +206,6 @@ export const severalFaults = faults("Endpoints / 8. Create a usage alert 2", {
     ["USE-8"],
   ),
   "healthy-with-a-check-that-is-down": fault("HLT-23", "A healthy agent's dependency is down.").by(
-    health.when(({ agent }) => agent.health === "healthy").set("checks.dependencies.store", "down"),
+    healthBody.when(({ agent }) => agent.health === "healthy").set("checks.dependencies.store", "down"),
   ),
 });

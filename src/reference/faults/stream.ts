@@ -19,10 +19,10 @@ const isEnd = (step: StreamStep) => step.kind === "done" || step.kind === "error
 const isStart = (step: StreamStep) => step.kind === "start";
 const isChunk = (step: StreamStep) => step.kind === "chunk";
 
-const start = overrideJson("startData");
-const chunk = overrideJson("chunkData");
-const done = overrideJson("doneData");
-const error = overrideJson("streamErrorData");
+const startData = overrideJson("startData");
+const chunkData = overrideJson("chunkData");
+const doneData = overrideJson("doneData");
+const errorData = overrideJson("streamErrorData");
 
 export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
   "stream-answers-201": fault("SSE-1", "A stream responds with 201.").by(overrideSuccessStatus("stream", 201)),
@@ -194,35 +194,43 @@ export const eventFaults = faults("Events / Stream events (SSE)", {
   "line-feeds-raw": fault("SSE-3", "A line feed of the text is not escaped in the data, so it ends their line.").by(
     (base) => ({ encodeEvent: (name, data, number) => base.encodeEvent(name, data.replaceAll("\\n", "\n"), number) }),
   ),
-  "start-without-message": fault("SSE-7", "`start` has no `message`.").by(start.remove("message")),
-  "start-message-is-number": fault("SSE-7", "`message` of `start` is a number.").by(start.set("message", 1)),
-  "session-is-number": fault("SSE-8", "`session_id` is a number.").by(start.set("session_id", 7)),
-  "content-missing": fault("SSE-9", "Chunks have no `content`.").by(chunk.remove("content")),
-  "content-is-object": fault("SSE-9", "`content` is an object.").by(chunk.change("content", (old) => ({ text: old }))),
-  "index-is-text": fault("SSE-10", "`index` is text.").by(chunk.change("index", String)),
-  "done-without-message": fault("SSE-12", "`done` has no `message`.").by(done.remove("message")),
-  "done-without-usage": fault("SSE-13", "`done` has no `usage`.").by(done.remove("usage")),
+  "start-without-message": fault("SSE-7", "`start` has no `message`.").by(startData.remove("message")),
+  "start-message-is-number": fault("SSE-7", "`message` of `start` is a number.").by(startData.set("message", 1)),
+  "session-is-number": fault("SSE-8", "`session_id` is a number.").by(startData.set("session_id", 7)),
+  "content-missing": fault("SSE-9", "Chunks have no `content`.").by(chunkData.remove("content")),
+  "content-is-object": fault("SSE-9", "`content` is an object.").by(
+    chunkData.change("content", (old) => ({ text: old })),
+  ),
+  "index-is-text": fault("SSE-10", "`index` is text.").by(chunkData.change("index", String)),
+  "done-without-message": fault("SSE-12", "`done` has no `message`.").by(doneData.remove("message")),
+  "done-without-usage": fault("SSE-13", "`done` has no `usage`.").by(doneData.remove("usage")),
   "done-total-is-text": fault("SSE-13", "`total_tokens` of `done` is text.").by(
-    done.change("usage.total_tokens", String),
+    doneData.change("usage.total_tokens", String),
   ),
   "done-total-is-fraction": fault("SSE-13", "`total_tokens` of `done` is a fraction.").by(
-    done.change("usage.total_tokens", (tokens) => Number(tokens) + 0.5),
+    doneData.change("usage.total_tokens", (tokens) => Number(tokens) + 0.5),
   ),
-  "done-without-time": fault("SSE-14", "`done` has no `execution_time`.").by(done.remove("execution_time")),
-  "done-time-is-text": fault("SSE-14", "`execution_time` of `done` is text.").by(done.change("execution_time", String)),
-  "error-without-text": fault("SSE-15", "`error` has no text.").by(error.remove("error")),
-  "error-is-object": fault("SSE-15", "`error` is an object.").by(error.change("error", (message) => ({ message }))),
-  "error-retry-is-text": fault("SSE-16", "`retry_after` of `error` is text.").by(error.change("retry_after", String)),
+  "done-without-time": fault("SSE-14", "`done` has no `execution_time`.").by(doneData.remove("execution_time")),
+  "done-time-is-text": fault("SSE-14", "`execution_time` of `done` is text.").by(
+    doneData.change("execution_time", String),
+  ),
+  "error-without-text": fault("SSE-15", "`error` has no text.").by(errorData.remove("error")),
+  "error-is-object": fault("SSE-15", "`error` is an object.").by(errorData.change("error", (message) => ({ message }))),
+  "error-retry-is-text": fault("SSE-16", "`retry_after` of `error` is text.").by(
+    errorData.change("retry_after", String),
+  ),
   "failure-retry-is-text": fault("SSE-16", "`retry_after` of a failure is a word.").by(
-    error((data) => (isObject(data) && data["code"] === "STREAM_ERROR" ? setField(data, "retry_after", "soon") : data)),
+    errorData((data) =>
+      isObject(data) && data["code"] === "STREAM_ERROR" ? setField(data, "retry_after", "soon") : data,
+    ),
   ),
   "failure-other-code": fault("SSE-18", "A failure has the code FAILED.").by(
-    error.change("code", (code) => (code === "STREAM_ERROR" ? "FAILED" : code)),
+    errorData.change("code", (code) => (code === "STREAM_ERROR" ? "FAILED" : code)),
   ),
   "overload-other-code": fault("SSE-19", "An overload has the code OVERLOADED.").by(
-    error.change("code", (code) => (code === "CAPACITY_ERROR" ? "OVERLOADED" : code)),
+    errorData.change("code", (code) => (code === "CAPACITY_ERROR" ? "OVERLOADED" : code)),
   ),
-  "overload-without-retry": fault("SSE-19", "An overload has no `retry_after`.").by(error.remove("retry_after")),
+  "overload-without-retry": fault("SSE-19", "An overload has no `retry_after`.").by(errorData.remove("retry_after")),
   "chunks-cut-characters": fault("SSE-30", "Chunks are cut between the bytes of a character.").by((base) => ({
     splitText: (text, chunkSize) =>
       base.splitText(text, chunkSize).flatMap((piece) => {
@@ -231,8 +239,8 @@ export const eventFaults = faults("Events / Stream events (SSE)", {
         return at === 0 ? [piece] : [bytes.subarray(0, at).toString("utf8"), bytes.subarray(at).toString("utf8")];
       }),
   })),
-  "done-time-negative": fault("SSE-31", "`execution_time` is negative.").by(done.set("execution_time", -1)),
+  "done-time-negative": fault("SSE-31", "`execution_time` is negative.").by(doneData.set("execution_time", -1)),
   "done-time-too-long": fault(["SSE-14", "SSE-31"], "`execution_time` is an hour more than the stream took.").by(
-    done.change("execution_time", (seconds) => Number(seconds) + 3600),
+    doneData.change("execution_time", (seconds) => Number(seconds) + 3600),
   ),
 });

@@ -5,7 +5,7 @@ import { setField } from "../json-edit.ts";
 import { fault, faults } from "../patch.ts";
 import { fieldError, apiError } from "../api-error.ts";
 
-const metrics = overrideJson("metricsBody");
+const metricsBody = overrideJson("metricsBody");
 
 const crash = apiError("crash", "The server failed.");
 
@@ -50,26 +50,26 @@ export const deliveryListFaults = faults("Endpoints / 7. List webhook deliveries
 
 export const metricsFaults = faults("Resources / Webhook metrics", {
   "metrics-counts-as-text": fault("WHK-9", "`total_deliveries` is a text.").by(
-    metrics.change("total_deliveries", String),
+    metricsBody.change("total_deliveries", String),
   ),
   "metrics-successful-as-share": fault("WHK-9", "`successful` is a share.").by(
-    metrics.change("successful", () => 0.995),
+    metricsBody.change("successful", () => 0.995),
   ),
-  "metrics-without-failed": fault("WHK-9", "`failed` is missing.").by(metrics.remove("failed")),
+  "metrics-without-failed": fault("WHK-9", "`failed` is missing.").by(metricsBody.remove("failed")),
   "metrics-id-number": fault("WHK-9", "`webhook_id` of the metrics is a number.").by(
-    metrics.change("webhook_id", (id) => Number(String(id).replace(/\D/g, ""))),
+    metricsBody.change("webhook_id", (id) => Number(String(id).replace(/\D/g, ""))),
   ),
   "metrics-average-with-unit": fault("WHK-9", "`average_response_time` is a text with its unit.").by(
-    metrics.change("average_response_time", (value) => `${String(value)}ms`),
+    metricsBody.change("average_response_time", (value) => `${String(value)}ms`),
   ),
   "metrics-last-in-seconds": fault("WHK-9", "`last_delivery` is a number.").by(
-    metrics.change("last_delivery", (time) => Date.parse(String(time)) / 1000),
+    metricsBody.change("last_delivery", (time) => Date.parse(String(time)) / 1000),
   ),
   "metrics-total-too-high": fault("WHK-11", "`total_deliveries` counts more than what ended.").by(
-    metrics.change("total_deliveries", (total) => Number(total) + 1),
+    metricsBody.change("total_deliveries", (total) => Number(total) + 1),
   ),
   "metrics-only-failures": fault("WHK-11", "`total_deliveries` counts only failed deliveries.").by(
-    metrics((body) => setField(body, "total_deliveries", getPath(body, "failed"))),
+    metricsBody((body) => setField(body, "total_deliveries", getPath(body, "failed"))),
   ),
 });
 

@@ -3,7 +3,7 @@ import { fieldsOf } from "../json-edit.ts";
 import { apiError, type ApiError } from "../api-error.ts";
 import { failed, ok, type RouteResult } from "./response.ts";
 import type { RequestContext } from "./admission.ts";
-import { invoke } from "./handlers.ts";
+import { handleInvoke } from "./handlers.ts";
 import { disconnectSignal, sleep } from "./wait.ts";
 import { validateAgent } from "./execution.ts";
 
@@ -75,7 +75,7 @@ async function invokeEntry(context: RequestContext, agentId: string, body: unkno
   if (error !== null) return failed(error);
   try {
     const entryContext = { ...context, arrivedMs, client: disconnectSignal() };
-    return await invoke(entryContext, { agentId, tag: null, body, violations: [] });
+    return await handleInvoke(entryContext, { agentId, tag: null, body, violations: [] });
   } catch {
     return failed(apiError("crash", "The server failed."));
   }

@@ -16,7 +16,7 @@ import {
 import { sleep } from "./wait.ts";
 
 /** Handles `POST /agents/{agent_id}/invoke`: runs an agent and returns its whole response, or an error. */
-export async function invoke(context: RequestContext, request: IncomingExecution): Promise<RouteResult> {
+export async function handleInvoke(context: RequestContext, request: IncomingExecution): Promise<RouteResult> {
   const { behaviour, clock, agents } = context.state;
   const error = validateExecution(context, request);
   const agent = agents.get(request.agentId);
@@ -33,7 +33,7 @@ export async function invoke(context: RequestContext, request: IncomingExecution
 }
 
 /** Handles `GET /agents/{agent_id}/health`: returns an agent's health report. */
-export function health(context: RequestContext, agentId: string): RouteResult {
+export function handleHealth(context: RequestContext, agentId: string): RouteResult {
   const { behaviour, clock, startedMs, lastRequestMs: lastRequests } = context.state;
   return forAgent(context, agentId, (agent) => {
     const uptimeMs = clock.now() - startedMs;
@@ -83,13 +83,13 @@ export function listAgents({ state, deferredError }: RequestContext, query: List
 }
 
 /** Handles `GET /usage`: returns the usage of a key. */
-export function usage(context: RequestContext): RouteResult {
+export function handleUsage(context: RequestContext): RouteResult {
   const { state, deferredError } = context;
   return deferredError === null ? ok(state.behaviour.usageBody(usageInput(context))) : failed(deferredError);
 }
 
 /** Handles `GET /keys/usage`: returns the usage of a key, with its permissions. */
-export function keyUsage(context: RequestContext): RouteResult {
+export function handleKeyUsage(context: RequestContext): RouteResult {
   const { state, key, deferredError, lastUsedMs } = context;
   if (deferredError !== null || key === null)
     return failed(deferredError ?? apiError("missing-key", "A key is required."));

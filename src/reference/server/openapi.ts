@@ -25,9 +25,9 @@ export const arraySchema = (items: object, rest: object = {}) => ({ type: "array
 
 type ErrorRow = readonly [status: number, description: string];
 
-const unauthorized: ErrorRow = [401, "The key is missing, wrong or expired."];
-const forbidden: ErrorRow = [403, "The key may not do this, or not from this address."];
-const notAcceptable: ErrorRow = [406, "No media type of the response matches `Accept`."];
+const unauthorizedRow: ErrorRow = [401, "The key is missing, wrong or expired."];
+const forbiddenRow: ErrorRow = [403, "The key may not do this, or not from this address."];
+const notAcceptableRow: ErrorRow = [406, "No media type of the response matches `Accept`."];
 
 /** Errors of several endpoints: status and description. */
 export const errorResponses = {
@@ -63,7 +63,7 @@ export function responseSchemas(
     headers: rateLimitHeaders,
     content: Object.fromEntries(Object.entries(bodies).map(([type, schema]) => [type, { schema }])),
   });
-  const rows = [unauthorized, forbidden, notAcceptable, ...errorRows];
+  const rows = [unauthorizedRow, forbiddenRow, notAcceptableRow, ...errorRows];
   return {
     [status]: withHeaders(description, content),
     ...Object.fromEntries(rows.map(([code, text]) => [code, withHeaders(text, { [jsonMediaType]: errorBodySchema })])),

@@ -97,7 +97,7 @@ function bodyOf(
 }
 
 /** Frees the request's slot for concurrent requests, and then sends the whole response. */
-function send(socket: ServerResponse, context: RequestContext, { status, headers, bytes }: HttpResponse): void {
+function sendResponse(socket: ServerResponse, context: RequestContext, { status, headers, bytes }: HttpResponse): void {
   const head: HeadInput = { endpoint: context.endpoint, status };
   context.onResponseEvent("head", head);
   context.onResponseEvent("end", head);
@@ -124,7 +124,7 @@ export function sendResult(request: FastifyRequest, reply: FastifyReply, result:
   if (context === null) return void reply.raw.destroy();
   const { endpoint, state } = context;
   const acceptEncoding = request.headers["accept-encoding"] ?? "";
-  const finish = () => send(reply.raw, context, renderResponse(context, result, acceptEncoding));
+  const finish = () => sendResponse(reply.raw, context, renderResponse(context, result, acceptEncoding));
   const isLimited = result.kind === "error" && result.error.detail.kind === "limit";
   const turns = state.behaviour.turnsBeforeResponse({ endpoint });
   const delayMs = state.behaviour.responseDelayMs({ endpoint, isLimited });

@@ -11,9 +11,17 @@ import type { Endpoint } from "../endpoint.ts";
 import { sendResult, failed, type RouteResult } from "./response.ts";
 import { checkOperation, submitBatch } from "./batch.ts";
 import type { RequestContext } from "./admission.ts";
-import { describeAgent, health, invoke, keyUsage, listAgents, usage, type ListQuery } from "./handlers.ts";
+import {
+  describeAgent,
+  handleHealth,
+  handleInvoke,
+  handleKeyUsage,
+  listAgents,
+  handleUsage,
+  type ListQuery,
+} from "./handlers.ts";
 import { agentSchemas, operationSchemas } from "./agent-schemas.ts";
-import { stream } from "./stream.ts";
+import { handleStream } from "./stream.ts";
 import { validateExecution, unknownAgentError, type IncomingExecution } from "./execution.ts";
 import { webhookSchemas } from "./webhook-schemas.ts";
 import { createAlert, createWebhook, listDeliveries, webhookMetrics } from "./webhooks.ts";
@@ -48,11 +56,11 @@ export function addRoutes(app: FastifyInstance): void {
   const agent = "/v1/agents/:agent_id";
   add("POST", `${agent}/invoke`, "invoke", agentSchemas.invoke, sendInvoke);
   add("POST", `${agent}/stream`, "stream", agentSchemas.stream, sendStream);
-  add("GET", `${agent}/health`, "health", agentSchemas.health, byAgent(health));
+  add("GET", `${agent}/health`, "health", agentSchemas.health, byAgent(handleHealth));
   add("GET", "/v1/agents", "list", agentSchemas.list, respondAtOnce(listForQuery));
-  add("GET", "/v1/usage", "usage", agentSchemas.usage, respondAtOnce(usage));
+  add("GET", "/v1/usage", "usage", agentSchemas.usage, respondAtOnce(handleUsage));
   add("GET", agent, "describeAgent", operationSchemas.describe, byAgent(describeAgent));
-  add("GET", "/v1/keys/usage", "keyUsage", operationSchemas.keyUsage, respondAtOnce(keyUsage));
+  add("GET", "/v1/keys/usage", "keyUsage", operationSchemas.keyUsage, respondAtOnce(handleKeyUsage));
   const operation = "/v1/operations/:operation_id";
   add("GET", operation, "checkOperation", operationSchemas.checkOperation, byOperation(checkOperation));
   add("POST", `${agent}/batch`, "batch", operationSchemas.batch, byAgent(submitBatch));
@@ -78,7 +86,7 @@ const byBody = (respond: (context: RequestContext, body: unknown) => RouteResult
 const sendInvoke: RouteHandler = async (context, request, reply) => {
   reply.hijack();
   const crash = failed(apiError("crash", "The server failed."));
-  sendResult(request, reply, await invoke(context, executionRequest(request)).catch(() => crash));
+  sendResult(request, reply, await handleInvoke(context, executionRequest(request)).catch(() => crash));
 };
 
 const sendStream: RouteHandler = async (context, request, reply) => {
@@ -87,7 +95,7 @@ const sendStream: RouteHandler = async (context, request, reply) => {
   const error = validateExecution(context, incoming);
   const agent = context.state.agents.get(incoming.agentId);
   if (error !== null || agent === undefined) return sendResult(request, reply, failed(error ?? unknownAgentError));
-  await stream(context, reply.raw, agent, incoming).catch(() => reply.raw.destroy());
+  await handleStream(context, reply.raw, agent, incoming).catch(() => reply.raw.destroy());
 };
 
 const sendExecute: RouteHandler = (context, request, reply) => {

@@ -19,7 +19,7 @@ import { sleep, eventLoopTurns } from "./wait.ts";
  * Handles `POST /agents/{agent_id}/stream`: streams the response of an agent to its end, or until the client has left.
  * Never rejects.
  */
-export async function stream(
+export async function handleStream(
   context: RequestContext,
   response: ServerResponse,
   agent: Agent,
@@ -70,14 +70,14 @@ function endingOf({ agent: { failure }, timesOut, usage }: Execution): StreamEnd
   return { kind: "error", cause: failure.kind, retryAfterSeconds };
 }
 
-interface Connection {
+interface StreamConnection {
   readonly context: RequestContext;
   readonly response: ServerResponse;
   readonly chunks: ChunkWriter;
 }
 
 /** Runs the steps of a stream in order. Yields a promise where the stream has to wait before the next step. */
-function* runSteps(connection: Connection, input: StreamInput): Generator<Promise<void>, void> {
+function* runSteps(connection: StreamConnection, input: StreamInput): Generator<Promise<void>, void> {
   const { behaviour } = connection.context.state;
   const notices = behaviour.noticesDisconnect();
   let eventCount = 0;
@@ -103,7 +103,7 @@ function isEvent(step: StreamStep): step is EventStep {
 }
 
 async function runPause(
-  connection: Connection,
+  connection: StreamConnection,
   step: Exclude<StreamStep, EventStep>,
   untilLeft: boolean,
 ): Promise<void> {
@@ -123,7 +123,7 @@ async function dropConnection(response: ServerResponse): Promise<void> {
   response.destroy();
 }
 
-function writeEvent(connection: Connection, input: StreamInput, step: EventStep, number: number): boolean {
+function writeEvent(connection: StreamConnection, input: StreamInput, step: EventStep, number: number): boolean {
   const { behaviour, clock } = connection.context.state;
   if (step.kind === "chunk") {
     for (let more = behaviour.requestsPerChunk(); more > 0; more -= 1) connection.context.account.count(clock.now());
@@ -132,7 +132,7 @@ function writeEvent(connection: Connection, input: StreamInput, step: EventStep,
   return writeToClient(connection, behaviour.encodeEvent(behaviour.eventName(step.kind), data, number));
 }
 
-function dataOf({ context }: Connection, input: StreamInput, step: EventStep): unknown {
+function dataOf({ context }: StreamConnection, input: StreamInput, step: EventStep): unknown {
   const { behaviour, clock } = context.state;
   switch (step.kind) {
     case "start":
@@ -150,7 +150,7 @@ function dataOf({ context }: Connection, input: StreamInput, step: EventStep): u
  * Writes data. Returns whether the socket is full. If so, the caller waits, so that a slow reader does not fill the
  * memory.
  */
-function writeToClient({ context, response, chunks }: Connection, writes: readonly StreamBytes[]): boolean {
+function writeToClient({ context, response, chunks }: StreamConnection, writes: readonly StreamBytes[]): boolean {
   let isFull = false;
   for (const bytes of writes) {
     if (context.client.isDisconnected() || response.destroyed) return false;
@@ -159,7 +159,7 @@ function writeToClient({ context, response, chunks }: Connection, writes: readon
   return isFull;
 }
 
-function untilDrained({ context, response }: Connection): Promise<void> {
+function untilDrained({ context, response }: StreamConnection): Promise<void> {
   return new Promise((resolve) => {
     const settle = () => {
       forget();

@@ -6,22 +6,25 @@ import { hourMs } from "../limits/windows.ts";
 import { variant, variants, type Override } from "../patch.ts";
 import { fieldError, apiError } from "../api-error.ts";
 
-const metadata = { execution_time: 0.25, tokens_used: 0 };
+const envelopeMetadata = { execution_time: 0.25, tokens_used: 0 };
 
 /** Wraps a body in the document's generic envelope, as `data.result`. */
-export const wrapAsResult = (value: unknown) => ({ status: "success", data: { result: value, metadata } });
+export const wrapAsResult = (value: unknown) => ({
+  status: "success",
+  data: { result: value, metadata: envelopeMetadata },
+});
 /** Wraps a body in the document's generic envelope, as `data`. */
 export const wrapAsData = (value: unknown) => ({ status: "success", data: value });
 /** Wraps a body in the document's generic envelope, as `data`, to which it adds the envelope's `metadata`. */
 const wrapWithMetadata = (value: unknown) => ({
   status: "success",
-  data: isObject(value) ? { ...value, metadata } : value,
+  data: isObject(value) ? { ...value, metadata: envelopeMetadata } : value,
 });
 
-const invoke = overrideJson("invokeBody");
-const health = overrideJson("healthBody");
-const list = overrideJson("listBody");
-const usage = overrideJson("usageBody");
+const invokeBody = overrideJson("invokeBody");
+const healthBody = overrideJson("healthBody");
+const listBody = overrideJson("listBody");
+const usageBody = overrideJson("usageBody");
 
 /** Accepts any value in one field of a request. */
 const acceptAnyValue =
@@ -36,8 +39,8 @@ const acceptAnyValue =
   });
 
 export const invokeVariants = variants("Endpoints / 1. Invoke an agent", {
-  "result-alone": variant("Invoke returns `result` alone.").by(invoke.remove("usage", "metadata")),
-  "metadata-empty": variant("`metadata` has none of its fields.").by(invoke.set("metadata", {})),
+  "result-alone": variant("Invoke returns `result` alone.").by(invokeBody.remove("usage", "metadata")),
+  "metadata-empty": variant("`metadata` has none of its fields.").by(invokeBody.set("metadata", {})),
   "result-of-other-shape": variant("`result` has another shape.").by(() => ({
     invokeResult: ({ text, turn }) => ({ messages: [{ role: "agent", parts: [text] }], turn }),
   })),
@@ -67,14 +70,14 @@ export const invokeVariants = variants("Endpoints / 1. Invoke an agent", {
     overrideErrorCode(["invalid-input"], "VALIDATION_ERROR"),
   ),
   "usage-total-only": variant("`usage` has `total_tokens` alone.").by(
-    invoke((value, { usage: { prompt, completion } }) =>
+    invokeBody((value, { usage: { prompt, completion } }) =>
       setField(value, "usage", { total_tokens: prompt + completion }),
     ),
   ),
-  "usage-null": variant("`usage` is `null`.").by(invoke.set("usage", null)),
-  "metadata-null": variant("`metadata` is `null`.").by(invoke.set("metadata", null)),
+  "usage-null": variant("`usage` is `null`.").by(invokeBody.set("usage", null)),
+  "metadata-null": variant("`metadata` is `null`.").by(invokeBody.set("metadata", null)),
   "metadata-fields-null": variant("The fields of `metadata` are `null`.").by(
-    invoke.set("metadata", { execution_time: null, agent_version: null, request_id: null }),
+    invokeBody.set("metadata", { execution_time: null, agent_version: null, request_id: null }),
   ),
 });
 
@@ -87,16 +90,16 @@ export const healthVariants = variants("Endpoints / 3. Health check", {
     }),
   })),
   "checks-in-part": variant("`checks` has only the agent.").by(
-    health.remove("checks.dependencies", "checks.resources"),
+    healthBody.remove("checks.dependencies", "checks.resources"),
   ),
   "unhealthy-answers-503": variant("The report of an unhealthy agent has the status 503.").by((base) => ({
     successStatus: (endpoint, state) => (state === "unhealthy" ? 503 : base.successStatus(endpoint, state)),
   })),
   "checks-with-part-of-their-fields": variant(
     "`checks.agent` has no `status`, and `checks.resources` no `cpu_usage_percent`.",
-  ).by(health.remove("checks.agent.status", "checks.resources.cpu_usage_percent")),
+  ).by(healthBody.remove("checks.agent.status", "checks.resources.cpu_usage_percent")),
   "health-nulls": variant("Unknown fields of a report are `null`.").by(
-    health((value, { agent }) => ({
+    healthBody((value, { agent }) => ({
       ...fieldsOf(value),
       uptime: null,
       version: null,
@@ -107,9 +110,9 @@ export const healthVariants = variants("Endpoints / 3. Health check", {
 });
 
 export const listVariants = variants("Endpoints / 4. List agents", {
-  "list-envelope": variant("The list comes in the envelope, its fields in `data`.").by(list(wrapWithMetadata)),
+  "list-envelope": variant("The list comes in the envelope, its fields in `data`.").by(listBody(wrapWithMetadata)),
   "list-envelope-result": variant("The list comes in the envelope, its fields in `data.result`.").by(
-    list(wrapAsResult),
+    listBody(wrapAsResult),
   ),
   "list-items-by-id": variant("Items of the list have `id` and `name`.").by(
     overrideJson("listItem")((item) => renameField(renameField(item, "agent_id", "id"), "agent_name", "name")),
@@ -128,13 +131,15 @@ export const listVariants = variants("Endpoints / 4. List agents", {
 });
 
 export const usageVariants = variants("Resources / Usage report", {
-  "usage-envelope": variant("Usage comes in the envelope, its fields in `data`.").by(usage(wrapWithMetadata)),
-  "usage-envelope-result": variant("Usage comes in the envelope, its fields in `data.result`.").by(usage(wrapAsResult)),
+  "usage-envelope": variant("Usage comes in the envelope, its fields in `data`.").by(usageBody(wrapWithMetadata)),
+  "usage-envelope-result": variant("Usage comes in the envelope, its fields in `data.result`.").by(
+    usageBody(wrapAsResult),
+  ),
   "usage-of-minute": variant("`requests` reports the minute.").by((base) => ({
     usageBody: (facts) => base.usageBody({ ...facts, hour: facts.minute }),
   })),
   "period-of-hour": variant("`period` is the start of the hour, with an offset.").by(
-    usage((body, { nowMs }) =>
+    usageBody((body, { nowMs }) =>
       setField(body, "period", isoTime(Math.floor(nowMs / hourMs) * hourMs).replace("Z", ".000+00:00")),
     ),
   ),

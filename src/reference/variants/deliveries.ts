@@ -5,7 +5,7 @@ import { overrideJson } from "../overrides.ts";
 import { escapeNonAscii, fieldsOf, setField } from "../json-edit.ts";
 import { variant, variants, type Override } from "../patch.ts";
 
-const event = overrideJson("eventBody");
+const eventBody = overrideJson("eventBody");
 
 const { retryDelaysMs, maxAttempts } = deliveryPolicy;
 
@@ -20,13 +20,13 @@ const replaceRetryDelays =
   });
 
 export const deliveredEventVariants = variants("Resources / Webhook delivery event", {
-  "event-without-deployment": variant("An event has no `deployment_id`.").by(event.remove("deployment_id")),
+  "event-without-deployment": variant("An event has no `deployment_id`.").by(eventBody.remove("deployment_id")),
   "event-id-of-attempt": variant("Each attempt has an event id of its own.").by(
     () => ({ eventId: (number, attempt) => `evt_${number}_${attempt}` }),
     ["HOOK-32"],
   ),
   "event-id-of-request": variant("The events of one execution have the id of its request.").by(
-    event((body, { data }) => {
+    eventBody((body, { data }) => {
       const request = fieldsOf(data)["request_id"];
       return typeof request === "string" ? setField(body, "id", request) : body;
     }),
@@ -36,13 +36,13 @@ export const deliveredEventVariants = variants("Resources / Webhook delivery eve
     eventId: (number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`,
   })),
   "event-created-with-offset": variant("`created` has microseconds and the offset +00:00.").by(
-    event.change("created", (time) => String(time).replace("Z", "000+00:00")),
+    eventBody.change("created", (time) => String(time).replace("Z", "000+00:00")),
   ),
   "event-with-more": variant("An event has fields that the document does not name.").by(
-    event((body) => setField(setField(body, "api_version", "v1"), "data.more", { of: "this" })),
+    eventBody((body) => setField(setField(body, "api_version", "v1"), "data.more", { of: "this" })),
   ),
   "event-payloads-of-other-shape": variant("The payloads that the document does not show are empty.").by(
-    event((body, { type }) =>
+    eventBody((body, { type }) =>
       type === "agent.completed" || type === "agent.failed" ? body : setField(body, "data", {}),
     ),
   ),
@@ -50,10 +50,10 @@ export const deliveredEventVariants = variants("Resources / Webhook delivery eve
     disconnectEvent: () => "agent.failed",
   })),
   "event-created-without-zone": variant("`created` is in UTC, without a zone.").by(
-    event.change("created", (time) => String(time).replace("Z", "")),
+    eventBody.change("created", (time) => String(time).replace("Z", "")),
     ["HOOK-39"],
   ),
-  "event-deployment-always-null": variant("`deployment_id` is `null`.").by(event.set("deployment_id", null)),
+  "event-deployment-always-null": variant("`deployment_id` is `null`.").by(eventBody.set("deployment_id", null)),
 });
 
 export const deliveryWireVariants = variants("Events / Delivery security and policy", {

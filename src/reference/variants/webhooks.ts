@@ -6,10 +6,10 @@ import { variant, variants, type Override } from "../patch.ts";
 import { fieldError } from "../api-error.ts";
 import { wrapAsData, wrapAsResult } from "./bodies.ts";
 
-const created = overrideJson("webhookBody");
-const listed = overrideJson("deliveriesBody");
-const metrics = overrideJson("metricsBody");
-const alert = overrideJson("alertBody");
+const webhookBody = overrideJson("webhookBody");
+const deliveriesBody = overrideJson("deliveriesBody");
+const metricsBody = overrideJson("metricsBody");
+const alertBody = overrideJson("alertBody");
 
 /** Shows a failed delivery as pending in the list of deliveries, and the webhook itself as failed. */
 const showWebhookAsFailed: Override = (base) => ({
@@ -24,11 +24,11 @@ export const webhookVariants = variants("Endpoints / 6. Create a webhook", {
   "webhook-answers-200": variant("Creating a webhook responds with 200.").by(
     overrideSuccessStatus("createWebhook", 200),
   ),
-  "webhook-id-as-id": variant("The id of a webhook is called `id`.").by(created.rename("webhook_id", "id")),
-  "webhook-in-data": variant("A webhook is in the envelope, as `data`.").by(created(wrapAsData)),
-  "webhook-in-result": variant("A webhook is in the envelope, as `data.result`.").by(created(wrapAsResult)),
+  "webhook-id-as-id": variant("The id of a webhook is called `id`.").by(webhookBody.rename("webhook_id", "id")),
+  "webhook-in-data": variant("A webhook is in the envelope, as `data`.").by(webhookBody(wrapAsData)),
+  "webhook-in-result": variant("A webhook is in the envelope, as `data.result`.").by(webhookBody(wrapAsResult)),
   "webhook-id-alone": variant("The response of a created webhook has only its id.").by(
-    created((body) => ({ webhook_id: getPath(body, "webhook_id") })),
+    webhookBody((body) => ({ webhook_id: getPath(body, "webhook_id") })),
   ),
   "webhook-of-any-types-accepted": variant(
     "A `url` that is a number and `events` that is a text are accepted, and nothing is ever sent.",
@@ -78,11 +78,15 @@ export const webhookVariants = variants("Endpoints / 6. Create a webhook", {
 });
 
 export const deliveryListVariants = variants("Endpoints / 7. List webhook deliveries", {
-  "deliveries-as-array": variant("The list of deliveries is an array.").by(listed((body) => getPath(body, "data"))),
-  "deliveries-under-their-name": variant("The list of deliveries is called `deliveries`.").by(
-    listed.rename("data", "deliveries"),
+  "deliveries-as-array": variant("The list of deliveries is an array.").by(
+    deliveriesBody((body) => getPath(body, "data")),
   ),
-  "deliveries-in-envelope": variant("The list of deliveries is in the envelope, as `data`.").by(listed(wrapAsData)),
+  "deliveries-under-their-name": variant("The list of deliveries is called `deliveries`.").by(
+    deliveriesBody.rename("data", "deliveries"),
+  ),
+  "deliveries-in-envelope": variant("The list of deliveries is in the envelope, as `data`.").by(
+    deliveriesBody(wrapAsData),
+  ),
   "webhook-marked-failed": variant(
     "Once a delivery has failed, the webhook is marked failed and gets no more events.",
   ).by((base) => ({
@@ -93,7 +97,7 @@ export const deliveryListVariants = variants("Endpoints / 7. List webhook delive
     "Once a delivery has failed, the webhook is marked failed, and still gets events.",
   ).by(showWebhookAsFailed),
   "failed-delivery-of-another-word": variant("The state of a failed delivery is called `exhausted`.").by(
-    listed((body) => {
+    deliveriesBody((body) => {
       const items = getPath(body, "data");
       const word = (item: unknown) =>
         getPath(item, "status") === "failed" ? setField(item, "status", "exhausted") : item;
@@ -110,14 +114,14 @@ export const webhookMetricsVariants = variants("Resources / Webhook metrics", {
     metricsBody: (webhook, counted) =>
       base.metricsBody(webhook, { ...counted, averageResponseMs: (counted.averageResponseMs ?? 0) / 1000 }),
   })),
-  "metrics-in-envelope": variant("Webhook metrics stand in the envelope, as `data`.").by(metrics(wrapAsData)),
-  "metrics-last-null": variant("`last_delivery` is null.").by(metrics.set("last_delivery", null)),
+  "metrics-in-envelope": variant("Webhook metrics stand in the envelope, as `data`.").by(metricsBody(wrapAsData)),
+  "metrics-last-null": variant("`last_delivery` is null.").by(metricsBody.set("last_delivery", null)),
 });
 
 export const alertVariants = variants("Endpoints / 8. Create a usage alert", {
   "alert-answers-200": variant("Creating an alert responds with 200.").by(overrideSuccessStatus("createAlert", 200)),
-  "alert-id-as-id": variant("The id of an alert is called `id`.").by(alert.rename("alert_id", "id")),
-  "alert-in-data": variant("An alert is in the envelope, as `data`.").by(alert(wrapAsData)),
+  "alert-id-as-id": variant("The id of an alert is called `id`.").by(alertBody.rename("alert_id", "id")),
+  "alert-in-data": variant("An alert is in the envelope, as `data`.").by(alertBody(wrapAsData)),
   "alert-of-minute": variant("Alerts watch the minute.").by(() => ({ watchedWindow: () => "minute" })),
   "alert-message-as-event": variant("The message of an alert has the shape of an event.").by((base) => ({
     alertMessage: (watched, window, nowMs) => ({

@@ -146,14 +146,14 @@ export function equivalentAddresses(address: string): readonly string[] {
     .map((group) => group.toString(16))
     .join(":");
   // 6to4 (RFC 3056, section 2): the IPv4 address follows the prefix.
-  if (groups[0] === 0x2002) return [plain, dotted(groups[1], groups[2])];
+  if (groups[0] === 0x2002) return [plain, toDottedIpv4(groups[1], groups[2])];
   const [high = 0, low = 0] = groups.slice(6);
   // `::` and `::1` have the prefix of IPv4-compatible addresses, but embed no IPv4 address.
   const carries = Object.values(prefixes).includes(head) && !(head === prefixes.compatible && high === 0 && low <= 1);
-  return carries ? [plain, dotted(high, low)] : [plain];
+  return carries ? [plain, toDottedIpv4(high, low)] : [plain];
 }
 
-function dotted(high = 0, low = 0): string {
+function toDottedIpv4(high = 0, low = 0): string {
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join(".");
 }
 

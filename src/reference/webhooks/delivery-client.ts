@@ -144,7 +144,7 @@ function discardBody(clock: Clock, body: Readable): void {
   });
 }
 
-const failures: Readonly<Record<string, string>> = {
+const failureTexts: Readonly<Record<string, string>> = {
   ECONNREFUSED: "the connection was refused",
   ECONNRESET: "the connection was reset",
   UND_ERR_SOCKET: "the connection was closed before a response",
@@ -156,5 +156,5 @@ function failureOf(error: unknown): string {
   if (!(error instanceof Error)) return "the request failed";
   const cause = error.cause instanceof RefusedAddressError ? error.cause : error;
   const code = "code" in cause ? String(cause.code) : "";
-  return failures[code] ?? cause.message;
+  return failureTexts[code] ?? cause.message;
 }

@@ -77,12 +77,12 @@ function sqlite(): typeof Sqlite {
 
 type Row = Readonly<Record<string, Sqlite.SQLOutputValue>>;
 
-type Prepare = (sql: string) => {
+type PrepareStatement = (sql: string) => {
   run(...values: readonly Sqlite.SQLInputValue[]): void;
   rows(...values: readonly Sqlite.SQLInputValue[]): readonly Row[];
 };
 
-function preparer(database: Sqlite.DatabaseSync): Prepare {
+function preparer(database: Sqlite.DatabaseSync): PrepareStatement {
   return (sql) => {
     const statement = database.prepare(sql);
     return {
@@ -157,7 +157,7 @@ function toJson({ number: _number, attempts: _attempts, nextAttemptMs: _nextAtte
   return JSON.stringify(rest);
 }
 
-function load(prepare: Prepare): StoredState {
+function load(prepare: PrepareStatement): StoredState {
   const attempts = new Map<number, DeliveryAttempt[]>();
   for (const row of prepare("SELECT * FROM attempts ORDER BY delivery, number").rows()) {
     const delivery = Number(row["delivery"]);

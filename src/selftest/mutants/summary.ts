@@ -43,7 +43,7 @@ const expectedStatuses: readonly MutantStatus[] = ["killed", "unchanged"];
 export function summariseMutants(trials: readonly MutantTrial[]): MutantSummary {
   const count = (fate: MutantStatus): number => trials.filter((each) => each.status === fate).length;
   const odd = trials.filter(({ status }) => !expectedStatuses.includes(status));
-  const groups = [...Map.groupBy(odd, keyOf).values()].flatMap(groupOf);
+  const groups = [...Map.groupBy(odd, groupKey).values()].flatMap(groupOf);
   return {
     wrong: trials.filter(({ mutant }) => mutant.kind === "illegal").length,
     legal: trials.filter(({ mutant }) => mutant.kind === "legal").length,
@@ -79,7 +79,7 @@ const countsOf = (names: readonly string[]): Record<string, number> =>
       .toSorted(([, one], [, other]) => other - one),
   );
 
-const keyOf = ({ status, mutant: { operator, place, subject } }: MutantTrial): string =>
+const groupKey = ({ status, mutant: { operator, place, subject } }: MutantTrial): string =>
   [status, operator, place, subject].join(" | ");
 
 function groupOf(trials: readonly MutantTrial[]): MutantGroup[] {

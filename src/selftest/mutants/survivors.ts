@@ -104,7 +104,7 @@ export const survivors: readonly Survivor[] = [
   ),
 ];
 
-interface Grouped {
+interface GroupedMutant {
   readonly fate: MutantStatus;
   readonly operator: string;
   readonly place: string;
@@ -113,7 +113,7 @@ interface Grouped {
 
 const patterns = survivors.map((known) => ({
   known,
-  fits: ({ fate, operator, place, subject }: Grouped) =>
+  fits: ({ fate, operator, place, subject }: GroupedMutant) =>
     known.fates.includes(fate) &&
     globOf(known.operator)(operator) &&
     (globOf(known.place)(place) || globOf(known.place)(place.replace(advancedTrait, ""))) &&
@@ -137,11 +137,11 @@ export const survivorsTable = (): string =>
  * Returns the rows that excuse none of these groups, because newer checks kill their mutants or no operator makes such
  * mutants.
  */
-export const staleRows = (groups: readonly Grouped[]): string[] =>
+export const staleRows = (groups: readonly GroupedMutant[]): string[] =>
   patterns
     .filter(({ fits }) => !groups.some(fits))
     .map(({ known: { operator, place, subject } }) => [operator, place, subject].join(" | "));
 
 /** Returns why a mutant may have its result; `null` if no row excuses it. */
-export const survivalReason = (group: Grouped): SurvivalReason | null =>
+export const survivalReason = (group: GroupedMutant): SurvivalReason | null =>
   patterns.find(({ fits }) => fits(group))?.known.reason ?? null;

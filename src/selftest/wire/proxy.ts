@@ -71,7 +71,7 @@ export async function startWireProxy(
     unrestrictedKey: unrestrictedKeyOf(target),
   };
   const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
-    pass(context, request, response).catch(() => response.destroy());
+    forwardRequest(context, request, response).catch(() => response.destroy());
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -96,7 +96,11 @@ function unrestrictedKeyOf({ keys }: Target): string {
   return (found ?? Object.values(keys)[0])?.key ?? "";
 }
 
-async function pass(context: ProxyContext, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+async function forwardRequest(
+  context: ProxyContext,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
   const request: WireRequest = {
     method: incoming.method ?? "GET",
     path: incoming.url ?? "/",
@@ -122,7 +126,7 @@ async function answer(
   const traits = pending.answered(head);
   context.listener?.(traits, request);
   const { change, counts } = context;
-  if (change === null || !change.matches(traits)) return relay(source, head, outgoing);
+  if (change === null || !change.matches(traits)) return relayStream(source, head, outgoing);
   counts.chosen += 1;
   const { change: how } = change.mutation;
   const upstream = upstreamOf(context, request);
@@ -130,18 +134,18 @@ async function answer(
   if (how.kind === "head") {
     const changed = how.of(head, traits);
     count(changed !== null);
-    return relay(source, changed ?? head, outgoing);
+    return relayStream(source, changed ?? head, outgoing);
   }
   if (how.kind === "besides") {
     count(await how.of(traits, upstream));
-    return relay(source, head, outgoing);
+    return relayStream(source, head, outgoing);
   }
   const isStream = (headerIn(head.headers, "Content-Type") ?? "").includes("event-stream");
   if (how.kind === "events" || how.kind === "stream text") {
-    if (!isStream) return relay(source, head, outgoing);
+    if (!isStream) return relayStream(source, head, outgoing);
     const rewrite =
       how.kind === "events" ? eventRewriter(how.begin()) : (text: string | null) => (text === null ? "" : how.of(text));
-    return relay(source, head, outgoing, (text) => {
+    return relayStream(source, head, outgoing, (text) => {
       const changed = rewrite(text);
       if (changed !== (text ?? "")) count(true);
       return changed;
@@ -149,7 +153,7 @@ async function answer(
   }
   // Forwards the events of a stream as they arrive: the stream may end only after the client has advanced the test
   // clock.
-  if (isStream) return relay(source, head, outgoing);
+  if (isStream) return relayStream(source, head, outgoing);
   const response: WireResponse = { ...head, body: await bodyOf(source) };
   const changed = how.kind === "body" ? how.of(response, traits) : await how.of(response, traits, upstream);
   count(changed !== null);
@@ -157,7 +161,7 @@ async function answer(
 }
 
 /** Forwards a response chunk by chunk, as it arrives. */
-async function relay(
+async function relayStream(
   source: IncomingMessage,
   head: WireHead,
   outgoing: ServerResponse,

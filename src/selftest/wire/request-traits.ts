@@ -143,7 +143,7 @@ function ownTraits({ method, path, headers, body }: WireRequest, target: Target)
     values: {
       endpoint: endpoint ?? [],
       method: "documented",
-      agent: agentId === null ? [] : rolesOf(decoded(agentId), target),
+      agent: agentId === null ? [] : rolesOf(decodeText(agentId), target),
       ...(method === "POST" ? { body: shapeOf(text, sent, takesQuery) } : {}),
       ...(takesQuery && isObject(sent) ? fieldsOf(sent) : {}),
       ...(endpoint === "list" ? pageOf(new URLSearchParams(query)) : {}),
@@ -156,7 +156,7 @@ function ownTraits({ method, path, headers, body }: WireRequest, target: Target)
   };
 }
 
-function decoded(segment: string): string {
+function decodeText(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {

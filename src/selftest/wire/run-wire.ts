@@ -48,7 +48,7 @@ export async function runWire(
     worker.setMaxListeners(2 * trialsPerThread + 2);
     const lane = async (): Promise<void> => {
       for (const number of waiting) {
-        const { number: _, ...result } = await ask(worker, number);
+        const { number: _, ...result } = await askWorker(worker, number);
         const trial = { mutant: drawMutant(seed, number), ...result };
         trials.push(trial);
         onTrial(trial);
@@ -65,7 +65,7 @@ export async function runWire(
   return trials.toSorted((one, other) => one.mutant.number - other.mutant.number);
 }
 
-function ask(worker: Worker, number: number): Promise<MutantResult> {
+function askWorker(worker: Worker, number: number): Promise<MutantResult> {
   return new Promise((resolve, reject) => {
     const done = (result: MutantResult): void => {
       if (result.number !== number) return;

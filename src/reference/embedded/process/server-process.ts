@@ -72,7 +72,7 @@ function startChild(): ChildProcess {
   });
 }
 
-interface Waiting {
+interface PendingCommand {
   readonly resolve: (reply: ChildReply) => void;
   readonly reject: (error: Error) => void;
 }
@@ -82,7 +82,7 @@ interface Waiting {
  * the process ends.
  */
 function commandSender(child: ChildProcess): (command: ChildCommand) => Promise<ChildReply> {
-  const waiting = new Map<number, Waiting>();
+  const waiting = new Map<number, PendingCommand>();
   let count = 0;
   const rejectAll = (reason: string): void => {
     for (const { reject } of waiting.values()) reject(new Error(reason));

@@ -26,7 +26,7 @@ export interface ProcessResult {
 /**
  * Runs the Python in which the clients are installed. The program can import the modules of this folder. Never rejects.
  */
-export function python(
+export function runPython(
   args: readonly string[],
   { cwd = folder, env = {} }: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
 ): Promise<ProcessResult> {
@@ -54,7 +54,7 @@ const pythonEnvironment = {
  * if it fails.
  */
 export async function pythonJson(program: string, ...args: readonly string[]): Promise<unknown> {
-  const { code, stdout, stderr } = await python([program, ...args]);
+  const { code, stdout, stderr } = await runPython([program, ...args]);
   if (code !== 0) throw new Error(`${program} ended with exit code ${code}: ${stderr}`);
   return JSON.parse(stdout);
 }

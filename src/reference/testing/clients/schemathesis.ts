@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { python, type ProcessResult } from "./python.ts";
+import { runPython, type ProcessResult } from "./python.ts";
 
 /**
  * Names of the checks that every response must pass: its status, media type, headers and body are in the description.
@@ -43,7 +43,7 @@ export interface Campaign {
 }
 
 /** Runs schemathesis on a server's description. The same campaign always sends the same requests. */
-export async function schemathesis(campaign: Campaign): Promise<ProcessResult> {
+export async function runSchemathesis(campaign: Campaign): Promise<ProcessResult> {
   // schemathesis writes files into its working folder.
   const folder = await mkdtemp(join(tmpdir(), "schemathesis-"));
   const env = {
@@ -53,7 +53,7 @@ export async function schemathesis(campaign: Campaign): Promise<ProcessResult> {
     NO_PROXY: "127.0.0.1",
   };
   try {
-    return await python(["-m", "schemathesis.cli", "run", campaign.descriptionUrl, ...options(campaign)], {
+    return await runPython(["-m", "schemathesis.cli", "run", campaign.descriptionUrl, ...options(campaign)], {
       cwd: folder,
       env,
     });

@@ -27,7 +27,7 @@ const otherTypes: Readonly<Record<FieldType, Readonly<Record<string, unknown>>>>
   "operation path": { "a number": 7, "another path": "/v1/jobs/7", "an address without a version": "/operations/7" },
 };
 
-interface Change {
+interface FieldValueChange {
   readonly operator: string;
   /** The new value; `undefined` removes the field. */
   readonly to: unknown;
@@ -41,7 +41,7 @@ function changesOf(
   isNeeded: boolean,
   mayBeNull: boolean,
   tookMs: number | null,
-): Change[] {
+): FieldValueChange[] {
   const field = isNeeded ? "a required field" : "an optional field";
   const isPartOfMap = /\*$|\[\]$/.test(row.path);
   return [
@@ -68,7 +68,7 @@ function changesOf(
  */
 const minExcessSeconds = 5;
 
-function unitChanges({ unit, path }: FieldRow, value: unknown, tookMs: number | null): Change[] {
+function unitChanges({ unit, path }: FieldRow, value: unknown, tookMs: number | null): FieldValueChange[] {
   if (unit === null || typeof value !== "number") return [];
   const isDuration = unit === "seconds" && path.endsWith("execution_time");
   const inMs = isDuration && tookMs !== null ? Math.max(value * 1000, Math.round(tookMs)) : value * 1000;
@@ -135,7 +135,7 @@ export function unknownFieldMutants(message: MutableMessage): Mutant[] {
 const unknownFields = { x_text: "more", x_null: null, x_object: { more: [1, "two", null] } } as const;
 
 const forms = ["ERR-3", "ERR-4"] as const;
-const limited = ["HDR-18", "ERR-16"] as const;
+const limitErrorClauses = ["HDR-18", "ERR-16"] as const;
 
 /** The clauses that speak about a field besides the clause of its row, by table and path. */
 export const relatedClauses: Readonly<Record<string, readonly ClauseId[]>> = {
@@ -152,10 +152,10 @@ export const relatedClauses: Readonly<Record<string, readonly ClauseId[]>> = {
   "envelope.status": ["REQ-7"],
   "formB.status": forms,
   "formB.error": [...forms, "ERR-5"],
-  "formALimited.error.retry_after": limited,
-  "formBLimited.error.details": limited,
-  "formBLimited.error.details.retry_after": limited,
-  "formBLimited.error.details.reset_at": ["ERR-8", ...limited],
+  "formALimited.error.retry_after": limitErrorClauses,
+  "formBLimited.error.details": limitErrorClauses,
+  "formBLimited.error.details.retry_after": limitErrorClauses,
+  "formBLimited.error.details.reset_at": ["ERR-8", ...limitErrorClauses],
 };
 
 /** A field that its table marks as optional, but that another clause requires in some objects. */

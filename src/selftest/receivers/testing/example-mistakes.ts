@@ -8,7 +8,7 @@ export interface SourceMistake {
   readonly replace: readonly [before: string, after: string];
 }
 
-const spoil = (name: string, breaks: ClauseId, before: string, after: string): SourceMistake => ({
+const sourceMistake = (name: string, breaks: ClauseId, before: string, after: string): SourceMistake => ({
   name,
   breaks,
   replace: [before, after],
@@ -16,52 +16,62 @@ const spoil = (name: string, breaks: ClauseId, before: string, after: string): S
 
 /** Mistakes that people make in Python. */
 export const pythonMistakes: readonly SourceMistake[] = [
-  spoil("a key without its prefix", "RCV-1", '["WEBHOOK_SECRET"].encode()', '["WEBHOOK_SECRET"].encode()[2:]'),
-  spoil("SHA-1", "RCV-1", "hashlib.sha256", "hashlib.sha1"),
-  spoil("the older header", "RCV-1", "X-Service-Signature", "X-Signature"),
-  spoil(
+  sourceMistake("a key without its prefix", "RCV-1", '["WEBHOOK_SECRET"].encode()', '["WEBHOOK_SECRET"].encode()[2:]'),
+  sourceMistake("SHA-1", "RCV-1", "hashlib.sha256", "hashlib.sha1"),
+  sourceMistake("the older header", "RCV-1", "X-Service-Signature", "X-Signature"),
+  sourceMistake(
     "JSON that is printed again",
     "RCV-2",
     "KEY, body,",
     'KEY, json.dumps(json.loads(body), separators=(",", ":"), ensure_ascii=False).encode(),',
   ),
-  spoil("decoded text", "RCV-2", "KEY, body,", 'KEY, body.decode("latin-1").encode(),'),
-  spoil(
+  sourceMistake("decoded text", "RCV-2", "KEY, body,", 'KEY, body.decode("latin-1").encode(),'),
+  sourceMistake(
     "a field that may be absent",
     "RCV-3",
     "if is_signed else",
     'if is_signed and json.loads(body)["deployment_id"] else',
   ),
-  spoil("a status of one's own", "RCV-6", "else 401", "else 403 if given else 401"),
-  spoil(
+  sourceMistake("a status of one's own", "RCV-6", "else 401", "else 403 if given else 401"),
+  sourceMistake(
     "a comparison of the beginning",
     "RCV-6",
     "hmac.compare_digest(expected.encode(), given.encode())",
     "given != '' and expected.startswith(given)",
   ),
-  spoil("no refusal at all", "RCV-6", "204 if is_signed else 401", "401 if not given else 200"),
-  spoil("an absent signature that is accepted", "RCV-7", "else 401", "else 401 if given else 204"),
-  spoil("an absent signature that is a bad request", "RCV-8", "else 401", "else 401 if given else 400"),
+  sourceMistake("no refusal at all", "RCV-6", "204 if is_signed else 401", "401 if not given else 200"),
+  sourceMistake("an absent signature that is accepted", "RCV-7", "else 401", "else 401 if given else 204"),
+  sourceMistake("an absent signature that is a bad request", "RCV-8", "else 401", "else 401 if given else 400"),
 ];
 
 /** Mistakes that people make in TypeScript. */
 export const typescriptMistakes: readonly SourceMistake[] = [
-  spoil("base64", "RCV-1", 'digest("hex")', 'digest("base64")'),
-  spoil("SHA-512", "RCV-1", '"sha256"', '"sha512"'),
-  spoil("a redirect", "RCV-1", "204 : 401", "302 : 401"),
-  spoil("JSON that is printed again", "RCV-2", "update(body)", "update(JSON.stringify(JSON.parse(body.toString())))"),
-  spoil("text of another encoding", "RCV-2", "update(body)", 'update(body.toString("latin1"))'),
-  spoil("text in ASCII", "RCV-2", "update(body)", 'update(body.toString("ascii"))'),
-  spoil(
+  sourceMistake("base64", "RCV-1", 'digest("hex")', 'digest("base64")'),
+  sourceMistake("SHA-512", "RCV-1", '"sha256"', '"sha512"'),
+  sourceMistake("a redirect", "RCV-1", "204 : 401", "302 : 401"),
+  sourceMistake(
+    "JSON that is printed again",
+    "RCV-2",
+    "update(body)",
+    "update(JSON.stringify(JSON.parse(body.toString())))",
+  ),
+  sourceMistake("text of another encoding", "RCV-2", "update(body)", 'update(body.toString("latin1"))'),
+  sourceMistake("text in ASCII", "RCV-2", "update(body)", 'update(body.toString("ascii"))'),
+  sourceMistake(
     "a field that may be absent",
     "RCV-3",
     "isSigned ? 204",
     'isSigned ? body.includes("deployment_id") ? 204 : 400',
   ),
-  spoil("half of the events", "RCV-5", "isSigned ? 204", "isSigned ? body.includes('\"deployment.') ? 404 : 204"),
-  spoil("a status of one's own", "RCV-6", ": 401", ": given.length > 0 ? 400 : 401"),
-  spoil("a comparison of lengths", "RCV-6", "timingSafeEqual(expected, given)", "given.length === 64"),
-  spoil(
+  sourceMistake(
+    "half of the events",
+    "RCV-5",
+    "isSigned ? 204",
+    "isSigned ? body.includes('\"deployment.') ? 404 : 204",
+  ),
+  sourceMistake("a status of one's own", "RCV-6", ": 401", ": given.length > 0 ? 400 : 401"),
+  sourceMistake("a comparison of lengths", "RCV-6", "timingSafeEqual(expected, given)", "given.length === 64"),
+  sourceMistake(
     "an absent signature that is accepted",
     "RCV-7",
     "const isSigned = ",
@@ -71,41 +81,41 @@ export const typescriptMistakes: readonly SourceMistake[] = [
 
 /** Mistakes that people make in Go. */
 export const goMistakes: readonly SourceMistake[] = [
-  spoil("SHA-224", "RCV-1", "sha256.New,", "sha256.New224,"),
-  spoil("a redirect", "RCV-1", "http.StatusNoContent", "http.StatusFound"),
-  spoil("no accepted status", "RCV-1", "http.StatusNoContent", "http.StatusNotModified"),
-  spoil("the body twice", "RCV-1", "mac.Write(body)", "mac.Write(body); mac.Write(body)"),
-  spoil(
+  sourceMistake("SHA-224", "RCV-1", "sha256.New,", "sha256.New224,"),
+  sourceMistake("a redirect", "RCV-1", "http.StatusNoContent", "http.StatusFound"),
+  sourceMistake("no accepted status", "RCV-1", "http.StatusNoContent", "http.StatusNotModified"),
+  sourceMistake("the body twice", "RCV-1", "mac.Write(body)", "mac.Write(body); mac.Write(body)"),
+  sourceMistake(
     "a status of one's own",
     "RCV-6",
     "w.WriteHeader(http.StatusUnauthorized)",
     'if r.Header.Get("X-Service-Signature") == "" { w.WriteHeader(401) } else { w.WriteHeader(403) }',
   ),
-  spoil(
+  sourceMistake(
     "a success that drops the event",
     "RCV-6",
     "w.WriteHeader(http.StatusUnauthorized)",
     'if r.Header.Get("X-Service-Signature") == "" { w.WriteHeader(401) } else { w.WriteHeader(200) }',
   ),
-  spoil(
+  sourceMistake(
     "a failure",
     "RCV-6",
     "w.WriteHeader(http.StatusUnauthorized)",
     'if r.Header.Get("X-Service-Signature") == "" { w.WriteHeader(401) } else { w.WriteHeader(500) }',
   ),
-  spoil(
+  sourceMistake(
     "an absent signature that is accepted",
     "RCV-7",
     "if err != nil || ",
     'if err != nil || r.Header.Get("X-Service-Signature") != "" && ',
   ),
-  spoil(
+  sourceMistake(
     "an absent signature that fails",
     "RCV-7",
     "w.WriteHeader(http.StatusUnauthorized)",
     'if r.Header.Get("X-Service-Signature") == "" { w.WriteHeader(500) } else { w.WriteHeader(401) }',
   ),
-  spoil(
+  sourceMistake(
     "an absent signature that is a bad request",
     "RCV-8",
     "w.WriteHeader(http.StatusUnauthorized)",
@@ -119,17 +129,17 @@ const wsgiRefused = 'else "401 Unauthorized"';
 
 /** Mistakes that people make in a WSGI application. */
 export const wsgiMistakes: readonly SourceMistake[] = [
-  spoil("GitHub's prefix", "RCV-1", "expected = hmac", 'expected = "sha256=" + hmac'),
-  spoil("a key that is a hash", "RCV-1", "hmac.new(SECRET,", "hmac.new(hashlib.sha256(SECRET).digest(),"),
-  spoil(
+  sourceMistake("GitHub's prefix", "RCV-1", "expected = hmac", 'expected = "sha256=" + hmac'),
+  sourceMistake("a key that is a hash", "RCV-1", "hmac.new(SECRET,", "hmac.new(hashlib.sha256(SECRET).digest(),"),
+  sourceMistake(
     "JSON with sorted keys",
     "RCV-1",
     "SECRET, body,",
     'SECRET, json.dumps(json.loads(body), separators=(",", ":"), ensure_ascii=False, sort_keys=True).encode(),',
   ),
-  spoil("a body that is trimmed", "RCV-2", "SECRET, body,", "SECRET, body.strip(),"),
-  spoil("a field that may be absent", "RCV-3", wsgiHandled, wsgiHandledAfter('event["deployment_id"]')),
-  spoil(
+  sourceMistake("a body that is trimmed", "RCV-2", "SECRET, body,", "SECRET, body.strip(),"),
+  sourceMistake("a field that may be absent", "RCV-3", wsgiHandled, wsgiHandledAfter('event["deployment_id"]')),
+  sourceMistake(
     "a model that allows no other fields",
     "RCV-4",
     wsgiHandled,
@@ -137,21 +147,21 @@ export const wsgiMistakes: readonly SourceMistake[] = [
       'if set(event) - {"id", "type", "created", "agent_id", "deployment_id", "data"}: return "422 Unprocessable Content"',
     ),
   ),
-  spoil(
+  sourceMistake(
     "a handler for the events of agents only",
     "RCV-5",
     wsgiHandled,
     wsgiHandledAfter('if not event["type"].startswith("agent."): return "400 Bad Request"'),
   ),
-  spoil(
+  sourceMistake(
     "a comparison by `in`",
     "RCV-6",
     'return hmac.compare_digest(expected.encode(), signature.encode("latin-1"))',
     'return signature != "" and signature in expected',
   ),
-  spoil("a refusal for good", "RCV-6", wsgiRefused, 'else "410 Gone" if signature else "401 Unauthorized"'),
-  spoil("a check of signed deliveries only", "RCV-7", "if is_signed(", 'if signature == "" or is_signed('),
-  spoil(
+  sourceMistake("a refusal for good", "RCV-6", wsgiRefused, 'else "410 Gone" if signature else "401 Unauthorized"'),
+  sourceMistake("a check of signed deliveries only", "RCV-7", "if is_signed(", 'if signature == "" or is_signed('),
+  sourceMistake(
     "an absent signature that is forbidden",
     "RCV-8",
     wsgiRefused,
@@ -166,37 +176,42 @@ const goRefused = 'http.Error(w, "The signature is wrong.", http.StatusUnauthori
 
 /** Mistakes that people make in a middleware in Go. */
 export const goMiddlewareMistakes: readonly SourceMistake[] = [
-  spoil("GitHub's header", "RCV-1", "X-Service-Signature", "X-Hub-Signature-256"),
-  spoil("a key without its prefix", "RCV-1", 'os.Getenv("WEBHOOK_SECRET"))', 'os.Getenv("WEBHOOK_SECRET")[6:])'),
-  spoil("a body that the next handler does not get", "RCV-1", "bytes.NewReader(body)", "bytes.NewReader(nil)"),
-  spoil(
+  sourceMistake("GitHub's header", "RCV-1", "X-Service-Signature", "X-Hub-Signature-256"),
+  sourceMistake(
+    "a key without its prefix",
+    "RCV-1",
+    'os.Getenv("WEBHOOK_SECRET"))',
+    'os.Getenv("WEBHOOK_SECRET")[6:])',
+  ),
+  sourceMistake("a body that the next handler does not get", "RCV-1", "bytes.NewReader(body)", "bytes.NewReader(nil)"),
+  sourceMistake(
     "JSON that is compacted",
     "RCV-2",
     "mac.Write(body)",
     "var compact bytes.Buffer\n\t\t_ = json.Compact(&compact, body)\n\t\tmac.Write(compact.Bytes())",
   ),
-  spoil("a body that is trimmed", "RCV-2", "mac.Write(body)", "mac.Write(bytes.TrimSpace(body))"),
-  spoil("a field that may be absent", "RCV-3", goDecoded, goRefusedIf("received.DeploymentID == nil", 422)),
-  spoil(
+  sourceMistake("a body that is trimmed", "RCV-2", "mac.Write(body)", "mac.Write(bytes.TrimSpace(body))"),
+  sourceMistake("a field that may be absent", "RCV-3", goDecoded, goRefusedIf("received.DeploymentID == nil", 422)),
+  sourceMistake(
     "a decoder that allows no other fields",
     "RCV-4",
     "if err := json.NewDecoder(r.Body).Decode(&received);",
     "decoder := json.NewDecoder(r.Body)\n\tdecoder.DisallowUnknownFields()\n\tif err := decoder.Decode(&received);",
   ),
-  spoil("an event without a handler", "RCV-5", goDecoded, goRefusedIf('received.Type == "agent.timeout"', 501)),
-  spoil(
+  sourceMistake("an event without a handler", "RCV-5", goDecoded, goRefusedIf('received.Type == "agent.timeout"', 501)),
+  sourceMistake(
     "a comparison of the beginning",
     "RCV-6",
     "!hmac.Equal([]byte(expected), []byte(given))",
     'given == "" || !bytes.HasPrefix([]byte(expected), []byte(given))',
   ),
-  spoil(
+  sourceMistake(
     "an error that is not checked",
     "RCV-6",
     goRefused,
     `if given == "" {\n\t\t\t\t${goRefused}\n\t\t\t} else {\n\t\t\t\thttp.Error(w, "", http.StatusInternalServerError)\n\t\t\t}`,
   ),
-  spoil("an absent signature that is accepted", "RCV-7", "err != nil || !", 'err != nil || given != "" && !'),
+  sourceMistake("an absent signature that is accepted", "RCV-7", "err != nil || !", 'err != nil || given != "" && !'),
 ];
 
 const checkedEvent = "  process.stdout.write(";
@@ -205,37 +220,47 @@ const refusedIf = (condition: string, status: number): string =>
 
 /** Mistakes that people make with async functions in TypeScript. */
 export const iteratingMistakes: readonly SourceMistake[] = [
-  spoil(
+  sourceMistake(
     "a key that is decoded from base64",
     "RCV-1",
     '("sha256", secret)',
     '("sha256", Buffer.from(secret, "base64"))',
   ),
-  spoil("a status that is no success", "RCV-1", "return 204;", "return 304;"),
-  spoil("text that is normalised", "RCV-2", "update(body)", 'update(body.toString("utf8").normalize("NFD"))'),
-  spoil("a body that is trimmed", "RCV-2", "update(body)", 'update(body.toString("utf8").trim())'),
-  spoil("a field that may be absent", "RCV-3", checkedEvent, refusedIf("event.deployment_id!.length === 0", 400)),
-  spoil(
+  sourceMistake("a status that is no success", "RCV-1", "return 204;", "return 304;"),
+  sourceMistake("text that is normalised", "RCV-2", "update(body)", 'update(body.toString("utf8").normalize("NFD"))'),
+  sourceMistake("a body that is trimmed", "RCV-2", "update(body)", 'update(body.toString("utf8").trim())'),
+  sourceMistake(
+    "a field that may be absent",
+    "RCV-3",
+    checkedEvent,
+    refusedIf("event.deployment_id!.length === 0", 400),
+  ),
+  sourceMistake(
     "a schema that allows no other fields",
     "RCV-4",
     checkedEvent,
     refusedIf("!Object.keys(event).every((name) => /^(id|type|created|agent_id|deployment_id|data)$/.test(name))", 422),
   ),
-  spoil(
+  sourceMistake(
     "an event without a handler",
     "RCV-5",
     checkedEvent,
     refusedIf('event.type === "deployment.health_changed"', 404),
   ),
-  spoil("a comparison that throws", "RCV-6", "given.length === expected.length &&", "given.length > 0 &&"),
-  spoil("a status of one's own", "RCV-6", "return 401;", 'return request.headers["x-service-signature"] ? 403 : 401;'),
-  spoil(
+  sourceMistake("a comparison that throws", "RCV-6", "given.length === expected.length &&", "given.length > 0 &&"),
+  sourceMistake(
+    "a status of one's own",
+    "RCV-6",
+    "return 401;",
+    'return request.headers["x-service-signature"] ? 403 : 401;',
+  ),
+  sourceMistake(
     "an absent signature that is accepted",
     "RCV-7",
     "return given.length ===",
     "return given.length === 0 || given.length ===",
   ),
-  spoil(
+  sourceMistake(
     "an event that came before",
     "RCV-10",
     checkedEvent,

@@ -127,7 +127,7 @@ const hasTierKey = ({ hasTierKey: isOfTier, status }: RequestTraits): boolean =>
 /** Whether the document describes the response. The document does not mention the status 403. */
 const isDescribed = ({ status }: RequestTraits): boolean => status !== 403;
 
-const illegal = (
+const illegalMutation = (
   { class: name, what, header, breaks, change }: HeaderRow,
   where: Pick<Mutation, "appliesTo" | "excludes">,
 ): Mutation =>
@@ -140,7 +140,7 @@ const illegal = (
     change: { kind: "head", of: changeHeader(header, change) },
   });
 
-const swap = (one: string, other: string, breaks: readonly ClauseId[]): Mutation =>
+const swapHeaders = (one: string, other: string, breaks: readonly ClauseId[]): Mutation =>
   mutation({
     class: "swap two values",
     description: `${one} and ${other} swapped`,
@@ -162,7 +162,7 @@ const swap = (one: string, other: string, breaks: readonly ClauseId[]): Mutation
     },
   });
 
-const legal = (description: string, of: (head: WireHead) => WireHead | null): Mutation =>
+const legalMutation = (description: string, of: (head: WireHead) => WireHead | null): Mutation =>
   mutation({ class: "legal: headers", description, endpoints: endpointNames, change: { kind: "head", of } });
 
 const withHeaderNames =
@@ -171,10 +171,10 @@ const withHeaderNames =
 
 /** Mutations that change headers. */
 export const headerMutations: readonly Mutation[] = [
-  ...headerFormatRows.map((row) => illegal(row, { appliesTo: isDescribed, excludes: isForbidden })),
-  ...headerValueRows.map((row) => illegal(row, { appliesTo: hasTierKey, excludes: hasNoTierKey })),
-  swap(rateLimit, rateRemaining, ["HDR-11"]),
-  swap(rateReset, rateResetAfter, ["HDR-14"]),
+  ...headerFormatRows.map((row) => illegalMutation(row, { appliesTo: isDescribed, excludes: isForbidden })),
+  ...headerValueRows.map((row) => illegalMutation(row, { appliesTo: hasTierKey, excludes: hasNoTierKey })),
+  swapHeaders(rateLimit, rateRemaining, ["HDR-11"]),
+  swapHeaders(rateReset, rateResetAfter, ["HDR-14"]),
   mutation({
     class: "another header value",
     description: "JSON declared as HTML",
@@ -190,20 +190,20 @@ export const headerMutations: readonly Mutation[] = [
           : null,
     },
   }),
-  legal("an unknown header", (head) => withMoreHeader(head, ["X-Selftest-More", "7"])),
-  legal(
+  legalMutation("an unknown header", (head) => withMoreHeader(head, ["X-Selftest-More", "7"])),
+  legalMutation(
     "names of headers in lower case",
     withHeaderNames((name) => name.toLowerCase()),
   ),
-  legal(
+  legalMutation(
     "names of headers in upper case",
     withHeaderNames((name) => name.toUpperCase()),
   ),
-  legal("headers in another order", (head) => ({ ...head, headers: head.headers.toReversed() })),
+  legalMutation("headers in another order", (head) => ({ ...head, headers: head.headers.toReversed() })),
   ...Object.values(rateHeaders)
     .filter(({ unit }) => unit !== "requests")
     .map(({ header }) =>
-      legal(
+      legalMutation(
         `${header} with decimals`,
         changeHeader(header, (value) => (/^\d+$/.test(value) ? [`${value}.25`] : null)),
       ),

@@ -94,7 +94,11 @@ const withRateHeadersOf = (response: WireResponse, other: WireResponse): WireRes
   ],
 });
 
-const charge = (description: string, endpoints: readonly EndpointName[], breaks: Mutation["breaks"]): Mutation =>
+const chargeMutation = (
+  description: string,
+  endpoints: readonly EndpointName[],
+  breaks: Mutation["breaks"],
+): Mutation =>
   mutation({
     class: "charge twice",
     description,
@@ -119,7 +123,7 @@ function listPath(path: string, changes: Readonly<Record<string, string>>): stri
   return `${route}?${parameters.toString()}`;
 }
 
-const pages: readonly Mutation[] = [
+const pageMutations: readonly Mutation[] = [
   mutation({
     class: "another body",
     description: "the first page for a later one (list)",
@@ -179,7 +183,7 @@ const otherEndpointBodies: readonly Mutation[] = (
 /** Delays in milliseconds that no clause forbids. */
 const shortDelaysMs = [1, 5, 15] as const;
 
-const delays = shortDelaysMs.map((ms) =>
+const delayMutations = shortDelaysMs.map((ms) =>
   mutation({
     class: "legal: delay",
     description: `a delay of ${ms} ms`,
@@ -213,14 +217,14 @@ const retryAfter = mutation({
 /** Mutations that replace the response, delay it, or send a second request. */
 export const requestMutations: readonly Mutation[] = [
   ...invalidKeysAccepted,
-  charge(
+  chargeMutation(
     "charge twice",
     limitedEndpoints.filter((name) => name !== "operations"),
     ["HDR-12"],
   ),
-  charge("charge health", ["health"], ["HLT-16"]),
-  ...pages,
+  chargeMutation("charge health", ["health"], ["HLT-16"]),
+  ...pageMutations,
   ...otherEndpointBodies,
-  ...delays,
+  ...delayMutations,
   retryAfter,
 ];

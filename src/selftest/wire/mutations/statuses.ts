@@ -27,7 +27,7 @@ const successClauses: Readonly<Record<EndpointName, ClauseId>> = {
  * Endpoints at which a valid request must get 200. For the others, the document leaves the status or the method open.
  */
 const endpointsWith200: readonly EndpointName[] = ["invoke", "health", "list", "usage", "keyUsage"];
-const succeeding = endpointNames.filter((name) => name !== "operations" && name !== "stream");
+const succeedingEndpoints = endpointNames.filter((name) => name !== "operations" && name !== "stream");
 const withAgent: readonly EndpointName[] = ["invoke", "stream", "health"];
 const limited = endpointNames.filter((name) => name !== "health" && name !== "operations");
 
@@ -104,7 +104,7 @@ const refusals: readonly (readonly [code: ErrorCodeName | "INTERNAL_ERROR" | "FO
 const refusalsOfValid: readonly StatusRow[] = refusals.map(([code, status]) => ({
   class: "refuse with another code",
   what: `${status} ${code} for a success`,
-  endpoints: succeeding,
+  endpoints: succeedingEndpoints,
   prescribed: "success",
   breaks: (endpoint) => [successClauses[endpoint]],
   appliesTo: isSuccess,
@@ -149,18 +149,18 @@ const otherCode = (
 });
 
 const missingQuery: DimensionValues = { body: "without query" };
-const all401 = endpointNames;
+const endpointsWith401 = endpointNames;
 
 /** Mutations that give a 401 an error code that the document reserves for another kind of invalid key. */
 const wrongKeyCodes: readonly StatusRow[] = [
   ...(["wrong", "altered"] as const).map((key) =>
-    otherCode(401, "EXPIRED_API_KEY", all401, key === "wrong" ? ["AUTH-3"] : ["AUTH-3", "AUTH-5"], { key }),
+    otherCode(401, "EXPIRED_API_KEY", endpointsWith401, key === "wrong" ? ["AUTH-3"] : ["AUTH-3", "AUTH-5"], { key }),
   ),
   ...(["expired", "outlived"] as const).map((key) =>
-    otherCode(401, "INVALID_API_KEY", all401, key === "expired" ? ["AUTH-4"] : ["KEY-3"], { key }),
+    otherCode(401, "INVALID_API_KEY", endpointsWith401, key === "expired" ? ["AUTH-4"] : ["KEY-3"], { key }),
   ),
   ...(["wrong", "expired"] as const).map((key) =>
-    otherCode(401, "UNAUTHORIZED", all401, key === "wrong" ? ["AUTH-3"] : ["AUTH-4"], { key }),
+    otherCode(401, "UNAUTHORIZED", endpointsWith401, key === "wrong" ? ["AUTH-3"] : ["AUTH-4"], { key }),
   ),
 ];
 
@@ -175,9 +175,9 @@ const rows: readonly StatusRow[] = [
     appliesTo: hasStatus(200),
     of: (response) => ({ ...response, status: 201 }),
   },
-  otherStatus(401, 403, all401, ["AUTH-2", "AUTH-3", "AUTH-4", "AUTH-8"]),
-  otherStatus(401, 400, all401, ["AUTH-2", "AUTH-3", "AUTH-4", "AUTH-8"]),
-  otherStatus(401, 200, all401, ["AUTH-2", "AUTH-3", "AUTH-4", "AUTH-8"]),
+  otherStatus(401, 403, endpointsWith401, ["AUTH-2", "AUTH-3", "AUTH-4", "AUTH-8"]),
+  otherStatus(401, 400, endpointsWith401, ["AUTH-2", "AUTH-3", "AUTH-4", "AUTH-8"]),
+  otherStatus(401, 200, endpointsWith401, ["AUTH-2", "AUTH-3", "AUTH-4", "AUTH-8"]),
   otherStatus(404, 400, withAgent, ["INV-11", "SSE-21", "HLT-18"]),
   otherStatus(404, 200, withAgent, ["INV-11", "SSE-21", "HLT-18"]),
   otherStatus(404, 500, withAgent, ["INV-11", "SSE-21", "HLT-18"]),

@@ -25,7 +25,12 @@ const changeEvents =
 const isFirst = (event: WireEvent, earlier: readonly WireEvent[]): boolean =>
   !earlier.some(({ name }) => name === event.name);
 
-const illegal = (group: string, description: string, breaks: readonly ClauseId[], begin: () => EventChange): Mutation =>
+const illegalMutation = (
+  group: string,
+  description: string,
+  breaks: readonly ClauseId[],
+  begin: () => EventChange,
+): Mutation =>
   mutation({
     class: group,
     description: `${description} (stream)`,
@@ -56,44 +61,44 @@ const chunkAfterEnd: WireEvent = { name: "chunk", data: '{"content":"more","inde
 
 /** Mutations that change the order or the number of events. */
 const sequenceMutations: readonly Mutation[] = [
-  illegal(
+  illegalMutation(
     "drop an event",
     "`start` left out",
     ["SSE-4"],
     changeEvents((event) => (event.name === "start" ? [] : [event])),
   ),
-  illegal(
+  illegalMutation(
     "drop an event",
     "the end left out",
     ["SSE-5"],
     changeEvents((event) => (isEnd(event) ? [] : [event])),
   ),
-  illegal(
+  illegalMutation(
     "drop an event",
     "every `chunk` left out",
     ["SSE-6"],
     changeEvents((event) => (event.name === "chunk" ? [] : [event])),
   ),
-  illegal(
+  illegalMutation(
     "duplicate an event",
     "`start` twice",
     ["SSE-4"],
     changeEvents((event) => (event.name === "start" ? [event, event] : [event])),
   ),
-  illegal(
+  illegalMutation(
     "duplicate an event",
     "the end twice",
     ["SSE-5"],
     changeEvents((event) => (isEnd(event) ? [event, event] : [event])),
   ),
-  illegal("reorder events", "a chunk before `start`", ["SSE-4"], swapFirstTwo),
-  illegal(
+  illegalMutation("reorder events", "a chunk before `start`", ["SSE-4"], swapFirstTwo),
+  illegalMutation(
     "reorder events",
     "a chunk after the end",
     ["SSE-5"],
     changeEvents((event) => (isEnd(event) ? [event, chunkAfterEnd] : [event])),
   ),
-  illegal(
+  illegalMutation(
     "another value",
     "an unknown event name",
     ["SSE-2"],
@@ -102,7 +107,7 @@ const sequenceMutations: readonly Mutation[] = [
     ),
   ),
   ...(["start", "chunk", "done"] as const).map((name) =>
-    illegal(
+    illegalMutation(
       "wrong type",
       `data of \`${name}\` that is no JSON`,
       ["SSE-3"],
@@ -133,7 +138,7 @@ const fieldMutations: readonly Mutation[] = fieldTableNames.flatMap((table) => {
     fieldChanges(row)
       .filter(({ breaks }) => breaks.length > 0 || row.path !== "retry_after")
       .map(({ class: group, what, breaks, requires, to }) => ({
-        ...illegal(
+        ...illegalMutation(
           group,
           `${what} of \`${event}\``,
           breaks,
@@ -156,7 +161,7 @@ export const streamMutations: readonly Mutation[] = [
   legalTextMutation("comments between the events", (text) => text.replaceAll("event:", ": keep-alive\n\nevent:")),
   legalTextMutation("lines that end with CRLF", (text) => text.replaceAll("\n", "\r\n")),
   legalTextMutation("`id:` and `retry:` fields", (text) => text.replaceAll("event:", "id: 7\nretry: 1000\nevent:")),
-  illegal(
+  illegalMutation(
     "legal: streams",
     "unknown fields in the data",
     [],

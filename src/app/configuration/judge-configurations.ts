@@ -1,3 +1,4 @@
+import type { HostedValues } from "./hosted-values.ts";
 import type { Place } from "../../base/source/source.ts";
 import type { Report, ReportFinding } from "../../report/model/report.ts";
 import { type FileFinding, formatPath } from "../../rules/configuration/finding.ts";
@@ -10,8 +11,16 @@ import type { ConfigurationFile } from "./read-configuration.ts";
 /** The first requirement set with checks of configuration files. */
 const firstSet = "1.2";
 
-/** Judges agent configuration files, and makes one report of all of them. Sends nothing. */
-export function judgeConfigurations(files: readonly ConfigurationFile[], started: Date): Report {
+/**
+ * Judges agent configuration files, and makes one report of all of them. Sends nothing.
+ *
+ * @param hosted what a target shows of the same agents; default: nothing
+ */
+export function judgeConfigurations(
+  files: readonly ConfigurationFile[],
+  started: Date,
+  hosted: HostedValues = { findings: [], requests: 0 },
+): Report {
   const report = assemble({
     judging: {
       version: packageVersion(),
@@ -25,9 +34,9 @@ export function judgeConfigurations(files: readonly ConfigurationFile[], started
     started,
     finished: started,
     durationMs: 0,
-    requests: 0,
+    requests: hosted.requests,
     waitedMs: 0,
-    findings: [...files.flatMap(findingsOf), ...repeatedIds(files)],
+    findings: [...files.flatMap(findingsOf), ...repeatedIds(files), ...hosted.findings],
     created: [],
   });
   const judged = new Set(report.findings.map(({ clause }) => clause));

@@ -2,25 +2,37 @@ import { Command } from "commander";
 
 import { judgeConfigurations } from "../../app/configuration/judge-configurations.ts";
 import { readConfiguration } from "../../app/configuration/read-configuration.ts";
+import { observeHosted } from "../../app/configuration/hosted-values.ts";
+import { fromOutside, type Line } from "../../base/line.ts";
 import type { Report } from "../../report/model/report.ts";
 import { withSteps } from "../command.ts";
+import { printLines } from "../print-line.ts";
+import { readTarget } from "../target-flags.ts";
 import { type FormatFlags, prepareFormats, withFormatOptions } from "../report/format-flags.ts";
 import { presentReport, reportExitCode } from "../report/present-report.ts";
 
 interface ConfigFlags extends FormatFlags {
   readonly quiet?: boolean;
+  readonly target?: string;
 }
 
 const examples = `
-A file is JSON or YAML, by its ending: .json, .yaml or .yml. A FILE of - prints that format, and nothing else. Nothing is sent.
+A file is JSON or YAML, by its ending: .json, .yaml or .yml. A FILE of - prints that format, and nothing else. Nothing is sent without --target.
 
 Examples:
   conformance config weather.yaml
   conformance config agents/*.json --junit junit.xml
+  conformance config weather.yaml --target target.json
   conformance config weather.yaml --json - | jq '.findings[] | select(.where) | .where'
 
 Exit codes: 0 nothing that must hold is broken; 1 a must is broken; 2 wrong usage, or a file that cannot be read or parsed;
 4 a format could not be written.`;
+
+/** Returns a line for each value that a target shows beside that of a file. */
+const observedIn = ({ findings }: Report): Line[] =>
+  findings.flatMap(({ check, suite, reason = "" }) =>
+    check.includes("/hosted") ? [fromOutside(`observed  ${suite}  ${reason}`)] : [],
+  );
 
 /** `conformance config FILE…`: judges agent configuration files. */
 export const configCommand = (): Command =>
@@ -29,6 +41,10 @@ export const configCommand = (): Command =>
       "report",
     ])
       .option("--json <file>", "report.json")
+      .option(
+        "--target <file>",
+        "target file: also show what its list, health and one invoke say of the same agents, without judging it",
+      )
       .option("-q, --quiet", "only what is broken, and the verdict")
       .addHelpText("after", examples),
     {
@@ -36,13 +52,19 @@ export const configCommand = (): Command =>
         files: names.map(readConfiguration),
         formats: prepareFormats(flags),
         isQuiet: flags.quiet === true,
+        target: flags.target === undefined ? null : readTarget({ target: flags.target }, process.env),
       }),
-      act: ({ files }) => judgeConfigurations(files, new Date()),
+      act: async ({ files, target }) => {
+        const started = new Date();
+        const hosted = target === null ? undefined : await observeHosted(files, target, new AbortController().signal);
+        return judgeConfigurations(files, started, hosted);
+      },
       present: async (report: Report, { formats, isQuiet }) => {
         await presentReport(
           { report, evidence: null, load: new Map() },
           { isQuiet, folder: null, formats, reportsToCi: true },
         );
+        if (!isQuiet) printLines(observedIn(report));
         return reportExitCode(report);
       },
     },

@@ -1,0 +1,143 @@
+import { getPath, isObject } from "../../base/json.ts";
+import { endpointFields, envelopeContent } from "../../evidence/envelope.ts";
+import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
+import type { ReportFinding } from "../../report/model/report.ts";
+import { defaultQuery } from "../../run/discovery/answering-agent.ts";
+import { defaultBounds } from "../../run/plan/bounds.ts";
+import { limitsOf } from "../../run/plan/key-limits.ts";
+import { mainKey } from "../../run/plan/needs.ts";
+import { type Client, isSegment, openClient } from "../../run/send/client.ts";
+import { noOutages } from "../../run/send/outages.ts";
+import { startPacer } from "../../run/send/pacer.ts";
+import { startRecorder } from "../../run/send/recorder.ts";
+import { SkipError } from "../../run/skip-reason.ts";
+import { startRunClock } from "../../run/time/run-clock.ts";
+import type { Target } from "../../target/target.ts";
+import { openTransport } from "../../wire/transport.ts";
+import { redactorOf } from "../judge/redactor.ts";
+import { secretsOf } from "../judge/secrets.ts";
+import type { ConfigurationFile } from "./read-configuration.ts";
+
+/** Findings about what a target shows of the agents of configuration files, and the number of requests. */
+export interface HostedValues {
+  readonly findings: readonly ReportFinding[];
+  readonly requests: number;
+}
+
+/** Fields of a configuration file that a response may show, with the clause of each and the names in an item of the list. */
+const comparedFields = [
+  { name: "agent_name", clause: "CFG-1", listed: ["agent_name", "name"] },
+  { name: "framework", clause: "CFG-1", listed: ["framework"] },
+  { name: "version", clause: "CFG-1", listed: ["version", "agent_version"] },
+  { name: "description", clause: "CFG-3", listed: ["description"] },
+] as const;
+
+const maxWaitMs = 65_000;
+const listLimit = 50;
+
+/**
+ * Asks a target for the agents of configuration files: one page of the list, and health and one invoke of each agent.
+ * Never judges: the document does not say that the values are equal.
+ */
+export async function observeHosted(
+  files: readonly ConfigurationFile[],
+  target: Target,
+  signal: AbortSignal,
+): Promise<HostedValues> {
+  const time = startRunClock({ clock: null, maxWaitMs, signal });
+  const transport = openTransport({ now: time.now, clockOffsetMs: time.clockOffsetMs, network: target.network });
+  const recorder = startRecorder();
+  const stop = (): void => void transport.close();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    const pacer = startPacer(time, (each) => limitsOf(each, target));
+    const parts = { baseUrl: target.baseUrl, requestTarget: target, transport, recorder, pacer, time };
+    const key = mainKey(target);
+    if (key === null)
+      return { findings: files.map((file) => skippedRow(file, "the target has no key for general use")), requests: 0 };
+    const bounds = { ...defaultBounds, maxRequests: 1 + 2 * files.length };
+    const client = openClient({ ...parts, ...bounds, outages: noOutages, signal }, key).begin();
+    const redact = redactorOf(secretsOf(target)).text;
+    const findings = await findingsFrom(files, client);
+    return {
+      findings: findings.map((each) => ({ ...each, reason: redact(each.reason ?? "") })),
+      requests: recorder.sent(),
+    };
+  } finally {
+    signal.removeEventListener("abort", stop);
+    await transport.close();
+  }
+}
+
+async function findingsFrom(files: readonly ConfigurationFile[], client: Client): Promise<ReportFinding[]> {
+  const rows: ReportFinding[] = [];
+  let listing: Exchange | null = null;
+  for (const file of files)
+    try {
+      listing ??= await client.send("GET", `/agents?page=1&limit=${listLimit}`);
+      rows.push(...(await rowsOf(file, listing, client)));
+    } catch (error) {
+      if (!(error instanceof SkipError)) throw error;
+      rows.push(skippedRow(file, error.message));
+    }
+  return rows;
+}
+
+async function rowsOf(file: ConfigurationFile, listing: Exchange, client: Client): Promise<ReportFinding[]> {
+  const item = itemOf(file, listing);
+  const id = [getPath(file.source.value, "agent_id"), getPath(item, "agent_id"), getPath(item, "id")].find(
+    (each): each is string => typeof each === "string" && isSegment(each),
+  );
+  if (id === undefined)
+    return [skippedRow(file, "the file has no `agent_id`, and no agent on the first page of the list has its name")];
+  const health = await client.health(id);
+  const invoked = await client.invoke(id, { query: defaultQuery }, { noRetry: true });
+  return comparedFields.map(({ name, clause, listed }) => {
+    const shown = [
+      ...(name === "version"
+        ? [
+            ["health", shownIn(health, "version")],
+            ["invoke", shownIn(invoked, "metadata", "agent_version")],
+          ]
+        : []),
+      ["the list", formatShown(listed.map((each) => getPath(item, each)).find((each) => each !== undefined))],
+    ];
+    const said = shown.map(([where, what]) => `${where}: ${what}`).join("; ");
+    return rowOf(file, `${clause}/hosted ${name}`, clause, {
+      outcome: "observed",
+      reason: `\`${name}\` of ${id}: the file: ${formatShown(getPath(file.source.value, name))}; ${said}`,
+    });
+  });
+}
+
+/** Finds the agent of a file in the list, by its id or else by its name. */
+function itemOf(file: ConfigurationFile, listing: Exchange): unknown {
+  const data = getPath(envelopeContent(bodyJson(listing)), "data");
+  const items: readonly unknown[] = Array.isArray(data) ? data : [];
+  const [id, agentName] = ["agent_id", "agent_name"].map((name) => getPath(file.source.value, name));
+  const has =
+    (value: unknown, ...names: readonly string[]) =>
+    (item: unknown): boolean =>
+      value !== undefined && isObject(item) && names.some((name) => item[name] === value);
+  return items.find(has(id, "agent_id", "id")) ?? items.find(has(agentName, "agent_name", "name"));
+}
+
+/** Formats a value of a response, or its status if it is no success. */
+function shownIn(exchange: Exchange, ...path: readonly string[]): string {
+  const { answer } = exchange;
+  if (answer.kind === "unanswered") return `no response (${answer.detail})`;
+  if (answer.status >= 300) return `status ${answer.status}`;
+  return formatShown(getPath(endpointFields(bodyJson(exchange), path.slice(0, 1)), ...path));
+}
+
+const formatShown = (value: unknown): string => (value === undefined ? "nothing" : JSON.stringify(value).slice(0, 200));
+
+const skippedRow = (file: ConfigurationFile, reason: string): ReportFinding =>
+  rowOf(file, "CFG-1/hosted", "CFG-1", { outcome: "skipped", reason });
+
+const rowOf = (
+  file: ConfigurationFile,
+  check: string,
+  clause: string,
+  result: Pick<ReportFinding, "outcome"> & { readonly reason: string },
+): ReportFinding => ({ check, clause, suite: file.name, level: "gap", since: "1.2", ...result });

@@ -1,5 +1,5 @@
 import { type EndpointName, endpointNames, publishedEndpoints } from "../../spec/endpoints.ts";
-import { hasValues, isTierKey, type DimensionValues } from "./dimensions.ts";
+import { hasValues, isTierKey, takesPlainFieldsOnly, type DimensionValues } from "./dimensions.ts";
 import type { RequestTraits } from "./message.ts";
 
 /** A property of requests, such as the length of the body, that is none of the dimensions in src/spec/dimensions.ts. */
@@ -103,10 +103,11 @@ const headerProperty = (
   matches,
 });
 
-const bodyLengthProperty = (description: string, matches: ExtraProperty["matches"]): ExtraProperty => ({
+/** A body that is long, or not ASCII. Only bodies with a query are, and only those to agents that answer soon. */
+const unusualBodyProperty = (description: string, matches: ExtraProperty["matches"]): ExtraProperty => ({
   class: "the length of the body",
-  on: postEndpoints,
-  excludes: () => false,
+  on: ["invoke", "stream"],
+  excludes: ({ agent }) => agent !== undefined && takesPlainFieldsOnly(agent),
   description,
   matches,
 });
@@ -124,9 +125,9 @@ export const extraProperties: readonly ExtraProperty[] = [
   ...parityOf("the second of the minute", ({ second }) => second),
   ...secondQuarters,
   ...parityOf("the length of the body", ({ bodyLength }) => (bodyLength === 0 ? null : bodyLength), postEndpoints),
-  bodyLengthProperty("a body of at least 60 bytes", ({ bodyLength }) => bodyLength >= 60),
-  bodyLengthProperty("a body of at least 200 bytes", ({ bodyLength }) => bodyLength >= 200),
-  bodyLengthProperty(
+  unusualBodyProperty("a body of at least 60 bytes", ({ bodyLength }) => bodyLength >= 60),
+  unusualBodyProperty("a body of at least 200 bytes", ({ bodyLength }) => bodyLength >= 200),
+  unusualBodyProperty(
     "a body that is not ASCII",
     ({ bodyHasOnlyAscii, bodyLength }) => bodyLength > 0 && !bodyHasOnlyAscii,
   ),
@@ -150,7 +151,7 @@ export const extraProperties: readonly ExtraProperty[] = [
     ({ contentType }) => contentType === "",
     endpointNames.filter((name) => !postEndpoints.includes(name)),
   ),
-  headerProperty("no User-Agent", ({ headerNames }) => !headerNames.includes("user-agent")),
+  headerProperty("no Accept-Encoding", ({ headerNames }) => !headerNames.includes("accept-encoding")),
 ];
 
 /** The number rules that a condition may have. */

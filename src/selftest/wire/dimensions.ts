@@ -23,8 +23,44 @@ export const valuesOf = (name: Dimension): readonly string[] =>
 export const hasValues = ({ values: own }: RequestTraits, values: DimensionValues): boolean =>
   Object.entries(values).every(([name, value]) => own[name as Dimension].includes(value));
 
-/** Whether a single request can have all these values. */
-export const isPossible = (values: DimensionValues): boolean => isAllowed(values) && hasPossibleAge(values);
+/** Whether a request of a run can have all these values. */
+export const isPossible = (values: DimensionValues): boolean =>
+  [isAllowed, hasPossibleAge, isUseOfKey, hasPage, spendsTokens, mayCreate].every((is) => is(values));
+
+/**
+ * The endpoints that get the first or the second request of some key of a tier, and answer with a success. A key has
+ * only one request of each age, so no other endpoint gets one.
+ */
+const endpointsByAge: Readonly<Partial<Record<string, readonly string[]>>> = {
+  first: ["invoke", "stream", "health", "list"],
+  second: ["invoke", "stream", "usage", "keyUsage"],
+};
+
+/** Whether a run sends a request of this age to the endpoint. */
+const isUseOfKey = ({ age = "", endpoint, key }: DimensionValues): boolean => {
+  const endpoints = endpointsByAge[age];
+  return endpoints === undefined || endpoint === undefined || (key === undefined && endpoints.includes(endpoint));
+};
+
+/** Whether the list has the page. With a limit of 50, the reference server has one page. */
+const hasPage = ({ page, limit }: DimensionValues): boolean =>
+  limit !== "50" || (page !== "second" && page !== "third");
+
+/** Endpoints that the reference server refuses when the month's tokens are spent: those that run an agent. */
+const endpointsWithTokens: readonly string[] = ["invoke", "stream", "batch"];
+
+const spendsTokens = ({ state, endpoint }: DimensionValues): boolean =>
+  state !== "tokens spent" || endpoint === undefined || endpointsWithTokens.includes(endpoint);
+
+/** Whether a run may send a valid body. While a limit is used up, it creates nothing. */
+const mayCreate = ({ endpoint, body, state }: DimensionValues): boolean =>
+  !isCreating(endpoint) || body !== "valid" || !isUsedUp({ state: state ?? "fresh" });
+
+/** Whether a run calls agents of this role with a plain query and no other field. */
+export const takesPlainFieldsOnly = (agent: string): boolean =>
+  exclusions.some(
+    ({ when, only }) => only.query?.join() === "none,plain" && when.agent?.some((each) => each === agent) === true,
+  );
 
 /**
  * Whether an age is possible with the other values. The age says how often the request's key was used before. A
@@ -84,7 +120,9 @@ export const isRefusedKey = ({ key }: DimensionValues): boolean => dimensions.ke
 export type PrescribedResponse = "success" | "401" | "no success" | "404" | "400" | "429" | "5xx" | "open";
 
 const failingInvokes: readonly string[] = ["failing", "timingOut", "unhealthy", "failingInStream", "overloaded"];
-const creatingEndpoints: readonly EndpointName[] = ["webhooks", "alerts", "batch"];
+const creatingEndpoints: readonly string[] = ["webhooks", "alerts", "batch"] satisfies EndpointName[];
+
+export const isCreating = (endpoint: string | undefined): boolean => creatingEndpoints.includes(endpoint ?? "");
 
 /**
  * Returns the response that the document prescribes for a request with these values. If a dimension has no value,
@@ -113,6 +151,6 @@ export function prescribedResponse(
   // The document prescribes no response to a query of another type, to a page past the end, or after the month's tokens
   // are used up.
   if (body === "query of another type" || page === "beyond" || state === "tokens spent") return "open";
-  if (isMalformed && creatingEndpoints.includes(endpoint)) return refusals.length > 1 ? "open" : "400";
+  if (isMalformed && isCreating(endpoint)) return refusals.length > 1 ? "open" : "400";
   return refusals.length > 1 ? "open" : (refusals[0] ?? "success");
 }

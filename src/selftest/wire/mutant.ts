@@ -3,6 +3,7 @@ import type { EndpointName } from "../../spec/endpoints.ts";
 import { conditionClassOf, type Condition, numberRules, describeCondition, extraProperties } from "./conditions.ts";
 import {
   conditionDimensions,
+  isCreating,
   isPossible,
   type PrescribedResponse,
   prescribedResponse,
@@ -80,7 +81,8 @@ function completeValues(
       : prescribed === null
         ? {}
         : causingValues[prescribed];
-  return { ...cause, ...requires, ...values, endpoint };
+  const creation = prescribed === "success" && isCreating(endpoint) ? { body: "valid" } : {};
+  return { ...cause, ...creation, ...requires, ...values, endpoint };
 }
 
 /**
@@ -146,7 +148,9 @@ function drawCondition(mutation: Mutation, numbers: () => number): Condition {
   const possibleCounts = needsRepetition ? numberRules.filter(({ isRepeated }) => isRepeated) : numberRules;
   if (numbers() < numberRuleShare)
     return { values: requiredValues(mutation), extraProperty: null, numberRule: drawOne(possibleCounts, numbers) };
-  const values = drawValues(mutation, drawOne([0, 1, 1], numbers), numbers);
+  // A key has one first request, which hardly has a given extra property too.
+  const { age, ...others } = drawValues(mutation, drawOne([0, 1, 1], numbers), numbers);
+  const values: DimensionValues = age === "after a reset" ? { ...others, age } : others;
   const endpoints = possibleEndpoints(values, mutation);
   const possible = extraProperties.filter(
     ({ on, excludes }) =>

@@ -120,7 +120,7 @@ const changeOf = (mutant: WireMutant): ProxyChange => ({
 });
 
 /** Returns the probes whose requests meet the condition. `null` if no request does. */
-function instancesMeeting(mutant: WireMutant, { requests }: Profile): readonly string[] | null {
+export function instancesMeeting(mutant: WireMutant, { requests }: Profile): readonly string[] | null {
   const { matches } = changeOf(mutant);
   const chosen = requests.filter(({ traits }) => matches(traits));
   if (chosen.length === 0) return null;

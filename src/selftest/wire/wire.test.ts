@@ -7,7 +7,10 @@ import { describeMutant, drawMutant, mutations, type WireMutant } from "./mutant
 import { isIllegal } from "./mutations/mutation.ts";
 import { type Profile, takeProfile } from "./profile.ts";
 import { runWire } from "./run-wire.ts";
-import { type MutantTester, mutantTester } from "./trial.ts";
+import { instancesMeeting, type MutantTester, mutantTester } from "./trial.ts";
+
+/** Maximum share of illegal mutants whose condition no request of a run meets. */
+const maxUnmetShare = 0.06;
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
@@ -110,6 +113,13 @@ describe("a mutant of behaviour", () => {
     },
     300_000,
   );
+
+  it("is mostly met by some request of a run, whatever the seed", () => {
+    const drawn = numbers(500).map((number) => drawMutant(testSeed, number));
+    const illegal = drawn.filter(({ kind }) => kind === "illegal");
+    const unmet = illegal.filter((mutant) => instancesMeeting(mutant, profile) === null);
+    expect(unmet.length / illegal.length).toBeLessThan(maxUnmetShare);
+  });
 
   it("is not visited if no request meets its condition", async () => {
     const never = {

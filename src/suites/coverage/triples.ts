@@ -25,12 +25,14 @@ const answeringRoles = ["answering", "streaming", "remembering"] as const;
 /** Roles whose agents respond quickly. If a server wrongly accepts the key, the run then loses little time. */
 const quickRoles = ["answering", "streaming", "failing", "failingInStream", "degraded", "unhealthy"] as const;
 const failingRoles = ["failing", "failingInStream", "overloaded", "degraded", "unhealthy"] as const;
+/** Agents of all roles that a request can name. */
+const roles = dimensions.agent.values.filter((role) => role !== "none").map((agent) => ({ agent }));
 const otherEndpoints = endpointNames.filter(
   (name) => name !== "list" && ![...agentEndpoints, ...creatingEndpoints].some((each) => each === name),
 );
 
 /**
- * Groups of requests that cover triples of values. On a server that keeps to the document, only the last three groups
+ * Groups of requests that cover triples of values. On a server that keeps to the document, only the last four groups
  * run agents.
  */
 const rowGroups: readonly RowGroup[] = [
@@ -42,8 +44,8 @@ const rowGroups: readonly RowGroup[] = [
   },
   { endpoints: queryEndpoints, keys: "refused", values: quickRoles.map((agent) => ({ agent })), count: 24 },
   { endpoints: ["list"], keys: "refused", values: [{}], count: 24 },
-  { endpoints: ["health"], keys: "refused", values: [{}], count: 24 },
-  { endpoints: creatingEndpoints, keys: "refused", values: [{}], count: 12 },
+  { endpoints: ["health"], keys: "refused", values: roles, count: 60 },
+  { endpoints: creatingEndpoints, keys: "refused", values: [{}], count: 36 },
   {
     endpoints: queryEndpoints,
     keys: "valid",
@@ -57,7 +59,7 @@ const rowGroups: readonly RowGroup[] = [
     count: 30,
   },
   { endpoints: ["list"], keys: "valid", values: [{}], count: 30 },
-  { endpoints: ["health"], keys: "valid", values: [{}], count: 40 },
+  { endpoints: ["health"], keys: "valid", values: roles, count: 77 },
   { endpoints: otherEndpoints, keys: "valid", values: [{}], count: 6 },
   {
     endpoints: queryEndpoints,
@@ -69,6 +71,12 @@ const rowGroups: readonly RowGroup[] = [
     endpoints: ["invoke"],
     keys: "valid",
     values: failingRoles.map((agent) => ({ agent, body: "spelled otherwise" })),
+    count: failingRoles.length,
+  },
+  {
+    endpoints: ["stream"],
+    keys: "valid",
+    values: failingRoles.map((agent) => ({ agent, body: "valid" })),
     count: failingRoles.length,
   },
   { endpoints: queryEndpoints, keys: "valid", values: [{ agent: "slow", body: "valid" }], count: 3 },

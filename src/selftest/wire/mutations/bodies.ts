@@ -57,7 +57,8 @@ export function fieldChanges(row: FieldRow): FieldChange[] {
     class: name,
     what: `${path}: ${what}`,
     breaks,
-    requires: {},
+    // Only reports on degraded agents have warnings.
+    requires: path.startsWith("warnings") ? { agent: "degraded" } : {},
     to: () => ({ value }),
   });
   return [

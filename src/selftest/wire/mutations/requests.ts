@@ -144,7 +144,8 @@ const pageMutations: readonly Mutation[] = [
     prescribed: "success",
     breaks: ["LST-6"],
     // If the request has no `limit`, the server chooses the limit, and a longer page is legal.
-    excludes: ({ page, limit }) => page === "absent" || limit === "absent",
+    // The first two requests of keys have none.
+    excludes: ({ page, limit, age }) => page === "absent" || limit === "absent" || age === "first" || age === "second",
     appliesTo: (traits) => isSuccess(traits) && !hasValues(traits, { page: "absent" }),
     change: {
       kind: "body",

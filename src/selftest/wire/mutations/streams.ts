@@ -25,17 +25,27 @@ const changeEvents =
 const isFirst = (event: WireEvent, earlier: readonly WireEvent[]): boolean =>
   !earlier.some(({ name }) => name === event.name);
 
+/** Agents of the reference server whose streams fail before the first chunk, and those whose streams have no `done`. */
+const agentsWithout = {
+  chunk: ["failing", "unhealthy", "overloaded", "timingOut"],
+  done: ["failing", "unhealthy", "overloaded", "timingOut", "failingInStream"],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+/** @param changed the event that the mutation changes; without one, it changes every stream */
 const illegalMutation = (
   group: string,
   description: string,
   breaks: readonly ClauseId[],
   begin: () => EventChange,
+  changed: string | null = null,
 ): Mutation =>
   mutation({
     class: group,
     description: `${description} (stream)`,
     ...onStream,
     breaks,
+    excludes: ({ agent }) =>
+      (changed === "chunk" || changed === "done") && agentsWithout[changed].some((role) => role === agent),
     appliesTo: isSuccess,
     change: { kind: "events", begin },
   });
@@ -78,6 +88,8 @@ const sequenceMutations: readonly Mutation[] = [
     "every `chunk` left out",
     ["SSE-6"],
     changeEvents((event) => (event.name === "chunk" ? [] : [event])),
+    // A stream that fails needs no chunk.
+    "done",
   ),
   illegalMutation(
     "duplicate an event",
@@ -105,6 +117,7 @@ const sequenceMutations: readonly Mutation[] = [
     changeEvents((event, earlier) =>
       event.name === "chunk" && isFirst(event, earlier) ? [{ ...event, name: "delta" }] : [event],
     ),
+    "chunk",
   ),
   ...(["start", "chunk", "done"] as const).map((name) =>
     illegalMutation(
@@ -114,6 +127,7 @@ const sequenceMutations: readonly Mutation[] = [
       changeEvents((event, earlier) =>
         event.name === name && isFirst(event, earlier) ? [{ ...event, data: "plain words" }] : [event],
       ),
+      name,
     ),
   ),
 ];
@@ -143,6 +157,7 @@ const fieldMutations: readonly Mutation[] = fieldTableNames.flatMap((table) => {
           `${what} of \`${event}\``,
           breaks,
           changeFirstField(event, row.path, to, breaks.length === 0),
+          event,
         ),
         // `error` events come only from agents that fail, and `retry_after` only from overloaded agents.
         requires:

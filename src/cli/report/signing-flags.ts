@@ -15,6 +15,12 @@ export interface SigningFlags {
   readonly validDays?: string;
 }
 
+/** Flags that write a statement, or its page. */
+interface StatementFlags {
+  readonly statement?: string;
+  readonly statementHtml?: string;
+}
+
 /** The environment variable that holds a private key in PEM. */
 export const signingKeyVariable = "CONFORMANCE_SIGNING_KEY";
 
@@ -36,14 +42,14 @@ export const withSigningOptions = (command: Command): Command =>
  * @throws {UsageError} if the key cannot be used, or a flag has no effect
  */
 export function readSigning(
-  { statement, signKey, subject = [], validDays }: SigningFlags & { readonly statement?: string },
+  { statement, statementHtml, signKey, subject = [], validDays }: SigningFlags & StatementFlags,
   environment: NodeJS.ProcessEnv,
 ): StatementSigning | null {
   const pem = environment[signingKeyVariable] ?? "";
   delete environment[signingKeyVariable];
   const flags = { "--sign-key": signKey, "--subject": subject[0], "--valid-days": validDays };
   const given = Object.entries(flags).find(([, value]) => value !== undefined)?.[0];
-  if (statement === undefined) {
+  if (statement === undefined && statementHtml === undefined) {
     if (given === undefined) return null;
     throw new UsageError(line`${given} is for a signed statement: give --statement FILE too.`);
   }

@@ -9,7 +9,9 @@ import {
   statementOf,
   serializeStatement,
 } from "../statement/statement.ts";
-import { serializeSigned, type StatementSigning } from "../statement/signed-statement.ts";
+import { renderStatementPage } from "../statement/page.ts";
+import type { Statement } from "../statement/statement-schema.ts";
+import { pageSignatureOf, serializeSigned, type StatementSigning } from "../statement/signed-statement.ts";
 import { badgeEndpoint, renderBadge } from "./badge.ts";
 import { renderCtrf } from "./ctrf.ts";
 import { harChunks } from "./har.ts";
@@ -107,16 +109,33 @@ export const formats = {
     ...json,
     says: "a short statement of conformance (JSON), that `conformance verify` checks",
     source: "files",
-    render: (document, { digests, signing, report = document.report }) => {
-      const known = digests?.() ?? {};
-      if (Object.keys(known).length === 0 && evidenceFileNames(report).length > 0) throw new Error(missingInput.files);
-      // Digest of `report.json`. If `digests` has one (of a saved file), it takes precedence. A new report is written as `serializeReport`
-      // returns it.
-      const statement = statementOf(document, { [reportFileName]: sha256Of(serializeReport(report)), ...known });
-      return signing === undefined ? serializeStatement(statement) : serializeSigned(statement, signing);
+    render: (document, parts) => {
+      const statement = statementWith(document, parts);
+      return parts.signing === undefined ? serializeStatement(statement) : serializeSigned(statement, parts.signing);
+    },
+  },
+  statementHtml: {
+    says: "the statement as one page for people",
+    extension: "html",
+    contentType: "text/html; charset=utf-8",
+    source: "files",
+    render: (document, parts) => {
+      const statement = statementWith(document, parts);
+      return renderStatementPage(
+        statement,
+        parts.signing === undefined ? null : pageSignatureOf(statement, parts.signing),
+      );
     },
   },
 } as const satisfies Readonly<Record<string, Format>>;
+
+function statementWith(document: ReportDocument, { digests, report = document.report }: FormatParts): Statement {
+  const known = digests?.() ?? {};
+  if (Object.keys(known).length === 0 && evidenceFileNames(report).length > 0) throw new Error(missingInput.files);
+  // Digest of `report.json`. If `digests` has one (of a saved file), it takes precedence. A new report is written as `serializeReport`
+  // returns it.
+  return statementOf(document, { [reportFileName]: sha256Of(serializeReport(report)), ...known });
+}
 
 export type FormatName = keyof typeof formats;
 export const formatNames = Object.keys(formats) as FormatName[];

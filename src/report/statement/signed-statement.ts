@@ -1,5 +1,6 @@
 import { attestationOf, defaultValidDays, expiryOf, type Subject } from "./attestation.ts";
 import { sealEnvelope } from "./envelope.ts";
+import type { PageSignature } from "./page.ts";
 import type { SigningKey } from "./signing-key.ts";
 import type { Statement } from "./statement-schema.ts";
 
@@ -12,11 +13,19 @@ export interface StatementSigning {
   readonly validDays?: number;
 }
 
+const expiresOf = ({ finished }: Statement, { validDays = defaultValidDays }: StatementSigning): string =>
+  expiryOf(finished, validDays).toISOString();
+
+/** Returns the facts about the signature that the page of a statement shows. */
+export const pageSignatureOf = (statement: Statement, signing: StatementSigning): PageSignature => ({
+  keyId: signing.key.keyId,
+  subjects: signing.subjects ?? [],
+  expires: expiresOf(statement, signing),
+});
+
 /** Returns the text of a signed statement: a DSSE envelope on one line, with a line feed at the end. */
-export function serializeSigned(
-  statement: Statement,
-  { key, subjects = [], validDays = defaultValidDays }: StatementSigning,
-): string {
-  const expires = expiryOf(statement.finished, validDays).toISOString();
+export function serializeSigned(statement: Statement, signing: StatementSigning): string {
+  const { key, subjects = [] } = signing;
+  const expires = expiresOf(statement, signing);
   return `${JSON.stringify(sealEnvelope(JSON.stringify(attestationOf(statement, { subjects, expires })), key))}\n`;
 }

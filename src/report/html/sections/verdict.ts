@@ -18,7 +18,7 @@ interface VerdictWords {
   readonly says: string;
 }
 
-const verdictWords: Readonly<Record<Verdict, VerdictWords>> = {
+export const verdictWords: Readonly<Record<Verdict, VerdictWords>> = {
   conformant: {
     word: "Conformant",
     tone: "pass",

@@ -1,0 +1,128 @@
+import { formatCount } from "../../base/text.ts";
+import { firstRequirements } from "../../spec/requirements.ts";
+import { baseStyle } from "../html/base-style.ts";
+import { badge, figureList, prose, tableOf } from "../html/elements.ts";
+import { type Html, html } from "../html/markup.ts";
+import { renderPage } from "../html/page.ts";
+import { verdictWords } from "../html/sections/verdict.ts";
+import type { Subject } from "./attestation.ts";
+import type { Statement, StatementException } from "./statement-schema.ts";
+
+/** Facts about the signature of a statement, for its page. */
+export interface PageSignature {
+  readonly keyId: string;
+  readonly subjects: readonly Subject[];
+  /** ISO 8601. */
+  readonly expires: string;
+}
+
+/** Renders a statement as one HTML page for people, without scripts. `null` as the signature: nobody signed it. */
+export function renderStatementPage(statement: Statement, signature: PageSignature | null): string {
+  const { target, verdict, kind, counts } = statement;
+  const { word, tone, says } = verdictWords[verdict];
+  return renderPage({
+    title: `Conformance statement: ${target.name}`,
+    styles: [baseStyle],
+    script: null,
+    body: html`<main>
+      <header>
+        <p class="muted">Conformance statement, by ${kind === "load" ? "load scenarios" : "the suites"}</p>
+        <h1>${prose(target.name, 120)}</h1>
+        <p><code>${target.baseUrl}</code></p>
+      </header>
+      <div class="banner ${tone}">
+        <p class="word">${word}</p>
+        <p>${says}</p>
+      </div>
+      ${figureList([
+        ["clauses passed", String(counts.clauses.passed)],
+        ["clauses broken", String(counts.clauses.broken)],
+        ["with a warning", String(counts.clauses.warned)],
+        ["not exercised", String(counts.clauses.notExercised + statement.unselected.length)],
+      ])}
+      ${factsSection(statement, signature)} ${exceptionsSection(statement.exceptions)} ${gapsSection(statement)}
+      ${verifySection(signature)}
+    </main>`,
+  });
+}
+
+const day = (time: string): string => time.slice(0, 10);
+
+function factsSection({ finished, suite, target }: Statement, signature: PageSignature | null): Html {
+  const facts: readonly (readonly [string, string])[] = [
+    ["The run ended", day(finished)],
+    ["Counts until", signature === null ? "not stated" : day(signature.expires)],
+    ["Signed with the key", signature === null ? "nobody signed this statement" : signature.keyId],
+    ...(signature?.subjects ?? []).map(({ name, digest }): [string, string] => [
+      "About",
+      `${name}: ${digestText(digest)}`,
+    ]),
+    ["Requirement set", suite.requirements ?? firstRequirements],
+    ["Version of the suites", suite.version],
+    ["Tiers of the keys in use", target.tiers.join(", ") || "unknown"],
+  ];
+  return html`<section aria-labelledby="facts">
+    <h2 id="facts">Who, what and when</h2>
+    ${tableOf(
+      "Facts",
+      ["Fact", "Value"],
+      facts.map(
+        ([name, value]) =>
+          html`<tr>
+            <th scope="row">${name}</th>
+            <td>${prose(value, 200)}</td>
+          </tr>`,
+      ),
+    )}
+  </section>`;
+}
+
+const digestText = (digest: Subject["digest"]): string =>
+  Object.entries(digest)
+    .map(([algorithm, hex]) => `${algorithm}:${hex}`)
+    .join(", ");
+
+function exceptionsSection(exceptions: readonly StatementException[]): Html {
+  const rows = exceptions.map(
+    ({ check, outcome, instances = [], expected, actual, reason }) =>
+      html`<tr>
+        <th scope="row">${prose(check, 100)}</th>
+        <td>${badge(outcome)}</td>
+        <td>
+          ${prose([reason, expected && `Expected ${expected}.`, actual && `Found ${actual}.`].filter(Boolean).join(" "))}
+        </td>
+        <td>${prose(instances.join(", "), 100)}</td>
+      </tr>`,
+  );
+  return html`<section aria-labelledby="exceptions">
+    <h2 id="exceptions">${exceptions.length === 0 ? "No exceptions" : formatCount(exceptions.length, "exception")}</h2>
+    ${exceptions.length > 0 && tableOf("Exceptions", ["Check", "Outcome", "Finding", "Where"], rows)}
+  </section>`;
+}
+
+/** Not exercised clauses of a page; the others are a number. */
+const maxGaps = 60;
+
+function gapsSection({ notExercised, unselected }: Statement): Html | null {
+  const clauses = [...notExercised.map(({ clause }) => clause), ...unselected];
+  if (clauses.length === 0) return null;
+  const hidden = clauses.length - maxGaps;
+  return html`<section aria-labelledby="gaps">
+    <h2 id="gaps">${formatCount(clauses.length, "clause")} not exercised</h2>
+    <p>${prose(clauses.slice(0, maxGaps).join(", "), 2000)}${hidden > 0 && ` and ${hidden} more`}</p>
+  </section>`;
+}
+
+const verifySection = (signature: PageSignature | null): Html =>
+  html`<section aria-labelledby="verify">
+    <h2 id="verify">How to verify it</h2>
+    <p>This page proves nothing by itself. Take the statement's file, and check it:</p>
+    <pre><code>npx agent-hosting-conformance verify statement.json ${signature === null ? "REPORT" : "--keys https://…/conformance-keys.json"}</code></pre>
+    <p>
+      ${
+        signature === null
+          ? "REPORT is the folder of the report, with its evidence. The statement is unsigned, so anybody may have written it."
+          : "Take the list of keys from the vendor's own address. With the folder of the report as well, the evidence is judged again."
+      }
+    </p>
+  </section>`;

@@ -2,6 +2,7 @@ import { makeBadge } from "badge-maker";
 
 import type { ReportDocument, Report, Verdict } from "../model/report.ts";
 import { formatCount } from "../../base/text.ts";
+import { expiryOf } from "../statement/attestation.ts";
 import { clauseOutcomes, unexercisedMusts } from "../model/verdict.ts";
 
 const verdictColours = {
@@ -19,14 +20,26 @@ interface Badge {
   readonly color: string;
 }
 
-function badgeOf(report: Report): Badge {
+/** When a badge is drawn, and for how many days its verdict counts. */
+interface BadgeTime {
+  /** Default: now. */
+  readonly now?: Date;
+  readonly signing?: { readonly validDays?: number };
+}
+
+function badgeOf(report: Report, { now = new Date(), signing = {} }: BadgeTime): Badge {
+  const label = report.load === undefined ? "conformance" : "conformance under load";
+  const expires = expiryOf(report.finished, signing.validDays);
+  if (now >= expires) return { label, message: `expired on ${dayOf(expires)}`, color: "lightgrey" };
   const isUnmet = report.findings.some(({ outcome, level }) => outcome === "fail" && level === "load");
   return {
-    label: report.load === undefined ? "conformance" : "conformance under load",
-    message: `${report.verdict}, ${countsOf(report)}`,
+    label,
+    message: `${report.verdict}, ${countsOf(report)}, ${dayOf(new Date(report.finished))}`,
     color: isUnmet ? verdictColours.nonconformant : verdictColours[report.verdict],
   };
 }
+
+const dayOf = (time: Date): string => time.toISOString().slice(0, 10);
 
 function countsOf({ verdict, totals, findings, unselected }: Report): string {
   if (verdict === "unreachable") return "nothing judged";
@@ -37,9 +50,13 @@ function countsOf({ verdict, totals, findings, unselected }: Report): string {
   return verdict === "partial" && left > 0 ? `${passed}, ${formatCount(left, "clause")} not exercised` : passed;
 }
 
-/** Renders a badge with the verdict as SVG. The image loads nothing over the network. */
-export const renderBadge = ({ report }: Pick<ReportDocument, "report">): string => `${makeBadge(badgeOf(report))}\n`;
+/**
+ * Renders a badge with the verdict and its date as SVG. It says so if the report is older than 90 days. The image loads nothing over the
+ * network.
+ */
+export const renderBadge = ({ report }: Pick<ReportDocument, "report">, time: BadgeTime = {}): string =>
+  `${makeBadge(badgeOf(report, time))}\n`;
 
 /** Renders the badge as JSON for the endpoint badge of shields.io (`schemaVersion` 1). */
-export const badgeEndpoint = ({ report }: Pick<ReportDocument, "report">): string =>
-  `${JSON.stringify({ schemaVersion: 1, ...badgeOf(report) })}\n`;
+export const badgeEndpoint = ({ report }: Pick<ReportDocument, "report">, time: BadgeTime = {}): string =>
+  `${JSON.stringify({ schemaVersion: 1, ...badgeOf(report, time) })}\n`;

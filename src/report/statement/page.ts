@@ -18,7 +18,7 @@ export interface PageSignature {
 
 /** Renders a statement as one HTML page for people, without scripts. `null` as the signature: nobody signed it. */
 export function renderStatementPage(statement: Statement, signature: PageSignature | null): string {
-  const { target, verdict, kind, counts } = statement;
+  const { target, verdict, kind, counts, suite, finished } = statement;
   const { word, tone, says } = verdictWords[verdict];
   return renderPage({
     title: `Conformance statement: ${target.name}`,
@@ -38,10 +38,11 @@ export function renderStatementPage(statement: Statement, signature: PageSignatu
         ["clauses passed", String(counts.clauses.passed)],
         ["clauses broken", String(counts.clauses.broken)],
         ["with a warning", String(counts.clauses.warned)],
-        ["not exercised", String(counts.clauses.notExercised + statement.unselected.length)],
+        ["not exercised", String(statement.notExercised.length + statement.unselected.length)],
       ])}
       ${factsSection(statement, signature)} ${exceptionsSection(statement.exceptions)} ${gapsSection(statement)}
       ${verifySection(signature)}
+      <footer>Made by agent-hosting-conformance ${suite.version}, of a run that ended on ${day(finished)}.</footer>
     </main>`,
   });
 }
@@ -89,7 +90,7 @@ function exceptionsSection(exceptions: readonly StatementException[]): Html {
         <th scope="row">${prose(check, 100)}</th>
         <td>${badge(outcome)}</td>
         <td>
-          ${prose([reason, expected && `Expected ${expected}.`, actual && `Found ${actual}.`].filter(Boolean).join(" "))}
+          ${prose([reason, expected && `Expected ${expected}.`, actual && `Found ${actual}`].filter(Boolean).join(" "))}
         </td>
         <td>${prose(instances.join(", "), 100)}</td>
       </tr>`,
@@ -117,7 +118,9 @@ const verifySection = (signature: PageSignature | null): Html =>
   html`<section aria-labelledby="verify">
     <h2 id="verify">How to verify it</h2>
     <p>This page proves nothing by itself. Take the statement's file, and check it:</p>
-    <pre><code>npx agent-hosting-conformance verify statement.json ${signature === null ? "REPORT" : "--keys https://…/conformance-keys.json"}</code></pre>
+    <pre
+      tabindex="0"
+    ><code>npx agent-hosting-conformance verify statement.json ${signature === null ? "REPORT" : "--keys https://…/conformance-keys.json"}</code></pre>
     <p>
       ${
         signature === null

@@ -39,6 +39,7 @@ interface ReportParts extends Pick<
   | "findings"
   | "created"
   | "pairs"
+  | "streaming"
   | "selection"
   | "trouble"
 > {
@@ -67,6 +68,7 @@ export function assemble({ judging, started, finished, findings, ...parts }: Rep
     ...(end.kind === "planned" ? {} : { stopped: end.why }),
     ...judged,
     ...(parts.pairs === undefined ? {} : { pairs: parts.pairs }),
+    ...(parts.streaming === undefined ? {} : { streaming: parts.streaming }),
     created: parts.created,
     unselected,
     ...(parts.selection === undefined ? {} : { selection: parts.selection }),

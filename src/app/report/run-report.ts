@@ -10,6 +10,7 @@ import type { RunResult } from "../../run/run-result.ts";
 import type { Coverage } from "../../run/judge/coverage.ts";
 import type { Report, ReportedConnection, ReportFinding } from "../../report/model/report.ts";
 import { shellVariableOfKey } from "../../report/reproduce/curl.ts";
+import { streamingOf } from "../../report/model/streaming.ts";
 import { type RunEnd, runEndFor } from "../../report/model/verdict.ts";
 import { cornersRequested, type PairCoverage } from "../../suites/coverage/probe.ts";
 import { assemble, detailsOf, shortHash, tiersOfKeys, type WordedFinding } from "./assemble.ts";
@@ -46,6 +47,7 @@ export function assembleReport(
   const { name, baseUrl, keys, network } = target;
   const coverage = pairCoverageOf(result);
   const unseen = unseenPairsOf(coverage, selection);
+  const streaming = party === undefined || party === "server" ? streamingOf(exchanges) : [];
   return assemble({
     judging: {
       version,
@@ -80,6 +82,7 @@ export function assembleReport(
       ),
       { offers: target.offers, selected: selection?.profiles ?? null, exchanges, batchPath: target.paths.batch },
     ),
+    ...(streaming.length === 0 ? {} : { streaming }),
     ...(coverage === null ? {} : { pairs: pairsOf(coverage, unseen, messages) }),
     created: party === undefined || party === "server" ? createdResources(exchanges, started) : [],
     ...(selection && { selection }),

@@ -40,7 +40,7 @@ export function renderHtml(document: ReportDocument): string {
     { anchor: "load", name: "Load", body: loadSection(context, sections) },
     { anchor: "findings", name: "Findings", body: findingsSection(context) },
     { anchor: "limits", name: "Limits and times", body: chartsSection(document) },
-    ...generic("observations", "readings", "coverage", "skipped", "upcoming"),
+    ...generic("observations", "readings", "coverage", "streaming", "skipped", "upcoming"),
     { anchor: "traceability", name: "Traceability", body: traceabilitySection(report) },
     ...generic("created", "about"),
   ];

@@ -5,6 +5,7 @@ import { parties, type Party } from "../../spec/clause.ts";
 import { levels } from "../../spec/clauses.ts";
 import { profileNames } from "../../spec/profiles.ts";
 import { firstRequirements } from "../../spec/requirements.ts";
+import { streamingSchema } from "./streaming.ts";
 import { loadResultsSchema, findingTrialSchema } from "./load-results.ts";
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
@@ -266,6 +267,7 @@ export const reportSchema = z
         "Findings of checks that only a later requirement set has. They count neither for the totals nor for the verdict.",
       ),
     pairs: pairsSchema.exactOptional(),
+    streaming: streamingSchema.exactOptional(),
     created: z
       .array(createdSchema)
       // Default for reports of earlier versions, whose runs left nothing on a target.

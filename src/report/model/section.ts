@@ -9,6 +9,7 @@ export type SectionName =
   | "counts"
   | "profiles"
   | "coverage"
+  | "streaming"
   | "windows"
   | "streams"
   | "caveats"

@@ -2,6 +2,7 @@ import { rounded } from "../../base/numbers.ts";
 import { quantile } from "../../base/statistics/quantile.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
+import { type AgentStreaming, streamingOf } from "../model/streaming.ts";
 import { type VendorWithReport, mapJudged, type Vendor } from "./vendor.ts";
 
 /** Latencies of successful requests to one endpoint, in milliseconds. */
@@ -59,16 +60,31 @@ const kinds: readonly Kind[] = [
 
 /** Returns rows with the latencies of successful requests that the suites sent. */
 export function latencyRows(vendors: readonly Vendor[]): LatencyRow[] {
-  return kinds
-    .map(({ name, msOf, isMainAgentOnly }) => ({
-      name,
-      cells: mapJudged(vendors, ({ document }) => {
-        const all = (document.evidence?.exchanges ?? []).filter((exchange) => msOf(exchange) !== null);
-        const chosen = isMainAgentOnly ? ofMostCalled(all) : all;
-        return latencyOf(chosen.flatMap((exchange) => msOf(exchange) ?? []));
-      }),
-    }))
-    .filter(({ cells }) => cells.some((cell) => cell !== null));
+  const rows = kinds.map(({ name, msOf, isMainAgentOnly }) => ({
+    name,
+    cells: mapJudged(vendors, ({ document }) => {
+      const all = (document.evidence?.exchanges ?? []).filter((exchange) => msOf(exchange) !== null);
+      const chosen = isMainAgentOnly ? ofMostCalled(all) : all;
+      return latencyOf(chosen.flatMap((exchange) => msOf(exchange) ?? []));
+    }),
+  }));
+  return [...rows, ...streamingRows(vendors)].filter(({ cells }) => cells.some((cell) => cell !== null));
+}
+
+/** Returns rows with the times of the chunks of streams, for the agent of each vendor with the most streams. */
+function streamingRows(vendors: readonly Vendor[]): LatencyRow[] {
+  const ofMainAgent = mapJudged(vendors, ({ document }) => streamingOf(document.evidence?.exchanges ?? [])[0] ?? null);
+  const rowOf = (name: string, timesOf: (each: AgentStreaming) => AgentStreaming["gapMs"]): LatencyRow => ({
+    name,
+    cells: ofMainAgent.map((each) => {
+      const times = each === null ? null : timesOf(each);
+      return each === null || times === null ? null : { count: each.streams, median: times.p50, p99: times.p99 };
+    }),
+  });
+  return [
+    rowOf("stream, to its first content", ({ firstContentMs }) => firstContentMs),
+    rowOf("stream, between two chunks", ({ gapMs }) => gapMs),
+  ];
 }
 
 function ofMostCalled(exchanges: readonly Exchange[]): readonly Exchange[] {

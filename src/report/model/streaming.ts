@@ -1,0 +1,159 @@
+import { z } from "zod";
+
+import type { DeepReadonly } from "../../base/deep-readonly.ts";
+import { getPath, tryParseJson } from "../../base/json.ts";
+import { formatNumber, rounded } from "../../base/numbers.ts";
+import { quantile } from "../../base/statistics/quantile.ts";
+import { formatCount } from "../../base/text.ts";
+import { type Exchange, sentJson } from "../../evidence/exchange.ts";
+import { endpointCalled } from "../../spec/endpoints.ts";
+import type { Report } from "./report.ts";
+import { cell, type Section, textColumns } from "./section.ts";
+import { outside, own } from "./text.ts";
+
+const ms = z.number().nonnegative();
+const spread = z.object({ p50: ms, p99: ms, max: ms }).describe("Milliseconds.");
+
+/** Schema of the streaming quality of one agent. These are figures, and no clause judges them. */
+const agentStreamingSchema = z.object({
+  agent: z.string(),
+  streams: z.int().positive().describe("Streams that ended with `done` and have content."),
+  firstContentMs: spread.describe("Time from the request to the first chunk with content, in milliseconds."),
+  gapMs: spread.nullable().describe("Time between two chunks of a stream, in milliseconds; null if no stream has two."),
+  perSecond: z
+    .object({ unit: z.enum(["tokens", "characters"]), median: z.number().nonnegative() })
+    .nullable()
+    .describe("Completion tokens a second from the first chunk to the last; characters if a stream shows no tokens."),
+  lumps: z.int().nonnegative().describe("Streams with at least five chunks that all came at once, at the end."),
+});
+
+export const streamingSchema = z
+  .array(agentStreamingSchema)
+  .describe("Streaming quality by agent, the agent with the most streams first. Figures, which no clause judges.");
+
+export type AgentStreaming = DeepReadonly<z.infer<typeof agentStreamingSchema>>;
+
+/** The times and the content of one stream. */
+interface StreamTimes {
+  readonly agent: string;
+  readonly firstContentMs: number;
+  readonly gapsMs: readonly number[];
+  readonly durationMs: number;
+  readonly characters: number;
+  /** Completion tokens of the `done` event; `null` if it shows none. */
+  readonly tokens: number | null;
+  readonly isLump: boolean;
+}
+
+/** Minimum number of chunks, and minimum time in ms, of a stream of which it is asked whether its chunks come at once. */
+const minLumpChunks = 5;
+const minLumpMs = 200;
+/** A stream is a lump if its chunks all come within this share of the time that the stream takes. */
+const maxLumpShare = 0.05;
+/** Shortest time from the first chunk to the last for which a rate is computed. Below, the rate shows only the timer. */
+const minRateMs = 20;
+
+/** Measures the streaming quality of each agent, from the streams of a run that ended well. */
+export function streamingOf(exchanges: readonly Exchange[]): AgentStreaming[] {
+  const streams = exchanges.flatMap((exchange) => timesOf(exchange) ?? []);
+  return [...Map.groupBy(streams, ({ agent }) => agent)]
+    .map(([agent, own]) => qualityOf(agent, own))
+    .toSorted((one, other) => other.streams - one.streams);
+}
+
+function timesOf(exchange: Exchange): StreamTimes | null {
+  const { request, answer, sentMs } = exchange;
+  if (answer.kind !== "answered" || answer.status !== 200) return null;
+  const call = endpointCalled(request.method, request.url);
+  const agent = call?.parameters["agent_id"];
+  if (call?.endpoint !== "stream" || agent === undefined || isPaced(exchange)) return null;
+  const done = answer.events.at(-1);
+  if (done?.name !== "done") return null;
+  const chunks = answer.events.flatMap(({ name, data, atMs }) => {
+    const content = name === "chunk" ? getPath(tryParseJson(data), "content") : null;
+    return typeof content === "string" && content !== "" ? [{ atMs, characters: [...content].length }] : [];
+  });
+  const [first, last] = [chunks[0], chunks.at(-1)];
+  if (first === undefined || last === undefined) return null;
+  const durationMs = last.atMs - first.atMs;
+  const tokens = getPath(tryParseJson(done.data), "usage", "completion_tokens");
+  return {
+    agent,
+    firstContentMs: first.atMs - sentMs,
+    gapsMs: chunks.slice(1).map(({ atMs }, at) => atMs - (chunks[at]?.atMs ?? atMs)),
+    durationMs,
+    characters: chunks.reduce((sum, { characters }) => sum + characters, 0),
+    tokens: typeof tokens === "number" && tokens > 0 ? tokens : null,
+    isLump:
+      chunks.length >= minLumpChunks &&
+      last.atMs - sentMs >= minLumpMs &&
+      durationMs <= maxLumpShare * (last.atMs - sentMs),
+  };
+}
+
+/** Whether a request asks for a certain pace, or for a part of a stream. Such a stream shows nothing about the agent. */
+const isPaced = ({ request }: Exchange): boolean =>
+  ["stream_delay_ms", "resume_from_index"].some((name) => getPath(sentJson(request), "parameters", name) !== undefined);
+
+function qualityOf(agent: string, streams: readonly StreamTimes[]): AgentStreaming {
+  const gaps = streams.flatMap(({ gapsMs }) => gapsMs);
+  const unit = streams.every(({ tokens }) => tokens !== null) ? "tokens" : "characters";
+  const rates = streams
+    .filter(({ durationMs }) => durationMs >= minRateMs)
+    .map((stream) => (1000 * (stream[unit] ?? 0)) / stream.durationMs);
+  return {
+    agent,
+    streams: streams.length,
+    firstContentMs: spreadOf(streams.map(({ firstContentMs }) => firstContentMs)),
+    gapMs: gaps.length === 0 ? null : spreadOf(gaps),
+    perSecond: rates.length === 0 ? null : { unit, median: rounded(quantile(rates, 0.5), 1) },
+    lumps: streams.filter(({ isLump }) => isLump).length,
+  };
+}
+
+const spreadOf = (values: readonly number[]) => ({
+  p50: rounded(Math.max(0, quantile(values, 0.5)), 1),
+  p99: rounded(Math.max(0, quantile(values, 0.99)), 1),
+  max: rounded(Math.max(0, ...values), 1),
+});
+
+/** Maximum number of agents in the table. */
+const maxAgents = 8;
+
+/** The table of streaming quality, by agent. */
+export function streamingSection({ streaming = [] }: Pick<Report, "streaming">): Section {
+  return {
+    name: "streaming",
+    title: "Streaming quality",
+    lead: own("Figures, which no clause judges: median, 99th percentile and longest. Times include the network."),
+    blocks:
+      streaming.length === 0
+        ? []
+        : [
+            {
+              kind: "table",
+              name: "Streaming quality",
+              columns: [
+                ...textColumns("streams of", "streams", "first content, ms", "gap, ms", "a second"),
+                { head: "at once", align: "left", dropRank: 1 },
+              ],
+              rows: streaming
+                .slice(0, maxAgents)
+                .map((each) => [
+                  cell(outside(each.agent, 40)),
+                  cell(own(formatNumber(each.streams))),
+                  cell(own(formatSpread(each.firstContentMs))),
+                  cell(own(each.gapMs === null ? "" : formatSpread(each.gapMs))),
+                  cell(own(rateText(each))),
+                  cell(own(each.lumps === 0 ? "" : formatCount(each.lumps, "stream"))),
+                ]),
+            },
+          ],
+  };
+}
+
+const formatSpread = ({ p50, p99, max }: NonNullable<AgentStreaming["gapMs"]>): string =>
+  [p50, p99, max].map((each) => formatNumber(Math.round(each))).join(", ");
+
+const rateText = ({ perSecond }: AgentStreaming): string =>
+  perSecond === null ? "" : `${formatNumber(Math.round(perSecond.median))} ${perSecond.unit}`;

@@ -33,5 +33,5 @@ export const baselineCommand = (): Command =>
     ),
   );
 
-/** Where editors find the schema in a project that has installed the package. */
+/** Path of the schema in a project that has installed the package, for editors. */
 const baselineSchemaUrl = "./node_modules/agent-hosting-conformance/schemas/baseline.schema.json";

@@ -47,7 +47,7 @@ function familyRank({ broken }: FailureCause): number {
 function causeOf({ group }: BrokenClause): string {
   const { finding } = group.distinctFindings[0];
   const actual = (finding.actual ?? "").replace(/^on \d+ of \d+ [a-z]+: /, "");
-  if (/^missing: /.test(actual)) return actual;
+  if (actual.startsWith("missing: ")) return actual;
   const [got] = /^\d{3}\b/.exec(actual) ?? [];
   const [wanted] = /\b\d{3}\b/.exec(finding.expected ?? "") ?? [];
   if (got !== undefined && wanted !== undefined && got !== wanted) return `status ${got}`;

@@ -57,7 +57,7 @@ const minRateMs = 20;
 export function streamingOf(exchanges: readonly Exchange[]): AgentStreaming[] {
   const streams = exchanges.flatMap((exchange) => timesOf(exchange) ?? []);
   return [...Map.groupBy(streams, ({ agent }) => agent)]
-    .map(([agent, own]) => qualityOf(agent, own))
+    .map(([agent, ofAgent]) => qualityOf(agent, ofAgent))
     .toSorted((one, other) => other.streams - one.streams);
 }
 
@@ -71,7 +71,7 @@ function timesOf(exchange: Exchange): StreamTimes | null {
   if (done?.name !== "done") return null;
   const chunks = answer.events.flatMap(({ name, data, atMs }) => {
     const content = name === "chunk" ? getPath(tryParseJson(data), "content") : null;
-    return typeof content === "string" && content !== "" ? [{ atMs, characters: [...content].length }] : [];
+    return typeof content === "string" && content !== "" ? [{ atMs, characters: Array.from(content).length }] : [];
   });
   const [first, last] = [chunks[0], chunks.at(-1)];
   if (first === undefined || last === undefined) return null;

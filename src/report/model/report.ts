@@ -181,10 +181,20 @@ const recordingSchema = z
   })
   .describe("The recording of other traffic that was judged. Nothing was sent.");
 
+/** Verdicts for one profile. */
+export const profileVerdicts = [
+  "conformant",
+  "nonconformant",
+  "partial",
+  "incomplete",
+  "not offered",
+  "not selected",
+] as const;
+
 const profileResultSchema = z.object({
   profile: z.enum(profileNames),
   verdict: z
-    .enum(["conformant", "nonconformant", "partial", "incomplete", "not offered", "not selected"])
+    .enum(profileVerdicts)
     .describe("`not offered`: the target file leaves the profile out of `offers`. `not selected`: the run did."),
   musts: count.describe("Must clauses of the profile that a check can exercise."),
   exercised: count.describe("Those that the run exercised."),

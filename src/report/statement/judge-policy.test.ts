@@ -6,6 +6,7 @@ import { sampleFinding, sampleReport } from "../testing/sample.ts";
 import { judgePolicy, type PolicyFacts } from "./judge-policy.ts";
 import type { VendorKey } from "./key-list.ts";
 import { type Policy, policySchema } from "./policy-schema.ts";
+import type { Statement } from "./statement-schema.ts";
 import { statementOf } from "./statement.ts";
 
 const key = generateKeyPairSync("ed25519").publicKey;
@@ -15,6 +16,13 @@ const red = statementOf(
   { report: sampleReport([sampleFinding({ outcome: "fail" })], { verdict: "nonconformant" }) },
   {},
 );
+const profiled: Statement = {
+  ...green,
+  profiles: [
+    { profile: "core", verdict: "conformant", musts: 9, exercised: 9 },
+    { profile: "signing", verdict: "not offered", musts: 3, exercised: 0 },
+  ],
+};
 const dayMs = 86_400_000;
 
 /** Facts of a green statement that Acme has signed, ten days old. */
@@ -50,6 +58,7 @@ const metCases: readonly Case[] = [
   ["requirements", { requirements: "1.0" }, {}, /^1\.\d$/],
   ["maxAgeDays", { maxAgeDays: 10 }, {}, /^its run ended 10 days ago$/],
   ["tiers", { tiers: ["free"] }, {}, /^free$/],
+  ["profiles", { profiles: ["core"] }, { statement: profiled }, /^core$/],
   ["readings", { readings: { must: { "ERR-2": ["form-a", "form-b"] }, mustNot: { "ERR-2": "form-b" } } }, {}, /^as/],
   ["report", { report: true }, { matchesReport: true }, /^report and evidence match$/],
 ];
@@ -77,6 +86,7 @@ const brokenCases: readonly Case[] = [
   ["maxAgeDays", { maxAgeDays: 9 }, {}, /^its run ended 10 days ago, and may have ended 9 days ago$/],
   ["maxAgeDays", { maxAgeDays: 9 }, { now: new Date(0) }, /^its run ended in the future, on 20/],
   ["tiers", { tiers: ["free", "pro"] }, {}, /^no key of the tier pro was in use$/],
+  ["profiles", { profiles: ["core", "signing"] }, { statement: profiled }, /^signing is not offered$/],
   ["readings", { readings: { must: { "ERR-2": "form-b" } } }, {}, /^ERR-2 is read as form-a$/],
   ["readings", { readings: { mustNot: { "ERR-2": ["form-a"] } } }, {}, /^ERR-2 is read as form-a$/],
   ["report", { report: true }, { matchesReport: false }, /^report or evidence do not match$/],

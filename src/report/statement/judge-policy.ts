@@ -99,7 +99,16 @@ const rules: Readonly<Record<RuleName, (policy: Policy, facts: PolicyFacts) => F
       tiers.join(", "),
     );
   },
-  profiles: ({ profiles }) => (profiles === undefined ? null : unchecked("the statement has no profiles")),
+  profiles: ({ profiles }, { statement }) => {
+    if (profiles === undefined) return null;
+    if (statement.profiles === undefined) return unchecked("the statement has no profiles");
+    const verdicts = new Map(statement.profiles.map(({ profile, verdict }) => [profile, verdict]));
+    const wrong = profiles.filter((profile) => verdicts.get(profile) !== "conformant");
+    return unless(
+      wrong.map((profile) => `${profile} is ${verdicts.get(profile) ?? "not judged"}`),
+      profiles.join(", "),
+    );
+  },
   readings: readingsRule,
   excessPercent: ({ excessPercent }) =>
     excessPercent === undefined ? null : unchecked("the statement does not show by how much limits are exceeded"),

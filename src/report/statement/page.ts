@@ -1,7 +1,7 @@
 import { formatCount } from "../../base/text.ts";
 import { firstRequirements } from "../../spec/requirements.ts";
 import { baseStyle } from "../html/base-style.ts";
-import { badge, figureList, prose, tableOf } from "../html/elements.ts";
+import { badge, figureList, numberHead, prose, tableOf } from "../html/elements.ts";
 import { type Html, html } from "../html/markup.ts";
 import { renderPage } from "../html/page.ts";
 import { verdictWords } from "../html/sections/verdict.ts";
@@ -40,11 +40,27 @@ export function renderStatementPage(statement: Statement, signature: PageSignatu
         ["with a warning", String(counts.clauses.warned)],
         ["not exercised", String(statement.notExercised.length + statement.unselected.length)],
       ])}
-      ${factsSection(statement, signature)} ${exceptionsSection(statement.exceptions)} ${gapsSection(statement)}
-      ${verifySection(signature)}
+      ${profilesSection(statement)} ${factsSection(statement, signature)} ${exceptionsSection(statement.exceptions)}
+      ${gapsSection(statement)} ${verifySection(signature)}
       <footer>Made by agent-hosting-conformance ${suite.version}, of a run that ended on ${day(finished)}.</footer>
     </main>`,
   });
+}
+
+function profilesSection({ profiles = [] }: Statement): Html | null {
+  if (profiles.length === 0) return null;
+  const rows = profiles.map(
+    ({ profile, verdict, musts, exercised }) =>
+      html`<tr>
+        <th scope="row">${profile}</th>
+        <td>${verdict}</td>
+        <td class="number">${exercised} of ${musts}</td>
+      </tr>`,
+  );
+  return html`<section aria-labelledby="profiles">
+    <h2 id="profiles">Verdict by profile</h2>
+    ${tableOf("Profiles", ["Profile", "Verdict", numberHead("Must clauses exercised")], rows)}
+  </section>`;
 }
 
 const day = (time: string): string => time.slice(0, 10);

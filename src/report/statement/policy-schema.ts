@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { parties } from "../../spec/clause.ts";
+import { profileNames } from "../../spec/profiles.ts";
 import { requirementSets } from "../../spec/requirements.ts";
 
 const texts = z.array(z.string().min(1)).min(1);
@@ -49,7 +50,7 @@ export const policySchema = z
     requirements: z.enum(requirementSets).describe("The requirement set, at least.").exactOptional(),
     maxAgeDays: z.number().positive().describe("Days since the end of the run, at most.").exactOptional(),
     tiers: texts.describe("Tiers whose keys must have been in use.").exactOptional(),
-    profiles: texts.describe("Profiles that must be conformant. No statement has profiles yet.").exactOptional(),
+    profiles: z.array(z.enum(profileNames)).min(1).describe("Profiles that must be conformant.").exactOptional(),
     readings: z
       .strictObject({ must: readings.exactOptional(), mustNot: readings.exactOptional() })
       .describe("Readings that the deployment must follow or must not, by clause: one, or a list.")

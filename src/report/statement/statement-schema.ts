@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { parties } from "../../spec/clause.ts";
 
-import { rowLevels, totalsSchema, verdicts } from "../model/report.ts";
+import { profileNames } from "../../spec/profiles.ts";
+import { profileVerdicts, rowLevels, totalsSchema, verdicts } from "../model/report.ts";
 
 export const statementFormat = "agent-hosting-conformance/statement/1";
 
@@ -54,6 +55,17 @@ export const statementSchema = z
       requirements: z.string().describe("The requirement set that was judged by; absent: 1.0.").exactOptional(),
     }),
     verdict: z.enum(verdicts),
+    profiles: z
+      .array(
+        z.strictObject({
+          profile: z.enum(profileNames),
+          verdict: z.enum(profileVerdicts),
+          musts: count.describe("Must clauses of the profile that a check can exercise."),
+          exercised: count.describe("Those that the run exercised."),
+        }),
+      )
+      .describe("The verdict for each profile of the interface.")
+      .exactOptional(),
     stopped: z.string().describe("Why the run was stopped early.").exactOptional(),
     started: z.iso.datetime(),
     finished: z.iso.datetime(),

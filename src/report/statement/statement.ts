@@ -34,6 +34,7 @@ export function statementOf({ report }: Pick<ReportDocument, "report">, digests:
       requirements: publishableText(suite.requirements),
     },
     verdict: report.verdict,
+    ...(report.profiles === undefined ? {} : { profiles: report.profiles.map(({ broken: _, ...profile }) => profile) }),
     ...(report.stopped === undefined ? {} : { stopped: publishableText(report.stopped) }),
     started: report.started,
     finished: report.finished,

@@ -2,7 +2,7 @@ import {
   defaultRegressionRules,
   parseRegressionRules,
   type RegressionRules,
-  UnknownRegression,
+  InvalidRegressionList,
 } from "../report/compare/regression-rules.ts";
 import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
@@ -17,7 +17,7 @@ export function readRegressionRules(list: string | undefined): RegressionRules {
   try {
     return parseRegressionRules(list);
   } catch (error) {
-    if (error instanceof UnknownRegression) throw new UsageError(line`--regression: ${error.message}`);
+    if (error instanceof InvalidRegressionList) throw new UsageError(line`--regression: ${error.message}`);
     throw error;
   }
 }

@@ -4,7 +4,11 @@ import { writeTogether } from "../app/report-folder/write-files.ts";
 import { makeFolder } from "../base/files/make-folder.ts";
 import { compareReports } from "../report/compare/compare-reports.ts";
 import type { Comparison } from "../report/compare/comparison.ts";
-import { parseRegressionRules, type RegressionRules, UnknownRegression } from "../report/compare/regression-rules.ts";
+import {
+  parseRegressionRules,
+  type RegressionRules,
+  InvalidRegressionList,
+} from "../report/compare/regression-rules.ts";
 import { serializeEvidenceChunks, serializeReport } from "../report/model/report-file.ts";
 import type { ReportDocument } from "../report/model/report.ts";
 import { renderHar as harOf } from "../report/formats/har.ts";
@@ -104,7 +108,7 @@ export function readRules(regression = "default"): RegressionRules {
   try {
     return parseRegressionRules(regression);
   } catch (error) {
-    if (error instanceof UnknownRegression) throw new UsageError(fromOutside(error.message));
+    if (error instanceof InvalidRegressionList) throw new UsageError(fromOutside(error.message));
     throw error;
   }
 }

@@ -8,7 +8,7 @@ import { comparisonSchema } from "./compare/comparison.ts";
 import { renderComparisonMarkdown } from "./compare/markdown.ts";
 import { renderComparisonPage } from "./compare/page.ts";
 import { renderComparisonTerminal } from "./compare/terminal.ts";
-import { comparisonWithText } from "./compare/testing/saying.ts";
+import { comparisonWithText } from "./compare/testing/comparison-with-text.ts";
 import { nightWithText } from "./history/testing/saying.ts";
 import { replay } from "./history/testing/replay.ts";
 import { nothingHappens, simulateNights } from "./history/testing/simulated.ts";

@@ -2,8 +2,8 @@ import type { ReportDocument, Report } from "../model/report.ts";
 import type { Change, Comparison, FindingChanges, ComparedSide, SuiteChange } from "./comparison.ts";
 import { findChanges } from "./find-changes.ts";
 import { compareLoad } from "./load-metrics.ts";
-import { notesOf } from "./notes.ts";
-import { regressionsOf } from "./regressions.ts";
+import { comparabilityNotes } from "./comparability-notes.ts";
+import { findRegressions } from "./find-regressions.ts";
 import type { RegressionRules } from "./regression-rules.ts";
 
 /**
@@ -22,19 +22,19 @@ export function compareReports(
     format: "agent-hosting-conformance/comparison/1",
     older: sideOf(older),
     newer: sideOf(newer),
-    notes: notesOf(older, newer, { ...changes, ...load, changedSuite }),
+    notes: comparabilityNotes(older, newer, { ...changes, ...load, changedSuite }),
     changedSuite,
     ...changes,
     ...load,
   } as const;
-  return { ...found, regressions: regressionsOf(found, rules) };
+  return { ...found, regressions: findRegressions(found, rules) };
 }
 
 /** Whether the reports have a finding or a load metric in common. Without any, the absence of regressions means nothing. */
 export const hasCommonFindings = ({ unchanged, loadFigures, ...lists }: Comparison): boolean =>
-  unchanged > 0 || loadFigures.length > 0 || pairedLists.some((name) => lists[name].length > 0);
+  unchanged > 0 || loadFigures.length > 0 || pairedListNames.some((name) => lists[name].length > 0);
 
-const pairedLists = [
+const pairedListNames = [
   "newlyFailing",
   "fixed",
   "newlySkipped",
@@ -61,9 +61,9 @@ function suiteChange(older: Report, newer: Report, { appeared, gone }: FindingCh
   };
   const [version, clauses, requirements] = [changeOf("version"), changeOf("clauses"), changeOf("requirements")];
   if (version === null && clauses === null && requirements === null) return null;
-  return { version, clauses, requirements, came: checksOf(appeared), went: checksOf(gone) };
+  return { version, clauses, requirements, came: checksOutsideSuite(appeared), went: checksOutsideSuite(gone) };
 }
 
-const checksOf = (unpaired: FindingChanges["gone"]): string[] => [
+const checksOutsideSuite = (unpaired: FindingChanges["gone"]): string[] => [
   ...new Set(unpaired.filter(({ why }) => why === "check").map(({ check }) => check)),
 ];

@@ -50,7 +50,7 @@ const findingChangeSchema = findingIdentitySchema
   .meta({ id: "change" });
 
 const observationSchema = findingChangeSchema.extend({
-  /** Whether the texts differ only in times and dates, or in the kinds of rate-limit window that the evidence allows. */
+  /** Whether the two texts differ only in times and dates, or in the kinds of rate-limit window that the evidence leaves possible. */
   immaterial: z.boolean().describe("Whether the same behaviour can cause both texts."),
 });
 
@@ -86,10 +86,10 @@ const metricSchema = trialSchema.extend({
   name: text,
   group: z.enum(["counts", "latency", "throughput", "memory"]),
   unit: z.enum(["requests", "requests/s", "ms", "bytes"]),
-  /** The older value. `null` if there is none, such as a latency of refusals when nothing was refused. */
+  /** The value in the older report. `null` if the run measured none, such as a latency of refusals when nothing was refused. */
   was: z.number().nullable(),
   is: z.number().nullable(),
-  /** The relative change, negative for a decrease. `null` if a value is missing, or the older value is 0. */
+  /** The relative change, negative for a decrease. `null` if one of the values is missing, or the older value is 0. */
   changeShare: z.number().nullable().describe("Growth as a share of the older value: 0.1 is a tenth."),
   /** The reason why the two values cannot be compared; `null` if they can. */
   doubt: text.nullable().describe("Why the two values cannot be compared."),
@@ -210,7 +210,7 @@ export type MetricGroup = LoadMetric["group"];
 export type MetricUnit = LoadMetric["unit"];
 
 /** Severity of each outcome: a higher number is worse. `null` for an outcome that says nothing about the target. */
-export const severities: Readonly<Record<Outcome, number | null>> = {
+export const severityByOutcome: Readonly<Record<Outcome, number | null>> = {
   pass: 0,
   observed: 0,
   note: 1,

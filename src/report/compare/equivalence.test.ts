@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { LimiterShape } from "../../rules/limits/admission/models.ts";
-import { isEquivalentText, windowShapes } from "./equivalence.ts";
+import { isEquivalentText, windowKinds } from "./equivalence.ts";
 
 const fits = (shapes: string): string => `what was seen fits these windows: ${shapes}`;
 
@@ -38,6 +38,6 @@ describe("two texts of an observation can have the same cause", () => {
       weighted: true,
       bucket: true,
     };
-    expect(Object.keys(all)).toEqual([...windowShapes]);
+    expect(Object.keys(all)).toEqual([...windowKinds]);
   });
 });

@@ -9,35 +9,38 @@ const volatilePatterns: readonly RegExp[] = [
 ];
 
 /**
- * Matches a duration without a unit, such as `average_response_time` of the webhook metrics, whose unit the document does not show
- * (WHK-10).
+ * Matches the number in `1.2 without a unit`. Findings write so about `average_response_time` of the webhook metrics, whose unit the
+ * document does not show (WHK-10).
  */
 const unitlessDuration = /\d+(?:\.\d+)?(?:e[+-]?\d+)?(?= without a unit)/g;
-/** From this factor on, two durations without a unit cannot have the same unit: one is in seconds, and the other in milliseconds. */
+/** Two durations without a unit that differ by more than this factor have different units: one is in seconds, the other in milliseconds. */
 const maxUnitlessFactor = 100;
 
 /** Kinds of rate-limit window, as findings about limits name them. */
-export const windowShapes = ["rolling", "fixed", "anchored", "pushed", "weighted", "bucket"] as const;
-const shape = `(?:${windowShapes.join("|")})`;
-const shapes = new RegExp(`\\b${shape}\\b(?:(?:, | or )${shape}\\b)*`, "g");
+export const windowKinds = ["rolling", "fixed", "anchored", "pushed", "weighted", "bucket"] as const;
+const windowKindPattern = `(?:${windowKinds.join("|")})`;
+const windowKindListPattern = new RegExp(`\\b${windowKindPattern}\\b(?:(?:, | or )${windowKindPattern}\\b)*`, "g");
 
 /**
- * Whether two observations may come from the same behaviour. Times and dates may differ, but not the unit of a duration. Lists of
- * possible rate-limit windows may differ, if they have a kind in common.
+ * Whether two observations may come from the same behaviour. Times and dates may differ, but not the unit of a duration. Two lists of
+ * possible kinds of rate-limit window may differ, if they have a kind in common.
  */
 export function isEquivalentText(was: string, is: string): boolean {
-  if (withoutVolatile(was) !== withoutVolatile(is)) return false;
+  if (replaceVolatile(was) !== replaceVolatile(is)) return false;
   if (!haveSameUnits(was, is)) return false;
-  const [before, after] = [shapesIn(was), shapesIn(is)];
+  const [before, after] = [windowKindListsIn(was), windowKindListsIn(is)];
   return before.every((open, at) => !open.isDisjointFrom(after[at] ?? open));
 }
 
-const withoutVolatile = (text: string): string =>
-  [...volatilePatterns, unitlessDuration, shapes].reduce((shorter, pattern) => shorter.replace(pattern, "…"), text);
+const replaceVolatile = (text: string): string =>
+  [...volatilePatterns, unitlessDuration, windowKindListPattern].reduce(
+    (shorter, pattern) => shorter.replace(pattern, "…"),
+    text,
+  );
 
 /**
- * Whether durations without a unit may have the same unit, because they are close enough. A zero matches any duration, because it may be
- * a rounded value.
+ * Whether the durations without a unit may have the same unit in both texts: none differs by more than the factor `maxUnitlessFactor`. A
+ * zero matches any duration, because it may be a rounded value.
  */
 function haveSameUnits(was: string, is: string): boolean {
   const numbersIn = (text: string): number[] => (text.match(unitlessDuration) ?? []).map(Number);
@@ -48,5 +51,5 @@ function haveSameUnits(was: string, is: string): boolean {
   });
 }
 
-const shapesIn = (text: string): Set<string>[] =>
-  [...text.matchAll(shapes)].map(([list]) => new Set(list.split(/, | or /)));
+const windowKindListsIn = (text: string): Set<string>[] =>
+  [...text.matchAll(windowKindListPattern)].map(([list]) => new Set(list.split(/, | or /)));

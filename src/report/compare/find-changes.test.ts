@@ -10,7 +10,7 @@ import { type RegressionKind, regressionKinds, type RegressionRules } from "./re
 
 const everything: RegressionRules = {
   kinds: new Set(Object.keys(regressionKinds) as RegressionKind[]),
-  shares: { latency: 0, throughput: 0, memory: 0 },
+  tolerances: { latency: 0, throughput: 0, memory: 0 },
 };
 
 const compare = (older: readonly ReportFinding[], newer: readonly ReportFinding[]): Comparison =>

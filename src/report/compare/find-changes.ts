@@ -6,7 +6,7 @@ import {
   type FindingChange,
   type FindingChanges,
   type UnpairedFinding,
-  severities,
+  severityByOutcome,
   type FindingIdentity,
   type FindingResult,
 } from "./comparison.ts";
@@ -15,14 +15,14 @@ import { isEquivalentText } from "./equivalence.ts";
 /** The parts of a report that are needed to compare its findings, and to say why one is missing. */
 export type ComparedReport = Pick<Report, "findings" | "suite" | "unselected" | "stopped" | "load" | "pairs">;
 
-/** Name of the list for a finding that is in both reports, such as `fixed`. */
-type Category = Exclude<keyof FindingChanges, "appeared" | "gone">;
+/** Name of the list in {@link FindingChanges} that holds a finding of both reports, such as `fixed`. */
+type ChangeCategory = Exclude<keyof FindingChanges, "appeared" | "gone">;
 
 /** Sorts the findings of two reports by how they changed. */
 export function findChanges(older: ComparedReport, newer: ComparedReport): FindingChanges {
   const { pairs, onlyOlder, onlyNewer } = pairFindings(older.findings, newer.findings);
   const categories = Map.groupBy(pairs, ({ was, is }) => categorizeChange(was, is));
-  const changes = (name: Category): FindingChange[] =>
+  const changes = (name: ChangeCategory): FindingChange[] =>
     (categories.get(name) ?? []).map(({ was, is }) => ({ ...identityOf(is), was: resultOf(was), is: resultOf(is) }));
   return {
     newlyFailing: changes("newlyFailing"),
@@ -42,8 +42,8 @@ export function findChanges(older: ComparedReport, newer: ComparedReport): Findi
 }
 
 /** Returns how a finding has changed, by its outcomes. If these are equal, the reading or the observed text decides. */
-export function categorizeChange(was: ReportFinding, is: ReportFinding): Category {
-  const [before, now] = [severities[was.outcome], severities[is.outcome]];
+export function categorizeChange(was: ReportFinding, is: ReportFinding): ChangeCategory {
+  const [before, now] = [severityByOutcome[was.outcome], severityByOutcome[is.outcome]];
   if (is.outcome === "skipped") return was.outcome === "skipped" ? "unchanged" : "newlySkipped";
   if (now === null || now > 0) return isWorse(was.outcome, is.outcome) ? "newlyFailing" : "stillFailing";
   if (was.outcome === "skipped") return "noLongerSkipped";
@@ -54,11 +54,11 @@ export function categorizeChange(was: ReportFinding, is: ReportFinding): Categor
 }
 
 /**
- * Whether the newer outcome is broken and worse than the older one. Any broken outcome is worse than not judged, and an error of the
- * harness is worst.
+ * Whether a broken outcome is worse than the outcome in the older report. Any broken outcome counts as worse than `skipped` and `error`.
+ * An `error` of the harness counts as worse than any other outcome.
  */
 function isWorse(was: Outcome, is: Outcome): boolean {
-  const [before, now] = [severities[was], severities[is]];
+  const [before, now] = [severityByOutcome[was], severityByOutcome[is]];
   if (now === null) return was !== is;
   return before === null || now > before;
 }
@@ -72,16 +72,17 @@ const unpairedFinding = (finding: ReportFinding, here: ComparedReport, there: Co
   why: unpairedReason(finding, here, there),
 });
 
-/** Returns why the report `there` lacks a finding that the report `here` has, as far as both reports show it. */
+/** Returns why the report `there` lacks a finding of the report `here`, as far as the two reports show the reason. */
 function unpairedReason(finding: ReportFinding, here: ComparedReport, there: ComparedReport): UnpairedReason {
   if (!countsIn(sinceOf(finding), there.suite.requirements)) return "requirements";
-  const why = there.load === undefined ? reasonFromRun(finding, there) : reasonFromLoad(finding, there);
+  const why = there.load === undefined ? unpairedReasonInRun(finding, there) : unpairedReasonInLoad(finding, there);
   if (why !== "check" || !isSameSuite(here.suite, there.suite)) return why;
   return isRepeatedIn(finding, here, there) ? "repeated" : "silent";
 }
 
 /**
- * Whether a finding is missing because its check repeats an earlier one and found no further case. Another seed may have had such cases.
+ * Whether the report `there` lacks a finding because its check only repeats an earlier check, for newer kinds of request. In `there`, the
+ * earlier check must have been exercised, or its requests must have been drawn by another seed.
  */
 function isRepeatedIn({ check, instance }: ReportFinding, here: ComparedReport, there: ComparedReport): boolean {
   const earlier = repeatedCheck(check);
@@ -93,7 +94,7 @@ function isRepeatedIn({ check, instance }: ReportFinding, here: ComparedReport, 
 const isSameSuite = (one: Report["suite"], other: Report["suite"]): boolean =>
   one.version === other.version && one.clauses === other.clauses;
 
-function reasonFromRun(
+function unpairedReasonInRun(
   { check, clause }: ReportFinding,
   { findings, unselected, stopped }: ComparedReport,
 ): UnpairedReason {
@@ -104,12 +105,15 @@ function reasonFromRun(
   return stopped === undefined ? "check" : "unreached";
 }
 
-function reasonFromLoad({ suite, instance }: ReportFinding, { findings, stopped }: ComparedReport): UnpairedReason {
+function unpairedReasonInLoad(
+  { suite, instance }: ReportFinding,
+  { findings, stopped }: ComparedReport,
+): UnpairedReason {
   if (findings.some((other) => other.suite === suite && other.instance === instance)) return "check";
   return stopped === undefined ? "trial" : "unreached";
 }
 
-/** Returns a key for a finding, which is unique in most reports: its check and its instance (such as a tier). */
+/** Returns a key of a finding from its check and its instance (such as a tier). Few reports have two findings with the same key. */
 export const findingKey = ({ check, instance }: Pick<ReportFinding, "check" | "instance">): string =>
   JSON.stringify([check, instance ?? null]);
 

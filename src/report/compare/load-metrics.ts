@@ -16,7 +16,7 @@ interface MetricDefinition {
 const metricDefinitions: readonly MetricDefinition[] = [
   { name: "admitted", group: "counts", unit: "requests", of: ({ requests }) => requests.admitted },
   { name: "refused", group: "counts", unit: "requests", of: ({ requests }) => requests.refused },
-  { name: "failed or unanswered", group: "counts", unit: "requests", of: failures },
+  { name: "failed or unanswered", group: "counts", unit: "requests", of: failedOrUnanswered },
   { name: "sent per second", group: "throughput", unit: "requests/s", of: ({ perSecond }) => perSecond.sent },
   { name: "admitted per second", group: "throughput", unit: "requests/s", of: ({ perSecond }) => perSecond.admitted },
   { name: "admitted p50", group: "latency", unit: "ms", of: ({ latencyMs }) => latencyMs.admitted?.p50 ?? null },
@@ -28,7 +28,7 @@ const metricDefinitions: readonly MetricDefinition[] = [
   { name: "memory at most", group: "memory", unit: "bytes", of: ({ serverRssBytes }) => serverRssBytes?.most ?? null },
 ];
 
-function failures({ requests }: LoadRun): number {
+function failedOrUnanswered({ requests }: LoadRun): number {
   return requests.failed + requests.unanswered;
 }
 
@@ -43,12 +43,12 @@ export function compareLoad(
   readonly loadFigures: readonly LoadMetric[];
   readonly loneTrials: { readonly older: readonly Trial[]; readonly newer: readonly Trial[] };
 } {
-  const before = byTrial(older.load?.runs ?? []);
-  const after = byTrial(newer.load?.runs ?? []);
+  const before = indexByTrial(older.load?.runs ?? []);
+  const after = indexByTrial(newer.load?.runs ?? []);
   return {
     loadFigures: [...after].flatMap(([name, is]) => {
       const was = before.get(name);
-      return was === undefined ? [] : metricsOf(was, is);
+      return was === undefined ? [] : comparedMetrics(was, is);
     }),
     loneTrials: { older: trialsOnlyIn(before, after), newer: trialsOnlyIn(after, before) },
   };
@@ -56,7 +56,7 @@ export function compareLoad(
 
 const trialOf = ({ scenario, tier, engine }: Trial): Trial => ({ scenario, tier, engine });
 
-function byTrial(runs: readonly LoadRun[]): Map<string, LoadRun> {
+function indexByTrial(runs: readonly LoadRun[]): Map<string, LoadRun> {
   const found = new Map<string, LoadRun>();
   for (const run of runs) {
     const name = JSON.stringify([run.scenario, run.tier, run.engine]);
@@ -70,20 +70,20 @@ function byTrial(runs: readonly LoadRun[]): Map<string, LoadRun> {
 const trialsOnlyIn = (all: ReadonlyMap<string, LoadRun>, from: ReadonlyMap<string, LoadRun>): Trial[] =>
   [...all].flatMap(([name, run]) => (from.has(name) ? [] : [trialOf(run)]));
 
-function metricsOf(older: LoadRun, newer: LoadRun): LoadMetric[] {
+function comparedMetrics(older: LoadRun, newer: LoadRun): LoadMetric[] {
   return metricDefinitions.flatMap(({ of, ...metric }) => {
     const [was, is] = [of(older), of(newer)];
     if (was === null && is === null) return [];
     const changeShare = was === null || is === null || was === 0 ? null : (is - was) / was;
-    return { ...trialOf(newer), ...metric, was, is, changeShare, doubt: doubtOf(older, newer, metric.group) };
+    return { ...trialOf(newer), ...metric, was, is, changeShare, doubt: whyNotComparable(older, newer, metric.group) };
   });
 }
 
 /**
- * Returns why a metric of two load runs cannot be compared: they sent different load, or the load generator could not keep its rate.
- * `null` if it can.
+ * Returns why a group of metrics of two load runs cannot be compared, such as a load generator that could not keep its rate. `null` if
+ * the group can be compared.
  */
-function doubtOf(older: LoadRun, newer: LoadRun, group: MetricGroup): string | null {
+function whyNotComparable(older: LoadRun, newer: LoadRun, group: MetricGroup): string | null {
   for (const [side, { validity }] of [
     ["older", older],
     ["newer", newer],
@@ -92,8 +92,7 @@ function doubtOf(older: LoadRun, newer: LoadRun, group: MetricGroup): string | n
     if (why !== null) return `of the ${side}: ${why}`;
   }
   if (older.stopped !== null || newer.stopped !== null) return "one of the two was stopped early";
-  // Two runs of a scenario may have sent different numbers of requests, if the responses decided the number. Counts cannot be compared
-  // then.
+  // In some scenarios, the responses decide how many requests are sent. Counts can only be compared between equal numbers of requests.
   if (group === "counts" && older.requests.planned !== newer.requests.planned)
     return "not the same number of requests was planned";
   if (older.speed !== newer.speed) return "the target's clock ran at another speed";
@@ -103,24 +102,24 @@ function doubtOf(older: LoadRun, newer: LoadRun, group: MetricGroup): string | n
 const wholeNumberFormat = once(() => new Intl.NumberFormat("en", { maximumFractionDigits: 0 }));
 
 /** Formats a value as `1,234`, `12.5 ms` or `88.1 MiB`, and a missing value as a dash. */
-function formatMetric(value: number | null, unit: MetricUnit): string {
+function formatMetricValue(value: number | null, unit: MetricUnit): string {
   if (value === null) return "–";
   switch (unit) {
     case "requests":
       return wholeNumberFormat().format(value);
     case "requests/s":
-      return `${rounded(value)}/s`;
+      return `${formatRounded(value)}/s`;
     case "ms":
-      return `${rounded(value)} ms`;
+      return `${formatRounded(value)} ms`;
     case "bytes":
-      return `${rounded(value / 1024 ** 2)} MiB`;
+      return `${formatRounded(value / 1024 ** 2)} MiB`;
   }
 }
 
-const rounded = (value: number): string => (value < 100 ? value.toFixed(1) : wholeNumberFormat().format(value));
+const formatRounded = (value: number): string => (value < 100 ? value.toFixed(1) : wholeNumberFormat().format(value));
 
 /** Formats a relative change as `+12 %`, `-3 %` or `=`; empty if the change is unknown. */
-function formatShare({ was, is, changeShare }: Pick<LoadMetric, "was" | "is" | "changeShare">): string {
+function formatRelativeChange({ was, is, changeShare }: Pick<LoadMetric, "was" | "is" | "changeShare">): string {
   if (was === is) return "=";
   if (changeShare === null) return "";
   const percent = changeShare * 100;
@@ -131,12 +130,12 @@ function formatShare({ was, is, changeShare }: Pick<LoadMetric, "was" | "is" | "
 /** Formats a metric as `admitted p99 40.4 ms → 60.1 ms (+49 %)`. */
 export function formatMetricChange(figure: LoadMetric): string {
   const { name, unit, was, is } = figure;
-  const share = formatShare(figure);
-  return `${name} ${formatMetric(was, unit)} → ${formatMetric(is, unit)}${share === "" ? "" : ` (${share})`}`;
+  const share = formatRelativeChange(figure);
+  return `${name} ${formatMetricValue(was, unit)} → ${formatMetricValue(is, unit)}${share === "" ? "" : ` (${share})`}`;
 }
 
-/** One row of the table of load metrics, as text. */
-export interface LoadRow {
+/** One row of the table of load metrics. All values are formatted texts. */
+export interface LoadMetricRow {
   readonly figure: string;
   readonly was: string;
   readonly is: string;
@@ -145,20 +144,20 @@ export interface LoadRow {
 }
 
 /** The rows of one load trial: a scenario on a tier by an engine. */
-export interface LoadGroup {
+export interface TrialMetrics {
   readonly load: string;
-  readonly rows: readonly LoadRow[];
+  readonly rows: readonly LoadMetricRow[];
 }
 
-export const loadGroups = ({ loadFigures }: Pick<Comparison, "loadFigures">): LoadGroup[] =>
+export const groupMetricsByTrial = ({ loadFigures }: Pick<Comparison, "loadFigures">): TrialMetrics[] =>
   [...Map.groupBy(loadFigures, (figure) => sanitizeLine(formatTrial(figure), 80))].map(([load, figures]) => ({
     load,
-    rows: figures.map(rowOf),
+    rows: figures.map(metricRowOf),
   }));
 
-const rowOf = (figure: LoadMetric): LoadRow => ({
+const metricRowOf = (figure: LoadMetric): LoadMetricRow => ({
   figure: figure.name,
-  was: formatMetric(figure.was, figure.unit),
-  is: formatMetric(figure.is, figure.unit),
-  change: figure.doubt === null ? formatShare(figure) : "not comparable",
+  was: formatMetricValue(figure.was, figure.unit),
+  is: formatMetricValue(figure.is, figure.unit),
+  change: figure.doubt === null ? formatRelativeChange(figure) : "not comparable",
 });

@@ -1,30 +1,35 @@
 import { code, prose, table } from "../formats/markdown-text.ts";
 import type { Comparison } from "./comparison.ts";
-import type { ClauseEntry } from "./grouping.ts";
-import { loadGroups } from "./load-metrics.ts";
-import { type ComparisonSection, sectionsOf, formatSide, formatSummary } from "./sections.ts";
+import type { ClauseWithResults } from "./group-findings.ts";
+import { groupMetricsByTrial } from "./load-metrics.ts";
+import {
+  type ComparisonSection,
+  comparisonSections,
+  formatComparedReport,
+  formatComparisonSummary,
+} from "./sections.ts";
 
 const maxEntries = 50;
 
 /** Renders a comparison as Markdown, for a pull request or a job summary. Ends with a line feed. */
 export function renderComparisonMarkdown(found: Comparison): string {
   const blocks = [
-    `## ${found.regressions.length === 0 ? "✅" : "❌"} ${prose(formatSummary(found))}`,
-    `- **old**: ${prose(formatSide(found.older))}\n- **new**: ${prose(formatSide(found.newer))}`,
+    `## ${found.regressions.length === 0 ? "✅" : "❌"} ${prose(formatComparisonSummary(found))}`,
+    `- **old**: ${prose(formatComparedReport(found.older))}\n- **new**: ${prose(formatComparedReport(found.newer))}`,
     ...(found.notes.length === 0 ? [] : [found.notes.map((note) => `> ${prose(note)}`).join("\n>\n")]),
     ...(found.regressions.length === 0
       ? []
       : [`### Regressions\n\n${found.regressions.map(({ kind, says }) => `- **${kind}** ${code(says)}`).join("\n")}`]),
-    ...sectionsOf(found).map(sectionText),
-    ...loadText(found),
+    ...comparisonSections(found).map(sectionMarkdown),
+    ...loadMarkdown(found),
   ];
   return `${blocks.join("\n\n")}\n`;
 }
 
-function sectionText({ title, tone, count, entries, lines }: ComparisonSection): string {
+function sectionMarkdown({ title, tone, count, entries, lines }: ComparisonSection): string {
   const left = entries.length - maxEntries;
   const body = [
-    ...entries.slice(0, maxEntries).map(entryText),
+    ...entries.slice(0, maxEntries).map(clauseMarkdown),
     ...(left > 0 ? [`- and ${left} more clauses`] : []),
     ...lines.map(({ label, text }) => `- **${label}** ${code(text)}`),
   ].join("\n");
@@ -32,7 +37,7 @@ function sectionText({ title, tone, count, entries, lines }: ComparisonSection):
   return `<details>\n<summary>${title}: ${count}</summary>\n\n${body}\n\n</details>`;
 }
 
-function entryText({ clause, level, says, cases }: ClauseEntry): string {
+function clauseMarkdown({ clause, level, says, cases }: ClauseWithResults): string {
   const lines = cases.flatMap(({ checks, rows }) => [
     ...(checks === clause ? [] : [`  - ${code(checks)}`]),
     ...rows.map(({ label, text }) => `${checks === clause ? "  " : "    "}- ${label}: ${code(text)}`),
@@ -40,8 +45,8 @@ function entryText({ clause, level, says, cases }: ClauseEntry): string {
   return [`- **${prose(clause)}** ${level}${says === "" ? "" : ` · ${prose(says)}`}`, ...lines].join("\n");
 }
 
-function loadText(found: Comparison): string[] {
-  const groups = loadGroups(found);
+function loadMarkdown(found: Comparison): string[] {
+  const groups = groupMetricsByTrial(found);
   if (groups.length === 0) return [];
   const rows = groups.flatMap((group) =>
     group.rows.map(({ figure, was, is, change }, at) => [at === 0 ? prose(group.load) : "", figure, was, is, change]),

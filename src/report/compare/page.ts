@@ -3,29 +3,35 @@ import { type Html, html } from "../html/markup.ts";
 import { renderPage } from "../html/page.ts";
 import { baseStyle } from "../html/base-style.ts";
 import type { Comparison, ComparedSide } from "./comparison.ts";
-import type { ClauseEntry, EntryRow } from "./grouping.ts";
-import { type LoadGroup, loadGroups } from "./load-metrics.ts";
-import { formatCounts, type ComparisonSection, sectionsOf, formatSide, formatRegressionCount } from "./sections.ts";
+import type { ClauseWithResults, LabelledText } from "./group-findings.ts";
+import { type TrialMetrics, groupMetricsByTrial } from "./load-metrics.ts";
+import {
+  formatChangeCounts,
+  type ComparisonSection,
+  comparisonSections,
+  formatComparedReport,
+  formatRegressionCount,
+} from "./sections.ts";
 
 /** Renders a comparison as one HTML page without a script. */
 export function renderComparisonPage(found: Comparison): string {
   const words = formatRegressionCount(found);
   const isFine = found.regressions.length === 0;
   return renderPage({
-    title: `${words}: ${formatSide(found.newer)}`,
-    styles: [baseStyle, style],
+    title: `${words}: ${formatComparedReport(found.newer)}`,
+    styles: [baseStyle, comparisonStyle],
     script: null,
     body: html`<a class="skip-link" href="#content">Skip to what changed</a>
       <header class="wide">
         <h1>What changed between two reports</h1>
         <div class="banner ${isFine ? "pass" : "fail"}">
           <p class="word">${isFine ? "✓" : "✕"} ${prose(words)}</p>
-          <p>${formatCounts(found)}</p>
+          <p>${formatChangeCounts(found)}</p>
         </div>
-        ${sidesTable(found)} ${notes(found)}
+        ${comparedReportsTable(found)} ${notesList(found)}
       </header>
       <main id="content">
-        ${regressions(found)} ${sectionsOf(found).map(sectionPart)} ${loadPart(found)}
+        ${regressionsSection(found)} ${comparisonSections(found).map(sectionHtml)} ${loadSection(found)}
         <footer>
           Compared by agent-hosting-conformance. <code>--regression</code> sets what counts as a regression.
         </footer>
@@ -33,7 +39,7 @@ export function renderComparisonPage(found: Comparison): string {
   });
 }
 
-const style = `
+const comparisonStyle = `
 header.wide { padding-block: 1.5rem 0; }
 h1 { margin-bottom: 0.9rem; }
 .sides { margin-block: 1rem; }
@@ -52,7 +58,7 @@ tbody th[scope="row"] { font-weight: 400; }
 .sides tbody th[scope="row"] { font-weight: 600; }
 `;
 
-function sidesTable({ older, newer }: Comparison): Html {
+function comparedReportsTable({ older, newer }: Comparison): Html {
   const rows: readonly (readonly [string, (side: ComparedSide) => string])[] = [
     ["target", ({ target }) => target.name],
     ["base URL", ({ target }) => target.baseUrl],
@@ -73,14 +79,14 @@ function sidesTable({ older, newer }: Comparison): Html {
   return html`<div class="sides">${tableOf("The two reports", [screenReaderHead("what"), "old", "new"], cells)}</div>`;
 }
 
-const notes = ({ notes: all }: Comparison): Html | null =>
+const notesList = ({ notes: all }: Comparison): Html | null =>
   all.length === 0
     ? null
     : html`<ul class="notes" aria-label="Notes to read first">
         ${all.map((note) => html`<li>${prose(note)}</li>`)}
       </ul>`;
 
-const regressions = ({ regressions: all }: Comparison): Html | null =>
+const regressionsSection = ({ regressions: all }: Comparison): Html | null =>
   all.length === 0
     ? null
     : html`<section class="section-bad">
@@ -90,24 +96,24 @@ const regressions = ({ regressions: all }: Comparison): Html | null =>
         </ul>
       </section>`;
 
-function sectionPart({ title, tone, count, entries, lines }: ComparisonSection): Html {
+function sectionHtml({ title, tone, count, entries, lines }: ComparisonSection): Html {
   return html`<section class="section-${tone}">
     <h2>${title}: ${count}</h2>
-    ${entries.map(entryPart)} ${lines.length === 0 ? null : rowList(lines)}
+    ${entries.map(clauseArticle)} ${lines.length === 0 ? null : labelledTextList(lines)}
   </section>`;
 }
 
-const entryPart = ({ clause, level, says, cases }: ClauseEntry): Html =>
+const clauseArticle = ({ clause, level, says, cases }: ClauseWithResults): Html =>
   html`<article class="entry">
     <h3>${clause} <span class="badge">${level}</span></h3>
     ${says === "" ? null : html`<p class="says">${prose(says)}</p>`}
     ${cases.map(({ checks, rows }) => [
       checks === clause ? null : html`<p class="small">${prose(checks)}</p>`,
-      rows.length === 0 ? null : rowList(rows),
+      rows.length === 0 ? null : labelledTextList(rows),
     ])}
   </article>`;
 
-const rowList = (rows: readonly EntryRow[]): Html =>
+const labelledTextList = (rows: readonly LabelledText[]): Html =>
   html`<dl class="rows">
     ${rows.map(
       ({ label, text }) =>
@@ -116,21 +122,21 @@ const rowList = (rows: readonly EntryRow[]): Html =>
     )}
   </dl>`;
 
-function loadPart(found: Comparison): Html | null {
-  const groups = loadGroups(found);
+function loadSection(found: Comparison): Html | null {
+  const groups = groupMetricsByTrial(found);
   if (groups.length === 0) return null;
   return html`<section class="section-plain">
     <h2>Load</h2>
     ${tableBox(
       "Load metrics, old and new",
       html`<table>
-        ${tableHead(["metric", ...["old", "new", "change"].map(numberHead)])} ${groups.map(loadBody)}
+        ${tableHead(["metric", ...["old", "new", "change"].map(numberHead)])} ${groups.map(trialTableBody)}
       </table>`,
     )}
   </section>`;
 }
 
-const loadBody = ({ load, rows }: LoadGroup): Html =>
+const trialTableBody = ({ load, rows }: TrialMetrics): Html =>
   html`<tbody>
     <tr class="load">
       <th scope="rowgroup" colspan="4">${load}</th>

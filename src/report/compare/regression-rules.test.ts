@@ -22,7 +22,7 @@ describe("the list of what counts as a regression", () => {
   });
 
   it("may hold shares", () => {
-    expect(parseRegressionRules("latency:30%,throughput:7.5%,memory").shares).toEqual({
+    expect(parseRegressionRules("latency:30%,throughput:7.5%,memory").tolerances).toEqual({
       latency: 0.3,
       throughput: 0.075,
       memory: 0.25,

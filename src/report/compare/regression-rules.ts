@@ -18,17 +18,17 @@ export const regressionKinds = {
 
 export type RegressionKind = keyof typeof regressionKinds;
 
-/** The kinds that compare a measured value. The numbers are their default tolerances, as a share of the older value. */
-export const defaultShares = { latency: 0.25, throughput: 0.25, memory: 0.25 } as const satisfies Partial<
+/** The kinds of regression that compare a measured value. Each number is the default tolerance, as a share of the older value. */
+export const defaultTolerances = { latency: 0.25, throughput: 0.25, memory: 0.25 } as const satisfies Partial<
   Record<RegressionKind, number>
 >;
-export type SharedKind = keyof typeof defaultShares;
+export type MetricRegressionKind = keyof typeof defaultTolerances;
 
 /** Which changes count as regressions, and from which size on. */
 export interface RegressionRules {
   readonly kinds: ReadonlySet<RegressionKind>;
   /** Tolerated growth of a metric, as a share of the older value: 0.25 is a quarter. */
-  readonly shares: Readonly<Record<SharedKind, number>>;
+  readonly tolerances: Readonly<Record<MetricRegressionKind, number>>;
 }
 
 export const defaultRegressionKinds = [
@@ -40,57 +40,57 @@ export const defaultRegressionKinds = [
 
 export const defaultRegressionRules: RegressionRules = {
   kinds: new Set(defaultRegressionKinds),
-  shares: defaultShares,
+  tolerances: defaultTolerances,
 };
 
 /** Thrown if a list of regression kinds cannot be parsed. The message is one line. */
-export class UnknownRegression extends Error {
-  override readonly name = "UnknownRegression";
+export class InvalidRegressionList extends Error {
+  override readonly name = "InvalidRegressionList";
 }
 
 /**
  * Parses a list of regression kinds, such as `default,reading,latency:30%`. `default` means the default kinds. `none` means no kind, and
  * must stand alone.
  *
- * @throws {UnknownRegression}
+ * @throws {InvalidRegressionList}
  */
 export function parseRegressionRules(list: string): RegressionRules {
   const words = list.split(",").map((word) => word.trim());
-  if (words.length === 1 && words[0] === "none") return { kinds: new Set(), shares: defaultShares };
+  if (words.length === 1 && words[0] === "none") return { kinds: new Set(), tolerances: defaultTolerances };
   const kinds = new Set<RegressionKind>();
-  const shares: Record<SharedKind, number> = { ...defaultShares };
+  const tolerances: Record<MetricRegressionKind, number> = { ...defaultTolerances };
   for (const word of words) {
     if (word === "default") for (const kind of defaultRegressionKinds) kinds.add(kind);
     else {
       const { kind, share } = parseRule(word);
       kinds.add(kind);
-      if (share !== null) shares[share.of] = share.is;
+      if (share !== null) tolerances[share.of] = share.is;
     }
   }
-  return { kinds, shares };
+  return { kinds, tolerances };
 }
 
 interface ParsedRule {
   readonly kind: RegressionKind;
-  readonly share: { readonly of: SharedKind; readonly is: number } | null;
+  readonly share: { readonly of: MetricRegressionKind; readonly is: number } | null;
 }
 
 function parseRule(word: string): ParsedRule {
   const [kind = "", share, ...rest] = word.split(":");
   if (!isKind(kind))
-    throw new UnknownRegression(
+    throw new InvalidRegressionList(
       `${JSON.stringify(word)} is no kind of regression. There are: ${Object.keys(regressionKinds).join(", ")}; default; none (alone).`,
     );
   if (share === undefined) return { kind, share: null };
   if (!hasShare(kind))
-    throw new UnknownRegression(
-      `${JSON.stringify(word)}: ${kind} takes no share; ${Object.keys(defaultShares).join(", ")} do.`,
+    throw new InvalidRegressionList(
+      `${JSON.stringify(word)}: ${kind} takes no share; ${Object.keys(defaultTolerances).join(", ")} do.`,
     );
   const percent = /^(\d+(?:\.\d+)?)%$/.exec(share)?.[1];
   if (percent === undefined || rest.length > 0)
-    throw new UnknownRegression(`${JSON.stringify(word)}: the share is a percentage, such as ${kind}:25%.`);
+    throw new InvalidRegressionList(`${JSON.stringify(word)}: the share is a percentage, such as ${kind}:25%.`);
   return { kind, share: { of: kind, is: Number(percent) / 100 } };
 }
 
 const isKind = (text: string): text is RegressionKind => Object.hasOwn(regressionKinds, text);
-const hasShare = (kind: RegressionKind): kind is SharedKind => Object.hasOwn(defaultShares, kind);
+const hasShare = (kind: RegressionKind): kind is MetricRegressionKind => Object.hasOwn(defaultTolerances, kind);

@@ -16,7 +16,7 @@ const compare = (older: Report, newer: Report): Comparison =>
   compareReports(
     { report: older },
     { report: newer },
-    { kinds, shares: { latency: 0.1, throughput: 0.1, memory: 0.1 } },
+    { kinds, tolerances: { latency: 0.1, throughput: 0.1, memory: 0.1 } },
   );
 const terminal = (found: Comparison, options: Partial<ComparisonTerminalOptions> = {}): string =>
   renderComparisonTerminal(found, { colour: false, width: 100, quiet: false, ...options });

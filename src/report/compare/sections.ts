@@ -4,13 +4,13 @@ import {
   type Comparison,
   type FindingChange,
   type FindingResult,
-  severities,
+  severityByOutcome,
   type ComparedSide,
   type UnpairedFinding,
   type UnpairedReason,
 } from "./comparison.ts";
-import { formatClauses, entriesOf, type ClauseEntry, type EntryRow } from "./grouping.ts";
-import { formatSkip } from "./regressions.ts";
+import { formatClauses, groupByClauseAndResult, type ClauseWithResults, type LabelledText } from "./group-findings.ts";
+import { formatSkip } from "./find-regressions.ts";
 
 /** A section of a comparison, for all formats. Control characters are already escaped; each renderer adds the escapes of its format. */
 export interface ComparisonSection {
@@ -19,43 +19,43 @@ export interface ComparisonSection {
   /** Number of findings in the section. */
   readonly count: number;
   /** The clauses whose findings are shown in detail. */
-  readonly entries: readonly ClauseEntry[];
+  readonly entries: readonly ClauseWithResults[];
   /** Short lines, each for a group of findings. */
-  readonly lines: readonly EntryRow[];
+  readonly lines: readonly LabelledText[];
 }
 
 /** Returns the sections of a comparison, worst first. Leaves out empty sections. */
-export function sectionsOf(found: Comparison): ComparisonSection[] {
-  const broken = found.appeared.filter(isBroken);
-  const addedFine = found.appeared.filter((each) => !isBroken(each));
+export function comparisonSections(found: Comparison): ComparisonSection[] {
+  const broken = found.appeared.filter(isUnpairedBroken);
+  const addedFine = found.appeared.filter((each) => !isUnpairedBroken(each));
   const changed = found.changedObservations.filter(({ immaterial }) => !immaterial);
   const equivalent = found.changedObservations.filter(({ immaterial }) => immaterial);
   const all: ComparisonSection[] = [
-    detailedSection("Newly failing", "bad", found.newlyFailing, brokenRows),
+    detailedSection("Newly failing", "bad", found.newlyFailing, newlyFailingRows),
     detailedSection("Failing, and not in the older report", "bad", broken, ({ why, said: is }) => [
-      { label: "was", text: reasonTexts[why] },
+      { label: "was", text: unpairedReasonTexts[why] },
       ...failureRows(is),
     ]),
-    listedSection("Newly skipped", "bad", found.newlySkipped, ({ is }) => causeText(is)),
+    listedSection("Newly skipped", "bad", found.newlySkipped, ({ is }) => formatCause(is)),
     detailedSection("Fixed", "good", found.fixed, ({ was, is }) => [
-      { label: "was", text: outcomeText(was) },
-      { label: "now", text: outcomeText(is) },
+      { label: "was", text: formatResult(was) },
+      { label: "now", text: formatResult(is) },
     ]),
-    listedSection("No longer skipped", "good", found.noLongerSkipped, ({ was }) => `was ${causeText(was)}`),
+    listedSection("No longer skipped", "good", found.noLongerSkipped, ({ was }) => `was ${formatCause(was)}`),
     detailedSection("Changed readings", "plain", found.changedReadings, ({ was, is }) => [
       { label: "was", text: sanitizeLine(was.reading ?? "none", 60) },
       { label: "now", text: sanitizeLine(is.reading ?? "none", 60) },
     ]),
-    withEquivalent(detailedSection("Changed observations", "plain", changed, observationRows), equivalent),
-    detailedSection("Still failing", "plain", found.stillFailing, stillRows),
-    listedSection("Only in the newer report", "plain", addedFine, ({ why }) => reasonTexts[why]),
-    listedSection("Only in the older report", "plain", found.gone, ({ why }) => reasonTexts[why]),
+    addEquivalentLine(detailedSection("Changed observations", "plain", changed, observationRows), equivalent),
+    detailedSection("Still failing", "plain", found.stillFailing, stillFailingRows),
+    listedSection("Only in the newer report", "plain", addedFine, ({ why }) => unpairedReasonTexts[why]),
+    listedSection("Only in the older report", "plain", found.gone, ({ why }) => unpairedReasonTexts[why]),
   ];
   return all.filter(({ count }) => count > 0);
 }
 
-/** Says why the other report does not have a finding. */
-const reasonTexts: Readonly<Record<UnpairedReason, string>> = {
+/** For each reason, a text that says why the other report does not have a finding. */
+const unpairedReasonTexts: Readonly<Record<UnpairedReason, string>> = {
   check: "the other suite has no such check",
   unselected: "the other selection left it out",
   requirements: "the other requirement set does not have this check",
@@ -66,19 +66,19 @@ const reasonTexts: Readonly<Record<UnpairedReason, string>> = {
   silent: "the other run has no such finding",
 };
 
-export const isBroken = ({ said }: UnpairedFinding): boolean =>
-  said.outcome === "error" || (severities[said.outcome] ?? 0) > 0;
+export const isUnpairedBroken = ({ said }: UnpairedFinding): boolean =>
+  said.outcome === "error" || (severityByOutcome[said.outcome] ?? 0) > 0;
 
 function detailedSection<F extends FindingChange | UnpairedFinding>(
   title: string,
   tone: ComparisonSection["tone"],
   findings: readonly F[],
-  rowsOf: (finding: F) => readonly EntryRow[],
+  rowsOf: (finding: F) => readonly LabelledText[],
 ): ComparisonSection {
-  return { title, tone, count: findings.length, entries: entriesOf(findings, rowsOf), lines: [] };
+  return { title, tone, count: findings.length, entries: groupByClauseAndResult(findings, rowsOf), lines: [] };
 }
 
-/** Lists findings in groups by cause, largest group first. */
+/** Returns a section with one line for each cause, and the findings with that cause. The cause with most findings comes first. */
 function listedSection<F extends FindingChange | UnpairedFinding>(
   title: string,
   tone: ComparisonSection["tone"],
@@ -93,8 +93,8 @@ function listedSection<F extends FindingChange | UnpairedFinding>(
   return { title, tone, count: findings.length, entries: [], lines };
 }
 
-/** Adds a short line for observations that changed only in times, or in the possible kinds of rate-limit window. */
-const withEquivalent = (section: ComparisonSection, equivalent: readonly FindingChange[]): ComparisonSection =>
+/** Adds a line for observations that differ only in times, or in the possible kinds of rate-limit window. */
+const addEquivalentLine = (section: ComparisonSection, equivalent: readonly FindingChange[]): ComparisonSection =>
   equivalent.length === 0
     ? section
     : {
@@ -108,13 +108,13 @@ const withEquivalent = (section: ComparisonSection, equivalent: readonly Finding
         ],
       };
 
-const brokenRows = ({ was, is }: FindingChange): EntryRow[] => [
-  { label: "was", text: outcomeText(was) },
+const newlyFailingRows = ({ was, is }: FindingChange): LabelledText[] => [
+  { label: "was", text: formatResult(was) },
   { label: "now", text: is.outcome },
   ...failureRows(is),
 ];
 
-function failureRows({ outcome, expected, actual, reason }: FindingResult): EntryRow[] {
+function failureRows({ outcome, expected, actual, reason }: FindingResult): LabelledText[] {
   if (outcome === "error") return [{ label: "harness", text: sanitizeLine(reason ?? "", 300) }];
   return [
     { label: "expected", text: sanitizeLine(expected ?? "") },
@@ -122,9 +122,9 @@ function failureRows({ outcome, expected, actual, reason }: FindingResult): Entr
   ];
 }
 
-/** Returns rows for a finding that still fails, but in another way than before. Empty if it fails in the same way. */
-function stillRows({ was, is }: FindingChange): EntryRow[] {
-  const [before, now] = [outcomeText(was), outcomeText(is)];
+/** Returns the old and the new result of a finding that still fails, but differently. Empty if both results are the same. */
+function stillFailingRows({ was, is }: FindingChange): LabelledText[] {
+  const [before, now] = [formatResult(was), formatResult(is)];
   if (before === now) return [];
   return [
     { label: "was", text: before },
@@ -132,12 +132,12 @@ function stillRows({ was, is }: FindingChange): EntryRow[] {
   ];
 }
 
-const observationRows = ({ was, is }: FindingChange): EntryRow[] => [
-  { label: "was", text: outcomeText(was) },
-  { label: "now", text: outcomeText(is) },
+const observationRows = ({ was, is }: FindingChange): LabelledText[] => [
+  { label: "was", text: formatResult(was) },
+  { label: "now", text: formatResult(is) },
 ];
 
-function outcomeText(result: FindingResult): string {
+function formatResult(result: FindingResult): string {
   const { outcome, reading, expected, actual, reason } = result;
   switch (outcome) {
     case "pass":
@@ -155,24 +155,25 @@ function outcomeText(result: FindingResult): string {
   }
 }
 
-const causeText = ({ needs, reason = "" }: FindingResult): string =>
+const formatCause = ({ needs, reason = "" }: FindingResult): string =>
   needs === undefined ? sanitizeLine(reason, 160) : `enabled by ${sanitizeLine(needs, 200)}`;
 
-/** Sums up a comparison: `2 regressions (SSE-5, SSE-6), 1 newly failing, 3 fixed, 300 unchanged`. */
-export const formatSummary = (found: Comparison): string => `${formatRegressionCount(found)}, ${formatCounts(found)}`;
+/** Formats a comparison as one line: `2 regressions (SSE-5, SSE-6), 1 newly failing, 3 fixed, 300 unchanged`. */
+export const formatComparisonSummary = (found: Comparison): string =>
+  `${formatRegressionCount(found)}, ${formatChangeCounts(found)}`;
 
-/** Formats the counts as `1 newly failing, 3 fixed, 300 unchanged`. */
-export function formatCounts(found: Comparison): string {
+/** Counts the findings by how they changed: `1 newly failing, 3 fixed, 300 unchanged`. */
+export function formatChangeCounts(found: Comparison): string {
   const counts: readonly (readonly [number, string])[] = [
     [found.newlyFailing.length, "newly failing"],
-    [found.appeared.filter(isBroken).length, "failing and not in the older"],
+    [found.appeared.filter(isUnpairedBroken).length, "failing and not in the older"],
     [found.newlySkipped.length, "newly skipped"],
     [found.fixed.length, "fixed"],
     [found.noLongerSkipped.length, "no longer skipped"],
     [found.changedReadings.length, "with another reading"],
     [found.changedObservations.filter(({ immaterial }) => !immaterial).length, "observed differently"],
     [found.stillFailing.length, "still failing"],
-    [found.appeared.filter((each) => !isBroken(each)).length, "only in the newer"],
+    [found.appeared.filter((each) => !isUnpairedBroken(each)).length, "only in the newer"],
     [found.gone.length, "only in the older"],
   ];
   const parts = counts.flatMap(([count, words]) => (count === 0 ? [] : [`${count} ${words}`]));
@@ -196,7 +197,7 @@ const unchangedCount = ({ unchanged, changedObservations }: Comparison): number 
   unchanged + changedObservations.filter(({ immaterial }) => immaterial).length;
 
 /** Formats one of the compared reports as `Acme, 2030-01-01 02:00 UTC, nonconformant, suite 0.1.0`. */
-export function formatSide({ target, started, verdict, suite, kind }: ComparedSide): string {
+export function formatComparedReport({ target, started, verdict, suite, kind }: ComparedSide): string {
   const address = target.baseUrl === "" ? "" : ` at ${sanitizeLine(target.baseUrl, 120)}`;
   const when = started.replace(/T(\d\d:\d\d).*$/, " $1 UTC");
   return `${sanitizeLine(target.name, 80)}${address}, ${kind === "load" ? "load, " : ""}${when}, ${verdict}, suite ${sanitizeLine(suite.version, 40)}, requirement set ${sanitizeLine(suite.requirements, 40)}`;

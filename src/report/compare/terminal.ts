@@ -6,9 +6,15 @@ import { formatTrial } from "../model/trial-id.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { joinBlocks, type TerminalSettings } from "../terminal/blocks.ts";
 import type { Comparison } from "./comparison.ts";
-import { formatChecks, type ClauseEntry } from "./grouping.ts";
-import { type LoadGroup, loadGroups } from "./load-metrics.ts";
-import { formatCounts, type ComparisonSection, sectionsOf, formatSide, formatRegressionCount } from "./sections.ts";
+import { formatChecks, type ClauseWithResults } from "./group-findings.ts";
+import { type TrialMetrics, groupMetricsByTrial } from "./load-metrics.ts";
+import {
+  formatChangeCounts,
+  type ComparisonSection,
+  comparisonSections,
+  formatComparedReport,
+  formatRegressionCount,
+} from "./sections.ts";
 
 export interface ComparisonTerminalOptions extends TerminalSettings {
   /** Whether to show only the regressions, one on each line, and the summary. */
@@ -26,19 +32,22 @@ export function renderComparisonTerminal(
   if (quiet) return joinBlocks([regressionLines(found, width, paint), last], "\n");
   return joinBlocks([
     [
-      ...formatLabelled("old  ", formatSide(found.older), width, paint.bold),
-      ...formatLabelled("new  ", formatSide(found.newer), width, paint.bold),
+      ...formatLabelled("old  ", formatComparedReport(found.older), width, paint.bold),
+      ...formatLabelled("new  ", formatComparedReport(found.newer), width, paint.bold),
     ],
     found.notes.flatMap((note) => formatLabelled("note  ", note, width, paint.cyan)),
-    ...sectionsOf(found).map((section) => sectionLines(section, width, paint)),
-    loadLines(found, width, paint),
-    regressionNames(found, width, paint),
+    ...comparisonSections(found).map((section) => sectionLines(section, width, paint)),
+    loadMetricLines(found, width, paint),
+    regressionListLines(found, width, paint),
     last,
   ]);
 }
 
-/** Lists the regressions. A finding is only named, because the sections above show its details. Other regressions are shown in full. */
-function regressionNames({ regressions }: Comparison, width: number, paint: Paint): string[] {
+/**
+ * Lists the regressions. Shows only the name of a finding, because the sections above show its details. Shows regressions of the verdict
+ * and of load metrics in full.
+ */
+function regressionListLines({ regressions }: Comparison, width: number, paint: Paint): string[] {
   const ofFindings = regressions.filter(({ finding }) => finding !== null);
   return [
     ...[...Map.groupBy(ofFindings, ({ kind }) => kind)].flatMap(([kind, members]) => {
@@ -54,7 +63,7 @@ const regressionLines = ({ regressions }: Pick<Comparison, "regressions">, width
 
 function summaryLine(found: Comparison, paint: Paint): string {
   const colour = found.regressions.length > 0 ? paint.red : paint.green;
-  return `${paint.bold(colour(formatRegressionCount(found)))}, ${formatCounts(found)}`;
+  return `${paint.bold(colour(formatRegressionCount(found)))}, ${formatChangeCounts(found)}`;
 }
 
 const maxEntries = 10;
@@ -77,7 +86,7 @@ function sectionLines(
   ];
 }
 
-function entryLines({ clause, level, says, cases }: ClauseEntry, width: number, paint: Paint): string[] {
+function entryLines({ clause, level, says, cases }: ClauseWithResults, width: number, paint: Paint): string[] {
   const head = formatLabelled(`  ${clause}  `, says === "" ? level : `${level} · ${says}`, width, paint.bold);
   return [
     ...head,
@@ -91,8 +100,8 @@ function entryLines({ clause, level, says, cases }: ClauseEntry, width: number, 
   ];
 }
 
-function loadLines(found: Comparison, width: number, paint: Paint): string[] {
-  const groups = loadGroups(found);
+function loadMetricLines(found: Comparison, width: number, paint: Paint): string[] {
+  const groups = groupMetricsByTrial(found);
   const unpaired = (["older", "newer"] as const).flatMap((side) =>
     found.loneTrials[side].flatMap((load) =>
       formatLabelled(`only in the ${side}  `, sanitizeLine(formatTrial(load), 100), width, paint.bold),
@@ -102,7 +111,7 @@ function loadLines(found: Comparison, width: number, paint: Paint): string[] {
 }
 
 /** Formats the table of load metrics. On a narrow terminal, the name of each load goes on a line above its metrics. */
-function loadTableLines(groups: readonly LoadGroup[], width: number, paint: Paint): string[] {
+function loadTableLines(groups: readonly TrialMetrics[], width: number, paint: Paint): string[] {
   const loadWidth = Math.max(...groups.map(({ load }) => displayWidth(load)));
   const isWide = loadWidth + 56 <= width;
   const heads: readonly TableColumn[] = [...(isWide ? (["load"] as const) : []), "metric", "old", "new", "change"].map(

@@ -2,7 +2,7 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatNumber } from "../../base/numbers.ts";
 import { formatCount } from "../../base/text.ts";
 import type { SuiteChange } from "../compare/comparison.ts";
-import { formatFindingName } from "../compare/regressions.ts";
+import { formatFindingName } from "../compare/find-regressions.ts";
 import { type FlakyCheck, flakyNights } from "./gate/flaky.ts";
 import { flakyOf, type NightJudgement } from "./gate/judge-night.ts";
 import { countsCaveat, type Night, type ReportedLatencyShift, timesCaveat, trialIdText } from "./night.ts";

@@ -1,7 +1,7 @@
 import { formatNumber } from "../../../base/numbers.ts";
 import { clauseOf, isClauseId } from "../../../spec/clauses.ts";
 import { findingKey } from "../../compare/find-changes.ts";
-import { formatFindingName } from "../../compare/regressions.ts";
+import { formatFindingName } from "../../compare/find-regressions.ts";
 import { badge, prose, tableOf } from "../../html/elements.ts";
 import { type Html, html } from "../../html/markup.ts";
 import { isBroken, isExercised } from "../../model/report.ts";

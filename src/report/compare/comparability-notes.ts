@@ -11,8 +11,8 @@ interface ComparedParts extends Pick<FindingChanges, "appeared" | "gone"> {
   readonly loadFigures: readonly LoadMetric[];
 }
 
-/** Returns notes to read first: can the two reports be compared, and which parts of them cannot? */
-export function notesOf(
+/** Returns sentences to read before the comparison: whether the two reports can be compared, and which parts of them cannot. */
+export function comparabilityNotes(
   older: Report,
   newer: Report,
   { appeared, gone, changedSuite, loadFigures }: ComparedParts,
@@ -22,11 +22,11 @@ export function notesOf(
     ...requirementNotes(older, newer),
     ...suiteNotes(changedSuite),
     ...orderNotes(older, newer),
-    ...stopNotes("older", older),
-    ...stopNotes("newer", newer),
+    ...earlyEndNotes("older", older),
+    ...earlyEndNotes("newer", newer),
     ...unpairedNotes("newer", gone),
     ...unpairedNotes("older", appeared),
-    ...doubtNotes(loadFigures),
+    ...incomparableMetricNotes(loadFigures),
     ...(loadFigures.length > 0
       ? ["Times of a single pair of runs are noisy: they are shown, but count only if --regression says so."]
       : []),
@@ -44,16 +44,16 @@ function targetNotes(older: Report, newer: Report): string[] {
   return [
     `${isSameName ? "It may not be the same target" : "The targets are different"}: ${differ
       .filter((part) => part !== "fingerprint" || differ.length === 1)
-      .map((part) => `${words[part]} ${orNone(was[part])} → ${orNone(is[part])}`)
+      .map((part) => `${words[part]} ${textOrNone(was[part])} → ${textOrNone(is[part])}`)
       .join(", ")}.`,
   ];
 }
 
-const orNone = (text: string): string => (text === "" ? "none" : sanitizeLine(text, 120));
+const textOrNone = (text: string): string => (text === "" ? "none" : sanitizeLine(text, 120));
 
 /**
- * Returns a note if the reports were judged by different requirement sets. It judges one report by the earlier set too, so that a change
- * of the target can be told from a change of the set.
+ * Returns a note if the reports were judged by different requirement sets. The note also gives the later report's verdict by the earlier
+ * set, so that a change of the target can be told from a change of the set.
  */
 function requirementNotes(older: Report, newer: Report): string[] {
   const [was, is] = [older.suite.requirements, newer.suite.requirements];
@@ -61,24 +61,28 @@ function requirementNotes(older: Report, newer: Report): string[] {
   const [early, late, side] = countsIn(was, is) ? [older, newer, "newer"] : [newer, older, "older"];
   const set = requirementsOf(early);
   return [
-    `The older report was judged by requirement set ${orNone(was)}, the newer by ${orNone(is)}. By ${set}, the ${side} verdict is ${narrowReport(late, set).verdict}. --requirements ${set} compares both by it.`,
+    `The older report was judged by requirement set ${textOrNone(was)}, the newer by ${textOrNone(is)}. By ${set}, the ${side} verdict is ${narrowReport(late, set).verdict}. --requirements ${set} compares both by it.`,
   ];
 }
 
 function suiteNotes(change: SuiteChange | null): string[] {
   if (change === null || (change.version === null && change.clauses === null)) return [];
   const parts = [
-    ...(change.version === null ? [] : [`version ${orNone(change.version.was)} → ${orNone(change.version.is)}`]),
-    ...(change.clauses === null ? [] : [`clauses ${orNone(change.clauses.was)} → ${orNone(change.clauses.is)}`]),
+    ...(change.version === null
+      ? []
+      : [`version ${textOrNone(change.version.was)} → ${textOrNone(change.version.is)}`]),
+    ...(change.clauses === null
+      ? []
+      : [`clauses ${textOrNone(change.clauses.was)} → ${textOrNone(change.clauses.is)}`]),
   ];
   return [
     `The suites are different (${parts.join(", ")}): a difference below may come from them, and not from the target.`,
-    ...(change.came.length === 0 ? [] : [`New checks: ${checkNames(change.came)}.`]),
-    ...(change.went.length === 0 ? [] : [`Removed checks: ${checkNames(change.went)}.`]),
+    ...(change.came.length === 0 ? [] : [`New checks: ${formatCheckNames(change.came)}.`]),
+    ...(change.went.length === 0 ? [] : [`Removed checks: ${formatCheckNames(change.went)}.`]),
   ];
 }
 
-const checkNames = (checks: readonly string[]): string =>
+const formatCheckNames = (checks: readonly string[]): string =>
   joinFirst(
     checks.map((check) => sanitizeLine(check, 100)),
     8,
@@ -89,7 +93,7 @@ const orderNotes = (older: Report, newer: Report): string[] =>
     ? ["The report given as NEW was started before the one given as OLD."]
     : [];
 
-const stopNotes = (side: string, { stopped }: Report): string[] =>
+const earlyEndNotes = (side: string, { stopped }: Report): string[] =>
   stopped === undefined
     ? []
     : [
@@ -106,10 +110,7 @@ const unpairedReasonTexts: Readonly<Record<Exclude<UnpairedReason, "check">, str
   silent: "it has no such findings",
 };
 
-/**
- * Returns notes on findings that only one report has because the other run was selected or ended differently, and not because of its
- * suite.
- */
+/** Returns a note for each reason why only one report has some findings. Leaves out checks that the other suite does not have. */
 function unpairedNotes(side: string, unpaired: readonly UnpairedFinding[]): string[] {
   return [...Map.groupBy(unpaired, ({ why }) => why)].flatMap(([why, members]) =>
     why === "check"
@@ -118,7 +119,7 @@ function unpairedNotes(side: string, unpaired: readonly UnpairedFinding[]): stri
   );
 }
 
-function doubtNotes(metrics: readonly LoadMetric[]): string[] {
+function incomparableMetricNotes(metrics: readonly LoadMetric[]): string[] {
   const doubts = new Map<string, Set<string>>();
   for (const { scenario, doubt } of metrics)
     if (doubt !== null) doubts.set(doubt, (doubts.get(doubt) ?? new Set()).add(sanitizeLine(scenario, 60)));

@@ -10,21 +10,23 @@ import type {
 } from "./comparison.ts";
 import { formatTrial } from "../model/trial-id.ts";
 import { formatMetricChange } from "./load-metrics.ts";
-import type { RegressionKind, RegressionRules, SharedKind } from "./regression-rules.ts";
+import type { RegressionKind, RegressionRules, MetricRegressionKind } from "./regression-rules.ts";
 
 /** Returns the changes of a comparison that the rules count as regressions. */
-export function regressionsOf(found: Omit<Comparison, "regressions">, rules: RegressionRules): Regression[] {
+export function findRegressions(found: Omit<Comparison, "regressions">, rules: RegressionRules): Regression[] {
   const all = [
-    ...found.newlyFailing.flatMap((each) => regression(brokenKind(each.is.outcome), each, formatFailure(each.is))),
-    ...skippedOf(found),
+    ...found.newlyFailing.flatMap((each) =>
+      findingRegression(regressionKindOf(each.is.outcome), each, formatFailure(each.is)),
+    ),
+    ...skipRegressions(found),
     ...found.appeared
       .filter(({ said }) => said.outcome === "fail" || said.outcome === "warning" || said.outcome === "error")
-      .flatMap((each) => regression("new-check", each, formatFailure(each.said))),
-    ...found.changedReadings.flatMap((each) => regression("reading", each, formatReadings(each.was, each.is))),
+      .flatMap((each) => findingRegression("new-check", each, formatFailure(each.said))),
+    ...found.changedReadings.flatMap((each) => findingRegression("reading", each, formatReadings(each.was, each.is))),
     ...found.changedObservations
       .filter(({ immaterial }) => !immaterial)
-      .flatMap((each) => regression("observation", each, "another observation than before")),
-    ...verdictOf(found.older.verdict, found.newer.verdict),
+      .flatMap((each) => findingRegression("observation", each, "another observation than before")),
+    ...verdictRegressions(found.older.verdict, found.newer.verdict),
     ...found.loadFigures.flatMap((figure) => metricRegression(figure, rules)),
   ];
   return all.filter(({ kind }) => countsAsRegression(kind, rules));
@@ -34,12 +36,12 @@ export function regressionsOf(found: Omit<Comparison, "regressions">, rules: Reg
 const countsAsRegression = (kind: RegressionKind, { kinds }: RegressionRules): boolean =>
   kinds.has(kind) || (kind === "skipped-must" && kinds.has("skipped"));
 
-function brokenKind(outcome: Outcome): RegressionKind {
+function regressionKindOf(outcome: Outcome): RegressionKind {
   if (outcome === "warning" || outcome === "note" || outcome === "error") return outcome;
   return "failing";
 }
 
-const regression = (kind: RegressionKind, finding: FindingIdentity, what: string): Regression[] => [
+const findingRegression = (kind: RegressionKind, finding: FindingIdentity, what: string): Regression[] => [
   { kind, says: `${formatFindingName(finding)}: ${what}`, finding: findingReference(finding) },
 ];
 
@@ -53,7 +55,7 @@ const findingReference = ({ check, clause, instance }: FindingIdentity): Regress
 export const formatFindingName = ({ check, instance }: Pick<FindingIdentity, "check" | "instance">): string =>
   `${sanitizeLine(check, 120)}${instance === null ? "" : ` (${sanitizeLine(instance, 60)})`}`;
 
-/** Formats a failed result on one line. */
+/** Formats a broken result on one line: expected and actual value, or the reason of an error of the harness. */
 export function formatFailure({ outcome, expected, actual, reason }: FindingResult): string {
   if (outcome === "error") return `the harness failed: ${sanitizeLine(reason ?? "", 160)}`;
   return `expected ${sanitizeLine(expected ?? "", 160)}; got ${sanitizeLine(actual ?? reason ?? "", 160)}`;
@@ -63,27 +65,27 @@ export const formatReadings = (was: FindingResult, is: FindingResult): string =>
   `${sanitizeLine(was.reading ?? "none", 60)} → ${sanitizeLine(is.reading ?? "none", 60)}`;
 
 /**
- * Returns regressions for findings that the older report judged and the newer does not. Leaves out findings that the selection or the
- * suite excluded.
+ * Returns regressions for findings that the older report judged and the newer report did not. Leaves out findings that the selection or
+ * the suite excluded.
  */
-function skippedOf({ newlySkipped, gone }: Pick<Comparison, "newlySkipped" | "gone">): Regression[] {
+function skipRegressions({ newlySkipped, gone }: Pick<Comparison, "newlySkipped" | "gone">): Regression[] {
   const missing = [
     ...newlySkipped.map((each) => ({ name: each, was: each.was, why: formatSkip(each.is) })),
     ...gone.flatMap((each) => {
-      const why = missingTexts[each.why];
+      const why = missingFindingTexts[each.why];
       return why === null ? [] : [{ name: each, was: each.said, why }];
     }),
   ];
   return missing
     .filter(({ was }) => was.outcome !== "skipped" && was.outcome !== "error")
-    .flatMap(({ name, why }) => regression(name.level === "must" ? "skipped-must" : "skipped", name, why));
+    .flatMap(({ name, why }) => findingRegression(name.level === "must" ? "skipped-must" : "skipped", name, why));
 }
 
 /**
- * Says why the newer report lacks a finding. `null` if this is no regression, because the finding was left out on purpose or its check no
- * longer exists.
+ * For each reason why the newer report lacks a finding, the text of the regression. `null` if it is none, because the finding was left
+ * out on purpose or its check no longer exists.
  */
-const missingTexts: Readonly<Record<UnpairedReason, string | null>> = {
+const missingFindingTexts: Readonly<Record<UnpairedReason, string | null>> = {
   check: null,
   requirements: null,
   unselected: null,
@@ -99,15 +101,16 @@ export const formatSkip = ({ reason }: FindingResult): string =>
 
 const verdictsBestFirst: readonly Verdict[] = ["conformant", "partial", "incomplete", "unreachable", "nonconformant"];
 
-const verdictOf = (was: Verdict, is: Verdict): Regression[] =>
+const verdictRegressions = (was: Verdict, is: Verdict): Regression[] =>
   verdictsBestFirst.indexOf(is) <= verdictsBestFirst.indexOf(was)
     ? []
     : [{ kind: "verdict", says: `the verdict was ${was} and is ${is}`, finding: null }];
 
-function metricRegression(figure: LoadMetric, { shares }: RegressionRules): Regression[] {
+function metricRegression(figure: LoadMetric, { tolerances }: RegressionRules): Regression[] {
   const { group, was, is, changeShare, doubt } = figure;
   if (doubt !== null) return [];
-  const isWorse = group === "counts" ? was !== is : changeShare !== null && worseBy(group, changeShare) > shares[group];
+  const isWorse =
+    group === "counts" ? was !== is : changeShare !== null && worseningShare(group, changeShare) > tolerances[group];
   return isWorse ? [{ kind: group, says: `${formatTrial(figure)}: ${formatMetricChange(figure)}`, finding: null }] : [];
 }
 
@@ -115,5 +118,5 @@ function metricRegression(figure: LoadMetric, { shares }: RegressionRules): Regr
  * Returns how much worse a metric became, as a share of the older value; negative for an improvement. For throughput, lower is worse; for
  * any other metric, higher is worse.
  */
-const worseBy = (group: SharedKind, changeShare: number): number =>
+const worseningShare = (group: MetricRegressionKind, changeShare: number): number =>
   group === "throughput" ? -changeShare : changeShare;

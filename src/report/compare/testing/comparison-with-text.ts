@@ -9,7 +9,7 @@ const compare = (older: Report, newer: Report): Comparison =>
   compareReports(
     { report: older },
     { report: newer },
-    { kinds, shares: { latency: 0.1, throughput: 0.1, memory: 0.1 } },
+    { kinds, tolerances: { latency: 0.1, throughput: 0.1, memory: 0.1 } },
   );
 
 /** Compares a passed run with a broken one. Every free text in both is `text`. */

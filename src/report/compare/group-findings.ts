@@ -4,20 +4,20 @@ import { joinFirst } from "../../base/text.ts";
 import type { FindingIdentity } from "./comparison.ts";
 
 /** A line with a label, such as `was: pass`. Control characters in it are escaped. */
-export interface EntryRow {
+export interface LabelledText {
   readonly label: string;
   readonly text: string;
 }
 
-/** Checks of one clause that share a result. */
+/** Checks of one clause that have the same result. */
 interface ChecksWithResult {
   /** The checks, with their instances in brackets: `SSE-5/name (free, pro)`. */
   readonly checks: string;
-  readonly rows: readonly EntryRow[];
+  readonly rows: readonly LabelledText[];
 }
 
 /** A clause and its findings, with equal results grouped. */
-export interface ClauseEntry {
+export interface ClauseWithResults {
   readonly clause: string;
   readonly level: string;
   readonly says: string;
@@ -25,10 +25,10 @@ export interface ClauseEntry {
 }
 
 /** Groups findings by clause, and within a clause by result, so that each result is shown once. */
-export function entriesOf<F extends FindingIdentity>(
+export function groupByClauseAndResult<F extends FindingIdentity>(
   findings: readonly F[],
-  rowsOf: (finding: F) => readonly EntryRow[],
-): ClauseEntry[] {
+  rowsOf: (finding: F) => readonly LabelledText[],
+): ClauseWithResults[] {
   return [...Map.groupBy(findings, ({ clause }) => clause)].map(([clause, members]) => ({
     clause: sanitizeLine(clause, 60),
     level: members[0]?.level ?? "",

@@ -46,6 +46,10 @@ function positiveNumber(text: string): number {
 
 const command = new Command("bench")
   .description("Measure every row and its baseline alternately; the figures are medians of the rounds.")
+  .addHelpText(
+    "after",
+    "\nMeasure on an idle machine. docs/performance.md says what each row is, and how to read the figures.",
+  )
   .option(
     "--only <row>",
     "this row or family alone; * stands for any text (repeatable)",

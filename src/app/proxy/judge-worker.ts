@@ -1,3 +1,4 @@
+import { setPriority } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 
@@ -27,6 +28,12 @@ export type FromJudge =
   | { readonly kind: "taken"; readonly count: number }
   | { readonly kind: "breach"; readonly check: string; readonly actual: string }
   | { readonly kind: "finished"; readonly reports: ProxyReports };
+
+/** Of -20 (first) to 19 (last). */
+const judgingPriority = 10;
+// On Linux, this is the priority of the thread alone, so that the traffic comes before the judging on a busy machine. Elsewhere it would
+// be that of the whole process.
+if (process.platform === "linux") setPriority(judgingPriority);
 
 const port = parentPort;
 if (port === null) throw new Error("this thread is started by the proxy only");

@@ -112,3 +112,4 @@ export const statementSchema = z
 export type Statement = z.infer<typeof statementSchema>;
 export type StatementException = Statement["exceptions"][number];
 export type StatementLoad = NonNullable<Statement["load"]>[number];
+export type StatementProfile = NonNullable<Statement["profiles"]>[number];

@@ -1,11 +1,17 @@
 import { createHash } from "node:crypto";
 
 import { groupByClause } from "../model/broken-clauses.ts";
-import type { ReportDocument, Outcome, Report, ReportFinding } from "../model/report.ts";
+import type { ReportDocument, Outcome, ProfileResult, Report, ReportFinding } from "../model/report.ts";
 import { truncate, sanitize, sanitizeLine } from "../../base/sanitize.ts";
 import { presenceReadings } from "../model/report-sections.ts";
 import { clauseOutcomes } from "../model/verdict.ts";
-import { type Statement, type StatementException, type StatementLoad, statementFormat } from "./statement-schema.ts";
+import {
+  type Statement,
+  type StatementException,
+  type StatementLoad,
+  type StatementProfile,
+  statementFormat,
+} from "./statement-schema.ts";
 
 const exceptionOutcomes = ["fail", "error", "warning", "note"] as const satisfies Outcome[];
 const maxCharacters = 300;
@@ -34,7 +40,7 @@ export function statementOf({ report }: Pick<ReportDocument, "report">, digests:
       requirements: publishableText(suite.requirements),
     },
     verdict: report.verdict,
-    ...(report.profiles === undefined ? {} : { profiles: report.profiles.map(({ broken: _, ...profile }) => profile) }),
+    ...(report.profiles === undefined ? {} : { profiles: report.profiles.map(profileOf) }),
     ...(report.stopped === undefined ? {} : { stopped: publishableText(report.stopped) }),
     started: report.started,
     finished: report.finished,
@@ -72,6 +78,13 @@ function clauseCounts({ findings }: Report): Statement["counts"]["clauses"] {
     notExercised: count("skipped", "error"),
   };
 }
+
+const profileOf = ({ profile, verdict, musts, exercised }: ProfileResult): StatementProfile => ({
+  profile,
+  verdict,
+  musts,
+  exercised,
+});
 
 const exceptionsOf = (
   findings: readonly ReportFinding[],

@@ -182,6 +182,9 @@ export const gaps: readonly Gap[] = [
   gap(["HOOK-31"], "Headers of a delivery that name its type or id")
     .chosen("none")
     .otherwise("delivery-headers", "delivery-headers-lower-case"),
+  gap(["HOOK-45"], "The source addresses of deliveries")
+    .chosen("one: that of the machine")
+    .otherwise("deliveries-from-three-addresses"),
   gap(["HOOK-34"], "The signature of a webhook without a secret")
     .chosen("no such header")
     .otherwise("delivery-signed-without-secret"),

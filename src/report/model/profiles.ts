@@ -21,22 +21,33 @@ export function profileResultsOf(report: ProfileInput): readonly ProfileResult[]
 }
 
 function resultOf(profile: Profile, report: ProfileInput): ProfileResult {
-  const musts = mustsOf(profile, requirementsOf(report));
   const findings = report.findings.flatMap((finding) => findingWithin(profile, finding));
+  const exempt = new Set(findings.flatMap((finding) => (finding.exempt === true ? [finding.clause] : [])));
+  const musts = mustsOf(profile, requirementsOf(report)).filter((clause) => !exempt.has(clause));
   const unexercised = unexercisedMusts(findings);
   const exercised = new Set(findings.filter(isExercised).map(({ clause }) => clause));
   const count = musts.filter((clause) => exercised.has(clause) && !unexercised.includes(clause)).length;
   const broken = [...clauseOutcomes(findings)].flatMap(([clause, outcome]) => (outcome === "fail" ? [clause] : []));
-  const isWhole = count === musts.length;
-  const judged =
-    broken.length > 0
-      ? "nonconformant"
-      : report.stopped !== undefined
-        ? "incomplete"
-        : isWhole
-          ? "conformant"
-          : "partial";
+  const judged = judgedVerdict({
+    isBroken: broken.length > 0,
+    isStopped: report.stopped !== undefined,
+    isWhole: count === musts.length,
+  });
   return { profile, verdict: whyLeftOut(profile, report) ?? judged, musts: musts.length, exercised: count, broken };
+}
+
+interface ProfileFacts {
+  readonly isBroken: boolean;
+  /** Whether the run was stopped early. */
+  readonly isStopped: boolean;
+  /** Whether every must clause of the profile was exercised. */
+  readonly isWhole: boolean;
+}
+
+function judgedVerdict({ isBroken: hasBroken, isStopped, isWhole }: ProfileFacts): ProfileResult["verdict"] {
+  if (hasBroken) return "nonconformant";
+  if (isStopped) return "incomplete";
+  return isWhole ? "conformant" : "partial";
 }
 
 /** The must clauses of a profile that a check can exercise. */

@@ -1,10 +1,14 @@
 import type { Command } from "commander";
 
+import { type FailedChecks, failedChecks } from "../app/judge/failed-checks.ts";
+import { readReportDocument } from "../app/report-folder/read-report-document.ts";
 import { boundNames, boundTable, defaultBounds, type RunBounds } from "../run/plan/bounds.ts";
 import { minCoverageSeed } from "../run/plan/coverage-seed.ts";
 import { readProfile, selectChecks, selectionIn, type RunScope } from "../run/plan/selection.ts";
 import { profileNames } from "../spec/profiles.ts";
 import { suites } from "../suites/all.ts";
+import { line } from "../base/line.ts";
+import { UsageError } from "../base/usage-error.ts";
 import { cliMessages } from "./messages.ts";
 import { readRequirements, requirementsOption, type RequirementsFlag } from "./requirements-flag.ts";
 import { collect, flagOf, readCount, readDuration } from "./option-parsers.ts";
@@ -18,6 +22,7 @@ export type ScopeFlags = RequirementsFlag & {
   readonly skip: readonly string[];
   readonly profile: readonly string[];
   readonly coverageSeed?: string;
+  readonly failed?: string;
 } & { readonly [Name in keyof RunBounds as FlagProperty<Name>]?: string | boolean };
 
 /** Adds the flags that select checks and limit a run. */
@@ -39,24 +44,50 @@ export function withScopeOptions(command: Command): Command {
   return command;
 }
 
+/** Adds the flag that selects what failed in a saved report. */
+export const withFailedOption = (command: Command): Command =>
+  command.option(
+    "--failed <report>",
+    "only the checks that failed in this saved report, with what they need of others",
+  );
+
 /**
  * Reads the selected checks and the limits of a run.
  *
  * @throws {UsageError}
  */
 export function readScope(flags: ScopeFlags): RunScope {
-  const { only, skip, profile } = flags;
+  const { skip, profile } = flags;
   const profiles = profile.map((name) => readProfile(name, "--profile"));
+  const { only, suites: offered, option, ...seed } = readChosen(flags);
   const selection = { only, skip, ...(profiles.length > 0 && { profiles }) };
   return {
     ...defaultBounds,
     ...(Object.fromEntries(boundNames.flatMap((name) => boundFromFlag(name, flags))) as Partial<RunBounds>),
-    suites: selectChecks(suites, selection, { only: "--only", skip: "--skip" }),
+    suites: selectChecks(offered, selection, { only: option, skip: "--skip" }),
     ...selectionIn(selection),
+    ...seed,
     ...readSeed(flags, process.env),
     requirements: readRequirements(flags),
     messages: cliMessages,
   };
+}
+
+interface ChosenChecks extends FailedChecks {
+  /** The flag that chose them, for error messages. */
+  readonly option: "--only" | "--failed";
+}
+
+/**
+ * Reads which checks `--only` or `--failed` chooses.
+ *
+ * @throws {UsageError}
+ */
+function readChosen({ only, failed }: ScopeFlags): ChosenChecks {
+  if (failed === undefined) return { only, suites, option: "--only" };
+  if (only.length > 0)
+    throw new UsageError(line`--failed and --only exclude each other: the report says what to repeat.`);
+  return { ...failedChecks(readReportDocument(failed), suites, failed), option: "--failed" };
 }
 
 /** Environment variable with the seed of the generated requests. The flag takes precedence. */

@@ -9,7 +9,7 @@ import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { redactSecrets } from "../harness-errors.ts";
 import { formatQuestions, planJson, planText } from "../plan/plan-text.ts";
-import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
+import { readScope, type ScopeFlags, withFailedOption, withScopeOptions } from "../scope-flags.ts";
 import { readTarget, type TargetFlags, withTargetOptions } from "../target-flags.ts";
 import { terminalOf } from "../terminal.ts";
 import { sanitizeJson } from "../../base/sanitize.ts";
@@ -26,7 +26,7 @@ Examples:
 /** `conformance plan`: shows what a run with the same flags would do. Sends nothing, but for GET requests to a test control. */
 export const planCommand = (): Command =>
   withSteps(
-    withScopeOptions(withTargetOptions(new Command("plan")))
+    withFailedOption(withScopeOptions(withTargetOptions(new Command("plan"))))
       .option("--json", "as JSON")
       .addHelpText("after", examples),
     {

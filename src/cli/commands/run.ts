@@ -26,7 +26,7 @@ import {
 } from "../report/format-flags.ts";
 import { presentReport, reportExitCode } from "../report/present-report.ts";
 import { limitYoungGeneration } from "../runtime.ts";
-import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
+import { readScope, type ScopeFlags, withFailedOption, withScopeOptions } from "../scope-flags.ts";
 import {
   type PatchFlags,
   patchFlagsText,
@@ -53,6 +53,7 @@ Examples:
   conformance run                                            the embedded reference server
   CONFORMANCE_API_KEY=… conformance run --base-url https://api.example.com/v1
   conformance run --target acme.json --only 'SSE-*' --only Errors
+  conformance run --target acme.json --failed reports/2026-01-31T02-00-00-000Z-acme
   conformance run --target acme.json --json - | jq .verdict
   conformance run --target acme.json --html acme.html --junit junit.xml
 
@@ -64,7 +65,7 @@ exercised, or a must or should clause that --only names by its id was not; 4 the
 
 /** `conformance run`: judges a target, or the embedded reference server if no target is given. */
 export function runCommand(): Command {
-  const command = withFailureOptions(withScopeOptions(withTargetOptions(new Command("run"))))
+  const command = withFailureOptions(withFailedOption(withScopeOptions(withTargetOptions(new Command("run")))))
     .option("--complete", "a must clause that was not exercised fails the run as well")
     .option("--out <dir>", "folder for report.json and evidence.json (default: a new one under reports/)")
     .option("--json <file>", "report.json to this file as well; - prints it, and nothing else, on standard output");

@@ -1,0 +1,89 @@
+import { line } from "../../base/line.ts";
+import { UsageError } from "../../base/usage-error.ts";
+import type { Evidence } from "../../evidence/evidence.ts";
+import { isBroken, partyOf, type ReportDocument, type ReportFinding } from "../../report/model/report.ts";
+import { type Check, probesOf, type Suite } from "../../run/judge/check.ts";
+import { isDelivery, isExchange } from "../../run/judge/judge-evidence.ts";
+import type { Probe } from "../../run/probe.ts";
+
+/** The checks that failed in a saved report, in the form in which a run selects checks. */
+export interface FailedChecks {
+  /**
+   * Ids of the failed checks, and of checks that these repeat for later requests. An id that is that of a clause selects
+   * all checks of this clause. So does the clause of a check that this version does not have.
+   */
+  readonly only: readonly string[];
+  /** All suites. The probes that had recorded the exchanges of a failed check are companions of this check. */
+  readonly suites: readonly Suite[];
+  /** The seed of the generated requests. Absent if the report does not name it. */
+  readonly coverageSeed?: number;
+}
+
+/**
+ * Returns the checks of a saved report that were broken, or that the harness failed to judge.
+ *
+ * @param file name of the report, for error messages
+ * @throws {UsageError} if nothing failed, or if the report is not that of a run against a server
+ */
+export function failedChecks(
+  { report, evidence }: ReportDocument,
+  suites: readonly Suite[],
+  file: string,
+): FailedChecks {
+  if (report.load !== undefined || report.recording !== undefined || partyOf(report) !== "server")
+    throw new UsageError(line`${file} is not the report of a run against a server, so no run can repeat it.`);
+  const failed = report.findings.filter((finding) => isBroken(finding) || finding.outcome === "error");
+  if (failed.length === 0)
+    throw new UsageError(line`Nothing failed in ${file}, so there is nothing to repeat. A whole run judges the rest.`);
+  const known = new Map(suites.flatMap(({ checks }) => checks.map((check) => [check.id, check])));
+  const seed = report.pairs?.seed;
+  return {
+    only: [...new Set(failed.flatMap(({ check, clause }) => withRepeated(known.get(check)) ?? [clause]))],
+    suites: evidence === null ? suites : withRecorders(suites, failed, evidence),
+    ...(seed !== undefined && { coverageSeed: seed }),
+  };
+}
+
+/** Returns the ids of a check and of the checks that it repeats. Alone, it has no finding once it is mended. */
+const withRepeated = (check: Check | undefined): string[] | undefined =>
+  check && [check.id, ...(withRepeated(check.widens) ?? [])];
+
+/** Adds to each failed check the probes that had recorded its exchanges: a check may judge those of any probe. */
+function withRecorders(suites: readonly Suite[], failed: readonly ReportFinding[], evidence: Evidence): Suite[] {
+  const findings = Map.groupBy(failed, ({ check }) => check);
+  const recorders = recordersById(suites, evidence);
+  const completed = (check: Check): Check => {
+    const ids = (findings.get(check.id) ?? []).flatMap(({ evidence: own = [] }) => own);
+    const added = ids.flatMap((id) => recorders.get(id) ?? []);
+    return added.length === 0 ? check : { ...check, companions: [...new Set([...(check.companions ?? []), ...added])] };
+  };
+  return suites.map(({ title, checks }) => ({ title, checks: checks.map(completed) }));
+}
+
+/** Returns the probes whose evidence has an exchange or a delivery, by its id. Leaves out reviews, which send nothing. */
+function recordersById(suites: readonly Suite[], { probes }: Evidence): ReadonlyMap<string, readonly Probe[]> {
+  const checks = suites.flatMap((suite) => suite.checks);
+  const sending = checks.flatMap(probesOfCheck).filter(({ stage }) => stage !== "review");
+  const byName = new Map(sending.map((probe) => [probe.name, probe]));
+  const recorders = new Map<string, Probe[]>();
+  for (const { probe: name, result } of probes) {
+    const probe = byName.get(name);
+    if (probe !== undefined && result.kind === "ran")
+      for (const id of idsIn(result.evidence)) recorders.set(id, [...(recorders.get(id) ?? []), probe]);
+  }
+  return recorders;
+}
+
+const probesOfCheck = ({ on, also, companions = [] }: Check): Probe[] => [
+  ...Object.values(probesOf(on)),
+  ...also,
+  ...companions,
+];
+
+/** Returns the ids of the exchanges and deliveries in the evidence of a probe. */
+function idsIn(value: unknown, found = new Set<string>()): ReadonlySet<string> {
+  if (typeof value !== "object" || value === null) return found;
+  if (isExchange(value) || isDelivery(value)) found.add(value.id);
+  else for (const each of Object.values(value)) idsIn(each, found);
+  return found;
+}

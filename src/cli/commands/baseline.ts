@@ -5,18 +5,20 @@ import { baselineOf } from "../../report/model/failure-policy.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 
+const example = `Examples:
+  conformance baseline write reports/acme > conformance/baseline.json`;
+
 const examples = `
 Fill in the reasons. An entry may have "until": "2026-12-31", its last day, and "flaky": true, if the check passes at times.
 
-Examples:
-  conformance baseline write reports/acme > conformance/baseline.json
+${example}
   conformance run --target acme.json --baseline conformance/baseline.json
 
 Exit codes: 0 printed; 2 wrong usage.`;
 
 /** `conformance baseline write REPORT`: prints the failures of a report as a file of known failures. */
 export const baselineCommand = (): Command =>
-  new Command("baseline").addCommand(
+  new Command("baseline").addHelpText("after", `\n${example}`).addCommand(
     withSteps(
       new Command("write")
         .description("Print the failures of a saved report as a file for --baseline, with reasons to fill in.")

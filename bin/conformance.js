@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Starts the built command on a Node that can run it. Kept to syntax that old Nodes parse, so that they can say what is wrong.
+// Starts the built command on a Node version that can run it. This file uses only old syntax, so that an outdated Node
+// can parse it and print what is wrong.
 import { existsSync } from "fs";
 import { dirname, join } from "path";
 import { fileURLToPath, pathToFileURL } from "url";
@@ -8,7 +9,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const main = join(root, "dist", "cli", "main.js");
 const setup = join(root, "tools", "setup.mjs");
 const installedNode = join(root, "node_modules", ".bin", "node");
-// The published package has no tools folder.
+// Only a checkout has the tools folder with this script. The published package does not.
 const isCheckout = existsSync(setup);
 const nodeMajor = Number(process.versions.node.split(".")[0]);
 
@@ -43,13 +44,17 @@ function runHere() {
   return import(pathToFileURL(main).href);
 }
 
-/** Runs this file again on the checkout's own Node, with the same arguments, streams, signals and exit code. */
+/**
+ * Runs this file again on the Node that the checkout installed. Arguments, streams and signals are passed on, and the
+ * exit code comes back.
+ */
 function runOnInstalledNode() {
   return Promise.all([import("child_process"), import("os")]).then(([{ spawn }, { constants }]) => {
     const child = spawn(installedNode, process.argv.slice(1), { stdio: "inherit" });
     ["SIGINT", "SIGTERM", "SIGHUP"].forEach((signal) => {
       process.on(signal, () => {
-        // A terminal sends Ctrl-C to the child as well; a second signal would end the child at once.
+        // On Ctrl-C, a terminal signals the child process by itself. Passing SIGINT on would be a second signal, which
+        // ends the child without results.
         if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
       });
     });

@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 
 import { scenarios } from "../../src/load/scenarios.ts";
 import { embeddedLimits } from "../../src/app/load/embedded-environment.ts";
-import { findEngines } from "../../src/app/load/engines.ts";
+import { findEngines } from "../../src/app/load/available-engines.ts";
 import { tierNames } from "../../src/spec/tiers.ts";
 import { chooseTrials } from "../../src/load/trials.ts";
 import { conformanceArgs, runCommand } from "../measuring/command.ts";

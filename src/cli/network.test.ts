@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
-import { findEngines } from "../app/load/engines.ts";
+import { findEngines } from "../app/load/available-engines.ts";
 import { createTestCa, type TestCa } from "../base/testing/test-ca.ts";
 import { hasOpenssl } from "../base/testing/test-scope.ts";
 import { type ForwardProxy, forwardTo, listening, portOf, startProxy } from "../base/testing/proxy.ts";

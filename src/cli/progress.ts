@@ -1,4 +1,4 @@
-import type { RunEvents } from "../app/judge/judge.ts";
+import type { RunEvents } from "../app/judge/judge-target.ts";
 import { registerSecrets } from "./harness-errors.ts";
 import { packageVersion } from "../base/package-root.ts";
 import { formatDuration } from "../base/duration.ts";

@@ -1,4 +1,4 @@
-import { assertCommand } from "../app/client/command.ts";
+import { assertCommand } from "../app/client/run-command.ts";
 import { type ClientVariables, judgeClient as judgeByCommand } from "../app/client/judge-client.ts";
 import { documentOf } from "../app/report-folder/read-report-document.ts";
 import { line } from "../base/line.ts";

@@ -1,4 +1,4 @@
-import { findEngines } from "../app/load/engines.ts";
+import { findEngines } from "../app/load/available-engines.ts";
 import { silentLoadEvents } from "../app/load/send-load.ts";
 import { defaultLoadParameters } from "../app/load/load-parameters.ts";
 import { describeNotSent } from "../app/load/not-sent-reason.ts";

@@ -1,4 +1,4 @@
-import { findEngines } from "../app/load/engines.ts";
+import { findEngines } from "../app/load/available-engines.ts";
 import { defaultLoadParameters } from "../app/load/load-parameters.ts";
 import { defaultConcurrency } from "../app/vendors/judge-vendor.ts";
 import { judgeVendors } from "../app/vendors/judge-vendors.ts";

@@ -4,23 +4,32 @@ import { isLoopback } from "../../base/network/network.ts";
 import { type Patch, realClock, type Reference, type ReferenceKey, startReference } from "../../reference/reference.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
 
-/** Limits that no client reaches, so that all trouble is made on purpose. */
-const wideLimits = { perHour: 1e9, perMinute: 1e9, concurrent: 1e6, burst: 1e9, tokensPerMonth: 1e12 };
+/**
+ * Rate limits of the reference server's key, so high that no client reaches them. A client then gets 429 only as
+ * trouble that the harness makes.
+ */
+const unreachableLimits = { perHour: 1e9, perMinute: 1e9, concurrent: 1e6, burst: 1e9, tokensPerMonth: 1e12 };
 
-const ofClients = { kind: "variant", breaks: [], mayAlsoBreak: [], detectedBy: "suites" } as const;
+const variantTraits = { kind: "variant", breaks: [], mayAlsoBreak: [], detectedBy: "suites" } as const;
 
-/** Tests of clients may create webhooks for any address. Nothing is sent to another machine because of it. */
+/**
+ * A legal change of the reference server: it delivers webhooks only to loopback addresses. So no client test can make
+ * it send anything to another machine.
+ */
 const deliversToLoopback: Patch = {
-  ...ofClients,
+  ...variantTraits,
   name: "delivers-to-loopback",
   section: "Events / Delivery security and policy",
   summary: "Only receivers on loopback get deliveries.",
   override: (base) => ({ acceptsEvent: (load) => isLoopback(load.url) && base.acceptsEvent(load) }),
 };
 
-/** The document leaves open whether the signed path has the query. A client may do either. */
+/**
+ * A legal change of the reference server: it accepts a request signature over the path with or without the query,
+ * because the document allows both.
+ */
 const acceptsBothSignatures: Patch = {
-  ...ofClients,
+  ...variantTraits,
   name: "signatures-with-and-without-query",
   section: "Authentication",
   summary: "A signature may cover the path with or without its query.",
@@ -34,7 +43,7 @@ const acceptsBothSignatures: Patch = {
   }),
 };
 
-/** Starts the reference server for a client, with one key, which is new each time. */
+/** Starts the reference server for testing a client. It has one enterprise key, which is generated anew each time. */
 export function startClientServer(): Promise<Reference> {
   const key: ReferenceKey = {
     name: "client key",
@@ -50,6 +59,6 @@ export function startClientServer(): Promise<Reference> {
     clock: realClock(),
     patches: [deliversToLoopback, acceptsBothSignatures],
     keys: [key],
-    tiers: { ...publishedTiers, enterprise: wideLimits },
+    tiers: { ...publishedTiers, enterprise: unreachableLimits },
   });
 }

@@ -12,42 +12,49 @@ import type { Messages } from "../../run/skip-reason.ts";
 import { latestRequirements } from "../../spec/requirements.ts";
 import { suitesOfParty } from "../../suites/all.ts";
 import { defaultKeyTraits, defaultTargetTraits, type Target } from "../../target/target.ts";
-import type { JudgedTarget, RunEvents } from "../judge/judge.ts";
+import type { JudgedTarget, RunEvents } from "../judge/judge-target.ts";
 import { redactRun } from "../judge/redacted-run.ts";
 import { looksRandom } from "../judge/secrets.ts";
 import { packageVersion } from "../../base/package-root.ts";
 import { startClientServer } from "./client-server.ts";
-import { type ClientSettings, openSession } from "./session.ts";
+import { type ClientSettings, createClientSession } from "./client-session.ts";
 
-/** Names of the environment variables in which the client gets what it needs. */
+/** Names of the environment variables through which the client gets the server's address and its credentials. */
 export interface ClientVariables {
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Gets the id of an agent that answers. */
+  /** Name of the variable that gets the id of an agent that answers. */
   readonly agent: string;
-  /** Gets the secret that signs requests. */
+  /** Name of the variable that gets the secret for signing requests. */
   readonly signingSecret: string;
 }
 
 export interface JudgeClientOptions extends Omit<ClientSettings, "environment"> {
   readonly variables: ClientVariables;
-  /** Certificate chain and key for HTTPS, both PEM, and the host that the certificate names. `null`: HTTP. */
+  /**
+   * For HTTPS: the certificate chain and its private key, both as PEM, and the host that the certificate names. `null`
+   * for HTTP.
+   */
   readonly tls: { readonly cert: string; readonly key: string; readonly host: string } | null;
   readonly messages: Messages;
-  /** Ends the run early. The evidence so far is judged. */
+  /** When this signal aborts, the run ends early and judges the evidence that it has. */
   readonly signal: AbortSignal;
   readonly progress: Pick<RunEvents, "onStart" | "onPlan" | "onProbe"> & {
     readonly onRun?: (stage: RunStage, number: number) => void;
   };
-  /** Called with the end of the command's output, without secrets, if the command fails without trouble. */
+  /** Called if the command fails although no trouble was made, with the redacted end of its output. */
   readonly onFailure: (output: string) => void;
 }
 
-/** Connections that a client may open at once: each takes two file descriptors here. */
+/**
+ * Maximum number of connections that a client may open at the same time. This process needs two file descriptors for
+ * each.
+ */
 const maxConnections = 256;
 
 /**
- * Judges a client by the clauses that bind clients: runs its command against the reference server. Writes no files.
+ * Runs a client's command against the reference server, and judges the client's requests by the clauses for clients.
+ * Writes no files.
  *
  * @throws {UsageError} if the command cannot be started
  * @throws {HarnessLimit} if this process cannot open as many connections as the client may need
@@ -67,28 +74,33 @@ export async function judgeClient(options: JudgeClientOptions): Promise<JudgedTa
     now: () => performance.now() - startMs,
   });
   try {
-    // A target that describes the client, so that its key and its secret are redacted everywhere.
+    // Run and report need a target, so this one describes the client. The key and the secret in it are redacted
+    // everywhere.
     const target: Target = {
       ...defaultTargetTraits,
-      name: nameOfClient(options.command),
+      name: clientName(options.command),
       baseUrl: gateway.baseUrl,
       keys: { [key.name]: { ...defaultKeyTraits, name: key.name, key: key.text, variable: "AGENT_API_KEY" } },
       signing: { secret: reference.signingSecret },
     };
-    return await judgeAt(target, options, { reference, gateway, key });
+    return await judgeWithServers(target, options, { reference, gateway, key });
   } finally {
     await gateway.close();
     await reference.close();
   }
 }
 
-interface Servers {
+interface ClientTestServers {
   readonly reference: Reference;
   readonly gateway: Awaited<ReturnType<typeof openGateway>>;
   readonly key: { readonly name: string; readonly text: string };
 }
 
-async function judgeAt(target: Target, options: JudgeClientOptions, servers: Servers): Promise<JudgedTarget> {
+async function judgeWithServers(
+  target: Target,
+  options: JudgeClientOptions,
+  servers: ClientTestServers,
+): Promise<JudgedTarget> {
   const { messages, signal, progress, variables, troubles, seed } = options;
   const { reference, gateway, key } = servers;
   progress.onStart?.(target);
@@ -107,7 +119,7 @@ async function judgeAt(target: Target, options: JudgeClientOptions, servers: Ser
     onPlan: (probes) => progress.onPlan?.(probes),
     onProbe: ({ planned }) => progress.onProbe?.(planned.probe.name),
     open: (tools) =>
-      openSession(
+      createClientSession(
         { ...options, environment },
         {
           ...tools,
@@ -119,7 +131,8 @@ async function judgeAt(target: Target, options: JudgeClientOptions, servers: Ser
         },
       ),
   });
-  // TypeScript does not see that a callback sets the variable.
+  // The callback `onUnstartable` sets this variable, which TypeScript does not see: it would take the variable for
+  // `null` here.
   if ((unstartable as UsageError | null) !== null) throw unstartable as unknown as UsageError;
   const occasion = {
     version: packageVersion(),
@@ -131,20 +144,26 @@ async function judgeAt(target: Target, options: JudgeClientOptions, servers: Ser
     messages,
     ...(troubles.length > 0 && { trouble: { seed, kinds: troubles } }),
   } as const;
-  const keys = { ...target.keys, ...keysSent(result, key.text) };
+  const keys = { ...target.keys, ...foreignKeysIn(result, key.text) };
   return { ...redactRun(result, occasion, { target: { ...target, keys }, messages, signal }), target };
 }
 
-/** The name of a client in its report: the program, and its script. Arguments may hold secrets. */
-export function nameOfClient([program, ...args]: readonly [string, ...string[]]): string {
+/**
+ * Returns the name of a client for its report, such as `python tests.py`: the program and its script. Leaves out other
+ * arguments, which may contain secrets.
+ */
+export function clientName([program, ...args]: readonly [string, ...string[]]): string {
   const script = args.find((each) => /^[\w./-]+[.]\w+$/.test(each) && !each.startsWith("-"));
   return [basename(program), ...(script === undefined ? [] : [basename(script)])].join(" ");
 }
 
 const secretHeaders = ["authorization", "proxy-authorization", "cookie", "x-api-key", "api-key"] as const;
 
-/** The secrets that a client sent although nobody gave them to it. They must be redacted as well. */
-function keysSent({ exchanges }: Pick<RunResult, "exchanges">, given: string): Target["keys"] {
+/**
+ * Returns the keys in a client's requests that are not the key the harness gave it. They are real secrets of the user,
+ * and must be redacted.
+ */
+function foreignKeysIn({ exchanges }: Pick<RunResult, "exchanges">, given: string): Target["keys"] {
   const values = exchanges.flatMap(({ request }: Exchange) =>
     secretHeaders.flatMap((name) => requestHeaderValues(request, name)),
   );

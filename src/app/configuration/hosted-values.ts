@@ -14,17 +14,22 @@ import { SkipError } from "../../run/skip-reason.ts";
 import { startRunClock } from "../../run/time/run-clock.ts";
 import type { Target } from "../../target/target.ts";
 import { openTransport } from "../../wire/transport.ts";
-import { redactorOf } from "../judge/redactor.ts";
+import { redactorWithAlteredKeys } from "../judge/redactor.ts";
 import { secretsOf } from "../judge/secrets.ts";
 import type { ConfigurationFile } from "./read-configuration.ts";
 
-/** Findings about what a target shows of the agents of configuration files, and the number of requests. */
-export interface HostedValues {
+/**
+ * Observations of the values that a target shows for agents of configuration files, and the number of requests sent.
+ */
+export interface HostedObservations {
   readonly findings: readonly ReportFinding[];
   readonly requests: number;
 }
 
-/** Fields of a configuration file that a response may show, with the clause of each and the names in an item of the list. */
+/**
+ * Fields of a configuration file that are compared with responses. `listed`: the field names that an item of the agent
+ * list may use.
+ */
 const comparedFields = [
   { name: "agent_name", clause: "CFG-1", listed: ["agent_name", "name"] },
   { name: "framework", clause: "CFG-1", listed: ["framework"] },
@@ -33,17 +38,17 @@ const comparedFields = [
 ] as const;
 
 const maxWaitMs = 65_000;
-const listLimit = 50;
+const maxListedAgents = 50;
 
 /**
- * Asks a target for the agents of configuration files: one page of the list, and health and one invoke of each agent.
- * Never judges: the document does not say that the values are equal.
+ * Requests one page of the agent list, and the health and one invoke of each agent that a file describes. The values
+ * are only observed, because the document does not say that they must equal those of the file.
  */
-export async function observeHosted(
+export async function observeHostedAgents(
   files: readonly ConfigurationFile[],
   target: Target,
   signal: AbortSignal,
-): Promise<HostedValues> {
+): Promise<HostedObservations> {
   const time = startRunClock({ clock: null, maxWaitMs, signal });
   const transport = openTransport({ now: time.now, clockOffsetMs: time.clockOffsetMs, network: target.network });
   const recorder = startRecorder();
@@ -57,8 +62,8 @@ export async function observeHosted(
       return { findings: files.map((file) => skippedRow(file, "the target has no key for general use")), requests: 0 };
     const bounds = { ...defaultBounds, maxRequests: 1 + 2 * files.length };
     const client = openClient({ ...parts, ...bounds, outages: noOutages, signal }, key).begin();
-    const redact = redactorOf(secretsOf(target)).text;
-    const findings = await findingsFrom(files, client);
+    const redact = redactorWithAlteredKeys(secretsOf(target)).text;
+    const findings = await observeFiles(files, client);
     return {
       findings: findings.map((each) => ({ ...each, reason: redact(each.reason ?? "") })),
       requests: recorder.sent(),
@@ -69,13 +74,13 @@ export async function observeHosted(
   }
 }
 
-async function findingsFrom(files: readonly ConfigurationFile[], client: Client): Promise<ReportFinding[]> {
+async function observeFiles(files: readonly ConfigurationFile[], client: Client): Promise<ReportFinding[]> {
   const rows: ReportFinding[] = [];
   let listing: Exchange | null = null;
   for (const file of files)
     try {
-      listing ??= await client.send("GET", `/agents?page=1&limit=${listLimit}`);
-      rows.push(...(await rowsOf(file, listing, client)));
+      listing ??= await client.send("GET", `/agents?page=1&limit=${maxListedAgents}`);
+      rows.push(...(await observeFile(file, listing, client)));
     } catch (error) {
       if (!(error instanceof SkipError)) throw error;
       rows.push(skippedRow(file, error.message));
@@ -83,8 +88,8 @@ async function findingsFrom(files: readonly ConfigurationFile[], client: Client)
   return rows;
 }
 
-async function rowsOf(file: ConfigurationFile, listing: Exchange, client: Client): Promise<ReportFinding[]> {
-  const item = itemOf(file, listing);
+async function observeFile(file: ConfigurationFile, listing: Exchange, client: Client): Promise<ReportFinding[]> {
+  const item = listItemOf(file, listing);
   const id = [getPath(file.source.value, "agent_id"), getPath(item, "agent_id"), getPath(item, "id")].find(
     (each): each is string => typeof each === "string" && isSegment(each),
   );
@@ -96,22 +101,25 @@ async function rowsOf(file: ConfigurationFile, listing: Exchange, client: Client
     const shown = [
       ...(name === "version"
         ? [
-            ["health", shownIn(health, "version")],
-            ["invoke", shownIn(invoked, "metadata", "agent_version")],
+            ["health", formatResponseValue(health, "version")],
+            ["invoke", formatResponseValue(invoked, "metadata", "agent_version")],
           ]
         : []),
-      ["the list", formatShown(listed.map((each) => getPath(item, each)).find((each) => each !== undefined))],
+      ["the list", formatValue(listed.map((each) => getPath(item, each)).find((each) => each !== undefined))],
     ];
     const said = shown.map(([where, what]) => `${where}: ${what}`).join("; ");
-    return rowOf(file, `${clause}/hosted ${name}`, clause, {
+    return findingRow(file, `${clause}/hosted ${name}`, clause, {
       outcome: "observed",
-      reason: `\`${name}\` of ${id}: the file: ${formatShown(getPath(file.source.value, name))}; ${said}`,
+      reason: `\`${name}\` of ${id}: the file: ${formatValue(getPath(file.source.value, name))}; ${said}`,
     });
   });
 }
 
-/** Finds the agent of a file in the list, by its id or else by its name. */
-function itemOf(file: ConfigurationFile, listing: Exchange): unknown {
+/**
+ * Finds the agent of a configuration file in the response of the list: by its id, or else by its name. Returns
+ * `undefined` if it is not listed.
+ */
+function listItemOf(file: ConfigurationFile, listing: Exchange): unknown {
   const data = getPath(envelopeContent(bodyJson(listing)), "data");
   const items: readonly unknown[] = Array.isArray(data) ? data : [];
   const [id, agentName] = ["agent_id", "agent_name"].map((name) => getPath(file.source.value, name));
@@ -122,20 +130,23 @@ function itemOf(file: ConfigurationFile, listing: Exchange): unknown {
   return items.find(has(id, "agent_id", "id")) ?? items.find(has(agentName, "agent_name", "name"));
 }
 
-/** Formats a value of a response, or its status if it is no success. */
-function shownIn(exchange: Exchange, ...path: readonly string[]): string {
+/**
+ * Formats the value at a path of a response's JSON. Without a success response, formats the status or the problem
+ * instead.
+ */
+function formatResponseValue(exchange: Exchange, ...path: readonly string[]): string {
   const { answer } = exchange;
   if (answer.kind === "unanswered") return `no response (${answer.detail})`;
   if (answer.status >= 300) return `status ${answer.status}`;
-  return formatShown(getPath(endpointFields(bodyJson(exchange), path.slice(0, 1)), ...path));
+  return formatValue(getPath(endpointFields(bodyJson(exchange), path.slice(0, 1)), ...path));
 }
 
-const formatShown = (value: unknown): string => (value === undefined ? "nothing" : JSON.stringify(value).slice(0, 200));
+const formatValue = (value: unknown): string => (value === undefined ? "nothing" : JSON.stringify(value).slice(0, 200));
 
 const skippedRow = (file: ConfigurationFile, reason: string): ReportFinding =>
-  rowOf(file, "CFG-1/hosted", "CFG-1", { outcome: "skipped", reason });
+  findingRow(file, "CFG-1/hosted", "CFG-1", { outcome: "skipped", reason });
 
-const rowOf = (
+const findingRow = (
   file: ConfigurationFile,
   check: string,
   clause: string,

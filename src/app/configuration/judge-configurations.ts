@@ -1,4 +1,4 @@
-import type { HostedValues } from "./hosted-values.ts";
+import type { HostedObservations } from "./hosted-values.ts";
 import type { Place } from "../../base/source/source.ts";
 import type { Report, ReportFinding } from "../../report/model/report.ts";
 import { type FileFinding, formatPath } from "../../rules/configuration/finding.ts";
@@ -8,18 +8,18 @@ import { assemble, detailsOf, shortHash } from "../report/assemble.ts";
 import { packageVersion } from "../../base/package-root.ts";
 import type { ConfigurationFile } from "./read-configuration.ts";
 
-/** The first requirement set with checks of configuration files. */
-const firstSet = "1.2";
+/** The requirement set from which on checks of configuration files count. */
+const firstRequirementSet = "1.2";
 
 /**
- * Judges agent configuration files, and makes one report of all of them. Sends nothing.
+ * Judges agent configuration files, and returns one report on all of them. Sends nothing.
  *
- * @param hosted what a target shows of the same agents; default: nothing
+ * @param hosted observations of the same agents on a target; default: none
  */
 export function judgeConfigurations(
   files: readonly ConfigurationFile[],
   started: Date,
-  hosted: HostedValues = { findings: [], requests: 0 },
+  hosted: HostedObservations = { findings: [], requests: 0 },
 ): Report {
   const report = assemble({
     judging: {
@@ -36,7 +36,7 @@ export function judgeConfigurations(
     durationMs: 0,
     requests: hosted.requests,
     waitedMs: 0,
-    findings: [...files.flatMap(findingsOf), ...repeatedIds(files), ...hosted.findings],
+    findings: [...files.flatMap(findingsOf), ...repeatedIdFindings(files), ...hosted.findings],
     created: [],
   });
   const judged = new Set(report.findings.map(({ clause }) => clause));
@@ -56,7 +56,7 @@ const findingsOf = (file: ConfigurationFile): ReportFinding[] =>
     clause: finding.clause,
     suite: file.name,
     level: finding.level,
-    since: firstSet,
+    since: firstRequirementSet,
     ...resultOf(finding, file),
   }));
 
@@ -76,11 +76,14 @@ function resultOf(finding: FileFinding, { name, source }: ConfigurationFile): Re
 
 const filePlace = (file: string, { line, column }: Place) => ({ file, line, column });
 
-/** Reports each agent id that occurs in two files, because an id must be unique. Two versions of one agent may share an id. */
-function repeatedIds(files: readonly ConfigurationFile[]): ReportFinding[] {
+/**
+ * Returns a finding for each agent id that an earlier file has, too. It is a note and no failure, because two versions
+ * of one agent may share an id.
+ */
+function repeatedIdFindings(files: readonly ConfigurationFile[]): ReportFinding[] {
   const known = new Map<string, string>();
   return files.flatMap(({ name, source }): ReportFinding[] => {
-    const id = idOf(source.value);
+    const id = agentIdOf(source.value);
     if (id === null) return [];
     const first = known.get(id);
     known.set(id, first ?? name);
@@ -92,7 +95,7 @@ function repeatedIds(files: readonly ConfigurationFile[]): ReportFinding[] {
         clause: "CFG-5",
         suite: name,
         level: "advisory",
-        since: firstSet,
+        since: firstRequirementSet,
         outcome: "note",
         expected: `${formatPath(path)}: another id than that of ${first}`,
         actual: JSON.stringify(id),
@@ -102,7 +105,7 @@ function repeatedIds(files: readonly ConfigurationFile[]): ReportFinding[] {
   });
 }
 
-function idOf(value: unknown): string | null {
+function agentIdOf(value: unknown): string | null {
   if (typeof value !== "object" || value === null || !("agent_id" in value)) return null;
   return typeof value.agent_id === "string" ? value.agent_id : null;
 }

@@ -4,37 +4,45 @@ import { ControlCallFailed } from "../../target/control-calls.ts";
 import type { HttpCall, ParsedTargetFile } from "../../target/target-file-schema.ts";
 import { type ControlOffer, controlTokenHeader, readOffer } from "../../target/test-control.ts";
 
-/** Access to the test control of a target. */
+/**
+ * Address and token of a target's test control: the HTTP interface by which a test advances its clock or issues keys.
+ */
 export interface ControlAccess {
   readonly baseUrl: string;
   readonly token: string;
-  /** Environment variable that holds the token. The target file names it, and never contains the token. */
+  /** Name of the environment variable that holds the token. The target file contains this name, and never the token. */
   readonly variable: string;
   readonly network: Network;
 }
 
-/** The parts of a target file that a test control provides. */
+/** The parts of a target file that follow from what the target's test control offers. */
 export type ControlParts = Pick<ParsedTargetFile, "agents" | "clock" | "control" | "triggers">;
 
-/** A detected test control, or why there is none. */
+/** The test control that was found, or the reason why none was. */
 export type DetectedControl =
   | { readonly kind: "found"; readonly calls: readonly string[]; readonly parts: ControlParts }
   | { readonly kind: "absent"; readonly why: string };
 
-/** Asks a target for its test control, by GET requests alone. Says which parts of a target file follow. */
+/**
+ * Looks for the test control of a target, by GET requests alone. If there is one, also returns the parts of a target
+ * file that use it.
+ */
 export async function detectControl({ baseUrl, token, variable, network }: ControlAccess): Promise<DetectedControl> {
   const url = new URL("/test-control", baseUrl).href;
   try {
     const offer = await readOffer({ url, token }, network);
-    return { kind: "found", calls: offer.calls, parts: partsOf(offer, url, `\${${variable}}`) };
+    return { kind: "found", calls: offer.calls, parts: controlPartsOf(offer, url, `\${${variable}}`) };
   } catch (error) {
     if (error instanceof ControlCallFailed) return { kind: "absent", why: error.message };
     throw error;
   }
 }
 
-/** Returns the parts of a target file. `token` is the name of a variable there. */
-function partsOf({ calls, agents, agentsFollowClock }: ControlOffer, url: string, token: string): ControlParts {
+/**
+ * Returns the parts of a target file that use a test control. `token` is a reference to an environment variable, such
+ * as `${CONTROL_TOKEN}`.
+ */
+function controlPartsOf({ calls, agents, agentsFollowClock }: ControlOffer, url: string, token: string): ControlParts {
   const callOf = (path: string, body: HttpCall["body"]): HttpCall => ({
     method: "POST",
     url: url + path,
@@ -50,22 +58,25 @@ function partsOf({ calls, agents, agentsFollowClock }: ControlOffer, url: string
       },
     }),
     ...(calls.includes("keys") && { control: { url, token } }),
-    ...(calls.includes("deployments") && { triggers: triggersOf(callOf, agents) }),
+    ...(calls.includes("deployments") && { triggers: deploymentTriggers(callOf, agents) }),
   };
 }
 
-/** The agent that `created` and `deleted` are about. No other probe uses it. */
-const newAgent = "newcomer";
+/** Id of the agent that is created and deleted to cause deployment events. No other probe uses this agent. */
+const deployedAgentId = "newcomer";
 
-/** The calls for the deployment events. Without an agent that only webhooks are about, the agent that answers is used. */
-function triggersOf(
+/**
+ * Returns the HTTP calls that cause each deployment event. Updates happen to the agent for webhook tests, or else to
+ * the agent that answers.
+ */
+function deploymentTriggers(
   callOf: (path: string, body: HttpCall["body"]) => HttpCall,
   agents: ControlOffer["agents"],
 ): NonNullable<ParsedTargetFile["triggers"]> {
   const existing = agents.webhooked ?? agents.answering;
   const calls = deploymentEvents.flatMap((event) => {
     const kind = event.replace("deployment.", "");
-    const agent = kind === "created" || kind === "deleted" ? newAgent : existing;
+    const agent = kind === "created" || kind === "deleted" ? deployedAgentId : existing;
     return agent === undefined ? [] : [[event, callOf("/deployments", { agent_id: agent, event: kind })]];
   });
   return Object.fromEntries(calls) as NonNullable<ParsedTargetFile["triggers"]>;

@@ -14,25 +14,30 @@ import { healthStatuses } from "../../spec/events.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { openTransport } from "../../wire/transport.ts";
 
-/** An agent from the target's list, and its health. */
+/** An agent in the target's list, and the health that the target reports for it. */
 export interface DiscoveredAgent {
   readonly id: string;
-  /** The agent's health status. `null` if no health request was sent for it, or the response has another status than the document's. */
+  /**
+   * The agent's health status. `null` if its health was not requested, or the response has no status that the document
+   * defines.
+   */
   readonly health: (typeof healthStatuses)[number] | null;
   /** Whether the agent's list item mentions an entrypoint with a tag that ends in `_stream`. */
   readonly mentionsStream: boolean;
 }
 
-/** Facts about a target that `init` discovered. The target's own texts in it are not escaped yet. */
+/** Facts about a target that `init` discovered. Texts from the target may still contain control characters. */
 export interface DiscoveredTarget {
   readonly agents: readonly DiscoveredAgent[];
   /** Total number of agents, from `pagination.total` in the list; `null` if that is absent. */
   readonly total: number | null;
-  /** Whether `agents` holds every agent of the target. */
+  /** Whether `agents` contains every agent of the target. False if the list has further pages. */
   readonly hasAllAgents: boolean;
   /** Tier of the key, derived from the rate-limit headers; `null` if they fit no tier. */
   readonly tier: string | null;
-  /** Short descriptions of a response of the list, of a response of usage, and of an error response, to show to the user. */
+  /**
+   * A short description, for the user, of the agent list's response, of the usage response, and of an error response.
+   */
   readonly shapes: Readonly<Record<"list" | "usage" | "errors", string>>;
 }
 
@@ -40,11 +45,17 @@ export type InitDiscovery =
   | { readonly kind: "found"; readonly target: DiscoveredTarget; readonly requests: number }
   | { readonly kind: "nothing to judge"; readonly sentence: string };
 
-const maxAgents = 50;
-/** Maximum number of health requests. No rate limit applies to them, but the user waits for the result. */
+const maxListedAgents = 50;
+/**
+ * Maximum number of agents whose health is requested. Rate limits do not apply to health requests, but the user waits
+ * for them.
+ */
 const maxHealthRequests = 20;
 const maxRequests = 40;
-/** Longest time that discovery waits for rate limits. An exhausted key may send again after a minute. */
+/**
+ * Longest total time that discovery waits because of rate limits. It is just over a minute, after which an exhausted
+ * key may send again.
+ */
 const maxWaitMs = 65_000;
 
 const interruptedResult = { kind: "nothing to judge", sentence: "Interrupted; nothing was written." } as const;
@@ -107,7 +118,7 @@ export async function discoverForInit({
 }
 
 async function requestDetails(client: Client, { discovery }: Extract<DiscoveryResult, { kind: "ready" }>) {
-  const list = await client.send("GET", `/agents?page=1&limit=${maxAgents}`);
+  const list = await client.send("GET", `/agents?page=1&limit=${maxListedAgents}`);
   const unknownPath = await client.send("GET", "/no-such-path");
   const health = new Map<string, Exchange>();
   for (const id of agentIds(bodyJson(list)).slice(0, maxHealthRequests)) health.set(id, await client.health(id));
@@ -117,9 +128,9 @@ async function requestDetails(client: Client, { discovery }: Extract<DiscoveryRe
 interface DiscoveryResponses {
   readonly list: Exchange;
   readonly usage: Exchange;
-  /** The response to a GET request for a path that the document does not define. */
+  /** The response to a GET of `/no-such-path`, which shows how the target formats errors. */
   readonly unknownPath: Exchange;
-  /** Health responses by agent id. */
+  /** The health response of each agent, by agent id. */
   readonly health: ReadonlyMap<string, Exchange>;
   readonly tier: string | null;
 }
@@ -152,7 +163,7 @@ function healthOf(exchange: Exchange | undefined): DiscoveredAgent["health"] {
   return healthStatuses.find((each) => each === status) ?? null;
 }
 
-const maxFields = 6;
+const maxShownFields = 6;
 
 function successShape(exchange: Exchange): string {
   const status = statusOf(exchange);
@@ -160,7 +171,7 @@ function successShape(exchange: Exchange): string {
   const body = bodyJson(exchange);
   if (typeof body !== "object" || body === null) return "200, not a JSON object";
   const content = envelopeContent(body);
-  const fields = Object.keys(content as object).slice(0, maxFields);
+  const fields = Object.keys(content as object).slice(0, maxShownFields);
   return `${content === body ? "fields at the top level" : "inside the envelope"} (${fields.join(", ")})`;
 }
 

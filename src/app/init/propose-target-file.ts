@@ -18,7 +18,7 @@ import type { ControlParts } from "./detect-control.ts";
 import type { DiscoveredTarget } from "./discover.ts";
 
 /** The answers that the user gives before the first request. */
-export interface TargetAnswers {
+export interface AnswersBeforeDiscovery {
   /** Base URL of the target, normalized to end in `/v1`. */
   readonly baseUrl: string;
   readonly name: string;
@@ -35,13 +35,19 @@ export interface TargetAnswers {
 /** Name of the only key in the target file. */
 const keyName = "main";
 
-/** The agents to name in the target file: one that answers, and one that streams. `null` if unknown. */
+/**
+ * Ids of the agents to name in the target file: one that answers requests, and one that streams. `null`: no such agent
+ * is known.
+ */
 export interface ChosenAgents {
   readonly answering: string | null;
   readonly streaming: string | null;
 }
 
-/** Roles that an agent plays when it gets a certain query. `agent` says whether the answering or the streaming agent gets the query. */
+/**
+ * Roles that an agent plays if a request has a certain query. `agent`: whether the answering or the streaming agent
+ * gets that query.
+ */
 export const promptRoles = {
   failing: { agent: "answering", behaviour: "fails" },
   slow: { agent: "answering", behaviour: "takes some seconds to answer" },
@@ -49,23 +55,26 @@ export const promptRoles = {
   failingInStream: { agent: "streaming", behaviour: "fails in mid-stream" },
 } as const satisfies Partial<Record<RequestRole, { readonly agent: keyof ChosenAgents; readonly behaviour: string }>>;
 
-/** The queries that the user knows: each makes an agent play one role. */
+/** Queries from the user, by role: each makes an agent play that role. */
 export type KnownPrompts = Partial<Readonly<Record<keyof typeof promptRoles, string>>>;
 
-/** The paths of batch and operation requests. The user has to give them, because the document does not define them. */
+/** Paths of the batch and operation endpoints. Only the user knows them, because the document does not define them. */
 export type KnownPaths = Pick<NonNullable<ParsedTargetFile["paths"]>, "batch" | "operation">;
 
 /** The answers that the user gives after discovery. */
-export interface LaterAnswers {
+export interface AnswersAfterDiscovery {
   readonly agents: ChosenAgents;
   readonly prompts: KnownPrompts;
   readonly paths: KnownPaths;
   readonly tier: string | null;
-  /** The parts of the file that come from the test control of the target. Empty without a test control. */
+  /** The parts of the target file that use the target's test control. Empty if it has none. */
   readonly control: ControlParts;
 }
 
-/** Suggests agents for the target file: a healthy agent to answer, and a healthy agent with a `_stream` tag in its list item to stream. */
+/**
+ * Suggests agents for the target file. To answer: the first healthy agent, or else a degraded one, or else the first.
+ * To stream: one of these whose list item has a `_stream` tag.
+ */
 export function suggestAgents({ agents }: DiscoveredTarget): ChosenAgents {
   const healthy = agents.filter(({ health }) => health === "healthy");
   const best = healthy[0] ?? agents.find(({ health }) => health === "degraded") ?? agents[0];
@@ -73,11 +82,14 @@ export function suggestAgents({ agents }: DiscoveredTarget): ChosenAgents {
   return { answering: best?.id ?? null, streaming: streaming?.id ?? null };
 }
 
-/** Proposes a target file. It names the environment variable of the key, and does not contain the key itself. */
+/**
+ * Returns a target file made of the user's answers and of discovered facts. It names the environment variable of the
+ * key, and never contains the key.
+ */
 export function proposeTargetFile(
-  { baseUrl, name, keyVariable, out, networkSettings }: TargetAnswers,
+  { baseUrl, name, keyVariable, out, networkSettings }: AnswersBeforeDiscovery,
   discovered: DiscoveredTarget,
-  { agents, prompts, paths, tier, control }: LaterAnswers,
+  { agents, prompts, paths, tier, control }: AnswersAfterDiscovery,
 ): ParsedTargetFile {
   const withHealth = (health: "degraded" | "unhealthy"): string | null =>
     discovered.agents.find((agent) => agent.health === health)?.id ?? null;
@@ -91,7 +103,7 @@ export function proposeTargetFile(
     ...Object.fromEntries(Object.entries(byNature).flatMap(([role, id]) => (id === null ? [] : [[role, id]]))),
     ...rolesByPrompt(prompts, agents),
   };
-  const schema = schemaPath(out);
+  const schema = relativeSchemaPath(out);
   return {
     ...(schema === null ? {} : { $schema: schema }),
     name,
@@ -102,7 +114,7 @@ export function proposeTargetFile(
     ...(control.control && { control: control.control }),
     ...(control.triggers && { triggers: control.triggers }),
     ...(Object.keys(paths).length === 0 ? {} : { paths }),
-    ...networkPart(out, networkSettings),
+    ...networkPartFor(out, networkSettings),
   };
 }
 
@@ -116,10 +128,10 @@ function rolesByPrompt(prompts: KnownPrompts, chosen: ChosenAgents): NonNullable
 }
 
 /**
- * Returns the network settings for a target file, with paths relative to that file. Leaves out a proxy URL with credentials: the file must
- * hold no secret, and an environment variable can give the URL.
+ * Returns the network settings for a target file, with paths relative to that file. Leaves out a proxy URL with
+ * credentials, which an environment variable can give instead.
  */
-function networkPart(out: string, { proxy, ...files }: NetworkSettings): Pick<ParsedTargetFile, "network"> {
+function networkPartFor(out: string, { proxy, ...files }: NetworkSettings): Pick<ParsedTargetFile, "network"> {
   const folder = dirname(resolve(out));
   const network = {
     ...(proxy !== undefined && !proxy.includes("@") && { proxy }),
@@ -131,10 +143,10 @@ function networkPart(out: string, { proxy, ...files }: NetworkSettings): Pick<Pa
 }
 
 /**
- * Path of the JSON schema, relative to the target file. The schema in an installed package is preferred. `null` if no schema is found, for
- * example when the standalone binary runs outside a project.
+ * Returns the path of the target file's JSON schema, relative to the target file. Prefers the schema of an installed
+ * package. Returns `null` if there is none, as for the standalone binary outside a project.
  */
-function schemaPath(out: string): string | null {
+function relativeSchemaPath(out: string): string | null {
   const folder = dirname(resolve(out));
   const installed = ancestorsOf(folder).map((each) =>
     join(each, "node_modules", "agent-hosting-conformance", schemaFile),
@@ -151,8 +163,8 @@ const schemaFile = join("schemas", "target.schema.json");
 const ancestorsOf = (folder: string): string[] =>
   dirname(folder) === folder ? [folder] : [folder, ...ancestorsOf(dirname(folder))];
 
-/** Turns the key that the user gave into the form that a target has. */
-export const keyFromAnswers = ({ key, keyVariable }: TargetAnswers, tier: string | null): TargetKey => ({
+/** Converts the key that the user gave into a key of a target. */
+export const keyFromAnswers = ({ key, keyVariable }: AnswersBeforeDiscovery, tier: string | null): TargetKey => ({
   ...defaultKeyTraits,
   name: keyName,
   key,
@@ -160,9 +172,9 @@ export const keyFromAnswers = ({ key, keyVariable }: TargetAnswers, tier: string
   tier,
 });
 
-/** Builds the target that the user described. `agents` is `null` before discovery. */
+/** Builds the target that the user's answers describe. `agents` is `null` as long as discovery has found none. */
 export const targetFromAnswers = (
-  answers: TargetAnswers,
+  answers: AnswersBeforeDiscovery,
   tier: string | null,
   agents: ParsedTargetFile["agents"] | null,
 ): Target => ({

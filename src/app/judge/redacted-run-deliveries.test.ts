@@ -11,7 +11,7 @@ import { breach, holds } from "../../run/judge/finding.ts";
 import { probe } from "../../run/probe.ts";
 import { aKey, aTarget } from "../../run/testing/targets.ts";
 import { startAnsweringServer } from "../../wire/testing/hostile.ts";
-import { webhookSecret, withoutWebhookSecrets } from "./secrets.ts";
+import { webhookSecretNames, withoutWebhookSecrets } from "./secrets.ts";
 import { type Judged, judgedRun } from "../../cli/testing/judged-session.ts";
 
 const key = "pk_Zw7+Qm/4t=Lx9&Rv2Bn8";
@@ -71,7 +71,8 @@ async function conductDelivering(): Promise<Judged> {
 
 describe("a run that received a delivery", () => {
   const style = { colour: false, width: 100, quiet: false, folder: "out" };
-  const shellVariableOf = (name: string): string => (name === webhookSecret.name ? webhookSecret.variable : "MAIN_KEY");
+  const shellVariableOf = (name: string): string =>
+    name === webhookSecretNames.name ? webhookSecretNames.variable : "MAIN_KEY";
 
   it("keeps it once, says what it created, and lets no key out that it held", async () => {
     const { report, evidence } = await conductDelivering();

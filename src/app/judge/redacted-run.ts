@@ -11,7 +11,7 @@ import { describeSkip, type Messages } from "../../run/skip-reason.ts";
 import type { Selection } from "../../run/plan/selection.ts";
 import { runSuites, type RunOptions } from "../../run/run.ts";
 import type { RunResult } from "../../run/run-result.ts";
-import { redactorOf, secretsInResponses } from "./redactor.ts";
+import { redactorWithAlteredKeys, secretsInResponses } from "./redactor.ts";
 import { secretsOf } from "./secrets.ts";
 import { describeRoles } from "../../target/target.ts";
 import { packageVersion } from "../../base/package-root.ts";
@@ -20,10 +20,13 @@ import { packageVersion } from "../../base/package-root.ts";
 export type RedactedRun =
   | (RedactedDocument & {
       readonly kind: "judged";
-      /** State of the run's webhook receiver; `null` if the run had no receiver. */
+      /** State of the run's webhook receiver when the run ended. `null` if the run had no receiver. */
       readonly listening: ListeningState | null;
     })
-  /** The run judged nothing; `sentence` says why. The report contains the same sentence. */
+  /**
+   * The run judged nothing, for example because the target did not answer. `sentence`, which is in the report as well,
+   * says why.
+   */
   | (RedactedDocument & { readonly kind: "nothing to judge"; readonly sentence: string });
 
 interface RedactedDocument {
@@ -37,14 +40,17 @@ export interface ListeningState {
   readonly receiver: ReceiverRecord;
   /** The receiver, if it still listens; `null` if it was closed. */
   readonly live: Receiver | null;
-  /** Start of the run, in Unix milliseconds. */
+  /** When the run started, in Unix milliseconds. */
   readonly epochMs: number;
   /** When the run stopped listening, in milliseconds since its start. */
   readonly untilMs: number;
 }
 
 export interface RedactedRunOptions extends RunOptions {
-  /** Turns data, such as skip reasons, into sentences for the report and the evidence. Command line and library word them differently. */
+  /**
+   * Turns data, such as skip reasons, into sentences for report and evidence. The command line names its flags in them,
+   * and the library its options.
+   */
   readonly messages: Messages;
   readonly requirements: RequirementSet;
   /** The patterns of `--only` and `--skip`, for the report. Absent if every check was selected. */
@@ -52,16 +58,17 @@ export interface RedactedRunOptions extends RunOptions {
 }
 
 /**
- * Runs the suites and removes every secret from the result. Evidence is written or shown only after it has passed through here.
+ * Runs the suites, and removes the target's keys and other secrets from report and evidence, so that both may be
+ * written.
  *
- * @param unselected must clauses whose checks were not selected
+ * @param unselected ids of must clauses whose checks the user left out
  */
 export async function runAndRedact(
   options: RedactedRunOptions,
   unselected: readonly string[] = [],
 ): Promise<RedactedRun> {
   const { messages, requirements, selection } = options;
-  const redact = redactorOf(secretsOf(options.target)).text;
+  const redact = redactorWithAlteredKeys(secretsOf(options.target)).text;
   const started = new Date();
   const result = await runSuites({ ...withRedactedProgress(options, redact), started });
   const occasion = {
@@ -76,24 +83,27 @@ export async function runAndRedact(
   return redactRun(result, occasion, options);
 }
 
-/** Everything about a run that its report shows, apart from the result. */
-export type RunOccasion = Omit<RunReportInput, "roles">;
+/** Facts about a run that its report needs in addition to the run's result. */
+export type RunReportFacts = Omit<RunReportInput, "roles">;
 
 /** Assembles the report of a run, and removes every secret from the report and the evidence. */
 export function redactRun(
   result: RunResult,
-  occasion: RunOccasion,
+  occasion: RunReportFacts,
   options: Pick<RedactedRunOptions, "target" | "messages" | "signal">,
 ): RedactedRun {
   try {
-    return redactedSession(result, occasion, options);
+    return redactResult(result, occasion, options);
   } catch (error) {
-    return redactedSession(withoutEvidence(result, error), occasion, options);
+    return redactResult(failedResultOf(result, error), occasion, options);
   }
 }
 
-/** A substitute for a result that could not be turned into a report: no evidence, and an error for each check. */
-function withoutEvidence(result: RunResult, error: unknown): RunResult {
+/**
+ * Returns a result without evidence, in which each check has the outcome `error`. It replaces a result of which no
+ * report could be made.
+ */
+function failedResultOf(result: RunResult, error: unknown): RunResult {
   const reason = `the report could not be made: ${traceOf(error)}`;
   return {
     ...result,
@@ -106,9 +116,9 @@ function withoutEvidence(result: RunResult, error: unknown): RunResult {
   };
 }
 
-function redactedSession(
+function redactResult(
   result: RunResult,
-  occasion: RunOccasion,
+  occasion: RunReportFacts,
   { target, messages, signal }: Pick<RedactedRunOptions, "target" | "messages" | "signal">,
 ): RedactedRun {
   const secrets = secretsOf(target);
@@ -123,8 +133,9 @@ function redactedSession(
       result: describeResult(outcome, messages),
     })),
   };
-  // One pass redacts both, so that an object that report and evidence share is still shared afterwards.
-  const { deep } = redactorOf([...secrets, ...secretsInResponses(result.exchanges)]);
+  // Report and evidence are redacted in one call, because they share objects: separate calls would copy each shared
+  // object twice.
+  const { deep } = redactorWithAlteredKeys([...secrets, ...secretsInResponses(result.exchanges)]);
   const kept = { interrupted, ...deep({ report, evidence }) };
   if (result.kind === "nothing to judge") return { kind: result.kind, sentence: kept.report.stopped ?? "", ...kept };
   const listening =

@@ -11,19 +11,25 @@ import { alteredAuthorizations, alteredKeyKinds } from "../../suites/shared/key-
 import { webhookSecretsIn, looksRandom } from "./secrets.ts";
 
 /**
- * Creates a redactor for secrets, and for the altered keys that a run sends to test their rejection. Leaves alone what the harness itself
- * writes into every report.
+ * Creates a redactor for secrets. It also redacts the altered keys that a run sends to test their rejection, and spares
+ * words that every report contains.
  */
-export const redactorOf = (secrets: readonly Secret[]): Redactor =>
+export const redactorWithAlteredKeys = (secrets: readonly Secret[]): Redactor =>
   redactorFor([...secrets, ...secrets.flatMap(alteredKeysOf)], isHarnessText);
 
-/** Shortest key whose altered forms the redactor recognizes without help, because enough of the characters are unchanged. */
-const minFoundLength = 16;
+/**
+ * From this length on, the redactor recognizes an altered key by the unchanged part of the key. Altered forms of
+ * shorter keys are listed.
+ */
+const minRecognizedLength = 16;
 const minAlteredLength = 4;
 
-/** Returns the altered forms of a short key that a run sends. They must be redacted as well, because they reveal nearly the whole key. */
+/**
+ * Returns the altered forms of a short key, such as the key without its last character. They must be redacted, because
+ * they reveal most of the key.
+ */
 function alteredKeysOf({ name, value }: Secret): Secret[] {
-  if (value.length >= minFoundLength) return [];
+  if (value.length >= minRecognizedLength) return [];
   const forms = alteredKeyKinds.flatMap((kind) => alteredAuthorizations[kind](value)?.split(" ").slice(1) ?? []);
   return [...new Set(forms)]
     .filter((form) => form !== value && form.length >= minAlteredLength && !isHarnessText(form.toLowerCase()))
@@ -31,14 +37,14 @@ function alteredKeysOf({ name, value }: Secret): Secret[] {
 }
 
 /**
- * Finds secrets in responses that the target itself generated, such as signing secrets and keys. Leaves out the webhook secrets that the
- * harness generated.
+ * Finds secrets that the target generated, such as API keys, in its responses. Leaves out webhook secrets that the
+ * harness generated, which evidence keeps.
  */
 export function secretsInResponses(exchanges: readonly Exchange[]): Secret[] {
   const own = new Set(exchanges.flatMap(webhookSecretsIn).map(({ value }) => value));
   const found = exchanges.flatMap(({ answer }) =>
     answer.kind === "answered" && answer.body.kind === "text" && secretField.test(answer.body.text)
-      ? secretsWithin(parseBoundedJson(answer.body.text), maxDepth)
+      ? secretsWithin(parseBoundedJson(answer.body.text), maxSearchDepth)
       : [],
   );
   return [...new Set(found)]
@@ -48,8 +54,11 @@ export function secretsInResponses(exchanges: readonly Exchange[]): Secret[] {
 
 const secretNames = ["secret", "signing_secret", "webhook_secret", "api_key", "apiKey", "access_token"] as const;
 const secretField = new RegExp(`"(?:${secretNames.join("|")})"`);
-/** Maximum nesting depth of the search for secrets. Valid responses have few levels; a hostile response may have very many. */
-const maxDepth = 8;
+/**
+ * Secrets are searched in this many levels of a response's JSON. A valid response has few levels, but a hostile one may
+ * have millions.
+ */
+const maxSearchDepth = 8;
 
 function secretsWithin(value: unknown, depth: number): string[] {
   if (typeof value !== "object" || value === null || depth === 0) return [];
@@ -61,17 +70,17 @@ function secretsWithin(value: unknown, depth: number): string[] {
 }
 
 /**
- * Whether these characters occur in texts that the harness writes into every report. They reveal no key, and redacting them would make the
- * report unreadable, for example if a key were `agent-hosting-conformance`.
+ * Whether some characters occur in texts that every report contains, such as clause ids. They are not redacted, even if
+ * a key contains them, because reports would become unreadable.
  *
  * @param gram consecutive characters in lower case
  */
 export function isHarnessText(gram: string): boolean {
-  own ??= harnessText();
-  return own.includes(gram);
+  cachedHarnessText ??= harnessText();
+  return cachedHarnessText.includes(gram);
 }
 
-let own: string | null = null;
+let cachedHarnessText: string | null = null;
 
 function harnessText(): string {
   const checks = allSuites.flatMap((suite) => suite.checks);

@@ -6,12 +6,18 @@ import { type Redactor, redactorFor, type Secret } from "../../evidence/redactio
 import type { Report } from "../../report/model/report.ts";
 import type { Target } from "../../target/target.ts";
 
-// This module must not load the suites, because commands that only show reports import it.
+// This module must not import the suites, which load slowly: commands that only show a report import this module.
 
-/** The name that replaces a webhook's secret in redacted texts, and the shell variable that stands for it in commands. */
-export const webhookSecret = { name: "webhook secret", variable: "WEBHOOK_SECRET" } as const;
+/**
+ * `name` replaces the secrets of webhooks in redacted texts. `variable` is the shell variable that replaces them in
+ * printed commands.
+ */
+export const webhookSecretNames = { name: "webhook secret", variable: "WEBHOOK_SECRET" } as const;
 
-/** Whether a secret looks random. Other secrets are not redacted, because a common word would then disappear from unrelated texts. */
+/**
+ * Whether a secret has at least 12 characters and a digit. Other secrets may be common words, so redacting them would
+ * damage unrelated texts.
+ */
 export const looksRandom = (secret: string): boolean => secret.length >= 12 && /\d/.test(secret);
 
 type ReportWithEvidence = Pick<Evidence, "exchanges" | "deliveries"> & { readonly report: Report };
@@ -21,18 +27,18 @@ type ReportWithEvidence = Pick<Evidence, "exchanges" | "deliveries"> & { readonl
  * be checked again.
  */
 export function withoutWebhookSecrets<T extends ReportWithEvidence>(document: T): T {
-  return hookRedactor(document.exchanges).deep(document);
+  return webhookSecretRedactor(document.exchanges).deep(document);
 }
 
 /**
- * Removes webhook secrets from a report and its evidence. Redacts each part of the evidence only when it is read: the results of probes are
- * the longest part, and are rarely shown.
+ * Removes webhook secrets from a report, and from each part of its evidence when that part is first read. Results of
+ * probes are long and rarely shown.
  */
-export function withoutWebhookSecretsInParts(
+export function withoutWebhookSecretsOnRead(
   report: Report,
   { exchanges, deliveries, probes }: Evidence,
 ): { readonly report: Report; readonly evidence: Evidence } {
-  const { deep } = hookRedactor(exchanges);
+  const { deep } = webhookSecretRedactor(exchanges);
   const [redactedExchanges, redactedDeliveries] = [once(() => deep(exchanges)), once(() => deep(deliveries))];
   const evidence = {
     get exchanges() {
@@ -41,12 +47,12 @@ export function withoutWebhookSecretsInParts(
     get deliveries() {
       return redactedDeliveries();
     },
-    probes: probes.map((each) => probeWithout(each, deep)),
+    probes: probes.map((each) => withoutSecretsOnRead(each, deep)),
   };
   return { report: deep(report), evidence };
 }
 
-function probeWithout({ probe, instance, result }: ProbeEvidence, deep: Redactor["deep"]): ProbeEvidence {
+function withoutSecretsOnRead({ probe, instance, result }: ProbeEvidence, deep: Redactor["deep"]): ProbeEvidence {
   const redactedResult = once(() => deep(result));
   return {
     ...deep({ probe, instance }),
@@ -56,27 +62,32 @@ function probeWithout({ probe, instance, result }: ProbeEvidence, deep: Redactor
   };
 }
 
-const hookRedactor = (exchanges: readonly Exchange[]): Redactor => redactorFor(exchanges.flatMap(webhookSecretsIn));
+const webhookSecretRedactor = (exchanges: readonly Exchange[]): Redactor =>
+  redactorFor(exchanges.flatMap(webhookSecretsIn));
 
 /**
- * Removes webhook secrets from a report. Searches the text of the evidence for the secrets, because parsing the evidence would take longer.
+ * Removes webhook secrets from a report. Finds them by a search in the text of the evidence, which is faster than
+ * parsing it.
  *
  * @param text content of `evidence.json`, where request bodies are JSON inside JSON strings
  */
-export function withoutWebhookSecretsIn(report: Report, text: string): Report {
+export function withoutWebhookSecretsOfText(report: Report, text: string): Report {
   const values = text.matchAll(/\\"secret\\":\s*\\"([^"\\]+)\\"/g).map(([, value]) => value ?? "");
-  const secrets = [...new Set(values)].filter(looksRandom).map((value) => ({ name: webhookSecret.name, value }));
+  const secrets = [...new Set(values)].filter(looksRandom).map((value) => ({ name: webhookSecretNames.name, value }));
   return redactorFor(secrets).deep(report);
 }
 
-/** Returns the webhook secret that a request set. The list is empty if the request set none. */
+/**
+ * Returns the secret that a request to create a webhook contains, as a list of one. The list is empty for any other
+ * request.
+ */
 export function webhookSecretsIn({ request: { method, body } }: Exchange): Secret[] {
   const isCandidate = method === "POST" && body.kind === "text" && body.text.includes('"secret"');
   const secret = isCandidate ? getPath(tryParseJson(body.text), "secret") : undefined;
-  return typeof secret === "string" && looksRandom(secret) ? [{ name: webhookSecret.name, value: secret }] : [];
+  return typeof secret === "string" && looksRandom(secret) ? [{ name: webhookSecretNames.name, value: secret }] : [];
 }
 
-/** Returns the secrets of a target, which must never leave the process. In redacted texts, a secret's `name` replaces its value. */
+/** Returns all keys and secrets of a target. In redacted texts, the `name` of each replaces its value. */
 export const secretsOf = (target: Target): Secret[] => [
   ...Object.values(target.keys).map(({ name, key }) => ({ name, value: key })),
   ...Object.values(target.keys).flatMap(({ signingSecret }) =>

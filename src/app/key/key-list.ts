@@ -5,11 +5,12 @@ import { keyListOf, parseKeyList } from "../../report/statement/key-list.ts";
 import { parsePublicKey } from "../../report/statement/signing-key.ts";
 
 /**
- * Returns the text of the list that a vendor publishes. Of a private key, it takes the public one.
+ * Returns the JSON text of a list of public keys, which a vendor publishes. A file may also contain a private key: then
+ * its public key is listed.
  *
  * @throws {UsageError} if a file holds no usable key, or a key occurs twice
  */
-export function listKeys(files: readonly string[], vendor: string): string {
+export function keyListJson(files: readonly string[], vendor: string): string {
   const list = keyListOf(
     vendor,
     files.map((file) => {

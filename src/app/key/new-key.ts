@@ -7,27 +7,27 @@ import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { keyIdOf } from "../../report/statement/signing-key.ts";
 
-/** Algorithms of keys that sign statements, by their names on the command line. */
+/** Algorithms for keys that sign statements, as the flag `--algorithm` names them. */
 export const keyAlgorithms = ["ed25519", "p256"] as const;
 export type KeyAlgorithm = (typeof keyAlgorithms)[number];
 
-/** Files of a new key pair, and its id. */
-export interface NewKey {
+/** The files of a new key pair, and the id that signatures use for its public key. */
+export interface CreatedKeyPair {
   readonly keyId: string;
   readonly privateFile: string;
   readonly publicFile: string;
 }
 
 /**
- * Makes a key pair, and writes `NAME.key.pem`, which only this user can read, and `NAME.pub.pem`.
+ * Generates a key pair, and writes `NAME.key.pem` (the private key, readable only by this user) and `NAME.pub.pem`.
  *
  * @throws {UsageError} if the private key's file exists, or a file cannot be written
  */
-export function newKey(name: string, algorithm: KeyAlgorithm): NewKey {
+export function createKeyPair(name: string, algorithm: KeyAlgorithm): CreatedKeyPair {
   const { privateKey, publicKey } =
     algorithm === "ed25519" ? generateKeyPairSync("ed25519") : generateKeyPairSync("ec", { namedCurve: "P-256" });
   const [privateFile, publicFile] = [`${name}.key.pem`, `${name}.pub.pem`];
-  writePrivate(privateFile, String(privateKey.export({ type: "pkcs8", format: "pem" })));
+  writeNewPrivateFile(privateFile, String(privateKey.export({ type: "pkcs8", format: "pem" })));
   try {
     replaceFile(publicFile, String(publicKey.export({ type: "spki", format: "pem" })));
   } catch (error) {
@@ -36,8 +36,11 @@ export function newKey(name: string, algorithm: KeyAlgorithm): NewKey {
   return { keyId: keyIdOf(publicKey), privateFile, publicFile };
 }
 
-/** Writes a new file. Never replaces one: a statement's key that is lost cannot be made again. */
-function writePrivate(file: string, pem: string): void {
+/**
+ * Writes a private key into a new file. Never replaces a file, because it may hold a private key that nobody can
+ * generate again.
+ */
+function writeNewPrivateFile(file: string, pem: string): void {
   try {
     const descriptor = openSync(file, "wx", 0o600);
     try {

@@ -2,13 +2,17 @@ import { scenarioNamed, scenarios, type Scenario } from "../../load/scenarios.ts
 import { UnsendableLoadError } from "./not-sent-reason.ts";
 import type { LoadParameters } from "./load-parameters.ts";
 
-/** The default scenarios for the embedded server. They cover all tiers and take less than a minute. */
+/** Default scenarios of a load on the embedded server. They cover all tiers and take less than a minute. */
 export const defaultScenarios = ["minute-limit", "burst", "concurrency", "recovery", "far-over"] as const;
-/** The default scenarios for a target without a test clock. They are few, because a key pauses for a minute between two scenarios. */
+/**
+ * Default scenarios of a load on any other target. They are few, because without a test clock, a key pauses for a
+ * minute between two scenarios.
+ */
 export const defaultScenariosInRealTime = ["concurrency", "burst", "minute-limit"] as const;
 
 /**
- * Returns the scenarios with these names, without duplicates. Without names, returns the default scenarios.
+ * Returns the scenarios with the given names, without duplicates. An empty list of names stands for the default
+ * scenarios.
  *
  * @throws {UnsendableLoadError} if a scenario is unknown; the message suggests similar names
  */
@@ -18,13 +22,13 @@ export function chooseScenarios(names: LoadParameters["scenarios"], isRealTime: 
   return [...new Set(wanted)].map((name) => {
     const found = scenarioNamed(name);
     if (found !== undefined) return found;
-    throw new UnsendableLoadError({ kind: "unknown scenario", name, near: suggestNames(name) });
+    throw new UnsendableLoadError({ kind: "unknown scenario", name, near: similarNames(name) });
   });
 }
 
 const maxSuggestions = 4;
 
-function suggestNames(name: string): string[] {
+function similarNames(name: string): string[] {
   const words = name.toLowerCase().split(/[^a-z0-9]+/);
   return scenarios
     .map((each) => each.name)
@@ -33,10 +37,13 @@ function suggestNames(name: string): string[] {
 }
 
 const isSimilar = (name: string, typed: string, words: readonly string[]): boolean =>
-  words.some((word) => word.length > 2 && name.includes(word)) || distance(name, typed.toLowerCase()) <= 3;
+  words.some((word) => word.length > 2 && name.includes(word)) || editDistance(name, typed.toLowerCase()) <= 3;
 
-/** The Levenshtein distance of two texts: how many letters to insert, delete or change. */
-function distance(one: string, other: string): number {
+/**
+ * Returns the Levenshtein distance of two texts: how many letters to insert, delete or replace to turn one into the
+ * other.
+ */
+function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, at) => at);
   for (const [at, letter] of Array.from(one).entries()) {
     const next = [at + 1];

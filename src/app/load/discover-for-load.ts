@@ -17,26 +17,33 @@ import { withControlParts } from "../../target/test-control.ts";
 import { openTransport } from "../../wire/transport.ts";
 import type { NotSentReason } from "./not-sent-reason.ts";
 
-/** The result of discovery before a load: the target with known agents and tier, or the reason why no load can be sent. */
+/**
+ * The result of discovery before a load: the target with its agents and the tier of its key, or the reason why no load
+ * can be sent.
+ */
 export type LoadDiscovery =
   | {
       readonly kind: "ready";
       readonly target: Target;
       /**
-       * The keys that discovery used, with the time at which it ended (`performance.now()`). These keys must pause before the first trial.
+       * Names of the keys that discovery used, each with the end of that use (`performance.now()`). They pause before
+       * the first trial.
        */
       readonly used: ReadonlyMap<string, number>;
     }
   | Extract<NotSentReason, { readonly kind: "nothing to load" | "harness limit" | "unsendable agent" | "interrupted" }>;
 
-/** Longest time that discovery waits for rate limits. It sends few requests, so it need not wait for the end of a window. */
+/**
+ * Longest total time that discovery waits because of rate limits. Discovery sends too few requests to exhaust a minute
+ * limit.
+ */
 const maxWaitMs = 5000;
 
 /**
- * Discovers what the user did not name: an agent that answers, the tier of the key, and slow agents if the scenarios need them. Sends a few
- * requests with the main key, or only a health request if everything is named.
+ * Finds what the target lacks: an agent that answers, the tier of the main key, and slow agents if needed. Sends a few
+ * requests with the main key, or only a health request if nothing is missing.
  *
- * @param needed what the chosen scenarios need
+ * @param needed requirements of the chosen scenarios, such as a slow agent
  */
 export async function discoverForLoad(
   named: Target,
@@ -56,7 +63,8 @@ export async function discoverForLoad(
     network: target.network,
     onHarnessLimit: (met) => (limit ??= met),
   });
-  // Only a callback sets `limit`, so TypeScript would take `limit` for `null` here. Reading it in a function avoids that.
+  // A callback sets `limit`, which TypeScript does not see: it would narrow the type of `limit` to `null` outside a
+  // function.
   const limitMet = (): HarnessLimit | null => limit;
   const pacer = startPacer(time, (each) => limitsOf(each, target));
   const parts = {
@@ -92,20 +100,20 @@ export async function discoverForLoad(
   }
 }
 
-/** Finds an agent that answers and the tier of the key, or returns why no load can be sent. */
+/** Finds an agent that answers, and the tier of the key. If that fails, returns the reason why no load can be sent. */
 async function discoverAgentAndTier(
   target: Target,
   client: Client,
   detectedTier: () => string | null,
 ): Promise<LoadDiscovery> {
-  if (target.agents.answering !== undefined && client.key.tier !== null) return discoverByHealth(target, client);
+  if (target.agents.answering !== undefined && client.key.tier !== null) return checkHealth(target, client);
   const discovered = await discoverTarget(client, target);
-  if (discovered.kind !== "ready") return notDiscovered(discovered.sentence);
+  if (discovered.kind !== "ready") return discoveryFailure(discovered.sentence);
   const known = withDetectedTier(discovered.target, client.key.name, client.key.tier ?? detectedTier());
   return { kind: "ready", target: known, used: new Map() };
 }
 
-const notDiscovered = (why: string | AgentWithoutPath): LoadDiscovery =>
+const discoveryFailure = (why: string | AgentWithoutPath): LoadDiscovery =>
   typeof why === "string"
     ? { kind: "nothing to load", sentence: why }
     : {
@@ -113,7 +121,7 @@ const notDiscovered = (why: string | AgentWithoutPath): LoadDiscovery =>
         problem: `No request can name the agent ${JSON.stringify(why.agent)}, which no URL keeps as it is`,
       };
 
-async function discoverByHealth(target: Target, client: Client): Promise<LoadDiscovery> {
+async function checkHealth(target: Target, client: Client): Promise<LoadDiscovery> {
   const { answer } = await client.health(target.agents.answering ?? "", {
     deadlines: { headMs: 15_000, silenceMs: 10_000, exchangeMs: 20_000 },
   });

@@ -17,16 +17,19 @@ export interface EmbeddedEnvironment extends LoadEnvironment {
   readonly close: () => Promise<void>;
 }
 
-/** After a load, the time to wait for webhook deliveries that have not arrived yet. */
-const deliveriesWithinMs = 15_000;
+/** How long to wait, after the load of a trial, for webhook deliveries that have not arrived yet. */
+const deliveryTimeoutMs = 15_000;
 
-/** The limits of a tier on the embedded server. A scenario may set limits of its own for the enterprise tier. */
+/**
+ * Returns the rate limits of a tier on the embedded server. For the enterprise tier, a scenario may define its own
+ * limits.
+ */
 export const embeddedLimits = ({ enterpriseLimits }: Scenario, tier: TierName): TierLimits =>
   tier === "enterprise" && enterpriseLimits !== null ? enterpriseLimits : referenceTiers[tier];
 
 /**
- * Prepares the embedded server as the target of load trials. It runs in a separate process, which starts with the first trial. Each trial
- * gets fresh keys.
+ * Prepares the embedded server as the target of load trials. Its process starts with the first trial, and each trial
+ * gets new keys.
  */
 export function openEmbeddedEnvironment(patches: readonly PatchName[]): EmbeddedEnvironment {
   let shared: Promise<ReferenceProcess> | null = null;
@@ -51,15 +54,15 @@ export function openEmbeddedEnvironment(patches: readonly PatchName[]): Embedded
         tier,
         limits,
         isFresh: true,
-        agents: agentsOf(server),
+        agents: embeddedAgents(server),
         roleRequests: {},
         speed,
         network: plainNetwork,
       },
       instrumentation: {
-        receiver: needsReceiver ? await (receiver ??= listenHere()) : null,
+        receiver: needsReceiver ? await (receiver ??= startLocalReceiver()) : null,
         rssBytes: server.rssBytes,
-        deliveryTimeoutMs: deliveriesWithinMs,
+        deliveryTimeoutMs,
       },
       disturbance: async () => ({}),
       tearDown: async () => {
@@ -80,7 +83,7 @@ export function openEmbeddedEnvironment(patches: readonly PatchName[]): Embedded
   };
 }
 
-const agentsOf = ({ agents }: ReferenceProcess): TrialSetup["target"]["agents"] => ({
+const embeddedAgents = ({ agents }: ReferenceProcess): TrialSetup["target"]["agents"] => ({
   answering: agents.answering,
   streaming: agents.streaming,
   slow: agents.slow,
@@ -88,7 +91,7 @@ const agentsOf = ({ agents }: ReferenceProcess): TrialSetup["target"]["agents"] 
   failing: agents.failing,
 });
 
-const listenHere = (): Promise<Receiver> =>
+const startLocalReceiver = (): Promise<Receiver> =>
   startReceiver({
     listen: "127.0.0.1:0",
     publicUrl: null,

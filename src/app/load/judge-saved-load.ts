@@ -4,10 +4,11 @@ import type { ReportDocument } from "../../report/model/report.ts";
 import { packageVersion } from "../../base/package-root.ts";
 import { assembleLoadReport } from "../report/load-report.ts";
 import { runEndFor } from "../../report/model/verdict.ts";
-import { judgeSavedEvidence, type SavedOutcome } from "./saved-evidence.ts";
+import { judgeSavedEvidence, type SavedTrialOutcome } from "./saved-evidence.ts";
 
 /**
- * Judges saved load evidence: files of `conformance load`, logs of k6 pods, or the folder of a load report.
+ * Judges saved load evidence, and returns its report. Reads files of `conformance load`, logs of k6 pods, or the folder
+ * of a load report.
  *
  * @param clocksApartMs maximum difference between the clocks of the machines that sent parts of the load
  * @throws {UsageError} if the evidence cannot be read
@@ -18,18 +19,21 @@ export function judgeSavedLoad(
   requirements: RequirementSet = newestRequirements,
 ): ReportDocument {
   const kept = judgeSavedEvidence(paths, clocksApartMs);
-  return { report: reportOf(kept, requirements), evidence: null, load: evidenceOf(kept) };
+  return { report: savedLoadReport(kept, requirements), evidence: null, load: evidenceOf(kept) };
 }
 
-const evidenceOf = (kept: readonly SavedOutcome[]): Map<string, LoadEvidence> =>
+const evidenceOf = (kept: readonly SavedTrialOutcome[]): Map<string, LoadEvidence> =>
   new Map(
     kept.flatMap(({ outcome, file }): [string, LoadEvidence][] =>
       outcome.kind === "skipped" || outcome.evidence === null ? [] : [[file, outcome.evidence]],
     ),
   );
 
-/** Assembles the report of saved load evidence. The evidence does not contain the target's name. */
-function reportOf(kept: readonly SavedOutcome[], requirements: RequirementSet) {
+/**
+ * Assembles the report of saved load evidence. The report has no name for the target, because the evidence contains
+ * none.
+ */
+function savedLoadReport(kept: readonly SavedTrialOutcome[], requirements: RequirementSet) {
   const files = new Map(kept.map(({ outcome, file }) => [outcome.trial, file]));
   const spans = kept.flatMap(({ outcome }) => {
     if (outcome.kind === "skipped" || outcome.evidence === null) return [];

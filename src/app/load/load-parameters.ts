@@ -4,17 +4,18 @@ import type { TierName } from "../../spec/tiers.ts";
 
 /** Which load to send, and how. */
 export interface LoadParameters {
-  /** Names of the scenarios to send. If there are none, the default scenarios are sent. */
+  /** Names of the scenarios to send. An empty list stands for the default scenarios. */
   readonly scenarios: readonly string[] | "all";
   /**
-   * The engine to send with. `first`: the engine that each scenario prefers. `in turns`: the engines alternate from scenario to scenario.
+   * The load engine. `first`: the engine that each scenario prefers. `in turns`: k6 and autocannon alternate from
+   * scenario to scenario.
    */
   readonly engine: EngineName | "first" | "in turns";
-  /** Number of k6 processes that share the load. */
+  /** Number of k6 processes among which the load of each trial is divided. */
   readonly segments: number;
   /** The tier to load. `null`: every tier for which the target has a key. */
   readonly tier: TierName | null;
-  /** Maximum number of requests. Scenarios that would send more are skipped. */
+  /** Maximum number of requests of the load. A trial that would exceed it is skipped. */
   readonly maxRequests: number;
   /** The requirement set to judge by. */
   readonly requirements: RequirementSet;

@@ -5,28 +5,28 @@ import type { SkipText } from "../../run/skip-reason.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { fromOutside } from "../../base/line.ts";
 
-/** Why no load is sent, as data. {@link describeNotSent} makes a sentence of it that names no flags or options. */
+/** Why no load is sent. It is data, because command line and library describe it with their own flags or options. */
 export type NotSentReason =
   | { readonly kind: "unknown scenario"; readonly name: string; readonly near: readonly string[] }
   | { readonly kind: "no engine"; readonly missing: SkipText }
   | { readonly kind: "no tier" }
   | { readonly kind: "no key of the tier"; readonly wanted: TierName; readonly tiers: readonly TierName[] }
-  /** No scenario can be sent. `left` has a sentence for each chosen scenario. */
+  /** None of the chosen scenarios can be sent. `left` has a phrase for each that says why. */
   | { readonly kind: "nothing to send"; readonly left: readonly string[] }
   | { readonly kind: "several runs"; readonly runs: number }
   | { readonly kind: "lacks what it needs"; readonly scenario: string; readonly missing: SkipText }
-  /** Discovery found no usable target; `sentence` says why. */
+  /** Discovery failed, for example because the target refused the key. `sentence` says why. */
   | { readonly kind: "nothing to load"; readonly sentence: string }
-  /** This machine lacks something that discovery needs, such as file descriptors. */
+  /** This machine ran out of something that discovery needs, such as file descriptors. */
   | { readonly kind: "harness limit"; readonly limit: HarnessLimit }
-  /** The name of the agent cannot be part of a URL. */
+  /** The id of the agent cannot be part of a URL, for example because it is `..`. `problem` says why. */
   | { readonly kind: "unsendable agent"; readonly problem: string }
-  /** Only GET requests are allowed, but load invokes agents. */
+  /** The user allowed only GET requests, but a load invokes agents by POST requests. */
   | { readonly kind: "read only" }
   | { readonly kind: "interrupted" }
   | { readonly kind: "not agreed" };
 
-/** Thrown if no load can be sent with these parameters, whatever the target answers. */
+/** Thrown if no load can be sent because of its parameters. Nothing was sent before. */
 export class UnsendableLoadError extends UsageError {
   readonly reason: NotSentReason;
 
@@ -36,11 +36,11 @@ export class UnsendableLoadError extends UsageError {
   }
 }
 
-/** Describes in one sentence why no load is sent. */
+/** Describes in one sentence why no load is sent, without naming any flag or option. */
 export function describeNotSent(why: NotSentReason): string {
   switch (why.kind) {
     case "unknown scenario":
-      return `There is no load scenario ${JSON.stringify(why.name)}. ${nearText(why.near)}`;
+      return `There is no load scenario ${JSON.stringify(why.name)}. ${similarNamesText(why.near)}`;
     case "no engine":
       return why.missing.needs ?? why.missing.reason;
     case "no tier":
@@ -68,5 +68,5 @@ export function describeNotSent(why: NotSentReason): string {
   }
 }
 
-const nearText = (near: readonly string[]): string =>
+const similarNamesText = (near: readonly string[]): string =>
   near.length > 0 ? `Near: ${near.join(", ")}.` : `There are: ${scenarios.map(({ name }) => name).join(", ")}.`;

@@ -6,31 +6,31 @@ import { chooseTrials, type LoadTrial } from "../../load/trials.ts";
 import type { Target } from "../../target/target.ts";
 import { chooseScenarios } from "./choose-scenarios.ts";
 import { embeddedLimits } from "./embedded-environment.ts";
-import { type AvailableEngines, enginesFor } from "./engines.ts";
+import { type AvailableEngines, enginesForTarget } from "./available-engines.ts";
 import { UnsendableLoadError } from "./not-sent-reason.ts";
 import { type TierKeys, tierKeysOf } from "./target-environment.ts";
 import type { LoadParameters } from "./load-parameters.ts";
 
-/** The trials that a load will run. In a trial, one engine sends one scenario with a key of one tier. */
+/** The trials of a load, in order. In each, one engine sends one scenario with a key of one tier. */
 export interface LoadPlan {
   readonly trials: readonly LoadTrial[];
   readonly estimateOf: (trial: LoadTrial) => Estimate;
-  /** Limits and keys of each tier. `null`: the embedded server, which creates fresh keys. */
+  /** The target's limits and keys for each tier. `null`: the embedded server, which creates new keys. */
   readonly tiers: readonly TierKeys[] | null;
-  /** A sentence for each chosen scenario that has no trial. */
+  /** For each chosen scenario that has no trial, a phrase that says why. */
   readonly unsendable: readonly string[];
 }
 
-/** A summary of the load, shown before the user is asked to agree to it. */
+/** A summary of a planned load. The user sees it, and agrees to the load or declines. */
 export interface LoadPreview {
   /** Base URL of the target. `null`: the embedded server. */
   readonly baseUrl: string | null;
-  /** Names of the keys that send the load. Empty for the embedded server, which creates fresh keys. */
+  /** Names of the keys that send the load. Empty for the embedded server, which creates new keys. */
   readonly keys: readonly string[];
   readonly estimates: readonly Estimate[];
   /** Total time that keys pause between trials, in seconds. */
   readonly restSeconds: number;
-  /** A sentence for each chosen scenario that cannot be sent. */
+  /** For each chosen scenario that cannot be sent, a phrase that says why. */
   readonly unsendable: readonly string[];
 }
 
@@ -39,11 +39,11 @@ export interface LoadPreview {
  *
  * @param target `null`: the embedded server
  * @param engines the available engines
- * @throws {UnsendableLoadError} if a scenario or every tier is unknown, or nothing can be sent
+ * @throws {UnsendableLoadError} if a scenario is unknown, no key has a known tier, or no trial is possible
  */
 export function planLoad(parameters: LoadParameters, target: Target | null, engines: readonly EngineName[]): LoadPlan {
   const scenarios = chooseScenarios(parameters.scenarios, target !== null);
-  const tiers = target === null ? null : tiersOf(target, parameters.tier);
+  const tiers = target === null ? null : chosenTiers(target, parameters.tier);
   const trials = chooseTrials({
     scenarios,
     tiers: tiers?.map(({ tier }) => tier) ?? (parameters.tier === null ? tierNames : [parameters.tier]),
@@ -53,22 +53,23 @@ export function planLoad(parameters: LoadParameters, target: Target | null, engi
   });
   const unsendable = scenarios
     .filter((scenario) => !trials.some((trial) => trial.scenario === scenario))
-    .map(whyNotSendable(parameters));
+    .map(describeUnsendable(parameters));
   if (trials.length === 0) throw new UnsendableLoadError({ kind: "nothing to send", left: unsendable });
-  return { trials, tiers, unsendable, estimateOf: (trial) => estimated(trial, tiers) };
+  return { trials, tiers, unsendable, estimateOf: (trial) => estimateForTrial(trial, tiers) };
 }
 
 /**
- * Checks the load parameters before anything is sent. While no key has a known tier, checks only scenarios and engine.
+ * Checks the load parameters before anything is sent. As long as no key has a known tier, only scenarios and engine can
+ * be checked.
  *
- * @throws {UnsendableLoadError}
+ * @throws {UnsendableLoadError} if no load can be sent with these parameters
  */
 export function assertLoadParameters(
   parameters: LoadParameters,
   target: Target | null,
   available: AvailableEngines,
 ): void {
-  const engines = enginesFor(available, target);
+  const engines = enginesForTarget(available, target);
   assertScenariosAndEngine(parameters, target !== null, engines);
   if (target === null || tierKeysOf(target).length > 0) planLoad(parameters, target, engines.names);
 }
@@ -88,7 +89,7 @@ export function assertScenariosAndEngine(
   if (missing !== null) throw new UnsendableLoadError({ kind: "no engine", missing });
 }
 
-function estimated(trial: LoadTrial, tiers: readonly TierKeys[] | null): Estimate {
+function estimateForTrial(trial: LoadTrial, tiers: readonly TierKeys[] | null): Estimate {
   const limits = limitsOfTrial(trial, tiers);
   return estimateTrial(trial, limits, tiers === null ? trial.scenario.speed(limits) : 1);
 }
@@ -96,7 +97,7 @@ function estimated(trial: LoadTrial, tiers: readonly TierKeys[] | null): Estimat
 const limitsOfTrial = ({ scenario, tier }: LoadTrial, tiers: readonly TierKeys[] | null): TierLimits =>
   tiers?.find((each) => each.tier === tier)?.limits ?? embeddedLimits(scenario, tier);
 
-const whyNotSendable =
+const describeUnsendable =
   ({ engine, tier }: LoadParameters) =>
   (scenario: Scenario): string => {
     const { name, engines } = scenario;
@@ -105,7 +106,7 @@ const whyNotSendable =
     return `${name} is for ${scenarioTiers(scenario).join(", ")}${tier === null ? ", and the target has no such key" : ""}`;
   };
 
-function tiersOf(target: Target, wanted: TierName | null): readonly TierKeys[] {
+function chosenTiers(target: Target, wanted: TierName | null): readonly TierKeys[] {
   const all = tierKeysOf(target);
   if (all.length === 0) throw new UnsendableLoadError({ kind: "no tier" });
   const found = all.filter(({ tier }) => wanted === null || tier === wanted);
@@ -113,11 +114,16 @@ function tiersOf(target: Target, wanted: TierName | null): readonly TierKeys[] {
   throw new UnsendableLoadError({ kind: "no key of the tier", wanted, tiers: all.map(({ tier }) => tier) });
 }
 
-/** Pause of a key between two trials: a minute window, and one second more. No earlier request counts afterwards. */
-const restSeconds = 61;
+/**
+ * How long a key pauses between two trials: a minute and one second. Afterwards, no earlier request counts in a minute
+ * window.
+ */
+const keyPauseSeconds = 61;
 
-/** Summarizes a planned load for the user. Leaves out trials that will be skipped. */
-export function previewOf(
+/**
+ * Summarizes a planned load for the user. Leaves out trials for which something is missing, because they are skipped.
+ */
+export function previewLoad(
   plan: LoadPlan,
   target: Target | null,
   lackOf: (trial: LoadTrial) => SkipReason | null,
@@ -130,11 +136,11 @@ export function previewOf(
     .filter(({ tier }) => used.has(tier))
     .flatMap(({ main, second }) => [main.name, ...(second === null ? [] : [second.name])]);
   const rests = target === null ? 0 : Math.max(0, estimates.length - sent.size);
-  return { baseUrl: target?.baseUrl ?? null, keys, estimates, restSeconds: rests * restSeconds, unsendable };
+  return { baseUrl: target?.baseUrl ?? null, keys, estimates, restSeconds: rests * keyPauseSeconds, unsendable };
 }
 
-/** The maximum number of requests in a trial; `null` if the number depends on the responses. */
-export function maxRequestsOf(plan: LoadPlan, trial: LoadTrial): number | null {
+/** Returns how many requests a trial sends at most. Returns `null` if that depends on the responses. */
+export function maxRequestsOfTrial(plan: LoadPlan, trial: LoadTrial): number | null {
   const { requests, openEnded } = plan.estimateOf(trial);
   return openEnded.length === 0 ? requests : null;
 }

@@ -4,13 +4,16 @@ import { ControlCallFailed } from "../../target/control-calls.ts";
 import type { ClockControl } from "../../target/target.ts";
 import { machineTimers, type Timers } from "../../run/time/run-clock.ts";
 
-/** How long a failed advance is repeated. While a target is deployed again, a gateway may answer in its place, or connections may break. */
+/**
+ * How long to retry a failed advance of a test clock. During a new deployment, a target may not answer for some
+ * seconds.
+ */
 const retryForMs = 8000;
 const retryPauseMs = 1000;
 
 /**
- * Wraps a test clock so that a failed advance is repeated for 8 s. If it still fails, {@link TargetDied} ends the load. Use this clock only
- * between trials, because an advance that got no response may have taken effect.
+ * Returns a test clock whose failed advances are retried for 8 s. Then {@link TargetDied} ends the load. Use it only
+ * between trials: a retry may advance the clock twice, because a failed advance may have taken effect.
  */
 export const withRepeatedAdvance = (clock: ClockControl, timers: Timers = machineTimers): ClockControl => ({
   ...clock,

@@ -7,30 +7,36 @@ import type { ReportDocument } from "../../report/model/report.ts";
 import type { RunEnd } from "../../report/model/verdict.ts";
 import { type Digests, sha256Of } from "../../report/statement/statement.ts";
 import { describeRoles, type Target } from "../../target/target.ts";
-import { redactorOf } from "../judge/redactor.ts";
+import { redactorWithAlteredKeys } from "../judge/redactor.ts";
 import { secretsOf } from "../judge/secrets.ts";
 import { writeFiles } from "../report-folder/write-files.ts";
 import { assembleLoadReport, type LoadReportInput, loadReportTarget } from "../report/load-report.ts";
 import { packageVersion } from "../../base/package-root.ts";
 import { type NotSentReason, describeNotSent } from "./not-sent-reason.ts";
 
-/** The result of a load after all secrets were redacted. Only this form may be written or shown. */
-export interface SentLoad {
+/** The report and evidence of a load, without secrets, and where they were written. */
+export interface RedactedLoad {
   readonly document: ReportDocument;
-  /** Digests of the evidence files, which a statement lists. */
+  /** SHA-256 digest of each evidence file, by file name, for a signed statement about the load. */
   readonly digests: Digests;
-  /** Folder of the files. It is a temporary folder if the requested one could not be written, and `null` if nothing was written. */
+  /**
+   * Folder of the written files: a temporary folder if the requested one could not be written. `null` if nothing was
+   * written.
+   */
   readonly folder: string | null;
 }
 
-/** Collects the results of load trials and redacts them. Writes the evidence after each trial, and the report at the end. */
+/**
+ * Collects the results of load trials, without secrets. `add` writes a trial's evidence at once; `finish` writes the
+ * report.
+ */
 export interface LoadWriter {
   readonly add: (outcome: TrialResult) => void;
-  readonly finish: (occasion: Pick<LoadReportInput, "started" | "waitedMs" | "end">) => SentLoad;
+  readonly finish: (occasion: Pick<LoadReportInput, "started" | "waitedMs" | "end">) => RedactedLoad;
 }
 
 /**
- * Opens a writer for the results of a load.
+ * Creates a writer for the results of a load.
  *
  * @param target its secrets are redacted; `null` stands for the embedded server, which has none
  * @param wantedFolder folder for `report.json` and `load/*.json`; `null` if nothing is to be written
@@ -43,7 +49,7 @@ export function openLoadWriter(
   requirements: RequirementSet,
   onProblem: (sentence: string) => void,
 ): LoadWriter {
-  const { deep: redact } = redactorOf(target === null ? [] : secretsOf(target));
+  const { deep: redact } = redactorWithAlteredKeys(target === null ? [] : secretsOf(target));
   const outcomes: TrialResult[] = [];
   const load = new Map<string, LoadEvidence>();
   const digests: Record<string, string> = {};
@@ -52,7 +58,8 @@ export function openLoadWriter(
     if (folder === null) return;
     const written = writeFiles(folder, { [file]: text });
     if (written.problem !== null) onProblem(written.problem);
-    // After a failure, the next files go to the temporary folder. If that failed as well, the next file tries the requested folder again.
+    // If this file went into a temporary folder, later files go there as well. If both folders failed, the next file
+    // tries the same folder again.
     folder = written.folder ?? folder;
   };
   return {
@@ -84,8 +91,11 @@ export function openLoadWriter(
   };
 }
 
-/** How a report says that no load was sent. `null` if no report is written, because the parameters were invalid or the user refused. */
-export function endOfNotSent(why: NotSentReason): RunEnd | null {
+/**
+ * Returns the end of the run for the report on a load that was not sent. Returns `null` if there is no report, because
+ * parameters were invalid or the user declined.
+ */
+export function runEndWithoutLoad(why: NotSentReason): RunEnd | null {
   if (why.kind === "nothing to load") return { kind: "unreachable", why: describeNotSent(why) };
   const isStopped = ["unsendable agent", "harness limit", "interrupted"].includes(why.kind);
   return isStopped ? { kind: "stopped", why: describeNotSent(why) } : null;

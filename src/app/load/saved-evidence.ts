@@ -15,8 +15,11 @@ import { mergeEvidence } from "../../load/merge.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
-/** The judgement of saved load evidence, and the name of its file. Merged evidence has the name of its first file. */
-export interface SavedOutcome {
+/**
+ * The judgement of one trial's saved evidence, and the evidence file's name. If several files were merged, the name is
+ * that of the first.
+ */
+export interface SavedTrialOutcome {
   readonly outcome: TrialResult;
   readonly file: string;
 }
@@ -27,13 +30,13 @@ interface EvidenceFile {
 }
 
 /**
- * Judges saved load evidence: files of `conformance load`, logs of k6-operator pods, or the folder of a load report. Merges evidence with
- * the same scenario, tier and engine: several machines sent parts of one trial.
+ * Judges the trials in saved evidence: files of `conformance load`, logs of k6-operator pods, or the folder of a load
+ * report. Files with the same scenario, tier and engine are parts of one trial.
  *
- * @param clocksApartMs maximum difference between the clocks of these machines
- * @throws {UsageError}
+ * @param clocksApartMs maximum difference between the clocks of the machines that sent parts of a trial
+ * @throws {UsageError} if a file cannot be read
  */
-export function judgeSavedEvidence(paths: readonly string[], clocksApartMs: number): SavedOutcome[] {
+export function judgeSavedEvidence(paths: readonly string[], clocksApartMs: number): SavedTrialOutcome[] {
   const kept = paths.flatMap(filesOf).map((file): EvidenceFile => ({ file, evidence: readEvidenceFile(file) }));
   const groups = Map.groupBy(kept, ({ evidence: { scenario, tier, engine } }) =>
     JSON.stringify([scenario, tier, engine]),
@@ -51,7 +54,7 @@ export function judgeSavedEvidence(paths: readonly string[], clocksApartMs: numb
   });
 }
 
-/** Lists the load evidence files in a report's folder. If `path` is no such folder, returns `path` itself. */
+/** Lists the load evidence files in a report's folder. If `path` is a file, returns `path` alone. */
 function filesOf(path: string): string[] {
   try {
     if (!statSync(path).isDirectory()) return [path];
@@ -68,8 +71,8 @@ function filesOf(path: string): string[] {
 
 function readEvidenceFile(file: string): LoadEvidence {
   const text = readTextFile(file, "The load evidence");
-  // The log of a pod has a line of JSON for each request, often more than a million. It is not parsed as one JSON text: V8 would take 0.2 s
-  // to reject it.
+  // A pod's log has a line of JSON for each request, often a million. It is recognized by its line beginning, because
+  // JSON.parse needs 0.2 s to reject it.
   const json = text.includes(`\n${lineBeginning}`) ? undefined : tryParseJson(text);
   if (json === undefined) return evidenceFromLog(text, file);
   const evidence = parseAs(json, loadEvidenceSchema);

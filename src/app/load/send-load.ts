@@ -12,18 +12,23 @@ import { warnOfUnwrittenFiles } from "../report-folder/write-files.ts";
 import { chooseScenarios } from "./choose-scenarios.ts";
 import { discoverForLoad } from "./discover-for-load.ts";
 import { openEmbeddedEnvironment } from "./embedded-environment.ts";
-import { type AvailableEngines, engines as sendingEngines, enginesFor, findEngines } from "./engines.ts";
+import {
+  type AvailableEngines,
+  enginesByName as sendingEngines,
+  enginesForTarget,
+  findEngines,
+} from "./available-engines.ts";
 import { type LoadParameters, defaultLoadParameters } from "./load-parameters.ts";
 import { UnsendableLoadError, type NotSentReason } from "./not-sent-reason.ts";
 import {
-  maxRequestsOf,
+  maxRequestsOfTrial,
   assertLoadParameters,
   type LoadPlan,
   type LoadPreview,
-  previewOf,
+  previewLoad,
   planLoad,
 } from "./plan-load.ts";
-import { openLoadWriter, type LoadWriter, type SentLoad, endOfNotSent } from "./save-load.ts";
+import { openLoadWriter, type LoadWriter, type RedactedLoad, runEndWithoutLoad } from "./save-load.ts";
 import { openTargetEnvironment } from "./target-environment.ts";
 
 /** Options of {@link sendLoad}. Load parameters default to {@link defaultLoadParameters}. */
@@ -34,18 +39,24 @@ export interface SendLoadOptions extends Partial<LoadParameters> {
   readonly patches?: readonly Patch[];
   /** Available engines. Default: the engines that are installed. */
   readonly engines?: AvailableEngines;
-  /** When a request last used the target's keys (`performance.now()`). Default: `null`, for unused keys. */
+  /**
+   * When a request last used the target's keys (`performance.now()`), so that they pause long enough. Default: `null`,
+   * for keys not used before.
+   */
   readonly usedAtMs?: number | null;
-  /** Whether only GET requests are allowed, so that no load may be sent. */
+  /** Whether the user allows only GET requests. Then no load is sent. */
   readonly readOnly?: boolean;
-  /** Turns skip reasons into sentences. Command line and library word them differently. */
+  /** Turns skip reasons into sentences. The command line names its flags in them, and the library its options. */
   readonly messages: Messages;
-  /** Asks the user whether load may be sent to a server that is not on loopback. Without this function, such a server gets no load. */
+  /**
+   * Returns whether the user agrees to the load. Called only for a target that is not on loopback, which gets no load
+   * without this function.
+   */
   readonly agree?: (outlook: LoadPreview) => boolean | Promise<boolean>;
   readonly events?: LoadEvents;
-  /** Names the file for k6's own HTML page of a trial. Returns `null` if no page is wanted. */
+  /** Returns the file for the HTML page that k6 itself writes about a trial. Returns `null` if no page is wanted. */
   readonly dashboardOf?: (trial: LoadTrial, trials: number) => string | null;
-  /** When this signal aborts, the current trial ends, and no other starts. */
+  /** When this signal aborts, the current trial ends early, and no other starts. */
   readonly signal?: AbortSignal;
 }
 
@@ -55,26 +66,29 @@ export interface NotSent {
 }
 
 export interface NotSentLoad extends NotSent {
-  /** The saved report that no load was sent. `null` if none was written, because the parameters were invalid or the user refused. */
-  readonly kept: SentLoad | null;
+  /**
+   * The report which says that no load was sent. `null` if there is none, because parameters were invalid or the user
+   * declined.
+   */
+  readonly kept: RedactedLoad | null;
 }
 
 const notSent = (why: NotSentReason): NotSent => ({ kind: "not sent", why });
 
 /**
- * Sends load and judges the rate limits by the responses: discovers the target, plans the trials, asks for consent, and runs the trials in
- * sequence. Saves the evidence after each trial.
+ * Sends load and judges the rate limits by the responses. Discovers the target, plans the trials, asks for consent,
+ * runs the trials one by one, and saves the evidence of each at once.
  *
  * @param folder folder for `report.json` and `load/*.json`; `null` if nothing is to be written
  */
 export async function sendLoad(
   options: SendLoadOptions,
   folder: string | null = null,
-): Promise<({ readonly kind: "sent" } & SentLoad) | NotSentLoad> {
+): Promise<({ readonly kind: "sent" } & RedactedLoad) | NotSentLoad> {
   const started = new Date();
-  const opened = await openLoad(options);
+  const opened = await prepareLoad(options);
   if (opened.kind === "not sent") {
-    const end = endOfNotSent(opened.why);
+    const end = runEndWithoutLoad(opened.why);
     const { target, events = silentLoadEvents, requirements = newestRequirements } = options;
     const kept =
       end && openLoadWriter(target, folder, requirements, events.problem).finish({ started, waitedMs: 0, end });
@@ -87,32 +101,36 @@ export async function sendLoad(
   }
 }
 
-/** A load that is planned and permitted, on a target that answers. */
-export interface OpenedLoad {
+/** A load that is planned and to which the user has agreed. Its server and keys are ready. */
+export interface PreparedLoad {
   readonly kind: "opened";
   readonly trials: readonly LoadTrial[];
-  /** Runs some of the planned trials. A later call may repeat trials. */
-  readonly sendTrials: (trials: readonly LoadTrial[], folder: string | null) => Promise<SentLoad>;
+  /**
+   * Runs the given trials, which must be in the plan, and writes their report into the folder. May be called again for
+   * the same trials.
+   */
+  readonly sendTrials: (trials: readonly LoadTrial[], folder: string | null) => Promise<RedactedLoad>;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Does everything that {@link sendLoad} does before the first trial. The caller then runs trials, and may repeat them on the same server.
+ * Discovers the target, plans the trials and asks for consent. The caller then runs the trials, and may repeat them on
+ * the same server.
  */
-export async function openLoad(options: SendLoadOptions): Promise<OpenedLoad | NotSent> {
+export async function prepareLoad(options: SendLoadOptions): Promise<PreparedLoad | NotSent> {
   const { patches = [], usedAtMs = null, events = silentLoadEvents, signal = new AbortController().signal } = options;
   if (options.readOnly === true) return notSent({ kind: "read only" });
   if (signal.aborted) return notSent({ kind: "interrupted" });
-  const engines = enginesFor(options.engines ?? (await findEngines()), options.target);
+  const engines = enginesForTarget(options.engines ?? (await findEngines()), options.target);
   const parameters: LoadParameters = { ...defaultLoadParameters, ...options };
-  const planned = await plannedLoad(parameters, options.target, engines, signal);
+  const planned = await discoverAndPlan(parameters, options.target, engines, signal);
   if (planned.kind === "not sent") return planned;
   const { plan, target } = planned;
   const usedBefore =
     usedAtMs === null ? [] : Object.keys(options.target?.keys ?? {}).map((name) => [name, usedAtMs] as const);
-  const environment = openEnvironment(target, patches, new Map([...usedBefore, ...planned.used]));
+  const environment = createEnvironment(target, patches, new Map([...usedBefore, ...planned.used]));
   const sending: TrialsContext = { ...options, parameters, plan, engines, environment, events, signal };
-  const outlook = previewOf(plan, target, (trial) => engines.missing(trial.engine) ?? environment.skipReason(trial));
+  const outlook = previewLoad(plan, target, (trial) => engines.missing(trial.engine) ?? environment.skipReason(trial));
   events.planned(outlook, target);
   const isAgreed = target === null || isLoopback(target.baseUrl) || (await options.agree?.(outlook)) === true;
   if (isAgreed)
@@ -120,7 +138,7 @@ export async function openLoad(options: SendLoadOptions): Promise<OpenedLoad | N
       kind: "opened",
       trials: plan.trials,
       sendTrials: (trials, folder) =>
-        send(trials, openLoadWriter(target, folder, parameters.requirements, events.problem), sending),
+        runAndSaveTrials(trials, openLoadWriter(target, folder, parameters.requirements, events.problem), sending),
       close: environment.close,
     };
   await environment.close();
@@ -132,13 +150,13 @@ type PlannedLoad =
       readonly kind: "planned";
       readonly plan: LoadPlan;
       readonly target: Target | null;
-      /** The keys that discovery used, with the time at which it ended (`performance.now()`). */
+      /** Names of the keys that discovery used, each with the end of that use (`performance.now()`). */
       readonly used: ReadonlyMap<string, number>;
     }
   | NotSent;
 
 /** Checks the load parameters, discovers missing facts about the target, and plans the trials. */
-async function plannedLoad(
+async function discoverAndPlan(
   parameters: LoadParameters,
   named: Target | null,
   engines: AvailableEngines,
@@ -163,13 +181,17 @@ interface TrialsContext extends Pick<SendLoadOptions, "dashboardOf" | "messages"
   readonly parameters: LoadParameters;
   readonly plan: LoadPlan;
   readonly engines: AvailableEngines;
-  readonly environment: ReturnType<typeof openEnvironment>;
+  readonly environment: ReturnType<typeof createEnvironment>;
   readonly events: LoadEvents;
   readonly signal: AbortSignal;
 }
 
-/** Runs trials in sequence and writes their results. */
-async function send(trials: readonly LoadTrial[], writer: LoadWriter, sending: TrialsContext): Promise<SentLoad> {
+/** Runs trials one after the other, and writes their results. */
+async function runAndSaveTrials(
+  trials: readonly LoadTrial[],
+  writer: LoadWriter,
+  sending: TrialsContext,
+): Promise<RedactedLoad> {
   const { parameters, plan, engines, environment, events, messages, signal, dashboardOf } = sending;
   const started = new Date();
   const startedMs = performance.now();
@@ -186,7 +208,7 @@ async function send(trials: readonly LoadTrial[], writer: LoadWriter, sending: T
       maxRequests: parameters.maxRequests,
       maxConnections: Math.max(0, ...trials.map((trial) => plan.estimateOf(trial).connections)),
       messages,
-      knownRequestCount: (trial) => maxRequestsOf(plan, trial),
+      knownRequestCount: (trial) => maxRequestsOfTrial(plan, trial),
       dashboardOf: (trial) => dashboardOf?.(trial, trials.length) ?? null,
       signal,
       onTrial: (trial, index) => events.trial(trial, index, trials.length),
@@ -204,14 +226,17 @@ async function send(trials: readonly LoadTrial[], writer: LoadWriter, sending: T
   } finally {
     events.done();
   }
-  // Each pause is counted in full, even if it ended early. The sum must not exceed the duration of the load.
+  // A pause counts in full even if the user interrupted it, so the sum could exceed the duration of the load.
   waitedMs = Math.min(waitedMs, performance.now() - startedMs);
   return writer.finish({ started, waitedMs, end: runEndFor(signal.aborted ? describeStop(signal) : death) });
 }
 
 /** Callbacks that report the progress of a load. */
 export interface LoadEvents {
-  /** Called after discovery, before the first trial. The target has the keys that its test control issued; `null`: the embedded server. */
+  /**
+   * Called before the first trial. The target includes the keys that its test control issued; `null`: the embedded
+   * server.
+   */
   readonly planned: (outlook: LoadPreview, target: Target | null) => void;
   readonly trial: (trial: LoadTrial, at: number, of: number) => void;
   readonly waiting: (ms: number, why: string) => void;
@@ -219,7 +244,7 @@ export interface LoadEvents {
   readonly outcome: (outcome: TrialResult) => void;
   /** Called with a sentence if files could not be written. */
   readonly problem: (sentence: string) => void;
-  /** Called at the end, as the last callback. */
+  /** Called once when the load has ended. No other callback follows. */
   readonly done: () => void;
 }
 
@@ -233,20 +258,21 @@ export const silentLoadEvents: LoadEvents = {
   done() {},
 };
 
-/** The server, keys and clock that load trials use. The caller has to close them. */
-export type OpenEnvironment = LoadEnvironment & { readonly close: () => Promise<void> };
+/** The server, keys and clock of load trials. The caller must call `close`. */
+export type ClosableEnvironment = LoadEnvironment & { readonly close: () => Promise<void> };
 
 /**
  * Creates the environment of load trials: server, keys and clock. Starts and sends nothing yet.
  *
  * @param target `null`: the embedded server, with faults and variants applied
- * @param used see {@link openTargetEnvironment}; has no effect on the embedded server, which creates fresh keys for each trial
+ * @param used when each key was last used (`performance.now()`), by key name; ignored for the embedded server, which
+ *   creates new keys
  */
-export const openEnvironment = (
+export const createEnvironment = (
   target: Target | null,
   patches: readonly Patch[],
   used: ReadonlyMap<string, number>,
-): OpenEnvironment =>
+): ClosableEnvironment =>
   target === null
     ? openEmbeddedEnvironment(patches.map(({ kind, name }) => ({ kind, name })))
     : openTargetEnvironment(target, used);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "v
 import { type EmbeddedServer, startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import type { Timers } from "../../run/time/run-clock.ts";
 import { recovery } from "../../../scenarios/recovery.ts";
-import { keepInStep, readTimes, type ShownTimes, isStandingClock } from "./standing-clock.ts";
+import { followRealTime, serverTimeReader, type ServerTimes, isStandingClock } from "./standing-clock.ts";
 import { openTargetEnvironment } from "./target-environment.ts";
 
 /** Simulates real time, which passes only during sleeps, and a test clock that only counts its advances. */
@@ -30,7 +30,7 @@ function simulate() {
 }
 
 describe("a test clock", () => {
-  type Show = (real: number, advanced: number) => ShownTimes;
+  type Show = (real: number, advanced: number) => ServerTimes;
   it.each<[string, boolean, Show]>([
     ["that stands still", true, (_, advanced) => ({ limits: advanced, date: advanced })],
     ["of the limits alone", true, (real, advanced) => ({ limits: advanced, date: real })],
@@ -51,7 +51,7 @@ describe("a test clock", () => {
 
   it("is moved by the real time that passes", async () => {
     const { timers, clock, realMs, advancedMs } = simulate();
-    const inStep = keepInStep(clock, timers);
+    const inStep = followRealTime(clock, timers);
     await vi.waitUntil(() => realMs() > 60_000);
     await inStep.stop();
     expect(realMs() - advancedMs()).toBeLessThan(500);
@@ -67,7 +67,7 @@ describe("a test clock", () => {
       if (realMs() > 2000 && realMs() < 2900) take(tookMs);
       await clock.advance(ms);
     };
-    const inStep = keepInStep({ ...clock, advance }, timers);
+    const inStep = followRealTime({ ...clock, advance }, timers);
     await vi.waitUntil(() => realMs() > 15_000);
     await inStep.stop();
     expect(inStep.problem()).toBe(problem);
@@ -77,7 +77,7 @@ describe("a test clock", () => {
   it("that lags, since an advance is refused, is a problem", async () => {
     const { timers, clock, realMs } = simulate();
     const advance = (): Promise<void> => Promise.reject(new Error("the call answered 500"));
-    const inStep = keepInStep({ ...clock, advance }, timers);
+    const inStep = followRealTime({ ...clock, advance }, timers);
     await vi.waitUntil(() => realMs() > 12_000);
     await inStep.stop();
     expect(inStep.problem()).toMatch(/test clock lagged behind by .* \(the call answered 500\)$/);
@@ -97,7 +97,7 @@ describe("a load on a server whose clock stands still", () => {
     const environment = openTargetEnvironment(target, new Map());
     onTestFinished(environment.close);
     if (pro === undefined) throw new Error("there is no key of the pro tier");
-    const read = readTimes(target, pro);
+    const read = serverTimeReader(target, pro);
     const setup = await environment.setUp({ scenario: recovery, tier: "pro", engine: "autocannon" });
     const { date } = await read();
     await vi.waitUntil(async () => ((await read()).date ?? 0) > (date ?? 0), { timeout: 30_000, interval: 100 });

@@ -3,35 +3,39 @@ import { messageOf } from "../../base/errors.ts";
 import { readRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
 import { machineTimers, type Timers } from "../../run/time/run-clock.ts";
 import type { ClockControl, Target, TargetKey } from "../../target/target.ts";
-import { askHealth } from "./ask-health.ts";
+import { requestHealth } from "./request-health.ts";
 
-/** How long a test clock is observed before it counts as standing still. It has to be seconds, because headers show rounded seconds. */
+/**
+ * A test clock counts as standing still if it does not move for this long. Shorter would not do, because headers show
+ * whole seconds.
+ */
 const observationMs = 3000;
 /**
- * How far a test clock is advanced for this test. A time in the headers that does not follow comes from another clock, or is a constant.
+ * How far to advance a test clock, to see whether the time in the headers follows it. If not, that time comes from
+ * another clock, or is constant.
  */
 const testAdvanceMs = 5000;
-/** A time in the headers counts as changed from this difference on. */
+/** Two times in headers count as different if they differ by at least this much. */
 const minChangeSeconds = 0.5;
 
-/** The times that a response's headers show, in seconds. A time is `null` if its headers are absent. */
-export interface ShownTimes {
-  /** The target's time by the rate-limit headers: `X-RateLimit-Reset` minus `X-RateLimit-Reset-After`. */
+/** The server's time, read from a response in two ways, each in Unix seconds. `null`: the headers for it are absent. */
+export interface ServerTimes {
+  /** The server's time by its rate-limit headers: `X-RateLimit-Reset` minus `X-RateLimit-Reset-After`. */
   readonly limits: number | null;
   readonly date: number | null;
 }
 
-interface Observation {
+interface ClockObservation {
   readonly clock: ClockControl;
-  readonly read: () => Promise<ShownTimes>;
+  readonly read: () => Promise<ServerTimes>;
   readonly timers?: Timers;
 }
 
 /**
- * Whether a test clock moves only when it is advanced. A time in the headers must stay the same for 3 s of real time, and then follow an
- * advance.
+ * Whether a test clock moves only when it is advanced. To find out, waits for 3 s, in which the time in the headers
+ * must not change, and then advances the clock, which it must follow.
  */
-export async function isStandingClock({ clock, read, timers = machineTimers }: Observation): Promise<boolean> {
+export async function isStandingClock({ clock, read, timers = machineTimers }: ClockObservation): Promise<boolean> {
   const pause = (ms: number): Promise<void> => timers.sleep(ms, AbortSignal.any([]));
   const first = await read();
   await pause(observationMs);
@@ -48,33 +52,37 @@ function hasChanged(from: number | null, to: number | null): boolean | null {
   return from === null || to === null ? null : Math.abs(to - from) >= minChangeSeconds;
 }
 
-/** Returns a function that reads both times from the headers of a health response. */
-export const readTimes =
-  (target: Target, key: TargetKey): Observation["read"] =>
+/** Returns a function that sends a health request and reads the server's time from the response's headers. */
+export const serverTimeReader =
+  (target: Target, key: TargetKey): ClockObservation["read"] =>
   async () => {
-    const { answer } = await askHealth(target, key);
+    const { answer } = await requestHealth(target, key);
     if (answer.kind === "unanswered") return { limits: null, date: null };
     const { reset, resetAfter, date } = readRateLimitInfo(answer.status, answer.headers, () => null);
     return { limits: reset === null || resetAfter === null ? null : reset - resetAfter, date };
   };
 
-/** Interval between two advances of a standing clock. */
+/** How often a clock that stands still is advanced, so that it follows real time. */
 const advanceIntervalMs = 100;
-/** Maximum lag of the clock behind real time. The checks of limits allow for this lag. */
+/** How far an advanced clock may lag behind real time. The checks of limits allow for this difference. */
 const maxLagMs = 10_000;
 
-/** A test clock that would stand still, but is advanced along with real time until `stop`. */
-export interface ClockInStep {
+/**
+ * Handle of a test clock that stands still by itself, and that the harness advances along with real time until `stop`.
+ */
+export interface FollowingClock {
   /** The largest lag behind real time so far, in milliseconds. */
   readonly lagMs: () => number;
   /** Why the clock did not keep up with real time; `null` if it did. */
   readonly problem: () => string | null;
-  /** Waits for an advance that is under way, and advances the clock no more. */
+  /** Stops advancing the clock. Resolves when an advance that is under way has ended. */
   readonly stop: () => Promise<void>;
 }
 
-/** Keeps a standing test clock in step with real time: every 100 ms, advances it by the real time since the last advance. */
-export function keepInStep(clock: ClockControl, timers: Timers = machineTimers): ClockInStep {
+/**
+ * Makes a test clock that stands still follow real time: every 100 ms, advances it by the real time that has passed.
+ */
+export function followRealTime(clock: ClockControl, timers: Timers = machineTimers): FollowingClock {
   const startedMs = timers.now();
   const end = new AbortController();
   let advancedMs = 0;

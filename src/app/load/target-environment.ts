@@ -10,10 +10,10 @@ import { limitsOf } from "../../run/plan/key-limits.ts";
 import { roleRequestsOf } from "../../target/own-request.ts";
 import { type ClockControl, roleAssignmentOf, type Target, type TargetKey, usableKeys } from "../../target/target.ts";
 import { withRepeatedAdvance } from "./repeated-advance.ts";
-import { type ClockInStep, keepInStep, readTimes, isStandingClock } from "./standing-clock.ts";
-import { watchTrial } from "./trial-disturbances.ts";
+import { type FollowingClock, followRealTime, serverTimeReader, isStandingClock } from "./standing-clock.ts";
+import { watchForDisturbances } from "./trial-disturbances.ts";
 
-/** The limits of a tier, and the keys of this tier that send the load. */
+/** The rate limits of a tier, and the one or two keys of this tier that send the load. */
 export interface TierKeys {
   readonly tier: TierName;
   readonly limits: TierLimits;
@@ -26,11 +26,11 @@ export interface TargetEnvironment extends LoadEnvironment {
   readonly close: () => Promise<void>;
 }
 
-const deliveriesWithinMs = 30_000;
+const deliveryTimeoutMs = 30_000;
 
 /**
- * Returns the limits and keys of each tier for which the target has a usable key. A tier that the document does not define counts as
- * enterprise.
+ * Returns the limits and keys of each tier for which the target has a usable key. A tier of the target's own counts as
+ * enterprise, with its own limits.
  */
 export function tierKeysOf(target: Target): TierKeys[] {
   const byTier = Map.groupBy(usableKeys(target), ({ tier }) => tier);
@@ -42,19 +42,20 @@ export function tierKeysOf(target: Target): TierKeys[] {
 }
 
 /**
- * Prepares a deployment, with its own clock and keys, as the target of load trials.
+ * Prepares the user's target, with its clock and keys, for load trials.
  *
- * @param used when each key was last used (`performance.now()`), by key name; such a key pauses before the first trial
+ * @param used when each key was last used (`performance.now()`), by key name; such a key pauses before the first
+ *   trial
  */
 export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, number>): TargetEnvironment {
   const tiers = new Map(tierKeysOf(target).map((each) => [each.tier, each]));
   const lastUsedMs = new Map(used);
   const announced = announceRun(target);
-  const clock = target.clock === null ? null : openTrialClock(target, target.clock);
+  const clock = target.clock === null ? null : controlTrialClock(target, target.clock);
   let receiver: Promise<Receiver> | null = null;
   const receiverOf = async (trial: LoadTrial): Promise<Receiver | null> =>
-    needsReceiver(trial) ? (receiver ??= listenFor(target)) : null;
-  const keysOf = (trial: LoadTrial): readonly TargetKey[] => usedKeys(trial, tiers.get(trial.tier) ?? null);
+    needsReceiver(trial) ? (receiver ??= startTargetReceiver(target)) : null;
+  const keysOf = (trial: LoadTrial): readonly TargetKey[] => keysOfTrial(trial, tiers.get(trial.tier) ?? null);
 
   const setUp = async (trial: LoadTrial): Promise<TrialSetup> => {
     const found = tiers.get(trial.tier);
@@ -64,12 +65,20 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
     if (!isFresh) await clock?.beginMinute();
     const listening = await receiverOf(trial);
     const inStep = (await clock?.keepInStep(found.main)) ?? null;
-    // Some targets respond to an advance only after the deliveries that it causes, so the clock may lag.
+    // With webhooks, a test clock may lag behind real time: some targets respond to an advance only after the
+    // deliveries that it causes.
     const mayLag = needsReceiver(trial);
-    const watch = watchTrial({ target, keys, announced, clock: clock?.betweenTrials ?? null, inStep, mayLag });
+    const watch = watchForDisturbances({
+      target,
+      keys,
+      announced,
+      clock: clock?.betweenTrials ?? null,
+      inStep,
+      mayLag,
+    });
     return {
       target: engineTargetOf(target, found, isFresh),
-      instrumentation: { receiver: listening, rssBytes: null, deliveryTimeoutMs: deliveriesWithinMs },
+      instrumentation: { receiver: listening, rssBytes: null, deliveryTimeoutMs },
       disturbance: watch.find,
       tearDown: async () => {
         watch.close();
@@ -90,7 +99,7 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
       });
     },
     cooldownMs: (trial) => {
-      // With a test clock, `setUp` advances that clock by a minute, so no real time has to pass.
+      // With a test clock, no real time has to pass: `setUp` advances the clock by a minute before the trial.
       if (target.clock !== null) return 0;
       const lastMs = Math.max(...keysOf(trial).map(({ name }) => lastUsedMs.get(name) ?? -Infinity));
       return lastMs + minuteOverMs - performance.now();
@@ -105,26 +114,28 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
 
 const needsReceiver = ({ scenario }: LoadTrial): boolean => scenario.needs.includes("receiver");
 
-/** Returns the keys with which a trial sends requests. */
-function usedKeys({ scenario }: LoadTrial, found: TierKeys | null): readonly TargetKey[] {
+/** Returns the keys that a trial uses: the main key of its tier, and the second key if the scenario needs one. */
+function keysOfTrial({ scenario }: LoadTrial, found: TierKeys | null): readonly TargetKey[] {
   if (found === null) return [];
   const { main, second, limits } = found;
   const usesSecond = scenario.flows(limits).some(({ key }) => key === "second");
   return usesSecond && second !== null ? [main, second] : [main];
 }
 
-/** Adds the operations that trials need to a target's test clock. */
-function openTrialClock(target: Target, clock: ClockControl) {
+/** Adds the two operations that trials need to a target's test clock: to pass a minute, and to follow real time. */
+function controlTrialClock(target: Target, clock: ClockControl) {
   const betweenTrials = withRepeatedAdvance(clock);
   let standing: Promise<boolean> | null = null;
   return {
     betweenTrials,
     /** Advances the clock by a minute, so that earlier requests no longer count in the window. */
     beginMinute: () => betweenTrials.advance(minuteOverMs),
-    /** Advances a clock that stands still by itself along with real time. Returns `null` for other clocks. */
-    keepInStep: async (main: TargetKey): Promise<ClockInStep | null> => {
-      standing ??= isStandingClock({ clock: betweenTrials, read: readTimes(target, main) });
-      return (await standing) ? keepInStep(clock) : null;
+    /**
+     * If the clock stands still by itself, makes it follow real time. Returns `null` for a clock that moves by itself.
+     */
+    keepInStep: async (main: TargetKey): Promise<FollowingClock | null> => {
+      standing ??= isStandingClock({ clock: betweenTrials, read: serverTimeReader(target, main) });
+      return (await standing) ? followRealTime(clock) : null;
     },
   };
 }
@@ -145,7 +156,10 @@ const engineTargetOf = (
   network: target.network,
 });
 
-/** Returns the agents that play each role under load. Without an agent for streams, the agent that answers also streams. */
+/**
+ * Returns the agent for each role under load; `null` if there is none. Without an agent for streams, the agent that
+ * answers also streams.
+ */
 export const loadAgentsOf = (target: Target): TrialSetup["target"]["agents"] => ({
   answering: target.agents.answering ?? null,
   streaming: target.agents.streaming ?? target.agents.answering ?? null,
@@ -154,7 +168,7 @@ export const loadAgentsOf = (target: Target): TrialSetup["target"]["agents"] => 
   failing: roleAssignmentOf(target, "failing")?.agent ?? null,
 });
 
-const listenFor = ({ webhooks, network }: Target): Promise<Receiver> =>
+const startTargetReceiver = ({ webhooks, network }: Target): Promise<Receiver> =>
   startReceiver({
     listen: webhooks?.listen ?? "127.0.0.1:0",
     publicUrl: webhooks?.publicUrl ?? null,

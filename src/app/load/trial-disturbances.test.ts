@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import { announceRun } from "../../run/disturbances/other-runs.ts";
 import { mainKey } from "../../run/plan/needs.ts";
-import { watchTrial } from "./trial-disturbances.ts";
+import { watchForDisturbances } from "./trial-disturbances.ts";
 
 /** Returns what disturbs a simulated trial. With `otherClient`, another client uses the same key during the trial. */
 async function findWith(otherClient: boolean, observed: { readonly wasAway: boolean; readonly isBroken: boolean }) {
@@ -17,7 +17,7 @@ async function findWith(otherClient: boolean, observed: { readonly wasAway: bool
   if (key === null) throw new Error("the server has no key");
   const announced = announceRun(target, mkdtempSync(join(tmpdir(), "trial-disturbances-")));
   const { clock } = target;
-  const watch = watchTrial({ target, keys: [key], announced, clock, inStep: null, mayLag: false });
+  const watch = watchForDisturbances({ target, keys: [key], announced, clock, inStep: null, mayLag: false });
   const list = (): void =>
     void fetch(`${target.baseUrl}/agents`, { headers: { authorization: `Bearer ${key.key}` } }).then(
       (response) => response.arrayBuffer(),

@@ -8,8 +8,8 @@ import { findForeignUse } from "../../run/disturbances/foreign-use.ts";
 import type { AnnouncedRun } from "../../run/disturbances/other-runs.ts";
 import { watchStalls } from "../../run/disturbances/stalls.ts";
 import type { ClockControl, Target, TargetKey } from "../../target/target.ts";
-import { askHealth } from "./ask-health.ts";
-import type { ClockInStep } from "./standing-clock.ts";
+import { requestHealth } from "./request-health.ts";
+import type { FollowingClock } from "./standing-clock.ts";
 
 interface WatchedTrial {
   readonly target: Target;
@@ -18,14 +18,23 @@ interface WatchedTrial {
   readonly announced: AnnouncedRun;
   /** The target's test clock, for use between trials; `null` if the target has none. */
   readonly clock: ClockControl | null;
-  /** The test clock, if the harness advances it along with real time; `null` if the clock moves by itself. */
-  readonly inStep: ClockInStep | null;
-  /** Whether a lag of the test clock does no harm. This holds if the trial counts webhook deliveries, and not requests in a window. */
+  /**
+   * Set if the target's test clock stands still by itself, and the harness advances it along with real time. Otherwise
+   * `null`.
+   */
+  readonly inStep: FollowingClock | null;
+  /**
+   * Whether the test clock may lag behind real time. It may if the trial counts webhook deliveries, and not requests in
+   * a window.
+   */
   readonly mayLag: boolean;
 }
 
-/** Watches a trial for disturbances: another run or client with the same keys, or a stall of this machine or of the test clock. */
-export function watchTrial({ target, keys, announced, clock, inStep, mayLag }: WatchedTrial) {
+/**
+ * Watches a trial for disturbances: another run or client that uses the same keys, a stall of this machine, or a test
+ * clock that lags.
+ */
+export function watchForDisturbances({ target, keys, announced, clock, inStep, mayLag }: WatchedTrial) {
   const [startedUnixMs, stalls] = [Date.now(), watchStalls(performance.now())];
   const ofRuns = (): Disturbance[] => {
     const found = announced.shared(startedUnixMs);
@@ -34,7 +43,7 @@ export function watchTrial({ target, keys, announced, clock, inStep, mayLag }: W
       : [{ kind: "keys shared", by: "another run", fromMs: found.sinceMs - startedUnixMs, keys: found.keys }];
   };
   const ofOthers = (): Promise<Disturbance[]> =>
-    findForeignUse({ keys, health: (key) => askHealth(target, key), time: timeControlOf(clock) });
+    findForeignUse({ keys, health: (key) => requestHealth(target, key), time: timeControlFor(clock) });
   const find = async ({ wasAway, limitsBroken }: TrialObservations): Promise<string | null> => {
     const known = [...stalls.all(), ...ofRuns()];
     const problem = wasAway || mayLag ? null : (inStep?.problem() ?? null);
@@ -52,8 +61,11 @@ export function watchTrial({ target, keys, announced, clock, inStep, mayLag }: W
   };
 }
 
-/** How the search for other clients lets time pass: it advances the test clock, or really waits a minute at most. */
-const timeControlOf = (clock: ClockControl | null): Parameters<typeof findForeignUse>[0]["time"] => ({
+/**
+ * Returns how time passes in the search for other clients of a key: by advancing the test clock, or by waiting, at most
+ * a minute.
+ */
+const timeControlFor = (clock: ClockControl | null): Parameters<typeof findForeignUse>[0]["time"] => ({
   canAdvance: clock !== null,
   canWait: (ms) => clock !== null || ms <= minuteOverMs,
   passTime: async (ms) => {

@@ -14,14 +14,14 @@ import { coverageSeedOfNight } from "../../run/plan/coverage-seed.ts";
 import type { RunScope } from "../../run/plan/selection.ts";
 import type { TrialId } from "../../report/model/trial-id.ts";
 import type { Target } from "../../target/target.ts";
-import { judge, type RunEvents } from "../judge/judge.ts";
+import { judgeTarget, type RunEvents } from "../judge/judge-target.ts";
 import type { RedactedRun } from "../judge/redacted-run.ts";
-import type { AvailableEngines } from "../load/engines.ts";
-import { type LoadEvents, openLoad, type OpenedLoad } from "../load/send-load.ts";
+import type { AvailableEngines } from "../load/available-engines.ts";
+import { type LoadEvents, prepareLoad, type PreparedLoad } from "../load/send-load.ts";
 import type { LoadParameters } from "../load/load-parameters.ts";
 import type { NotSentReason } from "../load/not-sent-reason.ts";
 import type { LoadPreview } from "../load/plan-load.ts";
-import { endOfNotSent } from "../load/save-load.ts";
+import { runEndWithoutLoad } from "../load/save-load.ts";
 import { documentOf } from "../report-folder/read-report-document.ts";
 import { saveRun, type SavedRun } from "../report-folder/saved-run.ts";
 
@@ -72,7 +72,12 @@ export async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
   if (plan.load === null || interrupted) return { ...first, noLoad: null };
   const opened = await openLoadAfterRun(plan, plan.load, run.report);
   if (opened.kind === "not sent") {
-    const night = nightFromReports({ id: plan.id, run: run.report, load: null, loadEnd: endOfNotSent(opened.why) });
+    const night = nightFromReports({
+      id: plan.id,
+      run: run.report,
+      load: null,
+      loadEnd: runEndWithoutLoad(opened.why),
+    });
     return { ...first, night, noLoad: opened.why, interrupted: plan.signal.aborted };
   }
   try {
@@ -86,7 +91,7 @@ export async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
 function openLoadAfterRun(plan: NightPlan, parameters: NonNullable<RunNightOptions["load"]>, run: Report) {
   const { target, patches, engines, readOnly, maxRequests, requirements, messages, agree, view, signal } = plan;
   const requestsLeft = maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - run.requests);
-  return openLoad({
+  return prepareLoad({
     ...parameters,
     maxRequests: requestsLeft,
     requirements,
@@ -102,7 +107,7 @@ function openLoadAfterRun(plan: NightPlan, parameters: NonNullable<RunNightOptio
   });
 }
 
-async function loadNight(plan: NightPlan, run: ReportDocument, opened: OpenedLoad): Promise<ExecutedNight> {
+async function loadNight(plan: NightPlan, run: ReportDocument, opened: PreparedLoad): Promise<ExecutedNight> {
   const { id, before, signal } = plan;
   const { document: load } = await opened.sendTrials(opened.trials, folderOf(plan, "load"));
   const first = nightFromReports({ id, run: run.report, load: load.report });
@@ -111,7 +116,11 @@ async function loadNight(plan: NightPlan, run: ReportDocument, opened: OpenedLoa
   return { night: { ...first, second }, run, unjudged: null, load, noLoad: null, interrupted: signal.aborted };
 }
 
-async function secondRuns(plan: NightPlan, opened: OpenedLoad, trials: readonly LoadTrial[]): Promise<Night["second"]> {
+async function secondRuns(
+  plan: NightPlan,
+  opened: PreparedLoad,
+  trials: readonly LoadTrial[],
+): Promise<Night["second"]> {
   plan.view.again(trials);
   const { document } = await opened.sendTrials(trials, folderOf(plan, "second"));
   return (document.report.load?.runs ?? []).map(nightLoadOf);
@@ -133,7 +142,7 @@ function saveNightRun(plan: NightPlan, run: SavedRun): void {
 async function judgedByRun(plan: NightPlan): Promise<RedactedRun> {
   const { events, done } = plan.view.run;
   try {
-    return await judge({ ...plan, events });
+    return await judgeTarget({ ...plan, events });
   } finally {
     done();
   }

@@ -5,7 +5,7 @@ import { latestRequirements } from "../../spec/requirements.ts";
 import { suitesOfParty } from "../../suites/all.ts";
 import type { Target } from "../../target/target.ts";
 import { redactRun } from "../judge/redacted-run.ts";
-import type { JudgedTarget, RunEvents } from "../judge/judge.ts";
+import type { JudgedTarget, RunEvents } from "../judge/judge-target.ts";
 import { packageVersion } from "../../base/package-root.ts";
 
 export interface JudgeReceiverOptions extends DeliverySettings {

@@ -7,7 +7,7 @@ import { readBaseUrl, isLoopback } from "../../target/base-url.ts";
 import { secretsOfNetwork } from "../../target/network-settings.ts";
 import type { Target } from "../../target/target.ts";
 import { type OutgoingRequest, openTransport } from "../../wire/transport.ts";
-import { redactorOf, secretsInResponses } from "../judge/redactor.ts";
+import { redactorWithAlteredKeys, secretsInResponses } from "../judge/redactor.ts";
 import { withoutWebhookSecrets } from "../judge/secrets.ts";
 import type { SavedRun } from "../report-folder/saved-run.ts";
 import { UseCaseError } from "../use-case-error.ts";
@@ -115,7 +115,7 @@ interface UnredactedReplay {
 
 /** Pairs each saved exchange with the new one, and redacts keys and webhook secrets in both. */
 export function redactedPairs({ report, evidence, chosen, sent, secrets: own }: UnredactedReplay): ReplayPair[] {
-  const { deep } = redactorOf([...own, ...secretsInResponses(sent.exchanges)]);
+  const { deep } = redactorWithAlteredKeys([...own, ...secretsInResponses(sent.exchanges)]);
   const redacted = deep({ kept: evidence.exchanges, now: sent.exchanges });
   const all = [...redacted.kept, ...redacted.now];
   const shown = withoutWebhookSecrets({ report, exchanges: all, deliveries: [] }).exchanges;

@@ -7,7 +7,7 @@ import { contradictionInReport } from "../../report/model/contradictions.ts";
 import type { ReportDocument, Report } from "../../report/model/report.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import { readEvidence, readReport, UnreadableFile } from "../../report/model/report-file.ts";
-import { withoutWebhookSecretsInParts, withoutWebhookSecretsIn } from "../judge/secrets.ts";
+import { withoutWebhookSecretsOnRead, withoutWebhookSecretsOfText } from "../judge/secrets.ts";
 import { line, fromOutside } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
@@ -76,7 +76,7 @@ function readWithoutEvidence(file: string): ReportDocument {
   const isStandard = basename(file) === standardName && report.load === undefined;
   const evidence = isStandard ? textOf(join(dirname(file), "evidence.json")) : null;
   return {
-    report: evidence === null ? report : withoutWebhookSecretsIn(report, evidence),
+    report: evidence === null ? report : withoutWebhookSecretsOfText(report, evidence),
     evidence: null,
     load: new Map(),
   };
@@ -89,7 +89,7 @@ export function documentOf(
   load: ReadonlyMap<string, LoadEvidence> = new Map(),
 ): ReportDocument {
   if (evidence === null) return { report, evidence, load };
-  return { ...withoutWebhookSecretsInParts(report, evidence), load };
+  return { ...withoutWebhookSecretsOnRead(report, evidence), load };
 }
 
 function evidenceIn(folder: string, { load }: Report): Evidence | null {

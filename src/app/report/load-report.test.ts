@@ -10,7 +10,7 @@ import type { Report } from "../../report/model/report.ts";
 import { runEndFor } from "../../report/model/verdict.ts";
 import { assembleLoadReport } from "./load-report.ts";
 import { evidenceFileOf } from "../../load/trials.ts";
-import { describeInvalidTrials } from "../load/invalid-text.ts";
+import { describeInvalidTrials } from "../load/describe-invalid-trials.ts";
 import { loadExitCode } from "../../cli/report/present-report.ts";
 
 const scenario = scenarioNamed("minute-limit") ?? never();

@@ -16,7 +16,7 @@ import { formatClauseCounts } from "../../report/vendors/summary.ts";
 import type { Vendor } from "../../report/vendors/vendor.ts";
 import type { RunScope } from "../../run/plan/selection.ts";
 import type { Target } from "../../target/target.ts";
-import { connectionsOfRun, judge } from "../judge/judge.ts";
+import { connectionsOfRun, judgeTarget } from "../judge/judge-target.ts";
 import type { NotSentReason } from "../load/not-sent-reason.ts";
 import { documentOf, readReportDocument } from "../report-folder/read-report-document.ts";
 import { saveRun } from "../report-folder/saved-run.ts";
@@ -120,7 +120,7 @@ async function runVendor(
 ): Promise<Vendor> {
   const kept = readSavedLoad(load, judging.requirements);
   say(`judging ${target.baseUrl}`);
-  const session = await judge({
+  const session = await judgeTarget({
     ...judging,
     target,
     patches: [],

@@ -1,13 +1,13 @@
 import { performance } from "node:perf_hooks";
 
 import { formatDuration } from "../../base/duration.ts";
-import type { AvailableEngines } from "../load/engines.ts";
-import { describeInvalidTrials } from "../load/invalid-text.ts";
+import type { AvailableEngines } from "../load/available-engines.ts";
+import { describeInvalidTrials } from "../load/describe-invalid-trials.ts";
 import { type LoadEvents, silentLoadEvents, type NotSent, sendLoad, type SendLoadOptions } from "../load/send-load.ts";
 import { type LoadParameters } from "../load/load-parameters.ts";
 import { describeNotSent } from "../load/not-sent-reason.ts";
 import type { LoadPreview } from "../load/plan-load.ts";
-import type { SentLoad } from "../load/save-load.ts";
+import type { RedactedLoad } from "../load/save-load.ts";
 import { warnOfUnwrittenFiles } from "../report-folder/write-files.ts";
 import type { VendorWithReport } from "../../report/vendors/vendor.ts";
 import type { ConcurrentJudging, JudgedVendor, PrintLine, VendorJudging } from "./judge-vendor.ts";
@@ -73,7 +73,7 @@ export async function sendVendorLoads(
 const requestsLeft = ({ document }: VendorWithReport, { maxRequests }: VendorJudging): number =>
   maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - document.report.requests);
 
-function withLoadReport(vendor: VendorWithReport, { document }: SentLoad): VendorWithReport {
+function withLoadReport(vendor: VendorWithReport, { document }: RedactedLoad): VendorWithReport {
   const invalid = describeInvalidTrials(document.report);
   return { ...vendor, load: document, notes: [...vendor.notes, ...(invalid === null ? [] : [`Load: ${invalid}`])] };
 }

@@ -8,7 +8,7 @@ import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { warnOfUnwrittenFiles } from "../report-folder/write-files.ts";
 import { UseCaseError } from "../use-case-error.ts";
-import { redactorOf } from "../judge/redactor.ts";
+import { redactorWithAlteredKeys } from "../judge/redactor.ts";
 import {
   type Journal,
   type JournalLine,
@@ -84,7 +84,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   const before = stateNow(live !== null);
   if (isOver(before.outlook)) return { ended: Promise.resolve({ kind: "over", ...before }) };
 
-  const { deep } = redactorOf(options.secrets);
+  const { deep } = redactorWithAlteredKeys(options.secrets);
   const journal = openedJournal(folder, options.onLoss ?? warnOfUnwrittenFiles);
   const ended = Promise.withResolvers<WatchEnd>();
   const record = (entry: JournalLine): void => {

@@ -2,9 +2,9 @@ import { join } from "node:path";
 
 import { Command } from "commander";
 
-import { judgeClient, nameOfClient } from "../../app/client/judge-client.ts";
-import { assertCommand, type CommandLine } from "../../app/client/command.ts";
-import type { JudgedTarget } from "../../app/judge/judge.ts";
+import { judgeClient, clientName } from "../../app/client/judge-client.ts";
+import { assertCommand, type CommandLine } from "../../app/client/run-command.ts";
+import type { JudgedTarget } from "../../app/judge/judge-target.ts";
 import { slug, timeInName } from "../../base/file-names.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
@@ -89,7 +89,7 @@ function prepare(words: readonly string[], flags: ClientFlags) {
     throw new UsageError(line`Give a command after --, such as -- npm test.`);
   const command: CommandLine = [program, ...args];
   assertCommand(command);
-  const name = `${timeInName(new Date())}-client-${slug(nameOfClient(command)).slice(0, 40)}`;
+  const name = `${timeInName(new Date())}-client-${slug(clientName(command)).slice(0, 40)}`;
   return {
     command,
     flags,

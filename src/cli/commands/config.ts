@@ -2,7 +2,7 @@ import { Command } from "commander";
 
 import { judgeConfigurations } from "../../app/configuration/judge-configurations.ts";
 import { readConfiguration } from "../../app/configuration/read-configuration.ts";
-import { observeHosted } from "../../app/configuration/hosted-values.ts";
+import { observeHostedAgents } from "../../app/configuration/hosted-values.ts";
 import { fromOutside, type Line } from "../../base/line.ts";
 import type { Report } from "../../report/model/report.ts";
 import { withSteps } from "../command.ts";
@@ -56,7 +56,8 @@ export const configCommand = (): Command =>
       }),
       act: async ({ files, target }) => {
         const started = new Date();
-        const hosted = target === null ? undefined : await observeHosted(files, target, new AbortController().signal);
+        const hosted =
+          target === null ? undefined : await observeHostedAgents(files, target, new AbortController().signal);
         return judgeConfigurations(files, started, hosted);
       },
       present: async (report: Report, { formats, isQuiet }) => {

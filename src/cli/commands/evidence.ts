@@ -1,6 +1,11 @@
 import { Command } from "commander";
 
-import { type RecordedPart, type MessageChoice, type MessagePart, readRecordedPart } from "../../app/kept-message.ts";
+import {
+  type RecordedPart,
+  type RecordedPartChoice,
+  type MessagePart,
+  readRecordedPart,
+} from "../../app/recorded-message.ts";
 import { line } from "../../base/line.ts";
 import { sanitize } from "../../base/sanitize.ts";
 import { UsageError } from "../../base/usage-error.ts";
@@ -35,7 +40,7 @@ export const evidenceCommand = (): Command =>
       .option("--secret", "only the secret of the webhook that the request creates")
       .addHelpText("after", examples),
     {
-      prepare: (path: string, id: string, flags: EvidenceFlags): MessageChoice => ({
+      prepare: (path: string, id: string, flags: EvidenceFlags): RecordedPartChoice => ({
         path,
         id,
         part: partIn(flags),

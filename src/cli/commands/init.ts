@@ -5,10 +5,10 @@ import { discoverForInit } from "../../app/init/discover.ts";
 import {
   keyFromAnswers,
   proposeTargetFile,
-  type TargetAnswers,
+  type AnswersBeforeDiscovery,
   targetFromAnswers,
 } from "../../app/init/propose-target-file.ts";
-import { redactorOf } from "../../app/judge/redactor.ts";
+import { redactorWithAlteredKeys } from "../../app/judge/redactor.ts";
 import { secretsOf } from "../../app/judge/secrets.ts";
 import { planRun } from "../../app/plan/run-plan.ts";
 import { joinWithOr } from "../../base/text.ts";
@@ -119,14 +119,14 @@ function openTerminalPrompter({ signal, interrupt }: Interruption): Prompter | n
 }
 
 async function proposeFile(
-  answers: TargetAnswers,
+  answers: AnswersBeforeDiscovery,
   flags: InitFlags,
   prompter: Prompter | null,
   signal: AbortSignal,
 ): Promise<number> {
   const namedTier = flags.tier ?? null;
   const target = registerSecrets(targetFromAnswers(answers, namedTier, null));
-  const redact = redactorOf(secretsOf(target)).text;
+  const redact = redactorWithAlteredKeys(secretsOf(target)).text;
   const { style, write: writeOut } = terminalOf(process.stdout);
   const print = (text: string): void => writeOut(redact(text));
   const discovery = await discoverForInit({
@@ -156,7 +156,10 @@ async function proposeFile(
 }
 
 /** Asks the target for its test control. Returns `null` without `--control-token-variable`: nothing is sent. */
-async function controlOf({ baseUrl, network }: TargetAnswers, flags: InitFlags): Promise<DetectedControl | null> {
+async function controlOf(
+  { baseUrl, network }: AnswersBeforeDiscovery,
+  flags: InitFlags,
+): Promise<DetectedControl | null> {
   const given = readControlToken(flags, process.env);
   if (given === null) return null;
   registerKey(given.token);
@@ -164,7 +167,12 @@ async function controlOf({ baseUrl, network }: TargetAnswers, flags: InitFlags):
 }
 
 /** Plans a run with the proposed target file. The checks that the plan skips show what the file lacks. */
-async function missingParts(answers: TargetAnswers, tier: string | null, file: ParsedTargetFile, flags: InitFlags) {
+async function missingParts(
+  answers: AnswersBeforeDiscovery,
+  tier: string | null,
+  file: ParsedTargetFile,
+  flags: InitFlags,
+) {
   const token = readControlToken(flags, process.env)?.token;
   const target = {
     ...targetFromAnswers(answers, tier, file.agents ?? {}),
@@ -185,7 +193,7 @@ async function missingParts(answers: TargetAnswers, tier: string | null, file: P
 }
 
 async function writeFile(
-  { out, keyVariable }: TargetAnswers,
+  { out, keyVariable }: AnswersBeforeDiscovery,
   text: string,
   flags: InitFlags,
   prompter: Prompter | null,

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 
-import { listKeys } from "../../app/key/key-list.ts";
-import { type KeyAlgorithm, keyAlgorithms, newKey } from "../../app/key/new-key.ts";
+import { keyListJson } from "../../app/key/key-list.ts";
+import { type KeyAlgorithm, keyAlgorithms, createKeyPair } from "../../app/key/new-key.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { withSteps } from "../command.ts";
@@ -38,7 +38,7 @@ const newCommand = (): Command =>
         name,
         algorithm: readAlgorithm(algorithm),
       }),
-      act: ({ name, algorithm }) => newKey(name, algorithm),
+      act: ({ name, algorithm }) => createKeyPair(name, algorithm),
       present: ({ keyId, privateFile, publicFile }) => {
         printLine(line`Written: ${privateFile} signs, and only you can read it. ${publicFile} is to be published.`);
         process.stdout.write(`${keyId}\n`);
@@ -67,7 +67,7 @@ const listCommand = (): Command =>
       .addHelpText("after", listExamples),
     {
       prepare: (files: readonly string[], { vendor }: { readonly vendor: string }) => ({ files, vendor }),
-      act: ({ files, vendor }) => listKeys(files, vendor),
+      act: ({ files, vendor }) => keyListJson(files, vendor),
       present: (list) => {
         process.stdout.write(list);
         return exitCodes.fine;

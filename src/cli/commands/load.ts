@@ -1,13 +1,13 @@
 import { Command } from "commander";
 
 import { defaultScenarios, defaultScenariosInRealTime } from "../../app/load/choose-scenarios.ts";
-import { findEngines } from "../../app/load/engines.ts";
-import { describeInvalidTrials } from "../../app/load/invalid-text.ts";
+import { findEngines } from "../../app/load/available-engines.ts";
+import { describeInvalidTrials } from "../../app/load/describe-invalid-trials.ts";
 import { judgeSavedLoad } from "../../app/load/judge-saved-load.ts";
 import type { LoadParameters } from "../../app/load/load-parameters.ts";
-import { manifestOf } from "../../app/load/manifest.ts";
+import { k6OperatorManifest } from "../../app/load/k6-operator-manifest.ts";
 import { assertLoadParameters, planLoad } from "../../app/load/plan-load.ts";
-import type { SentLoad } from "../../app/load/save-load.ts";
+import type { RedactedLoad } from "../../app/load/save-load.ts";
 import { type LoadEvents, type NotSentLoad, sendLoad } from "../../app/load/send-load.ts";
 import { line, fromOutside } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
@@ -108,7 +108,7 @@ async function prepareOutputs(flags: LoadFlags, parameters: LoadParameters, targ
 
 type LoadOutcome =
   | { readonly kind: "manifest"; readonly text: string }
-  | ({ readonly kind: "sent"; readonly isInterrupted: boolean } & SentLoad)
+  | ({ readonly kind: "sent"; readonly isInterrupted: boolean } & RedactedLoad)
   | NotSentLoad;
 
 const act = async (prepared: Prepared): Promise<LoadOutcome> =>
@@ -118,7 +118,7 @@ function manifest({ parameters, target }: Prepared): string {
   if (target === null)
     throw new UsageError(line`--emit needs a target that pods can reach: give --base-url or --target.`);
   const plan = planLoad({ ...parameters, engine: "k6" }, target, ["k6"]);
-  return manifestOf(plan, target, parameters.segments, cliMessages);
+  return k6OperatorManifest(plan, target, parameters.segments, cliMessages);
 }
 
 const sendTo = (
@@ -181,7 +181,7 @@ async function presentNotSent({ why, kept }: NotSentLoad, prepared: Prepared, ou
 }
 
 async function presentLoad(
-  { document, digests, folder }: SentLoad,
+  { document, digests, folder }: RedactedLoad,
   { flags, target, patches }: Prepared,
   { formats, rules }: Outputs,
   stream?: NodeJS.WriteStream,

@@ -2,7 +2,7 @@ import { join } from "node:path";
 
 import { Command } from "commander";
 
-import { findEngines } from "../../app/load/engines.ts";
+import { findEngines } from "../../app/load/available-engines.ts";
 import { defaultLoadParameters } from "../../app/load/load-parameters.ts";
 import { assertLoadParameters } from "../../app/load/plan-load.ts";
 import type { RunNightOptions } from "../../app/nightly/execute-night.ts";

@@ -4,7 +4,7 @@ import { Command } from "commander";
 
 import { writeDeliveries } from "../../app/receiver/dry-run.ts";
 import { judgeReceiver } from "../../app/receiver/judge-receiver.ts";
-import type { JudgedTarget } from "../../app/judge/judge.ts";
+import type { JudgedTarget } from "../../app/judge/judge-target.ts";
 import { slug, timeInName } from "../../base/file-names.ts";
 import { replaceFile } from "../../base/files/replace-file.ts";
 import { line } from "../../base/line.ts";

@@ -2,8 +2,8 @@ import { join } from "node:path";
 
 import { Command } from "commander";
 
-import { judge, type JudgedTarget } from "../../app/judge/judge.ts";
-import { secretsOf, webhookSecret } from "../../app/judge/secrets.ts";
+import { judgeTarget, type JudgedTarget } from "../../app/judge/judge-target.ts";
+import { secretsOf, webhookSecretNames } from "../../app/judge/secrets.ts";
 import { documentOf } from "../../app/report-folder/read-report-document.ts";
 import { beginState } from "../../app/watch/state.ts";
 import { slug, timeInName } from "../../base/file-names.ts";
@@ -129,7 +129,7 @@ async function judgeWithProgress({ target, patches, scope, flags }: Prepared) {
     return await untilInterrupted(async ({ signal, isInterrupted, hasFailed, interrupt }) => {
       const keepsListening = flags.watch === true;
       const onUnknownTier = (keyName: string) => askTier(keyName, flags.quiet === true, signal, interrupt);
-      const judged = await judge({
+      const judged = await judgeTarget({
         ...scope,
         target,
         patches,
@@ -200,7 +200,8 @@ async function presentRun(
     formats,
     rules,
     stream: kind === "judged" && !formats.isStdoutTaken ? process.stdout : process.stderr,
-    shellVariableOf: (name) => (name === webhookSecret.name ? webhookSecret.variable : target.keys[name]?.variable),
+    shellVariableOf: (name) =>
+      name === webhookSecretNames.name ? webhookSecretNames.variable : target.keys[name]?.variable,
     hint: named === null && isBroken(report) ? serveHint(target, patches) : "",
     isFinal,
     reportsToCi: true,

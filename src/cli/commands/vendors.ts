@@ -2,7 +2,7 @@ import { join } from "node:path";
 
 import { Command } from "commander";
 
-import { findEngines } from "../../app/load/engines.ts";
+import { findEngines } from "../../app/load/available-engines.ts";
 import { writeOutput } from "../../app/report-folder/write-output.ts";
 import { defaultLoadParameters } from "../../app/load/load-parameters.ts";
 import { assertScenariosAndEngine } from "../../app/load/plan-load.ts";

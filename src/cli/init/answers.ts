@@ -9,7 +9,7 @@ import {
   type KnownPrompts,
   promptRoles,
   suggestAgents,
-  type TargetAnswers,
+  type AnswersBeforeDiscovery,
 } from "../../app/init/propose-target-file.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
 import { checkFolderWritable } from "../../base/files/check-writable.ts";
@@ -61,7 +61,7 @@ export async function gatherAnswers(
   flags: InitFlags,
   environment: Environment,
   prompter: Prompter | null,
-): Promise<TargetAnswers> {
+): Promise<AnswersBeforeDiscovery> {
   const network = {
     network: networkFromFlags(flags, environment),
     networkSettings: networkFlagsOf(flags).network,
@@ -104,7 +104,7 @@ export async function gatherAnswers(
 function answersFromFlags(
   flags: InitFlags,
   environment: Environment,
-): Omit<TargetAnswers, "network" | "networkSettings"> {
+): Omit<AnswersBeforeDiscovery, "network" | "networkSettings"> {
   const { baseUrl, keyVariable = defaultVariable, out = defaultOut } = flags;
   const key = flags.apiKey ?? nonEmpty(environment[keyVariable]);
   const missing = [

@@ -1,7 +1,7 @@
 import { appendFileSync, statSync } from "node:fs";
 
-import type { JudgedTarget } from "../../app/judge/judge.ts";
-import { describeInvalidTrials } from "../../app/load/invalid-text.ts";
+import type { JudgedTarget } from "../../app/judge/judge-target.ts";
+import { describeInvalidTrials } from "../../app/load/describe-invalid-trials.ts";
 import { documentOf } from "../../app/report-folder/read-report-document.ts";
 import {
   type RequestedFormats,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 import { afterAll, describe, expect, it } from "vitest";
 
-import { type CommandOptions, runCommand } from "./command.ts";
+import { type CommandOptions, runCommand } from "./run-command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "command-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -2,8 +2,8 @@ import { trialInstance, formatScenarioTrials } from "../../report/model/trial-id
 import type { Report } from "../../report/model/report.ts";
 
 /**
- * Names the load trials whose measurements are invalid and say nothing about the target. `null` if there are none. Leaves out trials that
- * the user interrupted.
+ * Returns a sentence that names the first load trial with invalid measurements, and the number of others. Ignores
+ * interrupted trials. Returns `null` if there is none.
  */
 export function describeInvalidTrials({ load }: Report): string | null {
   const invalid = (load?.runs ?? []).filter(

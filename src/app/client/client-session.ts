@@ -7,21 +7,21 @@ import type { TroubleName } from "../../gateway/trouble.ts";
 import { planTrouble } from "../../gateway/trouble-plan.ts";
 import type { ClientSession } from "../../run/send/client-session.ts";
 import { SkipError, TargetUnavailable } from "../../run/skip-reason.ts";
-import { type CommandLine, type CommandOptions, type EndedCommand, runCommand } from "./command.ts";
+import { type CommandLine, type CommandOptions, type EndedCommand, runCommand } from "./run-command.ts";
 
-/** How a client is run and troubled. */
+/** How to run a client's command, and which trouble to make for it. */
 export interface ClientSettings {
   readonly command: CommandLine;
-  /** Names of the environment variables that the client reads, with their values. */
+  /** Environment variables that the client reads, such as the one with the base URL. */
   readonly environment: Readonly<Record<string, string>>;
-  /** The troubles to make; none for a run without trouble only. */
+  /** The kinds of trouble to make. Empty: the command runs only without trouble. */
   readonly troubles: readonly TroubleName[];
   readonly seed: number;
   readonly isStrict: boolean;
-  /** Longest time of one run of the command. */
+  /** Time limit of each run of the command. A command that takes longer is ended. */
   readonly timeoutMs: number;
   readonly showsOutput: boolean;
-  /** Longest `retry_after` that the trouble states, in seconds. Default: 3. */
+  /** Largest `retry_after` in the errors that the harness makes as trouble, in seconds. Default: 3. */
   readonly maxRetryAfterSeconds?: number;
 }
 
@@ -32,26 +32,32 @@ interface SessionTools {
   readonly signal: AbortSignal;
   /** Called before each run of the command. */
   readonly onRun: (stage: RunStage, number: number) => void;
-  /** Called with the end of the output if the command fails without trouble. */
+  /** Called if the command fails although no trouble was made, with the end of its output. */
   readonly onFailure: (output: string) => void;
   /** Called if the command cannot be started. */
   readonly onUnstartable: (error: UsageError) => void;
 }
 
-/** Maximum number of runs under trouble. */
+/** The command runs at most this many times under trouble. */
 const maxRuns = 40;
-/** No run starts later than this after the first one under trouble, or than this many times the plain run. */
+/**
+ * Runs under trouble stop starting after 5 minutes, or after 6 times the duration of the run without trouble, whichever
+ * is longer.
+ */
 const maxTroubledMs = 5 * 60_000;
-const maxTroubledShare = 6;
+const maxTroubledRatio = 6;
 
-/** Opens a session: runs the command against the gateway, plainly and under trouble. */
-export function openSession(settings: ClientSettings, tools: SessionTools): ClientSession {
+/**
+ * Creates the two functions that run a client's command against the gateway: once without trouble, and repeatedly under
+ * trouble.
+ */
+export function createClientSession(settings: ClientSettings, tools: SessionTools): ClientSession {
   let plain: { readonly calls: readonly ClientCall[]; readonly durationMs: number } = { calls: [], durationMs: 0 };
 
   const runPlainly: ClientSession["runPlainly"] = async () => {
-    const { run, command } = await runOnce("plain", () => null, settings, tools);
+    const { run, command } = await runCommandOnce("plain", () => null, settings, tools);
     if (tools.signal.aborted) throw new SkipError("the run was stopped");
-    const problem = problemOf(run.end);
+    const problem = describeFailure(run.end);
     if (problem !== null) {
       tools.onFailure(command.output);
       throw new TargetUnavailable(`The command ${problem} without trouble, so nothing can be judged`);
@@ -74,32 +80,32 @@ export function openSession(settings: ClientSettings, tools: SessionTools): Clie
       ...(maxRetryAfterSeconds && { maxRetryAfterSeconds }),
     });
     const runs: CommandRun[] = [];
-    const untilMs = performance.now() + Math.max(maxTroubledMs, plain.durationMs * maxTroubledShare);
+    const untilMs = performance.now() + Math.max(maxTroubledMs, plain.durationMs * maxTroubledRatio);
     while (runs.length < maxRuns && performance.now() < untilMs && !tools.signal.aborted) {
       const stage = plan.begin();
       if (stage === null) break;
       tools.onRun(stage, runs.length + 1);
-      runs.push((await runOnce(stage, plan.choose, settings, tools)).run);
+      runs.push((await runCommandOnce(stage, plan.choose, settings, tools)).run);
     }
     return runs;
   };
   return { signingSecret: tools.signingSecret, isStrict: settings.isStrict, runPlainly, runTroubled };
 }
 
-async function runOnce(
+async function runCommandOnce(
   stage: RunStage,
   choose: ChooseTrouble,
   { command, environment, timeoutMs, showsOutput }: ClientSettings,
   { gateway, record, signal, onUnstartable }: SessionTools,
 ): Promise<{ readonly run: CommandRun; readonly command: EndedCommand }> {
   gateway.begin(choose);
-  const ended = await startedOrReported({ command, environment, timeoutMs, signal, showsOutput }, onUnstartable);
+  const ended = await runOrReportUnstartable({ command, environment, timeoutMs, signal, showsOutput }, onUnstartable);
   const calls = await gateway.finish();
   for (const { exchange } of calls) record(exchange);
   return { run: { stage, calls, end: ended.end }, command: ended };
 }
 
-async function startedOrReported(
+async function runOrReportUnstartable(
   options: CommandOptions,
   onUnstartable: SessionTools["onUnstartable"],
 ): Promise<EndedCommand> {
@@ -112,8 +118,8 @@ async function startedOrReported(
   }
 }
 
-/** Returns how a command failed, as part of a sentence; `null` if it succeeded. */
-function problemOf(end: CommandEnd): string | null {
+/** Describes how a command failed, such as `ended with exit code 1`. Returns `null` if it succeeded. */
+function describeFailure(end: CommandEnd): string | null {
   switch (end.kind) {
     case "exited":
       return end.code === 0 ? null : `ended with exit code ${end.code}`;

@@ -10,25 +10,31 @@ import type { LoadPlan } from "./plan-load.ts";
 import { loadAgentsOf } from "./target-environment.ts";
 
 /**
- * Returns a Kubernetes manifest for the k6-operator, which runs the only trial of a plan.
+ * Returns a Kubernetes manifest with which the k6-operator sends a planned load. The plan must have exactly one trial.
  *
  * @throws {UnsendableLoadError} if the plan has several trials, or the target lacks what the scenario needs
  */
-export function manifestOf({ trials, tiers }: LoadPlan, target: Target, segments: number, messages: Messages): string {
+export function k6OperatorManifest(
+  { trials, tiers }: LoadPlan,
+  target: Target,
+  segments: number,
+  messages: Messages,
+): string {
   const [trial, ...others] = trials;
   if (trial === undefined || others.length > 0)
     throw new UnsendableLoadError({ kind: "several runs", runs: trials.length });
   const tierKeys = tiers?.find(({ tier }) => tier === trial.tier);
   if (tierKeys === undefined) throw new Error(`the plan has no key of the ${trial.tier} tier`);
   const agents = loadAgentsOf(target);
-  // No webhook receiver can run: the harness has ended when the pods send.
-  if (trial.scenario.needs.includes("receiver")) throw new UnsendableLoadError(missingNeed(trial, noReceiver));
-  // Pods cannot use these settings: they run in another network, without the files of this machine.
+  // A scenario with webhooks needs a receiver in the harness, which no longer runs when the pods send the load.
+  if (trial.scenario.needs.includes("receiver"))
+    throw new UnsendableLoadError(notSentForLackOf(trial, receiverMissing));
+  // Pods cannot use a proxy or certificates of this machine: they run in another network, and without its files.
   if (target.network.ca !== null || target.network.client !== null || target.network.proxy.kind === "always")
-    throw new UnsendableLoadError(missingNeed(trial, noNetworkFiles));
+    throw new UnsendableLoadError(notSentForLackOf(trial, networkFilesMissing));
   const keys = { main: tierKeys.main, second: tierKeys.second };
   const missing = missingRequirement(trial, { agents, keys, hasReceiver: true });
-  if (missing !== null) throw new UnsendableLoadError(missingNeed(trial, describeSkip(missing, messages)));
+  if (missing !== null) throw new UnsendableLoadError(notSentForLackOf(trial, describeSkip(missing, messages)));
   return operatorManifest(trial.scenario, {
     baseUrl: target.baseUrl,
     tier: trial.tier,
@@ -40,20 +46,20 @@ export function manifestOf({ trials, tiers }: LoadPlan, target: Target, segments
   });
 }
 
-const noReceiver: SkipText = { reason: "it needs a receiver beside the load", needs: "a run from one machine" };
+const receiverMissing: SkipText = { reason: "it needs a receiver beside the load", needs: "a run from one machine" };
 
-const noNetworkFiles: SkipText = {
+const networkFilesMissing: SkipText = {
   reason: "a manifest carries no proxy, authorities or client certificate",
   needs: "an image that has them, and a target without them",
 };
 
-const missingNeed = ({ scenario }: LoadTrial, missing: SkipText): NotSentReason => ({
+const notSentForLackOf = ({ scenario }: LoadTrial, missing: SkipText): NotSentReason => ({
   kind: "lacks what it needs",
   scenario: scenario.name,
   missing,
 });
 
-/** Returns the version of k6 that `k6/go.mod` pins. */
+/** Returns the k6 version in `k6/go.mod`, such as `v2.0.0`. */
 function pinnedVersion(): string {
   const found = /^\s*go\.k6\.io\/k6\/v2 (v[\d.]+)/m.exec(packageText("k6/go.mod"))?.[1];
   if (found === undefined) throw new Error("k6/go.mod names no version of go.k6.io/k6/v2");

@@ -11,11 +11,14 @@ import { deliveryLines, exchangeLines } from "../report/model/exchange-text.ts";
 import { readEvidence, UnreadableFile } from "../report/model/report-file.ts";
 import { folderOf } from "./report-folder/saved-run.ts";
 
-/** The part of a recorded message to print. `all`: the whole message, in the form that a finding shows. */
+/**
+ * The part of a recorded request or response to print. `all`: the whole exchange or delivery, as a finding shows it.
+ * `secret`: a webhook's secret in a request.
+ */
 export type MessagePart = "all" | "headers" | "body" | "secret";
 
-/** Which recorded exchange or delivery to print, and which part of it. */
-export interface MessageChoice {
+/** Which recorded exchange or delivery to print, and which part of its request or response. */
+export interface RecordedPartChoice {
   /** Path of a report's folder, or of a file in it. */
   readonly path: string;
   readonly id: string;
@@ -25,32 +28,34 @@ export interface MessageChoice {
 }
 
 /**
- * The selected part of a message: the bytes of its body or headers, or the lines of the whole. The lines may contain characters that
- * control a terminal.
+ * The selected part: bytes of a body, of headers or of a secret, or lines of text for the whole. The lines may contain
+ * control characters.
  */
 export type RecordedPart =
   | { readonly kind: "bytes"; readonly bytes: Buffer }
   | { readonly kind: "lines"; readonly lines: readonly string[] };
 
 /**
- * Reads a part of a recorded exchange or delivery. The recording has no API keys, but it does have webhook secrets.
+ * Reads a part of a recorded exchange or delivery from `evidence.json`, which has no API keys, but webhook secrets.
  *
  * @throws {UsageError} if there is no such message, or the part was not recorded completely
  */
-export function readRecordedPart(choice: MessageChoice): RecordedPart {
+export function readRecordedPart(choice: RecordedPartChoice): RecordedPart {
   const { exchanges, deliveries } = readRecordedEvidence(choice.path);
   const delivery = deliveries.find(({ id }) => id === choice.id);
   if (delivery !== undefined)
-    return choice.part === "all" ? { kind: "lines", lines: deliveryLines(delivery) } : partOf(delivery.request, choice);
+    return choice.part === "all"
+      ? { kind: "lines", lines: deliveryLines(delivery) }
+      : selectPart(delivery.request, choice);
   const exchange = exchanges.find(({ id }) => id === choice.id);
-  if (exchange === undefined) throw new UsageError(noSuchMessage(choice, exchanges.length, deliveries.length));
+  if (exchange === undefined) throw new UsageError(missingMessageText(choice, exchanges.length, deliveries.length));
   if (choice.part === "all") return { kind: "lines", lines: exchangeLines(exchange) };
-  if (choice.isRequest || choice.part === "secret") return partOf(exchange.request, choice);
-  if (exchange.answer.kind === "answered") return partOf(exchange.answer, choice);
+  if (choice.isRequest || choice.part === "secret") return selectPart(exchange.request, choice);
+  if (exchange.answer.kind === "answered") return selectPart(exchange.answer, choice);
   throw new UsageError(line`${choice.id} has no response. Give --request for its request.`);
 }
 
-const noSuchMessage = ({ path, id }: MessageChoice, exchanges: number, deliveries: number) =>
+const missingMessageText = ({ path, id }: RecordedPartChoice, exchanges: number, deliveries: number) =>
   line`${path} has no exchange or delivery ${JSON.stringify(id)}. It has ${exchanges} exchanges and ${deliveries} deliveries; each finding names its own.`;
 
 function readRecordedEvidence(path: string): Pick<Evidence, "exchanges" | "deliveries"> {
@@ -65,12 +70,12 @@ function readRecordedEvidence(path: string): Pick<Evidence, "exchanges" | "deliv
   }
 }
 
-interface Message {
+interface RecordedMessage {
   readonly headers: readonly Header[];
   readonly body: Body;
 }
 
-function partOf({ headers, body }: Message, { id, part }: MessageChoice): RecordedPart {
+function selectPart({ headers, body }: RecordedMessage, { id, part }: RecordedPartChoice): RecordedPart {
   if (part === "headers")
     return { kind: "bytes", bytes: Buffer.from(headers.map(([name, value]) => `${name}: ${value}\r\n`).join("")) };
   if (body.kind === "cut")

@@ -8,15 +8,18 @@ import { canTrustCaBundle } from "../../load/engines/k6/command.ts";
 import type { SkipText } from "../../run/skip-reason.ts";
 import type { Target } from "../../target/target.ts";
 
-export const engines: Readonly<Record<EngineName, Engine>> = { k6: runK6, autocannon: runAutocannon };
+export const enginesByName: Readonly<Record<EngineName, Engine>> = { k6: runK6, autocannon: runAutocannon };
 
-/** The names of the installed load engines. `missing` returns why another engine is not available. */
+/** The load engines that can be used. `missing` returns why an engine cannot be used, or `null` if it can. */
 export interface AvailableEngines {
   readonly names: readonly EngineName[];
   readonly missing: (engine: EngineName) => SkipText | null;
 }
 
-/** Finds the installed load engines. autocannon is always available, because the package depends on it; k6 is optional. */
+/**
+ * Finds the installed load engines. autocannon is a dependency of this package, so it is always installed; k6 is
+ * optional.
+ */
 export async function findEngines(): Promise<AvailableEngines> {
   const problem = await whyNoK6();
   return problem === null
@@ -27,8 +30,11 @@ export async function findEngines(): Promise<AvailableEngines> {
       };
 }
 
-/** Returns the engines that can send to a target. Every engine can send to the embedded server (`null`). */
-export function enginesFor({ names, missing }: AvailableEngines, target: Target | null): AvailableEngines {
+/**
+ * Removes k6 from the available engines if its network settings cannot reach the target. `null`: the embedded server,
+ * which every engine can reach.
+ */
+export function enginesForTarget({ names, missing }: AvailableEngines, target: Target | null): AvailableEngines {
   const cannot = target === null ? null : whyK6CannotReach(target);
   if (cannot === null) return { names, missing };
   return {

@@ -5,8 +5,11 @@ import { agentPath } from "../../run/send/client.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { openTransport } from "../../wire/transport.ts";
 
-/** Sends a health request with a key, to read the rate-limit headers of the response. No rate limit applies to health requests. */
-export async function askHealth({ baseUrl, network, agents }: Target, { key, name }: TargetKey): Promise<Exchange> {
+/**
+ * Requests an agent's health with a key, for the rate-limit headers of the response. Health requests do not count
+ * against rate limits.
+ */
+export async function requestHealth({ baseUrl, network, agents }: Target, { key, name }: TargetKey): Promise<Exchange> {
   const wire = openTransport({ now: () => performance.now(), clockOffsetMs: () => 0, network });
   try {
     return await wire.open({

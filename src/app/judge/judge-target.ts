@@ -11,12 +11,15 @@ import { runAndRedact, type RedactedRun } from "./redacted-run.ts";
 
 /** Callbacks that report the progress of a run. */
 export interface RunEvents {
-  /** Called before the first request. */
+  /** Called with the target before the run sends its first request. */
   readonly onStart?: (target: Target) => void;
   readonly onPlan?: (probes: number) => void;
   readonly onProbe?: (probe: string) => void;
   readonly onWait?: (ms: number, why: string) => void;
-  /** Called if the headers do not reveal the tier of the main key. May ask the user, and return the tier. */
+  /**
+   * Called if rate-limit headers do not show the tier of the main key. Returns the tier, for example from the user;
+   * `null` if it stays unknown.
+   */
   readonly onUnknownTier?: (keyName: string) => Promise<PublishedTier | null>;
 }
 
@@ -32,18 +35,24 @@ export interface JudgeTargetOptions extends RunScope {
   readonly events: RunEvents;
 }
 
-/** The result of a run, and the target that was judged. */
+/** The redacted result of a run, and the target that the run judged. */
 export type JudgedTarget = RedactedRun & { readonly target: Target };
 
 /**
- * Maximum number of connections of a run against the embedded server. Each needs two file descriptors here, because client and server share
- * this process.
+ * Maximum number of connections of a run against the embedded server. It allows for two file descriptors each, because
+ * client and server share this process.
  */
 const maxEmbeddedConnections = 128;
-/** Maximum number of connections of a run against any other target. Tests of a key's concurrency limit may open more. */
+/**
+ * Maximum number of connections of a run against another target than the embedded server, apart from those that test
+ * concurrency limits.
+ */
 const maxTargetConnections = 32;
 
-/** Maximum number of connections that a run may open at the same time. */
+/**
+ * Returns how many connections a run may open at the same time, including those that test the largest concurrency
+ * limit.
+ */
 export const connectionsOfRun = (target: Target | null): number =>
   target === null
     ? maxEmbeddedConnections
@@ -51,16 +60,21 @@ export const connectionsOfRun = (target: Target | null): number =>
       Math.max(0, ...Object.values(target.keys).map((key) => limitsOf(key, target)?.concurrent ?? 0));
 
 /**
- * Judges a target, or the embedded server, with the selected suites. Writes no files.
+ * Runs the selected suites against a target, or against a new embedded server, and judges the result. Writes no files.
  *
  * @throws {HarnessLimit} if this process cannot open as many connections as the run may need
  */
-export async function judge({ target: named, patches, events, ...options }: JudgeTargetOptions): Promise<JudgedTarget> {
+export async function judgeTarget({
+  target: named,
+  patches,
+  events,
+  ...options
+}: JudgeTargetOptions): Promise<JudgedTarget> {
   assertOpenFiles(connectionsOfRun(named));
   const { target: listed, close } =
-    named === null ? await startEmbedded(patches) : { target: named, close: keepNothing };
+    named === null ? await startEmbedded(patches) : { target: named, close: closeNothing };
   try {
-    // Keys that a test control issues are secrets of the target, so they must be known before anything is redacted.
+    // The target's test control may issue keys. They come first, because the run must redact these keys, too.
     const provided = await withControlParts(listed, "issue");
     const target = provided.kind === "provided" ? provided.target : listed;
     events.onStart?.(target);
@@ -68,7 +82,8 @@ export async function judge({ target: named, patches, events, ...options }: Judg
       {
         ...options,
         target,
-        // A run announces its keys, so that another run with the same keys is noticed. Nobody else has the embedded server's keys.
+        // A run announces its keys on this machine, so that runs with the same keys notice each other. The embedded
+        // server's keys are used by no other run.
         announces: named !== null,
         onPlan: (probes) => events.onPlan?.(probes),
         onProbe: ({ planned }) => events.onProbe?.(planned.probe.name),
@@ -84,4 +99,4 @@ export async function judge({ target: named, patches, events, ...options }: Judg
   }
 }
 
-const keepNothing = async (): Promise<void> => {};
+const closeNothing = async (): Promise<void> => {};

@@ -15,31 +15,31 @@ export interface CommandOptions {
   /** Environment variables in addition to those of this process. */
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  /** Ends the command early. */
+  /** Ends the command early when it aborts. */
   readonly signal: AbortSignal;
-  /** Whether the command prints to standard error. Otherwise its output is kept, and only its end. */
+  /** Whether the command's output goes to standard error. If not, its last 4,000 characters are returned. */
   readonly showsOutput: boolean;
 }
 
 export interface EndedCommand {
   readonly end: CommandEnd;
   readonly durationMs: number;
-  /** The last part of the output; empty if the output was shown. */
+  /** The last 4,000 characters of the command's output. Empty if the output went to standard error. */
   readonly output: string;
 }
 
 /**
- * Checks that a command can be started, before anything else is.
+ * Checks that the program of a command exists and is executable. Checks nothing on Windows.
  *
- * @throws {UsageError}
+ * @throws {UsageError} if it is missing or not executable
  */
 export function assertCommand([program]: CommandLine): void {
-  // Windows finds programs by other rules: there the start itself shows the problem.
+  // Windows looks programs up by other rules, so there a wrong program is reported when it is started.
   if (process.platform === "win32") return;
   const folders = program.includes("/") ? [""] : (process.env["PATH"] ?? "").split(":");
   const files = folders.map((folder) => (folder === "" ? program : join(folder, program))).filter(isFile);
-  if (files.length === 0) throw new UsageError(unstartable(program, "ENOENT"));
-  if (!files.some(isExecutable)) throw new UsageError(unstartable(program, "EACCES"));
+  if (files.length === 0) throw new UsageError(cannotStartText(program, "ENOENT"));
+  if (!files.some(isExecutable)) throw new UsageError(cannotStartText(program, "EACCES"));
 }
 
 const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
@@ -53,13 +53,13 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Number of characters of the output that are kept. */
+/** Only this many characters at the end of a command's output are kept. */
 const maxOutputChars = 4000;
-/** How long a command may take to end after SIGTERM. */
-const graceMs = 1000;
+/** How long a command may take to end after SIGTERM. Then SIGKILL ends it. */
+const terminationGraceMs = 1000;
 
 /**
- * Runs a command until it ends, and ends what it started. A command that takes too long is ended.
+ * Runs a command until it ends or its time limit is over. Afterwards, also ends the processes that the command started.
  *
  * @throws {UsageError} if there is no such program, or it cannot be started
  */
@@ -67,7 +67,7 @@ export async function runCommand(options: CommandOptions): Promise<EndedCommand>
   const { command, environment, timeoutMs, signal, showsOutput } = options;
   const [program, ...args] = command;
   const startMs = performance.now();
-  // A process group of its own, so that what the command started can be ended with it.
+  // The command gets its own process group, so that one signal ends it together with the processes that it started.
   const child = spawn(program, args, {
     detached: process.platform !== "win32",
     env: { ...process.env, ...environment },
@@ -81,7 +81,7 @@ export async function runCommand(options: CommandOptions): Promise<EndedCommand>
   const kill = (name: NodeJS.Signals): void => killGroup(child.pid, name);
   const endEarly = (): void => {
     kill("SIGTERM");
-    setTimeout(() => kill("SIGKILL"), graceMs).unref();
+    setTimeout(() => kill("SIGKILL"), terminationGraceMs).unref();
   };
   const timer = setTimeout(() => {
     isOverdue = true;
@@ -92,7 +92,7 @@ export async function runCommand(options: CommandOptions): Promise<EndedCommand>
   signal.addEventListener("abort", endEarly, { once: true });
   if (signal.aborted) endEarly();
   try {
-    const [code, name] = await ended(child, program);
+    const [code, name] = await waitForExit(child, program);
     const durationMs = performance.now() - startMs;
     const end: CommandEnd = isOverdue
       ? { kind: "timed out", afterMs: timeoutMs }
@@ -112,27 +112,30 @@ export async function runCommand(options: CommandOptions): Promise<EndedCommand>
   }
 }
 
-/** Waits for the end of the process itself: what it started may keep its output open. */
-const ended = (
+/**
+ * Waits for the `exit` event of a process. The `close` event may never come: a process that it started may keep the
+ * output open.
+ */
+const waitForExit = (
   child: ReturnType<typeof spawn>,
   program: string,
 ): Promise<[code: number | null, signal: string | null]> =>
   new Promise((resolve, reject) => {
     child.once("exit", (code, name) => resolve([code, name]));
-    child.once("error", (error) => reject(new UsageError(unstartable(program, errorCodeOrText(error)))));
+    child.once("error", (error) => reject(new UsageError(cannotStartText(program, errorCodeOrText(error)))));
   });
 
-const unstartable = (program: string, code: string) =>
+const cannotStartText = (program: string, code: string) =>
   code === "ENOENT"
     ? line`The command was not found: ${program}. Give a program on PATH, or a path, after --.`
     : line`The command cannot be started: ${program} (${code}).`;
 
-/** Sends a signal to a command and to all that it started. Does nothing if they have ended. */
+/** Sends a signal to a command and to the processes that it started. Does nothing if all of them have ended. */
 function killGroup(pid: number | undefined, name: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {
     process.kill(process.platform === "win32" ? pid : -pid, name);
   } catch {
-    // The process group has ended.
+    // No process of the group is left.
   }
 }

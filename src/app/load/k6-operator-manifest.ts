@@ -28,13 +28,13 @@ export function k6OperatorManifest(
   const agents = loadAgentsOf(target);
   // A scenario with webhooks needs a receiver in the harness, which no longer runs when the pods send the load.
   if (trial.scenario.needs.includes("receiver"))
-    throw new UnsendableLoadError(notSentForLackOf(trial, receiverMissing));
+    throw new UnsendableLoadError(missingRequirementReason(trial, receiverMissing));
   // Pods cannot use a proxy or certificates of this machine: they run in another network, and without its files.
   if (target.network.ca !== null || target.network.client !== null || target.network.proxy.kind === "always")
-    throw new UnsendableLoadError(notSentForLackOf(trial, networkFilesMissing));
+    throw new UnsendableLoadError(missingRequirementReason(trial, networkFilesMissing));
   const keys = { main: tierKeys.main, second: tierKeys.second };
   const missing = missingRequirement(trial, { agents, keys, hasReceiver: true });
-  if (missing !== null) throw new UnsendableLoadError(notSentForLackOf(trial, describeSkip(missing, messages)));
+  if (missing !== null) throw new UnsendableLoadError(missingRequirementReason(trial, describeSkip(missing, messages)));
   return operatorManifest(trial.scenario, {
     baseUrl: target.baseUrl,
     tier: trial.tier,
@@ -53,7 +53,7 @@ const networkFilesMissing: SkipText = {
   needs: "an image that has them, and a target without them",
 };
 
-const notSentForLackOf = ({ scenario }: LoadTrial, missing: SkipText): NotSentReason => ({
+const missingRequirementReason = ({ scenario }: LoadTrial, missing: SkipText): NotSentReason => ({
   kind: "lacks what it needs",
   scenario: scenario.name,
   missing,

@@ -1,6 +1,6 @@
 import { quantile } from "../../src/base/statistics/quantile.ts";
 import { replay } from "../../src/report/history/testing/replay.ts";
-import { nothingHappens, simulateNights } from "../../src/report/history/testing/simulated.ts";
+import { nothingHappens, simulateNights } from "../../src/report/history/testing/simulate-nights.ts";
 
 /**
  * Simulates histories of 60 nights, to tune the gate of `conformance nightly`. Prints how often the gate raises a false

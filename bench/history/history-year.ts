@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { readHistory, writeNight } from "../../src/app/nightly/history-store.ts";
-import { nothingHappens, simulateNights } from "../../src/report/history/testing/simulated.ts";
+import { nothingHappens, simulateNights } from "../../src/report/history/testing/simulate-nights.ts";
 import { renderTrendPage } from "../../src/report/history/trend/page.ts";
 
 /**

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { formatNames } from "../report/formats/registry.ts";
-import { caseOf, problemsOf, read } from "../report/formats/testing/junit-read.ts";
+import { findJunitCase, junitSchemaErrors, parseJunit } from "../report/formats/testing/parse-junit.ts";
 import { readReport } from "../report/model/report-file.ts";
 import type { Report } from "../report/model/report.ts";
 import { startHostile } from "../wire/testing/hostile.ts";
@@ -49,9 +49,9 @@ describe("a target that cannot be asked", () => {
     expect(new Set(report.findings.map(({ outcome }) => outcome))).toEqual(new Set(["skipped"]));
     for (const each of formatNames) expect(textOf(`${name}.${each}`)).not.toBe("");
     const xml = textOf(`${name}.junit`);
-    expect(await problemsOf(xml)).toEqual([]);
-    expect(read(xml).testsuites).toMatchObject({ failures: "0", errors: "1" });
-    expect(caseOf(xml, "the target can be judged")?.error?.message).toMatch(says);
+    expect(await junitSchemaErrors(xml)).toEqual([]);
+    expect(parseJunit(xml).testsuites).toMatchObject({ failures: "0", errors: "1" });
+    expect(findJunitCase(xml, "the target can be judged")?.error?.message).toMatch(says);
     expect(textOf(`${name}.markdown`)).toContain("## Conformance: unreachable");
   });
 
@@ -64,8 +64,8 @@ describe("a target that cannot be asked", () => {
     const { code, out } = await command(["load", "burst", ...aimed(baseUrl()), "--out", name, ...formats]);
     expect([code, out]).toEqual([3, ""]);
     expect(reportIn(name)).toMatchObject({ verdict: "unreachable", stopped: expect.stringMatching(says) });
-    expect(await problemsOf(textOf(`${name}.junit`))).toEqual([]);
-    expect(caseOf(textOf(`${name}.junit`), "the target can be judged")?.error?.message).toMatch(says);
+    expect(await junitSchemaErrors(textOf(`${name}.junit`))).toEqual([]);
+    expect(findJunitCase(textOf(`${name}.junit`), "the target can be judged")?.error?.message).toMatch(says);
   });
 
   it("prints the report and nothing else where that is asked", async () => {

@@ -13,7 +13,7 @@ import { serializeEvidenceChunks, serializeReport } from "../report/model/report
 import type { ReportDocument } from "../report/model/report.ts";
 import { renderHar as harOf } from "../report/formats/har.ts";
 import {
-  type Format,
+  type ReportFormat,
   type FormatName,
   type FormatParts,
   formatNames,
@@ -62,7 +62,7 @@ export function renderHar({ report, evidence }: ReportDocument): string {
 }
 
 /** A format in which a report can be written. */
-export interface FormatEntry extends Pick<Format, "says" | "extension" | "contentType"> {
+export interface FormatEntry extends Pick<ReportFormat, "says" | "extension" | "contentType"> {
   readonly name: FormatName;
 }
 

@@ -9,9 +9,9 @@ import { renderComparisonMarkdown } from "./compare/markdown.ts";
 import { renderComparisonPage } from "./compare/page.ts";
 import { renderComparisonTerminal } from "./compare/terminal.ts";
 import { comparisonWithText } from "./compare/testing/comparison-with-text.ts";
-import { nightWithText } from "./history/testing/saying.ts";
+import { nightWithText } from "./history/testing/night-with-text.ts";
 import { replay } from "./history/testing/replay.ts";
-import { nothingHappens, simulateNights } from "./history/testing/simulated.ts";
+import { nothingHappens, simulateNights } from "./history/testing/simulate-nights.ts";
 import { renderTrendPage } from "./history/trend/page.ts";
 import { renderVendorsMarkdown } from "./vendors/markdown.ts";
 import { renderVendorsPage } from "./vendors/page.ts";
@@ -25,9 +25,9 @@ import { renderCtrf } from "./formats/ctrf.ts";
 import { renderHar } from "./formats/har.ts";
 import { renderJunit } from "./formats/junit.ts";
 import { renderMarkdown } from "./formats/markdown.ts";
-import { demandHar } from "./formats/testing/har-read.ts";
-import { casesIn, problemsOf } from "./formats/testing/junit-read.ts";
-import { expectHarmless, outsideFences, pipesOf } from "./formats/testing/markdown-read.ts";
+import { parseHar } from "./formats/testing/parse-har.ts";
+import { countJunitCases, junitSchemaErrors } from "./formats/testing/parse-junit.ts";
+import { expectHarmless, linesOutsideFences, countTableCells } from "./formats/testing/markdown-lines.ts";
 import { renderHtml } from "./html/render.ts";
 import { brokenDocument, loadDocument } from "./html/testing/documents.ts";
 import { poisoned } from "./html/testing/poison.ts";
@@ -94,7 +94,7 @@ const byDocument: readonly (readonly [
   [
     "HAR",
     ({ report, evidence }) => renderHar({ report, evidence: evidence ?? { exchanges: [] } }),
-    (of, document) => void demandHar(of(document)),
+    (of, document) => void parseHar(of(document)),
   ],
   ["a badge", renderBadge, isAnImageAlone],
   ["the endpoint of a badge", badgeEndpoint, (of, document) => controlsNoTerminal(of, document)],
@@ -162,7 +162,7 @@ function hasNoMarkup(of: (text: string) => string, text: string): void {
 }
 
 function keepsItsTables(of: (text: string) => string, text: string): void {
-  const shape = (markdown: string): number[] => markdown.split("\n").map(pipesOf);
+  const shape = (markdown: string): number[] => markdown.split("\n").map(countTableCells);
   const markdown = of(text);
   expect(shape(markdown)).toEqual(shape(of("")));
   expect(markdown).not.toMatch(/<script|<img|\]\(|@team/);
@@ -180,7 +180,7 @@ async function isJunit(of: (document: ReportDocument) => string, document: Repor
   expect(xml).not.toMatch(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/);
   expect(xml.isWellFormed()).toBe(true);
   const ofTarget = whyNothingJudged(document.report) === null ? 0 : 1;
-  expect(casesIn(xml)).toBe(document.report.findings.length + ofTarget);
+  expect(countJunitCases(xml)).toBe(document.report.findings.length + ofTarget);
 }
 
 function isAnImageAlone(of: (document: ReportDocument) => string, document: ReportDocument): void {
@@ -189,12 +189,12 @@ function isAnImageAlone(of: (document: ReportDocument) => string, document: Repo
 }
 
 function isHarmlessMarkdown(of: (document: ReportDocument) => string, document: ReportDocument): void {
-  const lines = outsideFences(of(document));
+  const lines = linesOutsideFences(of(document));
   expectHarmless(lines.filter((line) => !line.startsWith("## Conformance: ") && !/^### [A-Z][\w ,:]+$/.test(line)));
   const rows = lines.flatMap((line, at) =>
     line.startsWith("| ") && lines[at - 1]?.startsWith("|") === true ? [at] : [],
   );
-  expect(rows.filter((at) => pipesOf(lines[at] ?? "") !== pipesOf(lines[at - 1] ?? ""))).toEqual([]);
+  expect(rows.filter((at) => countTableCells(lines[at] ?? "") !== countTableCells(lines[at - 1] ?? ""))).toEqual([]);
   expect(lines.filter((line) => line.startsWith("<details>"))).toHaveLength(
     lines.filter((line) => line === "</details>").length,
   );
@@ -211,6 +211,7 @@ function isOneCommandALine(of: (document: ReportDocument) => string, document: R
 
 describe("JUnit by the schema of CI systems", () => {
   it("is valid whatever a target says", async () => {
-    for (const document of fc.sample(hostileDocument, 10)) expect(await problemsOf(renderJunit(document))).toEqual([]);
+    for (const document of fc.sample(hostileDocument, 10))
+      expect(await junitSchemaErrors(renderJunit(document))).toEqual([]);
   });
 });

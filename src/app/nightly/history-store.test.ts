@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Night } from "../../report/history/night.ts";
 import { nightId, nightsFolder, pruneHistory, readHistory, reportFolder, writeNight } from "./history-store.ts";
-import { nothingHappens, simulateNights } from "../../report/history/testing/simulated.ts";
+import { nothingHappens, simulateNights } from "../../report/history/testing/simulate-nights.ts";
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), "history-"));
 const some = (count: number): Night[] =>

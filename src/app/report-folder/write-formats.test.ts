@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 import { clauses } from "../../spec/clauses.ts";
-import { sampleReportsByKind } from "../../report/formats/testing/kinds.ts";
+import { sampleReportsByKind } from "../../report/formats/testing/sample-reports-by-kind.ts";
 import { sampleFinding, sampleReport } from "../../report/testing/sample.ts";
 import { prepareFormats } from "../../cli/report/format-flags.ts";
 import { saveAndWriteFormats } from "./write-formats.ts";

@@ -4,10 +4,10 @@ import type { NightEvents } from "../../app/nightly/execute-night.ts";
 import type { SavedNight } from "../../app/nightly/run-night.ts";
 import { type OutputFiles, writeOutput } from "../../app/report-folder/write-output.ts";
 import { formatCount } from "../../base/text.ts";
-import { renderNightJson, renderNightMarkdown, renderNightTerminal } from "../../report/history/renderers.ts";
+import { renderNightJson, renderNightMarkdown, renderNightTerminal } from "../../report/history/render-night.ts";
 import { trendFile } from "../../app/nightly/history-store.ts";
 import type { DamagedNight } from "../../report/history/night.ts";
-import { hasBecomeWorse } from "../../report/history/summary.ts";
+import { hasNewRegression } from "../../report/history/summary.ts";
 import { exitCodeOf } from "../../report/model/verdict.ts";
 import { decisiveExitCode, exitCodes } from "../exit-codes.ts";
 import { registerSecrets } from "../harness-errors.ts";
@@ -79,7 +79,7 @@ export function printDamaged(damaged: readonly DamagedNight[]): void {
 export function nightExitCode({ executed, judgement }: SavedNight, onlyRegressions: boolean): number {
   const { run, load, night, noLoad } = executed;
   if (run === null) return exitCodes.nothingExercised;
-  if (hasBecomeWorse(judgement)) return exitCodes.broken;
+  if (hasNewRegression(judgement)) return exitCodes.broken;
   const all = [...run.report.findings, ...(load?.report.findings ?? [])];
   const findings = onlyRegressions ? all.filter(({ outcome }) => outcome !== "fail") : all;
   const code = exitCodeOf({ findings, unselected: [] }, { strict: false, complete: false });

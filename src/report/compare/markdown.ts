@@ -1,4 +1,4 @@
-import { code, prose, table } from "../formats/markdown-text.ts";
+import { markdownCode, markdownProse, markdownTable } from "../formats/markdown-text.ts";
 import type { Comparison } from "./comparison.ts";
 import type { ClauseWithResults } from "./group-findings.ts";
 import { groupMetricsByTrial } from "./load-metrics.ts";
@@ -14,12 +14,14 @@ const maxEntries = 50;
 /** Renders a comparison as Markdown, for a pull request or a job summary. Ends with a line feed. */
 export function renderComparisonMarkdown(found: Comparison): string {
   const blocks = [
-    `## ${found.regressions.length === 0 ? "✅" : "❌"} ${prose(formatComparisonSummary(found))}`,
-    `- **old**: ${prose(formatComparedReport(found.older))}\n- **new**: ${prose(formatComparedReport(found.newer))}`,
-    ...(found.notes.length === 0 ? [] : [found.notes.map((note) => `> ${prose(note)}`).join("\n>\n")]),
+    `## ${found.regressions.length === 0 ? "✅" : "❌"} ${markdownProse(formatComparisonSummary(found))}`,
+    `- **old**: ${markdownProse(formatComparedReport(found.older))}\n- **new**: ${markdownProse(formatComparedReport(found.newer))}`,
+    ...(found.notes.length === 0 ? [] : [found.notes.map((note) => `> ${markdownProse(note)}`).join("\n>\n")]),
     ...(found.regressions.length === 0
       ? []
-      : [`### Regressions\n\n${found.regressions.map(({ kind, says }) => `- **${kind}** ${code(says)}`).join("\n")}`]),
+      : [
+          `### Regressions\n\n${found.regressions.map(({ kind, says }) => `- **${kind}** ${markdownCode(says)}`).join("\n")}`,
+        ]),
     ...comparisonSections(found).map(sectionMarkdown),
     ...loadMarkdown(found),
   ];
@@ -31,7 +33,7 @@ function sectionMarkdown({ title, tone, count, entries, lines }: ComparisonSecti
   const body = [
     ...entries.slice(0, maxEntries).map(clauseMarkdown),
     ...(left > 0 ? [`- and ${left} more clauses`] : []),
-    ...lines.map(({ label, text }) => `- **${label}** ${code(text)}`),
+    ...lines.map(({ label, text }) => `- **${label}** ${markdownCode(text)}`),
   ].join("\n");
   if (tone === "bad") return `### ${title}: ${count}\n\n${body}`;
   return `<details>\n<summary>${title}: ${count}</summary>\n\n${body}\n\n</details>`;
@@ -39,17 +41,25 @@ function sectionMarkdown({ title, tone, count, entries, lines }: ComparisonSecti
 
 function clauseMarkdown({ clause, level, says, cases }: ClauseWithResults): string {
   const lines = cases.flatMap(({ checks, rows }) => [
-    ...(checks === clause ? [] : [`  - ${code(checks)}`]),
-    ...rows.map(({ label, text }) => `${checks === clause ? "  " : "    "}- ${label}: ${code(text)}`),
+    ...(checks === clause ? [] : [`  - ${markdownCode(checks)}`]),
+    ...rows.map(({ label, text }) => `${checks === clause ? "  " : "    "}- ${label}: ${markdownCode(text)}`),
   ]);
-  return [`- **${prose(clause)}** ${level}${says === "" ? "" : ` · ${prose(says)}`}`, ...lines].join("\n");
+  return [`- **${markdownProse(clause)}** ${level}${says === "" ? "" : ` · ${markdownProse(says)}`}`, ...lines].join(
+    "\n",
+  );
 }
 
 function loadMarkdown(found: Comparison): string[] {
   const groups = groupMetricsByTrial(found);
   if (groups.length === 0) return [];
   const rows = groups.flatMap((group) =>
-    group.rows.map(({ figure, was, is, change }, at) => [at === 0 ? prose(group.load) : "", figure, was, is, change]),
+    group.rows.map(({ figure, was, is, change }, at) => [
+      at === 0 ? markdownProse(group.load) : "",
+      figure,
+      was,
+      is,
+      change,
+    ]),
   );
-  return [`### Load\n\n${table(["load", "metric", "old", "new", "change"], rows, [2, 3, 4])}`];
+  return [`### Load\n\n${markdownTable(["load", "metric", "old", "new", "change"], rows, [2, 3, 4])}`];
 }

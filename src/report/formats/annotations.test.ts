@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { sampleFinding, sampleReport } from "../testing/sample.ts";
 import { annotationLines, withoutCommands } from "./annotations.ts";
 import { hostileText } from "../testing/hostile.ts";
-import { sampleReportsByKind } from "./testing/kinds.ts";
+import { sampleReportsByKind } from "./testing/sample-reports-by-kind.ts";
 
 const broken = (count: number, outcome: "fail" | "warning" = "fail") => ({
   report: sampleReport(

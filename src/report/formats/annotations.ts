@@ -9,7 +9,7 @@ import { whyNothingJudged } from "../model/verdict.ts";
 import { findingName, formatBreach, formatUpcoming, harnessFailedText } from "./finding-text.ts";
 
 /** Maximum number of annotations of each kind that GitHub shows for a step. */
-const maxOfAKind = 10;
+const maxAnnotationsPerKind = 10;
 
 /**
  * Renders failures as workflow commands of GitHub Actions, one on each line. `::error`: a broken clause, an error of the harness, or a
@@ -26,11 +26,15 @@ export function annotationLines(
   const failed = report.findings.filter((finding) => ["failed", "harness failed"].includes(kindOf(finding)));
   const warned = report.findings.filter((finding) => finding.outcome === "warning" && kindOf(finding) === "passed");
   const stale = statuses.stale.map(({ check }) =>
-    command("error", `Stale baseline: ${sanitizeLine(check)}`, "It no longer fails: remove it from the baseline."),
+    workflowCommand(
+      "error",
+      `Stale baseline: ${sanitizeLine(check)}`,
+      "It no longer fails: remove it from the baseline.",
+    ),
   );
   return [
     ...withinAnnotationLimit("error", [
-      ...(notJudged === null ? [] : [command("error", "Nothing was judged", sanitizeLine(notJudged, 1000))]),
+      ...(notJudged === null ? [] : [workflowCommand("error", "Nothing was judged", sanitizeLine(notJudged, 1000))]),
       ...causeAnnotations("error", failed),
       ...stale,
     ]),
@@ -39,7 +43,9 @@ export function annotationLines(
       "notice",
       report.upcoming
         .filter(isBrokenOrError)
-        .map((finding) => command("notice", `${findingName(finding)} (upcoming)`, formatUpcoming(finding, 400))),
+        .map((finding) =>
+          workflowCommand("notice", `${findingName(finding)} (upcoming)`, formatUpcoming(finding, 400)),
+        ),
     ),
   ];
 }
@@ -60,11 +66,11 @@ function causeAnnotations(kind: "error" | "warning", findings: readonly ReportFi
     .toSorted(([one], [other]) => rankOf(one) - rankOf(other))
     .flatMap(([name, members]) => {
       const first = members.find(({ clause }) => clause === name) ?? members[0];
-      return first === undefined ? [] : [annotation(kind, first, members)];
+      return first === undefined ? [] : [annotationOf(kind, first, members)];
     });
 }
 
-function annotation(kind: "error" | "warning", finding: ReportFinding, members: readonly ReportFinding[]): string {
+function annotationOf(kind: "error" | "warning", finding: ReportFinding, members: readonly ReportFinding[]): string {
   const ofClause = members.filter(({ clause }) => clause === finding.clause).length - 1;
   const others = [...new Set(members.map(({ clause }) => clause))].filter((clause) => clause !== finding.clause);
   const alike = others.length === 0 ? "" : `; probably the same cause: ${sanitizeLine(joinFirst(others, 5), 200)}`;
@@ -75,25 +81,28 @@ function annotation(kind: "error" | "warning", finding: ReportFinding, members: 
       ? `${harnessFailedText}: ${sanitizeLine(finding.reason ?? "")}`
       : formatBreach(finding, 400);
   const lines = [...(sentence === "" ? [] : [sentence]), result + more];
-  return command(kind, `${findingName(finding)} (${finding.level})`, lines.join("\n"), finding.where);
+  return workflowCommand(kind, `${findingName(finding)} (${finding.level})`, lines.join("\n"), finding.where);
 }
 
 function withinAnnotationLimit(kind: "error" | "warning" | "notice", lines: readonly string[]): readonly string[] {
-  if (lines.length <= maxOfAKind) return lines;
-  const left = lines.length - (maxOfAKind - 1);
-  return [...lines.slice(0, maxOfAKind - 1), command(kind, "Conformance", `${left} more in the report.`)];
+  if (lines.length <= maxAnnotationsPerKind) return lines;
+  const left = lines.length - (maxAnnotationsPerKind - 1);
+  return [
+    ...lines.slice(0, maxAnnotationsPerKind - 1),
+    workflowCommand(kind, "Conformance", `${left} more in the report.`),
+  ];
 }
 
-const command = (kind: string, title: string, message: string, where?: ReportFinding["where"]): string =>
-  `::${kind} ${where === undefined ? "" : placeProperties(where)}title=${escapedProperty(title)}::${escapedData(message)}`;
+const workflowCommand = (kind: string, title: string, message: string, where?: ReportFinding["where"]): string =>
+  `::${kind} ${where === undefined ? "" : locationProperties(where)}title=${escapeProperty(title)}::${escapeData(message)}`;
 
-const placeProperties = ({ file, line, column }: NonNullable<ReportFinding["where"]>): string =>
-  `file=${escapedProperty(file)},line=${line},col=${column},`;
+const locationProperties = ({ file, line, column }: NonNullable<ReportFinding["where"]>): string =>
+  `file=${escapeProperty(file)},line=${line},col=${column},`;
 
-const escapedData = (text: string): string =>
+const escapeData = (text: string): string =>
   text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
 
-const escapedProperty = (text: string): string => escapedData(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+const escapeProperty = (text: string): string => escapeData(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
 
 /**
  * Disarms workflow commands of GitHub Actions in a text: `::` at the beginning of a line, and the older form `##[` anywhere. A report

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { badgeEndpoint, renderBadge } from "./badge.ts";
-import { sampleReportsByKind } from "./testing/kinds.ts";
+import { sampleReportsByKind } from "./testing/sample-reports-by-kind.ts";
 
 describe("badges", () => {
   const now = new Date("2030-03-01T00:00:00Z");

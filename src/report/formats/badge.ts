@@ -34,14 +34,14 @@ function badgeOf(report: Report, { now = new Date(), signing = {} }: BadgeTime):
   const isUnmet = report.findings.some(({ outcome, level }) => outcome === "fail" && level === "load");
   return {
     label,
-    message: `${report.verdict}, ${countsOf(report)}, ${dayOf(new Date(report.finished))}`,
+    message: `${report.verdict}, ${badgeCounts(report)}, ${dayOf(new Date(report.finished))}`,
     color: isUnmet ? verdictColours.nonconformant : verdictColours[report.verdict],
   };
 }
 
 const dayOf = (time: Date): string => time.toISOString().slice(0, 10);
 
-function countsOf({ verdict, totals, findings, unselected }: Report): string {
+function badgeCounts({ verdict, totals, findings, unselected }: Report): string {
   if (verdict === "unreachable") return "nothing judged";
   const broken = [...clauseOutcomes(findings)].filter(([, outcome]) => outcome === "fail").length;
   if (broken > 0) return `${formatCount(broken, "clause")} broken`;

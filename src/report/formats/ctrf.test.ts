@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { whyNothingJudged } from "../model/verdict.ts";
 import { renderCtrf } from "./ctrf.ts";
-import { sampleReportsByKind } from "./testing/kinds.ts";
+import { sampleReportsByKind } from "./testing/sample-reports-by-kind.ts";
 
 interface Read {
   readonly results: {

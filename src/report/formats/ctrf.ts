@@ -3,12 +3,12 @@ import { defaultPolicy, type FailurePolicy } from "../model/failure-policy.ts";
 import type { ReportDocument, ReportFinding } from "../model/report.ts";
 import { type TestCase, testCasesOf } from "./test-cases.ts";
 
-/** Status of a test in CTRF. `other`: the harness itself failed. */
-type Status = "passed" | "failed" | "skipped" | "other";
+/** CtrfStatus of a test in CTRF. `other`: the harness itself failed. */
+type CtrfStatus = "passed" | "failed" | "skipped" | "other";
 
 interface CtrfTest {
   readonly name: string;
-  readonly status: Status;
+  readonly status: CtrfStatus;
   /** Duration of the test in whole milliseconds. */
   readonly duration: number;
   readonly suite: readonly string[];
@@ -23,7 +23,7 @@ interface CtrfTest {
 export function renderCtrf(document: ReportDocument, policy: FailurePolicy = defaultPolicy): string {
   const { report } = document;
   const tests = testCasesOf(document, policy).map(ctrfTest);
-  const countOf = (status: Status): number => tests.filter((test) => test.status === status).length;
+  const countOf = (status: CtrfStatus): number => tests.filter((test) => test.status === status).length;
   const [start, stop] = [Date.parse(report.started), Date.parse(report.finished)];
   const ctrf = {
     reportFormat: "CTRF",
@@ -69,11 +69,11 @@ function ctrfTest({ suite, title, ms, status, rawStatus, type, message, details,
     tags: finding === null ? [type] : [sanitizeLine(finding.clause), finding.level],
     ...(message === "" ? {} : { message: rawStatus === "stale" ? `${message} ${details.join("\n")}` : message }),
     ...(isBroken ? { trace: details.join("\n") } : {}),
-    extra: finding === null ? {} : extraOf(finding),
+    extra: finding === null ? {} : ctrfExtra(finding),
   };
 }
 
-const extraOf = ({ check, clause, level, instance, reading }: ReportFinding): CtrfTest["extra"] => ({
+const ctrfExtra = ({ check, clause, level, instance, reading }: ReportFinding): CtrfTest["extra"] => ({
   check: sanitizeLine(check),
   clause: sanitizeLine(clause),
   level,

@@ -5,15 +5,15 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { hostileText } from "../testing/hostile.ts";
 import { sampleExchange, sampleReport, textBody } from "../testing/sample.ts";
 import { harChunks, renderHar } from "./har.ts";
-import { demandHar, type Entry } from "./testing/har-read.ts";
-import { sampleReportsByKind } from "./testing/kinds.ts";
+import { parseHar, type HarEntry } from "./testing/parse-har.ts";
+import { sampleReportsByKind } from "./testing/sample-reports-by-kind.ts";
 
 const { report } = sampleReportsByKind.broken;
 
-const archive = (exchanges: readonly Exchange[]): readonly Entry[] =>
-  demandHar(renderHar({ report, evidence: { exchanges } }));
+const archive = (exchanges: readonly Exchange[]): readonly HarEntry[] =>
+  parseHar(renderHar({ report, evidence: { exchanges } }));
 
-const entryOf = (exchange: Exchange): Entry | undefined => archive([exchange])[0];
+const entryOf = (exchange: Exchange): HarEntry | undefined => archive([exchange])[0];
 
 describe("HAR", () => {
   it("has an entry for each exchange, with its times", () => {

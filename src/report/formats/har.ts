@@ -29,45 +29,46 @@ export function* harChunks({ report, evidence }: HarInput): Generator<string> {
   yield head ?? "";
   let before = "\n";
   for (const exchange of evidence.exchanges) {
-    yield before + JSON.stringify(entryOf(exchange, startedMs), null, 1);
+    yield before + JSON.stringify(harEntry(exchange, startedMs), null, 1);
     before = ",\n";
   }
   yield `${tail}\n`;
 }
 
-function entryOf(exchange: Exchange, startedMs: number): object {
+function harEntry(exchange: Exchange, startedMs: number): object {
   const { id, request, answer, sentMs, clockMs } = exchange;
   const waitMs = Math.max(0, (answer.kind === "answered" ? answer.headMs : answer.endMs) - sentMs);
   const receiveMs = answer.kind === "answered" ? Math.max(0, answer.endMs - answer.headMs) : 0;
   return {
     startedDateTime: new Date(startedMs + sentMs).toISOString(),
     time: rounded(waitMs, 3) + rounded(receiveMs, 3),
-    request: requestOf(request),
-    response: responseOf(answer),
+    request: harRequest(request),
+    response: harResponse(answer),
     cache: {},
     // `wait` includes the time of sending, which the harness does not measure separately.
     timings: { send: 0, wait: rounded(waitMs, 3), receive: rounded(receiveMs, 3) },
     comment: id,
-    // How far the target's test clock was ahead of real time. Without it, windows of the limits would seem to end early.
+    // Milliseconds by which the target's test clock was ahead of real time. Without this field, rate-limit windows would seem to end
+    // early.
     ...(clockMs === 0 ? {} : { _clockMs: clockMs }),
   };
 }
 
-function requestOf({ method, url, headers, body }: SentRequest): object {
+function harRequest({ method, url, headers, body }: SentRequest): object {
   return {
     method,
     url,
     httpVersion: "HTTP/1.1",
     cookies: [],
-    headers: headers.map(headerOf),
-    queryString: queryOf(url),
-    ...(body.kind === "none" ? {} : { postData: { mimeType: typeOf(headers), ...postedText(body) } }),
+    headers: headers.map(harHeader),
+    queryString: queryParameters(url),
+    ...(body.kind === "none" ? {} : { postData: { mimeType: contentTypeOf(headers), ...harRequestText(body) } }),
     headersSize: -1,
-    bodySize: bytesOf(body),
+    bodySize: bodyBytes(body),
   };
 }
 
-function responseOf(answer: Exchange["answer"]): object {
+function harResponse(answer: Exchange["answer"]): object {
   const unknownMembers = { cookies: [], redirectURL: "", headersSize: -1 };
   if (answer.kind === "unanswered")
     return {
@@ -86,9 +87,9 @@ function responseOf(answer: Exchange["answer"]): object {
     statusText: "",
     httpVersion: "HTTP/1.1",
     ...unknownMembers,
-    headers: headers.map(headerOf),
-    content: { size: bytesOf(body), mimeType: typeOf(headers), ...receivedText(body) },
-    redirectURL: valueOf(headers, "location") ?? "",
+    headers: headers.map(harHeader),
+    content: { size: bodyBytes(body), mimeType: contentTypeOf(headers), ...harResponseText(body) },
+    redirectURL: headerValue(headers, "location") ?? "",
     // -1 means unknown. The evidence counts decoded bytes, but this field means bytes on the wire.
     bodySize: -1,
     ...(ending.kind === "complete"
@@ -97,28 +98,28 @@ function responseOf(answer: Exchange["answer"]): object {
   };
 }
 
-const headerOf = ([name, value]: Header): object => ({ name, value });
+const harHeader = ([name, value]: Header): object => ({ name, value });
 
-const valueOf = (headers: readonly Header[], name: string): string | undefined =>
+const headerValue = (headers: readonly Header[], name: string): string | undefined =>
   headers.find(([each]) => each.toLowerCase() === name)?.[1];
 
-const typeOf = (headers: readonly Header[]): string => valueOf(headers, "content-type") ?? "x-unknown";
+const contentTypeOf = (headers: readonly Header[]): string => headerValue(headers, "content-type") ?? "x-unknown";
 
-const bytesOf = (body: Body): number => (body.kind === "none" ? 0 : body.bytes);
+const bodyBytes = (body: Body): number => (body.kind === "none" ? 0 : body.bytes);
 
 /** Parses the query of a URL by hand, because the URL class would reject some recorded URLs. Parts that cannot be decoded stay encoded. */
-function queryOf(url: string): object[] {
+function queryParameters(url: string): object[] {
   const [, query = ""] = /\?([^#]*)/.exec(url) ?? [];
   return query
     .split("&")
     .filter((pair) => pair !== "")
     .map((pair) => {
       const [name = "", ...rest] = pair.split("=");
-      return { name: decoded(name), value: decoded(rest.join("=")) };
+      return { name: decodeQueryPart(name), value: decodeQueryPart(rest.join("=")) };
     });
 }
 
-function decoded(text: string): string {
+function decodeQueryPart(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {
@@ -126,18 +127,22 @@ function decoded(text: string): string {
   }
 }
 
-function postedText(body: Exclude<Body, { kind: "none" }>): { text: string; comment?: string } {
+function harRequestText(body: Exclude<Body, { kind: "none" }>): { text: string; comment?: string } {
   if (body.kind === "text") return { text: body.text };
-  return body.kind === "base64" ? { text: body.base64, comment: "base64" } : cutText(body);
+  return body.kind === "base64" ? { text: body.base64, comment: "base64" } : harTruncatedText(body);
 }
 
-function receivedText(body: Body): { text?: string; encoding?: string; comment?: string } {
+function harResponseText(body: Body): { text?: string; encoding?: string; comment?: string } {
   if (body.kind === "none") return {};
   if (body.kind === "text") return { text: body.text };
-  return body.kind === "base64" ? { text: body.base64, encoding: "base64" } : cutText(body);
+  return body.kind === "base64" ? { text: body.base64, encoding: "base64" } : harTruncatedText(body);
 }
 
-const cutText = ({ head, bytes, sha256 }: Extract<Body, { kind: "cut" }>): { text: string; comment: string } => ({
+const harTruncatedText = ({
+  head,
+  bytes,
+  sha256,
+}: Extract<Body, { kind: "cut" }>): { text: string; comment: string } => ({
   text: head,
   comment: `only the beginning was kept, of ${bytes} bytes with the SHA-256 ${sha256}`,
 });

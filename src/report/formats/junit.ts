@@ -17,71 +17,75 @@ export function renderJunit(document: ReportDocument, policy: FailurePolicy = de
   const root = {
     name: xmlLine(`Agent Hosting conformance: ${report.target.name}`),
     tests: cases.length,
-    failures: countOf(cases, "failed"),
-    errors: countOf(cases, "harness failed"),
-    time: seconds(report.durationMs),
+    failures: countByStatus(cases, "failed"),
+    errors: countByStatus(cases, "harness failed"),
+    time: formatSeconds(report.durationMs),
   };
   const suites = [...Map.groupBy(cases, ({ suite }) => suite)].map(([suite, members]) =>
     suiteElement(suite, members, report),
   );
-  return xmlDocument(element("testsuites", root, suites));
+  return xmlDocument(xmlElement("testsuites", root, suites));
 }
 
-const countOf = (cases: readonly TestCase[], status: TestCase["status"]): number =>
+const countByStatus = (cases: readonly TestCase[], status: TestCase["status"]): number =>
   cases.filter((each) => each.status === status).length;
 
-const seconds = (ms: number): string => (ms / 1000).toFixed(3);
+const formatSeconds = (ms: number): string => (ms / 1000).toFixed(3);
 
 function suiteElement(name: string, cases: readonly TestCase[], report: Report): XmlElement {
   const suite = {
     name: xmlLine(name),
     tests: cases.length,
-    failures: countOf(cases, "failed"),
-    errors: countOf(cases, "harness failed"),
-    skipped: countOf(cases, "skipped"),
-    time: seconds(sumOf(cases.map(({ ms }) => ms))),
+    failures: countByStatus(cases, "failed"),
+    errors: countByStatus(cases, "harness failed"),
+    skipped: countByStatus(cases, "skipped"),
+    time: formatSeconds(sumOf(cases.map(({ ms }) => ms))),
     timestamp: report.started.slice(0, "2026-01-31T02:00:00".length),
   };
-  return element("testsuite", suite, [propertiesElement(report), ...cases.map(caseElement)]);
+  return xmlElement("testsuite", suite, [propertiesElement(report), ...cases.map(caseElement)]);
 }
 
 function propertiesElement({ verdict, suite: { version, clauses, requirements }, target }: Report): XmlElement {
   const values = { verdict, suite: version, requirements, clauses, target: target.name, baseUrl: target.baseUrl };
   const properties = Object.entries(values).map(([name, value]) =>
-    element("property", { name, value: xmlLine(value) }),
+    xmlElement("property", { name, value: xmlLine(value) }),
   );
-  return element("properties", {}, properties);
+  return xmlElement("properties", {}, properties);
 }
 
 function caseElement(testCase: TestCase): XmlElement {
   const { title, suite, ms } = testCase;
   // CI systems take the part before a full stop for a package, so the name contains no further full stops.
   const classname = `conformance.${xmlLine(suite).replaceAll(".", " ")}`;
-  return element("testcase", { name: xmlLine(title, 400), classname, time: seconds(ms) }, resultElements(testCase));
+  return xmlElement(
+    "testcase",
+    { name: xmlLine(title, 400), classname, time: formatSeconds(ms) },
+    resultElements(testCase),
+  );
 }
 
 function resultElements({ status, type, message, details }: TestCase): XmlElement[] {
   const text = xmlText(details.join("\n"));
   switch (status) {
     case "failed":
-      return [element("failure", { type, message: xmlLine(message, 500) }, text)];
+      return [xmlElement("failure", { type, message: xmlLine(message, 500) }, text)];
     case "harness failed":
-      return [element("error", { type, message: xmlLine(message, 500) }, text)];
+      return [xmlElement("error", { type, message: xmlLine(message, 500) }, text)];
     case "skipped":
-      return [element("skipped", { message: xmlLine(message, 600) })];
+      return [xmlElement("skipped", { message: xmlLine(message, 600) })];
     case "passed":
-      return text === "" ? [] : [element("system-out", {}, text)];
+      return text === "" ? [] : [xmlElement("system-out", {}, text)];
   }
 }
 
 /** Replaces characters that XML 1.0 forbids, even as references, by visible escapes. */
-const xmlText = (text: string): string => withoutForbidden(sanitize(text));
+const xmlText = (text: string): string => escapeForbidden(sanitize(text));
 
 /** Like `xmlText`, but on one line. For attributes, in which a parser would turn line feeds and tabs into spaces. */
-const xmlLine = (text: string, max = 300): string => withoutForbidden(sanitizeLine(text, max));
+const xmlLine = (text: string, max = 300): string => escapeForbidden(sanitizeLine(text, max));
 
-/** Escapes the two characters that XML forbids and `sanitize` leaves. */
-const withoutForbidden = (text: string): string =>
+/** Escapes U+FFFE and U+FFFF, the only two characters that XML forbids and `sanitize` keeps. */
+const escapeForbidden = (text: string): string =>
   text.replace(/[\uFFFE\uFFFF]/g, (character) => `\\u{${character.charCodeAt(0).toString(16)}}`);
 
 /** An XML element that contains a text or other elements. */
@@ -91,7 +95,7 @@ interface XmlElement {
   readonly content: string | readonly XmlElement[];
 }
 
-const element = (
+const xmlElement = (
   name: string,
   attributes: XmlElement["attributes"],
   content: XmlElement["content"] = "",
@@ -99,21 +103,24 @@ const element = (
 
 /** Formats an XML document in UTF-8, indented by two spaces, with a line feed at the end. */
 const xmlDocument = (root: XmlElement): string =>
-  `${builder.build([{ "?xml": [], ":@": { version: "1.0", encoding: "UTF-8" } }, nodeOf(root)])}\n`;
+  `${xmlBuilder.build([{ "?xml": [], ":@": { version: "1.0", encoding: "UTF-8" } }, builderNode(root)])}\n`;
 
-const textNode = "#text";
-const builder = new XmlBuilder({
+const textNodeKey = "#text";
+const xmlBuilder = new XmlBuilder({
   preserveOrder: true,
   ignoreAttributes: false,
   attributeNamePrefix: "",
-  textNodeName: textNode,
+  textNodeName: textNodeKey,
   format: true,
   suppressEmptyNode: true,
   suppressBooleanAttributes: false,
 });
 
-/** Converts an element to the form that the XML builder takes: its children under its name, and its attributes beside them. */
-const nodeOf = ({ name, attributes, content }: XmlElement): object => ({
-  [name]: typeof content !== "string" ? content.map(nodeOf) : content === "" ? [] : [{ [textNode]: content }],
+/**
+ * Converts an element to the form that the XML builder takes: an object with the content under the element's name, and the attributes
+ * under `:@`.
+ */
+const builderNode = ({ name, attributes, content }: XmlElement): object => ({
+  [name]: typeof content !== "string" ? content.map(builderNode) : content === "" ? [] : [{ [textNodeKey]: content }],
   ":@": attributes,
 });

@@ -4,41 +4,43 @@ import { renderText, type Text } from "../model/text.ts";
 /** Formats a text as Markdown: the harness's own words as prose, and quoted values as inline code. */
 export const formatText = (text: Text): string =>
   renderText(text, {
-    own: proseOf,
-    outside: ({ raw, max, isProse }) => (isProse ? prose(raw, max) : code(raw, max)),
+    own: renderProse,
+    outside: ({ raw, max, isProse }) => (isProse ? markdownProse(raw, max) : markdownCode(raw, max)),
   });
 
 /**
  * Formats a text from outside as inline code on one line, also in table cells. It cannot become markup, a link or a mention: inside code,
  * GitHub and GitLab do not link `@team`, `#12` or addresses.
  */
-export const code = (text: string, max = 300): string => {
+export const markdownCode = (text: string, max = 300): string => {
   const line = sanitizeLine(text, max);
   // An empty HTML comment after each `@` prevents a link to an email address. It is not visible.
-  return line === "" ? "" : `<code>${escaped(line).replaceAll("&#64;", "&#64;<!-- -->")}</code>`;
+  return line === "" ? "" : `<code>${escapeMarkup(line).replaceAll("&#64;", "&#64;<!-- -->")}</code>`;
 };
 
 /** Formats a sentence as prose. Its backticks mark inline code; everything else is escaped. */
-export const prose = (text: string, max = 1000): string => proseOf(sanitizeLine(text, max));
+export const markdownProse = (text: string, max = 1000): string => renderProse(sanitizeLine(text, max));
 
-const proseOf = (text: string): string =>
+const renderProse = (text: string): string =>
   text
     .split("`")
-    .map((part, at, parts) => (at % 2 === 1 && at < parts.length - 1 ? code(part, 1000) : plain(part)))
+    .map((part, at, parts) =>
+      at % 2 === 1 && at < parts.length - 1 ? markdownCode(part, 1000) : escapePlainText(part),
+    )
     .join("");
 
 /** Adds an invisible word joiner after each `@` and `#`, so that GitHub makes no mention and no issue link of them. */
-const plain = (text: string): string => escaped(text).replace(/&#(?:64|35);/g, "$&&#8288;");
+const escapePlainText = (text: string): string => escapeMarkup(text).replace(/&#(?:64|35);/g, "$&&#8288;");
 
 /**
  * Escapes every character that Markdown or HTML could take for markup. Escapes a full stop or a colon only where it could be part of a
  * URL.
  */
-const escaped = (text: string): string =>
+const escapeMarkup = (text: string): string =>
   text.replace(/[#$&*<>@[\\\]_`{|}~]|\.(?=\w)|:(?=\S)/g, (character) => `&#${character.charCodeAt(0)};`);
 
 /** Puts lines into a fenced code block, with a fence that no line can end. */
-export function fenced(lines: readonly string[]): string {
+export function fencedBlock(lines: readonly string[]): string {
   const text = sanitize(lines.join("\n"));
   const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length));
   const fence = "`".repeat(longest + 1);
@@ -46,7 +48,7 @@ export function fenced(lines: readonly string[]): string {
 }
 
 /** Formats a Markdown table. The cells are already Markdown. `rightColumns` are the indexes of columns to align right. */
-export function table(
+export function markdownTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
   rightColumns: readonly number[] = [],

@@ -1,12 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { code, fenced, prose } from "./markdown-text.ts";
+import { markdownCode, fencedBlock, markdownProse } from "./markdown-text.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { defaultPolicy } from "../model/failure-policy.ts";
 import { hostileText } from "../testing/hostile.ts";
-import { expectHarmless, outsideFences } from "./testing/markdown-read.ts";
-import { sampleReportsByKind } from "./testing/kinds.ts";
+import { expectHarmless, linesOutsideFences } from "./testing/markdown-lines.ts";
+import { sampleReportsByKind } from "./testing/sample-reports-by-kind.ts";
 
 describe("Markdown", () => {
   it.each([
@@ -26,7 +26,7 @@ describe("Markdown", () => {
   ] as const)("of a report that is %s says %j", (kind, expected) => {
     const markdown = renderMarkdown(sampleReportsByKind[kind]);
     expect(markdown).toContain(expected);
-    expectHarmless(outsideFences(markdown).filter((line) => !line.startsWith("## ") && !line.startsWith("### ")));
+    expectHarmless(linesOutsideFences(markdown).filter((line) => !line.startsWith("## ") && !line.startsWith("### ")));
   });
 
   it("folds the exchange and the command of a broken clause", () => {
@@ -56,7 +56,7 @@ describe("Markdown", () => {
       const cut = renderMarkdown(sampleReportsByKind.broken, defaultPolicy, most);
       expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(most);
       expect(cut).toMatch(/_Cut here: .*_\n$/);
-      outsideFences(cut);
+      linesOutsideFences(cut);
     }
     expect(renderMarkdown(sampleReportsByKind.broken, defaultPolicy, Buffer.byteLength(whole))).toBe(whole);
   });
@@ -70,17 +70,17 @@ describe("text of the target in Markdown", () => {
     ["a\n# b", "<code>a &#35; b</code>"],
     ["", ""],
   ])("%j is in code letters %j", (text, expected) => {
-    expect(code(text)).toBe(expected);
+    expect(markdownCode(text)).toBe(expected);
   });
 
   it("is escaped in prose, except for code", () => {
-    expect(prose("`done` is {a} b.")).toBe("<code>done</code> is &#123;a&#125; b.");
+    expect(markdownProse("`done` is {a} b.")).toBe("<code>done</code> is &#123;a&#125; b.");
   });
 
   it("cannot end its block", () => {
     fc.assert(
       fc.property(fc.array(hostileText), (lines) => {
-        expect(outsideFences(fenced(lines))).toEqual([]);
+        expect(linesOutsideFences(fencedBlock(lines))).toEqual([]);
       }),
     );
   });

@@ -8,11 +8,11 @@ import type { Block, Cause, Cell, Section, TableBlock } from "../model/section.t
 import { lostRequests, verdictName, verdictReasons } from "../model/verdict-summary.ts";
 import { evidenceLines, type FailureContext } from "../terminal/failures.ts";
 import { plainTextContext } from "./finding-text.ts";
-import { code, fenced, formatText, prose, table } from "./markdown-text.ts";
+import { markdownCode, fencedBlock, formatText, markdownProse, markdownTable } from "./markdown-text.ts";
 
 /** Number of broken clauses to show with evidence. Further ones are only named. */
-const maxInFull = 20;
-const maxRows = 30;
+const maxDetailedClauses = 20;
+const maxTableRows = 30;
 
 /**
  * Renders a report as a Markdown summary for GitHub and GitLab: verdict, broken clauses with evidence and `curl` commands, other
@@ -29,7 +29,7 @@ export function renderMarkdown(
   const statuses = testStatusesOf(report.findings, policy);
   const sections = reportSections(report);
   const blocks = [
-    ...headBlocks(report),
+    ...verdictBlocks(report),
     ...pickSections(sections, ["recording"]).flatMap(sectionBlocks),
     ...fixFirstBlocks(report),
     ...pickSections(sections, ["profiles", "load", "caveats"]).flatMap(sectionBlocks),
@@ -37,14 +37,14 @@ export function renderMarkdown(
     ...pickSections(sections, ["errors"]).flatMap(sectionBlocks),
     ...brokenBlocks("warning", "Warnings", document, statuses),
     ...brokenBlocks("note", "Notes", document, statuses),
-    ...knownBlocks(report.findings, statuses),
+    ...baselineBlocks(report.findings, statuses),
     ...pickSections(sections, ["skipped", "upcoming"]).flatMap(sectionBlocks),
     originLine(report),
   ];
-  return cutBlocks(blocks, maxBytes);
+  return joinBlocksWithin(blocks, maxBytes);
 }
 
-function headBlocks(report: Report): string[] {
+function verdictBlocks(report: Report): string[] {
   const rows = outcomes.flatMap((outcome): string[][] => {
     const findings = report.findings.filter((finding) => finding.outcome === outcome);
     const clauses = new Set(findings.map(({ clause }) => clause));
@@ -52,9 +52,9 @@ function headBlocks(report: Report): string[] {
   });
   return [
     `## Conformance: ${report.verdict}`,
-    `${code(report.target.name, 120)} ${code(report.target.baseUrl, 200)}`.trim(),
+    `${markdownCode(report.target.name, 120)} ${markdownCode(report.target.baseUrl, 200)}`.trim(),
     `${verdictName(report)}: ${formatText(verdictReasons(report))}`,
-    ...(rows.length === 0 ? [] : [table(["outcome", "checks", "clauses"], rows, [1, 2])]),
+    ...(rows.length === 0 ? [] : [markdownTable(["outcome", "checks", "clauses"], rows, [1, 2])]),
   ];
 }
 
@@ -80,45 +80,45 @@ function sectionBlocks({ title, lead, blocks }: Section): string[] {
   return [
     `### ${title}`,
     ...(lead === undefined ? [] : [formatText(lead)]),
-    ...blocks.flatMap((block) => (block.kind === "causes" ? [] : [blockText(block)])),
+    ...blocks.flatMap((block) => (block.kind === "causes" ? [] : [blockMarkdown(block)])),
     ...causesTable(causes.map(({ block, each }) => ({ prefix: block.prefix, ...each }))),
   ];
 }
 
-function blockText(block: Exclude<Block, { kind: "causes" }>): string {
+function blockMarkdown(block: Exclude<Block, { kind: "causes" }>): string {
   switch (block.kind) {
     case "table":
-      return tableText(block);
+      return tableMarkdown(block);
     case "items":
       return block.items.map((item) => `- ${formatText(item)}`).join("\n");
     case "facts":
       return block.facts
-        .slice(0, maxRows)
+        .slice(0, maxTableRows)
         .map(({ label, value }) => `- ${formatText(label)}: ${formatText(value)}`)
         .join("\n");
   }
 }
 
-const tableText = ({ columns, rows }: TableBlock): string =>
-  table(
+const tableMarkdown = ({ columns, rows }: TableBlock): string =>
+  markdownTable(
     columns.map(({ head }) => head),
-    rows.map((row) => row.map(cellText)),
+    rows.map((row) => row.map(cellMarkdown)),
     columns.flatMap(({ align }, at) => (align === "right" ? [at] : [])),
   );
 
-const cellText = ({ text, tone }: Cell): string => (tone === "bad" ? `**${formatText(text)}**` : formatText(text));
+const cellMarkdown = ({ text, tone }: Cell): string => (tone === "bad" ? `**${formatText(text)}**` : formatText(text));
 
 function causesTable(causes: readonly (Cause & { readonly prefix: string })[]): string[] {
   if (causes.length === 0) return [];
-  const rows = causes.slice(0, maxRows).map(({ prefix, text, findings }) => {
+  const rows = causes.slice(0, maxTableRows).map(({ prefix, text, findings }) => {
     const clauses = [...new Set(findings.map(({ clause }) => clause))];
     const more = clauses.length > 5 ? ` and ${clauses.length - 5} more` : "";
-    const names = clauses.slice(0, 5).map((clause) => code(clause, 60));
+    const names = clauses.slice(0, 5).map((clause) => markdownCode(clause, 60));
     return [`${prefix}${formatText(text)}`, String(findings.length), names.join(", ") + more];
   });
   const left = causes.length - rows.length;
   return [
-    table(["why, or what would enable it", "checks", "clauses"], rows, [1]),
+    markdownTable(["why, or what would enable it", "checks", "clauses"], rows, [1]),
     ...(left > 0 ? [`And ${left} more reasons in report.json.`] : []),
   ];
 }
@@ -135,10 +135,10 @@ function brokenBlocks(
   const groups = brokenClauses({ findings }).map(({ group }) => group);
   if (groups.length === 0) return [];
   const context = plainTextContext(document);
-  const rest = groups.slice(maxInFull).map(({ clause }) => code(clause, 60));
+  const rest = groups.slice(maxDetailedClauses).map(({ clause }) => markdownCode(clause, 60));
   return [
     `### ${title}`,
-    ...groups.slice(0, maxInFull).map((group) => clauseBlock(group, context)),
+    ...groups.slice(0, maxDetailedClauses).map((group) => clauseBlock(group, context)),
     ...(rest.length === 0 ? [] : [`And ${formatCount(rest.length, "more clause")}: ${rest.slice(0, 200).join(", ")}`]),
   ];
 }
@@ -147,29 +147,31 @@ function clauseBlock({ clause, level, says, distinctFindings }: ClauseGroup, con
   const [first, ...others] = distinctFindings;
   const evidence = evidenceLines(first.finding, context);
   return [
-    `<details><summary><b>${code(clause, 60)}</b> (${level}) ${prose(says)}</summary>`,
+    `<details><summary><b>${markdownCode(clause, 60)}</b> (${level}) ${markdownProse(says)}</summary>`,
     "",
     ...findingFacts(first).map(({ label, value }) => `- ${formatText(label)} ${formatText(value)}`),
-    ...others.slice(0, 3).map((each) => `- also ${otherFinding(each)}`),
+    ...others.slice(0, 3).map((each) => `- also ${formatOtherFinding(each)}`),
     ...(others.length > 3 ? [`- and ${formatCount(others.length - 3, "more finding")} of this clause`] : []),
     "",
-    ...(evidence.length === 0 ? [] : [fenced(evidence), ""]),
+    ...(evidence.length === 0 ? [] : [fencedBlock(evidence), ""]),
     "</details>",
   ].join("\n");
 }
 
-const otherFinding = ({ finding, instances }: DistinctFinding): string =>
+const formatOtherFinding = ({ finding, instances }: DistinctFinding): string =>
   [
-    code(finding.actual ?? finding.reason ?? "", 300),
-    ...(instances.length === 0 ? [] : [`(${code(instances.join("; "), 200)})`]),
+    markdownCode(finding.actual ?? finding.reason ?? "", 300),
+    ...(instances.length === 0 ? [] : [`(${markdownCode(instances.join("; "), 200)})`]),
   ].join(" ");
 
-function knownBlocks(findings: readonly ReportFinding[], { of: statusOf, stale }: TestStatuses): string[] {
+function baselineBlocks(findings: readonly ReportFinding[], { of: statusOf, stale }: TestStatuses): string[] {
   const known = findings.flatMap((finding) => {
     const status = statusOf(finding);
-    return status.kind === "known" ? [`- ${code(finding.check, 100)}: ${code(status.reason, 300)}`] : [];
+    return status.kind === "known"
+      ? [`- ${markdownCode(finding.check, 100)}: ${markdownCode(status.reason, 300)}`]
+      : [];
   });
-  const old = stale.map(({ check, reason }) => `- ${code(check, 100)} (${code(reason, 300)})`);
+  const old = stale.map(({ check, reason }) => `- ${markdownCode(check, 100)} (${markdownCode(reason, 300)})`);
   return [
     ...(known.length === 0 ? [] : ["### Known failures, excused by the baseline", known.join("\n")]),
     ...(old.length === 0 ? [] : ["### No longer fails: remove it from the baseline", old.join("\n")]),
@@ -182,11 +184,14 @@ function originLine({ suite, started, requests, executions, lost = 0 }: Report):
     ...(executions === undefined ? [] : [formatCount(executions, "agent execution")]),
     ...lostRequests({ lost }),
   ];
-  return `<sub>agent-hosting-conformance ${code(suite.version, 40)}, requirement set ${code(suite.requirements, 40)}, clauses ${code(suite.clauses, 40)}, started ${code(started, 40)}, ${counts.join(", ")}</sub>`;
+  return `<sub>agent-hosting-conformance ${markdownCode(suite.version, 40)}, requirement set ${markdownCode(suite.requirements, 40)}, clauses ${markdownCode(suite.clauses, 40)}, started ${markdownCode(started, 40)}, ${counts.join(", ")}</sub>`;
 }
 
-/** Leaves out blocks at the end that do not fit. A block is never cut, because half a block could leave a code fence open. */
-function cutBlocks(blocks: readonly string[], maxBytes: number): string {
+/**
+ * Joins blocks of Markdown, and leaves out those at the end that do not fit into `maxBytes`. Never cuts a block, because half a block
+ * could leave a code fence open.
+ */
+function joinBlocksWithin(blocks: readonly string[], maxBytes: number): string {
   const whole = `${blocks.join("\n\n")}\n`;
   if (Buffer.byteLength(whole) <= maxBytes) return whole;
   const cut = "_Cut here: this is too long for a summary. The report has all of it._\n";

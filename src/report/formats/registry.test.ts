@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import type { ReportDocument } from "../model/report.ts";
 import { type FormatName, type FormatParts, formatNames, formats, unavailableReason } from "./registry.ts";
-import { sampleReportsByKind } from "./testing/kinds.ts";
+import { sampleReportsByKind } from "./testing/sample-reports-by-kind.ts";
 
 const digests = () => ({ "evidence.json": "0".repeat(64) });
 const cases = formatNames.flatMap((name) =>

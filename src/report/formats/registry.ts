@@ -36,7 +36,7 @@ export interface FormatParts {
  */
 export type FormatInput = "report" | "exchanges" | "files";
 
-export interface Format {
+export interface ReportFormat {
   /** A short description, shown in the help of the format's flag. */
   readonly says: string;
   /** File name extension without the dot. */
@@ -50,12 +50,12 @@ export interface Format {
 /** Maximum size of a Markdown summary. A GitHub comment holds 65,536 characters; the rest is for text that a pipeline adds. */
 const maxCommentBytes = 65_000;
 
-const json = { extension: "json", contentType: "application/json" } as const;
+const jsonFile = { extension: "json", contentType: "application/json" } as const;
 
 /** Every format of a report, in the order in which the formats are written. */
 export const formats = {
   json: {
-    ...json,
+    ...jsonFile,
     says: "report.json",
     source: "report",
     render: ({ report }, parts) => serializeReport(parts.report ?? report),
@@ -75,7 +75,7 @@ export const formats = {
     render: (document, { rules = defaultPolicy }) => renderJunit(document, rules),
   },
   ctrf: {
-    ...json,
+    ...jsonFile,
     says: "Common Test Report Format (JSON)",
     source: "report",
     render: (document, { rules = defaultPolicy }) => renderCtrf(document, rules),
@@ -94,19 +94,19 @@ export const formats = {
     source: "report",
     render: renderBadge,
   },
-  badgeEndpoint: { ...json, says: "the same as JSON for shields.io", source: "report", render: badgeEndpoint },
+  badgeEndpoint: { ...jsonFile, says: "the same as JSON for shields.io", source: "report", render: badgeEndpoint },
   har: {
-    ...json,
+    ...jsonFile,
     says: "the exchanges as an HTTP Archive, redacted",
     extension: "har",
     source: "exchanges",
     render: ({ report, evidence }) => {
-      if (evidence === null) throw new Error(missingInput.exchanges);
+      if (evidence === null) throw new Error(missingInputTexts.exchanges);
       return harChunks({ report, evidence });
     },
   },
   statement: {
-    ...json,
+    ...jsonFile,
     says: "a short statement of conformance (JSON), that `conformance verify` checks",
     source: "files",
     render: (document, parts) => {
@@ -127,20 +127,20 @@ export const formats = {
       );
     },
   },
-} as const satisfies Readonly<Record<string, Format>>;
+} as const satisfies Readonly<Record<string, ReportFormat>>;
 
 function statementWith(document: ReportDocument, { digests, report = document.report }: FormatParts): Statement {
   const known = digests?.() ?? {};
-  if (Object.keys(known).length === 0 && evidenceFileNames(report).length > 0) throw new Error(missingInput.files);
-  // Digest of `report.json`. If `digests` has one (of a saved file), it takes precedence. A new report is written as `serializeReport`
-  // returns it.
+  if (Object.keys(known).length === 0 && evidenceFileNames(report).length > 0) throw new Error(missingInputTexts.files);
+  // The digest of `report.json` as `serializeReport` writes it. For a saved report, `digests` returns the digest of the file, which
+  // replaces this one.
   return statementOf(document, { [reportFileName]: sha256Of(serializeReport(report)), ...known });
 }
 
 export type FormatName = keyof typeof formats;
 export const formatNames = Object.keys(formats) as FormatName[];
 
-const missingInput = {
+const missingInputTexts = {
   exchanges:
     "an archive is made of exchanges: there are none of load, and of a run they are in evidence.json, beside the report",
   files: "a statement names the digest of the evidence, which does not stand beside the report",
@@ -155,8 +155,8 @@ export function unavailableReason(
     case "report":
       return null;
     case "exchanges":
-      return evidence === null ? missingInput.exchanges : null;
+      return evidence === null ? missingInputTexts.exchanges : null;
     case "files":
-      return evidence === null && load.size === 0 ? missingInput.files : null;
+      return evidence === null && load.size === 0 ? missingInputTexts.files : null;
   }
 }

@@ -63,7 +63,7 @@ function findingCase(finding: ReportFinding, status: TestStatus, context: Failur
     status: status.kind === "known" ? "skipped" : status.kind,
     rawStatus: outcome,
     type: status.kind === "harness failed" ? "harness" : level,
-    ...wordsOf(finding, status, context),
+    ...messageAndDetails(finding, status, context),
     finding,
   };
 }
@@ -81,7 +81,7 @@ const upcomingCase = (finding: ReportFinding, context: FailureContext): TestCase
   finding,
 });
 
-function wordsOf(
+function messageAndDetails(
   finding: ReportFinding,
   status: TestStatus,
   context: FailureContext,

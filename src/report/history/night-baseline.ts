@@ -45,35 +45,37 @@ export function nightBaseline(history: readonly Night[], tonight: Night): Report
   const recent = history.slice(-lookbackNights).filter(({ findings }) => findings.length > 0);
   const last = recent.at(-1);
   if (last === undefined || tonight.findings.length === 0) return null;
-  const rowOn = rowsOf(recent.toReversed());
+  const findingOn = createFindingLookup(recent.toReversed());
   const keys = new Set(tonight.findings.map(findingKey));
   const compared = tonight.findings.flatMap(
     (finding) =>
-      (finding.outcome === "skipped" ? rowBeforeSkip(finding, rowOn) : latestJudgedRow(finding, rowOn)) ?? [],
+      (finding.outcome === "skipped"
+        ? findingBeforeSkip(finding, findingOn)
+        : latestJudgedFinding(finding, findingOn)) ?? [],
   );
   // A run that was stopped early does not reach every check, so none counts as missing.
-  const gone = tonight.stopped === undefined ? rowsBeforeGap(recent.at(-2), rowOn, keys) : [];
+  const gone = tonight.stopped === undefined ? lostFindings(recent.at(-2), findingOn, keys) : [];
   return documentOf(last, [...compared, ...gone]);
 }
 
 /** Returns findings of checks that are missing tonight and last night, but were exercised on both nights before. */
-const rowsBeforeGap = (
+const lostFindings = (
   before: Night | undefined,
-  rowOn: RowOn,
+  findingOn: FindingOnNight,
   tonight: ReadonlySet<string>,
 ): readonly NightFinding[] =>
   (before?.findings ?? []).filter((finding) => {
     const key = findingKey(finding);
-    const earlier = rowOn(2, key);
+    const earlier = findingOn(2, key);
     const isLost = isExercised(finding) && earlier !== undefined && isExercised(earlier);
-    return isLost && !tonight.has(key) && rowOn(0, key) === undefined;
+    return isLost && !tonight.has(key) && findingOn(0, key) === undefined;
   });
 
 /** Returns the finding with a key on an earlier night. `nightsBefore` is 0 for the night before tonight. */
-type RowOn = (nightsBefore: number, key: string) => NightFinding | undefined;
+type FindingOnNight = (nightsBefore: number, key: string) => NightFinding | undefined;
 
-/** Returns a look-up of findings. Indexes a night only when it is needed, because most look-ups need only the last night. */
-function rowsOf(newestFirst: readonly Night[]): RowOn {
+/** Creates a function that looks up findings. Indexes a night only when it is needed, because most look-ups need only the last night. */
+function createFindingLookup(newestFirst: readonly Night[]): FindingOnNight {
   const byNight = new Map<number, ReadonlyMap<string, NightFinding>>();
   return (at, key) => {
     const known =
@@ -83,20 +85,20 @@ function rowsOf(newestFirst: readonly Night[]): RowOn {
   };
 }
 
-function latestJudgedRow(finding: NightFinding, rowOn: RowOn): NightFinding | undefined {
+function latestJudgedFinding(finding: NightFinding, findingOn: FindingOnNight): NightFinding | undefined {
   const key = findingKey(finding);
   let first: NightFinding | undefined;
   for (let at = 0; at < lookbackNights; at += 1) {
-    const row = rowOn(at, key);
+    const row = findingOn(at, key);
     first ??= row;
     if (row !== undefined && (isExercised(row) || !isExercised(finding))) return row;
   }
   return first;
 }
 
-function rowBeforeSkip(finding: NightFinding, rowOn: RowOn): NightFinding | undefined {
+function findingBeforeSkip(finding: NightFinding, findingOn: FindingOnNight): NightFinding | undefined {
   const key = findingKey(finding);
-  const [last, two, three] = [rowOn(0, key), rowOn(1, key), rowOn(2, key)];
+  const [last, two, three] = [findingOn(0, key), findingOn(1, key), findingOn(2, key)];
   if (last === undefined) return undefined;
   if (isExercised(last)) return finding;
   const isGone = two !== undefined && three !== undefined && isExercised(two) && isExercised(three);

@@ -13,7 +13,7 @@ import {
 } from "./night.ts";
 
 /** The reports from which a history entry is made. */
-export interface NightParts {
+export interface NightReports {
   readonly id: string;
   readonly run: Report;
   /** The load report; `null` if no load was sent. */
@@ -47,7 +47,7 @@ export function emptyNight(
 }
 
 /** Creates the history entry of a night from its reports. The comparison with earlier nights is not in it yet. */
-export function nightFromReports({ id, run, load, loadEnd = null }: NightParts): Night {
+export function nightFromReports({ id, run, load, loadEnd = null }: NightReports): Night {
   const findings = [...run.findings, ...(load?.findings ?? [])];
   const stopped = run.stopped ?? load?.stopped ?? loadProblem(loadEnd);
   return {

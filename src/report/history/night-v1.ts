@@ -7,12 +7,12 @@ export const nightV1Format = "agent-hosting-conformance/night/1";
 
 const why = z.string().nullable();
 
-const findingSchema = nightFindingSchema.omit({ actual: true, reason: true, load: true }).extend({
-  /** The actual result of a broken or observed finding, or the reason of a skipped finding. */
+const findingV1Schema = nightFindingSchema.omit({ actual: true, reason: true, load: true }).extend({
+  /** The actual result, if the finding is broken; otherwise its reason. */
   says: z.string().exactOptional(),
 });
 
-const loadSchema = nightLoadSchema.extend({ validity: z.object({ counts: why, times: why }) });
+const loadV1Schema = nightLoadSchema.extend({ validity: z.object({ counts: why, times: why }) });
 
 /** Parses a history entry of version 0.1 and converts it to the current format. */
 export const nightV1Schema = nightSchema
@@ -21,21 +21,21 @@ export const nightV1Schema = nightSchema
     format: z.literal(nightV1Format),
     target: nightSchema.shape.target.omit({ tiers: true }),
     stopped: why,
-    findings: z.array(findingSchema),
-    load: z.array(loadSchema),
-    second: z.array(loadSchema),
+    findings: z.array(findingV1Schema),
+    load: z.array(loadV1Schema),
+    second: z.array(loadV1Schema),
   })
   .transform(({ stopped, target, findings, load, second, ...same }): Night => ({
     ...same,
     format: nightFormat,
     target: { ...target, tiers: {} },
     ...(stopped === null ? {} : { stopped }),
-    findings: findings.map(findingOf),
-    load: load.map(loadOf),
-    second: second.map(loadOf),
+    findings: findings.map(upgradeFinding),
+    load: load.map(upgradeLoad),
+    second: second.map(upgradeLoad),
   }));
 
-function findingOf({ says, ...row }: z.infer<typeof findingSchema>): Night["findings"][number] {
+function upgradeFinding({ says, ...row }: z.infer<typeof findingV1Schema>): Night["findings"][number] {
   if (says === undefined) return row;
   return isBroken(row) ? { ...row, actual: says } : { ...row, reason: says };
 }
@@ -44,7 +44,7 @@ function findingOf({ says, ...row }: z.infer<typeof findingSchema>): Night["find
  * Converts a load run of version 0.1. That version repeated the reason for invalid counts in `times`. So `times` is about the pace only if
  * the counts are valid.
  */
-const loadOf = ({ validity: { counts, times }, ...run }: z.infer<typeof loadSchema>): Night["load"][number] => ({
+const upgradeLoad = ({ validity: { counts, times }, ...run }: z.infer<typeof loadV1Schema>): Night["load"][number] => ({
   ...run,
   validity: { invalid: null, counts, pace: counts === null ? times : null },
 });

@@ -30,10 +30,14 @@ export const nightFindingSchema = reportSchema.shape.findings.element.omit({
 });
 
 /** A regression that the night reported. `check` is `null` for a count of a load run. */
-const regressionSchema = z.object({ says: z.string(), check: z.string().nullable(), instance: z.string().nullable() });
+const reportedRegressionSchema = z.object({
+  says: z.string(),
+  check: z.string().nullable(),
+  instance: z.string().nullable(),
+});
 
 /** A lasting change of a latency. */
-const changeSchema = z.object({
+const latencyShiftSchema = z.object({
   scenario: loadRun.scenario,
   tier: loadRun.tier,
   engine: loadRun.engine,
@@ -64,14 +68,14 @@ export const nightSchema = reportSchema
     /** Second runs of load trials that looked worse than on earlier nights. */
     second: z.array(nightLoadSchema),
     /** Regressions and latency changes that the night reported. They are kept so that the next night does not report them again. */
-    reported: z.object({ regressions: z.array(regressionSchema), changes: z.array(changeSchema) }),
+    reported: z.object({ regressions: z.array(reportedRegressionSchema), changes: z.array(latencyShiftSchema) }),
   });
 
 export type Night = DeepReadonly<z.infer<typeof nightSchema>>;
 export type NightFinding = DeepReadonly<z.infer<typeof nightFindingSchema>>;
 export type NightLoad = DeepReadonly<z.infer<typeof nightLoadSchema>>;
-export type ReportedLatencyShift = DeepReadonly<z.infer<typeof changeSchema>>;
-export type Reported = Night["reported"];
+export type ReportedLatencyShift = DeepReadonly<z.infer<typeof latencyShiftSchema>>;
+export type ReportedChanges = Night["reported"];
 
 /** A file of a history that cannot be read or trusted. */
 export interface DamagedNight {
@@ -90,7 +94,7 @@ export interface NightHistory {
   readonly damaged: readonly DamagedNight[];
 }
 
-export const nothingReported: Reported = { regressions: [], changes: [] };
+export const nothingReported: ReportedChanges = { regressions: [], changes: [] };
 
 export const trialIdText = ({ scenario, tier, engine }: TrialId): string => `${scenario} ${tier ?? "?"} ${engine}`;
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Night } from "./night.ts";
 import { pairsOfNights } from "./pairs-of-nights.ts";
-import { nightWith } from "./testing/simulated.ts";
+import { nightWith } from "./testing/simulate-nights.ts";
 
 const total = 10;
 const cut = [{ needs: "`clock.advance` in the target file", pairs: 4 }];

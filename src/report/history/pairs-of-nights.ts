@@ -40,7 +40,7 @@ export function pairsOfNights(nights: readonly Night[]): PairsOfNights | null {
   const union = new Uint8Array(Math.ceil(total / 8));
   const rows = nights.flatMap(({ started, pairs }): PairsOfNight[] => {
     if (pairs?.seen === undefined || pairs.seen.of !== newest.of || pairs.total !== total) return [];
-    const own = bitsIn(pairs.seen.bits, total);
+    const own = decodeBitmap(pairs.seen.bits, total);
     const before = countBits(union);
     for (const [at, byte] of own.entries()) union[at] = (union[at] ?? 0) | byte;
     const after = countBits(union);
@@ -50,7 +50,7 @@ export function pairsOfNights(nights: readonly Night[]): PairsOfNights | null {
 }
 
 /** Decodes a bitmap of `total` bits. The file may be damaged: missing bytes count as zero, and surplus bits are dropped. */
-function bitsIn(base64: string, total: number): Uint8Array {
+function decodeBitmap(base64: string, total: number): Uint8Array {
   const bytes = new Uint8Array(Math.ceil(total / 8));
   bytes.set(Buffer.from(base64, "base64").subarray(0, bytes.length));
   const spare = bytes.length * 8 - total;

@@ -45,8 +45,8 @@ export function nightLines(judgement: NightJudgement, night: Night): NightLine[]
     ...groupByLoad(faster).map((each) => line("faster")(formatShifts(each))),
     ...(comparison?.fixed ?? []).map((each) => line("fixed")(`${formatFindingName(each)}: ${each.was.outcome} before`)),
     ...flaky.map((each) => line("flaky")(`${formatFindingName(each)}: ${formatFlips(each)}`)),
-    ...invalidLines(night).map(line("left out")),
-    ...suiteLines(comparison?.changedSuite ?? null).map(line("other suite")),
+    ...invalidLoadLines(night).map(line("left out")),
+    ...suiteChangeLines(comparison?.changedSuite ?? null).map(line("other suite")),
   ];
 }
 
@@ -54,7 +54,7 @@ export const formatFlips = ({ flips, nights, broken }: FlakyCheck): string =>
   `changed ${formatCount(flips, "time")} in the last ${flakyNights} nights, broken on ${broken} of ${nights}`;
 
 /** Returns a line if the suite has changed, because that may explain a difference instead of the target. */
-function suiteLines(change: SuiteChange | null): string[] {
+function suiteChangeLines(change: SuiteChange | null): string[] {
   if (change === null) return [];
   const parts = [
     ...(change.version === null ? [] : [`version ${change.version.was} → ${change.version.is}`]),
@@ -63,7 +63,7 @@ function suiteLines(change: SuiteChange | null): string[] {
   return [`${sanitizeLine(parts.join(", "), 160)} since the night before: a difference may be the suite's`];
 }
 
-function invalidLines({ load }: Night): string[] {
+function invalidLoadLines({ load }: Night): string[] {
   return load.flatMap((run) => {
     const why = timesCaveat(run);
     if (why === null) return [];
@@ -89,7 +89,7 @@ export function formatGateResult({ regressions, slower, comparison }: NightJudge
  * nothing. `good`: anything else.
  */
 export function nightStatus(judgement: NightJudgement, night: Night): "good" | "bad" | "unsure" {
-  if (hasBecomeWorse(judgement) || night.verdict === "nonconformant") return "bad";
+  if (hasNewRegression(judgement) || night.verdict === "nonconformant") return "bad";
   return night.findings.length === 0 || night.verdict === "incomplete" || night.verdict === "unreachable"
     ? "unsure"
     : "good";
@@ -139,7 +139,7 @@ export function formatPairs({ nights, seen, total }: PairsOfNights): string {
   return `${formatNumber(last?.seen ?? 0)} on the last night${seed}, ${union}`;
 }
 
-export const hasBecomeWorse = ({ regressions, slower }: NightJudgement): boolean =>
+export const hasNewRegression = ({ regressions, slower }: NightJudgement): boolean =>
   regressions.length > 0 || slower.length > 0;
 
 /** Formats the scenario, tier and engine of a load as `burst pro autocannon`. */

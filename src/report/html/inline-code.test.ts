@@ -4,7 +4,7 @@ import { compareReports } from "../compare/compare-reports.ts";
 import { renderComparisonPage } from "../compare/page.ts";
 import { defaultRegressionRules } from "../compare/regression-rules.ts";
 import { replay } from "../history/testing/replay.ts";
-import { nothingHappens, simulateNights } from "../history/testing/simulated.ts";
+import { nothingHappens, simulateNights } from "../history/testing/simulate-nights.ts";
 import { renderTrendPage } from "../history/trend/page.ts";
 import { renderVendorsPage } from "../vendors/page.ts";
 import { compareVendors } from "../vendors/comparison.ts";

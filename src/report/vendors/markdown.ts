@@ -1,16 +1,16 @@
-import { prose, table } from "../formats/markdown-text.ts";
+import { markdownProse, markdownTable } from "../formats/markdown-text.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
 import { formatClauseCounts, notesOf, overview } from "./summary.ts";
 import { type VendorCell, type VendorTable, vendorTables } from "./tables.ts";
 
 /** Renders a vendor comparison as Markdown: verdicts, then differences, limits and times. */
 export function renderVendorsMarkdown(all: VendorComparison): string {
-  const names = all.vendors.map(({ name }) => prose(name));
-  const notes = notesOf(all).map((note) => `- ${prose(note)}`);
+  const names = all.vendors.map(({ name }) => markdownProse(name));
+  const notes = notesOf(all).map((note) => `- ${markdownProse(note)}`);
   const blocks = [
     "# Comparison of vendors",
-    prose(overview(all)),
-    table(["", ...names], headRows(all.vendors)),
+    markdownProse(overview(all)),
+    markdownTable(["", ...names], headRows(all.vendors)),
     notes.join("\n"),
     ...vendorTables(all).flatMap((each) => tableBlocks(each, names)),
   ];
@@ -31,11 +31,15 @@ function tableBlocks({ id, title, lead, groups }: VendorTable, names: readonly s
       .filter(({ differs }) => ownTitle === undefined || differs === true)
       .map(({ name, detail, cells }) => {
         const label = id === "limits" ? `${group.title}, ${name}` : name;
-        return [`**${prose(label)}** ${prose(detail)}`.trim(), ...cells.map(cellText)];
+        return [`**${markdownProse(label)}** ${markdownProse(detail)}`.trim(), ...cells.map(cellText)];
       }),
   );
   if (rows.length === 0) return [];
-  return [`## ${ownTitle ?? title}`, ...(ownTitle === undefined ? [prose(lead)] : []), table(["", ...names], rows)];
+  return [
+    `## ${ownTitle ?? title}`,
+    ...(ownTitle === undefined ? [markdownProse(lead)] : []),
+    markdownTable(["", ...names], rows),
+  ];
 }
 
 const outcomeSymbols = {
@@ -49,9 +53,9 @@ const outcomeSymbols = {
 } as const;
 
 function cellText(cell: VendorCell): string {
-  if (cell.kind === "empty") return cell.text === "–" ? "–" : `– ${prose(cell.text)}`;
-  if (cell.kind === "text") return prose(cell.text);
-  return `${outcomeSymbols[cell.outcome]} ${cell.outcome}${cell.text === "" ? "" : `: ${prose(cell.text)}`}`;
+  if (cell.kind === "empty") return cell.text === "–" ? "–" : `– ${markdownProse(cell.text)}`;
+  if (cell.kind === "text") return markdownProse(cell.text);
+  return `${outcomeSymbols[cell.outcome]} ${cell.outcome}${cell.text === "" ? "" : `: ${markdownProse(cell.text)}`}`;
 }
 
 type TextOfHead<Kind> = (head: Extract<VendorSummary, { kind: Kind }>) => string;
@@ -59,7 +63,7 @@ type TextOfHead<Kind> = (head: Extract<VendorSummary, { kind: Kind }>) => string
 function headRows(vendors: readonly VendorSummary[]): string[][] {
   const row = (name: string, ofJudged: TextOfHead<"judged">, ofOther: TextOfHead<"unjudged"> = () => "–"): string[] => [
     name,
-    ...vendors.map((head) => prose(head.kind === "judged" ? ofJudged(head) : ofOther(head))),
+    ...vendors.map((head) => markdownProse(head.kind === "judged" ? ofJudged(head) : ofOther(head))),
   ];
   const hasLoad = vendors.some((head) => head.kind === "judged" && head.load !== null);
   const loadText: TextOfHead<"judged"> = ({ load }) =>

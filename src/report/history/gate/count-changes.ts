@@ -15,33 +15,36 @@ export interface CountChange {
   readonly isCertain: boolean;
 }
 
-const lookbackNights = 14;
-/** Minimum number of earlier nights without failures. Otherwise a failure is no change. */
-const minCleanNights = 3;
-/** Minimum number of earlier nights with an equal count. Otherwise another count is no change. */
-const minConstantNights = 10;
+const maxEarlierRuns = 14;
+/** A failed or unanswered request counts as a change only if at least this many earlier runs of the load are known, all without one. */
+const minCleanRuns = 3;
+/**
+ * Another count of admitted or refused requests is a change only if at least this many earlier runs sent as many requests, all with one
+ * same count.
+ */
+const minConstantRuns = 10;
 
 /**
  * Returns the counts of load trials that changed tonight: failures that never occurred before, and counts that were equal on every
  * earlier night.
  */
 export function countChangesOf(history: readonly Night[], tonight: Night): CountChange[] {
-  return tonight.load.flatMap((run) => changesOf(run, runsOf(history, run)));
+  return tonight.load.flatMap((run) => countChangesOfRun(run, earlierRunsOf(history, run)));
 }
 
-const runsOf = (history: readonly Night[], name: TrialId): NightLoad[] =>
+const earlierRunsOf = (history: readonly Night[], name: TrialId): NightLoad[] =>
   history
     .flatMap(({ load }) =>
       load.filter((each) => trialIdText(each) === trialIdText(name) && countsCaveat(each) === null),
     )
-    .slice(-lookbackNights);
+    .slice(-maxEarlierRuns);
 
-function changesOf(run: NightLoad, before: readonly NightLoad[]): CountChange[] {
+function countChangesOfRun(run: NightLoad, before: readonly NightLoad[]): CountChange[] {
   if (countsCaveat(run) !== null) return [];
   const { scenario, tier, engine, requests } = run;
   const load = { scenario, tier, engine };
   const rose = (["failed", "unanswered"] as const).flatMap((count): CountChange[] => {
-    const isClean = before.length >= minCleanNights && before.every((each) => each.requests[count] === 0);
+    const isClean = before.length >= minCleanRuns && before.every((each) => each.requests[count] === 0);
     if (!isClean || requests[count] === 0) return [];
     return [{ load, count, was: 0, is: requests[count], isCertain: count === "failed" }];
   });
@@ -59,7 +62,7 @@ function constantCountChange(
   const { scenario, tier, engine, requests } = run;
   const alike = before.filter((each) => each.requests.sent === requests.sent);
   const was = alike.at(-1)?.requests[count];
-  const isConstant = alike.length >= minConstantNights && alike.every((each) => each.requests[count] === was);
+  const isConstant = alike.length >= minConstantRuns && alike.every((each) => each.requests[count] === was);
   if (!isConstant || was === undefined || was === requests[count]) return [];
   return [{ load: { scenario, tier, engine }, count, was, is: requests[count], isCertain: false }];
 }

@@ -14,7 +14,7 @@ export interface FlakyCheck {
   readonly broken: number;
 }
 
-/** Number of latest nights in which flaky checks are searched. */
+/** Number of latest nights in which to search for flaky checks. */
 export const flakyNights = 14;
 /** Minimum number of changes of a flaky check. A check that broke once and was fixed has only two. */
 const minFlips = 3;

@@ -4,7 +4,7 @@ import { runsOf } from "../../../base/testing/test-scope.ts";
 import { defaultRegressionRules } from "../../compare/regression-rules.ts";
 import { type Night, type NightFinding, type NightLoad } from "../night.ts";
 import { replay } from "../testing/replay.ts";
-import { nightWith, nothingHappens, simulateNights } from "../testing/simulated.ts";
+import { nightWith, nothingHappens, simulateNights } from "../testing/simulate-nights.ts";
 import { judgeNight, reportedByNight, loadsToConfirm } from "./judge-night.ts";
 
 /** The regressions and slow-downs that a replay of nights reported, each with the number of its night. */

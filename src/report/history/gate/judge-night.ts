@@ -3,7 +3,7 @@ import { compareReports } from "../../compare/compare-reports.ts";
 import { findingKey } from "../../compare/find-changes.ts";
 import type { RegressionRules } from "../../compare/regression-rules.ts";
 import { nightBaseline, documentOf } from "../night-baseline.ts";
-import { trialIdText, type Night, type Reported, type ReportedLatencyShift } from "../night.ts";
+import { trialIdText, type Night, type ReportedChanges, type ReportedLatencyShift } from "../night.ts";
 import { pairsOfNights, type PairsOfNights } from "../pairs-of-nights.ts";
 import type { Outcome } from "../../model/report.ts";
 import { type OpenFailure, openFailures } from "../open-failures.ts";
@@ -63,11 +63,11 @@ export function judgeNight(all: readonly Night[], tonight: Night, rules: Regress
   const comparison = baseline === null ? null : compareReports(baseline, documentOf(tonight), rules);
   const counts = countChangesOf(history, tonight);
   const provenCounts = counts.filter((change) => change.isCertain || isConfirmed(change, tonight));
-  const { proven, open } = slowDowns(history, tonight);
-  const changes = proven.map((shift) => reportedShiftOf(shift, isReported(shift, history)));
+  const { proven, open } = findSlowDowns(history, tonight);
+  const changes = proven.map((shift) => reportedShiftOf(shift, isPartOfReportedSlowDown(shift, history)));
   return {
     comparison,
-    regressions: [...(comparison?.regressions ?? []), ...provenCounts.map(regressionOf)],
+    regressions: [...(comparison?.regressions ?? []), ...provenCounts.map(countRegression)],
     slower: changes.filter(({ isKnown }) => !isKnown),
     alsoSlower: changes.filter(({ isKnown }) => isKnown),
     faster: latencyShifts([...history, tonight], "faster").map((shift) => reportedShiftOf(shift, false)),
@@ -77,38 +77,38 @@ export function judgeNight(all: readonly Night[], tonight: Night, rules: Regress
     ],
     known: openSlowdowns(all),
     flaky: flakyChecksOf([...history, tonight]),
-    broken: openFailures([...all, tonight]).toSorted((one, other) => rankOf(one) - rankOf(other)),
+    broken: openFailures([...all, tonight]).toSorted((one, other) => severityRank(one) - severityRank(other)),
     pairs: pairsOfNights([...all, tonight]),
   };
 }
 
 const outcomesWorstFirst: readonly Outcome[] = ["fail", "warning", "note"];
-const rankOf = ({ finding }: OpenFailure): number => outcomesWorstFirst.indexOf(finding.outcome);
+const severityRank = ({ finding }: OpenFailure): number => outcomesWorstFirst.indexOf(finding.outcome);
 
 /** Returns the slow-downs in tonight's first runs. The second runs decide which of them are `proven`; the others are `open`. */
-function slowDowns(
+function findSlowDowns(
   history: readonly Night[],
   tonight: Night,
 ): { readonly proven: LatencyShift[]; readonly open: LatencyShift[] } {
   const first = latencyShifts([...history, { ...tonight, second: [] }], "slower");
-  const again = new Set(latencyShifts([...history, withConfirmationRuns(tonight)], "slower").map(nameOf));
-  const isAgain = (shift: LatencyShift): boolean => again.has(nameOf(shift));
+  const again = new Set(latencyShifts([...history, withConfirmationRuns(tonight)], "slower").map(shiftKey));
+  const isAgain = (shift: LatencyShift): boolean => again.has(shiftKey(shift));
   return { proven: first.filter(isAgain), open: first.filter((shift) => !isAgain(shift)) };
 }
 
-const nameOf = ({ load, figure }: LatencyShift): string => `${trialIdText(load)} ${figure}`;
+const shiftKey = ({ load, figure }: LatencyShift): string => `${trialIdText(load)} ${figure}`;
 
-const regressionOf = (change: CountChange): Regression => ({
+const countRegression = (change: CountChange): Regression => ({
   kind: "counts",
   says: `${formatCountChange(change)}.`,
   finding: null,
 });
 
 /**
- * Whether a shift belongs to a slow-down that an earlier night reported. One cause may slow several load trials, and each may show it on
- * another night.
+ * Whether one of the last nights already reported a slow-down, when this latency had shifted. One cause may slow several load trials, and
+ * each may show it on another night.
  */
-const isReported = ({ sinceMs }: LatencyShift, history: readonly Night[]): boolean =>
+const isPartOfReportedSlowDown = ({ sinceMs }: LatencyShift, history: readonly Night[]): boolean =>
   history
     .slice(-latencyGate.sameChangeNights)
     .some(
@@ -117,7 +117,7 @@ const isReported = ({ sinceMs }: LatencyShift, history: readonly Night[]): boole
         reported.changes.some(({ direction, isKnown }) => direction === "slower" && !isKnown),
     );
 
-/** Returns the last reported slow-down of each metric that has not become faster since. */
+/** Returns the last reported slow-down of each metric, unless a later night reported the load trial as faster. */
 function openSlowdowns(history: readonly Night[]): ReportedLatencyShift[] {
   const last = new Map<string, ReportedLatencyShift>();
   for (const { reported } of history)
@@ -130,7 +130,7 @@ function openSlowdowns(history: readonly Night[]): ReportedLatencyShift[] {
 }
 
 /** Returns the part of a judgement that the history keeps, so that later nights do not report the same changes again. */
-export const reportedByNight = ({ regressions, slower, alsoSlower, faster }: NightJudgement): Reported => ({
+export const reportedByNight = ({ regressions, slower, alsoSlower, faster }: NightJudgement): ReportedChanges => ({
   regressions: regressions.map(({ says, finding }) => ({
     says,
     check: finding?.check ?? null,
@@ -141,7 +141,12 @@ export const reportedByNight = ({ regressions, slower, alsoSlower, faster }: Nig
 
 /** Returns the flaky check that a regression is about; `null` if its check is not flaky. */
 export const flakyOf = ({ finding }: Regression, flaky: readonly FlakyCheck[]): FlakyCheck | null =>
-  flaky.find((each) => finding !== null && keyOf(each) === keyOf(finding)) ?? null;
+  flaky.find((each) => finding !== null && nullableFindingKey(each) === nullableFindingKey(finding)) ?? null;
 
-const keyOf = ({ check, instance }: { readonly check: string; readonly instance: string | null }): string =>
-  findingKey(instance === null ? { check } : { check, instance });
+const nullableFindingKey = ({
+  check,
+  instance,
+}: {
+  readonly check: string;
+  readonly instance: string | null;
+}): string => findingKey(instance === null ? { check } : { check, instance });

@@ -1,7 +1,14 @@
 import { rounded } from "../../../base/numbers.ts";
 import { trialIdText, type Night, type ReportedLatencyShift } from "../night.ts";
 import type { TrialId } from "../../model/trial-id.ts";
-import { type MetricName, metricNames, loadHistories, type LatencyPoint, pointsOf, valueOf } from "../series.ts";
+import {
+  type MetricName,
+  metricNames,
+  loadHistories,
+  type LatencyPoint,
+  latencyPointsOf,
+  latencyOf,
+} from "../latency-series.ts";
 import { clearestChange } from "../../../base/statistics/series.ts";
 import { significantByHolm, rankSumAbove } from "../../../base/statistics/significance.ts";
 import { median, robustDeviation, hodgesLehmannShift } from "../../../base/statistics/quantile.ts";
@@ -31,7 +38,7 @@ interface MetricSeries {
  * also exceed the thresholds of {@link latencyGate}: a share, a number of milliseconds, and the noise.
  */
 export function latencyShifts(nights: readonly Night[], direction: ReportedLatencyShift["direction"]): LatencyShift[] {
-  const series = seriesOf(nights);
+  const series = metricSeriesOf(nights);
   const candidates = series.flatMap((figure) => clearestShift(figure, direction) ?? []);
   const testCount = series.length * latencyGate.windows.length;
   const significant = significantByHolm(
@@ -42,25 +49,25 @@ export function latencyShifts(nights: readonly Night[], direction: ReportedLaten
   return candidates.filter((_, at) => significant[at] === true);
 }
 
-function seriesOf(nights: readonly Night[]): MetricSeries[] {
+function metricSeriesOf(nights: readonly Night[]): MetricSeries[] {
   const tonight = nights.at(-1);
   if (tonight === undefined) return [];
-  const starts = startsOf(nights);
+  const starts = comparableSince(nights);
   const histories = loadHistories(nights);
   return [...loadHistories([tonight])].flatMap(([name, { load, nights: own }]) => {
     const fromMs = starts.get(name) ?? -Infinity;
     const since = (histories.get(name)?.nights ?? []).filter(({ atMs }) => atMs >= fromMs);
     return metricNames
-      .filter((figure) => own.some(({ runs }) => runs.some((run) => valueOf(run, figure) !== null)))
-      .map((figure) => ({ load, figure, points: pointsOf({ load, nights: since }, figure) }));
+      .filter((figure) => own.some(({ runs }) => runs.some((run) => latencyOf(run, figure) !== null)))
+      .map((figure) => ({ load, figure, points: latencyPointsOf({ load, nights: since }, figure) }));
   });
 }
 
 /**
- * Returns for each load trial the first night to compare, as its start in epoch milliseconds: that of the last reported change, because
- * the trial had another latency before.
+ * Returns since when the nights of a load trial can be compared, in epoch milliseconds. Before its last reported change, the trial had
+ * another latency. Lacks trials without a reported change.
  */
-function startsOf(nights: readonly Night[]): ReadonlyMap<string, number> {
+function comparableSince(nights: readonly Night[]): ReadonlyMap<string, number> {
   const starts = new Map<string, number>();
   for (const { reported } of nights)
     for (const change of reported.changes) starts.set(trialIdText(change), Date.parse(change.since));
@@ -79,7 +86,7 @@ function clearestShift(
     const split = logs.length - window;
     const baseline = logs.slice(Math.max(0, split - latencyGate.maxBaseline), Math.max(0, split));
     const recent = logs.slice(split);
-    if (baseline.length < latencyGate.minBaseline || !isLarge(recent, baseline)) continue;
+    if (baseline.length < latencyGate.minBaseline || !exceedsThresholds(recent, baseline)) continue;
     const pValue = rankSumAbove(recent, baseline);
     if (best !== null && pValue >= best.pValue) continue;
     const wasMs = Math.exp(sign * median(baseline));
@@ -90,7 +97,7 @@ function clearestShift(
   return best;
 }
 
-function isLarge(recent: readonly number[], baseline: readonly number[]): boolean {
+function exceedsThresholds(recent: readonly number[], baseline: readonly number[]): boolean {
   const minShift = Math.log(1 + latencyGate.minShare);
   // The change must still show without the slowest nights. A few slow nights are not a lasting change.
   const usual = recent.toSorted((a, b) => a - b).slice(0, Math.ceil(recent.length * latencyGate.usualShare));

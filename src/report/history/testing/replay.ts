@@ -1,17 +1,17 @@
 import { defaultRegressionRules } from "../../compare/regression-rules.ts";
 import { type NightJudgement, judgeNight, reportedByNight, loadsToConfirm } from "../gate/judge-night.ts";
 import type { Night } from "../night.ts";
-import type { SimulatedNight } from "./simulated.ts";
+import type { SimulatedNight } from "./simulate-nights.ts";
 
-export interface Replayed {
+export interface ReplayedHistory {
   readonly nights: readonly Night[];
   readonly judgements: readonly NightJudgement[];
-  /** Number of second runs that the judgements asked for. */
+  /** Number of second runs that the judgements requested. */
   readonly confirmations: number;
 }
 
 /** Replays simulated nights one by one, like `conformance nightly`: first runs, second runs, judgement, history entry. */
-export function replay(simulated: readonly SimulatedNight[]): Replayed {
+export function replay(simulated: readonly SimulatedNight[]): ReplayedHistory {
   const nights: Night[] = [];
   const judgements: NightJudgement[] = [];
   let confirmations = 0;

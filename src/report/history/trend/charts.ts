@@ -4,7 +4,7 @@ import { formatLoad, formatMs, formatShare } from "../summary.ts";
 import { latencyGate } from "../gate/latency-shifts.ts";
 import { type Night, trialIdText } from "../night.ts";
 import type { TrialId } from "../../model/trial-id.ts";
-import { loadHistories, type LoadHistory, type LatencyPoint, pointsOf } from "../series.ts";
+import { loadHistories, type LoadHistory, type LatencyPoint, latencyPointsOf } from "../latency-series.ts";
 import { changePoints } from "../../../base/statistics/series.ts";
 import { median, robustDeviation } from "../../../base/statistics/quantile.ts";
 import { formatNumber } from "../../../base/numbers.ts";
@@ -28,15 +28,15 @@ const { minShare } = latencyGate;
 export function latencyCharts(nights: readonly Night[]): Html[] {
   return [...loadHistories(nights).values()]
     .map((history) => {
-      const points = pointsOf(history, "admitted p50");
-      return { history, points, changes: changesOf(points) };
+      const points = latencyPointsOf(history, "admitted p50");
+      return { history, points, changes: levelChangesOf(points) };
     })
     .filter(({ points }) => points.length > 0)
     .toSorted((one, other) => (other.changes.at(-1)?.atMs ?? 0) - (one.changes.at(-1)?.atMs ?? 0))
-    .map(({ history, points, changes }) => chartOf(nights, history, points, changes));
+    .map(({ history, points, changes }) => latencyChart(nights, history, points, changes));
 }
 
-function changesOf(points: readonly LatencyPoint[]): LevelChange[] {
+function levelChangesOf(points: readonly LatencyPoint[]): LevelChange[] {
   const values = points.map(({ value }) => value);
   const found = changePoints(values, segmentationOptions).map(({ at }) => at);
   return found.flatMap((at, place) => {
@@ -47,20 +47,20 @@ function changesOf(points: readonly LatencyPoint[]): LevelChange[] {
   });
 }
 
-function chartOf(
+function latencyChart(
   nights: readonly Night[],
   history: LoadHistory,
   points: readonly LatencyPoint[],
   changes: readonly LevelChange[],
 ): Html {
   const { load } = history;
-  const slow = pointsOf(history, "admitted p90");
-  const band = bandOf(points, changes);
+  const slow = latencyPointsOf(history, "admitted p90");
+  const band = noiseBand(points, changes);
   const usual = band.at(-1);
   const last = points.at(-1)?.value ?? 0;
   return lineChart({
     title: formatLoad(load),
-    says: `Latency of admitted requests: half of them within ${formatMs(last)} on the last night${usual === undefined ? "" : `; usual is ${formatMs(usual.low)} to ${formatMs(usual.high)}`}.${formatShifts(changes)}${reportedText(nights, load)}`,
+    says: `Latency of admitted requests: half of them within ${formatMs(last)} on the last night${usual === undefined ? "" : `; usual is ${formatMs(usual.low)} to ${formatMs(usual.high)}`}.${formatLevelChanges(changes)}${formatReportedNight(nights, load)}`,
     x: nightsAxis,
     y: { label: "ms", format: (value) => value.toLocaleString("en", { maximumFractionDigits: 2 }) },
     series: [
@@ -70,13 +70,13 @@ function chartOf(
         : [{ name: "p90", tone: "second", shape: "line", points: slow.map(chartPoint) } as const]),
     ],
     bands: band.length === 0 ? [] : [{ name: "usual noise of the median", tone: "quiet", points: band }],
-    verticalLines: changes.map(changeLine),
+    verticalLines: changes.map(levelChangeLine),
     table: {
       head: ["night", "p50", "p90"],
       rows: points
         .toReversed()
         .map(({ atMs, value }) => [
-          dateText(new Date(atMs).toISOString()),
+          formatDate(new Date(atMs).toISOString()),
           formatMs(value),
           msOrNone(slow.find((each) => each.atMs === atMs)),
         ]),
@@ -84,32 +84,32 @@ function chartOf(
   });
 }
 
-const chartPoint = ({ atMs, value }: LatencyPoint): ChartPoint => ({ x: dayAt(atMs), y: value });
+const chartPoint = ({ atMs, value }: LatencyPoint): ChartPoint => ({ x: toDays(atMs), y: value });
 const msOrNone = (point: LatencyPoint | undefined): string => (point === undefined ? "" : formatMs(point.value));
 
-const changeLine = ({ atMs, was, is }: LevelChange): VerticalLine => ({
+const levelChangeLine = ({ atMs, was, is }: LevelChange): VerticalLine => ({
   name: formatShare(was, is),
-  x: dayAt(atMs),
+  x: toDays(atMs),
   tone: is > was ? "bad" : "good",
 });
 
-const formatShifts = (changes: readonly LevelChange[]): string =>
+const formatLevelChanges = (changes: readonly LevelChange[]): string =>
   changes
-    .map(({ atMs, was, is }) => ` ${formatShare(was, is)} from ${dateText(new Date(atMs).toISOString())} on.`)
+    .map(({ atMs, was, is }) => ` ${formatShare(was, is)} from ${formatDate(new Date(atMs).toISOString())} on.`)
     .join("");
 
-function reportedText(nights: readonly Night[], load: TrialId): string {
+function formatReportedNight(nights: readonly Night[], load: TrialId): string {
   const night = nights.findLast(({ reported }) =>
     reported.changes.some((each) => each.direction === "slower" && trialIdText(each) === trialIdText(load)),
   );
-  return night === undefined ? "" : ` Reported as slower on ${dateText(night.started)}.`;
+  return night === undefined ? "" : ` Reported as slower on ${formatDate(night.started)}.`;
 }
 
 /**
  * Returns the expected range of each night's latency: two standard deviations around the median of earlier nights, back to the last
  * change.
  */
-function bandOf(
+function noiseBand(
   points: readonly LatencyPoint[],
   changes: readonly LevelChange[],
 ): { readonly x: number; readonly low: number; readonly high: number }[] {
@@ -120,7 +120,7 @@ function bandOf(
     const before = logs.slice(Math.max(start, at - latencyGate.maxBaseline), at);
     if (before.length < latencyGate.minBaseline / 2) return [];
     const [middle, spread] = [median(before), 2 * Math.max(robustDeviation(before), latencyGate.minScatter)];
-    return [{ x: dayAt(atMs), low: Math.exp(middle - spread), high: Math.exp(middle + spread) }];
+    return [{ x: toDays(atMs), low: Math.exp(middle - spread), high: Math.exp(middle + spread) }];
   });
 }
 
@@ -134,13 +134,13 @@ export function passPercent({ totals: { pass, fail, warning, note } }: Night): n
 }
 
 /** With more regressions than this, the chart shows no marks, because they would hide the line. */
-const maxMarks = 4;
+const maxRegressionMarks = 4;
 
 /** Charts the share of passed checks by night. Marks nights that found a regression. */
 export function passRateChart(nights: readonly Night[]): Html {
   const points = nights.flatMap((night): (ChartPoint & { readonly night: Night })[] => {
     const y = passPercent(night);
-    return y === null ? [] : [{ x: dayAt(Date.parse(night.started)), y, night }];
+    return y === null ? [] : [{ x: toDays(Date.parse(night.started)), y, night }];
   });
   const last = points.at(-1);
   if (last === undefined) return html``;
@@ -149,11 +149,11 @@ export function passRateChart(nights: readonly Night[]): Html {
   const lowest = Math.min(...points.map(({ y }) => y));
   return lineChart({
     title: "Pass rate",
-    says: `Share of the exercised checks that hold: ${percent(last.y)} on ${dateText(last.night.started)}, at least ${percent(lowest)} over ${formatCount(points.length, "night")}.${notJudged > 0 ? ` On ${formatCount(notJudged, "night")} nothing could be judged.` : ""}`,
+    says: `Share of the exercised checks that hold: ${formatPercent(last.y)} on ${formatDate(last.night.started)}, at least ${formatPercent(lowest)} over ${formatCount(points.length, "night")}.${notJudged > 0 ? ` On ${formatCount(notJudged, "night")} nothing could be judged.` : ""}`,
     x: nightsAxis,
     y: {
       label: "%",
-      format: (value) => percent(value).replace(" %", ""),
+      format: (value) => formatPercent(value).replace(" %", ""),
       scale: lowest === 100 ? "from zero" : "fitted",
     },
     series: [
@@ -162,14 +162,14 @@ export function passRateChart(nights: readonly Night[]): Html {
         ? []
         : [{ name: "nights with a regression", tone: "bad", shape: "crosses", points: worse } as const]),
     ],
-    verticalLines: worse.length > maxMarks ? [] : worse.map(regressionLine),
+    verticalLines: worse.length > maxRegressionMarks ? [] : worse.map(regressionLine),
     table: {
       head: ["night", "pass rate", "passed", "failed", "regressions"],
       rows: points
         .toReversed()
         .map(({ y, night }) => [
-          dateText(night.started),
-          percent(y),
+          formatDate(night.started),
+          formatPercent(y),
           night.totals.pass,
           night.totals.fail,
           night.reported.regressions.length,
@@ -184,7 +184,7 @@ export function countsChart(nights: readonly Night[]): Html {
     name,
     tone,
     shape: "line",
-    points: nights.map(({ started, totals }) => ({ x: dayAt(Date.parse(started)), y: of(totals) })),
+    points: nights.map(({ started, totals }) => ({ x: toDays(Date.parse(started)), y: of(totals) })),
   });
   const last = nights.at(-1)?.totals;
   if (last === undefined) return html``;
@@ -203,7 +203,7 @@ export function countsChart(nights: readonly Night[]): Html {
       rows: nights
         .toReversed()
         .map(({ started, totals: { fail, warning, note, skipped } }) => [
-          dateText(started),
+          formatDate(started),
           fail,
           warning + note,
           skipped,
@@ -217,20 +217,20 @@ const regressionLine = ({ x, night }: { readonly x: number; readonly night: Nigh
   return { name: first?.check ?? "regression", x, tone: "bad" };
 };
 
-const percent = (value: number): string => `${value === 100 ? "100" : value.toFixed(1)} %`;
+const formatPercent = (value: number): string => `${value === 100 ? "100" : value.toFixed(1)} %`;
 
 const monthNames = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /** Converts epoch milliseconds to days since 1970 (UTC), the unit of the axis. */
-export const dayAt = (ms: number): number => ms / dayMs;
+export const toDays = (ms: number): number => ms / dayMs;
 
 /** Formats an ISO 8601 time as `5 Feb 2030`. */
-export function dateText(iso: string): string {
+export function formatDate(iso: string): string {
   const date = new Date(iso);
   return `${date.getUTCDate()} ${monthNames[date.getUTCMonth()] ?? ""} ${date.getUTCFullYear()}`;
 }
 
-function shortDate(day: number): string {
+function formatShortDate(day: number): string {
   const date = new Date(day * dayMs);
   return `${date.getUTCDate()} ${monthNames[date.getUTCMonth()] ?? ""}`;
 }
@@ -238,6 +238,6 @@ function shortDate(day: number): string {
 /** A chart axis for nights, with ticks on whole days or weeks. */
 export const nightsAxis: Axis & { readonly units: readonly number[] } = {
   label: "night (UTC)",
-  format: shortDate,
+  format: formatShortDate,
   units: [1, 2, 7, 14, 28, 56, 112],
 };

@@ -2,9 +2,9 @@ import { describeInBrowser } from "../../html/testing/browser.ts";
 import { everyHostileText } from "../../testing/hostile.ts";
 import { demandFlawless } from "../../html/testing/looking.ts";
 import type { Night } from "../night.ts";
-import { nightWithText } from "../testing/saying.ts";
+import { nightWithText } from "../testing/night-with-text.ts";
 import { replay } from "../testing/replay.ts";
-import { nothingHappens, simulateNights } from "../testing/simulated.ts";
+import { nothingHappens, simulateNights } from "../testing/simulate-nights.ts";
 import { renderTrendPage } from "./page.ts";
 
 const { nights } = replay(

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { newestRequirements } from "../../../spec/requirements.ts";
 import type { Night } from "../night.ts";
 import { replay } from "../testing/replay.ts";
-import { nothingHappens, simulateNights } from "../testing/simulated.ts";
+import { nothingHappens, simulateNights } from "../testing/simulate-nights.ts";
 import { trendEvents } from "./events.ts";
 import { openFailures } from "../open-failures.ts";
 import { renderTrendPage } from "./page.ts";

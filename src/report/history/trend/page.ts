@@ -10,11 +10,11 @@ import { groupByLoad } from "../summary.ts";
 import { flakyChecksOf, flakyNights } from "../gate/flaky.ts";
 import type { Night } from "../night.ts";
 import type { NightHistory } from "../night.ts";
-import { countsChart, dateText, latencyCharts, passPercent, passRateChart } from "./charts.ts";
+import { countsChart, formatDate, latencyCharts, passPercent, passRateChart } from "./charts.ts";
 import { type TrendEvent, trendEvents } from "./events.ts";
 import { type OpenFailure, openFailures } from "../open-failures.ts";
 import { pairsOfNights, type PairsOfNights } from "../pairs-of-nights.ts";
-import { eventsTable, failuresTable, flakyTable, nightsTable, pairsTable, percentOf } from "./tables.ts";
+import { eventsTable, failuresTable, flakyTable, nightsTable, pairsTable, wholePercent } from "./tables.ts";
 
 export interface TrendOptions {
   /** Whether the folder of the page holds the reports of a night, so that the page can link to them. */
@@ -34,11 +34,11 @@ export function renderTrendPage({ nights, damaged }: NightHistory, { hasReports 
       <header class="masthead wide">
         <p class="kicker">Agent Hosting Service Interface · nights</p>
         <h1>${name}</h1>
-        ${last === undefined ? null : html`<p class="muted">${spanText(nights, last)}</p>`}
+        ${last === undefined ? null : html`<p class="muted">${formatPeriod(nights, last)}</p>`}
       </header>
       <main id="content">
-        ${last === undefined ? html`<p>The history holds no night that can be read.</p>` : bodyOf(nights, last, linkOf)}
-        ${damaged.length === 0 ? null : damagedPart(damaged)}
+        ${last === undefined ? html`<p>The history holds no night that can be read.</p>` : trendBody(nights, last, linkOf)}
+        ${damaged.length === 0 ? null : damagedSection(damaged)}
       </main>
       <footer class="wide">
         Medians, the noise band and the gate are explained in docs/nightly.md. Times are UTC. The page asks for nothing
@@ -47,15 +47,15 @@ export function renderTrendPage({ nights, damaged }: NightHistory, { hasReports 
   });
 }
 
-function spanText(nights: readonly Night[], last: Night): Html {
+function formatPeriod(nights: readonly Night[], last: Night): Html {
   const first = nights[0] ?? last;
-  const [from, to] = [dateText(first.started), dateText(last.started)];
+  const [from, to] = [formatDate(first.started), formatDate(last.started)];
   return html`${formatCount(nights.length, "night")}, ${from === to ? from : `${from} to ${to}`} ·
   ${sanitizeLine(last.target.baseUrl, 120)} · suite ${sanitizeLine(last.suite.version, 40)}, requirement set
   ${sanitizeLine(last.suite.requirements, 40)}`;
 }
 
-function bodyOf(nights: readonly Night[], last: Night, linkOf: (night: Night) => string | null): Html {
+function trendBody(nights: readonly Night[], last: Night, linkOf: (night: Night) => string | null): Html {
   const failures = openFailures(nights);
   const flaky = flakyChecksOf(nights);
   const events = trendEvents(nights);
@@ -64,14 +64,14 @@ function bodyOf(nights: readonly Night[], last: Night, linkOf: (night: Night) =>
   const charts = isAlone ? [] : latencyCharts(nights);
   const newest = nights.toReversed();
   const pairs = pairsOfNights(nights);
-  return html`${banner(last, failures)} ${figuresOfHistory(nights, last, failures, flaky.length)}
-  ${section("changed", "What changed", events.length === 0 ? html`<p>${nothingChangedText(isAlone)}</p>` : changedPart(events))}
-  ${failures.length === 0 ? null : section("broken", "Broken on the last night", failuresTable(failures))}
-  ${isAlone ? null : section("rate", "Pass rate", html`<div class="charts">${passRateChart(nights)} ${countsChart(nights)}</div>`)}
+  return html`${verdictBanner(last, failures)} ${historyFigures(nights, last, failures, flaky.length)}
+  ${pageSection("changed", "What changed", events.length === 0 ? html`<p>${nothingChangedText(isAlone)}</p>` : eventsSection(events))}
+  ${failures.length === 0 ? null : pageSection("broken", "Broken on the last night", failuresTable(failures))}
+  ${isAlone ? null : pageSection("rate", "Pass rate", html`<div class="charts">${passRateChart(nights)} ${countsChart(nights)}</div>`)}
   ${
     flaky.length === 0
       ? null
-      : section(
+      : pageSection(
           "flaky",
           "Flaky checks",
           html`<p>
@@ -84,7 +84,7 @@ function bodyOf(nights: readonly Night[], last: Night, linkOf: (night: Night) =>
   ${
     charts.length === 0
       ? null
-      : section(
+      : pageSection(
           "latency",
           "Latency under load",
           html`<p>
@@ -94,13 +94,13 @@ function bodyOf(nights: readonly Night[], last: Night, linkOf: (night: Night) =>
             <div class="charts">${charts}</div>`,
         )
   }
-  ${pairs === null ? null : section("pairs", "Pairs of properties", pairsPart(pairs))}
-  ${section("nights", "Nights", nightsPart(newest, linkOf))}`;
+  ${pairs === null ? null : pageSection("pairs", "Pairs of properties", pairsSection(pairs))}
+  ${pageSection("nights", "Nights", nightsSection(newest, linkOf))}`;
 }
 
-function pairsPart(pairs: PairsOfNights): Html {
+function pairsSection(pairs: PairsOfNights): Html {
   const { total, seen, nights, cut } = pairs;
-  const share = (part: number): string => `${percentOf(part, total)} %`;
+  const share = (part: number): string => `${wholePercent(part, total)} %`;
   return html`<p>
       ${formatCount(nights.length, "night")} combined ${formatNumber(seen)} of ${formatNumber(total)} pairs of
       properties in some request (${share(seen)}). Each night draws other requests by its seed.
@@ -109,12 +109,12 @@ function pairsPart(pairs: PairsOfNights): Html {
     ${
       seen === total || cut.length === 0
         ? null
-        : html`<p>On the last night, others needed ${prose(cutText(cut, share), 600)}.</p>`
+        : html`<p>On the last night, others needed ${prose(formatCuts(cut, share), 600)}.</p>`
     }
     ${pairsTable(pairs)}`;
 }
 
-const cutText = (cut: PairsOfNights["cut"], share: (part: number) => string): string =>
+const formatCuts = (cut: PairsOfNights["cut"], share: (part: number) => string): string =>
   joinFirst(
     cut.map(({ needs, pairs }) => `${needs} (${share(pairs)})`),
     maxCuts,
@@ -128,13 +128,13 @@ const nothingChangedText = (isAlone: boolean): string =>
     ? "There is only one night, and nothing to compare it with yet. Charts come with the second night."
     : "Nothing became worse or faster in these nights.";
 
-const section = (id: string, title: string, body: Html): Html =>
+const pageSection = (id: string, title: string, body: Html): Html =>
   html`<section id="${id}">
     <h2>${title}</h2>
     ${body}
-  </section>`;
+  </pageSection>`;
 
-function banner(last: Night, failures: readonly OpenFailure[]): Html {
+function verdictBanner(last: Night, failures: readonly OpenFailure[]): Html {
   const { regressions, changes } = last.reported;
   const slower = groupByLoad(changes.filter(({ direction, isKnown }) => direction === "slower" && !isKnown)).length;
   const worse = [
@@ -142,28 +142,24 @@ function banner(last: Night, failures: readonly OpenFailure[]): Html {
     ...(slower === 0 ? [] : [`${formatCount(slower, "load")} slower`]),
   ];
   const tone = worse.length > 0 ? "fail" : failures.length > 0 || last.findings.length === 0 ? "warning" : "pass";
-  const word = worse.length > 0 ? `Worse: ${worse.join(", ")}` : failures.length > 0 ? "Nothing new" : restWord(last);
+  const word =
+    worse.length > 0 ? `Worse: ${worse.join(", ")}` : failures.length > 0 ? "Nothing new" : quietNightWord(last);
   return html`<div class="banner ${tone}">
     <p class="word">${word}</p>
-    <p>${prose(bannerText(last, failures))}</p>
+    <p>${prose(formatBanner(last, failures))}</p>
   </div>`;
 }
 
-const restWord = ({ findings }: Night): string => (findings.length === 0 ? "Nothing judged" : "Nothing broken");
+const quietNightWord = ({ findings }: Night): string => (findings.length === 0 ? "Nothing judged" : "Nothing broken");
 
-function bannerText({ started, verdict, stopped }: Night, failures: readonly OpenFailure[]): string {
-  const night = `The night of ${dateText(started)} was ${verdict}`;
+function formatBanner({ started, verdict, stopped }: Night, failures: readonly OpenFailure[]): string {
+  const night = `The night of ${formatDate(started)} was ${verdict}`;
   if (stopped !== undefined) return `${night}: ${sanitizeLine(stopped, 200)}`;
   if (failures.length === 0) return `${night}: nothing is broken, and nothing became worse.`;
   return `${night}: ${formatCount(failures.length, "finding")} broken.`;
 }
 
-function figuresOfHistory(
-  nights: readonly Night[],
-  last: Night,
-  failures: readonly OpenFailure[],
-  flaky: number,
-): Html {
+function historyFigures(nights: readonly Night[], last: Night, failures: readonly OpenFailure[], flaky: number): Html {
   const rate = passPercent(last);
   const conformant = nights.filter(({ verdict }) => verdict === "conformant" || verdict === "partial").length;
   const rows: readonly (readonly [string, string])[] = [
@@ -177,7 +173,7 @@ function figuresOfHistory(
 
 const maxShownEvents = 20;
 
-function changedPart(events: readonly TrendEvent[]): Html {
+function eventsSection(events: readonly TrendEvent[]): Html {
   const older = events.slice(maxShownEvents);
   return html`${eventsTable(events.slice(0, maxShownEvents))}
   ${
@@ -192,7 +188,7 @@ function changedPart(events: readonly TrendEvent[]): Html {
 
 const maxShownNights = 30;
 
-function nightsPart(newest: readonly Night[], linkOf: (night: Night) => string | null): Html {
+function nightsSection(newest: readonly Night[], linkOf: (night: Night) => string | null): Html {
   const older = newest.slice(maxShownNights);
   return html`${nightsTable(newest.slice(0, maxShownNights), linkOf)}
   ${
@@ -205,8 +201,8 @@ function nightsPart(newest: readonly Night[], linkOf: (night: Night) => string |
   }`;
 }
 
-const damagedPart = (damaged: NightHistory["damaged"]): Html =>
-  section(
+const damagedSection = (damaged: NightHistory["damaged"]): Html =>
+  pageSection(
     "damaged",
     "Left out",
     html`<p>${formatCount(damaged.length, "entry").replace("entrys", "entries")} of the history cannot be read.</p>

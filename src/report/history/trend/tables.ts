@@ -7,12 +7,12 @@ import { type Html, html } from "../../html/markup.ts";
 import { isBroken, isExercised } from "../../model/report.ts";
 import type { FlakyCheck } from "../gate/flaky.ts";
 import type { Night } from "../night.ts";
-import { dateText } from "./charts.ts";
+import { formatDate } from "./charts.ts";
 import type { PairsOfNights } from "../pairs-of-nights.ts";
 import type { TrendEvent } from "./events.ts";
 import type { OpenFailure } from "../open-failures.ts";
 
-const day = (iso: string): Html => html`<time datetime="${iso}" class="nowrap">${dateText(iso)}</time>`;
+const dayElement = (iso: string): Html => html`<time datetime="${iso}" class="nowrap">${formatDate(iso)}</time>`;
 
 /** A table with a row for each event, and the night on which it began. */
 export const eventsTable = (events: readonly TrendEvent[]): Html =>
@@ -22,11 +22,11 @@ export const eventsTable = (events: readonly TrendEvent[]): Html =>
     events.map(
       ({ kind, reported, since, says, over }) =>
         html`<tr>
-          <th scope="row">${day(since)}</th>
+          <th scope="row">${dayElement(since)}</th>
           <td class="says">${kindBadge(kind)} ${prose(says)}</td>
-          <td>${day(reported)}</td>
+          <td>${dayElement(reported)}</td>
           <td class="tight">
-            ${over === null ? (kind === "faster" || kind === "requirements" ? "" : "not yet") : day(over)}
+            ${over === null ? (kind === "faster" || kind === "requirements" ? "" : "not yet") : dayElement(over)}
           </td>
         </tr>`,
     ),
@@ -51,7 +51,7 @@ export const failuresTable = (failures: readonly OpenFailure[]): Html =>
         html`<tr>
           <th scope="row">${formatFindingName({ check: finding.check, instance: finding.instance ?? null })}</th>
           <td>${badge(finding.outcome)}</td>
-          <td>${isOlder ? html`<span class="nowrap">before ${day(since)}</span>` : day(since)}</td>
+          <td>${isOlder ? html`<span class="nowrap">before ${dayElement(since)}</span>` : dayElement(since)}</td>
           <td class="tight">${nights}</td>
           <td class="says">
             ${prose(isClauseId(finding.clause) ? clauseOf(finding.clause).says : finding.clause)}
@@ -74,13 +74,13 @@ export const flakyTable = (flaky: readonly FlakyCheck[], nights: readonly Night[
           <th scope="row">${formatFindingName(each)}</th>
           <td class="tight">${each.flips} times</td>
           <td class="tight">${each.broken} of ${each.nights} nights</td>
-          <td>${stripOf(each, nights.slice(-stripNights))}</td>
+          <td>${nightStrip(each, nights.slice(-stripNights))}</td>
         </tr>`,
     ),
   );
 
 /** Draws a mark for each night: a dot if the check passed, a cross if it failed, a line if it was not judged. */
-function stripOf({ check, instance, broken, nights: judged }: FlakyCheck, nights: readonly Night[]): Html {
+function nightStrip({ check, instance, broken, nights: judged }: FlakyCheck, nights: readonly Night[]): Html {
   const key = findingKey(instance === null ? { check } : { check, instance });
   const marks = nights.map(({ findings }, at) => {
     const found = findings.find((finding) => findingKey(finding) === key);
@@ -102,7 +102,7 @@ export const nightsTable = (nights: readonly Night[], linkOf: (night: Night) => 
     nights.map((night) => {
       const { started, verdict, totals, requests, load, second, reported } = night;
       const link = linkOf(night);
-      const name = html`${day(started)} <span class="muted">${started.slice(11, 16)}</span>`;
+      const name = html`${dayElement(started)} <span class="muted">${started.slice(11, 16)}</span>`;
       const changes =
         reported.regressions.length + new Set(reported.changes.map(({ scenario, tier }) => `${scenario} ${tier}`)).size;
       return html`<tr>
@@ -130,11 +130,13 @@ export const pairsTable = ({ nights, total }: PairsOfNights): Html =>
       .map(
         ({ started, seed, seen, added, union }) =>
           html`<tr>
-            <th scope="row" class="nowrap">${day(started)} <span class="muted">${started.slice(11, 16)}</span></th>
+            <th scope="row" class="nowrap">
+              ${dayElement(started)} <span class="muted">${started.slice(11, 16)}</span>
+            </th>
             <td class="number">${seed ?? ""}</td>
             <td class="number">${formatNumber(seen)}</td>
             <td class="number">${added === 0 ? "" : formatNumber(added)}</td>
-            <td class="number">${formatNumber(union)} (${formatNumber(percentOf(union, total))} %)</td>
+            <td class="number">${formatNumber(union)} (${formatNumber(wholePercent(union, total))} %)</td>
           </tr>`,
       ),
   );
@@ -142,7 +144,7 @@ export const pairsTable = ({ nights, total }: PairsOfNights): Html =>
 const maxPairRows = 30;
 
 /** Returns a share in whole percent. Rounds down, so that only the full total is 100 %. */
-export const percentOf = (part: number, total: number): number => Math.floor((100 * part) / Math.max(1, total));
+export const wholePercent = (part: number, total: number): number => Math.floor((100 * part) / Math.max(1, total));
 
 const verdictTones = {
   conformant: "pass",

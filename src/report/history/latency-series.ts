@@ -19,7 +19,7 @@ export interface LatencyPoint {
 const minRequests: Readonly<Record<MetricName, number>> = { "admitted p50": 5, "admitted p90": 20, "refused p50": 5 };
 
 /** Returns a metric of a load run in milliseconds; `null` if the run's times are not valid, or it has too few requests. */
-export function valueOf(run: NightLoad, metric: MetricName): number | null {
+export function latencyOf(run: NightLoad, metric: MetricName): number | null {
   const { latencyMs } = run;
   const latency = metric === "refused p50" ? latencyMs.refused : latencyMs.admitted;
   if (latency === null || timesCaveat(run) !== null || latency.count < minRequests[metric]) return null;
@@ -27,7 +27,7 @@ export function valueOf(run: NightLoad, metric: MetricName): number | null {
 }
 
 /** Runs that are closer together than this count as one night. They share the state of the machine, so they are not independent samples. */
-const oneNightMs = 6 * 3_600_000;
+const sameNightMs = 6 * 3_600_000;
 
 /** The runs of one load trial (a scenario on a tier by an engine), night by night. */
 export interface LoadHistory {
@@ -54,13 +54,13 @@ export function loadHistories(nights: readonly Night[]): ReadonlyMap<string, Loa
 }
 
 /** Returns the values of a metric, oldest night first. Leaves out nights without a value. */
-export function pointsOf({ nights }: LoadHistory, metric: MetricName): LatencyPoint[] {
+export function latencyPointsOf({ nights }: LoadHistory, metric: MetricName): LatencyPoint[] {
   const groups: { atMs: number; values: number[] }[] = [];
   for (const { atMs, runs } of nights) {
-    const values = runs.flatMap((run) => valueOf(run, metric) ?? []);
+    const values = runs.flatMap((run) => latencyOf(run, metric) ?? []);
     if (values.length === 0) continue;
     const last = groups.at(-1);
-    if (last !== undefined && atMs - last.atMs < oneNightMs) last.values.push(...values);
+    if (last !== undefined && atMs - last.atMs < sameNightMs) last.values.push(...values);
     else groups.push({ atMs, values });
   }
   return groups.map(({ atMs, values }) => ({ atMs, value: median(values) }));

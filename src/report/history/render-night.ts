@@ -7,12 +7,12 @@ import {
   brokenFindingLines,
   formatNightVerdict,
   formatPairs,
-  hasBecomeWorse,
+  hasNewRegression,
   type NightLine,
   nightLines,
   nightStatus,
 } from "./summary.ts";
-import { prose, table } from "../formats/markdown-text.ts";
+import { markdownProse, markdownTable } from "../formats/markdown-text.ts";
 import type { DamagedNight } from "./night.ts";
 
 export interface NightTerminalOptions extends TerminalSettings {
@@ -66,31 +66,31 @@ export function renderNightTerminal(
 }
 
 const maxMarkdownRows = 60;
-const moodMarks = { good: "✅", bad: "❌", unsure: "⚠️" } as const;
+const statusMarks = { good: "✅", bad: "❌", unsure: "⚠️" } as const;
 
 /** Renders the result of a nightly run as Markdown. Ends with a line feed. */
 export function renderNightMarkdown(judgement: NightJudgement, night: Night, nights: number): string {
   const lines = nightLines(judgement, night);
   const { totals, target, verdict, requests } = night;
   const broken = brokenFindingLines(judgement, night);
-  const rows = lines.slice(0, maxMarkdownRows).map(({ kind, says }) => [kind, prose(says)]);
+  const rows = lines.slice(0, maxMarkdownRows).map(({ kind, says }) => [kind, markdownProse(says)]);
   return [
-    `## ${moodMarks[nightStatus(judgement, night)]} Nightly: ${prose(target.name)}: ${prose(formatNightVerdict(judgement, night))}`,
+    `## ${statusMarks[nightStatus(judgement, night)]} Nightly: ${markdownProse(target.name)}: ${markdownProse(formatNightVerdict(judgement, night))}`,
     "",
     ...(broken.length === 0
       ? []
       : [
-          table(
+          markdownTable(
             ["broken"],
-            broken.slice(0, maxMarkdownRows).map((says) => [prose(says)]),
+            broken.slice(0, maxMarkdownRows).map((says) => [markdownProse(says)]),
           ),
           "",
         ]),
     ...(broken.length > maxMarkdownRows ? [`and ${broken.length - maxMarkdownRows} more broken`, ""] : []),
     `**${verdict}**: ${formatCount(totals.pass, "check")} passed, ${totals.fail} failed, ${formatCount(totals.warning, "warning")}, ${formatCount(requests, "request")}. Night ${nights} of the history.${judgement.pairs === null ? "" : ` Pairs of properties: ${formatPairs(judgement.pairs)}.`}`,
     "",
-    ...(night.findings.length > 0 || night.stopped === undefined ? [] : [prose(night.stopped), ""]),
-    ...(rows.length === 0 ? [] : [table(["what", "says"], rows), ""]),
+    ...(night.findings.length > 0 || night.stopped === undefined ? [] : [markdownProse(night.stopped), ""]),
+    ...(rows.length === 0 ? [] : [markdownTable(["what", "says"], rows), ""]),
     ...(lines.length > maxMarkdownRows ? [`and ${lines.length - maxMarkdownRows} more in the trend page`, ""] : []),
   ].join("\n");
 }
@@ -104,7 +104,7 @@ export function renderNightJson(
   const { findings: _, load, second, stopped, ...night } = tonight;
   const document = {
     format: "agent-hosting-conformance/nightly/1",
-    isWorse: hasBecomeWorse({ comparison, broken, ...judgement }),
+    isWorse: hasNewRegression({ comparison, broken, ...judgement }),
     ...judgement,
     regressions: judgement.regressions.map((each) => ({ ...each, isFlaky: flakyOf(each, judgement.flaky) !== null })),
     night: {

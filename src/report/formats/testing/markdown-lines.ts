@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 
 /** Returns the lines of a Markdown text that are outside fenced code blocks. Throws if a block does not end. */
-export function outsideFences(markdown: string): string[] {
+export function linesOutsideFences(markdown: string): string[] {
   let fence = "";
   const outside: string[] = [];
   for (const line of markdown.split("\n")) {
@@ -25,4 +25,4 @@ export function expectHarmless(lines: readonly string[]): void {
   }
 }
 
-export const pipesOf = (line: string): number => line.split("|").length;
+export const countTableCells = (line: string): number => line.split("|").length;

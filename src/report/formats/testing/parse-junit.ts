@@ -6,7 +6,7 @@ import { validateXML } from "xmllint-wasm";
 /** The JUnit schema of Jenkins' xUnit plug-in, which other CI systems follow too. */
 const schema = readFileSync(new URL("junit-10.xsd", import.meta.url), "utf8");
 
-interface ReadCase {
+interface JunitCase {
   readonly name: string;
   readonly classname: string;
   readonly failure?: { readonly message: string; readonly type: string; readonly text: string };
@@ -15,17 +15,21 @@ interface ReadCase {
   readonly "system-out"?: string;
 }
 
-interface ReadSuite {
+interface JunitSuite {
   readonly name: string;
   readonly tests: string;
   readonly failures: string;
   readonly errors: string;
   readonly skipped: string;
-  readonly testcase: readonly ReadCase[];
+  readonly testcase: readonly JunitCase[];
 }
 
 interface ParsedJunit {
-  readonly testsuites: { readonly tests: string; readonly failures: string; readonly testsuite?: readonly ReadSuite[] };
+  readonly testsuites: {
+    readonly tests: string;
+    readonly failures: string;
+    readonly testsuite?: readonly JunitSuite[];
+  };
 }
 
 const parser = new XMLParser({
@@ -37,17 +41,18 @@ const parser = new XMLParser({
   isArray: (name) => ["testsuite", "testcase"].includes(name),
 });
 
-export const read = (xml: string): ParsedJunit => parser.parse(xml) as ParsedJunit;
-export const suitesOf = (xml: string): readonly ReadSuite[] => read(xml).testsuites.testsuite ?? [];
-export const caseOf = (xml: string, name: string): ReadCase | undefined =>
-  suitesOf(xml)
+export const parseJunit = (xml: string): ParsedJunit => parser.parse(xml) as ParsedJunit;
+export const junitSuites = (xml: string): readonly JunitSuite[] => parseJunit(xml).testsuites.testsuite ?? [];
+export const findJunitCase = (xml: string, name: string): JunitCase | undefined =>
+  junitSuites(xml)
     .flatMap(({ testcase }) => testcase)
     .find((each) => each.name.startsWith(name));
 
-export const problemsOf = async (xml: string): Promise<readonly string[]> => {
+export const junitSchemaErrors = async (xml: string): Promise<readonly string[]> => {
   const { errors } = await validateXML({ xml: [{ fileName: "junit.xml", contents: xml }], schema: [schema] });
   return errors.map(({ message }) => message);
 };
 
 /** Returns the number of test cases. */
-export const casesIn = (xml: string): number => suitesOf(xml).reduce((sum, { testcase }) => sum + testcase.length, 0);
+export const countJunitCases = (xml: string): number =>
+  junitSuites(xml).reduce((sum, { testcase }) => sum + testcase.length, 0);

@@ -7,7 +7,7 @@ const ajv = new Ajv({ strict: false, validateFormats: false, validateSchema: fal
 for (const [name, schema] of Object.entries(schemas))
   ajv.addSchema({ ...schema, $id: `${name}.json`, $schema: "http://json-schema.org/draft-07/schema#" });
 
-export interface Entry {
+export interface HarEntry {
   readonly startedDateTime: string;
   readonly time: number;
   readonly timings: { readonly send: number; readonly wait: number; readonly receive: number };
@@ -21,8 +21,8 @@ export interface Entry {
 }
 
 /** Parses a HAR archive and returns its entries. Throws if the archive does not match the schema. */
-export function demandHar(text: string): readonly Entry[] {
+export function parseHar(text: string): readonly HarEntry[] {
   const har: unknown = JSON.parse(text);
   expect(ajv.validate("har.json", har), ajv.errorsText()).toBe(true);
-  return (har as { log: { entries: readonly Entry[] } }).log.entries;
+  return (har as { log: { entries: readonly HarEntry[] } }).log.entries;
 }

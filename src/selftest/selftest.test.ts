@@ -16,8 +16,8 @@ const ofAll = <T>(each: readonly T[]): readonly T[] => (triesEach ? each : []);
 /**
  * A quick run tries a fault for every fourth clause, mostly with the suites of that clause only, and a quarter of the
  * servers with several variants. Trials and full runs try every fault and variant by itself, with all suites. For
- * patches that do not concern limits, trials use up limits in one of eight cases, and full runs in all. `scope.test.ts`
- * shows that this makes no difference.
+ * patches that do not concern limits, trials use up limits in one of 16 cases; for patches of limits, they use the
+ * largest tiers in one of two. Full runs do both in all cases. `scope.test.ts` shows that this makes no difference.
  */
 const faults = triesEach ? suiteFaults : sampleOf(faultsCoveringClauses(suiteFaults), { of: 4 });
 const alone = [...faults, ...ofAll(allVariants)].map((patch) => [patch]);
@@ -26,7 +26,7 @@ const groups = triesEach ? [] : sampleOf(groupCompatibleVariants(allVariants, mo
 const isEvery = (of: number, at: number): boolean => at % of === testSeed % of;
 const quickExtents = alone.map((_, at): TrialExtent => (isEvery(32, at) ? "short" : "own"));
 const trialExtents = alone.map((group, at): TrialExtent =>
-  isFull || isEvery(8, at) || group.some(affectsLimits) ? "full" : "short",
+  isFull || isEvery(group.some(affectsLimits) ? 2 : 16, at) ? "full" : "short",
 );
 const extents: ReadonlyMap<readonly Patch[], TrialExtent | undefined> = new Map(
   alone.map((group, at) => [group, (triesEach ? trialExtents : quickExtents)[at]]),

@@ -2,7 +2,7 @@ import { parentPort } from "node:worker_threads";
 
 import type { Patch } from "../reference/patch.ts";
 import { findPatch } from "../reference/catalogue.ts";
-import { type TrialExtent, withOnlyClauses, scopeOf } from "./scope.ts";
+import { affectsLimits, type TrialExtent, withOnlyClauses, scopeOf } from "./scope.ts";
 import { combinePatches } from "./patch-groups.ts";
 import { type PatchTrial, tryPatch } from "./trial.ts";
 
@@ -25,11 +25,12 @@ async function handle({ group, extent, clauses }: TrialRequest): Promise<void> {
     const scope = scopeOf(patch, within);
     return tryPatch(patch, clauses === null ? scope : withOnlyClauses(clauses, scope));
   };
-  const trial = await tryIn(extent);
-  // If the suites of its own clauses do not detect the fault, all suites run: a fault may show only in requests of
-  // other suites.
-  const isDetected = patch.breaks.every((clause) => trial.red.includes(clause));
-  port?.postMessage(extent === "own" && !isDetected ? await tryIn("short") : trial);
+  let trial = await tryIn(extent);
+  const isDetected = (): boolean => patch.breaks.every((clause) => trial.red.includes(clause));
+  // A fault may show only in requests of other suites, or with the largest tiers.
+  if (extent === "own" && !isDetected()) trial = await tryIn("short");
+  if (extent === "short" && affectsLimits(patch) && !isDetected()) trial = await tryIn("full");
+  port?.postMessage(trial);
 }
 
 function found({ kind, name }: Pick<Patch, "kind" | "name">): Patch {

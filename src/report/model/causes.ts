@@ -39,8 +39,13 @@ export function causesToFix({ findings }: Pick<Report, "findings">): FailureCaus
 const outcomeRank = ({ broken: [{ outcome }] }: FailureCause): number => ["fail", "warning", "note"].indexOf(outcome);
 
 function familyRank({ broken }: FailureCause): number {
-  const ranks = broken.map(({ group }) => worstFamilies.indexOf(group.clause.replace(/-.*/, "")));
-  return Math.min(...ranks.map((rank) => (rank === -1 ? worstFamilies.length : rank)));
+  return Math.min(...broken.map(({ group }) => clientRank(group.clause)));
+}
+
+/** Ranks a clause by how much its breach harms a client. The lowest rank is the worst. */
+export function clientRank(clause: string): number {
+  const rank = worstFamilies.indexOf(clause.replace(/-.*/, ""));
+  return rank === -1 ? worstFamilies.length : rank;
 }
 
 /** Returns a text that is equal for broken clauses with the same probable cause. */

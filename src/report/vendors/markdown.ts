@@ -18,7 +18,7 @@ export function renderVendorsMarkdown(all: VendorComparison): string {
 }
 
 const titles: Readonly<Partial<Record<VendorTable["id"], string>>> = {
-  clauses: "Clauses in which they differ",
+  clauses: "Other clauses in which they differ",
   readings: "Readings in which they differ",
   silence: "Where the document is silent, and they differ",
 };

@@ -50,7 +50,7 @@ export function renderVendorsPage(all: VendorComparison): string {
 
 function tableHtml({ id, title, lead, groups }: VendorTable, vendors: readonly VendorSummary[]): Html {
   const names = vendors.map(({ name }) => name);
-  const hasIds = id === "clauses" || id === "readings" || id === "silence";
+  const hasIds = id === "broken" || id === "clauses" || id === "readings" || id === "silence";
   return html`<section id="${id}">
     <h2>${title}</h2>
     <p class="muted">${lead}</p>

@@ -1,12 +1,13 @@
+import { clientRank } from "../model/causes.ts";
 import type { Outcome } from "../model/report.ts";
-import { type ClauseCell, notObserved, type TextRow } from "./clause-rows.ts";
+import { type ClauseCell, type ClauseRow, notObserved, type TextRow } from "./clause-rows.ts";
 import type { VendorComparison } from "./comparison.ts";
 import type { LatencyRow } from "./latency-rows.ts";
 import { formatLatency, limitsCaveat, loadTimesCaveat, runTimesCaveat } from "./summary.ts";
 
 /** A table of a vendor comparison, for all formats. Cells are in the order of the vendors. */
 export interface VendorTable {
-  readonly id: "clauses" | "readings" | "silence" | "limits" | "times" | "load";
+  readonly id: "broken" | "clauses" | "readings" | "silence" | "limits" | "times" | "load";
   readonly title: string;
   /** An explanation of the table. */
   readonly lead: string;
@@ -40,19 +41,18 @@ export type VendorCell =
 export function vendorTables({ sections, readings, gaps, limits, latencies }: VendorComparison): VendorTable[] {
   const tables: VendorTable[] = [
     {
+      id: "broken",
+      title: "Broken must clauses",
+      lead: "Every must clause that a vendor breaks, the worst for a client first.",
+      groups: [{ title: "", rows: brokenMusts(sections.flatMap(({ rows }) => rows)).map(clauseRow) }],
+    },
+    {
       id: "clauses",
-      title: "Clauses",
+      title: "Other clauses",
       lead: "Each clause by the worst of its findings.",
-      groups: sections.map(({ title, rows }) => ({
-        title,
-        rows: rows.map(({ clause, level, says, cells, differs }) => ({
-          name: clause,
-          level,
-          detail: says,
-          cells: cells.map(clauseCell),
-          differs,
-        })),
-      })),
+      groups: sections
+        .map(({ title, rows }) => ({ title, rows: rows.filter((row) => !isBrokenMust(row)).map(clauseRow) }))
+        .filter(({ rows }) => rows.length > 0),
     },
     {
       id: "readings",
@@ -86,6 +86,25 @@ export function vendorTables({ sections, readings, gaps, limits, latencies }: Ve
   ];
   return tables.filter(({ groups }) => groups.some(({ rows }) => rows.length > 0));
 }
+
+const isBrokenMust = ({ level, cells }: ClauseRow): boolean =>
+  level === "must" && cells.some((cell) => cell?.outcome === "fail");
+
+/** Returns the must clauses that a vendor breaks: the worst for a client first, then those that most vendors break. */
+const brokenMusts = (rows: readonly ClauseRow[]): ClauseRow[] =>
+  rows
+    .filter(isBrokenMust)
+    .toSorted((one, other) => clientRank(one.clause) - clientRank(other.clause) || breakers(other) - breakers(one));
+
+const breakers = ({ cells }: ClauseRow): number => cells.filter((cell) => cell?.outcome === "fail").length;
+
+const clauseRow = ({ clause, level, says, cells, differs }: ClauseRow): VendorRow => ({
+  name: clause,
+  level,
+  detail: says,
+  cells: cells.map(clauseCell),
+  differs,
+});
 
 function clauseCell(cell: ClauseCell | null): VendorCell {
   if (cell === null) return { kind: "empty", text: "not judged" };

@@ -54,7 +54,8 @@ const unjudgedLines = ({ vendors }: VendorComparison, width: number, paint: Pain
     .join("\n");
 
 const titles: Readonly<Partial<Record<VendorTable["id"], string>>> = {
-  clauses: "clauses that differ",
+  broken: "broken must clauses",
+  clauses: "other clauses that differ",
   readings: "readings that differ",
   limits: "limits that differ",
   times: "times",
@@ -72,7 +73,7 @@ function tablesOf(all: VendorComparison, part: readonly number[], width: number,
     ...vendorTables(all).map(({ id, groups }) => {
       const rows = groups.flatMap((group) =>
         group.rows
-          .filter(({ differs }) => differs !== false)
+          .filter(({ differs }) => id === "broken" || differs !== false)
           .map(({ name, cells }) => [
             id === "limits" ? `${group.title}, ${name}` : name,
             ...pick(cells).map((cell) => cellText(cell, paint)),

@@ -75,18 +75,12 @@ export function renderTerminal(report: Report, evidence: Recorded | null, option
 }
 
 /** Sections that the terminal shows only if nothing is broken, or if the user asks for everything. */
-const detailSections: ReadonlySet<SectionName> = new Set([
-  "counts",
-  "profiles",
-  "coverage",
-  "streaming",
-  "readings",
-  "upcoming",
-]);
+const detailSections: ReadonlySet<SectionName> = new Set(["counts", "profiles", "coverage", "readings", "upcoming"]);
 
 /** Whether the terminal shows a section of a report. */
 function isShown(name: SectionName, isBroken: boolean, isVerbose: boolean): boolean {
   if (name === "observations" || name === "about") return false;
+  if (name === "streaming") return isVerbose;
   return isVerbose || !isBroken || !detailSections.has(name);
 }
 

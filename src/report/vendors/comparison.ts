@@ -4,6 +4,7 @@ import { clauseOutcomes } from "../model/verdict.ts";
 import { type ClauseSection, clauseSections, gapRows, readingRows, type TextRow } from "./clause-rows.ts";
 import { type LatencyRow, latencyRows, loadLatencyRows } from "./latency-rows.ts";
 import { type TierRows, tierRows } from "./limit-rows.ts";
+import { type ProfileRow, profileRows, rankVendors } from "./profile-rows.ts";
 import type { Vendor, VendorWithReport } from "./vendor.ts";
 
 /** Number of clauses by outcome. A clause counts once, by its worst finding. */
@@ -45,6 +46,8 @@ export interface VendorComparison {
   /** When the comparison was made, ISO 8601. */
   readonly made: string;
   readonly vendors: readonly VendorSummary[];
+  /** The verdict of each vendor for each profile. */
+  readonly profiles: readonly ProfileRow[];
   readonly sections: readonly ClauseSection[];
   /** For each clause with several allowed readings, the reading that each vendor follows. */
   readonly readings: readonly TextRow[];
@@ -59,15 +62,17 @@ export interface VendorComparison {
 }
 
 /**
- * Compares the reports of several vendors.
+ * Compares the reports of several vendors, and sorts the vendors by their profiles.
  *
  * @param made the time now, ISO 8601
  */
-export function compareVendors(vendors: readonly Vendor[], made: string): VendorComparison {
+export function compareVendors(listed: readonly Vendor[], made: string): VendorComparison {
+  const vendors = rankVendors(listed);
   return {
     format: "agent-hosting-conformance/vendors/1",
     made,
     vendors: vendors.map(vendorSummary),
+    profiles: profileRows(vendors),
     sections: clauseSections(vendors),
     readings: readingRows(vendors),
     gaps: gapRows(vendors),

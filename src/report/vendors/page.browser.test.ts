@@ -45,8 +45,8 @@ describeInBrowser("the page of vendors in a browser", (viewer) => {
     await button.press("Enter");
     const after = [await alike.isVisible(), await status.textContent(), await button.getAttribute("aria-pressed")];
     expect([before, after]).toEqual([
-      [true, "11 of 11 rows shown"],
-      [false, "2 of 11 rows shown", "true"],
+      [true, "18 of 18 rows shown"],
+      [false, "3 of 18 rows shown", "true"],
     ]);
     await shown.reload();
     expect(await alike.isVisible()).toBe(false);

@@ -50,7 +50,7 @@ describe("vendors on a terminal", () => {
       },
     );
     expect(text).toMatch(/^not judged {2}Down: No answer\.$/m);
-    expect(text).toMatch(/^SSE-5 +✗ fail +✓ pass$/m);
+    expect(text).toMatch(/^SSE-5 +✓ pass +✗ fail$/m);
     expect(text).toMatch(/\n3 deployments: .*They differ in 1 clause[^]*\n$/);
   });
 });

@@ -1,13 +1,15 @@
+import { profiles } from "../../spec/profiles.ts";
 import { clientRank } from "../model/causes.ts";
 import type { Outcome } from "../model/report.ts";
 import { type ClauseCell, type ClauseRow, notObserved, type TextRow } from "./clause-rows.ts";
 import type { VendorComparison } from "./comparison.ts";
 import type { LatencyRow } from "./latency-rows.ts";
+import { formatProfileCell, type ProfileRow, rankingRule } from "./profile-rows.ts";
 import { formatLatency, limitsCaveat, loadTimesCaveat, runTimesCaveat } from "./summary.ts";
 
 /** A table of a vendor comparison, for all formats. Cells are in the order of the vendors. */
 export interface VendorTable {
-  readonly id: "broken" | "clauses" | "readings" | "silence" | "limits" | "times" | "load";
+  readonly id: "profiles" | "broken" | "clauses" | "readings" | "silence" | "limits" | "times" | "load";
   readonly title: string;
   /** An explanation of the table. */
   readonly lead: string;
@@ -38,8 +40,21 @@ export type VendorCell =
   | { readonly kind: "empty"; readonly text: string };
 
 /** Returns the tables of a comparison. Leaves out tables without rows. */
-export function vendorTables({ sections, readings, gaps, limits, latencies }: VendorComparison): VendorTable[] {
+export function vendorTables({
+  profiles: profileRows,
+  sections,
+  readings,
+  gaps,
+  limits,
+  latencies,
+}: VendorComparison): VendorTable[] {
   const tables: VendorTable[] = [
+    {
+      id: "profiles",
+      title: "Ranking by profile",
+      lead: rankingRule,
+      groups: [{ title: "", rows: profileRows.map(profileRow) }],
+    },
     {
       id: "broken",
       title: "Broken must clauses",
@@ -86,6 +101,14 @@ export function vendorTables({ sections, readings, gaps, limits, latencies }: Ve
   ];
   return tables.filter(({ groups }) => groups.some(({ rows }) => rows.length > 0));
 }
+
+const profileRow = ({ profile, cells }: ProfileRow): VendorRow => ({
+  name: profile,
+  level: "",
+  detail: profiles[profile].summary,
+  cells: cells.map((cell) => ({ kind: cell === null ? "empty" : "text", text: formatProfileCell(cell) })),
+  differs: new Set(cells.flatMap((cell) => cell?.verdict ?? [])).size > 1,
+});
 
 const isBrokenMust = ({ level, cells }: ClauseRow): boolean =>
   level === "must" && cells.some((cell) => cell?.outcome === "fail");

@@ -54,6 +54,7 @@ const unjudgedLines = ({ vendors }: VendorComparison, width: number, paint: Pain
     .join("\n");
 
 const titles: Readonly<Partial<Record<VendorTable["id"], string>>> = {
+  profiles: "profiles",
   broken: "broken must clauses",
   clauses: "other clauses that differ",
   readings: "readings that differ",
@@ -73,7 +74,7 @@ function tablesOf(all: VendorComparison, part: readonly number[], width: number,
     ...vendorTables(all).map(({ id, groups }) => {
       const rows = groups.flatMap((group) =>
         group.rows
-          .filter(({ differs }) => id === "broken" || differs !== false)
+          .filter(({ differs }) => id === "profiles" || id === "broken" || differs !== false)
           .map(({ name, cells }) => [
             id === "limits" ? `${group.title}, ${name}` : name,
             ...pick(cells).map((cell) => cellText(cell, paint)),

@@ -1,0 +1,76 @@
+import { sumOf } from "../../base/numbers.ts";
+import { type Profile, profileNames } from "../../spec/profiles.ts";
+import { profileResultsOf } from "../model/profiles.ts";
+import type { ProfileResult } from "../model/report.ts";
+import { mapJudged, type Vendor } from "./vendor.ts";
+
+/** The verdict of one vendor for a profile, with its must clauses and how many of them the run exercised. */
+export type ProfileCell = Pick<ProfileResult, "verdict" | "musts" | "exercised" | "broken">;
+
+export interface ProfileRow {
+  readonly profile: Profile;
+  /** `null` if the vendor was not judged. */
+  readonly cells: readonly (ProfileCell | null)[];
+}
+
+/** Returns the verdicts of all vendors for each profile. */
+export function profileRows(vendors: readonly Vendor[]): ProfileRow[] {
+  const columns = mapJudged(vendors, ({ document }) => profileResultsOf(document.report));
+  return profileNames.map((profile) => ({
+    profile,
+    cells: columns.map((column) => {
+      const result = column?.find((each) => each.profile === profile);
+      if (result === undefined) return null;
+      const { verdict, musts, exercised, broken } = result;
+      return { verdict, musts, exercised, broken };
+    }),
+  }));
+}
+
+/** Explains the order of {@link rankVendors} to a reader. */
+export const rankingRule =
+  "The columns are in order of conformant profiles less nonconformant ones; then in order of must clauses exercised; then as in the file.";
+
+/** Sorts vendors as {@link rankingRule} says. Vendors that were not judged come last. */
+export function rankVendors(vendors: readonly Vendor[]): Vendor[] {
+  const scores = new Map(vendors.map((vendor) => [vendor, scoreOf(vendor)]));
+  const scoreIn = (vendor: Vendor): Score => scores.get(vendor) ?? lowestScore;
+  return vendors.toSorted((one, other) => compareScores(scoreIn(one), scoreIn(other)));
+}
+
+interface Score {
+  /** Number of conformant profiles less the number of nonconformant ones. */
+  readonly profiles: number;
+  readonly exercised: number;
+}
+
+const lowestScore: Score = { profiles: Number.NEGATIVE_INFINITY, exercised: 0 };
+
+function scoreOf(vendor: Vendor): Score {
+  if (vendor.kind === "unjudged") return lowestScore;
+  const results = profileResultsOf(vendor.document.report);
+  const count = (wanted: ProfileResult["verdict"]): number =>
+    results.filter(({ verdict }) => verdict === wanted).length;
+  return {
+    profiles: count("conformant") - count("nonconformant"),
+    exercised: sumOf(results.map(({ exercised }) => exercised)),
+  };
+}
+
+function compareScores(one: Score, other: Score): number {
+  if (one.profiles !== other.profiles) return one.profiles < other.profiles ? 1 : -1;
+  return other.exercised - one.exercised;
+}
+
+/** Formats the verdict for a profile, and how much of it was exercised. Tells what is not offered from what could not be tried. */
+export function formatProfileCell(cell: ProfileCell | null): string {
+  if (cell === null) return "not judged";
+  const { verdict, musts, exercised } = cell;
+  if (verdict === "not offered" || verdict === "not selected") return `– ${verdict}`;
+  if (musts === 0) return "– nothing to exercise";
+  if (verdict === "partial" && exercised === 0) return `– could not be tried: 0 of ${musts}`;
+  const share = Math.floor((100 * exercised) / musts);
+  return `${symbols[verdict]} ${verdict}: ${share} % exercised, ${exercised} of ${musts}`;
+}
+
+const symbols = { conformant: "✓", nonconformant: "✕", partial: "◐", incomplete: "◐" } as const;

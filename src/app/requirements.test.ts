@@ -9,7 +9,7 @@ import { badgeEndpoint } from "../report/formats/badge.ts";
 import { renderCtrf } from "../report/formats/ctrf.ts";
 import { renderJunit } from "../report/formats/junit.ts";
 import { renderMarkdown } from "../report/formats/markdown.ts";
-import { renderHtml } from "../report/html/render.ts";
+import { renderHtml } from "../report/html/render-html.ts";
 import { contradictionInReport } from "../report/model/contradictions.ts";
 import { readReport, serializeReport } from "../report/model/report-file.ts";
 import type { ReportDocument } from "../report/model/report.ts";

@@ -38,7 +38,7 @@ export { type FormatEntry, listFormats, renderFormat, renderHar, renderText, wri
 export type { FormatName, FormatParts } from "../report/formats/registry.ts";
 export type { Digests } from "../report/statement/statement.ts";
 export { readReportDocument as readReport } from "../app/report-folder/read-report-document.ts";
-export { renderHtml } from "../report/html/render.ts";
+export { renderHtml } from "../report/html/render-html.ts";
 export { renderJunit } from "../report/formats/junit.ts";
 export { renderCtrf } from "../report/formats/ctrf.ts";
 export { renderMarkdown } from "../report/formats/markdown.ts";

@@ -28,12 +28,12 @@ import { renderMarkdown } from "./formats/markdown.ts";
 import { parseHar } from "./formats/testing/parse-har.ts";
 import { countJunitCases, junitSchemaErrors } from "./formats/testing/parse-junit.ts";
 import { expectHarmless, linesOutsideFences, countTableCells } from "./formats/testing/markdown-lines.ts";
-import { renderHtml } from "./html/render.ts";
-import { brokenDocument, loadDocument } from "./html/testing/documents.ts";
-import { poisoned } from "./html/testing/poison.ts";
+import { renderHtml } from "./html/render-html.ts";
+import { brokenDocument, loadDocument } from "./html/testing/sample-documents.ts";
+import { withHostileText } from "./html/testing/add-hostile-text.ts";
 import { renderTerminal } from "./terminal/render.ts";
 import { whyNothingJudged } from "./model/verdict.ts";
-import { documentsSaying, hostileDocument, hostileText, hostileTexts } from "./testing/hostile.ts";
+import { documentsWithText, hostileDocument, hostileText, hostileTexts } from "./testing/hostile.ts";
 
 /** A check of one format: renders the value, and fails if a text in it breaks out of the format. */
 type Rule<T> = (of: (value: T) => string, value: T) => void | Promise<void>;
@@ -45,8 +45,8 @@ const few = nights.slice(0, 8);
 
 /** Renderers of small values. Each is tried with a hostile text wherever a text from outside may be. */
 const byText: readonly (readonly [format: string, of: (text: string) => string, rule: Rule<string>])[] = [
-  ["the page of a run", (text) => renderHtml(poisoned(brokenDocument, text)), addsNoElement],
-  ["the page of load", (text) => renderHtml(poisoned(loadDocument, text)), addsNoElement],
+  ["the page of a run", (text) => renderHtml(withHostileText(brokenDocument, text)), addsNoElement],
+  ["the page of load", (text) => renderHtml(withHostileText(loadDocument, text)), addsNoElement],
   ["the page of a comparison", (text) => renderComparisonPage(comparisonWithText(text)), addsNoElement],
   ["the page of vendors", (text) => renderVendorsPage(compareVendors(vendorsWithText(text), createdAt)), addsNoElement],
   [
@@ -64,8 +64,8 @@ const byText: readonly (readonly [format: string, of: (text: string) => string, 
     (text) => renderVendorsMarkdown(compareVendors(vendorsWithText(`x${text}`), createdAt)),
     keepsItsTables,
   ],
-  ["a run on the terminal", (text) => onTerminal(poisoned(brokenDocument, text)), controlsNoTerminal],
-  ["load on the terminal", (text) => onTerminal(poisoned(loadDocument, text)), controlsNoTerminal],
+  ["a run on the terminal", (text) => onTerminal(withHostileText(brokenDocument, text)), controlsNoTerminal],
+  ["load on the terminal", (text) => onTerminal(withHostileText(loadDocument, text)), controlsNoTerminal],
   [
     "a comparison on the terminal",
     (text) => renderComparisonTerminal(comparisonWithText(text), options),
@@ -123,7 +123,7 @@ describe.each(byText)("%s", (_format, of, rule) => {
 
 describe.each(byDocument)("%s", (_format, of, rule) => {
   it.each(texts)("is not broken by %s", async (_, text) => {
-    for (const document of documentsSaying(text)) expect(await holds(rule, of, document)).toBe(true);
+    for (const document of documentsWithText(text)) expect(await holds(rule, of, document)).toBe(true);
   });
 
   it("is not broken by any mixture", async () => {

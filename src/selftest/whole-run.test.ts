@@ -9,7 +9,7 @@ import { startEmbedded } from "../reference/embedded/embedded-server.ts";
 import { patchesByName } from "../reference/embedded/patches-by-name.ts";
 import { type TierName, tierNames } from "../spec/tiers.ts";
 import { findPatch } from "../reference/catalogue.ts";
-import { renderHtml } from "../report/html/render.ts";
+import { renderHtml } from "../report/html/render-html.ts";
 import { serializeEvidence, readEvidence } from "../report/model/report-file.ts";
 import type { Outcome } from "../report/model/report.ts";
 import { suites } from "../suites/all.ts";

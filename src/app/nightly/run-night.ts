@@ -17,7 +17,7 @@ import {
 } from "./history-store.ts";
 import type { DamagedNight, NightHistory } from "../../report/history/night.ts";
 import { renderTrendPage } from "../../report/history/trend/page.ts";
-import { renderHtml } from "../../report/html/render.ts";
+import { renderHtml } from "../../report/html/render-html.ts";
 import { assertLoadParameters } from "../load/plan-load.ts";
 import { writeFiles } from "../report-folder/write-files.ts";
 import {

@@ -8,7 +8,7 @@ import { afterAll, describe, expect, it } from "vitest";
 
 import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import { sampleFinding } from "../../report/testing/sample.ts";
-import { aVendor } from "../../report/vendors/testing/vendors.ts";
+import { sampleVendor } from "../../report/vendors/testing/vendors.ts";
 import { selectChecks } from "../../run/plan/selection.ts";
 import { suites } from "../../suites/all.ts";
 import { startAnsweringServer } from "../../wire/testing/hostile.ts";
@@ -78,9 +78,9 @@ describe("vendors that are judged at the same time", () => {
 });
 
 describe("the exit code of several vendors", () => {
-  const fine = { vendor: aVendor("fine", [sampleFinding()]), target: null, isHarness: false, noLoad: null };
+  const fine = { vendor: sampleVendor("fine", [sampleFinding()]), target: null, isHarness: false, noLoad: null };
   const broken = {
-    vendor: aVendor("broken", [sampleFinding({ outcome: "fail" })]),
+    vendor: sampleVendor("broken", [sampleFinding({ outcome: "fail" })]),
     target: null,
     isHarness: false,
     noLoad: null,

@@ -2,10 +2,10 @@ import { expect, it } from "vitest";
 
 import type { ReportDocument } from "../model/report.ts";
 import { describeInBrowser } from "../html/testing/browser.ts";
-import { brokenDocument, conformantDocument, loadDocument } from "../html/testing/documents.ts";
+import { brokenDocument, conformantDocument, loadDocument } from "../html/testing/sample-documents.ts";
 import { everyHostileText as hostile } from "../testing/hostile.ts";
-import { demandFlawless } from "../html/testing/looking.ts";
-import { poisoned } from "../html/testing/poison.ts";
+import { testPagesForFlaws } from "../html/testing/inspect-pages.ts";
+import { withHostileText } from "../html/testing/add-hostile-text.ts";
 import { sampleLoadRun, sampleReport } from "../testing/sample.ts";
 import { compareReports } from "./compare-reports.ts";
 import { renderComparisonPage } from "./page.ts";
@@ -37,12 +37,12 @@ const pages = [
   ["a run that became worse", worse],
   ["a run with other findings", compared(conformantDocument, brokenDocument)],
   ["load that became slower", compared(loaded(5), loaded(9))],
-  ["runs full of hostile texts", compared(poisoned(passing, hostile), poisoned(brokenDocument, hostile))],
-  ["load full of hostile texts", compared(poisoned(loaded(5), hostile), poisoned(loaded(9), hostile))],
+  ["runs full of hostile texts", compared(withHostileText(passing, hostile), withHostileText(brokenDocument, hostile))],
+  ["load full of hostile texts", compared(withHostileText(loaded(5), hostile), withHostileText(loaded(9), hostile))],
 ] as const;
 
 describeInBrowser("the page of a comparison in a browser", (viewer) => {
-  demandFlawless(viewer, pages);
+  testPagesForFlaws(viewer, pages);
 
   it.each([
     ["worse", worse, /^✕ 6 regressions \(INV-10, /, ["Regressions: 6"]],

@@ -1,4 +1,11 @@
-import { screenReaderHead, numberHead, prose, tableBox, tableHead, tableOf } from "../html/elements.ts";
+import {
+  screenReaderHead,
+  numberColumnHead,
+  prose,
+  scrollableTable,
+  tableHead,
+  renderTable,
+} from "../html/elements.ts";
 import { type Html, html } from "../html/markup.ts";
 import { renderPage } from "../html/page.ts";
 import { baseStyle } from "../html/base-style.ts";
@@ -76,7 +83,9 @@ function comparedReportsTable({ older, newer }: Comparison): Html {
         <td>${prose(of(newer) || "none")}</td>
       </tr>`,
   );
-  return html`<div class="sides">${tableOf("The two reports", [screenReaderHead("what"), "old", "new"], cells)}</div>`;
+  return html`<div class="sides">
+    ${renderTable("The two reports", [screenReaderHead("what"), "old", "new"], cells)}
+  </div>`;
 }
 
 const notesList = ({ notes: all }: Comparison): Html | null =>
@@ -127,10 +136,10 @@ function loadSection(found: Comparison): Html | null {
   if (groups.length === 0) return null;
   return html`<section class="section-plain">
     <h2>Load</h2>
-    ${tableBox(
+    ${scrollableTable(
       "Load metrics, old and new",
       html`<table>
-        ${tableHead(["metric", ...["old", "new", "change"].map(numberHead)])} ${groups.map(trialTableBody)}
+        ${tableHead(["metric", ...["old", "new", "change"].map(numberColumnHead)])} ${groups.map(trialTableBody)}
       </table>`,
     )}
   </section>`;

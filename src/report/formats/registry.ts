@@ -1,5 +1,5 @@
 import type { ReportDocument, Report } from "../model/report.ts";
-import { renderHtml } from "../html/render.ts";
+import { renderHtml } from "../html/render-html.ts";
 import { serializeReport } from "../model/report-file.ts";
 import {
   type Digests,

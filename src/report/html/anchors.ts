@@ -5,7 +5,9 @@ import type { ReportFinding } from "../model/report.ts";
 
 /** The URL fragment of a finding. It is the same in every report, so that a link also works in a later report. */
 export const findingAnchor = ({ check, instance }: Pick<ReportFinding, "check" | "instance">): string =>
-  instance === undefined ? `finding-${slug(check)}` : `finding-${slug(check)}:${slug(instance)}`;
+  instance === undefined
+    ? `finding-${encodeFragment(check)}`
+    : `finding-${encodeFragment(check)}:${encodeFragment(instance)}`;
 
 /** Returns a URL fragment for each finding. If several have the same check and instance, numbers tell them apart. */
 export function anchorsOf(findings: readonly ReportFinding[]): ReadonlyMap<ReportFinding, string> {
@@ -21,21 +23,28 @@ export function anchorsOf(findings: readonly ReportFinding[]): ReadonlyMap<Repor
 }
 
 /** The URL fragment of a load run, made from the name of its evidence file. */
-export const runAnchor = (evidence: string): string => `run-${slug(evidence)}`;
+export const runAnchor = (evidence: string): string => `run-${encodeFragment(evidence)}`;
 
-export const clauseAnchor = (clause: string): string => `clause-${slug(clause)}`;
+export const clauseAnchor = (clause: string): string => `clause-${encodeFragment(clause)}`;
 
 /** Encodes a text for a URL fragment: spaces as `+`, other special characters as codes. Different texts stay different. */
-const slug = (text: string): string =>
-  text.length > maxCharacters ? `${slug(truncate(text, 60))}~${hashOf(text)}` : coded(text);
+const encodeFragment = (text: string): string =>
+  text.length > maxEncodedCharacters
+    ? `${encodeFragment(truncate(text, 60))}~${shortHash(text)}`
+    : encodeCharacters(text);
 
-/** Maximum length of a name that is encoded in full. Names in reports of the harness are shorter. */
-const maxCharacters = 160;
+/**
+ * Maximum length of a text that is encoded in full. A longer text, which no report of the harness contains, is cut, and its hash is
+ * added.
+ */
+const maxEncodedCharacters = 160;
 
-const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
+const shortHash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
 
-const coded = (text: string): string =>
-  Array.from(text, (character) => (/^[A-Za-z0-9./,-]$/.test(character) ? character : codeOf(character))).join("");
+const encodeCharacters = (text: string): string =>
+  Array.from(text, (character) => (/^[A-Za-z0-9./,-]$/.test(character) ? character : encodeCharacter(character))).join(
+    "",
+  );
 
-const codeOf = (character: string): string =>
+const encodeCharacter = (character: string): string =>
   character === " " ? "+" : `_${(character.codePointAt(0) ?? 0).toString(16)}_`;

@@ -14,10 +14,11 @@ const outcomeWords: Readonly<Record<Outcome, string>> = {
   error: "harness error",
 };
 
-export const badge = (outcome: Outcome): Html => html`<span class="badge ${outcome}">${outcomeWords[outcome]}</span>`;
+export const outcomeBadge = (outcome: Outcome): Html =>
+  html`<span class="badge ${outcome}">${outcomeWords[outcome]}</span>`;
 
 /** Renders a few large numbers, each with its name. */
-export const figureList = (figures: readonly (readonly [name: string, value: string])[]): Html =>
+export const numberTiles = (figures: readonly (readonly [name: string, value: string])[]): Html =>
   html`<dl class="figures">
     ${figures.map(
       ([name, value]) =>
@@ -29,7 +30,7 @@ export const figureList = (figures: readonly (readonly [name: string, value: str
   </dl>`;
 
 /** Puts a table into a box that scrolls sideways, so that the page itself does not scroll. */
-export const tableBox = (name: string, table: Html): Html =>
+export const scrollableTable = (name: string, table: Html): Html =>
   html`<div class="table-box" role="group" aria-label="${name}" tabindex="0">${table}</div>`;
 
 /** Renders the head row of a table. A string becomes a header cell; an {@link Html} value must be one already. */
@@ -41,19 +42,19 @@ export const tableHead = (cells: readonly (string | Html)[]): Html =>
   </thead>`;
 
 /** Renders the header cell of a column of numbers, aligned to the right. */
-export const numberHead = (text: string): Html => html`<th scope="col" class="number">${text}</th>`;
+export const numberColumnHead = (text: string): Html => html`<th scope="col" class="number">${text}</th>`;
 
 /** Renders a header cell that is invisible, for screen readers only. */
 export const screenReaderHead = (text: string): Html =>
   html`<th scope="col"><span class="visually-hidden">${text}</span></th>`;
 
-export const tableOf = (
+export const renderTable = (
   name: string,
   head: readonly (string | Html)[],
   rows: readonly Html[],
   classes: string | null = null,
 ): Html =>
-  tableBox(
+  scrollableTable(
     name,
     html`<table${classes !== null && html` class="${classes}"`}>
       ${tableHead(head)}
@@ -65,21 +66,21 @@ export const tableOf = (
 
 /** Renders a text on one line. Backticks in it mark code. */
 export const textHtml = ({ parts }: Text): Html =>
-  html`${parts.map((part) => (part.kind === "own" ? withCode(part.words) : prose(part.raw, part.max)))}`;
+  html`${parts.map((part) => (part.kind === "own" ? renderInlineCode(part.words) : prose(part.raw, part.max)))}`;
 
 /** Renders a string on one line, which may come from outside. Backticks in it mark code. */
-export const prose = (text: string, max = 600): Html => withCode(sanitizeLine(text, max));
+export const prose = (text: string, max = 600): Html => renderInlineCode(sanitizeLine(text, max));
 
 /** Renders a string with its line breaks, which may come from outside. Backticks in it mark code. */
-export function longText(text: string, max = 4000): Html {
+export function multilineText(text: string, max = 4000): Html {
   const hiddenCount = text.length - max;
   return html`<span class="lines"
-    >${withCode(`${sanitize(truncate(text, max))}${hiddenCount > 0 ? ` … (${hiddenCount} more characters)` : ""}`)}</span
+    >${renderInlineCode(`${sanitize(truncate(text, max))}${hiddenCount > 0 ? ` … (${hiddenCount} more characters)` : ""}`)}</span
   >`;
 }
 
 /** Turns each text in backticks into a code element. A single backtick is kept. */
-function withCode(text: string): Html {
+function renderInlineCode(text: string): Html {
   const pieces = text.split("`");
   const isWhole = pieces.length % 2 === 1;
   return html`${pieces.map((piece, at) => {

@@ -3,11 +3,11 @@ import { expect, it } from "vitest";
 
 import { runsOf } from "../../base/testing/test-scope.ts";
 import { everyHostileText, hostileText } from "../testing/hostile.ts";
-import { renderHtml } from "./render.ts";
+import { renderHtml } from "./render-html.ts";
 import { describeInBrowser } from "./testing/browser.ts";
-import { brokenDocument, loadDocument } from "./testing/documents.ts";
-import { foreignIn } from "./testing/looking.ts";
-import { poisoned } from "./testing/poison.ts";
+import { brokenDocument, loadDocument } from "./testing/sample-documents.ts";
+import { foreignElementsIn } from "./testing/inspect-pages.ts";
+import { withHostileText } from "./testing/add-hostile-text.ts";
 
 describeInBrowser("texts of a target in a page", (viewer) => {
   it.each([
@@ -18,9 +18,9 @@ describeInBrowser("texts of a target in a page", (viewer) => {
     async (_, document) => {
       await assert(
         asyncProperty(hostileText, async (evil) => {
-          const { page, messages, requests } = await viewer.view(renderHtml(poisoned(document, evil)));
+          const { page, messages, requests } = await viewer.view(renderHtml(withHostileText(document, evil)));
           await page.locator(".finding summary").first().click();
-          expect(await foreignIn(page)).toEqual([]);
+          expect(await foreignElementsIn(page)).toEqual([]);
           expect([messages, requests]).toEqual([[], []]);
         }),
         { numRuns: runsOf({ quick: 2, full: 40 }), examples: [[everyHostileText]] },
@@ -30,7 +30,7 @@ describeInBrowser("texts of a target in a page", (viewer) => {
 
   it("never make a phone scroll sideways", async () => {
     const words = `{"${"x".repeat(400)}":1}`;
-    const { page } = await viewer.view(renderHtml(poisoned(brokenDocument, words)), {
+    const { page } = await viewer.view(renderHtml(withHostileText(brokenDocument, words)), {
       viewport: { width: 375, height: 800 },
     });
     await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true");
@@ -38,9 +38,9 @@ describeInBrowser("texts of a target in a page", (viewer) => {
   });
 
   it("are cut if each is a mebibyte long", async () => {
-    const text = renderHtml(poisoned(brokenDocument, "<script>owned = true</script>".repeat(40_000)));
+    const text = renderHtml(withHostileText(brokenDocument, "<script>owned = true</script>".repeat(40_000)));
     expect(text.length).toBeLessThan(2_000_000);
     const { page } = await viewer.view(text);
-    expect(await foreignIn(page)).toEqual([]);
+    expect(await foreignElementsIn(page)).toEqual([]);
   });
 });

@@ -8,21 +8,21 @@ import { nothingHappens, simulateNights } from "../history/testing/simulate-nigh
 import { renderTrendPage } from "../history/trend/page.ts";
 import { renderVendorsPage } from "../vendors/page.ts";
 import { compareVendors } from "../vendors/comparison.ts";
-import { aVendor, anUnjudged } from "../vendors/testing/vendors.ts";
+import { sampleVendor, unjudgedVendor } from "../vendors/testing/vendors.ts";
 import type { ReportDocument } from "../model/report.ts";
 import { sampleReport } from "../testing/sample.ts";
-import { renderHtml } from "./render.ts";
-import { brokenDocument, loadDocument } from "./testing/documents.ts";
-import { withSentences } from "./testing/poison.ts";
+import { renderHtml } from "./render-html.ts";
+import { brokenDocument, loadDocument } from "./testing/sample-documents.ts";
+import { withSentences } from "./testing/add-hostile-text.ts";
 
 const hostile = ' `<b>&" x` end';
 const shown = "<code>&lt;b&gt;&amp;&quot; x</code> end";
 
-const poisoned = (document: ReportDocument): ReportDocument => ({
+const withHostileText = (document: ReportDocument): ReportDocument => ({
   ...document,
   report: withSentences(document.report, hostile),
 });
-const broken = poisoned(brokenDocument);
+const broken = withHostileText(brokenDocument);
 const passing = {
   ...brokenDocument,
   report: sampleReport(brokenDocument.report.findings.map((each) => ({ ...each, outcome: "pass" as const }))),
@@ -32,11 +32,13 @@ const saying = withSentences({ nights, damaged: [{ file: "a.json", problem: "dam
 
 const pages = [
   ["a report", renderHtml(broken)],
-  ["a report of load", renderHtml(poisoned(loadDocument))],
+  ["a report of load", renderHtml(withHostileText(loadDocument))],
   ["a comparison", renderComparisonPage(compareReports(passing, broken, defaultRegressionRules))],
   [
     "vendors",
-    renderVendorsPage(compareVendors([aVendor("Acme", broken.report.findings), anUnjudged("Other", hostile)], "now")),
+    renderVendorsPage(
+      compareVendors([sampleVendor("Acme", broken.report.findings), unjudgedVendor("Other", hostile)], "now"),
+    ),
   ],
   ["the trend of nights", renderTrendPage(saying, { hasReports: () => false })],
 ] as const;

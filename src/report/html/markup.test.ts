@@ -1,7 +1,7 @@
 import { assert, property, string } from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { escaped, html } from "./markup.ts";
+import { escapeHtml, html } from "./markup.ts";
 
 describe("markup", () => {
   it("escapes texts, keeps markup, leaves out nothing and false, and joins lists", () => {
@@ -14,7 +14,7 @@ describe("markup", () => {
   it("leaves no character of a text that could end an attribute or begin a tag", () => {
     assert(
       property(string({ unit: "binary" }), (text) => {
-        expect(escaped(text)).not.toMatch(/[<>"']/);
+        expect(escapeHtml(text)).not.toMatch(/[<>"']/);
       }),
     );
   });

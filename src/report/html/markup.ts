@@ -14,15 +14,15 @@ export type HtmlContent = string | number | Html | null | false | readonly HtmlC
  * of an attribute. The template's own indentation is removed; inserted content keeps its indentation.
  */
 export function html(parts: TemplateStringsArray, ...holes: readonly HtmlContent[]): Html {
-  return markup(
-    withoutIndentation(parts).reduce((before, part, at) => before + sourceOf(holes[at - 1] ?? null) + part),
+  return htmlFromSource(
+    removeIndentation(parts).reduce((before, part, at) => before + contentSource(holes[at - 1] ?? null) + part),
   );
 }
 
 const trimmedTemplates = new WeakMap<TemplateStringsArray, readonly string[]>();
 
 /** Removes the indentation of the fixed parts of a template. It would be a large part of a long page. */
-function withoutIndentation(parts: TemplateStringsArray): readonly string[] {
+function removeIndentation(parts: TemplateStringsArray): readonly string[] {
   const known = trimmedTemplates.get(parts);
   if (known !== undefined) return known;
   const trimmed = parts.map((part) => part.replace(/\n\s*/g, "\n"));
@@ -31,7 +31,7 @@ function withoutIndentation(parts: TemplateStringsArray): readonly string[] {
 }
 
 /** Escapes every character that has a special meaning in HTML. */
-export const escaped = (text: string): string =>
+export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => characterReferences[character] ?? "");
 
 const characterReferences: Readonly<Record<string, string>> = {
@@ -42,10 +42,10 @@ const characterReferences: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-function sourceOf(hole: HtmlContent): string {
+function contentSource(hole: HtmlContent): string {
   if (hole === null || hole === false) return "";
-  if (typeof hole === "string" || typeof hole === "number") return escaped(String(hole));
-  return "source" in hole ? hole.source : hole.map(sourceOf).join("");
+  if (typeof hole === "string" || typeof hole === "number") return escapeHtml(String(hole));
+  return "source" in hole ? hole.source : hole.map(contentSource).join("");
 }
 
-const markup = (source: string): Html => ({ source }) as Html;
+const htmlFromSource = (source: string): Html => ({ source }) as Html;

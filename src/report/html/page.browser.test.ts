@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 
 import type { ReportDocument } from "../model/report.ts";
-import { renderHtml } from "./render.ts";
-import { describeInBrowser, desktop, type Opened } from "./testing/browser.ts";
-import { brokenDocument, conformantDocument, loadDocument } from "./testing/documents.ts";
-import { demandFlawless } from "./testing/looking.ts";
+import { renderHtml } from "./render-html.ts";
+import { describeInBrowser, desktop, type OpenedPage } from "./testing/browser.ts";
+import { brokenDocument, conformantDocument, loadDocument } from "./testing/sample-documents.ts";
+import { testPagesForFlaws } from "./testing/inspect-pages.ts";
 
 const documents: readonly (readonly [string, ReportDocument])[] = [
   ["a broken run", brokenDocument],
@@ -13,11 +13,12 @@ const documents: readonly (readonly [string, ReportDocument])[] = [
 ];
 
 describeInBrowser("a report's page in a browser", (viewer) => {
-  const broken = (hash = ""): Promise<Opened> => viewer.open(renderHtml(brokenDocument), { viewport: desktop }, hash);
-  const visible = (opened: Opened): Promise<string[]> =>
+  const broken = (hash = ""): Promise<OpenedPage> =>
+    viewer.open(renderHtml(brokenDocument), { viewport: desktop }, hash);
+  const visible = (opened: OpenedPage): Promise<string[]> =>
     opened.page.locator(".finding:visible .clause").allTextContents();
 
-  demandFlawless(
+  testPagesForFlaws(
     viewer,
     documents.map(([name, document]) => [name, renderHtml(document)]),
   );

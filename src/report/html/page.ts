@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 
-import { escaped, type Html } from "./markup.ts";
+import { escapeHtml, type Html } from "./markup.ts";
 
 /** The content of an HTML page. The page loads nothing over the network, and is readable without its script. */
-export interface Page {
+export interface PageContent {
   readonly title: string;
   readonly body: Html;
   /** Style sheets, in order. Elements have no style attributes, because the Content-Security-Policy forbids them. */
@@ -16,19 +16,19 @@ export interface Page {
  * Renders an HTML page. Its Content-Security-Policy allows only this style and this script, by their hashes. Therefore nothing may be
  * added inside their tags, not even a space.
  */
-export function renderPage({ title, body, styles, script }: Page): string {
+export function renderPage({ title, body, styles, script }: PageContent): string {
   const style = styles.join("\n");
   return [
     "<!doctype html>",
     '<html lang="en">',
     "<head>",
     '<meta charset="utf-8">',
-    `<meta http-equiv="Content-Security-Policy" content="${escaped(policyOf(style, script))}">`,
+    `<meta http-equiv="Content-Security-Policy" content="${escapeHtml(contentSecurityPolicy(style, script))}">`,
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     '<meta name="color-scheme" content="light dark">',
     '<meta name="referrer" content="no-referrer">',
     '<link rel="icon" href="data:,">',
-    `<title>${escaped(title)}</title>`,
+    `<title>${escapeHtml(title)}</title>`,
     `<style>${style}</style>`,
     "</head>",
     "<body>",
@@ -40,14 +40,14 @@ export function renderPage({ title, body, styles, script }: Page): string {
   ].join("\n");
 }
 
-const policyOf = (style: string, script: string | null): string =>
+const contentSecurityPolicy = (style: string, script: string | null): string =>
   [
     "default-src 'none'",
-    `style-src ${hashOf(style)}`,
-    script === null ? "script-src 'none'" : `script-src ${hashOf(script)}`,
+    `style-src ${cspHash(style)}`,
+    script === null ? "script-src 'none'" : `script-src ${cspHash(script)}`,
     "img-src data:",
     "base-uri 'none'",
     "form-action 'none'",
   ].join("; ");
 
-const hashOf = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+const cspHash = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;

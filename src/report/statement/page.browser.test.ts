@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 
 import { describeInBrowser } from "../html/testing/browser.ts";
-import { brokenDocument, conformantDocument, loadDocument } from "../html/testing/documents.ts";
-import { demandFlawless } from "../html/testing/looking.ts";
+import { brokenDocument, conformantDocument, loadDocument } from "../html/testing/sample-documents.ts";
+import { testPagesForFlaws } from "../html/testing/inspect-pages.ts";
 import { everyHostileText as hostile } from "../testing/hostile.ts";
 import { sampleFinding, sampleReport } from "../testing/sample.ts";
 import { renderStatementPage } from "./page.ts";
@@ -33,5 +33,5 @@ it("the page of a statement has no script, and says who signed it and until when
 });
 
 describeInBrowser("the page of a statement in a browser", (viewer) => {
-  demandFlawless(viewer, pages);
+  testPagesForFlaws(viewer, pages);
 });

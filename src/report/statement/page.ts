@@ -1,10 +1,10 @@
 import { formatCount } from "../../base/text.ts";
 import { firstRequirements } from "../../spec/requirements.ts";
 import { baseStyle } from "../html/base-style.ts";
-import { badge, figureList, numberHead, prose, tableOf } from "../html/elements.ts";
+import { outcomeBadge, numberTiles, numberColumnHead, prose, renderTable } from "../html/elements.ts";
 import { type Html, html } from "../html/markup.ts";
 import { renderPage } from "../html/page.ts";
-import { verdictWords } from "../html/sections/verdict.ts";
+import { verdictTexts } from "../html/sections/verdict.ts";
 import type { Subject } from "./attestation.ts";
 import type { Statement, StatementException } from "./statement-schema.ts";
 
@@ -19,7 +19,7 @@ export interface PageSignature {
 /** Renders a statement as one HTML page for people, without scripts. `null` as the signature: nobody signed it. */
 export function renderStatementPage(statement: Statement, signature: PageSignature | null): string {
   const { target, verdict, kind, counts, suite, finished } = statement;
-  const { word, tone, says } = verdictWords[verdict];
+  const { word, tone, says } = verdictTexts[verdict];
   return renderPage({
     title: `Conformance statement: ${target.name}`,
     styles: [baseStyle],
@@ -34,7 +34,7 @@ export function renderStatementPage(statement: Statement, signature: PageSignatu
         <p class="word">${word}</p>
         <p>${says}</p>
       </div>
-      ${figureList([
+      ${numberTiles([
         ["clauses passed", String(counts.clauses.passed)],
         ["clauses broken", String(counts.clauses.broken)],
         ["with a warning", String(counts.clauses.warned)],
@@ -59,7 +59,7 @@ function profilesSection({ profiles = [] }: Statement): Html | null {
   );
   return html`<section aria-labelledby="profiles">
     <h2 id="profiles">Verdict by profile</h2>
-    ${tableOf("Profiles", ["Profile", "Verdict", numberHead("Must clauses exercised")], rows)}
+    ${renderTable("Profiles", ["Profile", "Verdict", numberColumnHead("Must clauses exercised")], rows)}
   </section>`;
 }
 
@@ -80,7 +80,7 @@ function factsSection({ finished, suite, target }: Statement, signature: PageSig
   ];
   return html`<section aria-labelledby="facts">
     <h2 id="facts">Who, what and when</h2>
-    ${tableOf(
+    ${renderTable(
       "Facts",
       ["Fact", "Value"],
       facts.map(
@@ -104,7 +104,7 @@ function exceptionsSection(exceptions: readonly StatementException[]): Html {
     ({ check, outcome, instances = [], expected, actual, reason }) =>
       html`<tr>
         <th scope="row">${prose(check, 100)}</th>
-        <td>${badge(outcome)}</td>
+        <td>${outcomeBadge(outcome)}</td>
         <td>
           ${prose([reason, expected && `Expected ${expected}.`, actual && `Found ${actual}`].filter(Boolean).join(" "))}
         </td>
@@ -113,7 +113,7 @@ function exceptionsSection(exceptions: readonly StatementException[]): Html {
   );
   return html`<section aria-labelledby="exceptions">
     <h2 id="exceptions">${exceptions.length === 0 ? "No exceptions" : formatCount(exceptions.length, "exception")}</h2>
-    ${exceptions.length > 0 && tableOf("Exceptions", ["Check", "Outcome", "Finding", "Where"], rows)}
+    ${exceptions.length > 0 && renderTable("Exceptions", ["Check", "Outcome", "Finding", "Where"], rows)}
   </section>`;
 }
 

@@ -5,7 +5,7 @@ import { sampleExchange, sampleFinding, sampleLoadRun, sampleReport, textBody } 
 
 /**
  * Texts that try to break out of a format: they end or open an element, contain a command, or have characters that cannot be displayed.
- * `src/report/hostile.test.ts` tries each text in every format, and `looking.ts` tries all of them in every page.
+ * `src/report/hostile.test.ts` tries each text in every format, and `inspect-pages.ts` tries all of them in every page.
  */
 export const hostileTexts = {
   "a script": "<script>owned = true</script>",
@@ -60,7 +60,7 @@ export const hostileText: fc.Arbitrary<string> = fc
 
 type Kind = Pick<ReportFinding, "outcome" | "level">;
 
-const findingSaying = (kind: Kind, texts: readonly string[]): ReportFinding => {
+const findingWithText = (kind: Kind, texts: readonly string[]): ReportFinding => {
   const [
     check = "",
     clause = "",
@@ -84,7 +84,7 @@ const hostileFinding: fc.Arbitrary<ReportFinding> = fc
     level: fc.constantFrom<RowLevel>(...levels),
     texts: fc.array(hostileText, { minLength: 9, maxLength: 9 }),
   })
-  .map(({ texts, ...kind }) => findingSaying(kind, texts));
+  .map(({ texts, ...kind }) => findingWithText(kind, texts));
 
 /** Random reports in which every text is hostile. */
 export const hostileDocument: fc.Arbitrary<ReportDocument> = fc
@@ -93,22 +93,22 @@ export const hostileDocument: fc.Arbitrary<ReportDocument> = fc
     text: hostileText,
     isLoad: fc.boolean(),
   })
-  .map(({ findings, text, isLoad }) => documentSaying(findings, text, isLoad));
+  .map(({ findings, text, isLoad }) => documentWithText(findings, text, isLoad));
 
 /** Returns a report of a run and a load report. They have findings of every outcome, and every text in them is `text`. */
-export const documentsSaying = (text: string): ReportDocument[] =>
+export const documentsWithText = (text: string): ReportDocument[] =>
   [false, true].map((isLoad) => {
     const level = isLoad ? "load" : "must";
     const findings = outcomes.map((outcome) =>
-      findingSaying(
+      findingWithText(
         { outcome, level },
         Array.from({ length: 9 }, () => text),
       ),
     );
-    return documentSaying(findings, text, isLoad);
+    return documentWithText(findings, text, isLoad);
   });
 
-const documentSaying = (findings: readonly ReportFinding[], text: string, isLoad: boolean): ReportDocument => ({
+const documentWithText = (findings: readonly ReportFinding[], text: string, isLoad: boolean): ReportDocument => ({
   report: sampleReport(
     isLoad ? findings.map((finding) => ({ ...finding, load: { scenario: text, tier: text, engine: text } })) : findings,
     {

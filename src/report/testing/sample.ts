@@ -78,7 +78,7 @@ export const sampleFinding = (finding: Partial<ReportFinding> = {}): ReportFindi
   ...finding,
 });
 
-/** Returns the fields that make a finding one of this load trial. */
+/** Returns the fields by which a finding names its load trial. */
 export function trialFields(
   scenario: string,
   tier: string,

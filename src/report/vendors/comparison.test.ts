@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { newestRequirements } from "../../spec/requirements.ts";
 import { sampleExchange, sampleFinding, sampleLoadRun, sampleReport } from "../testing/sample.ts";
 import { compareVendors } from "./comparison.ts";
-import { anObservation, anUnjudged, aVendor } from "./testing/vendors.ts";
+import { sampleObservation, unjudgedVendor, sampleVendor } from "./testing/vendors.ts";
 import { notesOf, overview } from "./summary.ts";
 
 const createdAt = "2030-01-01T00:00:00.000Z";
@@ -12,10 +12,10 @@ const failing = sampleFinding({ clause: "INV-3", outcome: "fail", expected: "a",
 describe("clauses of several vendors", () => {
   it("have a row each in the document's order with the worst outcome, marked where outcomes differ", () => {
     const [acme, other] = [
-      aVendor("Acme", [sampleFinding(), sampleFinding({ clause: "INV-3" }), failing]),
-      aVendor("Other", [sampleFinding(), sampleFinding({ clause: "INV-3" })]),
+      sampleVendor("Acme", [sampleFinding(), sampleFinding({ clause: "INV-3" }), failing]),
+      sampleVendor("Other", [sampleFinding(), sampleFinding({ clause: "INV-3" })]),
     ];
-    const { sections } = compareVendors([acme, other, anUnjudged("Down", "No answer.")], createdAt);
+    const { sections } = compareVendors([acme, other, unjudgedVendor("Down", "No answer.")], createdAt);
     expect(sections).toMatchObject([
       {
         title: "Stream",
@@ -34,7 +34,7 @@ describe("clauses of several vendors", () => {
   it("that a report does not have are not the same as skipped, and do not count as a difference", () => {
     const skipped = sampleFinding({ outcome: "skipped", reason: "no agent", needs: "agents.slow" });
     const all = compareVendors(
-      [aVendor("A", [skipped]), aVendor("B", [sampleFinding({ clause: "SSE-6" })])],
+      [sampleVendor("A", [skipped]), sampleVendor("B", [sampleFinding({ clause: "SSE-6" })])],
       createdAt,
     );
     expect(notesOf(all)).toEqual([
@@ -58,7 +58,7 @@ describe("readings and gaps of several vendors", () => {
 
   it.each(cases)("%s", (_, one, other, differs) => {
     const { gaps } = compareVendors(
-      [aVendor("A", [anObservation("LST-9", one)]), aVendor("B", [anObservation("LST-9", other)])],
+      [sampleVendor("A", [sampleObservation("LST-9", one)]), sampleVendor("B", [sampleObservation("LST-9", other)])],
       createdAt,
     );
     expect(gaps).toMatchObject([{ clause: "LST-9", cells: [one, other], differs }]);
@@ -68,9 +68,9 @@ describe("readings and gaps of several vendors", () => {
     const skipped = sampleFinding({ clause: "LIM-16", level: "gap", outcome: "skipped", reason: "no time" });
     const { gaps } = compareVendors(
       [
-        aVendor("A", [anObservation("LIM-16", "x", "free"), anObservation("LIM-16", "y", "pro")]),
-        aVendor("B", [anObservation("LIM-16", "x", "free")]),
-        aVendor("C", [skipped]),
+        sampleVendor("A", [sampleObservation("LIM-16", "x", "free"), sampleObservation("LIM-16", "y", "pro")]),
+        sampleVendor("B", [sampleObservation("LIM-16", "x", "free")]),
+        sampleVendor("C", [skipped]),
       ],
       createdAt,
     );
@@ -80,8 +80,11 @@ describe("readings and gaps of several vendors", () => {
   it("leave out readings that only say whether a field is there", () => {
     const { readings } = compareVendors(
       [
-        aVendor("A", [sampleFinding({ clause: "ERR-2", reading: "form-a" }), sampleFinding({ reading: "present" })]),
-        aVendor("B", [sampleFinding({ clause: "ERR-2", reading: "form-b" })]),
+        sampleVendor("A", [
+          sampleFinding({ clause: "ERR-2", reading: "form-a" }),
+          sampleFinding({ reading: "present" }),
+        ]),
+        sampleVendor("B", [sampleFinding({ clause: "ERR-2", reading: "form-b" })]),
       ],
       createdAt,
     );
@@ -97,10 +100,10 @@ describe("limits and times of several vendors", () => {
     const rows = [
       sampleFinding({ clause: "LIM-1", instance: "free" }),
       sampleFinding({ clause: "LIM-6", instance: "free", outcome: "fail", actual: "1 at once" }),
-      anObservation("LIM-16", "refused requests count", "free"),
+      sampleObservation("LIM-16", "refused requests count", "free"),
     ];
-    const acme = aVendor("A", rows, [answer(200, "10"), answer(429, "100"), answer(401, "7")]);
-    const other = aVendor("B", []);
+    const acme = sampleVendor("A", rows, [answer(200, "10"), answer(429, "100"), answer(401, "7")]);
+    const other = sampleVendor("B", []);
     const { report } = other.document;
     const keyless = {
       ...other,
@@ -123,7 +126,10 @@ describe("limits and times of several vendors", () => {
       sampleExchange(id, { url: `http://127.0.0.1:8080/v1/agents/${agent}/invoke` }, { status, headMs: 10 + ms });
     const exchanges = [at("1", "echo", 2), at("2", "echo", 4), at("3", "slow", 3000), at("4", "echo", 9, 500)];
     const load = { report: sampleReport([], { load: { runs: [sampleLoadRun()] } }), evidence: null, load: new Map() };
-    const { latencies } = compareVendors([{ ...aVendor("A", [], exchanges), load }, aVendor("B", [])], createdAt);
+    const { latencies } = compareVendors(
+      [{ ...sampleVendor("A", [], exchanges), load }, sampleVendor("B", [])],
+      createdAt,
+    );
     expect(latencies.ofRuns).toEqual([{ name: "invoke", cells: [{ count: 2, median: 3, p99: 3.98 }, null] }]);
     expect(latencies.ofLoad).toEqual([
       { name: "minute-limit, pro", cells: [{ count: 10, median: 1.25, p99: 40.4 }, null] },
@@ -134,7 +140,11 @@ describe("limits and times of several vendors", () => {
 describe("the summary above the tables", () => {
   it("counts deployments, verdicts and differences", () => {
     const all = compareVendors(
-      [aVendor("A", [failing]), aVendor("B", [sampleFinding({ clause: "INV-3" })]), anUnjudged("C", "No answer.")],
+      [
+        sampleVendor("A", [failing]),
+        sampleVendor("B", [sampleFinding({ clause: "INV-3" })]),
+        unjudgedVendor("C", "No answer."),
+      ],
       createdAt,
     );
     expect(overview(all)).toMatch(
@@ -143,7 +153,7 @@ describe("the summary above the tables", () => {
   });
 
   it("warns of different suites and of equal deployments, and names earlier reports", () => {
-    const [acme, other] = [aVendor("A", []), aVendor("B", [])];
+    const [acme, other] = [sampleVendor("A", []), sampleVendor("B", [])];
     const { report } = acme.document;
     const older = {
       ...report,

@@ -1,13 +1,13 @@
 import { expect, it } from "vitest";
 
 import { describeInBrowser } from "../html/testing/browser.ts";
-import { brokenDocument, conformantDocument, loadDocument } from "../html/testing/documents.ts";
+import { brokenDocument, conformantDocument, loadDocument } from "../html/testing/sample-documents.ts";
 import { everyHostileText as hostile } from "../testing/hostile.ts";
-import { demandFlawless } from "../html/testing/looking.ts";
+import { testPagesForFlaws } from "../html/testing/inspect-pages.ts";
 import { sampleFinding } from "../testing/sample.ts";
 import { renderVendorsPage } from "./page.ts";
 import { compareVendors } from "./comparison.ts";
-import { anObservation, anUnjudged, aVendor, vendorsWithText } from "./testing/vendors.ts";
+import { sampleObservation, unjudgedVendor, sampleVendor, vendorsWithText } from "./testing/vendors.ts";
 import type { Vendor } from "./vendor.ts";
 
 const createdAt = "2030-01-01T00:00:00.000Z";
@@ -15,9 +15,13 @@ const pageOf = (vendors: readonly Vendor[]): string => renderVendorsPage(compare
 
 const failing = sampleFinding({ clause: "INV-3", outcome: "fail", expected: "a 400", actual: "a 200" });
 const page = pageOf([
-  aVendor("Acme", [sampleFinding(), sampleFinding({ clause: "INV-3" }), anObservation("LST-9", "nine fields")]),
-  aVendor("Borealis", [sampleFinding(), failing, anObservation("LST-9", "two fields")]),
-  anUnjudged("Down", "No answer."),
+  sampleVendor("Acme", [
+    sampleFinding(),
+    sampleFinding({ clause: "INV-3" }),
+    sampleObservation("LST-9", "nine fields"),
+  ]),
+  sampleVendor("Borealis", [sampleFinding(), failing, sampleObservation("LST-9", "two fields")]),
+  unjudgedVendor("Down", "No answer."),
 ]);
 
 const ran = { kind: "judged", load: null, isKept: false, notes: [] } as const;
@@ -34,7 +38,7 @@ const pages = [
 ] as const;
 
 describeInBrowser("the page of vendors in a browser", (viewer) => {
-  demandFlawless(viewer, pages);
+  testPagesForFlaws(viewer, pages);
 
   it("hides equal rows, counts the others, and keeps this in its address", async () => {
     const { page: shown, messages, requests, context } = await viewer.open(page);

@@ -1,6 +1,6 @@
 import { formatCount } from "../../base/text.ts";
 import { baseStyle } from "../html/base-style.ts";
-import { badge, screenReaderHead, prose, tableHead } from "../html/elements.ts";
+import { outcomeBadge, screenReaderHead, prose, tableHead } from "../html/elements.ts";
 import { type Html, html } from "../html/markup.ts";
 import { renderPage } from "../html/page.ts";
 import type { Verdict } from "../model/report.ts";
@@ -102,7 +102,7 @@ function rowHtml({ name, level, detail, cells, differs }: VendorRow, hasId: bool
 function cellHtml(cell: VendorCell): Html {
   if (cell.kind === "empty") return html`<span class="nothing">${cell.text}</span>`;
   if (cell.kind === "text") return prose(cell.text);
-  return html`${badge(cell.outcome)}${cell.text !== "" && html`<p>${prose(cell.text)}</p>`}`;
+  return html`${outcomeBadge(cell.outcome)}${cell.text !== "" && html`<p>${prose(cell.text)}</p>`}`;
 }
 
 const tones: Readonly<Record<Verdict, { readonly tone: string; readonly symbol: string }>> = {

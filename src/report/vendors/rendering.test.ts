@@ -6,7 +6,7 @@ import { hostileText } from "../testing/hostile.ts";
 import { sampleFinding } from "../testing/sample.ts";
 import { compareVendors } from "./comparison.ts";
 import { renderVendorsTerminal } from "./terminal.ts";
-import { anUnjudged, aVendor, vendorsWithText } from "./testing/vendors.ts";
+import { unjudgedVendor, sampleVendor, vendorsWithText } from "./testing/vendors.ts";
 
 const createdAt = "2030-01-01T00:00:00.000Z";
 describe("texts of targets", () => {
@@ -30,7 +30,7 @@ describe("texts of targets", () => {
 
 describe("vendors on a terminal", () => {
   const vendors = ["Acme", "Borealis", "Cumulus", "Drift", "Echo"].map((name, at) =>
-    aVendor(name, [sampleFinding({ outcome: at === 0 ? "fail" : "pass", expected: "a", actual: "b" })]),
+    sampleVendor(name, [sampleFinding({ outcome: at === 0 ? "fail" : "pass", expected: "a", actual: "b" })]),
   );
   const shown = (width: number): string =>
     renderVendorsTerminal(compareVendors(vendors, createdAt), { colour: false, width });
@@ -43,7 +43,7 @@ describe("vendors on a terminal", () => {
 
   it("say why a vendor has no column, and which clauses differ", () => {
     const text = renderVendorsTerminal(
-      compareVendors([...vendors.slice(0, 2), anUnjudged("Down", "No answer.")], createdAt),
+      compareVendors([...vendors.slice(0, 2), unjudgedVendor("Down", "No answer.")], createdAt),
       {
         colour: false,
         width: 100,

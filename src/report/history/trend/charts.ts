@@ -1,4 +1,4 @@
-import { type ChartPoint, lineChart, type Series, type VerticalLine } from "../../html/svg/line-chart.ts";
+import { type ChartPoint, renderLineChart, type Series, type VerticalLine } from "../../html/svg/line-chart.ts";
 import { type Html, html } from "../../html/markup.ts";
 import { formatLoad, formatMs, formatShare } from "../summary.ts";
 import { latencyGate } from "../gate/latency-shifts.ts";
@@ -58,7 +58,7 @@ function latencyChart(
   const band = noiseBand(points, changes);
   const usual = band.at(-1);
   const last = points.at(-1)?.value ?? 0;
-  return lineChart({
+  return renderLineChart({
     title: formatLoad(load),
     says: `Latency of admitted requests: half of them within ${formatMs(last)} on the last night${usual === undefined ? "" : `; usual is ${formatMs(usual.low)} to ${formatMs(usual.high)}`}.${formatLevelChanges(changes)}${formatReportedNight(nights, load)}`,
     x: nightsAxis,
@@ -147,7 +147,7 @@ export function passRateChart(nights: readonly Night[]): Html {
   const worse = points.filter(({ night }) => night.reported.regressions.length > 0);
   const notJudged = nights.length - points.length;
   const lowest = Math.min(...points.map(({ y }) => y));
-  return lineChart({
+  return renderLineChart({
     title: "Pass rate",
     says: `Share of the exercised checks that hold: ${formatPercent(last.y)} on ${formatDate(last.night.started)}, at least ${formatPercent(lowest)} over ${formatCount(points.length, "night")}.${notJudged > 0 ? ` On ${formatCount(notJudged, "night")} nothing could be judged.` : ""}`,
     x: nightsAxis,
@@ -188,7 +188,7 @@ export function countsChart(nights: readonly Night[]): Html {
   });
   const last = nights.at(-1)?.totals;
   if (last === undefined) return html``;
-  return lineChart({
+  return renderLineChart({
     title: "Broken and skipped",
     says: `On the last night ${last.fail} failed, ${last.warning + last.note} were warnings or notes, and ${last.skipped} were skipped.`,
     x: nightsAxis,

@@ -1,6 +1,6 @@
 import { describeInBrowser } from "../../html/testing/browser.ts";
 import { everyHostileText } from "../../testing/hostile.ts";
-import { demandFlawless } from "../../html/testing/looking.ts";
+import { testPagesForFlaws } from "../../html/testing/inspect-pages.ts";
 import type { Night } from "../night.ts";
 import { nightWithText } from "../testing/night-with-text.ts";
 import { replay } from "../testing/replay.ts";
@@ -41,5 +41,5 @@ const pages = [
 ] as const;
 
 describeInBrowser("the trend page in a browser", (viewer) => {
-  demandFlawless(viewer, pages);
+  testPagesForFlaws(viewer, pages);
 });

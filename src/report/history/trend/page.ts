@@ -1,6 +1,6 @@
 import { chartStyle } from "../../html/svg/chart-style.ts";
 import { sanitizeLine } from "../../../base/sanitize.ts";
-import { figureList, prose } from "../../html/elements.ts";
+import { numberTiles, prose } from "../../html/elements.ts";
 import { type Html, html } from "../../html/markup.ts";
 import { renderPage } from "../../html/page.ts";
 import { baseStyle } from "../../html/base-style.ts";
@@ -168,7 +168,7 @@ function historyFigures(nights: readonly Night[], last: Night, failures: readonl
     ["flaky", String(flaky)],
     ["nights with nothing broken", `${conformant} of ${nights.length}`],
   ];
-  return figureList(rows);
+  return numberTiles(rows);
 }
 
 const maxShownEvents = 20;

@@ -2,7 +2,7 @@ import { formatNumber } from "../../../base/numbers.ts";
 import { clauseOf, isClauseId } from "../../../spec/clauses.ts";
 import { findingKey } from "../../compare/find-changes.ts";
 import { formatFindingName } from "../../compare/find-regressions.ts";
-import { badge, prose, tableOf } from "../../html/elements.ts";
+import { outcomeBadge, prose, renderTable } from "../../html/elements.ts";
 import { type Html, html } from "../../html/markup.ts";
 import { isBroken, isExercised } from "../../model/report.ts";
 import type { FlakyCheck } from "../gate/flaky.ts";
@@ -16,7 +16,7 @@ const dayElement = (iso: string): Html => html`<time datetime="${iso}" class="no
 
 /** A table with a row for each event, and the night on which it began. */
 export const eventsTable = (events: readonly TrendEvent[]): Html =>
-  tableOf(
+  renderTable(
     "What changed",
     ["first bad night", "what", "reported", "over"],
     events.map(
@@ -43,14 +43,14 @@ const kindBadge = (kind: TrendEvent["kind"]): Html => html`<span class="badge ${
 
 /** A table with a row for each open failure, and its first night. */
 export const failuresTable = (failures: readonly OpenFailure[]): Html =>
-  tableOf(
+  renderTable(
     "Broken on the last night",
     ["check", "outcome", "first bad night", "nights", "clause and actual result"],
     failures.map(
       ({ finding, since, nights, isOlder }) =>
         html`<tr>
           <th scope="row">${formatFindingName({ check: finding.check, instance: finding.instance ?? null })}</th>
-          <td>${badge(finding.outcome)}</td>
+          <td>${outcomeBadge(finding.outcome)}</td>
           <td>${isOlder ? html`<span class="nowrap">before ${dayElement(since)}</span>` : dayElement(since)}</td>
           <td class="tight">${nights}</td>
           <td class="says">
@@ -65,7 +65,7 @@ const stripNights = 30;
 
 /** A table of the flaky checks. Each row has a strip with a mark for each of the last nights. */
 export const flakyTable = (flaky: readonly FlakyCheck[], nights: readonly Night[]): Html =>
-  tableOf(
+  renderTable(
     "Flaky checks",
     ["check", "changed", "broken on", `the last ${Math.min(stripNights, nights.length)} nights`],
     flaky.map(
@@ -96,7 +96,7 @@ function nightStrip({ check, instance, broken, nights: judged }: FlakyCheck, nig
 
 /** A table with a row for each night. `linkOf` returns the address of the night's report; `null` if there is none. */
 export const nightsTable = (nights: readonly Night[], linkOf: (night: Night) => string | null): Html =>
-  tableOf(
+  renderTable(
     "Nights",
     ["night", "verdict", "passed", "failed", "warnings", "skipped", "requests", "load runs", "reported"],
     nights.map((night) => {
@@ -121,7 +121,7 @@ export const nightsTable = (nights: readonly Night[], linkOf: (night: Night) => 
 
 /** A table with a row for each night that recorded its pairs of request properties, newest first. */
 export const pairsTable = ({ nights, total }: PairsOfNights): Html =>
-  tableOf(
+  renderTable(
     "Pairs of properties",
     ["night", "seed", "pairs", "new", "all nights so far"],
     nights

@@ -1,6 +1,6 @@
 import { decodeFromCompressedBase64 } from "hdr-histogram-js/dist/encoding.js";
 
-import { type Group, histogram } from "../svg/histogram.ts";
+import { type HistogramGroup, renderHistogram } from "../svg/histogram.ts";
 import { quantile } from "../../../base/statistics/quantile.ts";
 import { formatCount } from "../../../base/text.ts";
 import type { LatencyHistogram, LoadEvidence } from "../../../evidence/load-evidence.ts";
@@ -8,13 +8,14 @@ import type { Html } from "../markup.ts";
 import type { LimiterSample } from "./limiter-samples.ts";
 
 /** Formats milliseconds with two significant digits. */
-export const ms = (value: number): string => `${value >= 100 ? Math.round(value) : Number(value.toPrecision(2))} ms`;
+export const formatMs = (value: number): string =>
+  `${value >= 100 ? Math.round(value) : Number(value.toPrecision(2))} ms`;
 
 const axisLabel = "from sending to the head of the response, logarithmic";
 
 interface LatencyGroup {
   readonly name: string;
-  readonly tone: Group["tone"];
+  readonly tone: HistogramGroup["tone"];
   /** Latencies in milliseconds, each for an equal share of the responses. */
   readonly values: readonly number[];
   /** Returns the time in milliseconds within which this share of the responses arrived. */
@@ -25,13 +26,13 @@ interface LatencyGroup {
 function latencyChart(title: string, groups: readonly LatencyGroup[]): Html | null {
   const nonEmpty = groups.filter(({ values }) => values.length > 0);
   if (nonEmpty.length === 0) return null;
-  return histogram({
+  return renderHistogram({
     title,
     says:
       nonEmpty
         .map(
           ({ name, within, count }) =>
-            `${formatCount(count, "response")} ${name}: half of them within ${ms(within(0.5))}, 99 % within ${ms(within(0.99))}`,
+            `${formatCount(count, "response")} ${name}: half of them within ${formatMs(within(0.5))}, 99 % within ${formatMs(within(0.99))}`,
         )
         .join("; ") + ".",
     label: axisLabel,
@@ -46,7 +47,7 @@ function latencyChart(title: string, groups: readonly LatencyGroup[]): Html | nu
       rows: nonEmpty.map(({ name, within, count }) => [
         name,
         count,
-        ...[0.5, 0.9, 0.99, 0.999, 1].map((share) => ms(within(share))),
+        ...[0.5, 0.9, 0.99, 0.999, 1].map((share) => formatMs(within(share))),
       ]),
     },
   });
@@ -54,7 +55,7 @@ function latencyChart(title: string, groups: readonly LatencyGroup[]): Html | nu
 
 /** Charts the latencies of the requests with which a run's probes exhausted the rate limits of a key. */
 export function runLatencyChart(samples: readonly LimiterSample[]): Html | null {
-  const of = (became: LimiterSample["decision"], name: string, tone: Group["tone"]): LatencyGroup => {
+  const of = (became: LimiterSample["decision"], name: string, tone: HistogramGroup["tone"]): LatencyGroup => {
     const values = samples
       .filter((each) => each.decision === became && each.latencyMs > 0)
       .map(({ latencyMs }) => latencyMs);
@@ -69,16 +70,16 @@ export function runLatencyChart(samples: readonly LimiterSample[]): Html | null 
 /** Charts the latencies of a load run, which its HDR histograms hold. */
 export function loadLatencyChart({ latency }: LoadEvidence, title: string): Html | null {
   return latencyChart(title, [
-    { name: "admitted", tone: "first", ...decoded(latency.admitted) },
-    { name: "refused with 429", tone: "bad", ...decoded(latency.refused) },
-    { name: "with another status", tone: "third", ...decoded(latency.other) },
+    { name: "admitted", tone: "first", ...decodeHistogram(latency.admitted) },
+    { name: "refused with 429", tone: "bad", ...decodeHistogram(latency.refused) },
+    { name: "with another status", tone: "third", ...decodeHistogram(latency.other) },
   ]);
 }
 
 const decodedValueCount = 1000;
 
 /** Decodes a histogram to latencies, each for an equal share of the responses. If decoding fails, uses the recorded percentiles instead. */
-function decoded({
+function decodeHistogram({
   count,
   encoded,
   p50Us,
@@ -92,7 +93,8 @@ function decoded({
     const found = decodeFromCompressedBase64(encoded, 32, false);
     if (found.totalCount !== count) throw new Error("the histogram is not whole");
     const parts = Math.min(decodedValueCount, count);
-    // The share at which a latency is read: the middle of its part, or for the last part its end, so that the longest latency is included.
+    // Each part of the responses is shown by its middle latency. The last part is shown by its highest one, so that the longest latency
+    // is in the chart.
     const share = (at: number): number => (at === parts - 1 ? 1 : (at + 0.5) / parts);
     const within = (part: number): number => found.getValueAtPercentile(part * 100) / 1000;
     return { count, within, values: Array.from({ length: parts }, (_, at) => within(share(at))) };

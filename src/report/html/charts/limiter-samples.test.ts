@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { noRateLimitInfo } from "../../../rules/limits/rate-limit-info.ts";
-import { countInWindow, downsample, type LimiterSample, windowsOf } from "./limiter-samples.ts";
+import { countInWindow, downsample, type LimiterSample, fixedWindowIndexer } from "./limiter-samples.ts";
 
 const began = 1_772_600_760;
 
@@ -46,7 +46,7 @@ describe("the number of admitted requests in a window", () => {
 
   it("uses the date if resets are not Unix seconds", () => {
     const inMilliseconds = [1, 30, 61].map((second) => ({ ...seen(second), reset: (began + 60) * 1000 }));
-    const windowOf = windowsOf(inMilliseconds, 60, 10);
+    const windowOf = fixedWindowIndexer(inMilliseconds, 60, 10);
     const [first, second, third] = inMilliseconds.map(windowOf);
     expect(second).toBe(first);
     expect(third).toBe((first ?? 0) + 1);

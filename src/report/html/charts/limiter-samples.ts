@@ -30,24 +30,27 @@ interface SavedSample extends RateLimitInfo, Pick<Sample, "status" | "sentMs" | 
   readonly kind: unknown;
 }
 
-/** Converts the samples of requests that count against a limit. Leaves out health checks. */
+/**
+ * Converts the saved samples of a key to samples for charts, in order of time. Leaves out health checks, which count against no limit,
+ * and requests without a response.
+ */
 function countedSamples(samples: readonly SavedSample[]): LimiterSample[] {
   return samples
     .filter(({ kind, status }) => kind !== "health" && status !== null)
-    .map((sample) => sampleAt(sample.headMs + sample.headClockMs, sample))
+    .map((sample) => limiterSampleOf(sample.headMs + sample.headClockMs, sample))
     .toSorted((one, other) => one.atMs - other.atMs);
 }
 
-/** Returns the samples of one key under load, without health checks. */
+/** Returns the samples of one key under load, in order of time. Leaves out health checks and requests without a response. */
 export function loadSamples({ requests, flows, speed }: LoadEvidence, key: string): LimiterSample[] {
   const uncounted = new Set(flows.filter(({ operation }) => operation.kind === "health").map(({ name }) => name));
   return requests
     .filter((each) => each.key === key && each.status !== null && !uncounted.has(each.flow))
-    .map((sample) => sampleAt(sample.headMs * speed, sample))
+    .map((sample) => limiterSampleOf(sample.headMs * speed, sample))
     .toSorted((one, other) => one.atMs - other.atMs);
 }
 
-function sampleAt(
+function limiterSampleOf(
   atMs: number,
   answer: RateLimitInfo & Pick<RequestSample, "status" | "sentMs" | "headMs">,
 ): LimiterSample {
@@ -59,17 +62,17 @@ function sampleAt(
 export function keySamplesOf({ instance, result }: ProbeEvidence): KeySamples | null {
   if (result.kind !== "ran" || !isObject(result.evidence)) return null;
   const { limits, samples } = result.evidence;
-  if (!isLimits(limits) || !Array.isArray(samples)) return null;
+  if (!isTierLimits(limits) || !Array.isArray(samples)) return null;
   const saved = samples.map(parseSample);
   const isValid = saved.every((each) => each !== null);
   return isValid ? { name: instance ?? "key", limits, samples: countedSamples(saved) } : null;
 }
 
-type Members = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
-const isObject = (value: unknown): value is Members => typeof value === "object" && value !== null;
+const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null;
 
-const isLimits = (value: unknown): value is TierLimits =>
+const isTierLimits = (value: unknown): value is TierLimits =>
   isObject(value) && typeof value["perHour"] === "number" && typeof value["perMinute"] === "number";
 
 /** Parses a saved sample. Returns `null` if it is none: the evidence may come from another version, or may have been edited. */
@@ -85,7 +88,7 @@ function parseSample(value: unknown): SavedSample | null {
 
 const isNumber = (value: unknown): value is number => Number.isFinite(value);
 
-/** Numbers of admitted requests in a rolling or fixed window, counted as a rate limiter would count them. */
+/** Numbers of admitted requests in a rolling or fixed window, as a rate limiter with such a window would count them. */
 export interface WindowCounts {
   readonly shape: "rolling" | "fixed";
   /**
@@ -108,13 +111,13 @@ export function countInWindow(
   windowSeconds: number,
   published: number,
 ): WindowCounts {
-  const rolling = rollingCount(samples, windowSeconds * 1000);
+  const rolling = countInRollingWindow(samples, windowSeconds * 1000);
   if (rolling.max <= published) return rolling;
-  const fixed = fixedCount(samples, windowSeconds, published);
+  const fixed = countInFixedWindow(samples, windowSeconds, published);
   return fixed.max < rolling.max ? fixed : rolling;
 }
 
-function rollingCount(samples: readonly LimiterSample[], windowMs: number): WindowCounts {
+function countInRollingWindow(samples: readonly LimiterSample[], windowMs: number): WindowCounts {
   const line: ChartPoint[] = [];
   const refusals: ChartPoint[] = [];
   const within: number[] = [];
@@ -138,8 +141,8 @@ function rollingCount(samples: readonly LimiterSample[], windowMs: number): Wind
   return { shape: "rolling", line, refusals, max };
 }
 
-function fixedCount(samples: readonly LimiterSample[], windowSeconds: number, published: number): WindowCounts {
-  const windowOf = windowsOf(samples, windowSeconds, published);
+function countInFixedWindow(samples: readonly LimiterSample[], windowSeconds: number, published: number): WindowCounts {
+  const windowOf = fixedWindowIndexer(samples, windowSeconds, published);
   const line: ChartPoint[] = [];
   const refusals: ChartPoint[] = [];
   let [count, max, current] = [0, 0, Number.NaN];
@@ -160,10 +163,10 @@ function fixedCount(samples: readonly LimiterSample[], windowSeconds: number, pu
 }
 
 /**
- * Returns a function that gives the index of the fixed window of a sample. It follows the sample's reset header if that fits windows of
- * this length, and the date of the response otherwise.
+ * Returns a function from a sample to the index of its fixed window. The sample's reset header decides, if it fits windows of this
+ * length. Otherwise, the date of the response decides.
  */
-export function windowsOf(
+export function fixedWindowIndexer(
   samples: readonly LimiterSample[],
   windowSeconds: number,
   published: number,

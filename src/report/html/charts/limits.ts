@@ -1,18 +1,27 @@
 import { formatNumber } from "../../../base/numbers.ts";
 import { timeAxisWithBreaks, type TimeAxisWithBreaks } from "../svg/axes.ts";
 import { tones } from "../svg/chart.ts";
-import { type ChartPoint, lineChart, type Series, type VerticalLine } from "../svg/line-chart.ts";
+import { type ChartPoint, renderLineChart, type Series, type VerticalLine } from "../svg/line-chart.ts";
 import { formatCount } from "../../../base/text.ts";
 import type { Html } from "../markup.ts";
-import { countInWindow, downsample, type KeySamples, type LimiterSample, windowsOf } from "./limiter-samples.ts";
+import {
+  countInWindow,
+  downsample,
+  type KeySamples,
+  type LimiterSample,
+  fixedWindowIndexer,
+} from "./limiter-samples.ts";
 import type { LoadEvidence } from "../../../evidence/load-evidence.ts";
 
-export type DrawnWindow = "minute" | "hour";
+export type ChartedWindow = "minute" | "hour";
 
-const secondsOf = { minute: 60, hour: 3600 } as const;
+const windowSecondsByName = { minute: 60, hour: 3600 } as const;
 
-/** Returns two charts of a key: admitted and refused requests against a published limit, and the remaining requests in the headers. */
-export function limitCharts({ name, limits, samples }: KeySamples, window: DrawnWindow): Html[] {
+/**
+ * Returns two charts of a key: its admitted and refused requests against the published limit, and the remaining requests in the headers.
+ * Empty without samples.
+ */
+export function limitCharts({ name, limits, samples }: KeySamples, window: ChartedWindow): Html[] {
   if (samples.length === 0) return [];
   const published = window === "minute" ? limits.perMinute : limits.perHour;
   return [admittedChart(name, samples, window, published, limits.burst), remainingChart(name, samples, window)].flatMap(
@@ -20,7 +29,7 @@ export function limitCharts({ name, limits, samples }: KeySamples, window: Drawn
   );
 }
 
-const maxColumns = 280;
+const maxLineColumns = 280;
 
 /** Returns a function that converts times to seconds since the first sample. */
 const secondsSinceFirst = (samples: readonly LimiterSample[]): ((atMs: number) => number) => {
@@ -28,9 +37,9 @@ const secondsSinceFirst = (samples: readonly LimiterSample[]): ((atMs: number) =
   return (atMs) => (atMs - (first?.atMs ?? 0)) / 1000;
 };
 
-function axisOf(samples: readonly LimiterSample[], window: DrawnWindow): TimeAxisWithBreaks {
+function limiterTimeAxis(samples: readonly LimiterSample[], window: ChartedWindow): TimeAxisWithBreaks {
   const at = secondsSinceFirst(samples);
-  const windowSeconds = secondsOf[window];
+  const windowSeconds = windowSecondsByName[window];
   const times = samples.map(({ atMs }) => at(atMs));
   return timeAxisWithBreaks(times, {
     maxPause: windowSeconds * 1.5,
@@ -57,7 +66,7 @@ export function formatClock(seconds: number): string {
   return whole % 60 === 0 ? `${minutes} h` : `${minutes}:${two(whole % 60)} h`;
 }
 
-const timeAxis = (axis: TimeAxisWithBreaks) => ({
+const timeAxisOptions = (axis: TimeAxisWithBreaks) => ({
   label: "the target’s time since the first response",
   format: formatClock,
   scale: axis.scale,
@@ -66,15 +75,15 @@ const timeAxis = (axis: TimeAxisWithBreaks) => ({
 function admittedChart(
   name: string,
   samples: readonly LimiterSample[],
-  window: DrawnWindow,
+  window: ChartedWindow,
   published: number,
   burst: number | null,
 ): Html {
-  const count = countInWindow(samples, secondsOf[window], published);
+  const count = countInWindow(samples, windowSecondsByName[window], published);
   const at = secondsSinceFirst(samples);
-  const axis = axisOf(samples, window);
+  const axis = limiterTimeAxis(samples, window);
   const shifted = (points: readonly ChartPoint[]): ChartPoint[] =>
-    downsample(points, maxColumns).map(({ x, y }) => ({ x: at(x), y }));
+    downsample(points, maxLineColumns).map(({ x, y }) => ({ x: at(x), y }));
   const refusals = withoutHiddenCrosses(
     count.refusals.map(({ x, y }) => ({ x: at(x), y })),
     axis,
@@ -85,10 +94,10 @@ function admittedChart(
       ? `within the last ${window}`
       : `within each ${window} that ends where the reset header says`;
   const beyond = burst !== null && window === "minute" && count.max > published;
-  return lineChart({
+  return renderLineChart({
     title: `${name}: admitted and refused in ${window === "hour" ? "an hour" : "a minute"}`,
     says: `${formatCount(admitted, "request")} admitted, ${count.refusals.length} refused. At most ${formatNumber(count.max)} were admitted ${how}; ${formatNumber(published)} are published.`,
-    x: timeAxis(axis),
+    x: timeAxisOptions(axis),
     y: {
       label: `admitted ${count.shape === "rolling" ? `in the last ${window}` : `in the ${window}`}`,
       format: formatNumber,
@@ -106,7 +115,7 @@ function admittedChart(
     verticalLines: pauseLines(axis),
     table: {
       head: [`${window} of the target`, "responses", "admitted", "refused", "lowest remaining"],
-      rows: rowsOf(samples, window, published),
+      rows: windowTableRows(samples, window, published),
     },
   });
 }
@@ -117,9 +126,13 @@ function withoutHiddenCrosses(points: readonly ChartPoint[], { scale }: TimeAxis
   return [...places.values()];
 }
 
-function rowsOf(samples: readonly LimiterSample[], window: DrawnWindow, published: number): (string | number)[][] {
+function windowTableRows(
+  samples: readonly LimiterSample[],
+  window: ChartedWindow,
+  published: number,
+): (string | number)[][] {
   const at = secondsSinceFirst(samples);
-  const windowOf = windowsOf(samples, secondsOf[window], published);
+  const windowOf = fixedWindowIndexer(samples, windowSecondsByName[window], published);
   return [...Map.groupBy(samples, windowOf).values()].map((members) => {
     const left = members.flatMap(({ limit, remaining }) =>
       limit === published && remaining !== null ? [remaining] : [],
@@ -140,11 +153,11 @@ function rowsOf(samples: readonly LimiterSample[], window: DrawnWindow, publishe
  * Charts `X-RateLimit-Remaining`. There is a series for each value of `X-RateLimit-Limit`, which shows the window that the headers are
  * about.
  */
-function remainingChart(name: string, samples: readonly LimiterSample[], window: DrawnWindow): Html | null {
+function remainingChart(name: string, samples: readonly LimiterSample[], window: ChartedWindow): Html | null {
   const reported = samples.filter(({ limit, remaining }) => limit !== null && remaining !== null);
   if (reported.length === 0) return null;
   const at = secondsSinceFirst(samples);
-  const axis = axisOf(samples, window);
+  const axis = limiterTimeAxis(samples, window);
   const byLimit = [...Map.groupBy(reported, ({ limit }) => limit ?? 0)]
     .toSorted(([one], [other]) => one - other)
     .slice(0, 4);
@@ -161,10 +174,10 @@ function remainingChart(name: string, samples: readonly LimiterSample[], window:
     const left = members.map(({ remaining }) => remaining ?? 0);
     return [limit, members.length, left.reduce((a, b) => Math.max(a, b)), left.reduce((a, b) => Math.min(a, b))];
   });
-  return lineChart({
+  return renderLineChart({
     title: `${name}: remaining requests in the headers, ${window === "hour" ? "over an hour" : "minute by minute"}`,
     says: `X-RateLimit-Remaining of ${formatCount(reported.length, "response")}, by the value of X-RateLimit-Limit; over ${formatClock(at(samples.at(-1)?.atMs ?? 0))} of the target’s time.`,
-    x: timeAxis(axis),
+    x: timeAxisOptions(axis),
     y: { label: "X-RateLimit-Remaining", format: formatNumber },
     series,
     verticalLines: pauseLines(axis),
@@ -196,7 +209,7 @@ export function perMinuteChart({ summary, limits, tier }: LoadEvidence): Html {
   const points = (name: "admitted" | "refused"): ChartPoint[] =>
     minutes.map((each) => ({ x: (each.minute - first) * minuteSeconds, y: each[name] }));
   const total = (name: "admitted" | "refused"): number => minutes.reduce((sum, each) => sum + each[name], 0);
-  return lineChart({
+  return renderLineChart({
     title: `${tier ?? "tier"}: admitted and refused in each minute`,
     says: `${formatCount(total("admitted"), "request")} admitted and ${total("refused")} refused in ${formatCount(minutes.length, "minute")} of the target, over all keys and flows. ${limits.perMinute} a minute and ${limits.perHour} an hour are published for each key.`,
     x: {

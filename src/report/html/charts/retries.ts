@@ -3,7 +3,7 @@ import { parseBoundedJson } from "../../../base/bounded-json.ts";
 import { type Delivery, wasAccepted } from "../../../evidence/delivery.ts";
 import { deliveryPolicy } from "../../../spec/events.ts";
 import type { Scale } from "../svg/axes.ts";
-import { type Mark, timeline, type TimelineRow } from "../svg/timeline.ts";
+import { type TimelineMark, renderTimeline, type TimelineRow } from "../svg/timeline.ts";
 import { formatCount } from "../../../base/text.ts";
 import type { Html } from "../markup.ts";
 import { formatClock } from "./limits.ts";
@@ -12,7 +12,7 @@ import { formatClock } from "./limits.ts";
  * An attempt to deliver a webhook event. Times are in seconds of the target's clock since the first attempt. If that clock was advanced
  * in between, the attempt was made at some time from `from` to `to`.
  */
-interface Attempt {
+interface DeliveryAttempt {
   readonly from: number;
   readonly to: number;
   readonly delivery: Delivery;
@@ -20,23 +20,23 @@ interface Attempt {
 
 interface RetriedEvent {
   readonly hook: string;
-  readonly attempts: readonly Attempt[];
+  readonly attempts: readonly DeliveryAttempt[];
 }
 
-const maxAddresses = 7;
+const maxShownAddresses = 7;
 
 /** Charts the retries of failed webhook deliveries, and both readings of the published schedule. `null` if nothing was retried. */
 export function retryChart(deliveries: readonly Delivery[]): Html | null {
   const all = retriedEventsOf(deliveries);
   if (all.length === 0) return null;
-  const shown = all.slice(0, maxAddresses);
+  const shown = all.slice(0, maxShownAddresses);
   const [busiest] = all;
   const rows = [
-    planRow("planned, counted from the previous attempt", delaysFromPrevious),
-    planRow("planned, counted from the first attempt", delaysFromFirst),
-    ...shown.map(rowOf),
+    plannedRow("planned, counted from the previous attempt", delaysFromPrevious),
+    plannedRow("planned, counted from the first attempt", delaysFromFirst),
+    ...shown.map(retriedEventRow),
   ];
-  return timeline({
+  return renderTimeline({
     title: "Retries of failed deliveries",
     says: `${formatCount(all.length, "address")} of the harness failed on purpose, and ${all.length === 1 ? "was" : "were"} tried again. ${busiest === undefined ? "" : `${busiest.hook} was tried ${busiest.attempts.length} times.`} A bar before a mark: the clock jumped, and the attempt came at some time within the bar.`.replace(
       "addresss",
@@ -51,7 +51,7 @@ export function retryChart(deliveries: readonly Delivery[]): Html | null {
     ],
     table: {
       head: ["address", "attempt", "after", "planned, previous", "planned, first", "what the harness did"],
-      rows: shown.flatMap(tableRows),
+      rows: shown.flatMap(attemptTableRows),
     },
   });
 }
@@ -67,20 +67,20 @@ function retriedEventsOf(deliveries: readonly Delivery[]): RetriedEvent[] {
     .flatMap(([hook, members]): RetriedEvent[] => {
       const [first] = members;
       if (first === undefined || wasAccepted(first)) return [];
-      const same = members.filter((each) => eventOf(each) === eventOf(first));
+      const same = members.filter((each) => eventIdentityOf(each) === eventIdentityOf(first));
       return same.length < 2 ? [] : [{ hook, attempts: same.map((delivery) => attemptOf(delivery, first)) }];
     })
     .toSorted((one, other) => other.attempts.length - one.attempts.length);
 }
 
 /** Identifies the event of a delivery by its id. Without an id, the whole body identifies it. */
-function eventOf({ request: { body } }: Delivery): string {
+function eventIdentityOf({ request: { body } }: Delivery): string {
   if (body.kind !== "text") return JSON.stringify(body);
   const id = getPath(parseBoundedJson(body.text), "id");
   return typeof id === "string" ? `id ${id}` : body.text;
 }
 
-function attemptOf(delivery: Delivery, first: Delivery): Attempt {
+function attemptOf(delivery: Delivery, first: Delivery): DeliveryAttempt {
   const elapsed = (delivery.receivedMs - first.receivedMs) / 1000;
   const clockJumped = delivery.clockAtMostMs !== first.clockMs;
   const from = clockJumped ? Math.max(0, (delivery.clockMs - first.clockAtMostMs) / 1000) : elapsed;
@@ -88,31 +88,31 @@ function attemptOf(delivery: Delivery, first: Delivery): Attempt {
   return { from: delivery === first ? 0 : from, to, delivery };
 }
 
-const planRow = (name: string, seconds: readonly number[]): TimelineRow => ({
+const plannedRow = (name: string, seconds: readonly number[]): TimelineRow => ({
   name,
   line: { from: 0, to: seconds.at(-1) ?? 0 },
-  marks: seconds.map((each): Mark => ({ from: each, to: each, tone: "quiet", sign: "ring" })),
+  marks: seconds.map((each): TimelineMark => ({ from: each, to: each, tone: "quiet", sign: "ring" })),
 });
 
-const rowOf = ({ hook, attempts }: RetriedEvent): TimelineRow => ({
+const retriedEventRow = ({ hook, attempts }: RetriedEvent): TimelineRow => ({
   name: `${hook}: ${attempts.length} attempts`,
   line: { from: 0, to: attempts.at(-1)?.to ?? 0 },
-  marks: attempts.map(({ from, to, delivery }): Mark =>
+  marks: attempts.map(({ from, to, delivery }): TimelineMark =>
     wasAccepted(delivery) ? { from, to, tone: "good", sign: "dot" } : { from, to, tone: "bad", sign: "cross" },
   ),
 });
 
-const tableRows = ({ hook, attempts }: RetriedEvent): (string | number)[][] =>
+const attemptTableRows = ({ hook, attempts }: RetriedEvent): (string | number)[][] =>
   attempts.map(({ from, to, delivery }, at) => [
     hook,
     at + 1,
     to - from > 1 ? `${formatClock(from)} to ${formatClock(to)}` : formatClock(Math.round(to)),
     at < delaysFromPrevious.length ? formatClock(delaysFromPrevious[at] ?? 0) : "no more",
     at < delaysFromFirst.length ? formatClock(delaysFromFirst[at] ?? 0) : "no more",
-    replyText(delivery),
+    formatReply(delivery),
   ]);
 
-function replyText({ reply }: Delivery): string {
+function formatReply({ reply }: Delivery): string {
   switch (reply.kind) {
     case "answered":
       return `answered ${reply.status}`;
@@ -127,7 +127,7 @@ function replyText({ reply }: Delivery): string {
   }
 }
 
-/** Times up to this many seconds get about as much room on the axis as all later ones. */
+/** The scale is nearly linear up to about this many seconds, and logarithmic above, so that 0 has a place on the axis. */
 const linearSeconds = 20;
 
 /** Returns a logarithmic scale, on which both a minute and two hours can be seen. */

@@ -1,41 +1,44 @@
 import { median, quantile } from "../../../base/statistics/quantile.ts";
 import type { Answered, Exchange } from "../../../evidence/exchange.ts";
 import type { LoadEvidence } from "../../../evidence/load-evidence.ts";
-import { lineChart, type Series } from "../svg/line-chart.ts";
-import { linear } from "../svg/axes.ts";
-import { type Mark, timeline } from "../svg/timeline.ts";
+import { renderLineChart, type Series } from "../svg/line-chart.ts";
+import { linearScale } from "../svg/axes.ts";
+import { type TimelineMark, renderTimeline } from "../svg/timeline.ts";
 import { formatCount } from "../../../base/text.ts";
 import type { Html } from "../markup.ts";
-import { ms } from "./latency.ts";
+import { formatMs } from "./latency.ts";
 
-interface Stream {
+interface ChartedStream {
   readonly name: string;
   readonly sentMs: number;
   readonly answer: Answered;
 }
 
-const maxStreams = 8;
+const maxShownStreams = 8;
 
-/** Charts the events of streams. Of streams of one agent that begin and end alike, draws only one. `null` if no stream was opened. */
+/**
+ * Charts the events of streams over time. Of streams of one agent that begin and end with the same events, draws only the first. `null`
+ * if no stream was opened.
+ */
 export function streamChart(exchanges: readonly Exchange[]): Html | null {
-  const all = exchanges.flatMap(streamOf);
+  const all = exchanges.flatMap(chartedStreams);
   if (all.length === 0) return null;
   const kinds = [...Map.groupBy(all, streamKey).values()].flatMap(([first]) => first ?? []);
-  const shown = kinds.slice(0, maxStreams);
+  const shown = kinds.slice(0, maxShownStreams);
   const firsts = all.map(timeToFirstEvent);
   const last = shown.reduce((high, { sentMs, answer }) => Math.max(high, answer.endMs - sentMs), 1);
-  return timeline({
+  return renderTimeline({
     title: "Streams, event by event",
-    says: `${formatCount(all.length, "stream")}; the first event came after ${ms(median(firsts))} in half of them, after ${ms(quantile(firsts, 1))} at most. One stream of each agent and course is shown.`,
+    says: `${formatCount(all.length, "stream")}; the first event came after ${formatMs(median(firsts))} in half of them, after ${formatMs(quantile(firsts, 1))} at most. One stream of each agent and course is shown.`,
     x: {
       label: "time since the request was sent",
       format: (value) => `${Number(value.toPrecision(4))} ms`,
-      scale: linear(0, last, 6),
+      scale: linearScale(0, last, 6),
     },
     rows: shown.map(({ name, sentMs, answer }) => ({
       name: `${name}: ${formatCount(answer.events.length, "event")}`,
       line: { from: 0, to: answer.endMs - sentMs },
-      marks: thinnedMarks(
+      marks: thinChunkMarks(
         answer.events.map(({ name: event, atMs }) => ({ from: atMs - sentMs, to: atMs - sentMs, ...markStyle(event) })),
       ),
     })),
@@ -47,47 +50,47 @@ export function streamChart(exchanges: readonly Exchange[]): Html | null {
     ],
     table: {
       head: ["stream", "events", "first event after", "longest gap", "ended after", "how"],
-      rows: shown.map(tableRow),
+      rows: shown.map(streamTableRow),
     },
   });
 }
 
-function streamOf({ id, key, request, sentMs, answer }: Exchange): Stream[] {
+function chartedStreams({ id, key, request, sentMs, answer }: Exchange): ChartedStream[] {
   if (answer.kind !== "answered" || answer.events.length === 0) return [];
   const agent = /\/agents\/([^/?]+)\//.exec(request.url)?.[1] ?? "stream";
   return [{ name: `${agent}, ${id}${key === null ? "" : `, key ${key}`}`, sentMs, answer }];
 }
 
-/** Returns a key that is equal for streams of one agent that begin and end alike. */
-const streamKey = ({ name, answer }: Stream): string =>
+/** Returns a key that is equal for streams of one agent whose first event, last event and ending are the same. */
+const streamKey = ({ name, answer }: ChartedStream): string =>
   JSON.stringify([name.replace(/,.*/s, ""), answer.ending.kind, answer.events.at(-1)?.name, answer.events[0]?.name]);
 
-const timeToFirstEvent = ({ sentMs, answer }: Stream): number => (answer.events[0]?.atMs ?? sentMs) - sentMs;
+const timeToFirstEvent = ({ sentMs, answer }: ChartedStream): number => (answer.events[0]?.atMs ?? sentMs) - sentMs;
 
-function markStyle(event: string | null): Pick<Mark, "tone" | "sign"> {
+function markStyle(event: string | null): Pick<TimelineMark, "tone" | "sign"> {
   if (event === "start") return { tone: "first", sign: "dot" };
   if (event === "chunk") return { tone: "quiet", sign: "tick" };
   return event === "done" ? { tone: "good", sign: "dot" } : { tone: "bad", sign: "cross" };
 }
 
-const maxMarks = 80;
+const maxStreamMarks = 80;
 
 /** Thins the chunk marks of a long stream to what the chart can show. Keeps the marks of all other events. */
-function thinnedMarks(marks: readonly Mark[]): Mark[] {
-  const every = Math.ceil(marks.length / maxMarks);
+function thinChunkMarks(marks: readonly TimelineMark[]): TimelineMark[] {
+  const every = Math.ceil(marks.length / maxStreamMarks);
   return marks.filter(({ sign }, at) => sign !== "tick" || at % every === 0);
 }
 
-function tableRow(stream: Stream): (string | number)[] {
+function streamTableRow(stream: ChartedStream): (string | number)[] {
   const { name, sentMs, answer } = stream;
   const gaps = answer.events.slice(1).map(({ atMs }, at) => atMs - (answer.events[at]?.atMs ?? atMs));
   const longest = gaps.reduce((high, gap) => Math.max(high, gap), 0);
   return [
     name,
     answer.events.length,
-    ms(timeToFirstEvent(stream)),
-    ms(longest),
-    ms(answer.endMs - sentMs),
+    formatMs(timeToFirstEvent(stream)),
+    formatMs(longest),
+    formatMs(answer.endMs - sentMs),
     answer.ending.kind,
   ];
 }
@@ -114,7 +117,7 @@ export function loadStreamChart({ streams, startedAt }: LoadEvidence, title: str
     (ending) => streams.filter((each) => each.ending === ending).length,
   );
   const without = streams.filter(({ firstEventMs }) => firstEventMs === null).length;
-  return lineChart({
+  return renderLineChart({
     title,
     says: `${formatCount(streams.length, "stream")}: ${counts[0] ?? 0} ended by themselves, ${counts[1] ?? 0} were closed by the client, ${counts[2] ?? 0} broke off${without > 0 ? `; ${without} had no event` : ""}.`,
     x: { label: "opened, seconds since the load began", format: (value) => `${value} s` },

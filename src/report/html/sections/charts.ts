@@ -12,16 +12,16 @@ import { streamChart } from "../charts/streams.ts";
 export function chartsSection({ evidence, report }: ReportDocument): Html {
   if (evidence === null) return missingChartsNote(report.load === undefined && report.findings.length > 0);
   const used = evidence.probes.flatMap((probe) => {
-    const window = windowOf(probe.probe);
-    const stretch = window === null ? null : keySamplesOf(probe);
-    return window === null || stretch === null ? [] : [{ window, stretch }];
+    const window = exhaustedWindowOf(probe.probe);
+    const keySamples = window === null ? null : keySamplesOf(probe);
+    return window === null || keySamples === null ? [] : [{ window, keySamples }];
   });
-  const tiers = [...Map.groupBy(used, ({ stretch }) => stretch.name)].map(([tier, members]) => ({
+  const tiers = [...Map.groupBy(used, ({ keySamples }) => keySamples.name)].map(([tier, members]) => ({
     tier,
-    figures: members.flatMap(({ window, stretch }) => limitCharts(stretch, window)),
+    figures: members.flatMap(({ window, keySamples }) => limitCharts(keySamples, window)),
   }));
   const times = [
-    latencyOf(used.map(({ stretch }) => stretch)),
+    samplesLatencyChart(used.map(({ keySamples }) => keySamples)),
     retryChart(evidence.deliveries),
     streamChart(evidence.exchanges),
   ].filter((each) => each !== null);
@@ -35,7 +35,7 @@ export function chartsSection({ evidence, report }: ReportDocument): Html {
         of Limits and of Rate-limit headers judge.
       </p>`
     }
-    ${tiers.map(({ tier, figures }, at) => tierPart(tier, figures, at === 0))}
+    ${tiers.map(({ tier, figures }, at) => tierCharts(tier, figures, at === 0))}
     ${times.length > 0 && html`<div class="charts">${times}</div>`}
   </section>`;
 }
@@ -48,19 +48,19 @@ const missingChartsNote = (isExpected: boolean): Html =>
       </section>`
     : html``;
 
-function tierPart(tier: string, figures: readonly Html[], isOpen: boolean): Html {
+function tierCharts(tier: string, figures: readonly Html[], isOpen: boolean): Html {
   const body = html`<summary><h3>Tier ${sanitizeLine(tier, 60)}</h3></summary>
     <div class="charts">${figures}</div>`;
   return isOpen ? html`<details class="tier" open>${body}</details>` : html`<details class="tier">${body}</details>`;
 }
 
 /** Returns the rate-limit window that a probe with this name exhausts; `null` for other probes. */
-function windowOf(probe: string): "minute" | "hour" | null {
+function exhaustedWindowOf(probe: string): "minute" | "hour" | null {
   if (probe === "a minute's allowance is used up") return "minute";
   return probe === "an hour's allowance is used up" ? "hour" : null;
 }
 
-function latencyOf(stretches: readonly KeySamples[]): Html | null {
-  const seen = stretches.flatMap((each) => each.samples);
+function samplesLatencyChart(keySamplesList: readonly KeySamples[]): Html | null {
+  const seen = keySamplesList.flatMap((each) => each.samples);
   return seen.length === 0 ? null : runLatencyChart(seen);
 }

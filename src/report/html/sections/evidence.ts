@@ -10,10 +10,10 @@ import type { PageContext } from "../page-context.ts";
 const messageBounds = { bodyCharacters: 3000, bodyLines: 60, headers: 40, headerCharacters: 400 } as const;
 
 /**
- * Renders the evidence of a finding. Its first delivery or exchange is shown as on the wire, with commands that reproduce it; others are
- * listed by id. If the finding passed, or the page has no room, all are listed by id.
+ * Renders the evidence of a finding: the first delivery or exchange as on the wire, with commands that reproduce it, and the ids of all
+ * others. For a passed or skipped finding, and on a page without room, renders only ids. `null` without evidence.
  */
-export function evidencePart(finding: ReportFinding, context: PageContext): Html | null {
+export function evidenceSection(finding: ReportFinding, context: PageContext): Html | null {
   const named = finding.evidence ?? [];
   const { exchanges, deliveries } = context.recorded();
   const all = [
@@ -23,16 +23,16 @@ export function evidencePart(finding: ReportFinding, context: PageContext): Html
   if (all.length === 0) return null;
   const isShown = finding.outcome !== "pass" && finding.outcome !== "skipped";
   const evidence = isShown ? findingEvidence(finding, context, messageBounds) : null;
-  const shown = evidence === null ? null : wirePart(evidence, context);
+  const shown = evidence === null ? null : messageOnWire(evidence, context);
   const others = shown === null ? all : all.filter(({ id }) => id !== evidence?.id);
-  return html`${shown}${others.length > 0 && namesPart(others, shown !== null)}`;
+  return html`${shown}${others.length > 0 && otherMessages(others, shown !== null)}`;
 }
 
 const maxLineCharacters = 4000;
 const signClasses = { ">": "sent", "<": "received", "*": "note" } as const;
 
 /** Shows an exchange or a delivery as on the wire; `null` if the page has no room for it. */
-function wirePart({ kind, id, lines: wire, commands }: FindingEvidence, context: PageContext): Html | null {
+function messageOnWire({ kind, id, lines: wire, commands }: FindingEvidence, context: PageContext): Html | null {
   const title = sanitizeLine(`${kind === "delivery" ? "Delivery" : "Exchange"} ${id}`, 60);
   const command = commands.join("\n");
   const lines = wire.map((line) => sanitize(truncate(line, maxLineCharacters)));
@@ -44,10 +44,10 @@ function wirePart({ kind, id, lines: wire, commands }: FindingEvidence, context:
   });
   return html`<h4>${title}, as it went over the wire</h4>
     <pre class="wire" tabindex="0" role="group" aria-label="${title}">${marked}</pre>
-    ${command !== "" && commandPart(command)}`;
+    ${command !== "" && reproductionCommand(command)}`;
 }
 
-const commandPart = (command: string): Html =>
+const reproductionCommand = (command: string): Html =>
   html`<div class="command">
     <div class="command-head">
       <h4>To see it again</h4>
@@ -56,25 +56,25 @@ const commandPart = (command: string): Html =>
     <pre class="curl" tabindex="0" role="group" aria-label="Command">${sanitize(command)}</pre>
   </div>`;
 
-interface NamedMessage {
+interface MessageReference {
   readonly id: string;
   readonly says: string;
 }
 
-function exchangeName({ id, request, answer }: Exchange): NamedMessage {
+function exchangeName({ id, request, answer }: Exchange): MessageReference {
   const result = answer.kind === "answered" ? String(answer.status) : answer.reason;
   const path = request.url.replace(/^[a-z]+:\/\/[^/]*/i, "");
   return { id, says: `${sanitizeLine(request.method, 20)} ${sanitizeLine(path, 120)} → ${result}` };
 }
 
-const deliveryName = ({ id, hook, attempt }: Delivery): NamedMessage => ({
+const deliveryName = ({ id, hook, attempt }: Delivery): MessageReference => ({
   id,
   says: `delivery ${attempt} to \`${sanitizeLine(hook, 60)}\``,
 });
 
 const maxNames = 4;
 
-function namesPart(names: readonly NamedMessage[], isMore: boolean): Html {
+function otherMessages(names: readonly MessageReference[], isMore: boolean): Html {
   const shown = names.slice(0, maxNames);
   const hiddenCount = names.length - shown.length;
   return html`<p class="small muted names">

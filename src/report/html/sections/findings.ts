@@ -5,10 +5,10 @@ import { formatCoverage, formatUncovered } from "../../model/coverage.ts";
 import type { Outcome, Report, ReportFinding } from "../../model/report.ts";
 import { worstFirst } from "../../model/verdict.ts";
 import { clauseAnchor, findingAnchor, runAnchor } from "../anchors.ts";
-import { badge, longText, prose } from "../elements.ts";
+import { outcomeBadge, multilineText, prose } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
 import type { PageContext } from "../page-context.ts";
-import { evidencePart } from "./evidence.ts";
+import { evidenceSection } from "./evidence.ts";
 
 /** Renders all findings, section by section. The script of the page adds controls that filter and search them. */
 export function findingsSection(context: PageContext): Html {
@@ -16,16 +16,16 @@ export function findingsSection(context: PageContext): Html {
   const suites = [...Map.groupBy(findings, ({ suite }) => suite)];
   return html`<section aria-labelledby="findings">
     <h2 id="findings">Findings</h2>
-    ${controls(
+    ${filterControls(
       context.report,
       suites.map(([suite]) => suite),
     )}
     <p id="matches" role="status" aria-live="polite" class="muted">${formatCount(findings.length, "finding")}</p>
-    ${suites.map(([suite, members]) => suitePart(suite, members, context))}
+    ${suites.map(([suite, members]) => suiteSection(suite, members, context))}
   </section>`;
 }
 
-function controls({ totals, findings }: Report, suites: readonly string[]): Html {
+function filterControls({ totals, findings }: Report, suites: readonly string[]): Html {
   const levels = [...new Set(findings.map(({ level }) => level))];
   return html`<div class="controls" id="controls" role="search" aria-label="Findings" hidden>
     <div class="field grow">
@@ -66,14 +66,14 @@ function selectField(id: string, label: string, values: readonly string[], names
 }
 
 /** Renders the findings of one section of the document, worst first. Collapses findings that need no action. */
-function suitePart(suite: string, members: readonly ReportFinding[], context: PageContext): Html {
+function suiteSection(suite: string, members: readonly ReportFinding[], context: PageContext): Html {
   const sorted = members.toSorted((one, other) => worstFirst.indexOf(one.outcome) - worstFirst.indexOf(other.outcome));
   const counts = worstFirst.flatMap((outcome) => {
     const count = members.filter((each) => each.outcome === outcome).length;
-    return count === 0 ? [] : html`<span class="tally">${badge(outcome)} ${count}</span>`;
+    return count === 0 ? [] : html`<span class="tally">${outcomeBadge(outcome)} ${count}</span>`;
   });
   const parts = (findings: readonly ReportFinding[]): Html[] =>
-    findings.map((finding) => findingPart(finding, context));
+    findings.map((finding) => findingDetails(finding, context));
   const title = html`<summary>
     <h3>${sanitizeLine(suite, 120)}</h3>
     <span class="tallies">${counts}</span>
@@ -93,7 +93,7 @@ function suitePart(suite: string, members: readonly ReportFinding[], context: Pa
 const isUrgent = ({ outcome }: ReportFinding): boolean => worstFirst.indexOf(outcome) < worstFirst.indexOf("pass");
 
 /** Renders a finding: a summary line, which opens its facts, evidence, and commands that reproduce it. */
-function findingPart(finding: ReportFinding, context: PageContext): Html {
+function findingDetails(finding: ReportFinding, context: PageContext): Html {
   const { outcome, level, clause, check, instance, suite } = finding;
   const anchor = context.anchors.get(finding) ?? findingAnchor(finding);
   const which = [
@@ -109,7 +109,7 @@ function findingPart(finding: ReportFinding, context: PageContext): Html {
   >
     <summary>
       <span class="row"
-        >${badge(outcome)} <span class="clause">${sanitizeLine(clause, 80)}</span>
+        >${outcomeBadge(outcome)} <span class="clause">${sanitizeLine(clause, 80)}</span>
         <span class="says"
           >${clauseText(finding)}
           ${which.map((each) => html`<span class="instance">${sanitizeLine(each, 80)}</span> `)}</span
@@ -117,7 +117,7 @@ function findingPart(finding: ReportFinding, context: PageContext): Html {
       >
     </summary>
     <div class="body">
-      ${factList(finding, context)} ${witnessPart(finding)} ${evidencePart(finding, context)}
+      ${factList(finding, context)} ${witnessHtml(finding)} ${evidenceSection(finding, context)}
       <p class="small links">
         <a href="#${anchor}">Link to this finding</a>
         <button type="button" class="copy" data-copies="link" hidden>Copy the link</button>
@@ -130,16 +130,16 @@ function findingPart(finding: ReportFinding, context: PageContext): Html {
 const clauseText = ({ clause, expected = "", reason = "" }: ReportFinding): Html =>
   prose(isClauseId(clause) ? clauseOf(clause).says : expected === "" ? reason : expected, 400);
 
-type Fact = readonly [label: string, value: Html | string];
+type LabelledFact = readonly [label: string, value: Html | string];
 
 function factList(finding: ReportFinding, context: PageContext): Html {
   const { clause, level, reading, expected, actual, reason, needs, seen } = finding;
   const uncovered = seen === undefined ? "" : formatUncovered(seen);
   const known = isClauseId(clause) ? clauseOf(clause) : null;
-  const facts: readonly (Fact | null)[] = [
-    expected === undefined ? null : ["Expected", longText(expected)],
-    actual === undefined ? null : ["Actual", longText(actual)],
-    reason === undefined ? null : [reasonLabels[finding.outcome] ?? "Observed", longText(reason)],
+  const facts: readonly (LabelledFact | null)[] = [
+    expected === undefined ? null : ["Expected", multilineText(expected)],
+    actual === undefined ? null : ["Actual", multilineText(actual)],
+    reason === undefined ? null : [reasonLabels[finding.outcome] ?? "Observed", multilineText(reason)],
     needs === undefined ? null : ["Would enable it", prose(needs, 1000)],
     seen === undefined ? null : ["Coverage", prose(formatCoverage(seen), 1000)],
     uncovered === "" ? null : ["Not observed", prose(uncovered, 2000)],
@@ -150,7 +150,7 @@ function factList(finding: ReportFinding, context: PageContext): Html {
         ? "no clause states it; a load scenario demands it"
         : html`<a href="#${clauseAnchor(clause)}">${clause}</a> · ${level} · ${known.section}`,
     ],
-    ...runFacts(finding, context),
+    ...loadRunLinks(finding, context),
   ];
   return html`<dl class="facts">
     ${facts.map(
@@ -174,7 +174,7 @@ const formatReading = (reading: string, readings: Readonly<Record<string, string
   Object.hasOwn(readings, reading) ? `\`${reading}\`: ${readings[reading] ?? ""}` : `\`${reading}\``;
 
 /** Returns links to the load runs that a finding names as evidence. */
-const runFacts = ({ evidence = [] }: ReportFinding, { report }: PageContext): Fact[] =>
+const loadRunLinks = ({ evidence = [] }: ReportFinding, { report }: PageContext): LabelledFact[] =>
   (report.load?.runs ?? [])
     .filter((run) => evidence.includes(run.evidence))
     .map((run) => [
@@ -185,7 +185,7 @@ const runFacts = ({ evidence = [] }: ReportFinding, { report }: PageContext): Fa
 
 const maxWitnessLines = 40;
 
-function witnessPart({ witness = [] }: ReportFinding): Html | null {
+function witnessHtml({ witness = [] }: ReportFinding): Html | null {
   if (witness.length === 0) return null;
   const isLong = witness.length > maxWitnessLines;
   const shown = isLong ? [...witness.slice(0, maxWitnessLines - 5), "…", ...witness.slice(-4)] : witness;

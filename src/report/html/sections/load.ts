@@ -7,7 +7,7 @@ import { pickSections } from "../../model/report-sections.ts";
 import type { Section } from "../../model/section.ts";
 import { formatTrial } from "../../model/trial-id.ts";
 import { runAnchor } from "../anchors.ts";
-import { factsHtml, tableHtml } from "../blocks.ts";
+import { factsHtml, tableHtml } from "../render-section.ts";
 import { loadLatencyChart } from "../charts/latency.ts";
 import { limitCharts, perMinuteChart } from "../charts/limits.ts";
 import { loadSamples } from "../charts/limiter-samples.ts";
@@ -24,11 +24,11 @@ export function loadSection({ report, load }: PageContext, sections: readonly Se
   return html`<section aria-labelledby="load">
     <h2 id="load">Load</h2>
     ${tables.map((block) => block.kind === "table" && tableHtml(block))} ${caveatsBanner(sections)}
-    ${runs.map((run, at) => runPart(run, load.get(run.evidence) ?? null, at === 0 || isBroken(run, report.findings)))}
+    ${runs.map((run, at) => loadRunDetails(run, load.get(run.evidence) ?? null, at === 0 || hasFailedFinding(run, report.findings)))}
   </section>`;
 }
 
-const isBroken = (run: LoadRun, findings: readonly ReportFinding[]): boolean =>
+const hasFailedFinding = (run: LoadRun, findings: readonly ReportFinding[]): boolean =>
   findingsOfLoadRun(run, findings).some(({ outcome }) => outcome === "fail");
 
 const caveatsBanner = (sections: readonly Section[]): Html[] =>
@@ -42,8 +42,8 @@ const caveatsBanner = (sections: readonly Section[]): Html[] =>
       </div>`,
   );
 
-function runPart(run: LoadRun, evidence: LoadEvidence | null, isOpen: boolean): Html {
-  const figures = evidence === null ? [] : figuresOf(run, evidence);
+function loadRunDetails(run: LoadRun, evidence: LoadEvidence | null, isOpen: boolean): Html {
+  const figures = evidence === null ? [] : loadRunCharts(run, evidence);
   const body = html`<summary><h3>${sanitizeLine(formatTrial(run), 120)}</h3></summary>
     <p>${prose(`${run.title.charAt(0).toUpperCase()}${run.title.slice(1)}.`)}</p>
     ${evidence === null ? html`<p class="muted">Its evidence was not there when the page was made, so it has no charts.</p>` : html`<div class="charts">${figures}</div>`}
@@ -54,7 +54,7 @@ function runPart(run: LoadRun, evidence: LoadEvidence | null, isOpen: boolean): 
     : html`<details class="tier" id="${anchor}">${body}</details>`;
 }
 
-function figuresOf({ scenario }: LoadRun, evidence: LoadEvidence): Html[] {
+function loadRunCharts({ scenario }: LoadRun, evidence: LoadEvidence): Html[] {
   const { limits, requests, summary, tier } = evidence;
   const keys = [...new Set(requests.map(({ key }) => key))];
   const byKey = keys.flatMap((key) =>

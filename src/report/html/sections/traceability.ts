@@ -2,7 +2,7 @@ import { type ClauseId, clauseOf, clausesOfParty } from "../../../spec/clauses.t
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import { type Outcome, outcomes, partyOf, type Report, type ReportFinding } from "../../model/report.ts";
 import { clauseAnchor, findingAnchor } from "../anchors.ts";
-import { badge, prose, tableOf } from "../elements.ts";
+import { outcomeBadge, prose, renderTable } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
 
 /** Renders a table of all clauses for the party of the report. A row has the level, the checks and their outcomes. */
@@ -21,7 +21,7 @@ export function traceabilitySection(report: Report): Html {
     </p>
     <details>
       <summary>All ${ids.length} clauses</summary>
-      ${tableOf("Clauses, checks and outcomes", head, rows, "wordy trace")}
+      ${renderTable("Clauses, checks and outcomes", head, rows, "wordy trace")}
     </details>
   </section>`;
 }
@@ -32,7 +32,7 @@ function clauseRow(clause: ClauseId, findings: readonly ReportFinding[], report:
     <th scope="row" class="nowrap">${clause}</th>
     <td class="nowrap">${level}</td>
     <td>${prose(says)}<span class="small muted place">${section}</span></td>
-    <td>${findings.length === 0 ? prose(whyNotChecked(clause, report)) : checksOf(findings)}</td>
+    <td>${findings.length === 0 ? prose(whyNotChecked(clause, report)) : checksWithOutcomes(findings)}</td>
   </tr>`;
 }
 
@@ -43,12 +43,12 @@ function whyNotChecked(clause: ClauseId, { untestable, unselected, load }: Repor
   return load === undefined ? "Not part of this run." : "No scenario of this run shows it.";
 }
 
-function checksOf(findings: readonly ReportFinding[]): Html {
+function checksWithOutcomes(findings: readonly ReportFinding[]): Html {
   const byCheck = Map.groupBy(findings, ({ check }) => check);
   const items = [...byCheck].map(
     ([check, members]) =>
       html`<li>
-        <code>${sanitizeLine(check, 80)}</code> ${outcomes.map((outcome) => outcomeBadge(outcome, members))}
+        <code>${sanitizeLine(check, 80)}</code> ${outcomes.map((outcome) => outcomeLink(outcome, members))}
       </li>`,
   );
   return html`<ul class="plain">
@@ -56,12 +56,12 @@ function checksOf(findings: readonly ReportFinding[]): Html {
   </ul>`;
 }
 
-function outcomeBadge(outcome: Outcome, findings: readonly ReportFinding[]): Html | null {
+function outcomeLink(outcome: Outcome, findings: readonly ReportFinding[]): Html | null {
   const members = findings.filter((each) => each.outcome === outcome);
   const [first] = members;
   if (first === undefined) return null;
   const where = members.flatMap(({ instance }) => instance ?? []);
   const label = where.length === 0 ? "" : ` ${sanitizeLine(where.join("; "), 160)}`;
-  return html`<a class="outcome" href="#${findingAnchor(first)}">${badge(outcome)}</a
+  return html`<a class="outcome" href="#${findingAnchor(first)}">${outcomeBadge(outcome)}</a
     ><span class="small muted">${label}</span> `;
 }

@@ -9,16 +9,16 @@ import { pickSections } from "../../model/report-sections.ts";
 import type { Cause, Section } from "../../model/section.ts";
 import { verdictReasons } from "../../model/verdict-summary.ts";
 import { findingAnchor } from "../anchors.ts";
-import { badge, figureList, textHtml, prose } from "../elements.ts";
+import { outcomeBadge, numberTiles, textHtml, prose } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
 
-interface VerdictWords {
+interface VerdictText {
   readonly word: string;
   readonly tone: "pass" | "fail" | "warning";
   readonly says: string;
 }
 
-export const verdictWords: Readonly<Record<Verdict, VerdictWords>> = {
+export const verdictTexts: Readonly<Record<Verdict, VerdictText>> = {
   conformant: {
     word: "Conformant",
     tone: "pass",
@@ -48,28 +48,27 @@ export const verdictWords: Readonly<Record<Verdict, VerdictWords>> = {
 
 /** Renders the verdict in words, its reasons, and the most important numbers. */
 export function verdictBanner(report: Report): Html {
-  const { word, tone, says } = verdictWordsOf(report);
+  const { word, tone, says } = verdictTextOf(report);
   return html`<div class="banner ${tone}">
       <p class="word">${word}</p>
       <p>${says}</p>
       <p class="small">${textHtml(verdictReasons(report))}</p>
       ${report.totals.error > 0 && errorNote(report)}
     </div>
-    ${figureList(numbersOf(report))}`;
+    ${numberTiles(headlineNumbers(report))}`;
 }
 
 /**
- * Returns words for the verdict. If a load scenario's own demand was not met, the words say that the run failed, although no clause is
- * broken.
+ * Returns the words for the verdict. If no clause is broken, but a load scenario's own demand was not met, they say that the run failed.
  */
-function verdictWordsOf({ verdict, totals, load }: Report): VerdictWords {
+function verdictTextOf({ verdict, totals, load }: Report): VerdictText {
   if (verdict !== "nonconformant" && totals.fail > 0)
     return {
       word: "Fails under load",
       tone: "fail",
       says: "No clause is broken, but what a load scenario demands was not met.",
     };
-  const found = verdictWords[verdict];
+  const found = verdictTexts[verdict];
   if (load === undefined || verdict === "nonconformant") return found;
   if (verdict === "conformant")
     return {
@@ -94,7 +93,15 @@ const errorNote = ({ totals }: Report): Html =>
     concluded from them.
   </p>`;
 
-function numbersOf({ totals, findings, requests, executions, lost, durationMs, load }: Report): [string, string][] {
+function headlineNumbers({
+  totals,
+  findings,
+  requests,
+  executions,
+  lost,
+  durationMs,
+  load,
+}: Report): [string, string][] {
   const clauses = new Set(findings.filter(({ outcome }) => outcome === "pass").map(({ clause }) => clause)).size;
   const numbers: [string, number][] = [
     ["failed", totals.fail],
@@ -119,7 +126,7 @@ function numbersOf({ totals, findings, requests, executions, lost, durationMs, l
 /** Renders the causes to fix first. If nothing is broken, shows what would enable further checks. */
 export function fixFirstSection(report: Report, sections: readonly Section[]): Html {
   const all = failureCauses(report);
-  if (all.length === 0) return nothingToFix(sections);
+  if (all.length === 0) return enablersSection(sections);
   const shown = all.slice(0, maxFirstCauses);
   const further = furtherCauses(all);
   return html`<section aria-labelledby="fix">
@@ -136,7 +143,8 @@ function fixItem(cause: FailureCause): Html {
   const [first] = group.distinctFindings;
   return html`<li class="card">
     <p>
-      ${badge(outcome)} <a class="clause" href="#${findingAnchor(first.finding)}">${sanitizeLine(group.clause, 80)}</a>
+      ${outcomeBadge(outcome)}
+      <a class="clause" href="#${findingAnchor(first.finding)}">${sanitizeLine(group.clause, 80)}</a>
       <strong>${prose(group.says === "" ? "A load scenario demands this." : group.says)}</strong>
     </p>
     <p>${textHtml(breachText(first.finding, 300))}</p>
@@ -163,7 +171,7 @@ const clauseLink = ({ group }: BrokenClause): Html =>
 const findingCountText = ({ findingCount }: BrokenClause["group"]): string =>
   findingCount > 1 ? `Found in ${findingCount} places.` : "";
 
-function nothingToFix(sections: readonly Section[]): Html {
+function enablersSection(sections: readonly Section[]): Html {
   const needs: Cause[] = pickSections(sections, ["skipped"])
     .flatMap(({ blocks }) => blocks)
     .flatMap((block) => (block.kind === "causes" && block.prefix !== "" ? block.causes : []));

@@ -7,7 +7,7 @@ export interface Axis {
   readonly format: (value: number) => string;
 }
 
-/** The rectangle in which data is drawn, in SVG units. Its margins are wide, because labels do not shrink on a phone. */
+/** The rectangle of a chart in which data is drawn, in SVG units. Its margins are wide, because labels keep their size on a phone. */
 export interface Plot {
   readonly width: number;
   readonly height: number;
@@ -17,7 +17,7 @@ export interface Plot {
   readonly bottom: number;
 }
 
-export const plotOf = (height: number, left = 66): Plot => ({
+export const createPlot = (height: number, left = 66): Plot => ({
   width: 640,
   height,
   left,
@@ -27,42 +27,45 @@ export const plotOf = (height: number, left = 66): Plot => ({
 });
 
 /** Formats a coordinate with one decimal. A drawing may have thousands, and more decimals would make it large. */
-export const px = (value: number): string => String(Math.round(value * 10) / 10);
+export const formatCoordinate = (value: number): string => String(Math.round(value * 10) / 10);
 
-export const xIn = ({ left, right }: Plot, share: number): number => left + share * (right - left);
-export const yIn = ({ top, bottom }: Plot, share: number): number => bottom - share * (bottom - top);
+export const xAt = ({ left, right }: Plot, share: number): number => left + share * (right - left);
+export const yAt = ({ top, bottom }: Plot, share: number): number => bottom - share * (bottom - top);
 
-/** Minimum distance between labels, so that they do not touch on a phone. */
-const minGap = 92;
+/** Minimum distance between the labels of two ticks, in SVG units, so that the labels do not touch on a phone. */
+const minTickLabelGap = 92;
 
 /** Draws the grid, and the ticks and labels of both axes. */
-export function axes(plot: Plot, x: Axis & { readonly scale: Scale }, y: Axis & { readonly scale: Scale }): Html {
+export function drawAxes(plot: Plot, x: Axis & { readonly scale: Scale }, y: Axis & { readonly scale: Scale }): Html {
   return html`<g class="axes"
     >${y.scale.ticks.map((tick) => {
-      const at = px(yIn(plot, y.scale.at(tick)));
+      const at = formatCoordinate(yAt(plot, y.scale.at(tick)));
       return html`<path class="grid" d="M${plot.left} ${at}H${plot.right}" /><text
           x="${plot.left - 8}"
           y="${at}"
           class="y"
           >${y.format(tick)}</text
         >`;
-    })}<text x="2" y="14" class="name">${sanitizeLine(y.label, 60)}</text>${xAxis(plot, x)}</g
+    })}<text x="2" y="14" class="name">${sanitizeLine(y.label, 60)}</text>${drawXAxis(plot, x)}</g
   >`;
 }
 
 /** Draws the ticks and the label of a horizontal axis. */
-export function xAxis(plot: Plot, { label, format, scale }: Axis & { readonly scale: Scale }): Html {
+export function drawXAxis(plot: Plot, { label, format, scale }: Axis & { readonly scale: Scale }): Html {
   let last = -Infinity;
   const shown = scale.ticks
-    .map((tick) => ({ tick, at: xIn(plot, scale.at(tick)) }))
+    .map((tick) => ({ tick, at: xAt(plot, scale.at(tick)) }))
     .filter(({ at }) => {
-      if (at - last < minGap) return false;
+      if (at - last < minTickLabelGap) return false;
       last = at;
       return true;
     });
   return html`<path class="axis" d="M${plot.left} ${plot.bottom}H${plot.right}" />${shown.map(
       ({ tick, at }) =>
-        html`<path class="axis" d="M${px(at)} ${plot.bottom}v5" /><text x="${px(at)}" y="${plot.bottom + 24}" class="x"
+        html`<path class="axis" d="M${formatCoordinate(at)} ${plot.bottom}v5" /><text
+            x="${formatCoordinate(at)}"
+            y="${plot.bottom + 24}"
+            class="x"
             >${format(tick)}</text
           >`,
     )}<text x="${plot.right}" y="${plot.height - 5}" class="name end">${sanitizeLine(label, 80)}</text>`;
@@ -78,7 +81,7 @@ export interface Scale {
 const tickSteps = [1, 2, 5, 10] as const;
 
 /** Creates a linear scale for values from `from` to `to`, with about `wanted` round ticks. */
-export function linear(from: number, to: number, wanted: number, units: readonly number[] = []): Scale {
+export function linearScale(from: number, to: number, wanted: number, units: readonly number[] = []): Scale {
   // Widens a span that would get lost in floating-point rounding.
   const span = Math.max(to - from, Math.max(Math.abs(from), Math.abs(to)) * 1e-6, 1e-9);
   const step = units.find((unit) => span / unit <= wanted) ?? roundStep(span / wanted);
@@ -91,14 +94,14 @@ export function linear(from: number, to: number, wanted: number, units: readonly
 }
 
 /** Smallest value that a logarithmic scale can show. */
-const minValue = 1e-9;
+const minLogarithmicValue = 1e-9;
 
 /**
  * Creates a logarithmic scale. It has ticks at powers of ten, and for a small span also at 2 and 5 times each power. `from` and `to` must
  * be above 0.
  */
-export function logarithmic(from: number, to: number): Scale {
-  if (from < minValue) return logarithmic(minValue, Math.max(to, 10 * minValue));
+export function logarithmicScale(from: number, to: number): Scale {
+  if (from < minLogarithmicValue) return logarithmicScale(minLogarithmicValue, Math.max(to, 10 * minLogarithmicValue));
   const [low, high] = [
     Math.floor(Math.log10(from)),
     Math.max(Math.ceil(Math.log10(to)), Math.floor(Math.log10(from)) + 1),
@@ -128,7 +131,7 @@ export interface TimeAxisWithBreaks {
 }
 
 /** A stretch of time without a long pause, by its first and last time. */
-interface Stretch {
+interface TimeStretch {
   readonly from: number;
   readonly to: number;
   /** Position on the axis where the stretch begins, in the unit of the times. */
@@ -149,7 +152,7 @@ export function timeAxisWithBreaks(
     units,
   }: { readonly maxPause: number; readonly shownPause: number; readonly units: readonly number[] },
 ): TimeAxisWithBreaks {
-  const stretches = stretchesOf(times, maxPause, shownPause);
+  const stretches = splitAtPauses(times, maxPause, shownPause);
   const last = stretches.at(-1);
   const whole = Math.max(last === undefined ? 1 : last.offset + last.to - last.from, 1e-9);
   const at = (time: number): number => {
@@ -175,8 +178,8 @@ export function timeAxisWithBreaks(
   return { scale: { at, ticks }, cuts };
 }
 
-function stretchesOf(times: readonly number[], maxPause: number, shownPause: number): Stretch[] {
-  const stretches: Stretch[] = [];
+function splitAtPauses(times: readonly number[], maxPause: number, shownPause: number): TimeStretch[] {
+  const stretches: TimeStretch[] = [];
   let [from = 0] = times;
   let to = from;
   let offset = 0;

@@ -1,8 +1,10 @@
 import { sanitizeLine } from "../../../base/sanitize.ts";
-import { prose, tableOf } from "../elements.ts";
+import { prose, renderTable } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
 
-/** Styles of lines, bars and dots. Each combines a colour with a dash or a shape, so that colour is not the only sign. */
+/**
+ * Names of the styles of lines, bars and dots. Each style combines a colour with a dash or a shape, so that colour is not the only sign.
+ */
 export const tones = ["first", "second", "third", "fourth", "good", "bad", "quiet"] as const;
 export type Tone = (typeof tones)[number];
 
@@ -12,7 +14,7 @@ export interface ChartTable {
   readonly rows: readonly (readonly (string | number)[])[];
 }
 
-export interface Legend {
+export interface LegendEntry {
   readonly name: string;
   readonly tone: Tone;
   readonly sign: "line" | "dashed" | "dot" | "ring" | "cross" | "bar" | "band" | "tick";
@@ -22,7 +24,7 @@ export interface ChartParts {
   readonly title: string;
   /** A description of the chart, in a sentence or two. */
   readonly says: string;
-  readonly legend: readonly Legend[];
+  readonly legend: readonly LegendEntry[];
   readonly table: ChartTable;
   /** Height of the drawing in SVG units. `width`: its width. */
   readonly height: number;
@@ -30,7 +32,7 @@ export interface ChartParts {
   readonly drawing: Html;
 }
 
-const maxRows = 60;
+const maxTableRows = 60;
 
 /** Renders a chart with its title, description and legend, and its data as a table. The texts may come from outside. */
 export function renderChart({ title, says, legend, table, height, width, drawing }: ChartParts): Html {
@@ -42,17 +44,17 @@ export function renderChart({ title, says, legend, table, height, width, drawing
   </figure>`;
 }
 
-const legendList = (legend: readonly Legend[]): Html =>
+const legendList = (legend: readonly LegendEntry[]): Html =>
   html`<ul class="legend">
     ${legend.map(
       ({ name, tone, sign }) =>
         html`<li>
-          <svg aria-hidden="true" viewBox="0 0 22 12" class="${tone}">${signOf(sign)}</svg>${sanitizeLine(name, 80)}
+          <svg aria-hidden="true" viewBox="0 0 22 12" class="${tone}">${legendSign(sign)}</svg>${sanitizeLine(name, 80)}
         </li>`,
     )}
   </ul>`;
 
-function signOf(sign: Legend["sign"]): Html {
+function legendSign(sign: LegendEntry["sign"]): Html {
   switch (sign) {
     case "line":
       return html`<path class="line" d="M1 6H21" />`;
@@ -74,20 +76,20 @@ function signOf(sign: Legend["sign"]): Html {
 }
 
 function dataTable(name: string, { head, rows }: ChartTable): Html {
-  const shown = rows.slice(0, maxRows).map(
+  const shown = rows.slice(0, maxTableRows).map(
     ([first = "", ...rest]) =>
       html`<tr>
-        <th scope="row">${cellOf(first)}</th>
-        ${rest.map((each) => html`<td>${cellOf(each)}</td>`)}
+        <th scope="row">${formatCell(first)}</th>
+        ${rest.map((each) => html`<td>${formatCell(each)}</td>`)}
       </tr>`,
   );
   const hiddenCount = rows.length - shown.length;
   const cells = head.map((each) => sanitizeLine(each, 80));
   return html`<details class="figure-table">
     <summary>The data as a table</summary>
-    ${tableOf(`Data: ${name}`, cells, shown)}
+    ${renderTable(`Data: ${name}`, cells, shown)}
     ${hiddenCount > 0 ? html`<p class="muted small">and ${hiddenCount} more rows</p>` : null}
   </details>`;
 }
 
-const cellOf = (cell: string | number): string => sanitizeLine(String(cell), 120);
+const formatCell = (cell: string | number): string => sanitizeLine(String(cell), 120);

@@ -1,9 +1,9 @@
 import { array, assert, constantFrom, double, property, record } from "fast-check";
 import { describe, expect, it } from "vitest";
-import { linear, logarithmic, timeAxisWithBreaks } from "./axes.ts";
-import { histogram } from "./histogram.ts";
-import { lineChart } from "./line-chart.ts";
-import { timeline } from "./timeline.ts";
+import { linearScale, logarithmicScale, timeAxisWithBreaks } from "./axes.ts";
+import { renderHistogram } from "./histogram.ts";
+import { renderLineChart } from "./line-chart.ts";
+import { renderTimeline } from "./timeline.ts";
 
 const finite = double({ min: -1e9, max: 1e9, noNaN: true });
 const table = { head: ["what", "how many"], rows: [["one", 1]] };
@@ -18,18 +18,18 @@ describe("scales", () => {
     [0, 103, 5, [0, 50, 100, 150]],
     [0, 0.4, 4, [0, 0.1, 0.2, 0.3, 0.4]],
   ])("from %d to %d with about %d ticks has round ones", (from, to, wanted, ticks) => {
-    expect(linear(from, to, wanted).ticks).toEqual(ticks);
+    expect(linearScale(from, to, wanted).ticks).toEqual(ticks);
   });
 
   it("uses the given steps if they fit", () => {
-    expect(linear(0, 170, 4, [30, 60, 300]).ticks).toEqual([0, 60, 120, 180]);
+    expect(linearScale(0, 170, 4, [30, 60, 300]).ticks).toEqual([0, 60, 120, 180]);
   });
 
   it("keeps every value between its ends within the drawing, and in order", () => {
     assert(
       property(finite, finite, finite, (one, other, between) => {
         const [low, high] = [Math.min(one, other), Math.max(one, other)];
-        const scale = linear(low, high, 5);
+        const scale = linearScale(low, high, 5);
         const value = Math.min(high, Math.max(low, between));
         expect(scale.at(value)).toBeGreaterThanOrEqual(-1e-6);
         expect(scale.at(value)).toBeLessThanOrEqual(1 + 1e-6);
@@ -39,8 +39,8 @@ describe("scales", () => {
   });
 
   it("has powers of ten on a logarithmic axis, with 2 and 5 between them on a short one", () => {
-    expect(logarithmic(0.3, 40).ticks).toEqual([0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100]);
-    expect(logarithmic(1, 100_000).ticks).toEqual([1, 10, 100, 1000, 10_000, 100_000]);
+    expect(logarithmicScale(0.3, 40).ticks).toEqual([0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100]);
+    expect(logarithmicScale(1, 100_000).ticks).toEqual([1, 10, 100, 1000, 10_000, 100_000]);
   });
 
   it("cuts long pauses, and keeps the order of times", () => {
@@ -68,7 +68,7 @@ describe("charts", () => {
     const points = array(record({ x: finite, y: finite }), { maxLength: 20 });
     assert(
       property(points, constantFrom("from zero", "fitted", "logarithmic"), (all, scale) => {
-        const drawn = lineChart({
+        const drawn = renderLineChart({
           title: "t",
           says: "s",
           x: axis,
@@ -85,7 +85,7 @@ describe("charts", () => {
   });
 
   it("have a title, a sentence, a legend, and a table of the same data", () => {
-    const drawn = lineChart({
+    const drawn = renderLineChart({
       title: "Admitted",
       says: "10 of 12.",
       x: axis,
@@ -100,7 +100,7 @@ describe("charts", () => {
 
   it("show each group of a histogram in bars that add up to all of it", () => {
     const values = [1, 1, 2, 40].map((value) => ({ value, share: 0.25 }));
-    const drawn = histogram({
+    const drawn = renderHistogram({
       title: "t",
       says: "s",
       label: "ms",
@@ -118,10 +118,10 @@ describe("charts", () => {
       line: { from: 0, to: 60 },
       marks: [{ from: 50, to: 60, tone: "bad", sign: "cross" }],
     } as const;
-    const drawn = timeline({
+    const drawn = renderTimeline({
       title: "t",
       says: "s",
-      x: { ...axis, scale: linear(0, 60, 4) },
+      x: { ...axis, scale: linearScale(0, 60, 4) },
       rows: [row],
       legend: [],
       table,

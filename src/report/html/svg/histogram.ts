@@ -1,9 +1,9 @@
 import { type Html, html } from "../markup.ts";
 import { renderChart, type ChartTable, type Tone } from "./chart.ts";
-import { axes, type Plot, plotOf, px, xIn, yIn, linear, logarithmic } from "./axes.ts";
+import { drawAxes, type Plot, createPlot, formatCoordinate, xAt, yAt, linearScale, logarithmicScale } from "./axes.ts";
 
 /** A named group of values, all above 0. Each value stands for a share of the group; the shares add up to 1. */
-export interface Group {
+export interface HistogramGroup {
   readonly name: string;
   readonly tone: Tone;
   readonly values: readonly { readonly value: number; readonly share: number }[];
@@ -15,21 +15,21 @@ export interface Histogram {
   /** Label of the axis, with the unit. */
   readonly label: string;
   readonly format: (value: number) => string;
-  readonly groups: readonly Group[];
+  readonly groups: readonly HistogramGroup[];
   readonly table: ChartTable;
 }
 
 const binsPerDecade = 12;
 
 /** Renders a histogram of several groups. Its axis is logarithmic, with twelve bins for each power of ten. */
-export function histogram({ title, says, label, format, groups, table }: Histogram): Html {
-  const plot = plotOf(300);
+export function renderHistogram({ title, says, label, format, groups, table }: Histogram): Html {
+  const plot = createPlot(300);
   const all = groups.flatMap(({ values }) => values.map(({ value }) => value)).filter((value) => value > 0);
-  const x = logarithmic(extremeOf(all, Math.min, 1), extremeOf(all, Math.max, 10));
+  const x = logarithmicScale(extremeOf(all, Math.min, 1), extremeOf(all, Math.max, 10));
   const binned = groups.map((group) => ({ ...group, bins: binsOf(group) }));
   const highest = Math.max(0.01, ...binned.flatMap(({ bins }) => [...bins.values()]));
-  const y = linear(0, highest * 100, 4);
-  const drawing = html`${axes(
+  const y = linearScale(0, highest * 100, 4);
+  const drawing = html`${drawAxes(
     plot,
     { label, format, scale: x },
     { label: "% of the responses", format: String, scale: y },
@@ -53,7 +53,7 @@ const extremeOf = (
   otherwise: number,
 ): number => (values.length === 0 ? otherwise : values.reduce((found, value) => choose(found, value)));
 
-function binsOf({ values }: Group): Map<number, number> {
+function binsOf({ values }: HistogramGroup): Map<number, number> {
   const bins = new Map<number, number>();
   for (const { value, share } of values) {
     const bin = Math.floor(Math.log10(Math.max(value, 1e-6)) * binsPerDecade);
@@ -69,8 +69,8 @@ function barPath(
   x: (value: number) => number,
   height: number,
 ): string {
-  const edge = (part: number): number => xIn(plot, x(10 ** ((bin + part) / binsPerDecade)));
+  const edge = (part: number): number => xAt(plot, x(10 ** ((bin + part) / binsPerDecade)));
   const [left, right] = [edge(0) + 0.5, edge(1) - 0.5];
   const width = (right - left) / count;
-  return `M${px(left + at * width)} ${plot.bottom}V${px(yIn(plot, height))}h${px(width)}V${plot.bottom}Z`;
+  return `M${formatCoordinate(left + at * width)} ${plot.bottom}V${formatCoordinate(yAt(plot, height))}h${formatCoordinate(width)}V${plot.bottom}Z`;
 }

@@ -1,7 +1,18 @@
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import { type Html, html } from "../markup.ts";
-import { renderChart, type ChartTable, type Legend, type Tone } from "./chart.ts";
-import { type Axis, axes, type Plot, plotOf, px, xIn, yIn, linear, logarithmic, type Scale } from "./axes.ts";
+import { renderChart, type ChartTable, type LegendEntry, type Tone } from "./chart.ts";
+import {
+  type Axis,
+  drawAxes,
+  type Plot,
+  createPlot,
+  formatCoordinate,
+  xAt,
+  yAt,
+  linearScale,
+  logarithmicScale,
+  type Scale,
+} from "./axes.ts";
 
 export interface ChartPoint {
   readonly x: number;
@@ -54,15 +65,15 @@ export interface LineChart {
 }
 
 /** Renders a chart of series over a numeric axis, with bands and with horizontal and vertical lines. */
-export function lineChart(chart: LineChart): Html {
+export function renderLineChart(chart: LineChart): Html {
   const { title, says, series, bands = [], referenceLines = [], verticalLines = [], table } = chart;
-  const plot = plotOf(300);
+  const plot = createPlot(300);
   const [x, y] = [xScale(chart), yScale(chart)];
   const place = { plot, x, y };
-  const drawing = html`${axes(plot, { ...chart.x, scale: x }, { ...chart.y, scale: y })}${bands.map((each) => bandOf(each, place))}${referenceLines.map(
+  const drawing = html`${drawAxes(plot, { ...chart.x, scale: x }, { ...chart.y, scale: y })}${bands.map((each) => drawBand(each, place))}${referenceLines.map(
     (each) => drawReferenceLine(each, place),
-  )}${drawVerticalLines(verticalLines, place)}${series.map((each) => seriesOf(each, place))}`;
-  const legend: Legend[] = [
+  )}${drawVerticalLines(verticalLines, place)}${series.map((each) => drawSeries(each, place))}`;
+  const legend: LegendEntry[] = [
     ...series.map(({ name, tone, shape }) => ({ name, tone, sign: signsByShape[shape] })),
     ...bands.map(({ name, tone }) => ({ name, tone, sign: "band" as const })),
     ...referenceLines.slice(0, 1).map(({ name }) => ({ name, tone: "quiet" as const, sign: "dashed" as const })),
@@ -73,7 +84,7 @@ export function lineChart(chart: LineChart): Html {
 
 const signsByShape = { line: "line", step: "line", dots: "dot", crosses: "cross" } as const;
 
-interface Place {
+interface PlotScales {
   readonly plot: Plot;
   readonly x: Scale;
   readonly y: Scale;
@@ -85,7 +96,7 @@ function xScale({ series, bands = [], x: { units, scale } }: LineChart): Scale {
     ...series.flatMap(({ points }) => points.map(({ x }) => x)),
     ...bands.flatMap(({ points }) => points.map(({ x }) => x)),
   ];
-  return linear(lowest(values), highestOf(values), 7, units);
+  return linearScale(lowestOf(values), highestOf(values), 7, units);
 }
 
 function yScale({ series, bands = [], referenceLines = [], y: { scale } }: LineChart): Scale {
@@ -95,71 +106,74 @@ function yScale({ series, bands = [], referenceLines = [], y: { scale } }: LineC
     ...referenceLines.map(({ y }) => y),
   ];
   const above = values.filter((value) => value > 0);
-  if (scale === "logarithmic" && above.length > 0) return logarithmic(lowest(above), highestOf(above));
+  if (scale === "logarithmic" && above.length > 0) return logarithmicScale(lowestOf(above), highestOf(above));
   // The scale leaves room above the highest value, because a reference line at the very top would overlap the axis label.
   const highest = highestOf(values) * (referenceLines.length > 0 ? 1.12 : 1);
-  return linear(scale === "fitted" ? lowest(values) : Math.min(0, lowest(values)), highest, 5);
+  return linearScale(scale === "fitted" ? lowestOf(values) : Math.min(0, lowestOf(values)), highest, 5);
 }
 
 /** Returns the smallest value. `Math.min(...values)` would throw, because a long series has more points than a call may have arguments. */
-const lowest = (values: readonly number[]): number =>
+const lowestOf = (values: readonly number[]): number =>
   values.reduce((low, value) => Math.min(low, value), values[0] ?? 0);
 const highestOf = (values: readonly number[]): number =>
   values.reduce((high, value) => Math.max(high, value), values[0] ?? 1);
 
-const pointIn = ({ plot, x, y }: Place, point: ChartPoint): string =>
-  `${px(xIn(plot, x.at(point.x)))} ${px(yIn(plot, y.at(point.y)))}`;
+const formatPoint = ({ plot, x, y }: PlotScales, point: ChartPoint): string =>
+  `${formatCoordinate(xAt(plot, x.at(point.x)))} ${formatCoordinate(yAt(plot, y.at(point.y)))}`;
 
-function seriesOf({ tone, shape, points }: Series, place: Place): Html {
+function drawSeries({ tone, shape, points }: Series, place: PlotScales): Html {
   switch (shape) {
     case "line":
       return html`<path
         class="line ${tone}"
-        d="${points.map((point, at) => `${at === 0 ? "M" : "L"}${pointIn(place, point)}`).join("")}"
+        d="${points.map((point, at) => `${at === 0 ? "M" : "L"}${formatPoint(place, point)}`).join("")}"
       />`;
     case "step":
       return html`<path class="line ${tone}" d="${stepPath(points, place)}" />`;
     case "dots":
       // Draws all dots in one path, as lines of length 0 with round ends. Hundreds of circle elements would make the page large.
-      return html`<path class="dots ${tone}" d="${points.map((point) => `M${pointIn(place, point)}h0`).join("")}" />`;
+      return html`<path
+        class="dots ${tone}"
+        d="${points.map((point) => `M${formatPoint(place, point)}h0`).join("")}"
+      />`;
     case "crosses":
       return html`<path
         class="cross ${tone}"
-        d="${points.map((point) => `M${pointIn(place, point)}m-3.5-3.5l7 7m0-7l-7 7`).join("")}"
+        d="${points.map((point) => `M${formatPoint(place, point)}m-3.5-3.5l7 7m0-7l-7 7`).join("")}"
       />`;
   }
 }
 
-function stepPath(points: readonly ChartPoint[], place: Place): string {
+function stepPath(points: readonly ChartPoint[], place: PlotScales): string {
   const { plot, x, y } = place;
   return points
     .map((point, at) => {
-      if (at === 0) return `M${pointIn(place, point)}`;
-      return `H${px(xIn(plot, x.at(point.x)))}V${px(yIn(plot, y.at(point.y)))}`;
+      if (at === 0) return `M${formatPoint(place, point)}`;
+      return `H${formatCoordinate(xAt(plot, x.at(point.x)))}V${formatCoordinate(yAt(plot, y.at(point.y)))}`;
     })
     .join("");
 }
 
-function bandOf({ tone, points }: Band, place: Place): Html {
-  const upper = points.map(({ x, high }) => pointIn(place, { x, y: high }));
-  const lower = points.map(({ x, low }) => pointIn(place, { x, y: low })).toReversed();
+function drawBand({ tone, points }: Band, place: PlotScales): Html {
+  const upper = points.map(({ x, high }) => formatPoint(place, { x, y: high }));
+  const lower = points.map(({ x, low }) => formatPoint(place, { x, y: low })).toReversed();
   return html`<path class="band ${tone}" d="M${[...upper, ...lower].join("L")}Z" />`;
 }
 
-function drawReferenceLine({ name, y: level }: ReferenceLine, { plot, y }: Place): Html {
-  const at = yIn(plot, y.at(level));
-  return html`<path class="line dashed quiet" d="M${plot.left} ${px(at)}H${plot.right}" /><text
+function drawReferenceLine({ name, y: level }: ReferenceLine, { plot, y }: PlotScales): Html {
+  const at = yAt(plot, y.at(level));
+  return html`<path class="line dashed quiet" d="M${plot.left} ${formatCoordinate(at)}H${plot.right}" /><text
       x="${plot.right}"
-      y="${px(at - 6)}"
+      y="${formatCoordinate(at - 6)}"
       class="end rule"
       >${sanitizeLine(name, 60)}</text
     >`;
 }
 
-/** Minimum distance between labels, as a share of the axis, so that they do not overlap. */
+/** Minimum distance between the labels of two vertical lines, as a share of the axis, so that the labels do not overlap. */
 const minLabelGap = 0.25;
 
-function drawVerticalLines(verticalLines: readonly VerticalLine[], place: Place): Html[] {
+function drawVerticalLines(verticalLines: readonly VerticalLine[], place: PlotScales): Html[] {
   let last = -1;
   return verticalLines.map((line) => {
     const at = place.x.at(line.x);
@@ -169,8 +183,8 @@ function drawVerticalLines(verticalLines: readonly VerticalLine[], place: Place)
   });
 }
 
-function drawVerticalLine({ name, x: moment, tone }: VerticalLine, isNamed: boolean, { plot, x }: Place): Html {
-  const at = px(xIn(plot, x.at(moment)));
+function drawVerticalLine({ name, x: moment, tone }: VerticalLine, isNamed: boolean, { plot, x }: PlotScales): Html {
+  const at = formatCoordinate(xAt(plot, x.at(moment)));
   const side = x.at(moment) > 0.6 ? "end" : "begin";
   const label = html`<text x="${at}" dx="${side === "end" ? -5 : 5}" y="${plot.bottom - 8}" class="${side} rule"
     >${sanitizeLine(name, 60)}</text

@@ -25,7 +25,7 @@ export interface ViewedPage {
 }
 
 /** A page in its own browser context. The test has to close it. */
-export interface Opened extends ViewedPage {
+export interface OpenedPage extends ViewedPage {
   readonly context: BrowserContext;
 }
 
@@ -38,7 +38,7 @@ export interface ViewOptions {
 
 export interface Viewer {
   /** Opens a page from a file in its own browser context, for tests that act on the page. `hash` begins with `#`. */
-  readonly open: (text: string, options?: ContextOptions, hash?: string) => Promise<Opened>;
+  readonly open: (text: string, options?: ContextOptions, hash?: string) => Promise<OpenedPage>;
   /** Shows a page from a file in a shared browser context. This is faster, because a new context takes longer than most pages. */
   readonly view: (text: string, options?: Partial<ViewOptions>) => Promise<ViewedPage>;
 }

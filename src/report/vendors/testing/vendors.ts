@@ -4,7 +4,7 @@ import { sampleExchange, sampleFinding, sampleLoadRun, sampleReport } from "../.
 import type { Vendor } from "../vendor.ts";
 
 /** Creates a judged vendor whose report has these findings and exchanges. */
-export const aVendor = (
+export const sampleVendor = (
   name: string,
   findings: readonly ReportFinding[],
   exchanges: readonly Exchange[] = [],
@@ -23,14 +23,14 @@ export const aVendor = (
   notes: [],
 });
 
-export const anUnjudged = (name: string, reason: string): Vendor => ({
+export const unjudgedVendor = (name: string, reason: string): Vendor => ({
   kind: "unjudged",
   name,
   baseUrl: "http://127.0.0.1:9/v1",
   reason,
 });
 
-export const anObservation = (clause: string, reason: string, instance?: string): ReportFinding =>
+export const sampleObservation = (clause: string, reason: string, instance?: string): ReportFinding =>
   sampleFinding({
     clause,
     level: "gap",
@@ -58,15 +58,15 @@ export function vendorsWithText(text: string): Vendor[] {
     load: new Map(),
   };
   const exchange = sampleExchange("x1", {}, { headers: [["X-RateLimit-Limit", text]] });
-  const first = aVendor(
+  const first = sampleVendor(
     text,
-    [fails, skips, follows, own, anObservation("LST-9", text), anObservation("LIM-16", text, "free")],
+    [fails, skips, follows, own, sampleObservation("LST-9", text), sampleObservation("LIM-16", text, "free")],
     [exchange],
   );
   const report = { ...first.document.report, suite: { version: text, clauses: text, requirements: text } };
   return [
     { ...first, document: { ...first.document, report }, load, isKept: true, notes: [text] },
-    aVendor("other", [sampleFinding({ clause: "INV-3" }), anObservation("LST-9", "nothing")]),
-    anUnjudged(`${text}.`, text),
+    sampleVendor("other", [sampleFinding({ clause: "INV-3" }), sampleObservation("LST-9", "nothing")]),
+    unjudgedVendor(`${text}.`, text),
   ];
 }

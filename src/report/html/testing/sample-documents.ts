@@ -149,7 +149,15 @@ export const conformantDocument: ReportDocument = {
   load: new Map(),
 };
 
-const histogram = { count: 12, p50Us: 900, p90Us: 1200, p99Us: 2000, p999Us: 2000, maxUs: 2000, encoded: "not one" };
+const latencyHistogram = {
+  count: 12,
+  p50Us: 900,
+  p90Us: 1200,
+  p99Us: 2000,
+  p999Us: 2000,
+  maxUs: 2000,
+  encoded: "not one",
+};
 
 const loadSample = (at: number): LoadSample => ({
   flow: "serial",
@@ -186,7 +194,7 @@ const loadEvidence: LoadEvidence = {
   requests: Array.from({ length: 14 }, (_, at) => loadSample(at + 1)),
   summary: [],
   generator: { planned: 14, sent: 14, dropped: 0, late: 0, busiest: 0.1 },
-  latency: { admitted: histogram, refused: histogram, other: { ...histogram, count: 0 } },
+  latency: { admitted: latencyHistogram, refused: latencyHistogram, other: { ...latencyHistogram, count: 0 } },
   streams: [
     {
       flow: "serial",

@@ -1,6 +1,6 @@
 import type { ReportDocument } from "../../model/report.ts";
 
-/** Properties with fixed values. A report with any other value is rejected before it reaches a renderer. */
+/** Properties whose values are fixed or have a fixed format. A report with another value is rejected before it reaches a renderer. */
 const fixedValueProperties = new Set([
   "kind",
   "outcome",
@@ -35,7 +35,7 @@ export const withSentences = <T>(value: T, text: string): T =>
   replaced(value, "", text, (member) => sentenceProperties.has(member)) as T;
 
 /** Appends `text` to every text of a document that may come from outside. Equal texts stay equal, so that references still match. */
-export const poisoned = (document: ReportDocument, text: string): ReportDocument => ({
+export const withHostileText = (document: ReportDocument, text: string): ReportDocument => ({
   report: withText(document.report, text),
   evidence: withText(document.evidence, text),
   load: new Map([...document.load].map(([name, evidence]) => [`${name}${text}`, withText(evidence, text)])),

@@ -1,7 +1,7 @@
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { Block, Cause, CausesBlock, Cell, FactsBlock, Link, Section, TableBlock } from "../model/section.ts";
 import { findingAnchor, runAnchor } from "./anchors.ts";
-import { textHtml, numberHead, tableOf } from "./elements.ts";
+import { textHtml, numberColumnHead, renderTable } from "./elements.ts";
 import { type Html, html } from "./markup.ts";
 
 /** Renders a section of the report under its heading. */
@@ -28,9 +28,9 @@ function blockHtml(block: Block): Html {
 
 /** Renders a table with its explanation. A table of minor interest is collapsed. */
 export function tableHtml({ name, columns, rows, lead, isMinor }: TableBlock): Html {
-  const head = columns.map(({ head: word, align }) => (align === "right" ? numberHead(word) : word));
+  const head = columns.map(({ head: word, align }) => (align === "right" ? numberColumnHead(word) : word));
   const isWordy = columns.every(({ align }) => align === "left");
-  const table = tableOf(
+  const table = renderTable(
     name,
     head,
     rows.map(
@@ -50,13 +50,13 @@ export function tableHtml({ name, columns, rows, lead, isMinor }: TableBlock): H
 }
 
 function cellHtml({ text, tone, link }: Cell, isHead: boolean, isNumber: boolean): Html {
-  const words = link === undefined ? textHtml(text) : html`<a href="#${anchorOf(link)}">${textHtml(text)}</a>`;
+  const words = link === undefined ? textHtml(text) : html`<a href="#${linkAnchor(link)}">${textHtml(text)}</a>`;
   const content = tone === "bad" ? html`<strong>${words}</strong>` : words;
   if (isHead) return html`<th scope="row" class="nowrap">${content}</th>`;
   return isNumber ? html`<td class="number">${content}</td>` : html`<td>${content}</td>`;
 }
 
-const anchorOf = (link: Link): string =>
+const linkAnchor = (link: Link): string =>
   link.kind === "finding" ? findingAnchor(link.finding) : runAnchor(link.evidence);
 
 export const factsHtml = ({ facts }: Pick<FactsBlock, "facts">, classes = "facts"): Html =>
@@ -71,7 +71,9 @@ export const factsHtml = ({ facts }: Pick<FactsBlock, "facts">, classes = "facts
   </dl>`;
 
 const causesHtml = ({ head, causes }: CausesBlock): Html =>
-  causes.length === 0 ? html`` : tableOf(head, [head, numberHead("Checks"), "Clauses"], causes.map(causeRow), "wordy");
+  causes.length === 0
+    ? html``
+    : renderTable(head, [head, numberColumnHead("Checks"), "Clauses"], causes.map(causeRow), "wordy");
 
 function causeRow({ text, findings }: Cause): Html {
   const byClause = new Map(findings.map((each) => [each.clause, each]));

@@ -7,7 +7,7 @@ import { desktop, type Viewer } from "./browser.ts";
 
 const phone = { width: 375, height: 800 };
 
-/** Browser settings with which every page is viewed. */
+/** Browser settings in which every page is viewed. */
 const views = [
   ["light", { viewport: desktop, colorScheme: "light" }],
   ["dark, on a phone", { viewport: phone, colorScheme: "dark" }],
@@ -16,8 +16,8 @@ const views = [
 
 type View = (typeof views)[number][1];
 
-/** Flaws that no page may have. */
-interface Flaws {
+/** PageFlaws that no page may have. */
+interface PageFlaws {
   /** Serious or critical issues that the accessibility checker axe finds when all details are open. */
   readonly issues: readonly string[];
   /** Messages on the browser's console, and errors of the page's script. */
@@ -30,10 +30,10 @@ interface Flaws {
   readonly foreign: readonly string[];
 }
 
-const flawless: Flaws = { issues: [], messages: [], requests: [], sidewaysPx: 0, foreign: [] };
+const flawless: PageFlaws = { issues: [], messages: [], requests: [], sidewaysPx: 0, foreign: [] };
 
 /** Finds the flaws of a page in one view. */
-async function flawsOf(viewer: Viewer, text: string, view: View): Promise<Flaws> {
+async function flawsOf(viewer: Viewer, text: string, view: View): Promise<PageFlaws> {
   const { page, messages, requests } = await viewer.view(text, view);
   await openAll(page);
   const flaws = {
@@ -41,7 +41,7 @@ async function flawsOf(viewer: Viewer, text: string, view: View): Promise<Flaws>
     sidewaysPx: await page.evaluate<number>(
       "document.documentElement.scrollWidth - document.documentElement.clientWidth",
     ),
-    foreign: await foreignIn(page),
+    foreign: await foreignElementsIn(page),
   };
   return { ...flaws, messages, requests };
 }
@@ -61,8 +61,8 @@ async function issuesOf(page: Page): Promise<string[]> {
   });
 }
 
-/** Finds foreign elements in a page, as {@link Flaws} defines them. A hostile text that is executed sets the variable `owned`. */
-export const foreignIn = (page: Page): Promise<string[]> => page.evaluate<string[]>(foreign);
+/** Finds foreign elements in a page, as {@link PageFlaws} defines them. A hostile text that is executed sets the variable `owned`. */
+export const foreignElementsIn = (page: Page): Promise<string[]> => page.evaluate<string[]>(foreign);
 
 const foreign = `(() => {
   const all = [...document.querySelectorAll("body, body *")];
@@ -79,7 +79,7 @@ const foreign = `(() => {
   return [...new Set([...elements, ...attributes, ...links, ...more])];
 })()`;
 
-/** Flaws of a page in a browser without scripts. */
+/** PageFlaws of a page in a browser without scripts. */
 interface ScriptlessFlaws {
   /** Number of visible controls, which would do nothing without scripts. */
   readonly controls: number;
@@ -103,7 +103,7 @@ async function scriptlessFlawsOf(viewer: Viewer, text: string): Promise<Scriptle
 }
 
 /** Registers tests for each page: it has no flaws in any view, and is complete without scripts. */
-export function demandFlawless(viewer: Viewer, pages: readonly (readonly [name: string, text: string])[]): void {
+export function testPagesForFlaws(viewer: Viewer, pages: readonly (readonly [name: string, text: string])[]): void {
   // Pages begin with different views. A quick run takes one view of every second page.
   const cases = pages.flatMap(([name, text], page) =>
     views.map((_, at) => ({ name, text, view: views[(page + at) % views.length] ?? views[0] })),

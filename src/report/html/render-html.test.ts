@@ -4,8 +4,8 @@ import { clausesOfParty } from "../../spec/clauses.ts";
 import type { ReportDocument, ReportFinding } from "../model/report.ts";
 import { sampleExchange, sampleFinding, sampleReport, textBody } from "../testing/sample.ts";
 import { clauseAnchor, findingAnchor } from "./anchors.ts";
-import { renderHtml } from "./render.ts";
-import { brokenDocument, conformantDocument, loadDocument } from "./testing/documents.ts";
+import { renderHtml } from "./render-html.ts";
+import { brokenDocument, conformantDocument, loadDocument } from "./testing/sample-documents.ts";
 
 const documentOf = (
   findings: readonly ReportFinding[],

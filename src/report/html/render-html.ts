@@ -3,7 +3,7 @@ import type { ReportDocument } from "../model/report.ts";
 import { pickSections, reportSections } from "../model/report-sections.ts";
 import type { SectionName } from "../model/section.ts";
 import { baseStyle } from "./base-style.ts";
-import { renderSection } from "./blocks.ts";
+import { renderSection } from "./render-section.ts";
 import { type Html, html } from "./markup.ts";
 import { renderPage } from "./page.ts";
 import { pageContextOf } from "./page-context.ts";
@@ -17,7 +17,7 @@ import { fixFirstSection, verdictBanner } from "./sections/verdict.ts";
 import { chartStyle } from "./svg/chart-style.ts";
 
 /** A part of the page below a heading. `body` is empty if the report has nothing to show there. */
-interface Part {
+interface PageSection {
   readonly anchor: string;
   readonly name: string;
   readonly body: Html;
@@ -28,13 +28,13 @@ export function renderHtml(document: ReportDocument): string {
   const context = pageContextOf(document);
   const { report } = context;
   const sections = reportSections(report);
-  const generic = (...names: readonly SectionName[]): Part[] =>
+  const generic = (...names: readonly SectionName[]): PageSection[] =>
     pickSections(sections, names).map((section) => ({
       anchor: section.name,
       name: section.title,
       body: renderSection(section),
     }));
-  const parts: readonly Part[] = [
+  const parts: readonly PageSection[] = [
     { anchor: "fix", name: "To fix", body: fixFirstSection(report, sections) },
     ...generic("recording", "profiles"),
     { anchor: "load", name: "Load", body: loadSection(context, sections) },
@@ -49,14 +49,14 @@ export function renderHtml(document: ReportDocument): string {
     title: `${name}: ${report.verdict} · Agent Hosting conformance`,
     styles: [baseStyle, chartStyle, reportStyle],
     script: reportScript,
-    body: bodyOf(
+    body: reportBody(
       document,
       parts.filter(({ body }) => body.source !== ""),
     ),
   });
 }
 
-function bodyOf({ report }: ReportDocument, parts: readonly Part[]): Html {
+function reportBody({ report }: ReportDocument, parts: readonly PageSection[]): Html {
   const { target, started, suite, load } = report;
   return html`<a class="skip-link" href="#content">Skip to the report</a>
     <header class="masthead wide">
@@ -64,7 +64,9 @@ function bodyOf({ report }: ReportDocument, parts: readonly Part[]): Html {
         Agent Hosting Service Interface · ${load === undefined ? "conformance report" : "report of load"}
       </p>
       <h1>${sanitizeLine(target.name, 80)}</h1>
-      <p class="target">${target.baseUrl !== "" && `${sanitizeLine(target.baseUrl, 200)} · `}${dayOf(started)}</p>
+      <p class="target">
+        ${target.baseUrl !== "" && `${sanitizeLine(target.baseUrl, 200)} · `}${formatMinute(started)}
+      </p>
       ${verdictBanner(report)}
     </header>
     <nav class="contents wide" aria-label="Contents">
@@ -83,5 +85,5 @@ function bodyOf({ report }: ReportDocument, parts: readonly Part[]): Html {
 }
 
 /** Formats an ISO 8601 time as `2030-01-01 00:00 UTC`. */
-const dayOf = (instant: string): string =>
+const formatMinute = (instant: string): string =>
   sanitizeLine(instant, 40).replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*Z$/, "$1 $2 UTC");

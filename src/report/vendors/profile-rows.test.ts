@@ -6,7 +6,7 @@ import type { ReportFinding } from "../model/report.ts";
 import { sampleFinding } from "../testing/sample.ts";
 import { compareVendors } from "./comparison.ts";
 import { formatProfileCell } from "./profile-rows.ts";
-import { anUnjudged, aVendor } from "./testing/vendors.ts";
+import { unjudgedVendor, sampleVendor } from "./testing/vendors.ts";
 import type { Vendor } from "./vendor.ts";
 
 const createdAt = "2030-01-01T00:00:00.000Z";
@@ -26,19 +26,19 @@ describe("vendors are ordered", () => {
     [
       "by conformant profiles less broken ones",
       [
-        anUnjudged("down", "No answer."),
-        aVendor("broken", [broken]),
-        aVendor("two less one", [...mustsOf("streaming"), ...mustsOf("signing"), broken]),
-        aVendor("two", [...mustsOf("streaming"), ...mustsOf("signing")]),
+        unjudgedVendor("down", "No answer."),
+        sampleVendor("broken", [broken]),
+        sampleVendor("two less one", [...mustsOf("streaming"), ...mustsOf("signing"), broken]),
+        sampleVendor("two", [...mustsOf("streaming"), ...mustsOf("signing")]),
       ],
       ["two", "two less one", "broken", "down"],
     ],
     [
       "then by must clauses exercised",
-      [aVendor("few", mustsOf("core").slice(0, 3)), aVendor("more", mustsOf("core").slice(0, 5))],
+      [sampleVendor("few", mustsOf("core").slice(0, 3)), sampleVendor("more", mustsOf("core").slice(0, 5))],
       ["more", "few"],
     ],
-    ["then as in the file", [aVendor("B", []), aVendor("A", []), aVendor("C", [])], ["B", "A", "C"]],
+    ["then as in the file", [sampleVendor("B", []), sampleVendor("A", []), sampleVendor("C", [])], ["B", "A", "C"]],
   ];
 
   it.each(cases)("%s", (_, vendors, expected) => {
@@ -48,7 +48,7 @@ describe("vendors are ordered", () => {
 
 describe("the verdict for a profile", () => {
   it("tells not offered from could not be tried", () => {
-    const vendor = aVendor("A", [...mustsOf("streaming"), ...skipped(mustsOf("webhooks")), broken]);
+    const vendor = sampleVendor("A", [...mustsOf("streaming"), ...skipped(mustsOf("webhooks")), broken]);
     const { report } = vendor.document;
     const offers = ["streaming", "webhooks", "operations"] as const;
     const offering = {

@@ -5,7 +5,7 @@ import { sampleFinding } from "../testing/sample.ts";
 import { compareVendors } from "./comparison.ts";
 import { renderVendorsMarkdown } from "./markdown.ts";
 import { vendorTables } from "./tables.ts";
-import { aVendor } from "./testing/vendors.ts";
+import { sampleVendor } from "./testing/vendors.ts";
 
 const createdAt = "2030-01-01T00:00:00.000Z";
 const fails = (clause: string, level: ReportFinding["level"] = "must"): ReportFinding =>
@@ -14,8 +14,8 @@ const fails = (clause: string, level: ReportFinding["level"] = "must"): ReportFi
 describe("the table of broken must clauses", () => {
   const all = compareVendors(
     [
-      aVendor("A", [sampleFinding(), fails("USE-1"), fails("INV-3"), fails("INV-4"), fails("SVC-1", "should")]),
-      aVendor("B", [sampleFinding(), sampleFinding({ clause: "USE-1" }), fails("INV-3"), fails("INV-4")]),
+      sampleVendor("A", [sampleFinding(), fails("USE-1"), fails("INV-3"), fails("INV-4"), fails("SVC-1", "should")]),
+      sampleVendor("B", [sampleFinding(), sampleFinding({ clause: "USE-1" }), fails("INV-3"), fails("INV-4")]),
     ],
     createdAt,
   );

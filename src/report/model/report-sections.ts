@@ -6,7 +6,7 @@ import { groupByClause } from "./broken-clauses.ts";
 import { coverageSection } from "./coverage.ts";
 import { loadSections } from "./load-sections.ts";
 import { profilesSection } from "./profiles.ts";
-import { streamingSection } from "./streaming.ts";
+import { streamingSection } from "./streaming-section.ts";
 import { createdKinds, type Outcome, outcomes, type Report, type ReportFinding } from "./report.ts";
 import { type Cause, type CausesBlock, cell, type Cell, type Fact, findingCell, textColumns } from "./section.ts";
 import type { Section, SectionName, TableBlock } from "./section.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 
-import { parseAs, parseJson, parseManualJson } from "./parsing.ts";
+import { parseAs, parseJson, parseHandwrittenJson } from "./parsing.ts";
 
 const schema = z.object({ keys: z.array(z.object({ name: z.string() })) });
 
@@ -41,7 +41,7 @@ describe("a text as JSON", () => {
 
 describe("a file that a person wrote", () => {
   const problemOf = (text: string): string | null => {
-    const parsed = parseManualJson(text);
+    const parsed = parseHandwrittenJson(text);
     return parsed.kind === "problem" ? parsed.problem : null;
   };
 

@@ -19,7 +19,8 @@ export const parseJson = (text: string): Parsed<unknown> => parseWith(text, { ma
  * Parses a file that a person wrote, as {@link parseJson} does, but with at most 200 levels. In addition, a duplicate
  * name is a problem, because `JSON.parse` would keep only the last value. So is the name `__proto__`.
  */
-export const parseManualJson = (text: string): Parsed<unknown> => parseWith(text, { maxDepth: 200, checksNames: true });
+export const parseHandwrittenJson = (text: string): Parsed<unknown> =>
+  parseWith(text, { maxDepth: 200, checksNames: true });
 
 function parseWith(raw: string, rules: StructureRules): Parsed<unknown> {
   const text = raw.replace(/^\uFEFF/, "");

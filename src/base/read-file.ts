@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 
 import { errorCodeOrText } from "./errors.ts";
-import { parseManualJson } from "./parsing.ts";
+import { parseHandwrittenJson } from "./parsing.ts";
 import { line } from "./line.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -28,7 +28,7 @@ export function readTextFile(path: string, what: string): string {
  * @throws {UsageError} if the text is not JSON
  */
 export function parseJsonFile(text: string, path: string): unknown {
-  const json = parseManualJson(text);
+  const json = parseHandwrittenJson(text);
   if (json.kind === "value") return json.value;
   throw new UsageError(line`${path} ${json.problem}.`);
 }

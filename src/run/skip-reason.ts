@@ -80,10 +80,10 @@ export const need = (what: Need | Setting): Enabler => ({ need: what });
 
 export const anyOf = (...enablers: [Enabler, Enabler, ...Enabler[]]): Enabler => ({ anyOf: enablers });
 
-/** Enables checks that need to know the tier of the key. */
+/** The alternatives by which a user enables checks that need the tier of the key. */
 export const needsTierOfKey = anyOf("`tier` of a key in the target file", need("tier"));
 
-/** Enables checks that have to wait: more waiting time, or a test clock. */
+/** The alternatives by which a user enables checks that have to wait: more waiting time, or a test clock. */
 export const needsMoreTime = anyOf(need("maxWaitMs"), need("clock"));
 
 export const describeSkip = ({ reason, needs }: SkipReason, messages: Messages): SkipText => ({

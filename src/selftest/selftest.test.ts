@@ -4,7 +4,7 @@ import { clauseIds, clauseOf } from "../spec/clauses.ts";
 import type { Patch } from "../reference/patch.ts";
 import { suiteFaults, allVariants } from "../reference/catalogue.ts";
 import { suites } from "../suites/all.ts";
-import { isFull, sampleOf, testSeed, triesEach } from "../base/testing/test-scope.ts";
+import { isFull, sampleOf, testSeed, triesEveryCase } from "../base/testing/test-scope.ts";
 import { tryGroups } from "./run-patches.ts";
 import { affectsLimits, type TrialExtent } from "./scope.ts";
 import { groupCompatibleVariants, faultsCoveringClauses } from "./patch-groups.ts";
@@ -12,24 +12,24 @@ import { complaintsOfLegal } from "./seeds.ts";
 import { complaintsOf } from "./trial.ts";
 
 /** Returns the cases that can be tested only if every fault and variant is tried; none in a quick run. */
-const ofAll = <T>(each: readonly T[]): readonly T[] => (triesEach ? each : []);
+const ofAll = <T>(each: readonly T[]): readonly T[] => (triesEveryCase ? each : []);
 /**
  * A quick run tries a fault for every fourth clause, mostly with the suites of that clause only, and a quarter of the
  * servers with several variants. Trials and full runs try every fault and variant by itself, with all suites. For
  * patches that do not concern limits, trials use up limits in one of 16 cases; for patches of limits, they use the
  * largest tiers in one of two. Full runs do both in all cases. `scope.test.ts` shows that this makes no difference.
  */
-const faults = triesEach ? suiteFaults : sampleOf(faultsCoveringClauses(suiteFaults), { of: 4 });
+const faults = triesEveryCase ? suiteFaults : sampleOf(faultsCoveringClauses(suiteFaults), { of: 4 });
 const alone = [...faults, ...ofAll(allVariants)].map((patch) => [patch]);
 const mostAtOnce = 16;
-const groups = triesEach ? [] : sampleOf(groupCompatibleVariants(allVariants, mostAtOnce), { of: 4 });
+const groups = triesEveryCase ? [] : sampleOf(groupCompatibleVariants(allVariants, mostAtOnce), { of: 4 });
 const isEvery = (of: number, at: number): boolean => at % of === testSeed % of;
 const quickExtents = alone.map((_, at): TrialExtent => (isEvery(32, at) ? "short" : "own"));
 const trialExtents = alone.map((group, at): TrialExtent =>
   isFull || isEvery(group.some(affectsLimits) ? 2 : 16, at) ? "full" : "short",
 );
 const extents: ReadonlyMap<readonly Patch[], TrialExtent | undefined> = new Map(
-  alone.map((group, at) => [group, (triesEach ? trialExtents : quickExtents)[at]]),
+  alone.map((group, at) => [group, (triesEveryCase ? trialExtents : quickExtents)[at]]),
 );
 
 const tried = await tryGroups([...alone, ...groups], (group) => extents.get(group) ?? "short");

@@ -26,7 +26,7 @@ export const stepsOfPath = (path: string): readonly string[] => path.replaceAll(
 
 /** A row in a table of the document, which describes one field. */
 export interface FieldRow {
-  /** The clause that states the row. */
+  /** The clause that requires what this row of the table says. */
   readonly clause: ClauseId;
   /**
    * Names of the field's parents and of the field, joined by dots, from the endpoint's own fields on. `[]` stands for

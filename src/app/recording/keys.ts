@@ -81,7 +81,7 @@ const keyOf = (name: string, key: string, isUsable: boolean): TargetKey => ({
 /** Maximum number of keys that get a name. */
 const maxKeys = 5000;
 
-/** Names the keys of exchanges as they come. A request without a key is known to have none. */
+/** Creates a namer, which gives each key of recorded exchanges a name when it first occurs: `key-1`, `key-2` and so on. */
 export function keyNamer() {
   const known = new Map<
     string,

@@ -13,7 +13,7 @@ const environment = process.env;
 export const isFull = environment["CONFORMANCE_TESTS"] === "full";
 
 /** Whether to try everything that a quick run only samples, such as each fault and variant by itself. */
-export const triesEach = isFull || environment["CONFORMANCE_TESTS"] === "trials";
+export const triesEveryCase = isFull || environment["CONFORMANCE_TESTS"] === "trials";
 
 export const testSeed = wholeNumber("CONFORMANCE_SEED") ?? 1;
 
@@ -26,7 +26,7 @@ export const runsOf = (runs: { readonly quick: number; readonly full: number }):
  * item, beginning at a place that the seed chooses.
  */
 export const sampleOf = <T>(all: readonly T[], { of }: { readonly of: number }): readonly T[] =>
-  triesEach ? all : all.filter((_, at) => at % of === testSeed % of);
+  triesEveryCase ? all : all.filter((_, at) => at % of === testSeed % of);
 
 function wholeNumber(name: string): number | null {
   const text = environment[name];

@@ -17,7 +17,7 @@ export interface SampledRequest extends LoadSample, RequestSample {
 const kindOf = ({ operation: { kind } }: Flow): RequestSample["kind"] =>
   kind === "usage" || kind === "list" ? "other" : kind;
 
-/** Returns the requests of known flows, in order of sending. */
+/** Returns each request with its flow, in order of sending. Leaves out requests whose flow the evidence does not list. */
 export function sampledRequests(evidence: LoadEvidence): SampledRequest[] {
   const flows = new Map(evidence.flows.map((flow) => [flow.name, flow]));
   const cellOf = createCellIndex(evidence);

@@ -1,6 +1,6 @@
 import { formatCount } from "../../base/text.ts";
 import { brokenClauses, type ClauseGroup, type DistinctFinding, findingFacts } from "../model/broken-clauses.ts";
-import { causeImpact, causeName, causesToFix, causeText, furtherCauses, maxFirstCauses } from "../model/causes.ts";
+import { causeImpact, causeName, causesToFix, causeText, furtherCauses, maxCausesShown } from "../model/causes.ts";
 import { defaultPolicy, type FailurePolicy, type TestStatuses, testStatusesOf } from "../model/failure-policy.ts";
 import { type Outcome, outcomes, type Report, type ReportDocument, type ReportFinding } from "../model/report.ts";
 import { pickSections, reportSections } from "../model/report-sections.ts";
@@ -64,7 +64,7 @@ function fixFirstBlocks(report: Report): string[] {
   if (causes.length === 0) return [];
   const further = furtherCauses(causes);
   const items = causes
-    .slice(0, maxFirstCauses)
+    .slice(0, maxCausesShown)
     .map(
       (cause, at) =>
         `${at + 1}. ${formatText(causeName(cause))}: ${formatText(causeText(cause))}. ${formatText(causeImpact(cause))}`,

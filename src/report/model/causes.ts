@@ -92,8 +92,8 @@ export function causeImpact({ broken: [{ group }], dependent }: FailureCause): T
 }
 
 /** Number of causes that every format shows first. */
-export const maxFirstCauses = 5;
+export const maxCausesShown = 5;
 
 /** Says how many causes are not among the first ones; `null` if there are no more. */
 export const furtherCauses = (causes: readonly FailureCause[]): string | null =>
-  causes.length <= maxFirstCauses ? null : formatCount(causes.length - maxFirstCauses, "more cause");
+  causes.length <= maxCausesShown ? null : formatCount(causes.length - maxCausesShown, "more cause");

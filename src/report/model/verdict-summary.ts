@@ -127,7 +127,7 @@ function unexercisedNamedTexts(report: Report): Text[] {
   return [text`named but not exercised: ${names} (${outsideProse(first.reason ?? "no reason known", 160)})`];
 }
 
-/** Names the load scenarios' own demands that were not met. They fail the run, but break no clause. */
+/** Returns a text with the demands of load scenarios (findings of level `load`) that were not met. They fail the run, but break no clause. */
 function unmetDemands({ findings }: Report): Text[] {
   const unmet = brokenNames(findings.filter(({ level }) => level === "load"));
   if (unmet.length === 0) return [];

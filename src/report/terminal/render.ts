@@ -9,7 +9,7 @@ import {
   causeText,
   type FailureCause,
   furtherCauses,
-  maxFirstCauses,
+  maxCausesShown,
 } from "../model/causes.ts";
 import type { Report } from "../model/report.ts";
 import type { SectionName } from "../model/section.ts";
@@ -99,7 +99,7 @@ function fixFirstLines(report: Report, { paint, width }: TerminalStyle): string[
   };
   return [
     paint.bold("Fix first"),
-    ...causes.slice(0, maxFirstCauses).flatMap(causeLines),
+    ...causes.slice(0, maxCausesShown).flatMap(causeLines),
     ...(further === null ? [] : [`     and ${further}`]),
   ];
 }

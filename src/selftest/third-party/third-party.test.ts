@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { triesEach } from "../../base/testing/test-scope.ts";
+import { triesEveryCase } from "../../base/testing/test-scope.ts";
 import { type ClauseId, clauseOf } from "../../spec/clauses.ts";
 import { runSuites } from "../../run/run.ts";
 import { suites } from "../../suites/all.ts";
@@ -10,7 +10,7 @@ import { goVendor, startVendor, type ServerSwitch, switchesOf } from "./testing/
 /** Time limit of a run. A run takes some seconds, because the server's agents and deliveries take real time. */
 const runTimeoutMs = 300_000;
 /** Returns nothing in a quick run, which only tests that the table is complete. */
-const ofAll = <T>(each: readonly T[]): readonly T[] => (triesEach ? each : []);
+const ofAll = <T>(each: readonly T[]): readonly T[] => (triesEveryCase ? each : []);
 
 /**
  * Distributes the switches over several runs. Neighbouring switches are similar and would hide each other, so they are

@@ -27,7 +27,7 @@ export interface WireTrial {
   readonly status: WireMutantStatus;
   /** Number of responses that were changed, in all runs of the trial. */
   readonly changed: number;
-  /** Texts of the red checks, or the reason why the trial is broken. */
+  /** Texts of the failed checks; for a trial that could not be run, the reason. */
   readonly said: readonly string[];
   /** Number of runs of the suites. */
   readonly runs: number;

@@ -3,7 +3,7 @@ import { formatNumber } from "../../../base/numbers.ts";
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import { formatCount } from "../../../base/text.ts";
 import { type BrokenClause, breachText } from "../../model/broken-clauses.ts";
-import { causeImpact, type FailureCause, failureCauses, furtherCauses, maxFirstCauses } from "../../model/causes.ts";
+import { causeImpact, type FailureCause, failureCauses, furtherCauses, maxCausesShown } from "../../model/causes.ts";
 import type { Report, Verdict } from "../../model/report.ts";
 import { pickSections } from "../../model/report-sections.ts";
 import type { Cause, Section } from "../../model/section.ts";
@@ -127,7 +127,7 @@ function headlineNumbers({
 export function fixFirstSection(report: Report, sections: readonly Section[]): Html {
   const all = failureCauses(report);
   if (all.length === 0) return enablersSection(sections);
-  const shown = all.slice(0, maxFirstCauses);
+  const shown = all.slice(0, maxCausesShown);
   const further = furtherCauses(all);
   return html`<section aria-labelledby="fix">
     <h2 id="fix">${shown.length === 1 ? "One thing to fix" : `Fix these ${shown.length} first`}</h2>
@@ -175,7 +175,7 @@ function enablersSection(sections: readonly Section[]): Html {
   const needs: Cause[] = pickSections(sections, ["skipped"])
     .flatMap(({ blocks }) => blocks)
     .flatMap((block) => (block.kind === "causes" && block.prefix !== "" ? block.causes : []));
-  const shown = needs.slice(0, maxFirstCauses);
+  const shown = needs.slice(0, maxCausesShown);
   if (shown.length === 0) return html``;
   return html`<section aria-labelledby="fix">
     <h2 id="fix">Nothing to fix. What would prove more</h2>

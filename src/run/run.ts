@@ -10,8 +10,9 @@ import { describeDisturbance, isAboutCounts } from "./disturbances/disturbance.t
 import { type DisturbanceWatch, watchDisturbances } from "./disturbances/watch-disturbances.ts";
 import { skipDisturbed } from "./disturbances/skip-disturbed.ts";
 import { executeProbes } from "./execute.ts";
+import { breachShownBy } from "./first-breach.ts";
 import type { Suite } from "./judge/check.ts";
-import { judgeEvidence, resultsByProbe } from "./judge/judge-evidence.ts";
+import { type Judgement, judgeEvidence, resultsByProbe } from "./judge/judge-evidence.ts";
 import { defaultBounds, maxRunTimeMs } from "./plan/bounds.ts";
 import { defaultCoverageSeed } from "./plan/coverage-seed.ts";
 import { hasFewRequests, mainKey } from "./plan/needs.ts";
@@ -30,7 +31,7 @@ import {
   withoutBreaches,
 } from "./run-result.ts";
 import { type Client, type ClientContext, openClient } from "./send/client.ts";
-import { TargetLost, TargetUnavailable, RunTimeout, isBudgetExhausted } from "./skip-reason.ts";
+import { FirstBreach, TargetLost, TargetUnavailable, RunTimeout, isBudgetExhausted } from "./skip-reason.ts";
 import { startStopSignal } from "./time/stop-signal.ts";
 
 /** Options of a run. Omitted bounds come from {@link defaultBounds}. */
@@ -48,6 +49,10 @@ export interface RunOptions extends SendingOptions {
   readonly onUnknownTier?: (keyName: string) => Promise<PublishedTier | null>;
   readonly onPlan?: (probes: number, target: Target) => void;
   readonly onProbe?: (run: ProbeRun) => void;
+  /**
+   * Whether a breach ends the run at once. Asked as soon as the probes of a check have ended. Default: no breach does.
+   */
+  readonly stopsAt?: (breach: Judgement) => boolean;
   /** Whether to look for other runs on this machine, and for other clients, that use the same keys. Default `false`. */
   readonly announces?: boolean;
   /**
@@ -70,7 +75,7 @@ export async function runSuites(options: RunOptions): Promise<RunResult> {
   );
   try {
     const target = await withConfirmedFreshness(options.target);
-    const result = await runWithSignal({ ...options, target, signal, onHarnessLimit: stop });
+    const result = await runWithSignal({ ...options, target, signal, stop, onHarnessLimit: stop });
     // An open receiver still reads the clock of the run, so `end`, which aborts all waits on that clock, is called only
     // without one.
     if (result.listening === null) end();
@@ -82,8 +87,10 @@ export async function runSuites(options: RunOptions): Promise<RunResult> {
   }
 }
 
-async function runWithSignal(given: RunOptions & RunContextOptions): Promise<RunResult> {
-  const { target, signal } = given;
+async function runWithSignal(
+  given: RunOptions & RunContextOptions & { readonly stop: (reason: Error) => void },
+): Promise<RunResult> {
+  const { target, signal, stopsAt } = given;
   const done: ProbeRun[] = [];
   const options: RunOptions & RunContextOptions = {
     ...given,
@@ -91,6 +98,9 @@ async function runWithSignal(given: RunOptions & RunContextOptions): Promise<Run
       done.push(run);
       watch.ended(run);
       given.onProbe?.(run);
+      if (stopsAt === undefined || signal.aborted) return;
+      const breach = breachShownBy(run, done, { suites: given.suites, stopsAt });
+      if (breach !== null) given.stop(new FirstBreach(breach.check.clause));
     },
   };
   const key = mainKey(target);
@@ -100,8 +110,8 @@ async function runWithSignal(given: RunOptions & RunContextOptions): Promise<Run
   const watch = watchDisturbances({ target, time, isSimulated, announces: given.announces ?? false });
   const receiver = receiverOnDemand(target, time);
   // When the run is stopped, closes the transport and the receiver. This ends every wait for a response or a delivery.
-  const stop = (): void => void Promise.all([context.transport.close(), receiver.close()]);
-  signal.addEventListener("abort", stop, { once: true });
+  const closeAll = (): void => void Promise.all([context.transport.close(), receiver.close()]);
+  signal.addEventListener("abort", closeAll, { once: true });
   try {
     if (given.obstacle !== undefined) return unjudgedRun(options, context, stoppedTooEarly(given.obstacle));
     if (key === null) return unjudgedRun(options, context, stoppedTooEarly(noUsableKey));
@@ -117,7 +127,7 @@ async function runWithSignal(given: RunOptions & RunContextOptions): Promise<Run
     if (limit !== null) options.onHarnessLimit(limit);
     return brokenRun(options, context, done, error);
   } finally {
-    signal.removeEventListener("abort", stop);
+    signal.removeEventListener("abort", closeAll);
     watch.close();
     context.outages.close();
     await receiver.close();

@@ -155,6 +155,15 @@ export class UnsendablePath extends SkipError {
   override readonly name = "UnsendablePath";
 }
 
+/** Thrown if the run was to stop at the first must clause that is broken, and one is. */
+export class FirstBreach extends SkipError {
+  override readonly name = "FirstBreach";
+
+  constructor(clause: string) {
+    super(`the first broken must clause is ${clause}`);
+  }
+}
+
 /** Thrown when the run has lasted `maxTimeMs`. */
 export class RunTimeout extends SkipError {
   override readonly name = "RunTimeout";

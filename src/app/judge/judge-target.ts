@@ -4,6 +4,11 @@ import type { Patch } from "../../reference/patch.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { unselectedMusts, type RunScope } from "../../run/plan/selection.ts";
 import { suites as allSuites } from "../../suites/all.ts";
+import { applyBaseline, type Baseline } from "../../report/model/failure-policy.ts";
+import type { Judgement } from "../../run/judge/judge-evidence.ts";
+import { clauseOf } from "../../spec/clauses.ts";
+import { countsIn } from "../../spec/requirements.ts";
+import { findingRowOf } from "../report/run-report.ts";
 import type { PublishedTier } from "../../spec/tiers.ts";
 import type { Target } from "../../target/target.ts";
 import { withControlParts } from "../../target/test-control.ts";
@@ -30,6 +35,8 @@ export interface JudgeTargetOptions extends RunScope {
   readonly patches: readonly Patch[];
   /** Whether the webhook receiver stays open after the run, to be closed by the caller. Default: `false`. */
   readonly keepsListening?: boolean;
+  /** Ends the run at the first must clause that is broken, known failures aside. Absent: no breach ends the run. */
+  readonly failFast?: { readonly known: Baseline };
   /** When this signal aborts, the run ends early and judges the evidence that it has. */
   readonly signal: AbortSignal;
   readonly events: RunEvents;
@@ -68,6 +75,7 @@ export async function judgeTarget({
   target: named,
   patches,
   events,
+  failFast,
   ...options
 }: JudgeTargetOptions): Promise<JudgedTarget> {
   assertOpenFiles(connectionsOfRun(named));
@@ -89,6 +97,7 @@ export async function judgeTarget({
         onProbe: ({ planned }) => events.onProbe?.(planned.probe.name),
         onWait: (ms, why) => events.onWait?.(ms, why),
         ...(provided.kind === "failed" && { obstacle: provided.sentence }),
+        ...(failFast && { stopsAt: stopsAt(failFast.known, options) }),
         ...(events.onUnknownTier && { onUnknownTier: events.onUnknownTier }),
       },
       unselectedMusts(allSuites, options.suites, options.requirements),
@@ -98,5 +107,13 @@ export async function judgeTarget({
     await close();
   }
 }
+
+/** Returns a function that tells whether a breach is one of a must clause that counts, and no known failure. */
+const stopsAt =
+  (known: Baseline, { requirements, messages }: Pick<RunScope, "requirements" | "messages">) =>
+  (breach: Judgement): boolean =>
+    clauseOf(breach.check.clause).level === "must" &&
+    countsIn(breach.check.since, requirements) &&
+    applyBaseline([findingRowOf(breach, messages)], known).excused.length === 0;
 
 const closeNothing = async (): Promise<void> => {};

@@ -42,6 +42,7 @@ import { printLine } from "../print-line.ts";
 
 interface RunFlags extends TargetFlags, PatchFlags, FailureFlags, FormatFlags {
   readonly complete?: boolean;
+  readonly failFast?: boolean;
   readonly out?: string;
   readonly quiet?: boolean;
   readonly verbose?: boolean;
@@ -67,6 +68,7 @@ exercised, or a must or should clause that --only names by its id was not; 4 the
 export function runCommand(): Command {
   const command = withFailureOptions(withFailedOption(withScopeOptions(withTargetOptions(new Command("run")))))
     .option("--complete", "a must clause that was not exercised fails the run as well")
+    .option("--fail-fast", "stop at the first must clause that is broken, and report what was judged by then")
     .option("--out <dir>", "folder for report.json and evidence.json (default: a new one under reports/)")
     .option("--json <file>", "report.json to this file as well; - prints it, and nothing else, on standard output");
   withFormatOptions(command)
@@ -123,7 +125,7 @@ async function act(prepared: Prepared): Promise<RunOutcome> {
   }
 }
 
-async function judgeWithProgress({ target, patches, scope, flags }: Prepared) {
+async function judgeWithProgress({ target, patches, scope, rules, flags }: Prepared) {
   const { events, done } = showRunProgress(flags.quiet === true);
   try {
     return await untilInterrupted(async ({ signal, isInterrupted, hasFailed, interrupt }) => {
@@ -134,6 +136,7 @@ async function judgeWithProgress({ target, patches, scope, flags }: Prepared) {
         target,
         patches,
         keepsListening,
+        ...(flags.failFast === true && { failFast: { known: rules.baseline } }),
         signal,
         events: { ...events, onUnknownTier },
       });

@@ -1,5 +1,5 @@
 import { HarnessLimit } from "../../base/harness-limit.ts";
-import { RunTimeout } from "../skip-reason.ts";
+import { FirstBreach, RunTimeout } from "../skip-reason.ts";
 
 /**
  * An error of the harness outside of any probe, such as an unhandled rejection. The run ends with a report of the
@@ -16,7 +16,7 @@ export class HarnessFailure extends Error {
 export const describeStop = ({ reason }: AbortSignal, figures = ""): string =>
   reason instanceof HarnessFailure
     ? `the harness itself failed: ${reason.message}`
-    : reason instanceof HarnessLimit
+    : reason instanceof HarnessLimit || reason instanceof FirstBreach
       ? reason.message
       : reason instanceof RunTimeout
         ? [reason.message, ...(figures === "" ? [] : [figures])].join(": ")

@@ -1,5 +1,5 @@
 import { countsIn, type RequirementSet } from "../spec/requirements.ts";
-import { newestFor } from "../report/model/requirements.ts";
+import { newestRequirementsFor } from "../report/model/requirements.ts";
 import { judgedParts, withProfileResults } from "./report/assemble.ts";
 import { withOffers } from "./report/offers.ts";
 import { findingRowOf } from "./report/run-report.ts";
@@ -37,7 +37,7 @@ export function rejudgeRun(
   report: Report,
   evidence: Evidence,
   messages: Messages,
-  { requirements = newestFor(report), selected = suitesOf(report, evidence) }: RejudgeOptions = {},
+  { requirements = newestRequirementsFor(report), selected = suitesOf(report, evidence) }: RejudgeOptions = {},
 ): Report {
   const results: ProbeResults = Map.groupBy(evidence.probes, ({ probe }) => probe);
   const findings = withUnseenPairs(

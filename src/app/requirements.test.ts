@@ -16,7 +16,7 @@ import type { ReportDocument } from "../report/model/report.ts";
 import { narrowReport } from "../report/model/requirements.ts";
 import { runExitCode } from "../report/model/verdict.ts";
 import { statementOf } from "../report/statement/statement.ts";
-import { renderTerminal } from "../report/terminal/render.ts";
+import { renderTerminal } from "../report/terminal/render-terminal.ts";
 import { check, type Suite, suite } from "../run/judge/check.ts";
 import { breach, holds } from "../run/judge/finding.ts";
 import { probe } from "../run/probe.ts";

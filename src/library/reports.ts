@@ -20,7 +20,7 @@ import {
   formats,
   unavailableReason,
 } from "../report/formats/registry.ts";
-import { renderTerminal } from "../report/terminal/render.ts";
+import { renderTerminal } from "../report/terminal/render-terminal.ts";
 import { line, fromOutside } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 import type { Judged } from "./judge.ts";

@@ -31,7 +31,7 @@ import { expectHarmless, linesOutsideFences, countTableCells } from "./formats/t
 import { renderHtml } from "./html/render-html.ts";
 import { brokenDocument, loadDocument } from "./html/testing/sample-documents.ts";
 import { withHostileText } from "./html/testing/add-hostile-text.ts";
-import { renderTerminal } from "./terminal/render.ts";
+import { renderTerminal } from "./terminal/render-terminal.ts";
 import { whyNothingJudged } from "./model/verdict.ts";
 import { documentsWithText, hostileDocument, hostileText, hostileTexts } from "./testing/hostile.ts";
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 
 import { deliveryHeaderValues } from "../../evidence/delivery.ts";
 import { serializeEvidence, readEvidence, serializeReport } from "../../report/model/report-file.ts";
-import { renderTerminal } from "../../report/terminal/render.ts";
+import { renderTerminal } from "../../report/terminal/render-terminal.ts";
 import { check, suite } from "../../run/judge/check.ts";
 import { breach, holds } from "../../run/judge/finding.ts";
 import { probe } from "../../run/probe.ts";

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { sampleOf } from "../../base/testing/test-scope.ts";
 import { serializeEvidence, serializeReport } from "../../report/model/report-file.ts";
 import { tracesIn, keyWritings } from "../../evidence/testing/traces.ts";
-import { renderTerminal } from "../../report/terminal/render.ts";
+import { renderTerminal } from "../../report/terminal/render-terminal.ts";
 import { startAnsweringServer } from "../../wire/testing/hostile.ts";
 import { aKey, aTarget } from "../../run/testing/targets.ts";
 import { suites } from "../../suites/all.ts";

@@ -8,7 +8,7 @@ import type { Target } from "../../target/target.ts";
 import type { LoadResults } from "../../report/model/load-results.ts";
 import type { Report, ReportFinding, Outcome, RowLevel } from "../../report/model/report.ts";
 import { profileResultsOf } from "../../report/model/profiles.ts";
-import { type RunEnd, hasInvalidLoad, totalsOf, verdictWith } from "../../report/model/verdict.ts";
+import { type RunEnd, hasInvalidLoad, totalsOf, reportVerdict } from "../../report/model/verdict.ts";
 import type { Unproven } from "../../run/judge/finding.ts";
 import type { SkipText } from "../../run/skip-reason.ts";
 import type { Judgement } from "../../run/judge/judge-evidence.ts";
@@ -93,7 +93,7 @@ export function judgedParts(
   const split = splitFindings(findings, requirements);
   return {
     suite: { version, clauses: clausesHash(party), requirements },
-    verdict: verdictWith({ findings: split.findings, end, unselected, hasInvalidLoad: hasInvalidLoad(load) }),
+    verdict: reportVerdict({ findings: split.findings, end, unselected, hasInvalidLoad: hasInvalidLoad(load) }),
     totals: totalsOf(split.findings),
     ...split,
     untestable: untestableRows(party).filter(({ clause }) => isClauseIn(clause, requirements)),

@@ -4,8 +4,8 @@ import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import { patchesByName } from "../../reference/embedded/patches-by-name.ts";
 import { fault, faults, type Patch } from "../../reference/patch.ts";
 import type { Report } from "../../report/model/report.ts";
-import { unexercisedOffered } from "../../report/model/verdict.ts";
-import { formatText } from "../../report/terminal/blocks.ts";
+import { unexercisedOfferedMusts } from "../../report/model/verdict.ts";
+import { formatText } from "../../report/terminal/section-lines.ts";
 import { verdictReasons } from "../../report/model/verdict-summary.ts";
 import { newestRequirements } from "../../spec/requirements.ts";
 import type { Target } from "../../target/target.ts";
@@ -74,7 +74,7 @@ describe("a server with core, streaming and signing only, which says so", () => 
   });
 
   it("is complete for --complete", () => {
-    expect(unexercisedOffered(run.report)).toEqual([]);
+    expect(unexercisedOfferedMusts(run.report)).toEqual([]);
   });
 
   it("tells what is not offered apart from what could not be tried", () => {

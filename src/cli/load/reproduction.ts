@@ -1,6 +1,6 @@
 import { scenarioNamed } from "../../load/scenarios.ts";
 import type { FindingTrial } from "../../report/model/load-results.ts";
-import { loadCommand } from "../../report/reproduce/evidence.ts";
+import { loadCommand } from "../../report/reproduce/finding-evidence.ts";
 import { shellQuote } from "../../base/shell-words.ts";
 import type { Target } from "../../target/target.ts";
 

@@ -16,7 +16,7 @@ import { applyBaseline, type Baseline } from "../../report/model/failure-policy.
 import type { Report, ReportDocument, ReportFinding } from "../../report/model/report.ts";
 import { defaultPolicy, type FailurePolicy } from "../../report/model/failure-policy.ts";
 import { runExitCode } from "../../report/model/verdict.ts";
-import { renderTerminal } from "../../report/terminal/render.ts";
+import { renderTerminal } from "../../report/terminal/render-terminal.ts";
 import { decisiveExitCode, exitCodes } from "../exit-codes.ts";
 import { reproductionCommands, type ReproductionOptions, unknownTarget } from "../load/reproduction.ts";
 import { reportLoss } from "../losses.ts";

@@ -1,6 +1,6 @@
 import { type Baseline, applyBaseline } from "../../report/model/failure-policy.ts";
 import { groupByClause } from "../../report/model/broken-clauses.ts";
-import { failureLines } from "../../report/terminal/failures.ts";
+import { failureLines } from "../../report/terminal/failure-lines.ts";
 import { repeatedCheck } from "../../report/model/requirements.ts";
 import { formatUpcoming, plainTextContext } from "../../report/formats/finding-text.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";

@@ -4,7 +4,7 @@ import { formatLabelled } from "../../base/text.ts";
 import { type Paint, createPaint } from "../../base/paint.ts";
 import { formatTrial } from "../model/trial-id.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import { joinBlocks, type TerminalSettings } from "../terminal/blocks.ts";
+import { joinBlocks, type TerminalSettings } from "../terminal/section-lines.ts";
 import type { Comparison } from "./comparison.ts";
 import { formatChecks, type ClauseWithResults } from "./group-findings.ts";
 import { type TrialMetrics, groupMetricsByTrial } from "./load-metrics.ts";

@@ -5,9 +5,9 @@ import { breachText } from "../model/broken-clauses.ts";
 import { trialInstance } from "../model/trial-id.ts";
 import { isBroken, type ReportDocument, type ReportFinding } from "../model/report.ts";
 import { clauseSentence } from "../model/report-sections.ts";
-import { evidenceContextOf } from "../reproduce/evidence.ts";
-import { formatText } from "../terminal/blocks.ts";
-import { evidenceLines, type FailureContext, findingLines } from "../terminal/failures.ts";
+import { evidenceContextOf } from "../reproduce/finding-evidence.ts";
+import { formatText } from "../terminal/section-lines.ts";
+import { evidenceLines, type FailureContext, findingLines } from "../terminal/failure-lines.ts";
 
 /** Returns settings that format evidence as plain text, without colours or wrapped lines. */
 export const plainTextContext = (document: ReportDocument): FailureContext => ({

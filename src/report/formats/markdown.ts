@@ -6,7 +6,7 @@ import { type Outcome, outcomes, type Report, type ReportDocument, type ReportFi
 import { pickSections, reportSections } from "../model/report-sections.ts";
 import type { Block, Cause, Cell, Section, TableBlock } from "../model/section.ts";
 import { lostRequests, verdictName, verdictReasons } from "../model/verdict-summary.ts";
-import { evidenceLines, type FailureContext } from "../terminal/failures.ts";
+import { evidenceLines, type FailureContext } from "../terminal/failure-lines.ts";
 import { plainTextContext } from "./finding-text.ts";
 import { markdownCode, fencedBlock, formatText, markdownProse, markdownTable } from "./markdown-text.ts";
 

@@ -14,7 +14,7 @@ import {
   harnessFailedText,
   plainTextContext,
 } from "./finding-text.ts";
-import type { FailureContext } from "../terminal/failures.ts";
+import type { FailureContext } from "../terminal/failure-lines.ts";
 
 /**
  * A test case, for formats that list tests. It stands for a finding, for a target that could not be judged, or for a known failure that

@@ -1,4 +1,4 @@
-import type { TerminalSettings } from "../terminal/blocks.ts";
+import type { TerminalSettings } from "../terminal/section-lines.ts";
 import { formatLabelled, formatCount } from "../../base/text.ts";
 import { type Paint, createPaint } from "../../base/paint.ts";
 import { type NightJudgement, flakyOf } from "./gate/judge-night.ts";

@@ -1,6 +1,6 @@
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import type { Report, ReportDocument, ReportFinding } from "../model/report.ts";
-import { type EvidenceContext, evidenceContextOf } from "../reproduce/evidence.ts";
+import { type EvidenceContext, evidenceContextOf } from "../reproduce/finding-evidence.ts";
 import { anchorsOf } from "./anchors.ts";
 
 /** Data that all sections of a page share. */

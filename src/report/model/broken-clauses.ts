@@ -64,11 +64,11 @@ export interface BrokenClause {
 export const brokenClauses = ({ findings }: Pick<Report, "findings">): BrokenClause[] =>
   brokenOutcomes.flatMap((outcome) =>
     groupByClause(findings, outcome)
-      .toSorted((one, other) => rank(one) - rank(other) || other.findingCount - one.findingCount)
+      .toSorted((one, other) => levelRank(one) - levelRank(other) || other.findingCount - one.findingCount)
       .map((group) => ({ outcome, group })),
   );
 
-const rank = ({ level }: ClauseGroup): number => levelOrder.findIndex((each) => each === level);
+const levelRank = ({ level }: ClauseGroup): number => levelOrder.findIndex((each) => each === level);
 
 /** Formats what was expected and what happened in one sentence, for a broken finding. Adds the place in a file, if there is one. */
 export function breachText({ expected = "", actual, reason = "", where }: ReportFinding, max = 160): Text {
@@ -80,7 +80,10 @@ export function breachText({ expected = "", actual, reason = "", where }: Report
 const formatPlace = ({ file, line, column }: NonNullable<ReportFinding["where"]>): string =>
   `${file}:${line}:${column}`;
 
-/** Describes a finding as a list of labels and values: expected, actual, place in a file, coverage, and tiers or load trials. */
+/**
+ * Returns the facts of a finding, each with a label: expected, actual, place in a file, coverage, and tiers or load trials. Leaves out
+ * facts that the finding does not have.
+ */
 export function findingFacts({ finding, instances }: DistinctFinding): Fact[] {
   const { expected = "", actual, reason = "", seen, load, where } = finding;
   return [
@@ -103,7 +106,7 @@ function instanceFacts(instances: readonly string[], load: ReportFinding["load"]
 }
 
 /** Sentences on why a broken clause matters to a client, by the prefix of the clause's id. */
-const impacts: ReadonlyMap<string, string> = new Map(
+const impactsByPrefix: ReadonlyMap<string, string> = new Map(
   Object.entries({
     SVC: "Clients reach every endpoint through the base address. If it differs, nothing else works.",
     CFG: "The service reads an agent from this file. A wrong field stops the deployment or is ignored.",
@@ -131,5 +134,5 @@ const impacts: ReadonlyMap<string, string> = new Map(
 /** Returns a sentence on why a failure of the finding's clause matters to a client. */
 export function clauseImpact({ clause, level }: Pick<ReportFinding, "clause" | "level">): string {
   if (level === "load") return "The document does not state it, but clients need it from a service under load.";
-  return impacts.get(clause.replace(/-.*/, "")) ?? "Clients are written against this sentence of the document.";
+  return impactsByPrefix.get(clause.replace(/-.*/, "")) ?? "Clients are written against this sentence of the document.";
 }

@@ -3,33 +3,36 @@ import { type BrokenClause, brokenClauses, breachText, clauseImpact } from "./br
 import type { Report, ReportFinding } from "./report.ts";
 import { joinFirstTexts, outside, own, type Text, text } from "./text.ts";
 
-/** Broken clauses that probably have one cause, such as one missing header. Mending it mends them all. */
+/** Broken clauses that probably have one cause, such as one missing header. Fixing the cause fixes all of them. */
 export interface FailureCause {
   readonly broken: readonly [BrokenClause, ...BrokenClause[]];
-  /** Clauses that could not be judged because one of the broken clauses is broken. */
+  /** Ids of clauses whose checks were skipped because one of these clauses is broken. */
   readonly dependent: readonly string[];
 }
 
-/** Families of clauses by the prefix of their ids, the worst for a client first. */
-const worstFamilies: readonly string[] =
+/** Prefixes of clause ids, such as `INV`. Clauses whose failure harms a client most come first. */
+const prefixesMostHarmfulFirst: readonly string[] =
   "SVC REQ AUTH INV SSE ERR KEY LIM HDR HOOK WHK HLT LST USE OPS BAT ALR VER OTH".split(" ");
 
-/** Groups the broken clauses of a report by their probable cause, the worst for a client first. */
+/**
+ * Groups the broken clauses of a report by their probable cause. Sorts the causes by outcome (failures first), and then by harm to a
+ * client.
+ */
 export function failureCauses({ findings }: Pick<Report, "findings">): FailureCause[] {
-  const groups = Map.groupBy(brokenClauses({ findings }), (each) => `${each.outcome} ${causeOf(each)}`);
+  const groups = Map.groupBy(brokenClauses({ findings }), (each) => `${each.outcome} ${probableCauseKey(each)}`);
   const skipped = findings.filter(({ outcome }) => outcome === "skipped");
   return [...groups.values()]
     .flatMap(([first, ...others]): FailureCause[] => {
       if (first === undefined) return [];
       const broken: FailureCause["broken"] = [first, ...others];
-      return [{ broken, dependent: dependentOn(new Set(broken.map(({ group }) => group.clause)), skipped) }];
+      return [{ broken, dependent: clausesDependentOn(new Set(broken.map(({ group }) => group.clause)), skipped) }];
     })
-    .toSorted((one, other) => outcomeRank(one) - outcomeRank(other) || familyRank(one) - familyRank(other));
+    .toSorted((one, other) => outcomeRank(one) - outcomeRank(other) || harmRank(one) - harmRank(other));
 }
 
 /**
- * Returns the causes of failures for a list of what to fix first. Empty if there is only one broken clause, because the
- * clause itself is then shown first.
+ * Returns the probable causes of failures, for the list of what to fix first. Leaves out warnings and notes. Empty if only one clause
+ * failed, because every format shows that clause first anyway.
  */
 export function causesToFix({ findings }: Pick<Report, "findings">): FailureCause[] {
   const causes = failureCauses({ findings }).filter(({ broken: [{ outcome }] }) => outcome === "fail");
@@ -38,30 +41,30 @@ export function causesToFix({ findings }: Pick<Report, "findings">): FailureCaus
 
 const outcomeRank = ({ broken: [{ outcome }] }: FailureCause): number => ["fail", "warning", "note"].indexOf(outcome);
 
-function familyRank({ broken }: FailureCause): number {
+function harmRank({ broken }: FailureCause): number {
   return Math.min(...broken.map(({ group }) => clientRank(group.clause)));
 }
 
 /** Ranks a clause by how much its breach harms a client. The lowest rank is the worst. */
 export function clientRank(clause: string): number {
-  const rank = worstFamilies.indexOf(clause.replace(/-.*/, ""));
-  return rank === -1 ? worstFamilies.length : rank;
+  const rank = prefixesMostHarmfulFirst.indexOf(clause.replace(/-.*/, ""));
+  return rank === -1 ? prefixesMostHarmfulFirst.length : rank;
 }
 
 /** Returns a text that is equal for broken clauses with the same probable cause. */
-function causeOf({ group }: BrokenClause): string {
+function probableCauseKey({ group }: BrokenClause): string {
   const { finding } = group.distinctFindings[0];
   const actual = (finding.actual ?? "").replace(/^on \d+ of \d+ [a-z]+: /, "");
   if (actual.startsWith("missing: ")) return actual;
   const [got] = /^\d{3}\b/.exec(actual) ?? [];
   const [wanted] = /\b\d{3}\b/.exec(finding.expected ?? "") ?? [];
   if (got !== undefined && wanted !== undefined && got !== wanted) return `status ${got}`;
-  // Other breaches have one cause if the same exchange shows them.
+  // Clauses broken in another way have the same cause if the same exchange shows them.
   return finding.evidence?.[0] ?? `${group.clause} ${actual}`;
 }
 
 /** Returns the clauses whose checks were skipped, with a reason that names one of these broken clauses. */
-const dependentOn = (broken: ReadonlySet<string>, skipped: readonly ReportFinding[]): string[] => [
+const clausesDependentOn = (broken: ReadonlySet<string>, skipped: readonly ReportFinding[]): string[] => [
   ...new Set(
     skipped.flatMap(({ clause, reason = "" }) =>
       !broken.has(clause) && [...reason.matchAll(/\b[A-Z]{3,4}-\d+\b/g)].some(([id]) => broken.has(id)) ? [clause] : [],
@@ -91,9 +94,9 @@ export function causeImpact({ broken: [{ group }], dependent }: FailureCause): T
   return text`${impact} Not judged because of it: ${names}.`;
 }
 
-/** Number of causes that every format shows first. */
+/** Maximum number of causes in the list of what to fix first, in every format. */
 export const maxCausesShown = 5;
 
-/** Says how many causes are not among the first ones; `null` if there are no more. */
+/** Returns how many causes the list of what to fix first leaves out, such as `2 more causes`; `null` if none. */
 export const furtherCauses = (causes: readonly FailureCause[]): string | null =>
   causes.length <= maxCausesShown ? null : formatCount(causes.length - maxCausesShown, "more cause");

@@ -4,25 +4,25 @@ import { profileResultsOf } from "./profiles.ts";
 import { sinceOf } from "./requirements.ts";
 import { countsIn } from "../../spec/requirements.ts";
 import { type Report, outcomes } from "./report.ts";
-import { hasInvalidLoad, runEndOf, totalsOf, verdictWith } from "./verdict.ts";
+import { hasInvalidLoad, runEndOf, totalsOf, reportVerdict } from "./verdict.ts";
 
 /** The parts of a report, or of a night in the history, that must be consistent. */
-type Judged = Pick<Report, "totals" | "verdict" | "unselected" | "stopped"> & {
+type ConsistentParts = Pick<Report, "totals" | "verdict" | "unselected" | "stopped"> & {
   readonly findings: readonly Pick<Report["findings"][number], "clause" | "level" | "outcome">[];
 };
 
 /**
- * Says where a report contradicts itself: its totals or its verdict do not follow from its findings. Returns `null` if they do.
+ * Returns how a report contradicts itself: its totals or its verdict do not follow from its findings. `null` if they do.
  *
  * @param isLoadInvalid whether a load run of the report is invalid
  */
-export function contradictionIn(judged: Judged, isLoadInvalid = false): string | null {
+export function contradictionIn(judged: ConsistentParts, isLoadInvalid = false): string | null {
   const counted = totalsOf(judged.findings);
   for (const outcome of outcomes)
     if (judged.totals[outcome] !== counted[outcome])
       return `its totals say ${outcome}: ${judged.totals[outcome]}, and its findings have ${counted[outcome]}`;
   const { verdict, findings, unselected } = judged;
-  const follows = verdictWith({ findings, end: runEndOf(judged), unselected, hasInvalidLoad: isLoadInvalid });
+  const follows = reportVerdict({ findings, end: runEndOf(judged), unselected, hasInvalidLoad: isLoadInvalid });
   if (verdict === "unreachable" && counted.fail > 0)
     return `its verdict is unreachable, and its findings have ${counted.fail} of a broken clause`;
   return verdict === follows ? null : `its verdict is ${verdict}, and from its findings follows ${follows}`;

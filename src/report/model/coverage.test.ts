@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { createPaint } from "../../base/paint.ts";
 import { coverageOf, coverageSection } from "./coverage.ts";
-import { sectionLines } from "../terminal/blocks.ts";
+import { sectionLines } from "../terminal/section-lines.ts";
 import type { ReportFinding } from "./report.ts";
 
 type SavedCoverage = NonNullable<ReportFinding["seen"]>;

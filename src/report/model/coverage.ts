@@ -27,18 +27,19 @@ export interface CoverageRow {
 
 /** Combines the coverage of all findings. Returns an empty list if no finding has coverage. */
 export function coverageOf(findings: readonly ReportFinding[]): CoverageRow[] {
-  const rows: Rows = new Map();
+  const rows: CellsByRow = new Map();
   // Each load run checked its own responses, so the counts of several runs are added.
   for (const ofOneRun of Map.groupBy(findings, ({ load }) => JSON.stringify(load ?? null)).values())
-    for (const [of, cells] of rowsOf(ofOneRun)) for (const each of cells.values()) addCell(rows, of, each, addCells);
+    for (const [of, cells] of coverageOfRun(ofOneRun))
+      for (const each of cells.values()) addCell(rows, of, each, addCells);
   return [...rows].map(([of, cells]) => ({ of, cells: [...cells.values()] }));
 }
 
-type Rows = Map<string, Map<string, CoverageCell>>;
+type CellsByRow = Map<string, Map<string, CoverageCell>>;
 
 /** Returns the coverage in one run. Several checks examine the same responses, so the largest count is taken, and not the sum. */
-function rowsOf(findings: readonly ReportFinding[]): Rows {
-  const rows: Rows = new Map();
+function coverageOfRun(findings: readonly ReportFinding[]): CellsByRow {
+  const rows: CellsByRow = new Map();
   for (const { seen } of findings) {
     for (const { of, kind, looked, broken } of seen?.cells ?? [])
       addCell(rows, of, { kind, state: "checked", checked: looked, broken }, maxCell);
@@ -53,7 +54,7 @@ function rowsOf(findings: readonly ReportFinding[]): Rows {
   return rows;
 }
 
-function addCell(rows: Rows, of: string, added: CoverageCell, combine: typeof maxCell): void {
+function addCell(rows: CellsByRow, of: string, added: CoverageCell, combine: typeof maxCell): void {
   const cells = rows.get(of) ?? new Map<string, CoverageCell>();
   rows.set(of, cells);
   const known = cells.get(added.kind);
@@ -73,8 +74,8 @@ const addCells = (one: CoverageCell, other: CoverageCell): CoverageCell =>
     ? { ...one, checked: one.checked + other.checked, broken: one.broken + other.broken }
     : maxCell(one, other);
 
-/** A table of coverage. Rows are endpoints; columns are statuses or kinds of key. */
-interface Matrix {
+/** A table of coverage. CellsByRow are endpoints; columns are statuses or kinds of key. */
+interface CoverageMatrix {
   readonly columns: readonly string[];
   readonly rows: readonly { readonly of: string; readonly cells: ReadonlyMap<string, CoverageCell> }[];
 }
@@ -87,22 +88,22 @@ const isStatus = (kind: string): boolean => /^(\d{3}( \w+)?|all)$/.test(kind);
 
 const keyNames: ReadonlyMap<string, string> = new Map(Object.entries(rejectedKeyKinds));
 
-function statusMatrix(rows: readonly CoverageRow[]): Matrix {
+function statusMatrix(rows: readonly CoverageRow[]): CoverageMatrix {
   const { columns, ...matrix } = matrixOf(rows, (kind) => (isStatus(kind) ? kind : undefined));
   return { ...matrix, columns: columns.toSorted() };
 }
 
 /** The table of requests with an invalid key, by kind of key. Columns have short names, and the order of the document. */
-function keyMatrix(rows: readonly CoverageRow[]): Matrix {
+function keyMatrix(rows: readonly CoverageRow[]): CoverageMatrix {
   const { columns, ...matrix } = matrixOf(rows, (kind) => keyNames.get(kind));
   return { ...matrix, columns: [...new Set(keyNames.values())].filter((name) => columns.includes(name)) };
 }
 
-/** Returns the rows that are in neither table: stream events and deliveries. */
+/** Returns the rows about stream events and deliveries, which have neither a status nor a kind of key. */
 const otherRows = (rows: readonly CoverageRow[]): CoverageRow[] =>
   rows.filter(({ cells }) => cells.every(({ kind }) => !isStatus(kind) && !keyNames.has(kind)));
 
-function matrixOf(rows: readonly CoverageRow[], columnOf: (kind: string) => string | undefined): Matrix {
+function matrixOf(rows: readonly CoverageRow[], columnOf: (kind: string) => string | undefined): CoverageMatrix {
   const found = rows.flatMap(({ of, cells }) => {
     const columns = new Map<string, CoverageCell>();
     for (const each of cells) {
@@ -127,20 +128,20 @@ export function coverageSection({ findings, pairs }: Pick<Report, "findings" | "
       ...matrixTable("responses", "Responses checked", statusMatrix(rows), statusLead),
       ...matrixTable("with key", "Requests by kind of key", byKey, keyLead(byKey)),
       ...factsBlock({ kind: "facts", facts: otherRows(rows).map(eventsFact) }),
-      ...factsBlock({ kind: "facts", facts: pairs === undefined ? [] : pairsFacts(pairs) }),
+      ...factsBlock({ kind: "facts", facts: pairs === undefined ? [] : combinationFacts(pairs) }),
       ...factsBlock({ kind: "facts", prefix: "not observed  ", facts: requirementFacts(rows) }),
     ],
   };
 }
 
 /** Returns facts on how many pairs and triples of request properties occurred together in some request. */
-const pairsFacts = (pairs: NonNullable<Report["pairs"]>): Fact[] => [
-  countsFact("pairs of properties", pairs),
-  ...(pairs.triples === undefined ? [] : [countsFact("endpoint, key and state", pairs.triples)]),
+const combinationFacts = (pairs: NonNullable<Report["pairs"]>): Fact[] => [
+  combinationsFact("pairs of properties", pairs),
+  ...(pairs.triples === undefined ? [] : [combinationsFact("endpoint, key and state", pairs.triples)]),
 ];
 
 /** Returns a fact on how many combinations occurred in some request, and which setup would enable more. */
-function countsFact(
+function combinationsFact(
   name: string,
   { covered, reachable, total, cut }: Pick<NonNullable<Report["pairs"]>, "covered" | "reachable" | "total" | "cut">,
 ): Fact {
@@ -151,12 +152,12 @@ function countsFact(
   const needs = cut.map((each) => text`${outsideProse(each.needs)} (${share(each.pairs)})`);
   return {
     label,
-    value: text`${coveredText}; of all ${total}, others need ${joinFirstTexts(needs, maxNeeds)}`,
+    value: text`${coveredText}; of all ${total}, others need ${joinFirstTexts(needs, maxNamedNeeds)}`,
   };
 }
 
 /** Maximum number of setups to name that would enable more combinations. */
-const maxNeeds = 4;
+const maxNamedNeeds = 4;
 
 const factsBlock = (block: FactsBlock): Block[] => (block.facts.length === 0 ? [] : [block]);
 
@@ -165,7 +166,7 @@ const statusLead = own(
 );
 
 /** Explains the columns of the table of keys, such as `none (no key); near (a key that is cut off, a key that is lengthened)`. */
-function keyLead({ columns }: Matrix): Text {
+function keyLead({ columns }: CoverageMatrix): Text {
   const kinds = columns.map((column) => {
     const names = Object.entries(rejectedKeyKinds).flatMap(([kind, name]) => (name === column ? [kind] : []));
     return `${column} (${names.join(", ")})`;
@@ -175,7 +176,7 @@ function keyLead({ columns }: Matrix): Text {
   );
 }
 
-function matrixTable(head: string, name: string, { columns, rows }: Matrix, lead: Text): Block[] {
+function matrixTable(head: string, name: string, { columns, rows }: CoverageMatrix, lead: Text): Block[] {
   if (rows.length === 0) return [];
   return [
     {
@@ -234,7 +235,7 @@ function requirementFacts(rows: readonly CoverageRow[]): Fact[] {
 }
 
 type FindingCoverage = NonNullable<ReportFinding["seen"]>;
-const maxCells = 8;
+const maxNamedCells = 8;
 
 /** Formats how much a check examined, broken kinds first: `41 checked, 3 broken: list 200 (3 of 12), invoke 200 (29)`. */
 export function formatCoverage({ looked, broken, cells }: FindingCoverage): string {
@@ -243,7 +244,7 @@ export function formatCoverage({ looked, broken, cells }: FindingCoverage): stri
     (each) =>
       `${each.of} ${each.kind} (${each.broken > 0 ? `${formatNumber(each.broken)} of ` : ""}${formatNumber(each.looked)})`,
   );
-  return `${formatNumber(looked)} checked${broken > 0 ? `, ${formatNumber(broken)} broken` : ""}: ${joinFirst(parts, maxCells)}`;
+  return `${formatNumber(looked)} checked${broken > 0 ? `, ${formatNumber(broken)} broken` : ""}: ${joinFirst(parts, maxNamedCells)}`;
 }
 
 /** Formats what a check could not observe, and the setup that would enable it. Empty if nothing is missing. */
@@ -252,7 +253,7 @@ export function formatUncovered({ unseen }: FindingCoverage): string {
     .map(([needs, members]) => {
       const names = joinFirst(
         members.map(({ of, kind }) => `${of} ${kind}`),
-        maxCells,
+        maxNamedCells,
       );
       return needs === "" ? names : `${names} (needs ${needs})`;
     })

@@ -26,11 +26,11 @@ export function exchangeLines({ request, answer, sentMs }: Exchange, bounds: Par
   ].map(lineMarker(">"));
   if (answer.kind === "unanswered") return [...sent, `* ${answer.reason}: ${sanitizeLine(answer.detail)}`];
   const received = [String(answer.status), ...messageLines(answer.headers, answer.body, limits)].map(lineMarker("<"));
-  return [...sent, ...received, ...notesOn(answer, sentMs).map((note) => `* ${note}`)];
+  return [...sent, ...received, ...responseNotes(answer, sentMs).map((note) => `* ${note}`)];
 }
 
 /** A line of a message that was sent or received, or a note of the harness. */
-interface Line {
+interface MessageLine {
   readonly text: string;
   readonly isNote: boolean;
 }
@@ -38,16 +38,16 @@ interface Line {
 /** Returns a function that marks a line with the sign of its direction, and a note with `*`. */
 const lineMarker =
   (sign: ">" | "<") =>
-  (line: Line | string): string => {
+  (line: MessageLine | string): string => {
     const { text, isNote } = typeof line === "string" ? { text: line, isNote: false } : line;
     return `${isNote ? "*" : sign} ${text}`.trimEnd();
   };
 
-const wireLine = (text: string): Line => ({ text, isNote: false });
-const noteLine = (text: string): Line => ({ text, isNote: true });
+const wireLine = (text: string): MessageLine => ({ text, isNote: false });
+const noteLine = (text: string): MessageLine => ({ text, isNote: true });
 
 /** Formats headers and body of a message, within the limits. */
-function messageLines(headers: readonly Header[], body: Body, bounds: MessageBounds): Line[] {
+function messageLines(headers: readonly Header[], body: Body, bounds: MessageBounds): MessageLine[] {
   const first = headers.slice(0, bounds.headers);
   const rest = headers.length - first.length;
   const content = bodyLines(body, bounds);
@@ -58,7 +58,7 @@ function messageLines(headers: readonly Header[], body: Body, bounds: MessageBou
   ];
 }
 
-function bodyLines(body: Body, bounds: MessageBounds): Line[] {
+function bodyLines(body: Body, bounds: MessageBounds): MessageLine[] {
   switch (body.kind) {
     case "none":
       return [];
@@ -76,9 +76,9 @@ function bodyLines(body: Body, bounds: MessageBounds): Line[] {
 }
 
 /** Cuts a text to the limits. Keeps more of the beginning (two thirds) than of the end, because the end of a stream matters too. */
-function textLines(text: string, { bodyCharacters, bodyLines: maxLines }: MessageBounds): Line[] {
+function textLines(text: string, { bodyCharacters, bodyLines: maxLines }: MessageBounds): MessageLine[] {
   const trimmed = withoutTrailingLineFeeds(text);
-  const sanitized = (lines: readonly string[]): Line[] => lines.map((line) => wireLine(sanitize(line)));
+  const sanitized = (lines: readonly string[]): MessageLine[] => lines.map((line) => wireLine(sanitize(line)));
   const lines = trimmed.length <= bodyCharacters ? linesOf(trimmed) : null;
   if (lines !== null && lines.length <= maxLines) return sanitized(lines);
   const [tailCharacters, tailLines] = [Math.floor(bodyCharacters / 3), Math.floor(maxLines / 3)];
@@ -100,7 +100,7 @@ function withoutTrailingLineFeeds(text: string): string {
   return text.slice(0, end);
 }
 
-function notesOn({ ending, events, endMs }: Answered, sentMs: number): string[] {
+function responseNotes({ ending, events, endMs }: Answered, sentMs: number): string[] {
   const afterSeconds = `after ${((endMs - sentMs) / 1000).toFixed(2)} s`;
   const stream =
     events.length === 0 ? [] : [`${formatCount(events.length, "event")} in the stream, which ended ${afterSeconds}`];
@@ -119,19 +119,19 @@ function notesOn({ ending, events, endMs }: Answered, sentMs: number): string[] 
 /** Formats a webhook delivery as lines. `< ` marks the request that the harness received, and `* ` its notes on time and response. */
 export function deliveryLines(delivery: Delivery, bounds: Partial<MessageBounds> = {}): string[] {
   const { request } = delivery;
-  const received: (Line | string)[] = [
+  const received: (MessageLine | string)[] = [
     `${sanitizeLine(request.method, 40)} ${sanitizeLine(request.url, 500)}`,
     ...messageLines(request.headers, request.body, { ...defaultBounds, ...bounds }),
   ];
-  return [`* ${arrivalOf(delivery)}`, ...received.map(lineMarker("<")), `* ${replyOf(delivery)}`];
+  return [`* ${formatArrival(delivery)}`, ...received.map(lineMarker("<")), `* ${formatReply(delivery)}`];
 }
 
-function arrivalOf({ hook, attempt, peer, receivedMs, clockMs }: Delivery): string {
+function formatArrival({ hook, attempt, peer, receivedMs, clockMs }: Delivery): string {
   const clock = clockMs === 0 ? "" : `, with the target's clock moved by ${formatDuration(clockMs)}`;
   return `request ${attempt} to the address \`${sanitizeLine(hook, 60)}\`, from ${sanitizeLine(peer, 60)}, ${formatDuration(receivedMs)} into the run${clock}`;
 }
 
-function replyOf({ reply, receivedMs }: Delivery): string {
+function formatReply({ reply, receivedMs }: Delivery): string {
   const senderText = (leftMs: number | null): string =>
     leftMs === null ? "the sender kept waiting" : `the sender gave up after ${formatDuration(leftMs - receivedMs)}`;
   switch (reply.kind) {

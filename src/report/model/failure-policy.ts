@@ -36,7 +36,7 @@ export interface BaselineResult {
   readonly expired: Baseline;
 }
 
-const isAbout = (entry: KnownFailure, { check, instance }: ReportFinding): boolean =>
+const matchesFinding = (entry: KnownFailure, { check, instance }: ReportFinding): boolean =>
   entry.check === check && (entry.instance === undefined || entry.instance === instance);
 
 /** Compares findings with the known failures. A known failure whose check was not exercised is neither excused nor stale. */
@@ -49,9 +49,9 @@ export function applyBaseline(
   const expired = baseline.filter(({ until }) => until !== undefined && until < today);
   const valid = baseline.filter((entry) => !expired.includes(entry));
   return {
-    excused: findings.filter((finding) => isBroken(finding) && valid.some((entry) => isAbout(entry, finding))),
+    excused: findings.filter((finding) => isBroken(finding) && valid.some((entry) => matchesFinding(entry, finding))),
     stale: valid.filter((entry) => {
-      const rows = findings.filter((finding) => isAbout(entry, finding));
+      const rows = findings.filter((finding) => matchesFinding(entry, finding));
       return entry.flaky !== true && rows.some(({ outcome }) => outcome === "pass") && !rows.some(isBroken);
     }),
     expired,
@@ -97,7 +97,8 @@ export interface TestStatuses {
 export function testStatusesOf(findings: readonly ReportFinding[], { strict, baseline }: FailurePolicy): TestStatuses {
   const { excused, stale } = applyBaseline(findings, baseline);
   const known = new Set(excused);
-  const reasonOf = (finding: ReportFinding): string => baseline.find((entry) => isAbout(entry, finding))?.reason ?? "";
+  const reasonOf = (finding: ReportFinding): string =>
+    baseline.find((entry) => matchesFinding(entry, finding))?.reason ?? "";
   const statusOf = (finding: ReportFinding): TestStatus => {
     const { outcome } = finding;
     if (outcome === "error") return { kind: "harness failed" };

@@ -113,7 +113,7 @@ function streamItems(run: LoadRun): Text[] {
 const formatSpread = ({ median, p99, max }: Spread): string =>
   `${Math.round(median)}, ${Math.round(p99)}, ${Math.round(max)} ms`;
 
-/** Says why a load run is not valid, or why only its counts or its times are not. */
+/** Says why a load run is not valid, or why only its counts or its times are not. Empty if all are valid. */
 function caveatItems(run: LoadRun): Text[] {
   const { invalid, counts, pace } = run.validity;
   const reason = invalid ?? counts ?? pace;

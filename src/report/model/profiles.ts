@@ -6,7 +6,7 @@ import { isBroken, isExercised, partyOf, type ProfileResult, type Report, type R
 import { requirementsOf } from "./requirements.ts";
 import { cell, type Section, textColumns, type Tone } from "./section.ts";
 import { joinFirstTexts, outside, own, type Text } from "./text.ts";
-import { clauseOutcomes, unexercisedMusts, whyLeftOut } from "./verdict.ts";
+import { clauseOutcomes, unexercisedMusts, whyProfileLeftOut } from "./verdict.ts";
 
 /** The parts of a report from which the verdicts of its profiles follow. */
 type ProfileInput = Pick<
@@ -17,11 +17,13 @@ type ProfileInput = Pick<
 /** Returns the verdict for each profile. Empty for a report on another party than a server, on load or on a recording. */
 export function profileResultsOf(report: ProfileInput): readonly ProfileResult[] {
   const isOfServer = partyOf(report) === "server" && report.load === undefined && report.recording === undefined;
-  return isOfServer && report.verdict !== "unreachable" ? profileNames.map((name) => resultOf(name, report)) : [];
+  return isOfServer && report.verdict !== "unreachable"
+    ? profileNames.map((name) => profileResultOf(name, report))
+    : [];
 }
 
-function resultOf(profile: Profile, report: ProfileInput): ProfileResult {
-  const findings = report.findings.flatMap((finding) => findingWithin(profile, finding));
+function profileResultOf(profile: Profile, report: ProfileInput): ProfileResult {
+  const findings = report.findings.flatMap((finding) => findingForProfile(profile, finding));
   const exempt = new Set(findings.flatMap((finding) => (finding.exempt === true ? [finding.clause] : [])));
   const musts = mustsOf(profile, requirementsOf(report)).filter((clause) => !exempt.has(clause));
   const unexercised = unexercisedMusts(findings);
@@ -33,7 +35,13 @@ function resultOf(profile: Profile, report: ProfileInput): ProfileResult {
     isStopped: report.stopped !== undefined,
     isWhole: count === musts.length,
   });
-  return { profile, verdict: whyLeftOut(profile, report) ?? judged, musts: musts.length, exercised: count, broken };
+  return {
+    profile,
+    verdict: whyProfileLeftOut(profile, report) ?? judged,
+    musts: musts.length,
+    exercised: count,
+    broken,
+  };
 }
 
 interface ProfileFacts {
@@ -59,10 +67,10 @@ const mustsOf = (profile: Profile, requirements: string): string[] =>
   });
 
 /**
- * Returns a finding as far as it concerns a profile; nothing if it does not. A clause of `core` about the responses of
- * every endpoint is broken for a profile only if it is broken at one of the profile's own endpoints.
+ * Returns a finding as it counts for a profile; empty if it does not count. A broken `core` clause about every endpoint counts as broken
+ * only for profiles at whose endpoints it is broken. For `core` itself, it otherwise counts as passed.
  */
-function findingWithin(profile: Profile, finding: ReportFinding): ReportFinding[] {
+function findingForProfile(profile: Profile, finding: ReportFinding): ReportFinding[] {
   const home = profileOf(finding.clause);
   if (home !== "core" || finding.seen === undefined || !isBroken(finding)) return home === profile ? [finding] : [];
   const isBrokenHere = finding.seen.cells.some(({ of, broken }) => broken > 0 && profileOfSource(of) === profile);
@@ -74,7 +82,7 @@ function findingWithin(profile: Profile, finding: ReportFinding): ReportFinding[
 export const profilesLeftOut = (report: ProfileInput, why: "not offered" | "not selected"): readonly Profile[] =>
   profileResultsOf(report).flatMap(({ profile, verdict }) => (verdict === why ? [profile] : []));
 
-const tones: Readonly<Record<ProfileResult["verdict"], Tone>> = {
+const profileVerdictTones: Readonly<Record<ProfileResult["verdict"], Tone>> = {
   conformant: "good",
   nonconformant: "bad",
   partial: "caution",
@@ -102,21 +110,21 @@ export function profilesSection(report: Report): Section {
               columns: [...textColumns("profile", "verdict", "must clauses exercised", "broken")],
               rows: results.map((result) => [
                 cell(own(result.profile)),
-                cell(own(result.verdict), tones[result.verdict]),
-                cell(own(exercisedShare(result))),
-                cell(brokenText(result)),
+                cell(own(result.verdict), profileVerdictTones[result.verdict]),
+                cell(own(formatExercisedShare(result))),
+                cell(brokenClausesText(result)),
               ]),
             },
           ],
   };
 }
 
-const exercisedShare = ({ musts, exercised }: ProfileResult): string => {
+const formatExercisedShare = ({ musts, exercised }: ProfileResult): string => {
   if (musts === 0) return "none to exercise";
   return `${exercised} of ${formatCount(musts, "clause")} (${Math.floor((100 * exercised) / musts)} %)`;
 };
 
-const brokenText = ({ broken }: ProfileResult): Text =>
+const brokenClausesText = ({ broken }: ProfileResult): Text =>
   joinFirstTexts(
     broken.map((clause) => outside(clause, 60)),
     5,

@@ -52,7 +52,8 @@ export class UnreadableFile extends Error {
  *
  * @throws {UnreadableFile}
  */
-export const readReport = (text: string, file: string): Report => restoreFindingTrials(read(text, file, reportSchema));
+export const readReport = (text: string, file: string): Report =>
+  restoreFindingTrials(parseFile(text, file, reportSchema));
 
 /**
  * Parses the text of `evidence.json`.
@@ -60,7 +61,7 @@ export const readReport = (text: string, file: string): Report => restoreFinding
  * @throws {UnreadableFile}
  */
 export function readEvidence(text: string, file: string): Evidence {
-  const packed = read(text, file, evidenceSchema);
+  const packed = parseFile(text, file, evidenceSchema);
   try {
     return fromEvidenceFile(packed);
   } catch (error) {
@@ -68,7 +69,7 @@ export function readEvidence(text: string, file: string): Evidence {
   }
 }
 
-function read<T>(text: string, file: string, schema: z.ZodType<T>): T {
+function parseFile<T>(text: string, file: string, schema: z.ZodType<T>): T {
   const json = parseJson(text);
   if (json.kind === "problem") throw new UnreadableFile(`${file} ${json.problem}.`);
   const parsed = parseAs(json.value, schema);

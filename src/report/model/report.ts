@@ -341,11 +341,11 @@ export interface ReportDocument {
   readonly load: ReadonlyMap<string, LoadEvidence>;
 }
 
-type Judged = Pick<ReportFinding, "outcome">;
+type WithOutcome = Pick<ReportFinding, "outcome">;
 
 /** Whether a finding breaks its clause, at any level. */
-export const isBroken = ({ outcome }: Judged): boolean =>
+export const isBroken = ({ outcome }: WithOutcome): boolean =>
   outcome === "fail" || outcome === "warning" || outcome === "note";
 
 /** Whether a check was exercised: it was not skipped, and the harness did not fail. */
-export const isExercised = ({ outcome }: Judged): boolean => outcome !== "skipped" && outcome !== "error";
+export const isExercised = ({ outcome }: WithOutcome): boolean => outcome !== "skipped" && outcome !== "error";

@@ -10,7 +10,7 @@ import {
   type RequirementSet,
 } from "../../spec/requirements.ts";
 import { partyOf, type Report, type ReportFinding } from "./report.ts";
-import { hasInvalidLoad, runEndOf, totalsOf, verdictWith } from "./verdict.ts";
+import { hasInvalidLoad, runEndOf, totalsOf, reportVerdict } from "./verdict.ts";
 
 /** The first requirement set in which the check of a finding counts. */
 export const sinceOf = ({ since = firstRequirements }: Pick<ReportFinding, "since">): string => since;
@@ -44,7 +44,7 @@ export const requirementsOf = ({ suite }: Pick<Report, "suite">): RequirementSet
   isRequirementSet(suite.requirements) ? suite.requirements : newestRequirements;
 
 /** Returns the newest requirement set for the party of a report. Earlier sets have checks only for servers. */
-export const newestFor = (report: Pick<Report, "party">): RequirementSet =>
+export const newestRequirementsFor = (report: Pick<Report, "party">): RequirementSet =>
   partyOf(report) === "server" ? newestRequirements : latestRequirements;
 
 /**
@@ -65,7 +65,7 @@ export function narrowReport(report: Report, requirements: RequirementSet): Repo
   return {
     ...rest,
     suite: { ...suite, requirements },
-    verdict: verdictWith({
+    verdict: reportVerdict({
       findings,
       end: runEndOf(report),
       unselected,

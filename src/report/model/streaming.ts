@@ -8,14 +8,16 @@ import { type Exchange, sentJson } from "../../evidence/exchange.ts";
 import { endpointCalled } from "../../spec/endpoints.ts";
 
 const ms = z.number().nonnegative();
-const spread = z.object({ p50: ms, p99: ms, max: ms }).describe("Milliseconds.");
+const spreadSchema = z.object({ p50: ms, p99: ms, max: ms }).describe("Milliseconds.");
 
-/** Schema of the streaming quality of one agent. These are figures, and no clause judges them. */
+/** Schema of the streaming quality of one agent. These are measured values, which no clause judges. */
 const agentStreamingSchema = z.object({
   agent: z.string(),
   streams: z.int().positive().describe("Streams that ended with `done` and have content."),
-  firstContentMs: spread.describe("Time from the request to the first chunk with content, in milliseconds."),
-  gapMs: spread.nullable().describe("Time between two chunks of a stream, in milliseconds; null if no stream has two."),
+  firstContentMs: spreadSchema.describe("Time from the request to the first chunk with content, in milliseconds."),
+  gapMs: spreadSchema
+    .nullable()
+    .describe("Time between two chunks of a stream, in milliseconds; null if no stream has two."),
   perSecond: z
     .object({ unit: z.enum(["tokens", "characters"]), median: z.number().nonnegative() })
     .nullable()
@@ -36,28 +38,33 @@ interface StreamTimes {
   readonly gapsMs: readonly number[];
   readonly durationMs: number;
   readonly characters: number;
-  /** Completion tokens of the `done` event; `null` if it shows none. */
+  /** Completion tokens that the `done` event reports; `null` if it reports none. */
   readonly tokens: number | null;
   readonly isLump: boolean;
 }
 
-/** Minimum number of chunks, and minimum time in ms, of a stream of which it is asked whether its chunks come at once. */
+/** A stream counts as a lump (all chunks come at once, at the end) only if it has at least this many chunks. */
 const minLumpChunks = 5;
+/** A stream counts as a lump only if its last chunk comes at least this many milliseconds after the request. */
 const minLumpMs = 200;
-/** A stream is a lump if its chunks all come within this share of the time that the stream takes. */
+/**
+ * A stream counts as a lump only if the time between its first and last chunk is at most this share of the whole time since the request.
+ */
 const maxLumpShare = 0.05;
-/** Shortest time from the first chunk to the last for which a rate is computed. Below, the rate shows only the timer. */
+/**
+ * Minimum time from the first chunk to the last for computing a rate. In a shorter time, the rate shows only the resolution of the timer.
+ */
 const minRateMs = 20;
 
-/** Measures the streaming quality of each agent, from the streams of a run that ended well. */
+/** Measures the streaming quality of each agent. Uses only streams that ended with `done` and have content. */
 export function streamingOf(exchanges: readonly Exchange[]): AgentStreaming[] {
-  const streams = exchanges.flatMap((exchange) => timesOf(exchange) ?? []);
+  const streams = exchanges.flatMap((exchange) => streamTimesOf(exchange) ?? []);
   return [...Map.groupBy(streams, ({ agent }) => agent)]
     .map(([agent, ofAgent]) => qualityOf(agent, ofAgent))
     .toSorted((one, other) => other.streams - one.streams);
 }
 
-function timesOf(exchange: Exchange): StreamTimes | null {
+function streamTimesOf(exchange: Exchange): StreamTimes | null {
   const { request, answer, sentMs } = exchange;
   if (answer.kind !== "answered" || answer.status !== 200) return null;
   const call = endpointCalled(request.method, request.url);
@@ -87,7 +94,7 @@ function timesOf(exchange: Exchange): StreamTimes | null {
   };
 }
 
-/** Whether a request asks for a certain pace, or for a part of a stream. Such a stream shows nothing about the agent. */
+/** Whether a request sets the pace of a stream, or asks for only a part of it. The times of such a stream show nothing about the agent. */
 const isPaced = ({ request }: Exchange): boolean =>
   ["stream_delay_ms", "resume_from_index"].some((name) => getPath(sentJson(request), "parameters", name) !== undefined);
 

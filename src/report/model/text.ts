@@ -1,6 +1,6 @@
 /**
  * A text that marks which parts are the harness's own words, and which come from a target or a person. Only a renderer turns it into a
- * string, and makes the outside parts harmless for its format.
+ * string, and escapes the outside parts for its format.
  */
 export interface Text {
   readonly parts: readonly TextPart[];

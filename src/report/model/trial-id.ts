@@ -16,10 +16,10 @@ export const formatScenarioTrials = (scenario: string, instances: readonly strin
 /** The instance of a load finding: tier and engine, such as `pro, k6`. */
 export const trialInstance = (load: Pick<TrialId, "tier" | "engine">): string => `${tierText(load)}, ${load.engine}`;
 
-const suiteMark = "Load: ";
+const loadSuitePrefix = "Load: ";
 
 /** The field `suite` of a load finding, such as `Load: burst`. */
-export const trialSuite = ({ scenario }: Pick<TrialId, "scenario">): string => `${suiteMark}${scenario}`;
+export const trialSuite = ({ scenario }: Pick<TrialId, "scenario">): string => `${loadSuitePrefix}${scenario}`;
 
 /** Fills in the field `load` of load findings. Earlier versions wrote scenario, tier and engine only into `suite` and `instance`. */
 export function restoreFindingTrials(report: Report): Report {
@@ -27,14 +27,14 @@ export function restoreFindingTrials(report: Report): Report {
   return {
     ...report,
     findings: report.findings.map((finding) => {
-      const load = finding.load ?? loadInTexts(finding);
+      const load = finding.load ?? trialFromTexts(finding);
       return load === null ? finding : { ...finding, load };
     }),
   };
 }
 
-function loadInTexts({ suite, instance = "" }: ReportFinding): FindingTrial | null {
+function trialFromTexts({ suite, instance = "" }: ReportFinding): FindingTrial | null {
   const [tier, engine, ...more] = instance.split(", ");
-  if (!suite.startsWith(suiteMark) || tier === undefined || engine === undefined || more.length > 0) return null;
-  return { scenario: suite.slice(suiteMark.length), tier, engine };
+  if (!suite.startsWith(loadSuitePrefix) || tier === undefined || engine === undefined || more.length > 0) return null;
+  return { scenario: suite.slice(loadSuitePrefix.length), tier, engine };
 }

@@ -1,11 +1,11 @@
-import { newestFor } from "./requirements.ts";
+import { newestRequirementsFor } from "./requirements.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { formatCount } from "../../base/text.ts";
 import { partyOf, type Report, type Verdict } from "./report.ts";
 import type { Tone } from "./section.ts";
 import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
 import { profilesLeftOut } from "./profiles.ts";
-import { clauseOutcomes, unexercisedNamed, unexercisedOffered, whyNothingJudged } from "./verdict.ts";
+import { clauseOutcomes, unexercisedNamed, unexercisedOfferedMusts, whyNothingJudged } from "./verdict.ts";
 
 export const verdictTones: Readonly<Record<Verdict, Tone>> = {
   conformant: "good",
@@ -19,7 +19,7 @@ export const verdictTones: Readonly<Record<Verdict, Tone>> = {
 export const verdictName = ({ verdict, load }: Report): string =>
   load === undefined || verdict === "unreachable" ? verdict : `${verdict} under load`;
 
-/** Returns a sentence without a full stop: the reasons of the verdict, further findings, and the cost of the run. */
+/** Returns the reasons of the verdict, further findings and the cost of the run, as one sentence without a full stop. */
 export function verdictReasons(report: Report): Text {
   const { totals, verdict, load, requests, durationMs, executions, waitedMs, trouble } = report;
   if (verdict === "unreachable") return unreachableText(report);
@@ -27,7 +27,9 @@ export function verdictReasons(report: Report): Text {
   const ofLoad = load !== undefined;
   const { requirements } = report.suite;
   const bySet =
-    requirements === newestFor(report) ? [] : [text`judged by requirement set ${outside(requirements, 40)}`];
+    requirements === newestRequirementsFor(report)
+      ? []
+      : [text`judged by requirement set ${outside(requirements, 40)}`];
   const costs = [
     ...countPhrase(totals.error, "the harness itself failed at ", ofLoad ? "run" : "check"),
     ...countPhrase(invalid, "", "invalid run"),
@@ -45,12 +47,12 @@ export function verdictReasons(report: Report): Text {
     ...(waitedMs >= 1000 ? [`${formatDuration(waitedMs)} of it waiting`] : []),
   ];
   return joinTexts([
-    ...basisOf(report),
+    ...verdictBasis(report),
     ...bySet,
     ...unexercisedNamedTexts(report),
     ...unmetDemands(report),
     ...costs.map(own),
-    ...absenceTexts(report),
+    ...targetAwayTexts(report),
   ]);
 }
 
@@ -62,7 +64,7 @@ export const lostRequests = ({ lost = 0 }: Pick<Report, "lost">): string[] =>
   lost === 0 ? [] : [`${formatCount(lost, "request")} lost on the network and sent again`];
 
 /** Says when the target did not respond. Empty if the run stopped for that reason, because the verdict already says so. */
-const absenceTexts = ({ away, stopped }: Report): Text[] =>
+const targetAwayTexts = ({ away, stopped }: Report): Text[] =>
   away === undefined || away === stopped ? [] : [outsideProse(away, 400)];
 
 const unreachableText = ({ stopped = "" }: Report): Text => outsideProse(stopped, 600);
@@ -73,7 +75,7 @@ const clauseNames = (clauses: readonly string[], max: number): Text =>
     max,
   );
 
-function basisOf(report: Report): Text[] {
+function verdictBasis(report: Report): Text[] {
   const { findings, totals, verdict, unselected, stopped = "" } = report;
   const passedClauses = new Set(findings.filter(({ outcome }) => outcome === "pass").map(({ clause }) => clause)).size;
   const passed = own(`${formatCount(totals.pass, "check")} of ${formatCount(passedClauses, "clause")} passed`);
@@ -88,7 +90,7 @@ function basisOf(report: Report): Text[] {
     }
     case "partial": {
       if (totals.pass + totals.observed + totals.warning + totals.note === 0) return [own("nothing was exercised")];
-      const left = unexercisedOffered(report);
+      const left = unexercisedOfferedMusts(report);
       const without = profilesLeftOutTexts(report);
       if (left.length === 0) return [own("nothing broken"), ...without, passed];
       const unselectedCount = left.filter((clause) => unselected.includes(clause)).length;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Outcome, ReportFinding } from "./report.ts";
-import { formatText } from "../terminal/blocks.ts";
+import { formatText } from "../terminal/section-lines.ts";
 import { verdictReasons } from "./verdict-summary.ts";
 import { sampleFinding, sampleReport } from "../testing/sample.ts";
 import { clauseOutcomes, exitCodeOf, runExitCode, totalsOf, unexercisedMusts, verdictOf } from "./verdict.ts";

@@ -18,7 +18,7 @@ export function totalsOf(findings: readonly Pick<ReportFinding, "outcome">[]): T
   return counts;
 }
 
-export const worstFirst = [
+export const outcomesWorstFirst = [
   "fail",
   "error",
   "warning",
@@ -36,7 +36,8 @@ export function clauseOutcomes(findings: readonly ReportFinding[]): ReadonlyMap<
   const worst = new Map<string, Outcome>();
   for (const { clause, outcome } of findings) {
     const known = worst.get(clause);
-    if (known === undefined || worstFirst.indexOf(outcome) < worstFirst.indexOf(known)) worst.set(clause, outcome);
+    if (known === undefined || outcomesWorstFirst.indexOf(outcome) < outcomesWorstFirst.indexOf(known))
+      worst.set(clause, outcome);
   }
   for (const { clause } of findings.filter(hasUnseenPairs))
     if (worst.get(clause) === "pass") worst.set(clause, "skipped");
@@ -63,7 +64,7 @@ export function unexercisedMusts(findings: readonly JudgedFinding[], unselected:
 export type ProfileChoice = Partial<Pick<Report, "target" | "selection">>;
 
 /** Returns why a profile has no verdict; `null` if it has one. */
-export function whyLeftOut(
+export function whyProfileLeftOut(
   profile: Profile,
   { target, selection }: ProfileChoice,
 ): "not offered" | "not selected" | null {
@@ -72,10 +73,10 @@ export function whyLeftOut(
 }
 
 /** Like {@link unexercisedMusts}, without the clauses of profiles that are not offered or not selected. */
-export const unexercisedOffered = (report: Pick<Report, "findings" | "unselected"> & ProfileChoice): string[] =>
+export const unexercisedOfferedMusts = (report: Pick<Report, "findings" | "unselected"> & ProfileChoice): string[] =>
   unexercisedMusts(report.findings, report.unselected).filter((clause) => {
     const profile = profileOf(clause);
-    return profile === null || whyLeftOut(profile, report) === null;
+    return profile === null || whyProfileLeftOut(profile, report) === null;
   });
 
 /**
@@ -124,7 +125,7 @@ export const runEndFor = (why: string | null): RunEnd =>
 export const runEndOf = ({ verdict, stopped }: Pick<Report, "verdict" | "stopped">): RunEnd =>
   verdict === "unreachable" ? { kind: "unreachable", why: stopped ?? "" } : runEndFor(stopped ?? null);
 
-/** Everything from which a verdict follows. */
+/** The facts from which the verdict of a report follows. */
 interface VerdictInput {
   readonly findings: readonly JudgedFinding[];
   readonly end: RunEnd;
@@ -134,7 +135,7 @@ interface VerdictInput {
 }
 
 /** Returns the verdict of a report of a run or of load. */
-export function verdictWith({ findings, end, unselected, hasInvalidLoad }: VerdictInput): Verdict {
+export function reportVerdict({ findings, end, unselected, hasInvalidLoad }: VerdictInput): Verdict {
   if (end.kind === "unreachable") return "unreachable";
   const verdict = verdictOf(findings, end.kind === "planned" ? null : end.why, unselected);
   return verdict === "conformant" && hasInvalidLoad ? "partial" : verdict;
@@ -176,7 +177,7 @@ export function exitCodeOf(
   if (totals.fail > 0 || (strict && totals.warning > 0)) return 1;
   if (totals.error > 0) return 4;
   if (!findings.some(isExercised)) return 3;
-  return complete && unexercisedOffered(report).length > 0 ? 1 : 0;
+  return complete && unexercisedOfferedMusts(report).length > 0 ? 1 : 0;
 }
 
 /** Whether the run was stopped because the harness or its machine failed. An error of a check is then the reason. */

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Body, Header, SentRequest } from "../../evidence/exchange.ts";
 import { startProxy } from "../../base/testing/proxy.ts";
 import { curlCommand, shellVariablesOf } from "./curl.ts";
-import { evidenceContextOf } from "./evidence.ts";
+import { evidenceContextOf } from "./finding-evidence.ts";
 import { serializeEvidence } from "../model/report-file.ts";
 import { sampleExchange, sampleReport, textBody } from "../testing/sample.ts";
 import { conformanceFunction } from "../testing/shell.ts";

@@ -7,7 +7,7 @@ import { commandName } from "./command-name.ts";
 export interface CurlOptions {
   /** Returns the shell variable that holds the key with this name; `undefined` if there is none. */
   readonly shellVariableOf: (keyName: string) => string | undefined;
-  /** Path of the evidence file. A body that is too long for a command line is read from it. */
+  /** Path of the evidence file. The command reads a body from it that is too long for a command line. */
   readonly evidenceFile: string;
   /** Proxy and certificates of the connection to the target; `undefined` for a direct connection. */
   readonly connection: ReportedConnection | undefined;
@@ -27,7 +27,8 @@ export const shellVariablesOf =
 
 /**
  * Returns the shell variable of a key in the commands of a saved report, such as `PRO_KEY` for the key `pro`. A run with a single key
- * uses the variable that `conformance run` reads. Returns `undefined` for a fragment of a key.
+ * uses the variable that `conformance run` reads. Returns `undefined` for a fragment of a key, and for a name that gives no valid
+ * variable.
  */
 export function shellVariableOfKey(name: string): string | undefined {
   if (name.endsWith(partMark)) return undefined;
@@ -38,7 +39,7 @@ export function shellVariableOfKey(name: string): string | undefined {
 }
 
 /** Shell variable with the user and the password of the proxy, as `user:password`. */
-const proxyUser: ShellPiece = { kind: "variable", name: "PROXY_USER", withoutLast: false };
+const proxyUserVariable: ShellPiece = { kind: "variable", name: "PROXY_USER", withoutLast: false };
 
 /** Maximum size of a body that is written into the command itself. */
 const maxInlineBytes = 4096;
@@ -49,27 +50,27 @@ const maxInlineBytes = 4096;
  */
 export function curlCommand(exchange: Exchange, { shellVariableOf, evidenceFile, connection }: CurlOptions): string {
   const { request } = exchange;
-  const body = bodyOf(exchange.id, request.body, evidenceFile, shellVariableOf);
+  const body = curlBodyOf(exchange.id, request.body, evidenceFile, shellVariableOf);
   if (body.kind === "lost") return `# ${body.why}`;
-  const word = (text: string): string => shellWord(piecesOf(text, shellVariableOf));
+  const word = (text: string): string => shellWord(shellPiecesOf(text, shellVariableOf));
   const parts = [
     [
       body.kind === "piped" ? `${body.command} | curl` : "curl",
-      ...flagsOf(exchange),
-      ...methodOf(request),
+      ...curlFlags(exchange),
+      ...methodFlags(request),
       word(wireUrl(request.url)),
     ].join(" "),
     ...connectionFlags(request.url, connection),
-    ...headerLines(request).map((line) => `-H ${word(line)}`),
+    ...curlHeaders(request).map((line) => `-H ${word(line)}`),
     ...(body.kind === "none" ? [] : [body.kind === "inline" ? `--data-raw ${body.word}` : "--data-binary @-"]),
   ];
   return parts.join(" \\\n  ");
 }
 
-function flagsOf({ request, answer }: Exchange): string[] {
-  const accepts = valuesOf(request.headers, "accept").some((value) => value.includes("text/event-stream"));
+function curlFlags({ request, answer }: Exchange): string[] {
+  const accepts = headerValues(request.headers, "accept").some((value) => value.includes("text/event-stream"));
   const isStream = accepts || (answer.kind === "answered" && answer.events.length > 0);
-  const offersCoding = valuesOf(request.headers, "accept-encoding").some((value) => value !== "identity");
+  const offersCoding = headerValues(request.headers, "accept-encoding").some((value) => value !== "identity");
   return [
     ...(request.method === "HEAD" ? ["-I"] : ["-i"]),
     ...(isStream ? ["-N"] : []),
@@ -89,20 +90,20 @@ function connectionFlags(url: string, { proxy, ca, cert, key }: ReportedConnecti
     file === undefined ? [] : [`${name} ${shellQuote(file)}`];
   return [
     ...(proxy === undefined ? [] : [`-x ${shellQuote(proxy.url)} --noproxy ''`]),
-    ...(proxy?.asksWho === true ? [`-U ${shellWord([proxyUser])}`] : []),
+    ...(proxy?.asksWho === true ? [`-U ${shellWord([proxyUserVariable])}`] : []),
     ...(proxy?.url.startsWith("https:") === true ? flag("--proxy-cacert", ca) : []),
     ...(url.startsWith("https:") ? [...flag("--cacert", ca), ...flag("--cert", cert), ...flag("--key", key)] : []),
   ];
 }
 
-function methodOf({ method, body }: SentRequest): string[] {
+function methodFlags({ method, body }: SentRequest): string[] {
   const implied = body.kind === "none" ? ["GET", "HEAD"] : ["POST"];
   return implied.includes(method) ? [] : ["-X", shellQuote(method)];
 }
 
-/** Returns the flags for the recorded headers. Switches off headers that curl would add by itself. */
-function headerLines({ method, headers, body }: SentRequest): string[] {
-  const isUnset = (name: string): boolean => valuesOf(headers, name).length === 0;
+/** Returns the headers for `curl -H`: those that were recorded, and empty ones for headers that curl would otherwise add by itself. */
+function curlHeaders({ method, headers, body }: SentRequest): string[] {
+  const isUnset = (name: string): boolean => headerValues(headers, name).length === 0;
   const bytes = body.kind === "none" ? 0 : body.bytes;
   return [
     ...headers.map(([name, value]) => (value === "" ? `${name};` : `${name}: ${value}`)),
@@ -117,7 +118,7 @@ function headerLines({ method, headers, body }: SentRequest): string[] {
   ];
 }
 
-const valuesOf = (headers: readonly Header[], name: string): string[] =>
+const headerValues = (headers: readonly Header[], name: string): string[] =>
   headers.filter(([each]) => each.toLowerCase() === name).map(([, value]) => value.toLowerCase());
 
 type CurlBody =
@@ -126,7 +127,7 @@ type CurlBody =
   | { readonly kind: "piped"; readonly command: string }
   | { readonly kind: "lost"; readonly why: string };
 
-function bodyOf(
+function curlBodyOf(
   id: string,
   body: Body,
   evidenceFile: string,
@@ -140,7 +141,7 @@ function bodyOf(
     };
   const command = printBodyCommand({ list: "exchanges", id, body, evidenceFile });
   if (command !== null) return { kind: "piped", command };
-  return { kind: "inline", word: shellWord(piecesOf(body.kind === "text" ? body.text : "", shellVariableOf)) };
+  return { kind: "inline", word: shellWord(shellPiecesOf(body.kind === "text" ? body.text : "", shellVariableOf)) };
 }
 
 /** A recorded body, which the evidence file holds under `exchanges` or `deliveries`. */
@@ -173,7 +174,7 @@ const evidenceCommand = (id: string, evidenceFile: string): string => {
 
 const redactionMark = /\[redacted ([^\]]+?)(, its last character cut off)?\]/g;
 
-function piecesOf(text: string, shellVariableOf: CurlOptions["shellVariableOf"]): ShellPiece[] {
+function shellPiecesOf(text: string, shellVariableOf: CurlOptions["shellVariableOf"]): ShellPiece[] {
   const pieces: ShellPiece[] = [];
   let from = 0;
   for (const found of text.matchAll(redactionMark)) {

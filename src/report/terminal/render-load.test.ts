@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { renderTerminal, type TerminalOptions } from "./render.ts";
+import { renderTerminal, type TerminalOptions } from "./render-terminal.ts";
 import type { Report, ReportFinding } from "../model/report.ts";
 import { sampleFinding, trialFields, sampleLoadRun as run, sampleReport } from "../testing/sample.ts";
 

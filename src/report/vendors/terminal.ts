@@ -2,7 +2,7 @@ import { formatLabelled, wrap } from "../../base/text.ts";
 import { type Paint, createPaint } from "../../base/paint.ts";
 import type { Outcome, Verdict } from "../model/report.ts";
 import type { ClauseCell, ClauseSection } from "./clause-rows.ts";
-import type { TerminalSettings } from "../terminal/blocks.ts";
+import type { TerminalSettings } from "../terminal/section-lines.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
 import { formatClauseCounts, notesOf, overview } from "./summary.ts";
 import { type VendorCell, type VendorTable, vendorTables } from "./tables.ts";

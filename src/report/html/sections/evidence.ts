@@ -2,7 +2,7 @@ import { sanitize, sanitizeLine, truncate } from "../../../base/sanitize.ts";
 import type { Delivery } from "../../../evidence/delivery.ts";
 import type { Exchange } from "../../../evidence/exchange.ts";
 import type { ReportFinding } from "../../model/report.ts";
-import { findingEvidence, type FindingEvidence } from "../../reproduce/evidence.ts";
+import { findingEvidence, type FindingEvidence } from "../../reproduce/finding-evidence.ts";
 import { prose } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
 import type { PageContext } from "../page-context.ts";

@@ -3,7 +3,7 @@ import { formatCount } from "../../../base/text.ts";
 import { clauseOf, isClauseId } from "../../../spec/clauses.ts";
 import { formatCoverage, formatUncovered } from "../../model/coverage.ts";
 import type { Outcome, Report, ReportFinding } from "../../model/report.ts";
-import { worstFirst } from "../../model/verdict.ts";
+import { outcomesWorstFirst } from "../../model/verdict.ts";
 import { clauseAnchor, findingAnchor, runAnchor } from "../anchors.ts";
 import { outcomeBadge, multilineText, prose } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
@@ -40,7 +40,7 @@ function filterControls({ totals, findings }: Report, suites: readonly string[])
       suites,
     )}
     <div class="outcomes" role="group" aria-label="Outcome">
-      ${worstFirst
+      ${outcomesWorstFirst
         .filter((outcome) => totals[outcome] > 0)
         .map(
           (outcome) =>
@@ -67,8 +67,10 @@ function selectField(id: string, label: string, values: readonly string[], names
 
 /** Renders the findings of one section of the document, worst first. Collapses findings that need no action. */
 function suiteSection(suite: string, members: readonly ReportFinding[], context: PageContext): Html {
-  const sorted = members.toSorted((one, other) => worstFirst.indexOf(one.outcome) - worstFirst.indexOf(other.outcome));
-  const counts = worstFirst.flatMap((outcome) => {
+  const sorted = members.toSorted(
+    (one, other) => outcomesWorstFirst.indexOf(one.outcome) - outcomesWorstFirst.indexOf(other.outcome),
+  );
+  const counts = outcomesWorstFirst.flatMap((outcome) => {
     const count = members.filter((each) => each.outcome === outcome).length;
     return count === 0 ? [] : html`<span class="tally">${outcomeBadge(outcome)} ${count}</span>`;
   });
@@ -90,7 +92,8 @@ function suiteSection(suite: string, members: readonly ReportFinding[], context:
   return html`<details class="suite" open>${title} ${parts(urgent)} ${rest}</details>`;
 }
 
-const isUrgent = ({ outcome }: ReportFinding): boolean => worstFirst.indexOf(outcome) < worstFirst.indexOf("pass");
+const isUrgent = ({ outcome }: ReportFinding): boolean =>
+  outcomesWorstFirst.indexOf(outcome) < outcomesWorstFirst.indexOf("pass");
 
 /** Renders a finding: a summary line, which opens its facts, evidence, and commands that reproduce it. */
 function findingDetails(finding: ReportFinding, context: PageContext): Html {

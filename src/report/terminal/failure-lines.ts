@@ -5,8 +5,8 @@ import { formatCount, formatLabelled } from "../../base/text.ts";
 import { breachText, type ClauseGroup, type DistinctFinding, findingFacts } from "../model/broken-clauses.ts";
 import type { ReportFinding } from "../model/report.ts";
 import { commandName } from "../reproduce/command-name.ts";
-import { type EvidenceContext, findingEvidence } from "../reproduce/evidence.ts";
-import { formatText, type TerminalStyle } from "./blocks.ts";
+import { type EvidenceContext, findingEvidence } from "../reproduce/finding-evidence.ts";
+import { formatText, type TerminalStyle } from "./section-lines.ts";
 
 export type FailureContext = EvidenceContext & TerminalStyle;
 
@@ -33,16 +33,16 @@ export function failureLines(group: ClauseGroup, context: FailureContext, shown:
   return [
     `${paint.bold(paint.red("FAIL"))}  ${paint.bold(clause)}  ${paint.dim(origin)}`,
     ...(group.says === "" ? [] : formatLabelled(indent, group.says, width, paint.dim)),
-    ...indented(findingLines(first, context)),
+    ...indentLines(findingLines(first, context)),
     ...otherTexts
       .slice(0, maxOtherFindings)
       .flatMap((each) => formatLabelled(`${indent}also      `, each, width, paint.dim)),
     ...(more > 0 ? [`${indent}also      ${more} more findings of this clause`] : []),
-    ...indented(evidenceLines(first.finding, context, shown)),
+    ...indentLines(evidenceLines(first.finding, context, shown)),
   ];
 }
 
-const indented = (lines: readonly string[]): string[] => lines.map((line) => `${indent}${line}`);
+const indentLines = (lines: readonly string[]): string[] => lines.map((line) => `${indent}${line}`);
 
 /** Formats the labels and values of a finding, wrapped to the width of the terminal minus the indentation. */
 export const findingLines = (distinct: DistinctFinding, { width, paint }: TerminalStyle): string[] =>
@@ -68,7 +68,7 @@ export const evidenceLines = (
   shown: Map<string, string> = new Map(),
 ): string[] => [
   ...witnessLines(finding, context),
-  ...wireLines(finding, context, shown),
+  ...messageOnWireLines(finding, context, shown),
   ...loadCommandLines(finding, context),
   ...fileCommandLines(finding, context),
 ];
@@ -91,11 +91,11 @@ function witnessLines({ witness = [], evidence = [] }: ReportFinding, { paint, p
   ];
 }
 
-const wireBounds = { bodyCharacters: 800, bodyLines: 16 } as const;
+const wireMessageBounds = { bodyCharacters: 800, bodyLines: 16 } as const;
 
-function wireLines(finding: ReportFinding, context: FailureContext, shown: Map<string, string>): string[] {
+function messageOnWireLines(finding: ReportFinding, context: FailureContext, shown: Map<string, string>): string[] {
   const { paint, evidenceFile } = context;
-  const evidence = findingEvidence(finding, context, wireBounds);
+  const evidence = findingEvidence(finding, context, wireMessageBounds);
   if (evidence === null) return [];
   const { kind, lines, commands } = evidence;
   const id = sanitizeLine(evidence.id, 60);

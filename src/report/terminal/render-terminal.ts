@@ -17,7 +17,7 @@ import { text } from "../model/text.ts";
 import { reportSections } from "../model/report-sections.ts";
 import { whyNothingJudged } from "../model/verdict.ts";
 import { verdictName, verdictReasons, verdictTones } from "../model/verdict-summary.ts";
-import { evidenceContextOf, type EvidenceOptions, type Recorded } from "../reproduce/evidence.ts";
+import { evidenceContextOf, type EvidenceOptions, type RecordedMessages } from "../reproduce/finding-evidence.ts";
 import {
   formatText,
   joinBlocks,
@@ -25,8 +25,8 @@ import {
   sectionLines,
   type TerminalSettings,
   type TerminalStyle,
-} from "./blocks.ts";
-import { type FailureContext, failureLines, formatDistinctFinding } from "./failures.ts";
+} from "./section-lines.ts";
+import { type FailureContext, failureLines, formatDistinctFinding } from "./failure-lines.ts";
 
 export interface TerminalOptions extends EvidenceOptions, TerminalSettings {
   /** Whether to show only the verdict and a line for each broken clause. */
@@ -41,7 +41,7 @@ export interface TerminalOptions extends EvidenceOptions, TerminalSettings {
  *
  * @param evidence evidence of the run; `null` for a load report, and for a report without its evidence
  */
-export function renderTerminal(report: Report, evidence: Recorded | null, options: TerminalOptions): string {
+export function renderTerminal(report: Report, evidence: RecordedMessages | null, options: TerminalOptions): string {
   const paint = createPaint(options.colour);
   const style = { paint, width: Math.max(40, options.width) };
   const verdict = [verdictLine(report, style)];
@@ -56,7 +56,7 @@ export function renderTerminal(report: Report, evidence: Recorded | null, option
     broken.filter((each) => each.outcome === outcome);
   const fails = ofOutcome("fail");
   const sections = reportSections(report).filter(({ name }) =>
-    isShown(name, fails.length > 0, options.verbose ?? false),
+    isSectionShown(name, fails.length > 0, options.verbose ?? false),
   );
   const [errors, others] = [
     sections.filter(({ name }) => name === "errors"),
@@ -66,8 +66,8 @@ export function renderTerminal(report: Report, evidence: Recorded | null, option
     fixFirstLines(report, style),
     ...failureBlocks(fails, context, options),
     ...errors.map((section) => sectionLines(section, style)),
-    lesserLines(ofOutcome("warning"), style),
-    lesserLines(ofOutcome("note"), style),
+    warningOrNoteLines(ofOutcome("warning"), style),
+    warningOrNoteLines(ofOutcome("note"), style),
     ...others.map((section) => sectionLines(section, style)),
     path,
     verdict,
@@ -75,13 +75,19 @@ export function renderTerminal(report: Report, evidence: Recorded | null, option
 }
 
 /** Sections that the terminal shows only if nothing is broken, or if the user asks for everything. */
-const detailSections: ReadonlySet<SectionName> = new Set(["counts", "profiles", "coverage", "readings", "upcoming"]);
+const sectionsForVerbose: ReadonlySet<SectionName> = new Set([
+  "counts",
+  "profiles",
+  "coverage",
+  "readings",
+  "upcoming",
+]);
 
 /** Whether the terminal shows a section of a report. */
-function isShown(name: SectionName, isBroken: boolean, isVerbose: boolean): boolean {
+function isSectionShown(name: SectionName, isBroken: boolean, isVerbose: boolean): boolean {
   if (name === "observations" || name === "about") return false;
   if (name === "streaming") return isVerbose;
-  return isVerbose || !isBroken || !detailSections.has(name);
+  return isVerbose || !isBroken || !sectionsForVerbose.has(name);
 }
 
 /** Lists what to fix first: broken clauses by their probable cause. Empty if there is only one clause to fix. */
@@ -93,8 +99,8 @@ function fixFirstLines(report: Report, { paint, width }: TerminalStyle): string[
     const label = `${String(at + 1).padStart(3)}  `;
     const found = formatText(text`${causeName(cause)}: ${causeText(cause)}`);
     return [
-      ...firstTwo(formatLabelled(label, found, width, paint.bold)),
-      ...firstTwo(formatLabelled("     ", formatText(causeImpact(cause)), width, paint.dim)),
+      ...firstTwoLines(formatLabelled(label, found, width, paint.bold)),
+      ...firstTwoLines(formatLabelled("     ", formatText(causeImpact(cause)), width, paint.dim)),
     ];
   };
   return [
@@ -104,13 +110,13 @@ function fixFirstLines(report: Report, { paint, width }: TerminalStyle): string[
   ];
 }
 
-/** Cuts a list of lines to two, so that all causes and the first exchange fit on a screen. */
-const firstTwo = ([first = "", second, ...rest]: readonly string[]): string[] => {
+/** Cuts the lines of a cause to two, so that all causes and the first exchange fit on a screen. */
+const firstTwoLines = ([first = "", second, ...rest]: readonly string[]): string[] => {
   if (second === undefined) return [first];
   return [first, rest.length === 0 ? second : `${second} …`];
 };
 
-/** The verdict with its reasons. */
+/** Returns the line with the verdict and its reasons. */
 function verdictLine(report: Report, { paint }: TerminalStyle): string {
   const name = paintTone(report.verdict, verdictTones[report.verdict], paint);
   return `${paint.bold(name)}${verdictName(report).slice(report.verdict.length)}: ${formatText(verdictReasons(report))}`;
@@ -154,15 +160,15 @@ function failureBlocks(
   ];
 }
 
-const maxLesser = 10;
+const maxWarningClauses = 10;
 
 /** Returns lines for warnings or notes: each clause with its sentence and one finding. */
-function lesserLines(broken: readonly BrokenClause[], { paint, width }: TerminalStyle): string[] {
-  const hiddenCount = broken.length - maxLesser;
+function warningOrNoteLines(broken: readonly BrokenClause[], { paint, width }: TerminalStyle): string[] {
+  const hiddenCount = broken.length - maxWarningClauses;
   const indent = " ".repeat((broken[0]?.outcome.length ?? 0) + 2);
   return [
     ...broken
-      .slice(0, maxLesser)
+      .slice(0, maxWarningClauses)
       .flatMap(({ outcome, group: { clause, says, distinctFindings } }) => [
         ...formatLabelled(
           `${outcome}  ${sanitizeLine(clause, 60)}  `,

@@ -41,7 +41,7 @@ export const joinBlocks = (blocks: readonly (readonly string[])[], between = "\n
     .map((block) => block.join("\n"))
     .join(between)}\n`;
 
-const maxRows: Readonly<Partial<Record<SectionName, number>>> = { errors: 5, windows: 4, skipped: 20 };
+const maxRowsBySection: Readonly<Partial<Record<SectionName, number>>> = { errors: 5, windows: 4, skipped: 20 };
 
 const unbreakableSpace = "\u00a0";
 
@@ -56,7 +56,7 @@ export function sectionLines(section: Section, style: TerminalStyle): string[] {
   }
   const heading = headingLines(section, style);
   const indent = heading.length === 0 ? "" : "  ";
-  return [...heading, ...blocks.flatMap((block) => blockLines(block, maxRows[name], { ...style, indent }))];
+  return [...heading, ...blocks.flatMap((block) => blockLines(block, maxRowsBySection[name], { ...style, indent }))];
 }
 
 /** Returns the heading of a section. Most tables need none, because their first row is a heading. */
@@ -69,29 +69,29 @@ function headingLines({ name, title, lead, blocks }: Section, { paint }: Termina
   return skipped === 0 ? [] : [`${paint.bold(title)}: ${formatCount(skipped, "check")}`];
 }
 
-interface BlockStyle extends TerminalStyle {
+interface IndentedStyle extends TerminalStyle {
   readonly indent: string;
 }
 
-function blockLines(block: Block, max: number | undefined, style: BlockStyle): string[] {
+function blockLines(block: Block, max: number | undefined, style: IndentedStyle): string[] {
   switch (block.kind) {
     case "table":
       return tableBlockLines(block, style);
     case "facts":
-      return withMore(block.facts, max, style.indent, (facts) => factLines({ ...block, facts }, style));
+      return limitedLines(block.facts, max, style.indent, (facts) => factLines({ ...block, facts }, style));
     case "items":
-      return withMore(block.items, max, "  ", (items) =>
+      return limitedLines(block.items, max, "  ", (items) =>
         items.flatMap((item) => formatLabelled("  ", formatText(item), style.width, style.paint.dim)),
       );
     case "causes":
-      return withMore(block.causes, max, "       ", (causes) =>
+      return limitedLines(block.causes, max, "       ", (causes) =>
         causes.flatMap((cause) => causeLines(cause, block, style)),
       );
   }
 }
 
 /** Returns the lines of the first rows, and a last line with the number of further rows. */
-function withMore<T>(
+function limitedLines<T>(
   rows: readonly T[],
   max = rows.length,
   indent: string,
@@ -101,7 +101,7 @@ function withMore<T>(
   return [...linesOf(rows.slice(0, max)), ...(left > 0 ? [`${indent}and ${left} more in report.json`] : [])];
 }
 
-const factLines = ({ prefix = "", facts }: FactsBlock, { width, paint, indent }: BlockStyle): string[] =>
+const factLines = ({ prefix = "", facts }: FactsBlock, { width, paint, indent }: IndentedStyle): string[] =>
   facts.flatMap(({ label, value }) =>
     prefix === ""
       ? formatLabelled(`${indent}${formatText(label)}  `, formatText(value), width, paint.bold)

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Delivery } from "../../evidence/delivery.ts";
 import { clauseIds, clauseOf } from "../../spec/clauses.ts";
 import type { Report, ReportFinding } from "../model/report.ts";
-import { renderTerminal, type TerminalOptions } from "./render.ts";
+import { renderTerminal, type TerminalOptions } from "./render-terminal.ts";
 import { sampleDelivery, sampleExchange, sampleFinding, sampleReport, textBody } from "../testing/sample.ts";
 
 const usual = [sampleExchange("x1"), sampleExchange("x2", { method: "PUT" })];

@@ -8,7 +8,7 @@ import { afterAll, describe, expect, it } from "vitest";
 
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Body, Exchange } from "../../evidence/exchange.ts";
-import { deliveryCommands, evidenceContextOf } from "./evidence.ts";
+import { deliveryCommands, evidenceContextOf } from "./finding-evidence.ts";
 import { serializeEvidence } from "../model/report-file.ts";
 import { sampleDelivery, sampleExchange, sampleReport, textBody } from "../testing/sample.ts";
 import { conformanceFunction } from "../testing/shell.ts";

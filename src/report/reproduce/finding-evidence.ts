@@ -21,12 +21,12 @@ import { commandName } from "./command-name.ts";
 /** The evidence of a report, and settings for commands that reproduce a finding. */
 export interface EvidenceContext extends CurlOptions {
   /** Returns exchanges and deliveries by id. Empty without evidence. The first call may take long, because it may redact the evidence. */
-  readonly recorded: () => RecordedById;
+  readonly recorded: () => MessagesById;
   /** Returns the path of a file in the report's folder, for use in a command. */
   readonly pathOf: (file: string) => string;
   /** Returns commands that send the load of a finding again. */
   readonly loadCommands: (load: FindingTrial) => readonly string[];
-  /** Whether a request can be sent again. Those of a client went to a server that has ended. */
+  /** Whether recorded requests can be sent again. In a report on a client they cannot: they went to a reference server that has ended. */
   readonly canSend: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface EvidenceOptions {
 }
 
 export function evidenceContextOf(
-  { report, evidence }: Pick<ReportDocument, "report"> & { readonly evidence: Recorded | null },
+  { report, evidence }: Pick<ReportDocument, "report"> & { readonly evidence: RecordedMessages | null },
   {
     folder = null,
     shellVariableOf = shellVariablesOf(report.target),
@@ -62,13 +62,13 @@ export function evidenceContextOf(
 }
 
 /** The exchanges and deliveries of a run, by id. */
-export interface RecordedById {
+export interface MessagesById {
   readonly exchanges: ReadonlyMap<string, Exchange>;
   readonly deliveries: ReadonlyMap<string, Delivery>;
 }
 
 /** The exchanges and deliveries of a run. */
-export interface Recorded {
+export interface RecordedMessages {
   readonly exchanges: readonly Exchange[];
   readonly deliveries: readonly Delivery[];
 }
@@ -114,49 +114,49 @@ export function findingEvidence(
   };
 }
 
-const maxCauses = 2;
+const maxRepeatedRequests = 2;
 
 /**
- * Returns commands that cause a similar webhook delivery: they create the webhook, and repeat the requests that the finding names. If the
- * signature was wrong, one more command computes the right one for the recorded body.
+ * Returns commands that cause a similar webhook delivery. They create the webhook, and repeat the first two requests that the finding
+ * names. If the signature was wrong, one more command computes the right one for the recorded body.
  *
  * @param named exchanges that the finding names
  */
 export function deliveryCommands(delivery: Delivery, named: readonly Exchange[], context: EvidenceContext): string[] {
-  const creation = creationOf(delivery, context.recorded().exchanges);
+  const creation = findCreation(delivery, context.recorded().exchanges);
   const causes = named.filter(({ id, request }) => request.method === "POST" && id !== creation?.id);
   return [
     ...(creation === undefined ? [] : creationCommands(creation, context)),
-    ...causes.slice(0, maxCauses).map((exchange) => curlCommand(exchange, context)),
+    ...causes.slice(0, maxRepeatedRequests).map((exchange) => curlCommand(exchange, context)),
     ...signatureCommands(delivery, context),
   ];
 }
 
 /** Finds the request that created the webhook of a delivery. */
-function creationOf({ request }: Delivery, exchanges: RecordedById["exchanges"]): Exchange | undefined {
-  const address = addressOf(request.url);
+function findCreation({ request }: Delivery, exchanges: MessagesById["exchanges"]): Exchange | undefined {
+  const address = webhookPathOf(request.url);
   return exchanges.values().find((exchange) => {
-    const body = bodyOf(exchange);
-    return [body["url"], body["webhook_url"]].some((url) => typeof url === "string" && addressOf(url) === address);
+    const body = parsedBodyOf(exchange);
+    return [body["url"], body["webhook_url"]].some((url) => typeof url === "string" && webhookPathOf(url) === address);
   });
 }
 
 /** Returns the last two segments of a webhook's path, which identify it. A tunnel may change everything before them. */
-const addressOf = (url: string): string =>
+const webhookPathOf = (url: string): string =>
   url
     .replace(/[?#].*/, "")
     .split("/")
     .slice(-2)
     .join("/");
 
-function bodyOf({ request }: Exchange): Readonly<Record<string, unknown>> {
+function parsedBodyOf({ request }: Exchange): Readonly<Record<string, unknown>> {
   if (request.method !== "POST" || request.body.kind !== "text") return {};
   const parsed = tryParseJson(request.body.text);
   return typeof parsed === "object" && parsed !== null ? (parsed as Readonly<Record<string, unknown>>) : {};
 }
 
 function creationCommands(creation: Exchange, context: EvidenceContext): string[] {
-  const isSigned = typeof bodyOf(creation)["secret"] === "string";
+  const isSigned = typeof parsedBodyOf(creation)["secret"] === "string";
   return [
     ...(isSigned ? [`${webhookSecretVariable}=$(${readSecretCommand(creation.id, context.evidenceFile)})`] : []),
     "# with the address of a receiver of your own in the body:",

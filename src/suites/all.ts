@@ -45,7 +45,7 @@ export const suites: readonly Suite[] = [
   limits,
 ].map((suite) => withWidened(addCompanionProbes(addRelations(suite))));
 
-/** The suites of each party. Those of a server are {@link suites}. */
+/** The suites of each party. */
 const suitesByParty: Readonly<Record<Party, readonly Suite[]>> = {
   server: suites,
   client: [clientCalls],
@@ -54,7 +54,7 @@ const suitesByParty: Readonly<Record<Party, readonly Suite[]>> = {
   people: [],
 };
 
-/** The suites that judge a party. */
+/** Returns the suites that judge a party. */
 export const suitesOfParty = (party: Party): readonly Suite[] => suitesByParty[party];
 
 /** The suites of all parties. */

@@ -40,13 +40,13 @@ const mistakes = [
 ];
 const errors = [...mistakes, failingInvoked];
 const streams = [streamedWithAllFeatures, streamedSlowly, failedInStream];
-/** Probes that take some seconds. A health report after them must show a longer uptime than one before. */
+/** Probes that take some seconds. They run between two health requests, and the second must report a longer uptime. */
 const slowProbes = [allowanceWatched, streamAccounted];
 const healthProbes = [healthChecked, degradedChecked, laterChecked, unknownChecked];
 
 /**
- * More probes for clauses about every response, stream or delivery. If the user selects only such a clause, its own
- * probes produce little evidence, so these run too. They create nothing on the target unless the clause is about
+ * Extra probes for clauses about every response, stream or delivery. If a user selects only one of these clauses, its
+ * own probes produce little evidence. The extra probes create nothing on the target unless the clause is about
  * creating.
  */
 const companions: Readonly<Partial<Record<ClauseId, readonly Probe[]>>> = {

@@ -36,7 +36,7 @@ const outOfTime: SkipCause = {
 /** A threshold in percent that is no whole number. The document allows any number. */
 const fraction = 82.5;
 
-/** Creates an alert with this threshold. Returns `null` if the key has few requests a minute. */
+/** Creates an alert whose threshold is {@link fraction}. Returns `null` if the key has few requests a minute. */
 const fractionalAlertCreated = probe(
   `an alert with a threshold of ${fraction} is created`,
   {
@@ -69,7 +69,7 @@ function judgeFraction({ whole, created }: EvidenceOf<typeof wholeAndFractional>
     : breach(`a \`threshold\` of ${fraction} is accepted`, describeStatus(created), created, whole.created);
 }
 
-/** Judges that a threshold may be any number. */
+/** Checks that the target accepts a threshold that is no whole number. */
 const fractionCheck = check("ALR-1", wholeAndFractional, judgeFraction, { as: "fraction", since: "1.2" });
 
 export const alerts = suite("Usage alerts", [

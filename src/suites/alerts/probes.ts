@@ -31,7 +31,7 @@ export interface AlertCrossed {
   readonly created: Exchange;
   readonly threshold: number;
   readonly crossing: Crossing;
-  /** Messages to the alert's address before the probe started to cross the threshold. */
+  /** Messages that arrived at the alert's address before the probe started to cross the threshold. */
   readonly before: readonly Delivery[];
   readonly after: readonly Delivery[];
   /** How long the probe waited for a message, in ms of the target's clock. */
@@ -40,12 +40,12 @@ export interface AlertCrossed {
   readonly unreached: string | null;
 }
 
-/** Maximum number of requests to cross a threshold, without a test clock and with one. */
+/** Maximum number of requests to cross a threshold without a test clock. */
 const maxRequests = 60;
 const maxOnTestClock = 150;
 /**
- * Time after which requests no longer count against the minute's limit. It is longer with a test clock (`advanced`),
- * because some limiters also count the previous minute; without one, so long a wait is too expensive.
+ * Time after which requests no longer count against the minute's limit. With a test clock (`advanced`), it is longer,
+ * because some limiters also count the previous minute. In real time, that is too slow.
  */
 const idleMs = { advanced: 121_000, real: minuteOverMs } as const;
 /** Real time to wait for the ping that some servers send to an alert's new address. */
@@ -107,10 +107,7 @@ async function crossingOf(
 
 const notCrossed = (reason: string): Crossing => ({ kind: "not crossed", reason });
 
-/**
- * Waits until the key's recent requests no longer count in the minute, if the run may wait that long. If not, the
- * measured usage includes them.
- */
+/** Waits until the key's recent requests no longer count in the minute, if the run may wait that long. */
 async function waitUntilIdle(client: Client, { recorder, time }: ProbeContext): Promise<void> {
   const last = countedSamplesOf(client, recorder).at(-1);
   if (last === undefined) return;
@@ -135,8 +132,8 @@ function keysByCost(target: Target, isInUse: (key: TargetKey) => boolean): Targe
   const costOf = (key: TargetKey): CrossingCost => {
     const limits = limitsOf(key, target);
     if (limits === null) return { waits: 1, requests: maxRequests };
-    // The read of usage and the creation of the alert are two requests, or 200 / perMinute percent of the minute's
-    // limit. The threshold is the next whole percent. Each percent of the hour's limit takes perHour / 100 requests.
+    // Reading usage and creating the alert are two requests, which is 200 / perMinute percent of the minute's limit.
+    // The threshold is the next whole percentage. One percent of the hour's limit is perHour / 100 requests.
     const requests = (limits.perHour / 100) * (Math.floor(200 / limits.perMinute) + 1);
     return { waits: Math.floor(requests / limits.perMinute) + Number(isInUse(key)), requests };
   };
@@ -161,7 +158,8 @@ const recentSamplesOf = (client: Client, recorder: Recorder, time: RunClock): Sa
   );
 
 /**
- * How many requests a key has used in a window, at least and at most. Both are equal if the target reports the number.
+ * The minimum and maximum number of requests that a key has used in a window. Both are equal if the target reports the
+ * number.
  */
 export interface WindowUse {
   readonly limit: number;
@@ -170,10 +168,11 @@ export interface WindowUse {
 }
 
 /**
- * Reads usage, or the list if the target has no usage endpoint. Returns how far the hour and the minute are used.
+ * Reads usage, or the list if the target has no usage endpoint. Returns how many requests of the hour and of the minute
+ * are used.
  *
- * For a window that neither the report nor the headers describe, it takes the run's own count: at most every request in
- * the window, at least the successful ones since `sinceMs`.
+ * If neither the usage report nor the rate-limit headers describe a window, the run's own requests are counted. The
+ * maximum is all requests in the window. The minimum is the successful ones since `sinceMs`.
  * @param sinceMs when the alert was created, in milliseconds since the start of the run
  */
 async function measureUsage(
@@ -186,7 +185,7 @@ async function measureUsage(
   const reported = [windowOfReport(read), windowOfHeaders(read)].filter((each) => each !== null);
   if (limits === null) return reported.map(({ used, limit }) => ({ limit, min: used, max: used }));
   const counted = countedSamplesOf(client, recorder);
-  // An alert may watch the limit plus the burst. Crossing that takes more requests, so the probe does it only with a
+  // An alert may watch the sum of limit and burst. To cross that takes more requests, so the probe does it only with a
   // test clock.
   const withBurst = time.canAdvance && limits.burst !== null ? [limits.perMinute + limits.burst] : [];
   return [
@@ -195,7 +194,7 @@ async function measureUsage(
     ...withBurst.map((limit) => ({ limit, own: recentSamplesOf(client, recorder, time) })),
   ].map(({ limit, own }) => {
     const known = reported.find((each) => each.limit === limit);
-    // Counts only successes for the minimum, because a target need not count refusals and errors.
+    // The minimum counts only successes, because a target need not count refusals and errors.
     const since = own.filter(({ sentMs, status }) => sentMs >= sinceMs && status !== null && status < 300).length;
     return { limit, min: known?.used ?? since, max: known?.used ?? own.length };
   });
@@ -219,23 +218,27 @@ function windowOfHeaders(read: Exchange): Window | null {
 }
 
 /**
- * Returns the lowest whole percentage that no window has reached after one more request, which creates the alert.
- * `null` if no window is known.
+ * Returns the lowest whole percentage that every window is still below after one more request, which creates the alert.
+ * Returns `null` if `windows` is empty.
  */
 export function thresholdAbove(windows: readonly WindowUse[]): number | null {
   if (windows.length === 0) return null;
   return Math.floor(Math.max(...windows.map(({ max, limit }) => ((max + 1) / limit) * 100))) + 1;
 }
 
-/** Returns how many more requests bring every window above a percentage; 0 if all are above it. */
+/** Returns how many more requests bring every window above the threshold in percent. Returns 0 if all are above it. */
 export const requestsAbove = (threshold: number, windows: readonly WindowUse[]): number =>
   Math.max(...windows.map(({ min, limit }) => Math.floor((threshold / 100) * limit) + 1 - min), 0);
 
-/** Number of GET requests after which an unchanged usage shows that the target does not count them. */
+/**
+ * Number of GET requests to send before deciding whether the target counts GET requests. It does not if its usage is
+ * unchanged.
+ */
 const readsToDecide = 2;
 
 /**
- * Sends GET requests until every known window is above the threshold. If the target does not count them, sends invokes.
+ * Sends GET requests until every window is above the threshold. If the target does not count GET requests, sends
+ * invokes.
  */
 async function crossThreshold(
   client: Client,
@@ -265,8 +268,8 @@ async function crossThreshold(
 }
 
 /**
- * Measures usage, after an invoke if an agent is given. Returns `null` if the key has no requests left and the run may
- * not wait for more.
+ * Measures usage. If an agent is given, invokes it first. Returns `null` if the key has no requests left and the run
+ * may not wait for more.
  */
 async function measureUsageIfAllowed(
   client: Client,
@@ -287,10 +290,7 @@ async function measureUsageIfAllowed(
 const percentOf = (windows: readonly WindowUse[]): number =>
   Math.max(...windows.map(({ min, limit }) => (min / limit) * 100));
 
-/**
- * Real time to wait for a message, without a test clock and with one. With one, the probe waits by advancing that clock
- * as well.
- */
+/** Real time to wait for a message without a test clock. */
 const realWaitMs = 10_000;
 const advancedWaitMs = 1000;
 /**
@@ -321,7 +321,7 @@ function unreachedReason({ given, target }: ProbeContext<"receiver">): string | 
   return isReached ? null : `nothing reached the receiver at ${given.receiver.baseUrl}`;
 }
 
-/** Creates alerts to which the document does not define the response. */
+/** Creates alerts whose response the document does not define. */
 export const oddAlertsCreated = probe(
   "alerts with a threshold above 100, and of an unknown type, are created",
   { needs: ["receiver"], requests: 2, creates: { alerts: 2 } },
@@ -333,7 +333,9 @@ export const oddAlertsCreated = probe(
   },
 );
 
-/** Returns the id of a created alert, from any response shape of the document; `null` if there is none. */
+/**
+ * Returns the id of a created alert, from any response shape of the document. Returns `null` if the response has no id.
+ */
 export function alertIdOf(created: Exchange): string | null {
   const body = bodyJson(created);
   for (const holder of [body, getPath(body, "data"), getPath(body, "data", "result")])

@@ -31,11 +31,11 @@ export const keyCheckProbes = { unauthenticated: unauthenticatedSent, all: allEx
 type KeyEvidence = EvidenceOf<typeof keyCheckProbes>;
 
 /**
- * Probes that send a valid key to the endpoints that every target has. Without such a success, a rejection of another
- * key proves nothing.
+ * Probes that send a valid key to the endpoints that every target has. If an endpoint never accepts a valid key, its
+ * rejection of an invalid key proves nothing.
  */
 const coreControlProbes = { ...keyCheckProbes, invoked, streamed, read: keyUsageRead } as const;
-/** Probes to add to a check: they send a valid key to every endpoint that this target has. */
+/** Options of a check: extra probes that send a valid key to every endpoint that the target has. */
 export const positiveControls = {
   also: [invoked, streamed, keyUsageRead, webhookCreated, alertCrossed, batchSubmitted],
 } as const;
@@ -62,15 +62,16 @@ const exchangeOn = (trials: readonly KeyTrial[], endpoint: EndpointName): Exchan
 const got401 = ({ exchange }: KeyTrial): boolean => hasStatus(exchange, 401);
 
 /**
- * Returns the first trial with a conclusive response, among the endpoints that accept a valid key. AUTH-2 (no key) and
- * AUTH-3 (wrong key) judge this trial, and AUTH-8 (every endpoint) all others. So one defect breaks one clause.
+ * Returns the first request with a conclusive response, among the endpoints that accept a valid key. AUTH-2 (no key)
+ * and AUTH-3 (wrong key) judge this request. AUTH-8 (every endpoint) judges all others, so one defect breaks one
+ * clause.
  */
 const firstConclusiveTrial = (
   trials: readonly KeyTrial[],
   withControl: ReadonlySet<EndpointName>,
 ): KeyTrial | undefined => trials.find((trial) => withControl.has(trial.endpoint) && !isInconclusive(trial.exchange));
 
-/** Judges trials with altered keys, on the endpoints that answer 401 to a wrong key. */
+/** Judges requests with altered keys, on the endpoints that answer 401 to a wrong key. */
 function judgeAltered({ unauthenticated, all }: KeyEvidence, kinds: readonly RejectedKeyKind[]): JudgedTrial[] {
   const rejecting = new Set(
     trialsOf(unauthenticated, "a wrong key")
@@ -90,9 +91,7 @@ const checkAlteredKeysRejected = (clause: "AUTH-5" | "AUTH-6", expected: string)
     judged: (evidence) => judgeAltered(evidence, keyKindsOf(clause)),
   });
 
-/**
- * Judges the error code for altered keys. No altered key was ever valid, so its code cannot say that it has expired.
- */
+/** Judges that responses to altered keys do not have the code `EXPIRED_API_KEY`. No altered key was ever valid. */
 function judgeAlteredCode(evidence: KeyEvidence): Finding<never> {
   const rejected = judgeAltered(evidence, keyKindsOf("AUTH-5")).filter(({ trial }) => hasStatus(trial.exchange, 401));
   const expired = rejected.find(({ trial }) => codeOf(trial.exchange) === "EXPIRED_API_KEY");
@@ -106,8 +105,8 @@ function judgeAlteredCode(evidence: KeyEvidence): Finding<never> {
 }
 
 /**
- * Judges a key whose letter case is swapped, if all letters of the real key have one case. A server may read such a key
- * as a hexadecimal number and ignore the case.
+ * Judges requests whose key is in the other letter case. Such a key is sent only if all letters of the real key have
+ * one case. A server may read that key as a hexadecimal number and ignore the case.
  */
 function judgeOtherCase(evidence: KeyEvidence): Finding<ReadingOf<"AUTH-17">> {
   const judged = judgeAltered(evidence, keyKindsOf("AUTH-17"));
@@ -122,8 +121,8 @@ function judgeOtherCase(evidence: KeyEvidence): Finding<ReadingOf<"AUTH-17">> {
 }
 
 /**
- * Returns `unproven` if some endpoint has not rejected an invalid key in a conclusive trial, else `null`. The endpoints
- * are those that every target has, and those with a trial. An endpoint that the target does not offer may be missing.
+ * Returns `unproven` if some endpoint has not yet rejected an invalid key, else `null`. Checks the endpoints that every
+ * target has and those in `trials`, but not those in `notOffered`.
  */
 function unprovenOnSomeEndpoint(
   trials: readonly KeyTrial[],
@@ -143,9 +142,9 @@ function unprovenOnSomeEndpoint(
 type InvalidKey = "a wrong key" | "no key";
 
 /**
- * Judges the trials with one kind of invalid key. If no trial is conclusive, all verdicts are `inconclusive`.
+ * Judges the requests with one kind of invalid key. If no response is conclusive, all verdicts are `inconclusive`.
  *
- * @param afterRejection returns the verdict of a violation if the first conclusive trial got 401
+ * @param afterRejection returns the verdict of a violation if the first conclusive response is a 401
  */
 function judgeInvalidKey(
   { unauthenticated, all }: KeyEvidence,
@@ -162,15 +161,15 @@ function judgeInvalidKey(
   }));
 }
 
-/** Whether the first conclusive trial got 401. */
+/** Whether the first conclusive response to this kind of invalid key is a 401. */
 function isFirstRejected({ unauthenticated, all }: KeyEvidence, kind: InvalidKey): boolean {
   const first = firstConclusiveTrial(trialsOf(unauthenticated, kind), endpointsWithControl(all));
   return first !== undefined && got401(first);
 }
 
 /**
- * Creates a check of AUTH-8: if the first endpoint answers 401, every other does. If the first does not, it breaks
- * AUTH-2 or AUTH-3 instead.
+ * Creates a check of AUTH-8: if the first endpoint answers 401, every other endpoint must as well. A first endpoint
+ * that does not answer 401 breaks AUTH-2 or AUTH-3 instead.
  */
 const checkRejectedEverywhere = (kind: InvalidKey, as: string): Check =>
   checkKeys("AUTH-8", coreControlProbes, {
@@ -189,7 +188,7 @@ const checkRejectedEverywhere = (kind: InvalidKey, as: string): Check =>
       isFirstRejected(evidence, kind) ? null : unproven(`${kind} does not get a 401 at all (AUTH-2, AUTH-3)`),
   });
 
-/** Judges REQ-2 (every request needs a key) by requests without a key. */
+/** Checks REQ-2 (every request needs a key) by requests without a key. */
 export const keyRequiredCheck: Check = checkKeys("REQ-2", coreControlProbes, {
   ...positiveControls,
   kinds: ["no key"],
@@ -216,14 +215,15 @@ export const authentication = suite("Authentication", [
   checkKeys("AUTH-2", keyCheckProbes, {
     kinds: keyKindsOf("AUTH-2"),
     expected: () => "401",
-    // Judges only the first conclusive trial. AUTH-8 (every endpoint) judges the others.
+    // A violation counts only on the first endpoint with a conclusive response. AUTH-8 (every endpoint) judges the
+    // others.
     judged: (evidence) => judgeInvalidKey(evidence, "no key", () => "inconclusive"),
   }),
   checkKeys("AUTH-3", keyCheckProbes, {
     kinds: keyKindsOf("AUTH-3"),
     expected: () => "401 with the code `INVALID_API_KEY`",
-    // Judges the code of every 401, but the status of only the first conclusive trial. AUTH-8 (every endpoint) judges
-    // the other statuses.
+    // Judges the code of every 401, but the status of only the first conclusive response. AUTH-8 (every endpoint)
+    // judges the other statuses.
     judged: (evidence) =>
       judgeInvalidKey(evidence, "a wrong key", (trial) => (got401(trial) ? "violation" : "inconclusive")),
     whenEmpty: (evidence) =>

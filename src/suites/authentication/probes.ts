@@ -59,15 +59,15 @@ export const everyKeyUsed = probe(
   },
 );
 
-/** Responses to requests without a valid key. A request that was not sent has no response here. */
+/** Responses to requests without a valid key. Requests that were not sent are left out. */
 export interface UnauthenticatedTrials extends KeyTrials {
-  /** A health request with the valid key after `bearer` instead of `Bearer`. */
+  /** A health request whose `Authorization` header has `bearer` in lower case before the valid key. */
   readonly lowerCase: Exchange | null;
   /** A request with three mistakes: a wrong key, an unknown agent and no query. */
   readonly allWrong: Exchange | null;
   /**
-   * A request with a wrong key and no query, for an agent that exists. `null` if no agent is known, or the main key has
-   * a small limit per minute.
+   * A request with a wrong key and no query, for an agent that exists. `null` if the harness knows no agent, or the
+   * main key has a small limit per minute.
    */
   readonly keyAndBodyWrong: Exchange | null;
   /** Requests without a key and with an empty JSON object as body, to endpoints other than invoke. */
@@ -75,14 +75,17 @@ export interface UnauthenticatedTrials extends KeyTrials {
 }
 
 /**
- * Endpoints that get each kind of altered key if the main key has a small limit per minute. Kinds that are not listed
- * are sent to health only.
+ * Endpoints that get each kind of altered key if the main key has a small limit per minute. All other kinds are sent to
+ * health only.
  */
 const endpointsIfFewRequests: Readonly<Partial<Record<RejectedKeyKind, readonly EndpointName[]>>> = {
   "a key with another last character": ["health", "invoke", "list"],
   "a key that is lengthened": ["health", "list"],
 };
-/** Minimum limit per minute of the main key to send altered keys to every endpoint without a test clock. */
+/**
+ * Without a test clock, altered keys are sent to every endpoint only if the main key's limit per minute is at least
+ * this.
+ */
 const minPerMinuteForAllEndpoints = 100;
 
 /**
@@ -95,8 +98,8 @@ export const unauthenticatedSent = probe(
   async (context): Promise<UnauthenticatedTrials> => {
     const { client, target, discovery, time } = context;
     const { key } = client.key;
-    // An exhausted key would get 429. If a server wrongly takes an altered key for it, it would seem to reject the
-    // altered key.
+    // If a server wrongly treats an altered key as the main key, and that is exhausted, the 429 would look like a
+    // rejection of the altered key.
     if (time.canAdvance) await time.passTime(useExpiryMs, "the key must have its allowance back");
     const fixtures = await prepareFixtures(context, "of-strangers");
     const sender = createTrialSender(client, fixtures, context);
@@ -132,8 +135,8 @@ export const unauthenticatedSent = probe(
 );
 
 /**
- * Lists deliveries with the main key, unless an earlier probe did. Without this success, a rejection of another key on
- * this endpoint proves nothing. If the key has no requests left and the run may not wait, goes on without it.
+ * Lists deliveries with the main key, unless an earlier probe did. If this endpoint never accepts a valid key, its
+ * rejection of an invalid key proves nothing. Does nothing if the key has no requests left and the run may not wait.
  */
 async function sendDeliveriesControl(context: ProbeContext, fixtures: Fixtures): Promise<void> {
   const request = requestFor.deliveries(fixtures);
@@ -156,8 +159,8 @@ interface AlteredTrials {
 }
 
 /**
- * Sends an altered key to health, which no limit counts, and then to the other endpoints. Stops if health accepts it:
- * the server takes it for the valid key, and more requests would use up that key's limit.
+ * Sends an altered key to health, which no limit counts, and then to the other endpoints. Stops if health accepts the
+ * altered key: the server treats it as the valid key, and more requests would use up that key's limit.
  * @param acceptingAny endpoints that accept even a wrong key
  */
 async function sendHealthFirst(

@@ -18,7 +18,7 @@ export interface SignedValidly {
   readonly withQuery: Exchange;
   /** A GET of the list with a query string. Its signature covers only the path. */
   readonly withoutQuery: Exchange;
-  /** A signed invoke with a body that is not ASCII; `null` if no agent is known. */
+  /** A signed invoke with non-ASCII characters in its body. `null` if the harness knows no agent. */
   readonly posted: Exchange | null;
   /** The invoke of `posted` without a signature; `null` if the signed one succeeded. */
   readonly postedPlainly: Exchange | null;
@@ -43,15 +43,15 @@ const signedValidly = probe(
 );
 
 /**
- * JSON with unusual white space, escapes next to characters outside ASCII, a number with a final zero, and unsorted
- * names. A server that parses this body and prints it again gets another text, so the signature no longer fits.
+ * JSON with unusual white space, escapes next to non-ASCII characters, a number with a final zero, and unsorted names.
+ * If a server parses this body and serializes it again, the text changes and the signature no longer matches.
  */
 const unusualJson = String.raw`
 	{  "parameters": {"conformance_unknown":0.70 },
 	  "\u0071uery"  :"Gr\u00fc\u00DFe, 你好 \ud83d\ude42. Please answer yes\/no." }
 `;
 
-/** A signed invoke whose JSON has a form that no serialiser writes. `null` if no agent is known. */
+/** A signed invoke whose JSON has a form that no serializer writes. */
 export interface SignedInvoke {
   readonly posted: Exchange | null;
   /** The invoke of `posted` without a signature; `null` if the signed one succeeded. */
@@ -105,7 +105,7 @@ const mistakes = {
 export interface SignedBadly {
   /** Control: a request without a signature. */
   readonly control: Exchange;
-  /** Requests with a wrong signature, by the name of its mistake. */
+  /** Requests with a wrong signature, by what is wrong with it. */
   readonly asked: Readonly<Record<string, Exchange>>;
   /** A request without a signature, with a key that must sign; `null` if the target has no such key. */
   readonly unsigned: Exchange | null;
@@ -130,7 +130,7 @@ const signedBadly = probe(
   },
 );
 
-/** Deviations from the signature that the document defines. */
+/** Parts of a signature that differ from the document's definition. */
 interface SigningOverrides {
   readonly body?: string;
   readonly signedBody?: string;
@@ -143,7 +143,7 @@ interface SigningOverrides {
 
 type SendSigned = (method: string, path: string, signing?: SigningOverrides) => Promise<Exchange>;
 
-/** Sends a request with a key and its signature, which is valid unless `overrides` change it. */
+/** Sends a signed request. The signature is valid unless `overrides` change it. */
 export const sendSigned = (
   context: ProbeContext<"signing">,
   key: TargetKey,
@@ -185,8 +185,8 @@ function createSigner(
 type Timing = Pick<ProbeContext, "discovery" | "recorder" | "time" | "outages">;
 
 /**
- * Returns the target's current time in Unix seconds: the time in an earlier response plus the time since then. So a
- * signature is valid even if the clocks of the two machines differ.
+ * Returns the target's current time in Unix seconds: the time in an earlier response plus the time since then. This
+ * keeps signatures valid if the clocks of the two machines differ.
  */
 export function targetSeconds({ discovery: { usage }, recorder, time, outages }: Timing): number {
   // After an outage, takes the latest response: a restarted server may have set its test clock back.
@@ -197,10 +197,13 @@ export function targetSeconds({ discovery: { usage }, recorder, time, outages }:
 }
 
 const timeOf = (exchange: Exchange): number | null => dateSeconds(exchange) ?? nowByReset(exchange);
-/** Whether a response shows the target's time. Errors do not count, because a gateway may send them. */
+/** Whether a response shows the target's own time. Errors do not count, because a gateway may send them. */
 const hasTime = (exchange: Exchange): boolean => isSuccess(exchange) && timeOf(exchange) !== null;
 
-/** Returns the target's time in Unix seconds by the headers: `Reset` minus `Reset-After`. `null` without both. */
+/**
+ * Returns the target's time in Unix seconds: `X-RateLimit-Reset` minus `X-RateLimit-Reset-After`. `null` if a header is
+ * absent.
+ */
 function nowByReset(exchange: Exchange): number | null {
   const [reset, after] = [headerNames.rateReset, headerNames.rateResetAfter].map((name) =>
     secondsHeader(exchange, name),
@@ -278,8 +281,8 @@ export interface SignableRequest {
 }
 
 /**
- * Computes the value of `X-Signature`: the lower-case hexadecimal HMAC-SHA256, keyed with the secret, of method, path,
- * timestamp and body, separated by line feeds. Source: Authentication 4.
+ * Returns the value of `X-Signature`: a lower-case hexadecimal HMAC-SHA256, keyed with the secret. It covers method,
+ * path, timestamp and body, separated by line feeds. Source: Authentication 4.
  */
 export const requestSignature = ({ method, path, timestamp, body }: SignableRequest, secret: string): string =>
   createHmac("sha256", secret).update(`${method}\n${path}\n${timestamp}\n${body}`, "utf8").digest("hex");

@@ -20,7 +20,7 @@ import {
 } from "./request-rules.ts";
 import { retryChecks } from "./retry-checks.ts";
 
-/** Rules about single requests, by the clause that each judges. */
+/** Rules about single requests, by the id of the clause that each rule judges. */
 const requestRules = {
   "CLI-1": versionSegmentRule,
   "CLI-2": authorizationRule,

@@ -16,8 +16,8 @@ export interface Failure {
   readonly kind: "429" | "5xx" | "lost" | "stream error" | "overload" | "stream cut";
   readonly waitMs: number;
   /**
-   * Start of the wait: the earliest time at which the client could know of the failure. Milliseconds since the start of
-   * the run.
+   * Earliest time at which the client could know of the failure, in milliseconds since the start of the run. Its wait
+   * before a retry starts here.
    */
   readonly fromMs: number;
 }
@@ -34,7 +34,7 @@ export function failureOf(call: SignedCall): Failure | null {
   return isStream(call) ? streamFailureOf(answer.events, fromMs) : null;
 }
 
-/** Whether a response is an event stream that was accepted. */
+/** Whether the server accepted a request and answered it with an event stream. */
 export const isStream = ({ exchange: { answer } }: SignedCall): boolean =>
   answer.kind === "answered" &&
   answer.status === 200 &&

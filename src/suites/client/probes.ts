@@ -7,8 +7,8 @@ import { requestSignature } from "../authentication/signing.ts";
 /** A request of the client under test and its response, with the signatures that would be valid for the request. */
 export interface SignedCall extends ClientCall {
   /**
-   * Valid values of `X-Signature`: over the path with its query string, and without. Empty if the request has no
-   * `X-Timestamp`, or its body was too long to record.
+   * Valid values of `X-Signature`: one covers the path with its query string, the other without. Empty if the request
+   * has no `X-Timestamp`, or its body was too long to record.
    */
   readonly computedSignatures: readonly string[];
 }
@@ -17,7 +17,7 @@ export interface JudgedRun extends CommandRun {
   readonly calls: readonly SignedCall[];
 }
 
-/** Recorded runs of the client's command. In a strict run, a single wrong request breaks a clause. */
+/** Recorded runs of the client's command. */
 export interface ObservedRuns {
   readonly isStrict: boolean;
   readonly runs: readonly JudgedRun[];

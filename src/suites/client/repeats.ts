@@ -6,15 +6,18 @@ import type { SignedCall, JudgedRun } from "./probes.ts";
 export interface EqualRequests {
   /** The calls in the order of their arrival. */
   readonly calls: readonly SignedCall[];
-  /** Number of these requests in a run without trouble, at least 1. The client means to send as many. */
+  /**
+   * Number of these requests in a run without trouble, at least 1. The client sends so many on purpose, not as retries.
+   */
   readonly planned: number;
-  /** Number of requests beyond `planned`: the client sent them again. */
+  /** Number of requests beyond `planned`. These are retries. */
   readonly repeats: number;
   readonly run: JudgedRun;
 }
 
 /**
- * Groups the equal requests of each run with trouble. The runs without trouble show how many of them are no repeats.
+ * Groups the equal requests of each run with trouble. The runs without trouble show how many requests of a group are
+ * not retries.
  */
 export function groupEqualRequests(plain: readonly JudgedRun[], troubled: readonly JudgedRun[]): EqualRequests[] {
   const plainCalls = Map.groupBy(
@@ -52,8 +55,8 @@ export const failedCallsOf = ({ calls }: EqualRequests): FailedCall[] =>
   });
 
 /**
- * Whether each repeat can be matched with a failure of its own whose wait was over when the repeat was sent. Which of
- * the equal requests are repeats is unknown, so any of them may be.
+ * Whether each retry can be matched with a separate failure whose wait was over when the retry was sent. Equal requests
+ * look alike, so any request of the group may be a retry.
  */
 export function areRepeatsExplained(group: EqualRequests): boolean {
   const failed = failedCallsOf(group).toSorted((one, other) => one.readyMs - other.readyMs);
@@ -65,14 +68,14 @@ export function areRepeatsExplained(group: EqualRequests): boolean {
   return explained >= Math.min(group.repeats, failed.length);
 }
 
-/** Returns the first request that the client sent after a failure and before the end of its wait. */
+/** Returns the first request that the client sent after the failure but before the failure's wait was over. */
 export function firstEarlyRepeat({ calls }: EqualRequests, failed: FailedCall): SignedCall | undefined {
   return calls.find(({ exchange: { sentMs } }) => sentMs > failed.failure.fromMs && sentMs < failed.readyMs);
 }
 
 /**
- * Returns the waits between 5xx responses and the next equal request, in milliseconds and in order. Empty if the client
- * sends the request several times anyway, or sent it again before a response had ended.
+ * Returns the times between 5xx responses and the next equal request, in milliseconds and in order. Returns none if the
+ * client sends the request several times on purpose, or sent it again before a response had ended.
  */
 export function waitsBeforeRetries({ calls, planned }: EqualRequests): number[] {
   if (planned > 1) return [];

@@ -24,7 +24,7 @@ const valuesOf = ({ exchange }: SignedCall, name: string): string[] => requestHe
 const endpointOf = ({ exchange: { request } }: SignedCall): EndpointName | null =>
   endpointCalled(request.method, request.url)?.endpoint ?? null;
 
-/** The media types that a header lists, in lower case, without parameters. */
+/** Returns the media types that a header lists, in lower case, without parameters. */
 const mediaTypes = (values: readonly string[]): string[] =>
   values.flatMap((value) => value.split(",")).map((each) => (each.split(";")[0] ?? "").trim().toLowerCase());
 
@@ -43,7 +43,7 @@ export const authorizationRule: RequestRule = {
   noneReason: "the client sent no request",
   mayBeDeliberate: true,
   problemOf: (call) => {
-    // A browser sends a preflight request by itself, and never with a key. Source: Fetch standard, CORS preflight.
+    // A browser sends a CORS preflight request on its own, and never with a key. Source: Fetch standard.
     if (call.exchange.request.method === "OPTIONS") return undefined;
     const values = valuesOf(call, "authorization");
     if (values.length !== 1) return values.length === 0 ? "no `Authorization`" : `${values.length} \`Authorization\`s`;
@@ -96,7 +96,7 @@ export const jsonBodyRule: RequestRule = {
 };
 
 /**
- * Returns the objects of a request that each run an agent: the body of an invoke or stream, or the items of a batch.
+ * Returns the parts of a request that each run an agent once: the body of an invoke or stream, or each item of a batch.
  */
 function executionsIn(call: SignedCall): readonly unknown[] {
   const endpoint = endpointOf(call);
@@ -183,7 +183,10 @@ export const signatureRule: RequestRule = {
   },
 };
 
-/** Maximum difference between a timestamp and the arrival of its request: a request may wait in the client. */
+/**
+ * Maximum difference in seconds between `X-Timestamp` and the request's arrival. It is large because a request may wait
+ * in the client.
+ */
 const maxSkewSeconds = 120;
 
 export const timestampRule: RequestRule = {

@@ -11,11 +11,12 @@ import type { SignedCall, JudgedRun } from "./probes.ts";
 import { groupEqualRequests } from "./repeats.ts";
 import { plainAndTroubled, type PlainAndTroubledRuns } from "./retry-checks.ts";
 
-/** A client leaves a stream open if it sends another request more than this before it closes the stream. */
-const closingMs = 250;
 /**
- * Number of other responses between a stream's last event and its closing by which the client has left the stream open.
+ * A client leaves a finished stream open if it sends another request, and closes the stream only later than this after
+ * it.
  */
+const closingMs = 250;
+/** A client leaves a finished stream open if it gets at least this many other responses before it closes the stream. */
 const minLaterCalls = 3;
 
 /** Whether a client has two requests open at once. An open stream may then belong to another task of the client. */
@@ -49,7 +50,7 @@ function isLeftOpen({ calls }: JudgedRun, call: SignedCall): boolean {
   return later.length >= minLaterCalls || later.some(({ exchange }) => exchange.sentMs < closedMs - closingMs);
 }
 
-/** The pages of one list that a client requested in one run. */
+/** The pages of one list that a client requested during one run. */
 interface ListRead {
   readonly pages: ReadonlySet<number>;
   readonly count: number;

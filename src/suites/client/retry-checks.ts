@@ -33,7 +33,7 @@ const hasFailure =
 /** Formats milliseconds as seconds with three decimals. */
 const formatSeconds = (ms: number): string => `${(ms / 1000).toFixed(3)} s`;
 
-/** Judges whether the client waits as long as a failure's `retry_after` asks before it sends the request again. */
+/** Creates a judge of whether the client waits for a failure's `retry_after` before it sends the request again. */
 const judgeWaitsAfter =
   (kind: "429" | "overload", name: string) =>
   (evidence: PlainAndTroubledRuns): Finding<never> => {
@@ -76,9 +76,9 @@ function judge5xxRetried(evidence: PlainAndTroubledRuns): Finding<never> {
   );
 }
 
-/** Waits that differ by less count as equal: the client and this machine need some time as well. */
+/** Waits that differ by less than this count as equal: the client and this machine need some time as well. */
 const equalWithinMs = 25;
-/** A wait is longer than an earlier one if it is at least this many times as long. */
+/** A wait counts as longer than an earlier wait if it is at least this many times as long. */
 const minGrowth = 1.25;
 
 /** Whether some wait is clearly longer than an earlier one. */
@@ -91,11 +91,14 @@ const areEqual = (waits: readonly number[]): boolean => {
   return longest < shortest * minGrowth || longest - shortest < equalWithinMs;
 };
 
-/** Minimum number of waits, over all requests, to judge their growth. Fewer random waits may be equal by chance. */
+/**
+ * Minimum number of waits, over all requests, to judge whether waits grow. With fewer, random waits may be equal by
+ * chance.
+ */
 const minWaitCount = 4;
 /**
- * Share of the retried requests whose waits must be about equal to count as a breach. A slow machine lengthens single
- * waits.
+ * A breach needs about equal waits in this share of the retried requests. It is below 1 because a slow machine
+ * lengthens single waits.
  */
 const equalWaitsShare = 0.75;
 
@@ -120,7 +123,7 @@ const growthBreach = (chains: readonly (readonly number[])[], groups: readonly E
     ...groups.slice(0, 2).flatMap(({ calls }) => calls.slice(0, 5).map(({ exchange }) => exchange)),
   );
 
-/** A client that gets this many 5xx responses to one request, and still repeats it, does not give up. */
+/** A client counts as never giving up if it repeats a request even after this many 5xx responses. */
 const endlessAttempts = 20;
 
 function judgeRetriesEnd(evidence: PlainAndTroubledRuns): Finding<never> {

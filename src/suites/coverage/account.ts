@@ -13,13 +13,13 @@ import { missingFor } from "./reach.ts";
 
 /** A bitmap of the pairs of values that occurred in some request of a run. Bitmaps of several runs can be joined. */
 export interface PairBitmap {
-  /** A hash of the list of all pairs. Only bitmaps with the same hash can be joined. */
+  /** A hash of the list of all pairs. Bitmaps can be joined only if their hashes are equal. */
   readonly of: string;
   /** A bit for each pair, in base64. */
   readonly bits: string;
 }
 
-/** How many triples of endpoint, kind of key and state a run covered, and what the others need. */
+/** How many triples of endpoint, kind of key and state of the key a run covered, and what the missing ones need. */
 export interface TripleCounts {
   readonly covered: number;
   readonly reachable: number;
@@ -27,7 +27,9 @@ export interface TripleCounts {
   readonly cut: readonly CutPairs[];
 }
 
-/** How many pairs and triples of values the requests of a run covered, and why the others are missing. */
+/**
+ * How many pairs and triples of values the requests of a run covered, and why the other pairs and triples are missing.
+ */
 export interface PairCounts {
   /** Number of pairs that some request of the run covered. */
   readonly coveredCount: number;
@@ -38,7 +40,7 @@ export interface PairCounts {
   readonly cut: readonly CutPairs[];
   /** Counts of triples. Absent in the evidence of earlier versions. */
   readonly triples?: TripleCounts;
-  /** The covered pairs. Absent in the evidence of earlier versions. */
+  /** The covered pairs as a bitmap. Absent in the evidence of earlier versions. */
   readonly seen?: PairBitmap;
 }
 
@@ -55,22 +57,22 @@ interface SentRows {
   /** Names of the pairs of values that occur in the answered rows. */
   readonly covered: ReadonlySet<string>;
   /**
-   * Generated rows that got no response or were not sent, each with what that needs. `null` if neither the target nor a
-   * bound of the run is the reason.
+   * Generated rows that got no response or were not sent, each with what a response would need. `null` if neither the
+   * target nor a bound of the run is the reason.
    */
   readonly unanswered: ReadonlyMap<Row, Enabler | null>;
   readonly tested: readonly LimitTest[];
 }
 
 /**
- * Need of a pair whose request got no response. No setting helps: a legal server may lose a request, or answer too
+ * What a pair needs if its request got no response. No setting helps: a legal server may lose a request, or answer too
  * late.
  */
 export const noResponseNeed = "a response to each request";
 
 /**
- * Counts the pairs and triples that a run covered. A missing pair is `uncovered` unless an unanswered row that contains
- * it names a need.
+ * Counts the pairs and triples that a run covered. A missing pair is `uncovered`, unless it is in an unanswered row for
+ * which `sent` says what it needs.
  */
 export function countPairs(sent: SentRows): PairCounts {
   const { reach, covered, unanswered } = sent;
@@ -93,8 +95,8 @@ export function countPairs(sent: SentRows): PairCounts {
 }
 
 /**
- * Returns what a run would need to send requests with a key whose limit is used up. `null` if the probe that uses up
- * the limit failed in the harness.
+ * Returns what a run would need to send requests with a key whose limit is used up. `null` if the harness itself failed
+ * to use up the limit.
  */
 export function neededForLimit({ key = "", state }: Row, target: Target, tested: readonly LimitTest[]): Enabler | null {
   const own = tested.filter((each) => each.state === state && (each.tier === null || each.tier === key));
@@ -136,7 +138,10 @@ interface Triple extends Row {
 const nameOfTriple = ({ endpoint, key, state }: Row): string => `${endpoint} ${key} ${state}`;
 const isDocumented = ({ method }: Row): boolean => method === "documented";
 
-/** All triples whose three pairs of values are possible. Rejected keys are left out, because they have no state. */
+/**
+ * All triples whose three pairs of values are possible. Keys that the target rejects are left out, because they have no
+ * state.
+ */
 const allTriples = once((): readonly Triple[] => {
   const pairs = new Set(allPairs());
   const refused: readonly string[] = dimensions.key.refused;

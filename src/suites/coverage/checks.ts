@@ -31,7 +31,7 @@ interface GeneratedEvidence {
 
 interface GeneratedRequestRule {
   readonly as: string;
-  /** Describes the requests that the check judges, in the report. */
+  /** Text for the report that describes the requests which the check judges. */
   readonly requests: string;
   readonly isCovered: (row: Row, evidence: GeneratedEvidence) => boolean;
   readonly expected: string;
@@ -42,7 +42,7 @@ interface GeneratedRequestRule {
 
 /**
  * Creates a check of generated requests, which combine values of several dimensions, such as a kind of key and a page.
- * Judges only endpoints that accepted a valid key in some request: on a missing endpoint, a refusal proves nothing.
+ * Judges only endpoints that accepted a valid key at some time. A refusal by a missing endpoint proves nothing.
  */
 const checkCorners = (clause: JudgedId, rule: GeneratedRequestRule): Check =>
   checkEvery(
@@ -80,7 +80,7 @@ const memberOf = (request: GeneratedRequest): ClauseCase<GeneratedRequest> => ({
 
 const plainValues: readonly string[] = ["none", "absent", "documented", "fresh"];
 
-/** Lists the values of a generated request that a plain request does not have. */
+/** Lists the values that make a generated request differ from a plain request. */
 const describeRow = (row: Row): string =>
   Object.entries(row)
     .filter(([, value]) => !plainValues.includes(value))
@@ -96,8 +96,8 @@ const isDocumented = ({ method }: Row): boolean => method === "documented";
 const hasValidTierKey = ({ key }: Row): boolean => isOneOf(key, ...publishedTierNames, "enterprise");
 
 /**
- * Whether the endpoint rejected both a wrong key and this kind of key with 401, in requests without another mistake. If
- * not, the clause about the kind of key fails already, and combinations would only repeat that.
+ * Whether the endpoint answered 401 both to a wrong key and to this kind of key, in requests without another mistake.
+ * If not, the clause about the kind of key fails already, and a combination would only repeat that.
  */
 const isRejectedThere = ({ corners }: GeneratedEvidence, { endpoint }: Row, kind: string): boolean =>
   ["wrong", kind].every((key) => corners.rejecting.some((each) => each.endpoint === endpoint && each.key === key));
@@ -106,8 +106,8 @@ const hasOtherMistake = ({ agent, body }: Row): boolean =>
   agent === "unknown" || dimensions.body.refused.some((each) => each === body);
 
 /**
- * Creates a check that requests get 401 if their only mistake is a key of some kinds. An endpoint that accepts the
- * first of these kinds is left out.
+ * Creates a check that requests get 401 if their only mistake is a key of these kinds. An endpoint that accepts the
+ * first kind is left out.
  */
 const checkKeyKinds = (clause: JudgedId, kinds: readonly string[], since: RequirementSet = "1.1"): Check =>
   checkCorners(clause, {
@@ -136,7 +136,7 @@ const checkKeyCode = (clause: JudgedId, kinds: readonly string[], isRight: (code
     requests: `every generated request with a key of these kinds: ${kinds.join(", ")}`,
     isCovered: (row) => isDocumented(row) && isOneOf(row["key"], ...kinds),
     expected: `the code of ${kinds.join(", ")}, if the status is 401`,
-    // A missing code passes here: ERR-2 to ERR-5 (forms of error bodies) judge that.
+    // A response without a code passes here: ERR-2 to ERR-5 (forms of error bodies) judge whether a code is present.
     isKept: (exchange) => !hasStatus(exchange, 401) || isRightCode(codeOf(exchange), isRight),
   });
 
@@ -172,7 +172,7 @@ export const keyCornerChecks: readonly Check[] = [
   }),
 ];
 
-/** Judges generated requests with a temporary key that has expired during the run. */
+/** Checks generated requests with a temporary key that has expired during the run. */
 export const outlivedKeyCheck: Check = checkKeyKinds("KEY-3", ["outlived"], "1.2");
 
 /** Whether an exchange is a POST with a valid key and a body that is not a JSON object. */
@@ -200,8 +200,8 @@ export const bodyCornerChecks: readonly Check[] = [
           all.exchanges.filter((each) => hasNoObject(each, all)),
           all,
         ),
-      // Statuses with which the body was not judged: a server may check the key, a limit, the agent or `Accept` before
-      // it, and a gateway may find no free server.
+      // These statuses say nothing about the body. Before the body, a server may check the key, a limit, the agent or
+      // `Accept`, and a gateway may find no free server.
       judge: (exchange) => {
         if (isInconclusive(exchange) || hasStatus(exchange, 401, 403, 404, 406, 502, 503, 504)) return undefined;
         // ERR-10 (each code with its status) judges the error code.
@@ -213,8 +213,8 @@ export const bodyCornerChecks: readonly Check[] = [
 ];
 
 /**
- * Dimensions whose single values have clauses of their own. If the target refuses a value in every request, it breaks
- * that clause and not the clause about combinations.
+ * Dimensions whose values are judged by clauses of their own. If a target refuses a value in every request, only that
+ * clause is broken, and not the clause about combinations.
  */
 const fieldDimensions = [
   "temperature",
@@ -237,7 +237,10 @@ const isLegalCall = (row: Row, endpoint: string): boolean =>
   // A server may restrict the characters of a session id.
   row["session"] !== "not ASCII";
 
-/** Whether the endpoint accepted each of these values of a row in some request, not necessarily in the same one. */
+/**
+ * Whether the endpoint accepted each of these values of a row in some request. The requests may be different ones for
+ * each value.
+ */
 const isAcceptedApart = ({ corners }: GeneratedEvidence, row: Row, names: readonly string[]): boolean => {
   const accepted = corners.accepted[row["endpoint"] ?? ""] ?? [];
   return [...names, "agent"].every((name) => accepted.includes(`${name}=${row[name]}`));
@@ -295,7 +298,7 @@ export const streamCornerChecks: readonly Check[] = [
   checkUnknownAgent("SSE-21", "stream"),
 ];
 
-/** Returns the health requests that were sent with a key one of whose limits was used up. */
+/** Returns the health requests that were sent with a key for which the run had used up a limit. */
 const healthInStates = (all: AllExchanges): Exchange[] =>
   (byEndpoint(all).get("health") ?? []).filter((each) => each.keyState !== undefined && each.key !== null);
 

@@ -7,14 +7,14 @@ import { rowsOfGroups } from "./triples.ts";
 
 /**
  * Maximum number of requests with an invalid key to a target without a test clock. `few` applies if the main key has a
- * small limit per minute.
+ * small limit per minute, else `many`.
  */
 const maxInvalid = { few: 3, many: 80 } as const;
 /** Maximum number of requests with valid keys to a target without a test clock. */
 export const maxValid = 40;
 export const maxExecutions = 10;
 
-/** Whether a request with these values runs an agent on a server that keeps to the document. */
+/** Whether a request with these values runs an agent on a server that follows the document. */
 export const runsAgent = ({ endpoint, key = "", agent, body, state, method }: Row): boolean =>
   (endpoint === "invoke" || endpoint === "stream") &&
   method === "documented" &&
@@ -28,7 +28,7 @@ const costOf = (row: Row): number => (runsAgent(row) ? executionCost : 1);
 
 export const hasFreshKey = ({ state }: Row): boolean => state === "fresh";
 
-/** The facts by which requests are chosen. */
+/** The input for choosing the requests of a run. */
 interface ChoiceOptions {
   readonly target: Target;
   readonly reach: CoverageReach;
@@ -39,25 +39,25 @@ interface ChoiceOptions {
   readonly seed: number;
 }
 
-/** All rows that would cover the missing pairs, and those that the run sends. */
+/** The rows that a run chose. */
 export interface ChosenRows {
   readonly all: readonly Row[];
   /** The rows that the run sends: those for pairs, then those for triples. */
   readonly sent: readonly Row[];
 }
 
-/** The time that the run may take for its generated requests, and that one of them is expected to take. */
+/** How long all generated requests may take, and how long one of them is expected to take. */
 export interface SendingTime {
   readonly leftMs: number;
   readonly perRequestMs: number;
 }
 
-/** The share of the time that is planned for. Some responses take longer than is expected. */
+/** Share of the available time to plan for. The rest is a reserve, because some responses take longer than expected. */
 const certainShare = 0.5;
 
 /**
  * Sorts rows by key, so that the headers of consecutive responses show what each request costs. Invalid keys come last.
- * If the time is too short for all rows, sends those that cover the most pairs first.
+ * If the time is too short for all rows, returns those that cover the most pairs.
  */
 export function inSendingOrder(
   rows: readonly Row[],
@@ -77,7 +77,7 @@ const byKey = (rows: readonly Row[]): Row[] =>
     .toSorted(([one], [other]) => Number(isRejectedKeyKind(one)) - Number(isRejectedKeyKind(other)))
     .flatMap(([, own]) => own);
 
-/** Chooses the requests to send at the end of a run, for the pairs of values that no earlier request covers. */
+/** Chooses the requests to send at the end of a run, to cover the pairs of values that no earlier request covers. */
 export function chooseRows({ target, reach, covered, known, seed }: ChoiceOptions): ChosenRows {
   const { covering } = reach;
   const all = covering.cover({ covered: new Set(covered), seed, costOf, needed: neededRows(target) });
@@ -90,8 +90,8 @@ export function chooseRows({ target, reach, covered, known, seed }: ChoiceOption
 }
 
 /**
- * Chooses the requests to send to a target without a test clock, where each may have to wait. Prefers those that cover
- * the most missing pairs, and limits agent executions.
+ * Chooses the requests to send to a target without a test clock, where each may have to wait. Prefers the requests that
+ * cover the most missing pairs, and limits agent executions.
  */
 function chooseAffordable(
   rows: readonly Row[],

@@ -4,7 +4,7 @@ import type { EndpointName } from "../../spec/endpoints.ts";
 
 type Clauses = readonly ClauseId[];
 
-/** The `must` clause about a success of each endpoint. */
+/** The `must` clause that says how each endpoint answers a valid request. */
 const clauseOfEndpoint: Readonly<Record<EndpointName, ClauseId>> = {
   invoke: "INV-1",
   stream: "SSE-1",
@@ -76,9 +76,7 @@ const clausesOfDimension: { readonly [D in Dimension]?: Clauses } = {
 const isEndpoint = (name: string): name is EndpointName => Object.hasOwn(clauseOfEndpoint, name);
 const isDimension = (name: string): name is Dimension => Object.hasOwn(dimensions, name);
 
-/**
- * Splits the name of a pair, such as `endpoint=list key=wrong`, into dimensions and values. Values may contain spaces.
- */
+/** Splits the name of a pair, such as `endpoint=list key=wrong`, into dimensions and values. */
 function valuesOf(pair: string): [Dimension, string][] {
   const names = [...pair.matchAll(/(?:^| )(\w+)=/g)];
   return names.flatMap((match, at): [Dimension, string][] => {
@@ -89,8 +87,8 @@ function valuesOf(pair: string): [Dimension, string][] {
 }
 
 /**
- * Returns the `must` clauses that a pair of values concerns: those about one of its values, else that of its endpoint,
- * else AUTH-1.
+ * Returns the `must` clauses that a pair of values affects. If neither value has a clause, returns that of the
+ * endpoint, else AUTH-1.
  */
 export function clausesOfPair(pair: string): readonly ClauseId[] {
   const values = valuesOf(pair);

@@ -6,20 +6,20 @@ import { countPairs, neededForLimit, noResponseNeed, type PairCounts } from "./a
 import { chooseRows, hasFreshKey, runsAgent } from "./choose.ts";
 import { reachOf, rowsInState } from "./plan.ts";
 
-/** The facts of a planned run by which the generated requests are chosen. */
+/** Facts about a planned run that decide which requests are generated. */
 export interface PlannedRun {
   readonly target: Target;
   readonly readOnly: boolean;
   readonly seed: number;
   /** The planned probes that use up a limit, each with whether it will run. */
   readonly tested: readonly LimitTest[];
-  /** Requests and agent executions that the run's bounds leave for the generated requests. */
+  /** How many requests and agent executions the run's bounds leave for the generated requests. */
   readonly left: { readonly requests: number; readonly executions: number };
 }
 
 /**
- * Counts the pairs and triples that the generated requests of a planned run will cover. Without a test clock, these are
- * fewer than the run will cover, because its other requests add more.
+ * Counts the pairs and triples that the generated requests of a planned run will cover. Without a test clock, the run
+ * covers more than this, because its other requests add pairs.
  */
 export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedRun): PairCounts {
   const reach = reachOf(target, readOnly);
@@ -33,8 +33,8 @@ export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedR
     .filter((row) => !sent.includes(row))
     .map((row) => [row, hasFreshKey(row) ? need("clock") : neededForLimit(row, target, tested)] as const)
     .map(([row, needs]) => [row, needs === noResponseNeed ? bound : needs] as const);
-  // If several rows contain a pair, the last of them says why the pair is missing. So rows that a setting would enable
-  // come last.
+  // If several rows contain a pair, the last row says why the pair is missing. Rows that a setting would enable come
+  // last, because their reason tells the user what to do.
   const bySetting = leftOut.toSorted(
     ([, one], [, other]) => Number(one !== noResponseNeed) - Number(other !== noResponseNeed),
   );
@@ -44,15 +44,15 @@ export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedR
 }
 
 /**
- * Returns the rows that a probe sends while a limit is used up. Without a test clock, it sends them only for the
- * minute's limit.
+ * Returns the rows that a probe sends while a limit is used up. Without a test clock, only the probe for the minute's
+ * limit sends rows.
  */
 function rowsOfTest({ state, tier, result }: LimitTest, target: Target, seed: number): readonly Row[] {
   if (result.kind !== "ran" || (target.clock === null && state !== "minute used up")) return [];
   return rowsInState(target, { key: tier ?? "near quota", state, seed });
 }
 
-/** Returns the rows that exceed a bound of the run, each with that bound. */
+/** Returns the rows that exceed a bound of the run, each with the name of that bound. */
 function rowsOverBounds(rows: readonly Row[], left: PlannedRun["left"]): ReadonlyMap<Row, Enabler> {
   const dropped = new Map<Row, Enabler>();
   let [requests, executions] = [0, 0];

@@ -7,10 +7,7 @@ import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { requestOfRow } from "./requests.ts";
 
-/**
- * Endpoints of the first two requests of each key: two for the first key, the next two for the second, and so on. Valid
- * requests to those in the first line succeed and create nothing.
- */
+/** Endpoints of the first two requests of each key: two for the first key, the next two for the second, and so on. */
 const endpoints = [
   ...(["invoke", "stream", "stream", "invoke", "health", "keyUsage", "usage", "list", "keyUsage", "health"] as const),
   ...(["webhooks", "deliveries", "deliveries", "alerts", "batch", "webhooks", "alerts", "batch"] as const),
@@ -19,8 +16,8 @@ const requestsPerKey = 2;
 const maxKeys = endpoints.length / requestsPerKey;
 
 /**
- * Returns the valid keys other than the main key, without those that other probes must find unused or unchanged, such
- * as temporary keys. Empty without a test clock.
+ * Returns the valid keys other than the main key. Leaves out keys that other probes need unused or unchanged, such as
+ * temporary keys. Empty without a test clock.
  */
 function keysToUseFirst(target: Target): TargetKey[] {
   if (target.clock === null) return [];
@@ -38,7 +35,7 @@ const rowFor = (endpoint: EndpointName): Row => ({
   agent: "answering",
   query: "plain",
   page: "absent",
-  // The body is truncated where a valid one would create something.
+  // A truncated body, where a valid one would create something.
   body: endpoint === "invoke" || endpoint === "stream" ? "valid" : "truncated",
 });
 

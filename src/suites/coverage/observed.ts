@@ -12,19 +12,19 @@ import { agentOfRole, keyOfKind } from "./reach.ts";
 import { dimensions } from "../../spec/dimensions.ts";
 import { textKindOf } from "./texts.ts";
 
-/** Facts by which {@link rowsOfExchange} recognises keys, agents and pages. */
+/** Facts by which {@link rowsOfExchange} recognizes the kinds of keys, agents and pages in a request. */
 export interface RowReader {
   readonly target: Target;
-  /** The text of the main key. Invalid keys are recognised by their difference from it. */
+  /** The text of the main key. An invalid key is classified by how it differs from this text. */
   readonly mainKey: string;
   readonly listed: number | null;
-  /** Ids of the agents in the list. A listed agent without a role gets the value `none`. */
+  /** Ids of the agents in the target's list. A listed agent without a role gets the value `none`. */
   readonly listedAgents: ReadonlySet<string>;
 }
 
 /**
  * Returns the values of a recorded request in each dimension. Returns several rows if its agent has several roles, or
- * its page several names. Returns none if the dimensions do not describe the request.
+ * its page several names. Returns no row if the request has a value that no dimension contains.
  */
 export function rowsOfExchange(exchange: Exchange, reader: RowReader): Row[] {
   const { request } = exchange;
@@ -86,7 +86,7 @@ function kindOfKey(key: TargetKey | undefined, target: Target): string | null {
   const named = ["read-only", "one agent", "near quota", "expired", "other address"].find(
     (kind) => keyOfKind(kind, target)?.key === key.key,
   );
-  // A temporary key is valid at first and expired later, so its kind does not follow from the target file.
+  // A temporary key is valid at first and expires later, so the target file does not say its kind.
   if (named !== undefined || key.expiresInSeconds !== null) return named ?? null;
   return tierNames.find((tier) => tier === key.tier) ?? null;
 }
@@ -103,7 +103,7 @@ function rolesOf(id: string | undefined, { request }: Exchange, { target, listed
   return [listedAgents.has(id) ? "none" : "unknown"];
 }
 
-/** Returns the body of a request without what its agent needs in every request. */
+/** Returns the body of a request without the fields that the target file adds to every request of its agent. */
 const chosenBody = (request: Exchange["request"], target: Target): unknown =>
   withoutOwnFields(target, new URL(request.url).pathname, sentJson(request));
 
@@ -138,7 +138,7 @@ const hasUnknownParameter = (parameters: unknown): boolean =>
 const valueOrAbsent = (value: unknown): string => (value === undefined ? "absent" : JSON.stringify(value));
 const textKindOrAbsent = (value: unknown): string => (typeof value === "string" ? textKindOf(value) : "absent");
 
-/** Returns the names of a page. A page can have two names: the first page may also be the last. */
+/** Returns the names of a page in all combinations. A page can have two names: the first page may also be the last. */
 function pagesIn(url: string, listed: number | null): Readonly<Record<"page" | "limit", string>>[] {
   const { searchParams } = new URL(url);
   const [page, limit] = [searchParams.get("page"), searchParams.get("limit")];

@@ -3,19 +3,16 @@ import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 import { isRejectedKeyKind } from "./reach.ts";
 
-/** Number of requests after which the run advances the clock by `advanceMs`. */
+/** Number of generated requests between two advances of the clock by `advanceMs`. */
 const rowsPerAdvance = 8;
-/**
- * A quarter of a minute plus two seconds. The two seconds shift the requests, so that they fall in every part of a
- * minute.
- */
+/** A quarter of a minute plus two seconds. The two seconds make the requests fall in every part of a minute. */
 const advanceMs = 17_000;
 
 /**
- * Returns a function to call before each request. It does nothing without a test clock.
+ * Creates a function to call before each request. The function does nothing without a test clock.
  *
- * Before the first request of each kind of valid key to each endpoint, it lets more than a minute pass, so that this
- * request is the first in its window. Before every eighth request, it lets `advanceMs` pass.
+ * Each kind of valid key gets more than a minute before its first request to each endpoint, so that this request is the
+ * first in its window. Before every eighth request, `advanceMs` pass.
  */
 export function passTimeBetween(time: Pick<RunClock, "canAdvance" | "passTime">): (row: Row) => Promise<void> {
   const begun = new Set<string>();

@@ -16,8 +16,8 @@ import { validKeyKinds, missingFor } from "./reach.ts";
 import { rowsInUsedUpStates } from "./triples.ts";
 
 /**
- * Dimensions in which the harness can choose a request's value. It cannot choose how long after others a request comes
- * (its age).
+ * Dimensions in which the harness can choose a request's value. It cannot choose a request's age, which is how long
+ * after other requests it is sent.
  */
 const choosableDimensions = (Object.keys(dimensions) as Dimension[]).filter((name) => !(name in pairedOnly));
 
@@ -33,15 +33,15 @@ const [writing, reading] = [true, false].map((takesBody) =>
   endpointNames.filter((name) => (publishedEndpoints[name].method === "POST") === takesBody),
 );
 /**
- * Combinations that a read-only run leaves out, because they need a POST or PUT. The undocumented method (`other`) is
- * GET on an endpoint with POST, and PUT on one with GET.
+ * Combinations that a read-only run leaves out, because they need a POST or PUT. The value `other` is an undocumented
+ * method: GET on an endpoint with POST, and PUT on an endpoint with GET.
  */
 const readOnlyExclusions: readonly Exclusion[] = [
   { when: { endpoint: writing ?? [] }, only: { method: ["other"] }, because: "a POST is not sent" },
   { when: { endpoint: reading ?? [] }, only: { method: ["documented"] }, because: "a PUT is not sent" },
 ];
 
-/** Caches covering arrays by their input. Preparing one takes 0.1 s, and most targets have the same input. */
+/** Caches covering arrays by their input. Computing one takes 0.1 s, and most targets have the same input. */
 const coverings = memoizeByValue((input: string): Covering => {
   const { values, readOnly } = JSON.parse(input) as {
     readonly values: Readonly<Record<Dimension, readonly string[]>>;
@@ -57,7 +57,7 @@ const coveringOf = (values: (name: Dimension) => readonly string[], readOnly: bo
 /** Returns the names of all pairs of values in a fixed order, whatever the target and the bounds are. */
 export const allPairs = (): readonly string[] => coveringOf((name) => dimensions[name].values, false).possiblePairs();
 
-/** A number of pairs of values that a run cannot cover, and the setting or key that they need. */
+/** How many pairs of values a run cannot cover for one reason, and the setting or key that would enable them. */
 export interface CutPairs {
   readonly needs: Enabler;
   readonly pairs: number;
@@ -91,7 +91,7 @@ function findReach(target: Target, readOnly: boolean): CoverageReach {
   return { covering, pairs, total: all.length, cut: mergeCuts(cut) };
 }
 
-/** Adds up the pairs with the same need. The largest number comes first. */
+/** Joins the entries that have the same need, and adds up their pairs. The largest number comes first. */
 export const mergeCuts = (cuts: readonly CutPairs[]): CutPairs[] =>
   [...Map.groupBy(cuts, ({ needs }) => JSON.stringify(needs)).values()]
     .flatMap((each) =>
@@ -100,8 +100,7 @@ export const mergeCuts = (cuts: readonly CutPairs[]): CutPairs[] =>
     .toSorted((one, other) => other.pairs - one.pairs);
 
 /**
- * Returns the need of a pair that the run cannot cover: that of its first value which the target lacks, else a run that
- * is not read-only.
+ * Returns what the run needs to cover a pair: what its first impossible value needs, else a run that is not read-only.
  */
 function needOfPair(
   pair: string,
@@ -117,8 +116,8 @@ function needOfPair(
 }
 
 /**
- * Requests that have both an invalid key and an invalid body, for every endpoint with a body. Each endpoint may check
- * the two in another order.
+ * Requests with both an invalid key and an invalid body, for every endpoint with a body. A server may check the two in
+ * a different order on each endpoint.
  */
 const rowsWithTwoMistakes: readonly Row[] = (writing ?? []).flatMap((endpoint) => [
   { endpoint, method: "documented", key: "wrong", body: "truncated" },
@@ -137,8 +136,8 @@ export const plainFields = {
 } as const satisfies Row;
 
 /**
- * Returns rows to send even if they cover no missing pair. They cover some triples of values, and some checks need
- * them.
+ * Returns rows to send even if every pair is covered already. These rows cover some triples of values, and some checks
+ * need them.
  */
 export function neededRows(target: Target): readonly Row[] {
   const kinds = usableKeys(target).flatMap(({ tier }) => tier ?? []);

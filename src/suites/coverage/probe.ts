@@ -30,10 +30,10 @@ export interface GeneratedRequest {
   readonly exchange: Exchange;
 }
 
-/** Evidence of the pairs of values that the requests of a run cover. */
+/** Evidence of which pairs of values the requests of a run cover. */
 export interface PairCoverage extends PairCounts {
   readonly generated: readonly GeneratedRequest[];
-  /** Endpoints that answered 401 to a kind of key in some request without another mistake. */
+  /** The endpoints and kinds of keys for which the target answered 401 to a request without another mistake. */
   readonly rejecting: readonly { readonly endpoint: string; readonly key: string }[];
   /** Values of the run's successful requests, such as `temperature=2`, by endpoint. */
   readonly accepted: Readonly<Record<string, readonly string[]>>;
@@ -41,25 +41,25 @@ export interface PairCoverage extends PairCounts {
   readonly seed?: number;
 }
 
-/** Approximate number of generated requests with a test clock, and of agent executions among them. */
+/** Approximate number of generated requests with a test clock, and how many of them run an agent. */
 const costWithTestClock = { requests: 290, executions: 80 } as const;
 /**
- * Number of 429 responses to invalid keys after which the run waits a minute, or without a test clock sends no more
- * invalid keys. The target may be limiting the client's address.
+ * Number of 429 responses to invalid keys that suggest a limit on the client's address. The run then waits a minute, or
+ * without a test clock sends no more invalid keys.
  */
 const maxLimited = 2;
 /**
- * How often an endpoint may run an agent despite the same kind of invalid key or body. After that, the run sends no
- * more such requests.
+ * How often an endpoint may run an agent although the target had to refuse the key or body. After that, the run sends
+ * no more requests with this kind of key or body there.
  */
 const maxForbiddenRuns = 2;
 const maxAgentMs = 60_000;
 /**
- * Real time for the generated requests. The rest of the probe's time is left for a last request, which may run an agent,
- * so that a slow target does not cost the evidence of all earlier ones.
+ * Maximum real time for the generated requests. The rest of the probe's time is for the last request, which may run an
+ * agent. If that exceeded the probe's time, all evidence would be lost.
  */
 const maxSendingMs = probeDeadlineMs - maxAgentMs;
-/** Requirement of a pair that the run has left out, because earlier requests took all the time. */
+/** What a pair needs if the run left it out because earlier requests took all the time. */
 const fasterTarget = "a target that responds sooner: the time for generated requests was over";
 
 /**
@@ -138,7 +138,7 @@ export const cornersRequested = probe(
   },
 );
 
-/** Returns a function that says how much real time is left, not counting waits. */
+/** Starts a timer. Returns a function that says how much real time is left; waits for limits do not count. */
 function startTimer({ now, waitedMs }: ProbeContext["time"], forMs: number): () => number {
   const endMs = now() - waitedMs() + forMs;
   return () => endMs - (now() - waitedMs());
@@ -165,7 +165,7 @@ const requestPartsOf = (context: ProbeContext, fixtures: Fixtures): RequestParts
 /** Callbacks of {@link sendRows}. */
 interface RowEvents {
   readonly onSent: (row: Row, exchange: Exchange) => void;
-  /** Called for a row that was not sent or got no response, with what that needs. */
+  /** Called for a row that was not sent or got no response. `needs` says what a response would need. */
   readonly leaveOut: (row: Row, needs: Enabler) => void;
   /** Returns the real time that is left for further rows. */
   readonly timeLeftMs: () => number;
@@ -226,8 +226,7 @@ async function sendRows(
 }
 
 /**
- * Returns a name for each value of an invoke or stream that the target must refuse: the endpoint, the dimension and the
- * value.
+ * Returns a name for each value with which the target must refuse an invoke or stream: endpoint, dimension and value.
  */
 const forbiddenValuesOf = ({ endpoint = "", method, key = "", body = "" }: Row): string[] =>
   (endpoint === "invoke" || endpoint === "stream") && method === "documented"
@@ -239,7 +238,7 @@ const forbiddenValuesOf = ({ endpoint = "", method, key = "", body = "" }: Row):
 
 /**
  * With a test clock, lets a minute pass, so that a limit on the client's address admits requests again. Returns whether
- * it did.
+ * a minute passed.
  */
 async function passMinuteIfClock(time: ProbeContext["time"]): Promise<boolean> {
   if (time.canAdvance) await time.passTime(minuteOverMs, "the client's address is limited");
@@ -279,8 +278,8 @@ interface ExhaustedKey {
 }
 
 /**
- * Prepares requests to every endpoint for a key one of whose limits is used up. Each returned function sends one of
- * them. Only checks since requirement set 1.1 judge these requests.
+ * Prepares requests to every endpoint for a key for which the run has used up a limit. Each returned function sends one
+ * request. Only checks since requirement set 1.1 judge these requests.
  */
 export function requestsInState(context: ProbeContext, { key, kind, state }: ExhaustedKey): (() => PendingExchange)[] {
   const own = context.client.as(key).since("1.1");

@@ -13,7 +13,7 @@ import {
   usableKeys,
 } from "../../target/target.ts";
 
-/** Kinds of keys that the target file must name, each with its setting. */
+/** Kinds of keys that the target file must name, each with its setting in that file. */
 const keyNeeds = {
   "read-only": "keys.readOnly",
   "one agent": "keys.oneAgent",
@@ -25,16 +25,16 @@ const keyNeeds = {
 
 const isNamedKind = (kind: string): kind is keyof typeof keyNeeds => Object.hasOwn(keyNeeds, kind);
 
-/**
- * Returns the target's key of a kind. `null` if the target has none, or if the harness derives the kind from the main
- * key (`derivedKinds`).
- */
+/** Returns the target's key of a kind. `null` if the target has none, or if the kind is one of `derivedKinds`. */
 export const keyOfKind = (kind: string, target: Target): TargetKey | null =>
   isNamedKind(kind)
     ? resolveKey(keyNeeds[kind], target)
     : (usableKeys(target).find(({ tier }) => tier === kind) ?? null);
 
-/** Kinds of keys that the harness derives from the main key, such as an altered key, or no key at all. */
+/**
+ * Kinds of keys that the target file need not name: the harness derives them from the main key, for example by altering
+ * it.
+ */
 export const derivedKinds: readonly string[] = [
   "missing",
   "wrong",
@@ -56,13 +56,13 @@ export const validKeyKinds = (target: Target): string[] => {
 };
 
 /**
- * Returns a key that may stand in a URL although URLs end up in logs: the main key on loopback, elsewhere a key that
- * the target file marks as disposable. `null` without one.
+ * Returns a key that may stand in a URL although URLs end up in logs. On loopback this is the main key, elsewhere a key
+ * that the target file marks as disposable. `null` if there is none.
  */
 export const keyForUrl = (target: Target): TargetKey | null =>
   isLoopback(target.baseUrl) ? mainKey(target) : (usableKeys(target).find(({ disposable }) => disposable) ?? null);
 
-/** Returns what the target file must name so that requests can have a value; `null` if nothing is missing. */
+/** Returns what the target file must name before requests can have a value. `null` if nothing is missing. */
 export function missingFor(dimension: Dimension, value: string, target: Target): Enabler | null {
   if (dimension === "endpoint") return value === "batch" && target.paths.batch === null ? need("paths.batch") : null;
   if (dimension === "key") return missingKey(value, target);
@@ -73,7 +73,7 @@ export function missingFor(dimension: Dimension, value: string, target: Target):
 
 const queryOfHarness = "`{query}` in the `query` of `agents` in the target file";
 
-/** Whether the target file has a query for every request of an agent, without a place for that of the harness. */
+/** Whether the target file sets the query of every request, without a placeholder for the query of the harness. */
 const hasFixedQuery = ({ ownRequests }: Target): boolean =>
   ownRequests.some(({ body: { query } }) => typeof query === "string" && !query.includes("{query}"));
 

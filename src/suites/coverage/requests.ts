@@ -13,7 +13,7 @@ export interface RequestParts {
   readonly target: Target;
   readonly fixtures: Fixtures;
   readonly unknownAgent: string;
-  /** Number of listed agents; `null` if it is not known. */
+  /** Number of agents in the target's list. `null` if it is unknown. */
   readonly listed: number | null;
 }
 
@@ -38,12 +38,12 @@ function pathOf(row: Row, endpoint: EndpointName, parts: RequestParts): string |
   const { fixtures } = parts;
   const path = requestFor[endpoint]({ ...fixtures, webhook: fixtures.webhook ?? placeholder })?.path;
   if (path !== undefined) return path;
-  // The id need not exist: the request is legal, and the target must answer it, with 404.
+  // The webhook need not exist: the request is legal, and the target must answer it with 404.
   if (endpoint === "deliveries") return "/webhooks/no-such-webhook-7f3a/deliveries";
   return endpoint === "operations" ? "/operations/no-such-operation-7f3a" : null;
 }
 
-/** Stands for a webhook's body where only the path of the request matters. It is never sent. */
+/** Placeholder for the body of a webhook where only the path of the request matters. It is never sent. */
 const placeholder = { url: "", events: [], secret: "" };
 
 const agentOf = ({ agent = "" }: Row, { target, unknownAgent }: RequestParts): string | RoleAssignment | null =>
@@ -59,7 +59,7 @@ function listQuery({ page = "", limit = "" }: Row, { listed }: RequestParts): st
   return `?page=${number}&limit=${limit}`;
 }
 
-/** Bodies that are not JSON objects. */
+/** Bodies that are not JSON objects, by their value in the dimension `body`. */
 const brokenBodies: Readonly<Partial<Record<string, string>>> = {
   array: '["Grüße, 你好 🙂. This text is not ASCII, and longer than that of other bodies."]',
   string: '"Hello."',
@@ -101,7 +101,7 @@ const parametersOf = ({ temperature = "", maxTokens = "", context, unknownParame
   ...(streamParameters === "present" ? { resume_from_index: 0, stream_delay_ms: 0, chunk_size: 8 } : {}),
 });
 
-/** Writes a JSON object with other white space, its fields in reverse order, and an escape in a field name. */
+/** Writes a JSON object with unusual white space, its fields in reverse order, and an escape in a field name. */
 const respellJson = (fields: object): string =>
   `\r\n\t${JSON.stringify(Object.fromEntries(Object.entries(fields).toReversed()), null, "\t")}\n`.replace(
     '"query"',
@@ -109,8 +109,8 @@ const respellJson = (fields: object): string =>
   );
 
 /**
- * Returns the headers or query of a request that sends its key in an unusual way. Returns `{}` for the other kinds of
- * keys: the client sends these as usual.
+ * Returns the headers or query of a request that sends its key in an unusual way. Returns `{}` for a kind of key that
+ * is sent as usual.
  */
 export function credentialsOf(
   kind: string,
@@ -140,7 +140,7 @@ export function credentialsOf(
   }
 }
 
-/** Returns the key with another two-letter prefix in place of its own, or in front if it has none. */
+/** Returns the key with another two-letter prefix: instead of its own, or in front of the key if it has none. */
 function withOtherPrefix(key: string): string {
   const prefix = prefixOf(key);
   return prefix === null ? `zz_${key}` : (prefix === "zz_" ? "qq_" : "zz_") + key.slice(prefix.length);

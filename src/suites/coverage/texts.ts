@@ -1,4 +1,4 @@
-/** A text for the fields `query` and `session_id` of each kind that `spec/dimensions.ts` lists. */
+/** An example text for each kind of `query` or `session_id` that `spec/dimensions.ts` lists. */
 export const textKinds = {
   plain: "Hello.",
   "not ASCII": "Grüße, 你好 🙂.",
@@ -15,7 +15,7 @@ export const isTextKind = (name: string): name is TextKind => Object.hasOwn(text
 
 const minLong = 1500;
 
-/** Returns the kind of any text. */
+/** Returns the kind of a text, such as empty or not ASCII. */
 export function textKindOf(text: string): TextKind {
   if (text.length >= minLong) return "long";
   if (!/^[\x20-\x7e]*$/.test(text)) return "not ASCII";

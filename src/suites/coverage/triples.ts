@@ -5,8 +5,8 @@ import type { Target } from "../../target/target.ts";
 import { validKeyKinds, missingFor } from "./reach.ts";
 
 /**
- * A group of generated requests that share some values, to cover triples of values. From request to request, the kind
- * of key and the other values take turns.
+ * A group of generated requests that share some values. The kind of key and the other values change from request to
+ * request, to cover triples of values.
  */
 interface RowGroup {
   readonly endpoints: readonly string[];
@@ -22,10 +22,10 @@ const queryEndpoints = ["invoke", "stream"] as const;
 const creatingEndpoints = ["webhooks", "alerts", "batch"] as const;
 const validBodies = [{ body: "valid" }, { body: "spelled otherwise" }] as const;
 const answeringRoles = ["answering", "streaming", "remembering"] as const;
-/** Roles whose agents respond quickly. If a server wrongly accepts the key, the run then loses little time. */
+/** Roles whose agents respond quickly. The run then loses little time if a server wrongly accepts an invalid key. */
 const quickRoles = ["answering", "streaming", "failing", "failingInStream", "degraded", "unhealthy"] as const;
 const failingRoles = ["failing", "failingInStream", "overloaded", "degraded", "unhealthy"] as const;
-/** Agents of all roles that a request can name. */
+/** All agents that a request can name, by role. */
 const roles = dimensions.agent.values.filter((role) => role !== "none").map((agent) => ({ agent }));
 const otherEndpoints = endpointNames.filter(
   (name) => name !== "list" && ![...agentEndpoints, ...creatingEndpoints].some((each) => each === name),
@@ -83,8 +83,8 @@ const rowGroups: readonly RowGroup[] = [
 ];
 
 /**
- * Returns the rows of all groups, with the values that the groups prescribe. `covering-array.ts` chooses the other
- * values.
+ * Returns the rows of all groups. They set only the values that the groups prescribe; `covering-array.ts` chooses the
+ * others.
  */
 export function rowsOfGroups(target: Target): readonly Row[] {
   const refused = dimensions.key.refused.filter((kind) => missingFor("key", kind, target) === null);
@@ -97,14 +97,15 @@ export function rowsOfGroups(target: Target): readonly Row[] {
           endpoint,
           method: "documented",
           key: kinds[keys][turn % kinds[keys].length] ?? "",
-          // Shifts the values by one after each round of all kinds of keys, so that each kind meets other values.
+          // Shifts the values by one after each round of all kinds of keys, so that each kind is combined with other
+          // values.
           ...values[(turn + Math.floor(turn / kinds[keys].length)) % values.length],
         })),
       ),
   );
 }
 
-/** Values of the requests to send with each key while its limit per minute or per hour is used up. */
+/** Values to send with each key while its limit per minute or per hour is used up. */
 const valuesInEachState = [
   ...queryEndpoints.flatMap((endpoint) =>
     ["answering", "streaming", "streaming"].map((agent) => ({ endpoint, agent })),
@@ -114,8 +115,8 @@ const valuesInEachState = [
 ] as const satisfies readonly Row[];
 
 /**
- * Returns rows for these kinds of keys and used-up limits, with the values that they need. `covering-array.ts` chooses
- * the other values.
+ * Returns rows for these kinds of keys and used-up limits. They set only the values that matter; `covering-array.ts`
+ * chooses the others.
  */
 export const rowsInUsedUpStates = (keys: readonly string[], states: readonly string[]): readonly Row[] =>
   states

@@ -42,10 +42,15 @@ export interface BehaviourEntry {
   readonly breaks: readonly string[];
 }
 
-const entryOf = ({ name, section, summary, breaks }: Patch): BehaviourEntry => ({ name, section, summary, breaks });
+const toBehaviourEntry = ({ name, section, summary, breaks }: Patch): BehaviourEntry => ({
+  name,
+  section,
+  summary,
+  breaks,
+});
 
 /** Every fault of the reference server. A fault makes the server break clauses on purpose. */
-export const faults: readonly BehaviourEntry[] = allFaults.map(entryOf);
+export const faults: readonly BehaviourEntry[] = allFaults.map(toBehaviourEntry);
 
 /** Every variant of the reference server. A variant is legal behaviour that differs from the default. */
-export const variants: readonly BehaviourEntry[] = allVariants.map(entryOf);
+export const variants: readonly BehaviourEntry[] = allVariants.map(toBehaviourEntry);

@@ -9,17 +9,20 @@ import { libraryMessages } from "./messages.ts";
 
 /** Options of {@link judgeClient}. Everything has a default. */
 export interface JudgeClientOptions {
-  /** Kinds of trouble to make. Default: all kinds of {@link troubles}. With an empty list, the command runs once, without trouble. */
+  /**
+   * Kinds of trouble to cause, such as `429` or `stream-cut`. Default: all kinds of {@link troubles}. With an empty list, the command
+   * runs once, without trouble.
+   */
   readonly troubles?: readonly string[];
   /** Seed of the schedule of trouble. Default: 1. */
   readonly seed?: number;
   /** Whether a single wrong request breaks its clause. Default: `false`, because tests send some on purpose. */
   readonly strictRequests?: boolean;
-  /** Longest time of one run of the command, in milliseconds. Default: two minutes. */
+  /** Maximum time for one run of the command, in milliseconds. Default: two minutes. */
   readonly timeoutMs?: number;
   /** Names of the environment variables that the command reads. */
   readonly variables?: Partial<ClientVariables>;
-  /** When this signal aborts, the command ends, and what was seen until then is judged. */
+  /** When this signal aborts, the command ends, and the requests until then are judged. */
   readonly signal?: AbortSignal;
 }
 
@@ -30,7 +33,7 @@ const defaultVariables: ClientVariables = {
   signingSecret: "AGENT_SIGNING_SECRET",
 };
 
-/** The kinds of trouble that {@link judgeClient} can make. */
+/** Names of the kinds of trouble that {@link judgeClient} can cause, such as `429`, `reset` and `stream-cut`. */
 export const troubles: readonly string[] = Object.keys(troubleNames);
 
 /**
@@ -50,7 +53,7 @@ export async function judgeClient(
     throw new UsageProblem(line`seed is ${String(seed)}; give a whole number.`);
   const judged = await judgeByCommand({
     command,
-    troubles: (options.troubles ?? troubles).map(troubleNamed),
+    troubles: (options.troubles ?? troubles).map(parseTroubleName),
     seed,
     isStrict: strictRequests,
     timeoutMs,
@@ -68,7 +71,7 @@ export async function judgeClient(
   return { verdict: report.verdict, report, evidence, document };
 }
 
-function troubleNamed(name: string): TroubleName {
+function parseTroubleName(name: string): TroubleName {
   if (Object.hasOwn(troubleNames, name)) return name as TroubleName;
   throw new UsageProblem(
     line`troubles has ${JSON.stringify(name)}, which is no trouble. Known: ${troubles.join(", ")}.`,

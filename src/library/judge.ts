@@ -54,16 +54,16 @@ export async function judge(target: TargetDescription, options: JudgeOptions = {
  */
 export function rejudge(folder: string, options: Pick<JudgeOptions, "requirements"> = {}): Judged {
   const requirements = parseRequirements(options.requirements, "requirements");
-  const { report, evidence } = readRun(folder);
+  const { report, evidence } = readSavedRunOf(folder);
   const again = rejudgeRun(report, evidence, libraryMessages, { requirements });
   return { verdict: again.verdict, report: again, evidence, document: documentOf(again, evidence) };
 }
 
-function readRun(folder: string): ReturnType<typeof readSavedRun> {
+function readSavedRunOf(folder: string): ReturnType<typeof readSavedRun> {
   try {
     return readSavedRun(folder);
   } catch (error) {
-    // This error means here that the folder holds a load report, and not the report of a run.
+    // This kind of error means that the folder holds a load report, and not the report of a run.
     if (error instanceof UseCaseError)
       throw new UsageProblem(line`${folder} is the report of a load run. Give that of a run.`);
     throw error;

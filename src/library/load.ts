@@ -59,7 +59,7 @@ export async function load(target: TargetDescription, options: LoadOptions = {})
     },
     folder,
   );
-  if (sent.kind === "not sent") throw problemOf(sent);
+  if (sent.kind === "not sent") throw toLibraryError(sent);
   return { verdict: sent.document.report.verdict, report: sent.document.report, document: sent.document };
 }
 
@@ -70,7 +70,7 @@ export const toLoadParameters = ({ scenarios, engine, tier }: LoadChoice): Parti
   ...(tier !== undefined && { tier }),
 });
 
-function problemOf({ why, kept }: NotSentLoad): Error {
+function toLibraryError({ why, kept }: NotSentLoad): Error {
   if (why.kind === "nothing to load" || why.kind === "interrupted")
     return new NothingToJudge(describeNotSent(why), kept?.document ?? null);
   return new UsageProblem(line`No load was sent: ${describeNotSent(why)}`);

@@ -8,7 +8,7 @@ import type { ReportedLatencyShift } from "../report/history/night.ts";
 import type { ReportDocument } from "../report/model/report.ts";
 import { type LoadChoice, toLoadParameters } from "./load.ts";
 import { NothingToJudge } from "./errors.ts";
-import { readRules } from "./reports.ts";
+import { parseRegressionList } from "./reports.ts";
 import { type JudgeScope, scopeOf } from "./scope.ts";
 import { resolveTarget, type TargetDescription } from "./target.ts";
 
@@ -64,7 +64,7 @@ export async function night(
     engines: await findEngines(),
     agree: () => load?.isAgreed === true,
     keep: { nights, reports },
-    rules: readRules(regression),
+    rules: parseRegressionList(regression),
     page: null,
     view: { damaged() {}, run: { events: {}, done() {} }, load: silentLoadEvents, again() {} },
     signal,

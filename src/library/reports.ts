@@ -96,7 +96,7 @@ export function renderFormat(name: FormatName, document: ReportDocument, parts: 
 export function compare(older: ReportDocument, newer: ReportDocument, regression = "default"): Comparison {
   if ((older.report.load === undefined) !== (newer.report.load === undefined))
     throw new UsageError(line`One report is of a run and the other of load: compare two of the same kind.`);
-  return compareReports(older, newer, readRules(regression));
+  return compareReports(older, newer, parseRegressionList(regression));
 }
 
 /**
@@ -104,7 +104,7 @@ export function compare(older: ReportDocument, newer: ReportDocument, regression
  *
  * @throws {UsageProblem} if the text cannot be parsed
  */
-export function readRules(regression = "default"): RegressionRules {
+export function parseRegressionList(regression = "default"): RegressionRules {
   try {
     return parseRegressionRules(regression);
   } catch (error) {

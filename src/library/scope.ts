@@ -27,13 +27,13 @@ export interface CheckSelection {
  */
 export function selectSuites({ only = [], skip = [], profiles }: CheckSelection): Suite[] {
   for (const [name, patterns] of Object.entries({ only, skip, profiles: profiles ?? [] }))
-    if (!isListOfTexts(patterns))
+    if (!isStringArray(patterns))
       throw new UsageError(line`${name} is not a list of patterns. Give it like ["Invoke", "SSE-*"].`);
   for (const name of profiles ?? []) readProfile(name, "profiles");
   return selectChecks(suites, { only, skip, ...(profiles && { profiles }) });
 }
 
-const isListOfTexts = (given: unknown): boolean =>
+const isStringArray = (given: unknown): boolean =>
   Array.isArray(given) && given.every((each) => typeof each === "string");
 
 /** Which checks to run, and the limits of the run. Everything has a default. */
@@ -51,7 +51,7 @@ export type JudgeScope = CheckSelection & {
  */
 export function scopeOf(scope: JudgeScope): RunScope {
   const bounds = boundNames.flatMap((name) =>
-    scope[name] === undefined ? [] : [[name, checkedBound(name, scope[name])]],
+    scope[name] === undefined ? [] : [[name, validateBound(name, scope[name])]],
   );
   return {
     ...defaultBounds,
@@ -62,13 +62,13 @@ export function scopeOf(scope: JudgeScope): RunScope {
       skip: scope.skip ?? [],
       ...(scope.profiles && { profiles: scope.profiles }),
     }),
-    ...seedIn(scope),
+    ...validSeed(scope),
     requirements: parseRequirements(scope.requirements, "requirements"),
     messages: libraryMessages,
   };
 }
 
-function seedIn({ coverageSeed }: JudgeScope): Pick<RunScope, "coverageSeed"> {
+function validSeed({ coverageSeed }: JudgeScope): Pick<RunScope, "coverageSeed"> {
   if (coverageSeed === undefined) return {};
   if (Number.isSafeInteger(coverageSeed) && coverageSeed >= minCoverageSeed) return { coverageSeed };
   throw new UsageError(
@@ -76,7 +76,7 @@ function seedIn({ coverageSeed }: JudgeScope): Pick<RunScope, "coverageSeed"> {
   );
 }
 
-function checkedBound(name: keyof RunBounds, value: unknown): unknown {
+function validateBound(name: keyof RunBounds, value: unknown): unknown {
   const bound = boundTable[name];
   if (bound.kind === "switch" || (typeof value === "number" && value >= bound.min)) return value;
   throw new UsageError(line`${name} is ${String(value)}; give a number of at least ${bound.min}.`);

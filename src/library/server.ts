@@ -60,7 +60,7 @@ export interface ReferenceServer extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-const running = new WeakMap<ReferenceServer, Reference>();
+const referencesOfServers = new WeakMap<ReferenceServer, Reference>();
 
 /**
  * Starts the reference server, as `conformance serve` does. By default, it listens on loopback.
@@ -86,20 +86,20 @@ export async function startServer(options: ServerOptions = {}): Promise<Referenc
     agents: reference.agents,
     signingSecret: reference.signingSecret,
     now: () => clock.now(),
-    advance: async (ms) => reference.advance(readAdvance(ms)),
+    advance: async (ms) => reference.advance(validateAdvanceMs(ms)),
     issueKey: (tier, traits) => reference.issueKey(tier, traits),
     deploy: (change) => reference.deploy(change),
     stop: () => reference.close(),
     [Symbol.asyncDispose]: () => reference.close(),
   };
-  running.set(server, reference);
+  referencesOfServers.set(server, reference);
   return server;
 }
 
-/** Longest advance of a virtual clock. It exceeds every rate-limit window, and dates stay valid. */
+/** Maximum advance of a virtual clock, in milliseconds: ten years. It exceeds every rate-limit window, and dates stay valid. */
 const maxAdvanceMs = 10 * 365.25 * 86_400_000;
 
-function readAdvance(ms: unknown): number {
+function validateAdvanceMs(ms: unknown): number {
   if (typeof ms === "number" && ms >= 0 && ms <= maxAdvanceMs) return Math.round(ms);
   throw new UsageProblem(
     line`The clock cannot be advanced by ${String(ms)}. Give milliseconds, from 0 to ${maxAdvanceMs}.`,
@@ -108,7 +108,7 @@ function readAdvance(ms: unknown): number {
 
 /** Returns the target of a server that {@link startServer} started; `null` for any other object. */
 export function targetOfServer(server: object): Target | null {
-  const reference = running.get(server as ReferenceServer);
+  const reference = referencesOfServers.get(server as ReferenceServer);
   return reference === undefined ? null : targetOf(reference);
 }
 

@@ -12,12 +12,12 @@ import { UsageError } from "../base/usage-error.ts";
 import type { Target } from "../target/target.ts";
 import { type ReferenceServer, targetOfServer } from "./server.ts";
 
-/** A deployment that is described by its address and one key. */
+/** A deployment, described by its base URL and one key. */
 export interface PlainTarget {
   /** Base URL of the deployment, with or without `/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Tier of the key. Default: what the rate-limit headers show. */
+  /** Tier of the key. Default: the tier whose limits the rate-limit headers show. */
   readonly tier?: PublishedTier;
   /** Id of an agent that answers. Default: one from the target's list. */
   readonly agent?: string;
@@ -52,7 +52,7 @@ export type ResolvedTarget =
   | { readonly target: null; readonly patches: readonly Patch[] };
 
 const patchNames = z.array(z.string()).optional();
-const fileSchema = z.strictObject({ file: z.string().min(1) });
+const filePathSchema = z.strictObject({ file: z.string().min(1) });
 const embeddedSchema = z.strictObject({ embedded: z.literal(true), faults: patchNames, variants: patchNames });
 const plainSchema = z.strictObject({
   baseUrl: z.string(),
@@ -75,21 +75,21 @@ export function resolveTarget(description: TargetDescription): ResolvedTarget {
       line`The target is no object. Give { baseUrl, apiKey }, { file }, { embedded: true } or a server.`,
     );
   if ("embedded" in given) {
-    const { faults = [], variants = [] } = parseWith(embeddedSchema, given);
+    const { faults = [], variants = [] } = parseDescription(embeddedSchema, given);
     return { target: null, patches: patchesByName(faults, variants) };
   }
   return { target: targetOfServer(given) ?? readDescription(given), patches: [] };
 }
 
 function readDescription(given: object): Target {
-  if ("file" in given) return readTargetFile(parseWith(fileSchema, given).file, process.env);
+  if ("file" in given) return readTargetFile(parseDescription(filePathSchema, given).file, process.env);
   if ("keys" in given || "control" in given) return targetFromObject(given, "the target", process.env);
-  const { network = {}, ...plain } = parseWith(plainSchema, given);
+  const { network = {}, ...plain } = parseDescription(plainSchema, given);
   const place = { nameOf: (part: string) => `network.${part}`, folder: "." };
   return oneKeyTarget({ ...plain, network: readNetwork(network, place, process.env) });
 }
 
-function parseWith<T>(schema: z.ZodType<T>, given: object): T {
+function parseDescription<T>(schema: z.ZodType<T>, given: object): T {
   const result = schema.safeParse(given);
   if (result.success) return result.data;
   const problems = result.error.issues.map(({ path, message }) => [...path.map(String), message].join(" "));

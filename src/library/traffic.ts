@@ -20,7 +20,7 @@ import { libraryMessages } from "./messages.ts";
 export interface TrafficOptions {
   /** The tier of each key, by its name in the report, such as `key-1`. `*` stands for all others. Default: unknown. */
   readonly tiers?: Readonly<Record<string, PublishedTier>>;
-  /** Whether the evidence keeps bodies. Default: `true`. */
+  /** Whether the evidence keeps the bodies of requests and responses. Default: `true`. */
   readonly bodies?: boolean;
   /** The requirement set to judge by. Default: the newest set. */
   readonly requirements?: RequirementSet;
@@ -44,7 +44,7 @@ export async function judgeRecording(file: string, options: RecordingOptions = {
   if (read.kind === "load") throw new UsageProblem(line`${file} is evidence of load, and no recorded traffic.`);
   return toJudged(
     await judgeRecordedTraffic(read.recording, {
-      ...toTraffic(others),
+      ...toTrafficParameters(others),
       file: basename(file),
       baseUrl: baseUrl === undefined ? null : readBaseUrl(baseUrl),
       messages: libraryMessages,
@@ -82,7 +82,7 @@ export interface Proxy extends AsyncDisposable {
 export async function startProxy(upstream: string, options: ProxyOptions = {}): Promise<Proxy> {
   const { host = "127.0.0.1", port = 0, onBreach, ...others } = options;
   const proxy = await startJudgingProxy({
-    ...toTraffic(others),
+    ...toTrafficParameters(others),
     baseUrl: readBaseUrl(upstream),
     network: readNetwork({}, { nameOf: (part) => `network.${part}`, folder: "." }, process.env),
     host,
@@ -109,7 +109,7 @@ const toJudged = ({ report, evidence }: SavedRun): Judged => ({
   document: documentOf(report, evidence),
 });
 
-function toTraffic({ tiers = {}, bodies = true, requirements }: TrafficOptions) {
+function toTrafficParameters({ tiers = {}, bodies = true, requirements }: TrafficOptions) {
   const unknown = Object.entries(tiers).find(([, tier]) => !publishedTierNames.includes(tier));
   if (unknown !== undefined)
     throw new UsageProblem(line`tiers.${unknown[0]} is ${unknown[1]}; give ${publishedTierNames.join(", ")}.`);

@@ -41,7 +41,7 @@ export async function vendors(
   const { folder, concurrency = defaultConcurrency, load, signal = new AbortController().signal, ...scope } = options;
   const parameters = load === undefined ? null : { ...defaultLoadParameters, ...toLoadParameters(load) };
   const { sideBySide } = await judgeVendors({
-    vendors: Object.entries(described).map(([name, description]) => namedVendor(name, description)),
+    vendors: Object.entries(described).map(([name, description]) => toListedVendor(name, description)),
     judging: { ...scopeOf(scope), signal },
     concurrency,
     load:
@@ -54,7 +54,7 @@ export async function vendors(
   return sideBySide;
 }
 
-function namedVendor(name: string, description: VendorDescription): ListedVendor {
+function toListedVendor(name: string, description: VendorDescription): ListedVendor {
   if ("report" in description)
     return { kind: "report", name, report: description.report, load: description.load ?? null };
   return {

@@ -56,12 +56,13 @@ export function conformanceTests(options: ConformanceTestOptions): void {
     );
     for (const [suite, entries] of checks)
       describe(suite, () => {
-        for (const entry of entries) test(nameOf(entry), (context) => report(entry, judged, rules, context));
+        for (const entry of entries)
+          test(testNameOf(entry), (context) => reportTestResult(entry, judged, rules, context));
       });
   });
 }
 
-const nameOf = ({ id, says }: CheckEntry): string => `${id} ${says.replaceAll("`", "")}`;
+const testNameOf = ({ id, says }: CheckEntry): string => `${id} ${says.replaceAll("`", "")}`;
 
 /**
  * Judges the target by the checks whose tests are selected.
@@ -70,11 +71,11 @@ const nameOf = ({ id, says }: CheckEntry): string => `${id} ${says.replaceAll("`
  */
 async function judgeSelected(options: ConformanceTestOptions, names: ReadonlySet<string> | null): Promise<Judged> {
   const target = typeof options.target === "function" ? await options.target() : options.target;
-  const chosen = listChecks(options).filter((entry) => names === null || names.has(nameOf(entry)));
+  const chosen = listChecks(options).filter((entry) => names === null || names.has(testNameOf(entry)));
   return judge(target, { ...options, only: chosen.map(({ id }) => id), skip: [] });
 }
 
-async function report(
+async function reportTestResult(
   { id }: CheckEntry,
   judged: Judged | null,
   rules: TestRules,
@@ -103,13 +104,13 @@ class CheckFailed extends Error {
 }
 
 /** The properties of vitest's tests and groups that this module reads. */
-interface Task {
+interface VitestTask {
   readonly name: string;
   readonly mode: string;
-  readonly tasks?: readonly Task[];
+  readonly tasks?: readonly VitestTask[];
 }
 
-const isTask = (value: unknown): value is Task =>
+const isVitestTask = (value: unknown): value is VitestTask =>
   typeof value === "object" && value !== null && "mode" in value && "name" in value && typeof value.name === "string";
 
 /**
@@ -119,9 +120,9 @@ const isTask = (value: unknown): value is Task =>
  * @returns `null` if the argument is no group, as in older versions of vitest
  */
 export const selectedTests = (group: unknown): ReadonlySet<string> | null =>
-  isTask(group) && group.tasks !== undefined ? new Set(testsIn(group)) : null;
+  isVitestTask(group) && group.tasks !== undefined ? new Set(testsIn(group)) : null;
 
-const testsIn = ({ name, mode, tasks }: Task): string[] => {
+const testsIn = ({ name, mode, tasks }: VitestTask): string[] => {
   if (tasks !== undefined) return tasks.flatMap(testsIn);
   return mode === "run" || mode === "queued" ? [name] : [];
 };

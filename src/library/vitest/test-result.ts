@@ -21,7 +21,7 @@ export interface TestRules {
   readonly baseline: Baseline;
 }
 
-/** Combines all findings of a check, such as one for each tier, into the result of its test. */
+/** Combines all findings of a check, such as one for each tier, into one result for its test. */
 export function testResultOf(check: string, judged: Judged, { strict, baseline }: TestRules): TestResult {
   const rows = judged.document.report.findings.filter((finding) => finding.check === check);
   const { excused, stale } = applyBaseline(
@@ -33,25 +33,25 @@ export function testResultOf(check: string, judged: Judged, { strict, baseline }
     return failedResult(`Stale baseline: ${check} no longer fails (${outdated.reason}). Take it out.`);
   const open = rows.filter((row) => !excused.includes(row));
   const broken = open.filter(({ outcome }) => outcome === "fail" || (strict && outcome === "warning"));
-  if (broken.length > 0) return failedResult(brokenText(broken, judged));
+  if (broken.length > 0) return failedResult(formatBrokenFindings(broken, judged));
   const error = open.find(({ outcome }) => outcome === "error");
   if (error !== undefined)
     return failedResult(
       `The harness itself failed; this is not the target's fault: ${sanitizeLine(error.reason ?? "", 300)}`,
     );
   const [upcoming] = judged.document.report.upcoming.filter((finding) => finding.check === check);
-  if (rows.length === 0) return withoutRow(check, judged, upcoming);
-  if (excused.length > 0) return { kind: "skipped", reason: `known to fail: ${reasonFor(check, baseline)}` };
+  if (rows.length === 0) return resultWithoutFinding(check, judged, upcoming);
+  if (excused.length > 0) return { kind: "skipped", reason: `known to fail: ${baselineReason(check, baseline)}` };
   const exercised = open.filter(({ outcome }) => outcome !== "skipped");
   if (exercised.length === 0) return { kind: "skipped", reason: whySkipped(open) };
-  return { kind: "passed", notes: exercised.flatMap(noteOf) };
+  return { kind: "passed", notes: exercised.flatMap(testNotes) };
 }
 
 /**
- * Returns the result of a check without a row in the report. A check that repeats an earlier one for newer requests has a row only if it
- * found something else.
+ * Returns the result of a check that has no finding in the report. A check that repeats an earlier one for newer requests has a finding
+ * only if it judged further cases.
  */
-function withoutRow(check: string, judged: Judged, upcoming: ReportFinding | undefined): TestResult {
+function resultWithoutFinding(check: string, judged: Judged, upcoming: ReportFinding | undefined): TestResult {
   if (upcoming !== undefined) return { kind: "skipped", reason: formatUpcoming(upcoming) };
   const earlier = repeatedCheck(check);
   return earlier !== null && judged.document.report.findings.some((finding) => finding.check === earlier)
@@ -61,7 +61,7 @@ function withoutRow(check: string, judged: Judged, upcoming: ReportFinding | und
 
 const failedResult = (message: string): TestResult => ({ kind: "failed", message });
 
-const reasonFor = (check: string, baseline: Baseline): string =>
+const baselineReason = (check: string, baseline: Baseline): string =>
   baseline.find((entry) => entry.check === check)?.reason ?? "";
 
 function whySkipped([first]: readonly ReportFinding[]): string {
@@ -70,13 +70,13 @@ function whySkipped([first]: readonly ReportFinding[]): string {
 }
 
 /** Describes a broken check as the terminal does: clause, expected, actual, exchange, and commands that send it again. */
-function brokenText(broken: readonly ReportFinding[], { document }: Judged): string {
+function formatBrokenFindings(broken: readonly ReportFinding[], { document }: Judged): string {
   const context = plainTextContext(document);
   const groups = (["fail", "warning"] as const).flatMap((outcome) => groupByClause(broken, outcome));
   return groups.flatMap((group) => failureLines(group, context, new Map())).join("\n");
 }
 
-function noteOf({ outcome, actual, expected, reason, instance }: ReportFinding): string[] {
+function testNotes({ outcome, actual, expected, reason, instance }: ReportFinding): string[] {
   const where = instance === undefined ? "" : ` (${sanitizeLine(instance, 40)})`;
   if (outcome === "warning" || outcome === "note")
     return [

@@ -37,12 +37,12 @@ export function clauseSections(vendors: readonly Vendor[]): ClauseSection[] {
   const findings = mapJudged(vendors, ({ document }) => document.report.findings);
   const judged = findings.flatMap((each) => each ?? []).filter(({ level }) => level !== "gap");
   const titles = [...new Set(judged.map(({ suite }) => suite))];
-  const columns = findings.map((each) => (each === null ? null : columnOf(each)));
+  const columns = findings.map((each) => (each === null ? null : vendorClausesOf(each)));
   return titles.map((title) => {
     const clauses = [
       ...new Map(judged.filter(({ suite }) => suite === title).map((each) => [each.clause, each])).values(),
     ];
-    return { title: sanitizeLine(title, 80), rows: inDocumentOrder(clauses).map((each) => rowOf(each, columns)) };
+    return { title: sanitizeLine(title, 80), rows: inDocumentOrder(clauses).map((each) => clauseRow(each, columns)) };
   });
 }
 
@@ -53,25 +53,25 @@ const inDocumentOrder = (findings: readonly ReportFinding[]): ReportFinding[] =>
 const clauseIndexes = new Map<string, number>(clauseIds.map((id, at) => [id, at]));
 const clauseIndex = (clause: string): number => clauseIndexes.get(clause) ?? clauseIds.length;
 
-/** The findings of one vendor by clause, and the worst outcome of each clause. */
-interface Column {
+/** The findings of one vendor, and their worst outcome, both by clause. */
+interface VendorClauses {
   readonly outcomes: ReadonlyMap<string, Outcome>;
   readonly rows: ReadonlyMap<string, readonly ReportFinding[]>;
 }
 
-const columnOf = (findings: readonly ReportFinding[]): Column => ({
+const vendorClausesOf = (findings: readonly ReportFinding[]): VendorClauses => ({
   outcomes: clauseOutcomes(findings),
   rows: Map.groupBy(findings, ({ clause }) => clause),
 });
 
-function rowOf({ clause, level }: ReportFinding, columns: readonly (Column | null)[]): ClauseRow {
-  const cells = columns.map((column) => (column === null ? null : cellOf(clause, column)));
+function clauseRow({ clause, level }: ReportFinding, columns: readonly (VendorClauses | null)[]): ClauseRow {
+  const cells = columns.map((column) => (column === null ? null : clauseCell(clause, column)));
   const outcomes = new Set(cells.flatMap((cell) => (cell === null || cell.outcome === "absent" ? [] : [cell.outcome])));
   const says = isClauseId(clause) ? clauseOf(clause).says : "";
   return { clause: sanitizeLine(clause, 40), level, says, cells, differs: outcomes.size > 1 };
 }
 
-function cellOf(clause: string, { outcomes, rows }: Column): ClauseCell {
+function clauseCell(clause: string, { outcomes, rows }: VendorClauses): ClauseCell {
   const outcome = outcomes.get(clause);
   if (outcome === undefined) return { outcome: "absent", text: "" };
   const members = (rows.get(clause) ?? []).filter((row) => row.outcome === outcome);
@@ -89,7 +89,7 @@ function formatFinding({ expected, actual, reason, needs }: ReportFinding): stri
 }
 
 /** A row about a reading or a gap of the document: how each vendor behaves. */
-export interface TextRow {
+export interface BehaviourRow {
   readonly clause: string;
   /** Id of the check, such as `LIM-15/hour`. */
   readonly check: string;
@@ -102,8 +102,8 @@ export interface TextRow {
 }
 
 /** Returns rows with the reading that each vendor follows. Leaves out readings that say only whether an optional field is present. */
-export function readingRows(vendors: readonly Vendor[]): TextRow[] {
-  return rowsOf(
+export function readingRows(vendors: readonly Vendor[]): BehaviourRow[] {
+  return behaviourRows(
     vendors,
     ({ reading }) => (reading === undefined || presenceReadings.has(reading) ? null : reading),
     "clause",
@@ -111,20 +111,20 @@ export function readingRows(vendors: readonly Vendor[]): TextRow[] {
 }
 
 /** Returns rows with the behaviour of each vendor where the document is silent. */
-export function gapRows(vendors: readonly Vendor[]): TextRow[] {
+export function gapRows(vendors: readonly Vendor[]): BehaviourRow[] {
   const observed = ({ level, outcome, reason }: ReportFinding): string | null => {
     if (level !== "gap") return null;
-    return outcome === "observed" ? (reason ?? "") : `${notObserved}${reason ?? outcome}`;
+    return outcome === "observed" ? (reason ?? "") : `${notObservedPrefix}${reason ?? outcome}`;
   };
-  return rowsOf(vendors, observed, "check");
+  return behaviourRows(vendors, observed, "check");
 }
 
 /** Beginning of a text that says why nothing was observed. */
-export const notObserved = "not observed: ";
+export const notObservedPrefix = "not observed: ";
 
 type TextOf = (finding: ReportFinding) => string | null;
 
-function rowsOf(vendors: readonly Vendor[], textOf: TextOf, by: "clause" | "check"): TextRow[] {
+function behaviourRows(vendors: readonly Vendor[], textOf: TextOf, by: "clause" | "check"): BehaviourRow[] {
   const columns = mapJudged(vendors, ({ document }) =>
     Map.groupBy(
       document.report.findings.filter((finding) => textOf(finding) !== null),
@@ -140,16 +140,18 @@ function rowsOf(vendors: readonly Vendor[], textOf: TextOf, by: "clause" | "chec
     .map(([name, { clause }]) => {
       const cells = columns.map((column) => (column === null ? null : joinInstances(column.get(name) ?? [], textOf)));
       const says = isClauseId(clause) ? clauseOf(clause).says : "";
-      const differs = isDifferent(columns.map((column) => observationsIn(column?.get(name) ?? [], textOf)));
+      const differs = haveVendorsDifferentTexts(
+        columns.map((column) => observedTexts(column?.get(name) ?? [], textOf)),
+      );
       return { clause: sanitizeLine(clause, 40), check: sanitizeLine(name, 80), says, cells, differs };
     });
 }
 
-const maxCharacters = 400;
+const maxTextCharacters = 400;
 
 /** Joins the texts of a vendor's findings for several tiers. Equal texts appear once. */
 function joinInstances(findings: readonly ReportFinding[], textOf: TextOf): string {
-  const byText = Map.groupBy(findings, (finding) => sanitizeLine(textOf(finding) ?? "", maxCharacters));
+  const byText = Map.groupBy(findings, (finding) => sanitizeLine(textOf(finding) ?? "", maxTextCharacters));
   if (byText.size <= 1) return [...byText.keys()].join("");
   return [...byText]
     .map(([text, members]) => {
@@ -159,26 +161,26 @@ function joinInstances(findings: readonly ReportFinding[], textOf: TextOf): stri
     .join("; ");
 }
 
-/** Whether two vendors were observed to behave differently on the same tier. Texts that the same behaviour can cause count as equal. */
-function isDifferent(columns: readonly (readonly Observation[])[]): boolean {
+/** Whether two vendors behave differently on the same tier. Two texts that the same behaviour can cause count as equal. */
+function haveVendorsDifferentTexts(columns: readonly (readonly ObservedText[])[]): boolean {
   return columns.some((one, at) =>
-    columns.slice(at + 1).some((other) => one.some((observation) => other.some(isDifferentFrom(observation)))),
+    columns.slice(at + 1).some((other) => one.some((observation) => other.some(differsFrom(observation)))),
   );
 }
 
-interface Observation {
+interface ObservedText {
   readonly instance: string | undefined;
   readonly text: string;
 }
 
-const isDifferentFrom =
-  (one: Observation) =>
-  (other: Observation): boolean =>
+const differsFrom =
+  (one: ObservedText) =>
+  (other: ObservedText): boolean =>
     one.instance === other.instance && !isEquivalentText(one.text, other.text);
 
-/** Returns the texts of observations. Leaves out findings without one, which cannot differ. */
-const observationsIn = (findings: readonly ReportFinding[], textOf: TextOf): Observation[] =>
+/** Returns what was observed of a vendor, with the tier. Leaves out findings for which nothing was observed, because they cannot differ. */
+const observedTexts = (findings: readonly ReportFinding[], textOf: TextOf): ObservedText[] =>
   findings.flatMap((finding) => {
-    const text = sanitizeLine(textOf(finding) ?? "", maxCharacters);
-    return text === "" || text.startsWith(notObserved) ? [] : [{ instance: finding.instance, text }];
+    const text = sanitizeLine(textOf(finding) ?? "", maxTextCharacters);
+    return text === "" || text.startsWith(notObservedPrefix) ? [] : [{ instance: finding.instance, text }];
   });

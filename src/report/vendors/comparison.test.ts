@@ -4,7 +4,7 @@ import { newestRequirements } from "../../spec/requirements.ts";
 import { sampleExchange, sampleFinding, sampleLoadRun, sampleReport } from "../testing/sample.ts";
 import { compareVendors } from "./comparison.ts";
 import { sampleObservation, unjudgedVendor, sampleVendor } from "./testing/vendors.ts";
-import { notesOf, overview } from "./summary.ts";
+import { comparisonNotes, formatOverview } from "./summary.ts";
 
 const createdAt = "2030-01-01T00:00:00.000Z";
 const failing = sampleFinding({ clause: "INV-3", outcome: "fail", expected: "a", actual: "b", instance: "free" });
@@ -37,7 +37,7 @@ describe("clauses of several vendors", () => {
       [sampleVendor("A", [skipped]), sampleVendor("B", [sampleFinding({ clause: "SSE-6" })])],
       createdAt,
     );
-    expect(notesOf(all)).toEqual([
+    expect(comparisonNotes(all)).toEqual([
       expect.stringMatching(/a missing clause does not count as a difference: B \(1 clause\), A \(1 clause\)\.$/),
     ]);
     expect(all.sections[0]?.rows).toMatchObject([
@@ -147,7 +147,7 @@ describe("the summary above the tables", () => {
       ],
       createdAt,
     );
-    expect(overview(all)).toMatch(
+    expect(formatOverview(all)).toMatch(
       /^3 deployments: 2 conformant, 1 could not be judged\. They differ in 1 clause, 0 readings/,
     );
   });
@@ -164,7 +164,7 @@ describe("the summary above the tables", () => {
       [{ ...acme, isKept: true, document: { ...acme.document, report: older } }, other],
       createdAt,
     );
-    expect(notesOf(all)).toEqual([
+    expect(comparisonNotes(all)).toEqual([
       expect.stringMatching(/^They were judged by different versions .*0\.0\.1/),
       "A and B look like the same deployment.",
       "Reports of earlier runs: A of 2030-01-01 00:00 UTC.",

@@ -1,7 +1,7 @@
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { Report, Verdict } from "../model/report.ts";
 import { clauseOutcomes } from "../model/verdict.ts";
-import { type ClauseSection, clauseSections, gapRows, readingRows, type TextRow } from "./clause-rows.ts";
+import { type ClauseSection, clauseSections, gapRows, readingRows, type BehaviourRow } from "./clause-rows.ts";
 import { type LatencyRow, latencyRows, loadLatencyRows } from "./latency-rows.ts";
 import { type TierRows, tierRows } from "./limit-rows.ts";
 import { type ProfileRow, profileRows, rankVendors } from "./profile-rows.ts";
@@ -50,12 +50,12 @@ export interface VendorComparison {
   readonly profiles: readonly ProfileRow[];
   readonly sections: readonly ClauseSection[];
   /** For each clause with several allowed readings, the reading that each vendor follows. */
-  readonly readings: readonly TextRow[];
+  readonly readings: readonly BehaviourRow[];
   /** For each gap of the document, the behaviour of each vendor. */
-  readonly gaps: readonly TextRow[];
+  readonly gaps: readonly BehaviourRow[];
   readonly limits: readonly TierRows[];
   readonly latencies: {
-    /** Latencies of the few requests that the suites sent. */
+    /** Latencies of the requests of the conformance runs, which are few. `ofLoad`: of load runs. */
     readonly ofRuns: readonly LatencyRow[];
     readonly ofLoad: readonly LatencyRow[];
   };
@@ -103,14 +103,14 @@ export function vendorSummary(vendor: Vendor): VendorSummary {
     isKept: vendor.isKept,
     verdict: report.verdict,
     stopped: report.stopped === undefined ? null : sanitizeLine(report.stopped, 200),
-    clauses: countsOf(report),
+    clauses: clauseCountsOf(report),
     requests: report.requests,
-    load: loadOf(vendor),
+    load: loadSummary(vendor),
     notes: vendor.notes.map((note) => sanitizeLine(note, 400)),
   };
 }
 
-function countsOf({ findings }: Report): ClauseCounts {
+function clauseCountsOf({ findings }: Report): ClauseCounts {
   const outcomes = [...clauseOutcomes(findings).values()];
   const count = (...wanted: readonly string[]): number => outcomes.filter((each) => wanted.includes(each)).length;
   return {
@@ -122,7 +122,7 @@ function countsOf({ findings }: Report): ClauseCounts {
   };
 }
 
-function loadOf({ load }: VendorWithReport) {
+function loadSummary({ load }: VendorWithReport) {
   if (load === null) return null;
   const broken = new Set(load.report.findings.filter(({ outcome }) => outcome === "fail").map(({ clause }) => clause));
   return { verdict: load.report.verdict, broken: broken.size, runs: load.report.load?.runs.length ?? 0 };

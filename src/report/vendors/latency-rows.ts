@@ -19,14 +19,14 @@ export interface LatencyRow {
   readonly cells: readonly (Latency | null)[];
 }
 
-interface Kind {
+interface RequestKind {
   readonly name: string;
   readonly msOf: (exchange: Exchange) => number | null;
   /** Whether to count only the agent with the most requests. Other agents may be slow or fail on purpose. */
   readonly isMainAgentOnly: boolean;
 }
 
-const isPath = (exchange: Exchange, method: string, path: RegExp): boolean =>
+const callsPath = (exchange: Exchange, method: string, path: RegExp): boolean =>
   exchange.request.method === method &&
   URL.canParse(exchange.request.url) &&
   path.test(new URL(exchange.request.url).pathname);
@@ -35,7 +35,7 @@ const isPath = (exchange: Exchange, method: string, path: RegExp): boolean =>
 function headMs(exchange: Exchange, method: string, path: RegExp): number | null {
   const { answer, sentMs } = exchange;
   if (answer.kind !== "answered" || answer.status < 200 || answer.status > 299) return null;
-  return isPath(exchange, method, path) ? answer.headMs - sentMs : null;
+  return callsPath(exchange, method, path) ? answer.headMs - sentMs : null;
 }
 
 function firstEventMs(exchange: Exchange): number | null {
@@ -45,33 +45,33 @@ function firstEventMs(exchange: Exchange): number | null {
   return first === undefined ? null : first.atMs - sentMs;
 }
 
-const headOf =
+const headMsOf =
   (method: string, path: RegExp) =>
   (exchange: Exchange): number | null =>
     headMs(exchange, method, path);
 
-const kinds: readonly Kind[] = [
-  { name: "invoke", msOf: headOf("POST", /\/invoke$/), isMainAgentOnly: true },
+const requestKinds: readonly RequestKind[] = [
+  { name: "invoke", msOf: headMsOf("POST", /\/invoke$/), isMainAgentOnly: true },
   { name: "stream, to its first event", msOf: firstEventMs, isMainAgentOnly: true },
-  { name: "health", msOf: headOf("GET", /\/health$/), isMainAgentOnly: true },
-  { name: "list agents", msOf: headOf("GET", /\/agents$/), isMainAgentOnly: false },
-  { name: "usage", msOf: headOf("GET", /\/v1\/usage$/), isMainAgentOnly: false },
+  { name: "health", msOf: headMsOf("GET", /\/health$/), isMainAgentOnly: true },
+  { name: "list agents", msOf: headMsOf("GET", /\/agents$/), isMainAgentOnly: false },
+  { name: "usage", msOf: headMsOf("GET", /\/v1\/usage$/), isMainAgentOnly: false },
 ];
 
 /** Returns rows with the latencies of successful requests that the suites sent. */
 export function latencyRows(vendors: readonly Vendor[]): LatencyRow[] {
-  const rows = kinds.map(({ name, msOf, isMainAgentOnly }) => ({
+  const rows = requestKinds.map(({ name, msOf, isMainAgentOnly }) => ({
     name,
     cells: mapJudged(vendors, ({ document }) => {
       const all = (document.evidence?.exchanges ?? []).filter((exchange) => msOf(exchange) !== null);
-      const chosen = isMainAgentOnly ? ofMostCalled(all) : all;
+      const chosen = isMainAgentOnly ? exchangesOfMostCalledAgent(all) : all;
       return latencyOf(chosen.flatMap((exchange) => msOf(exchange) ?? []));
     }),
   }));
   return [...rows, ...streamingRows(vendors)].filter(({ cells }) => cells.some((cell) => cell !== null));
 }
 
-/** Returns rows with the times of the chunks of streams, for the agent of each vendor with the most streams. */
+/** Returns rows with the times of the chunks of streams. For each vendor, they are about the agent with the most streams. */
 function streamingRows(vendors: readonly Vendor[]): LatencyRow[] {
   const ofMainAgent = mapJudged(vendors, ({ document }) => streamingOf(document.evidence?.exchanges ?? [])[0] ?? null);
   const rowOf = (name: string, timesOf: (each: AgentStreaming) => AgentStreaming["gapMs"]): LatencyRow => ({
@@ -87,7 +87,7 @@ function streamingRows(vendors: readonly Vendor[]): LatencyRow[] {
   ];
 }
 
-function ofMostCalled(exchanges: readonly Exchange[]): readonly Exchange[] {
+function exchangesOfMostCalledAgent(exchanges: readonly Exchange[]): readonly Exchange[] {
   const byPath = Map.groupBy(exchanges, ({ request }) => new URL(request.url).pathname);
   return [...byPath.values()].toSorted((one, other) => other.length - one.length)[0] ?? [];
 }
@@ -99,12 +99,12 @@ function latencyOf(times: readonly number[]): Latency | null {
 
 /** Returns rows with the latencies of admitted requests under load, for each scenario and tier. */
 export function loadLatencyRows(vendors: readonly Vendor[]): LatencyRow[] {
-  const columns = mapJudged(vendors, runsOf);
+  const columns = mapJudged(vendors, loadLatenciesOf);
   const names = [...new Set(columns.flatMap((column) => [...(column?.keys() ?? [])]))];
   return names.map((name) => ({ name, cells: columns.map((column) => column?.get(name) ?? null) }));
 }
 
-function runsOf({ load }: VendorWithReport): ReadonlyMap<string, Latency> {
+function loadLatenciesOf({ load }: VendorWithReport): ReadonlyMap<string, Latency> {
   const runs = load?.report.load?.runs ?? [];
   return new Map(
     runs.flatMap(({ scenario, tier, latencyMs: { admitted }, streams, validity }): [string, Latency][] => {
@@ -112,14 +112,14 @@ function runsOf({ load }: VendorWithReport): ReadonlyMap<string, Latency> {
       const name = sanitizeLine(`${scenario}, ${tier ?? "enterprise"}`, 80);
       const first = streams?.firstEventMs ?? null;
       return [
-        ...(admitted === null ? [] : [entryOf(name, admitted.count, admitted.p50, admitted.p99)]),
-        ...(first === null ? [] : [entryOf(`${name}, first event`, first.count, first.median, first.p99)]),
+        ...(admitted === null ? [] : [latencyEntry(name, admitted.count, admitted.p50, admitted.p99)]),
+        ...(first === null ? [] : [latencyEntry(`${name}, first event`, first.count, first.median, first.p99)]),
       ];
     }),
   );
 }
 
-const entryOf = (name: string, count: number, median: number, p99: number): [string, Latency] => [
+const latencyEntry = (name: string, count: number, median: number, p99: number): [string, Latency] => [
   name,
   { count, median, p99 },
 ];

@@ -21,13 +21,13 @@ export interface TierRows {
   readonly rows: readonly LimitRow[];
 }
 
-interface Limit {
+interface LimitDefinition {
   readonly name: string;
   readonly published: (limits: TierLimits) => string;
   readonly text: (vendor: VendorWithReport, tier: string) => string;
 }
 
-const limits: readonly Limit[] = [
+const limitDefinitions: readonly LimitDefinition[] = [
   {
     name: "limit in the headers",
     published: ({ perHour, perMinute }) => `${perHour} or ${perMinute}`,
@@ -37,14 +37,22 @@ const limits: readonly Limit[] = [
   judgedLimit("in an hour", ({ perHour }) => String(perHour), ["LIM-3", "LIM-4"]),
   judgedLimit("at once", ({ concurrent }) => String(concurrent), ["LIM-5", "LIM-6"]),
   judgedLimit("burst", ({ burst }) => (burst === null ? "" : String(burst)), ["LIM-7"]),
-  { name: "the minute's window", published: () => "", text: (vendor, tier) => windowOf(vendor, "LIM-15/minute", tier) },
-  { name: "the hour's window", published: () => "", text: (vendor, tier) => windowOf(vendor, "LIM-15/hour", tier) },
-  { name: "refused requests", published: () => "", text: (vendor, tier) => windowOf(vendor, "LIM-16", tier) },
+  {
+    name: "the minute's window",
+    published: () => "",
+    text: (vendor, tier) => formatWindowKinds(vendor, "LIM-15/minute", tier),
+  },
+  {
+    name: "the hour's window",
+    published: () => "",
+    text: (vendor, tier) => formatWindowKinds(vendor, "LIM-15/hour", tier),
+  },
+  { name: "refused requests", published: () => "", text: (vendor, tier) => formatWindowKinds(vendor, "LIM-16", tier) },
 ];
 
 /**
- * Returns rows for each tier of which a vendor has a key: limits in headers, judged limits, and the rate-limit windows that explain the
- * responses.
+ * Returns rows for each tier of which a vendor has a key: the limits in its headers, the limits as judged, and the kinds of rate-limit
+ * window that explain its responses.
  */
 export function tierRows(vendors: readonly Vendor[]): TierRows[] {
   const tiersOf = ({ document }: VendorWithReport): string[] => Object.values(document.report.target.tiers);
@@ -53,12 +61,12 @@ export function tierRows(vendors: readonly Vendor[]): TierRows[] {
   const others = [...all].filter((tier) => !known.some((each) => each === tier)).toSorted();
   return [...known, ...others].map((tier) => ({
     tier: sanitizeLine(tier, 40),
-    rows: limits.map((limit) => rowOf(limit, tier, vendors, tiersOf)),
+    rows: limitDefinitions.map((limit) => limitRow(limit, tier, vendors, tiersOf)),
   }));
 }
 
-function rowOf(
-  { name, published, text }: Limit,
+function limitRow(
+  { name, published, text }: LimitDefinition,
   tier: string,
   vendors: readonly Vendor[],
   tiersOf: (vendor: VendorWithReport) => readonly string[],
@@ -90,11 +98,15 @@ const limitHeader = ({ answer }: Exchange): string[] =>
     ? []
     : answer.headers.filter(([name]) => name.toLowerCase() === rateLimitLimit).map(([, value]) => value);
 
-function judgedLimit(name: string, published: Limit["published"], clauses: readonly string[]): Limit {
-  return { name, published, text: ({ document }, tier) => judgedText(document.report.findings, clauses, tier) };
+function judgedLimit(
+  name: string,
+  published: LimitDefinition["published"],
+  clauses: readonly string[],
+): LimitDefinition {
+  return { name, published, text: ({ document }, tier) => formatJudgedLimit(document.report.findings, clauses, tier) };
 }
 
-function judgedText(findings: readonly ReportFinding[], clauses: readonly string[], tier: string): string {
+function formatJudgedLimit(findings: readonly ReportFinding[], clauses: readonly string[], tier: string): string {
   const rows = findings.filter(({ clause, instance }) => clauses.includes(clause) && instance === tier);
   const broken = rows.find(({ outcome }) => outcome === "fail");
   if (broken !== undefined) return `✕ ${broken.clause}: ${sanitizeLine(broken.actual ?? "", 160)}`;
@@ -102,10 +114,10 @@ function judgedText(findings: readonly ReportFinding[], clauses: readonly string
   return notJudged;
 }
 
-const windowsPrefix = "what was seen fits these windows: ";
+const windowKindsPrefix = "what was seen fits these windows: ";
 
-function windowOf({ document }: VendorWithReport, check: string, tier: string): string {
+function formatWindowKinds({ document }: VendorWithReport, check: string, tier: string): string {
   const row = document.report.findings.find((each) => each.check === check && each.instance === tier);
   if (row?.outcome !== "observed") return notJudged;
-  return sanitizeLine((row.reason ?? "").replace(windowsPrefix, ""), 160);
+  return sanitizeLine((row.reason ?? "").replace(windowKindsPrefix, ""), 160);
 }

@@ -1,37 +1,40 @@
 import { markdownProse, markdownTable } from "../formats/markdown-text.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
-import { formatClauseCounts, notesOf, overview } from "./summary.ts";
+import { formatClauseCounts, comparisonNotes, formatOverview } from "./summary.ts";
 import { type VendorCell, type VendorTable, vendorTables } from "./tables.ts";
 
 /** Renders a vendor comparison as Markdown: verdicts, then differences, limits and times. */
 export function renderVendorsMarkdown(all: VendorComparison): string {
   const names = all.vendors.map(({ name }) => markdownProse(name));
-  const notes = notesOf(all).map((note) => `- ${markdownProse(note)}`);
+  const notes = comparisonNotes(all).map((note) => `- ${markdownProse(note)}`);
   const blocks = [
     "# Comparison of vendors",
-    markdownProse(overview(all)),
-    markdownTable(["", ...names], headRows(all.vendors)),
+    markdownProse(formatOverview(all)),
+    markdownTable(["", ...names], vendorHeadRows(all.vendors)),
     notes.join("\n"),
-    ...vendorTables(all).flatMap((each) => tableBlocks(each, names)),
+    ...vendorTables(all).flatMap((each) => tableMarkdown(each, names)),
   ];
   return `${blocks.filter((block) => block !== "").join("\n\n")}\n`;
 }
 
-const titles: Readonly<Partial<Record<VendorTable["id"], string>>> = {
+const differenceTitles: Readonly<Partial<Record<VendorTable["id"], string>>> = {
   clauses: "Other clauses in which they differ",
   readings: "Readings in which they differ",
   silence: "Where the document is silent, and they differ",
 };
 
-/** Formats a table. Of clauses, readings and gaps, it has only the rows that differ; of limits and times, all rows. */
-function tableBlocks({ id, title, lead, groups }: VendorTable, names: readonly string[]): string[] {
-  const ownTitle = titles[id];
+/**
+ * Formats a table under its heading. A table of clauses, readings or gaps has only the rows that differ. Other tables have all rows.
+ * Empty without rows.
+ */
+function tableMarkdown({ id, title, lead, groups }: VendorTable, names: readonly string[]): string[] {
+  const ownTitle = differenceTitles[id];
   const rows = groups.flatMap((group) =>
     group.rows
       .filter(({ differs }) => ownTitle === undefined || differs === true)
       .map(({ name, detail, cells }) => {
         const label = id === "limits" ? `${group.title}, ${name}` : name;
-        return [`**${markdownProse(label)}** ${markdownProse(detail)}`.trim(), ...cells.map(cellText)];
+        return [`**${markdownProse(label)}** ${markdownProse(detail)}`.trim(), ...cells.map(cellMarkdown)];
       }),
   );
   if (rows.length === 0) return [];
@@ -52,21 +55,25 @@ const outcomeSymbols = {
   error: "💥",
 } as const;
 
-function cellText(cell: VendorCell): string {
+function cellMarkdown(cell: VendorCell): string {
   if (cell.kind === "empty") return cell.text === "–" ? "–" : `– ${markdownProse(cell.text)}`;
   if (cell.kind === "text") return markdownProse(cell.text);
   return `${outcomeSymbols[cell.outcome]} ${cell.outcome}${cell.text === "" ? "" : `: ${markdownProse(cell.text)}`}`;
 }
 
-type TextOfHead<Kind> = (head: Extract<VendorSummary, { kind: Kind }>) => string;
+type FormatSummary<Kind> = (head: Extract<VendorSummary, { kind: Kind }>) => string;
 
-function headRows(vendors: readonly VendorSummary[]): string[][] {
-  const row = (name: string, ofJudged: TextOfHead<"judged">, ofOther: TextOfHead<"unjudged"> = () => "–"): string[] => [
+function vendorHeadRows(vendors: readonly VendorSummary[]): string[][] {
+  const row = (
+    name: string,
+    ofJudged: FormatSummary<"judged">,
+    ofOther: FormatSummary<"unjudged"> = () => "–",
+  ): string[] => [
     name,
     ...vendors.map((head) => markdownProse(head.kind === "judged" ? ofJudged(head) : ofOther(head))),
   ];
   const hasLoad = vendors.some((head) => head.kind === "judged" && head.load !== null);
-  const loadText: TextOfHead<"judged"> = ({ load }) =>
+  const loadText: FormatSummary<"judged"> = ({ load }) =>
     load === null ? "–" : `${load.verdict}, ${load.broken} broken in ${load.runs} runs`;
   return [
     row(

@@ -1,5 +1,5 @@
 /** Styles of the vendors page. They must come after the base style. */
-export const pageStyle = `
+export const vendorsPageStyle = `
 main, .wide { max-width: 84rem; }
 header.wide { padding-block: 2rem 0; }
 .lead { font-size: 1.05rem; color: var(--muted); }
@@ -58,7 +58,7 @@ section { scroll-margin-top: 4rem; }
  * The script of the button that hides rows in which all vendors are equal. `#differences` in the URL has the same effect. Without
  * scripts, the page shows every row.
  */
-export const pageScript = `
+export const vendorsPageScript = `
 const root = document.documentElement;
 const controls = document.querySelector(".controls");
 const button = document.querySelector("#differences-only");

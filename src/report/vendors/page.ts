@@ -5,23 +5,23 @@ import { type Html, html } from "../html/markup.ts";
 import { renderPage } from "../html/page.ts";
 import type { Verdict } from "../model/report.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
-import { pageScript, pageStyle } from "./page-style.ts";
-import { formatClauseCounts, notesOf, overview } from "./summary.ts";
-import { type RowGroup, type VendorCell, type VendorRow, type VendorTable, vendorTables } from "./tables.ts";
+import { vendorsPageScript, vendorsPageStyle } from "./page-style.ts";
+import { formatClauseCounts, comparisonNotes, formatOverview } from "./summary.ts";
+import { type VendorRowGroup, type VendorCell, type VendorRow, type VendorTable, vendorTables } from "./tables.ts";
 
 /** Renders a vendor comparison as one HTML page, which is readable without scripts. */
 export function renderVendorsPage(all: VendorComparison): string {
-  const [notes, tables] = [notesOf(all), vendorTables(all)];
+  const [notes, tables] = [comparisonNotes(all), vendorTables(all)];
   return renderPage({
     title: `Comparison of vendors: ${all.vendors.map(({ name }) => name).join(", ")}`,
-    styles: [baseStyle, pageStyle],
-    script: pageScript,
+    styles: [baseStyle, vendorsPageStyle],
+    script: vendorsPageScript,
     body: html`<a class="skip-link" href="#content">Skip to the tables</a>
       <header class="wide">
         <h1>Comparison of vendors</h1>
-        <p class="lead">${overview(all)}</p>
+        <p class="lead">${formatOverview(all)}</p>
         <ul class="heads">
-          ${all.vendors.map(headPart)}
+          ${all.vendors.map(vendorHeading)}
         </ul>
         ${
           notes.length === 0
@@ -61,7 +61,7 @@ function tableHtml({ id, title, lead, groups }: VendorTable, vendors: readonly V
           ${vendors.map(({ kind }) => html`<col class="${kind === "judged" ? "vendor" : "unjudged"}" />`)}
         </colgroup>
         ${tableHead([screenReaderHead(title), ...names])}
-        ${groups.map((group) => groupBody(group, names.length + 1, hasIds))}
+        ${groups.map((group) => groupTableBody(group, names.length + 1, hasIds))}
       </table>
     </div>
   </section>`;
@@ -69,7 +69,7 @@ function tableHtml({ id, title, lead, groups }: VendorTable, vendors: readonly V
 
 const differenceClass = (differs: boolean): string => (differs ? "differs" : "same");
 
-function groupBody({ title, rows }: RowGroup, columns: number, hasIds: boolean): Html {
+function groupTableBody({ title, rows }: VendorRowGroup, columns: number, hasIds: boolean): Html {
   const body = rows.map((row) => rowHtml(row, hasIds));
   if (title === "")
     return html`<tbody>
@@ -105,7 +105,7 @@ function cellHtml(cell: VendorCell): Html {
   return html`${outcomeBadge(cell.outcome)}${cell.text !== "" && html`<p>${prose(cell.text)}</p>`}`;
 }
 
-const tones: Readonly<Record<Verdict, { readonly tone: string; readonly symbol: string }>> = {
+const verdictSymbols: Readonly<Record<Verdict, { readonly tone: string; readonly symbol: string }>> = {
   conformant: { tone: "pass", symbol: "✓" },
   nonconformant: { tone: "fail", symbol: "✕" },
   partial: { tone: "warning", symbol: "◐" },
@@ -114,7 +114,7 @@ const tones: Readonly<Record<Verdict, { readonly tone: string; readonly symbol: 
 };
 
 /** Renders the heading of a vendor at the top of the page: name, verdict and counts. */
-export function headPart(head: VendorSummary): Html {
+export function vendorHeading(head: VendorSummary): Html {
   if (head.kind === "unjudged")
     return html`<li class="head">
       <h2>${head.name}</h2>
@@ -122,11 +122,11 @@ export function headPart(head: VendorSummary): Html {
       ${head.baseUrl === null ? null : html`<p class="muted"><code>${head.baseUrl}</code></p>`}
       <p>${prose(head.reason)}</p>
     </li>`;
-  const { tone, symbol } = tones[head.verdict];
+  const { tone, symbol } = verdictSymbols[head.verdict];
   return html`<li class="head ${tone}">
     <h2>${head.name}</h2>
     <p class="word">${symbol} ${head.verdict}</p>
-    ${barOf(head)}
+    ${clauseCountsBar(head)}
     <p>${formatClauseCounts(head)}</p>
     ${
       head.load === null
@@ -134,19 +134,22 @@ export function headPart(head: VendorSummary): Html {
         : html`<p>Under load: ${head.load.verdict}, ${head.load.broken} broken in ${head.load.runs} runs</p>`
     }
     <p class="muted"><code>${head.baseUrl}</code></p>
-    <p class="muted">${factsOf(head)}</p>
+    <p class="muted">${formatVendorFacts(head)}</p>
   </li>`;
 }
 
-const factsOf = ({ tiers, requests, started, isKept }: Extract<VendorSummary, { kind: "judged" }>): string =>
+const formatVendorFacts = ({ tiers, requests, started, isKept }: Extract<VendorSummary, { kind: "judged" }>): string =>
   [
     ...(tiers.length === 0 ? [] : [`tiers ${tiers.join(", ")}`]),
     `${requests} requests`,
     ...(isKept ? [`report of ${started.slice(0, 10)}`] : []),
   ].join(" · ");
 
-/** Renders a bar with the shares of a vendor's clauses by outcome. The text beside it has the same numbers. */
-function barOf({ clauses }: Extract<VendorSummary, { kind: "judged" }>): Html {
+/**
+ * Renders a bar with the shares of a vendor's clauses by outcome. It is hidden from screen readers, because a text next to it has the
+ * same numbers.
+ */
+function clauseCountsBar({ clauses }: Extract<VendorSummary, { kind: "judged" }>): Html {
   const { passed, broken, warned, noted, notExercised } = clauses;
   const parts = [
     ["pass", passed],

@@ -9,7 +9,7 @@ export type ProfileCell = Pick<ProfileResult, "verdict" | "musts" | "exercised" 
 
 export interface ProfileRow {
   readonly profile: Profile;
-  /** `null` if the vendor was not judged. */
+  /** The result of each vendor for the profile; `null` for a vendor that was not judged. */
   readonly cells: readonly (ProfileCell | null)[];
 }
 
@@ -27,26 +27,26 @@ export function profileRows(vendors: readonly Vendor[]): ProfileRow[] {
   }));
 }
 
-/** Explains the order of {@link rankVendors} to a reader. */
+/** Explains to a reader how {@link rankVendors} orders the columns. */
 export const rankingRule =
   "The columns are in order of conformant profiles less nonconformant ones; then in order of must clauses exercised; then as in the file.";
 
 /** Sorts vendors as {@link rankingRule} says. Vendors that were not judged come last. */
 export function rankVendors(vendors: readonly Vendor[]): Vendor[] {
   const scores = new Map(vendors.map((vendor) => [vendor, scoreOf(vendor)]));
-  const scoreIn = (vendor: Vendor): Score => scores.get(vendor) ?? lowestScore;
+  const scoreIn = (vendor: Vendor): VendorScore => scores.get(vendor) ?? lowestScore;
   return vendors.toSorted((one, other) => compareScores(scoreIn(one), scoreIn(other)));
 }
 
-interface Score {
+interface VendorScore {
   /** Number of conformant profiles less the number of nonconformant ones. */
   readonly profiles: number;
   readonly exercised: number;
 }
 
-const lowestScore: Score = { profiles: Number.NEGATIVE_INFINITY, exercised: 0 };
+const lowestScore: VendorScore = { profiles: Number.NEGATIVE_INFINITY, exercised: 0 };
 
-function scoreOf(vendor: Vendor): Score {
+function scoreOf(vendor: Vendor): VendorScore {
   if (vendor.kind === "unjudged") return lowestScore;
   const results = profileResultsOf(vendor.document.report);
   const count = (wanted: ProfileResult["verdict"]): number =>
@@ -57,12 +57,15 @@ function scoreOf(vendor: Vendor): Score {
   };
 }
 
-function compareScores(one: Score, other: Score): number {
+function compareScores(one: VendorScore, other: VendorScore): number {
   if (one.profiles !== other.profiles) return one.profiles < other.profiles ? 1 : -1;
   return other.exercised - one.exercised;
 }
 
-/** Formats the verdict for a profile, and how much of it was exercised. Tells what is not offered from what could not be tried. */
+/**
+ * Formats the verdict for a profile and the share of its must clauses that were exercised. Other texts say that the profile is not
+ * offered, not selected or could not be tried.
+ */
 export function formatProfileCell(cell: ProfileCell | null): string {
   if (cell === null) return "not judged";
   const { verdict, musts, exercised } = cell;
@@ -70,7 +73,7 @@ export function formatProfileCell(cell: ProfileCell | null): string {
   if (musts === 0) return "– nothing to exercise";
   if (verdict === "partial" && exercised === 0) return `– could not be tried: 0 of ${musts}`;
   const share = Math.floor((100 * exercised) / musts);
-  return `${symbols[verdict]} ${verdict}: ${share} % exercised, ${exercised} of ${musts}`;
+  return `${verdictSymbols[verdict]} ${verdict}: ${share} % exercised, ${exercised} of ${musts}`;
 }
 
-const symbols = { conformant: "✓", nonconformant: "✕", partial: "◐", incomplete: "◐" } as const;
+const verdictSymbols = { conformant: "✓", nonconformant: "✕", partial: "◐", incomplete: "◐" } as const;

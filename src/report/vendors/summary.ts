@@ -18,17 +18,17 @@ export function formatClauseCounts({ clauses }: Extract<VendorSummary, { kind: "
 }
 
 /** Formats milliseconds as `0.8 ms`, `12 ms` or `1.20 s`. */
-function milliseconds(ms: number): string {
+function formatMs(ms: number): string {
   if (ms >= 1000) return `${(ms / 1000).toFixed(2)} s`;
   return ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} ms`;
 }
 
 /** Formats median, 99th percentile and number of requests: `1.2 ms, p99 8.0 ms (33)`. A dash if there is no latency. */
 export const formatLatency = (latency: Latency | null): string =>
-  latency === null ? "–" : `${milliseconds(latency.median)}, p99 ${milliseconds(latency.p99)} (${latency.count})`;
+  latency === null ? "–" : `${formatMs(latency.median)}, p99 ${formatMs(latency.p99)} (${latency.count})`;
 
 /** Sums up a vendor comparison in a sentence or two. */
-export function overview({ vendors, sections, gaps, readings }: VendorComparison): string {
+export function formatOverview({ vendors, sections, gaps, readings }: VendorComparison): string {
   const judged = vendors.filter(({ kind }) => kind === "judged");
   const conformant = vendors.filter((each) => each.kind === "judged" && each.verdict === "conformant").length;
   const differing = sections.flatMap(({ rows }) => rows).filter(({ differs }) => differs).length;
@@ -44,7 +44,7 @@ export function overview({ vendors, sections, gaps, readings }: VendorComparison
 }
 
 /** Returns notes to read before comparing: on different suites, old reports, and single vendors. */
-export function notesOf({ vendors, sections }: VendorComparison): string[] {
+export function comparisonNotes({ vendors, sections }: VendorComparison): string[] {
   const judged = vendors.flatMap((each) => (each.kind === "judged" ? [each] : []));
   const suites = new Set(judged.map(({ suite }) => `${suite.version} (clauses ${suite.clauses})`));
   const sets = new Set(judged.map(({ suite }) => suite.requirements));
@@ -62,7 +62,7 @@ export function notesOf({ vendors, sections }: VendorComparison): string[] {
     ...(sets.size > 1
       ? [`They were judged by different requirement sets, which may explain differences: ${[...sets].join(", ")}.`]
       : []),
-    ...absentText(vendors, sections),
+    ...missingClauseNotes(vendors, sections),
     ...same.map((members) => `${members.map(({ name }) => name).join(" and ")} look like the same deployment.`),
     ...(kept.length === 0 ? [] : [`Reports of earlier runs: ${kept.join(", ")}.`]),
     ...judged.flatMap(({ name, stopped }) => (stopped === null ? [] : [`${name}: stopped early (${stopped}).`])),
@@ -71,7 +71,7 @@ export function notesOf({ vendors, sections }: VendorComparison): string[] {
 }
 
 /** Names vendors whose reports lack clauses that another report has. */
-function absentText(vendors: VendorComparison["vendors"], sections: VendorComparison["sections"]): string[] {
+function missingClauseNotes(vendors: VendorComparison["vendors"], sections: VendorComparison["sections"]): string[] {
   const rows = sections.flatMap((section) => section.rows);
   const incomplete = vendors.flatMap(({ name }, at) => {
     const count = rows.filter(({ cells }) => cells[at]?.outcome === "absent").length;

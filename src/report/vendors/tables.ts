@@ -1,7 +1,7 @@
 import { profiles } from "../../spec/profiles.ts";
 import { clientRank } from "../model/causes.ts";
 import type { Outcome } from "../model/report.ts";
-import { type ClauseCell, type ClauseRow, notObserved, type TextRow } from "./clause-rows.ts";
+import { type ClauseCell, type ClauseRow, notObservedPrefix, type BehaviourRow } from "./clause-rows.ts";
 import type { VendorComparison } from "./comparison.ts";
 import type { LatencyRow } from "./latency-rows.ts";
 import { formatProfileCell, type ProfileRow, rankingRule } from "./profile-rows.ts";
@@ -13,10 +13,10 @@ export interface VendorTable {
   readonly title: string;
   /** An explanation of the table. */
   readonly lead: string;
-  readonly groups: readonly RowGroup[];
+  readonly groups: readonly VendorRowGroup[];
 }
 
-export interface RowGroup {
+export interface VendorRowGroup {
   /** Section or tier of the rows. Empty if the table has a single group. */
   readonly title: string;
   readonly rows: readonly VendorRow[];
@@ -59,7 +59,7 @@ export function vendorTables({
       id: "broken",
       title: "Broken must clauses",
       lead: "Every must clause that a vendor breaks, the worst for a client first.",
-      groups: [{ title: "", rows: brokenMusts(sections.flatMap(({ rows }) => rows)).map(clauseRow) }],
+      groups: [{ title: "", rows: brokenMustRows(sections.flatMap(({ rows }) => rows)).map(clauseRow) }],
     },
     {
       id: "clauses",
@@ -73,13 +73,13 @@ export function vendorTables({
       id: "readings",
       title: "Readings",
       lead: "Where the document allows more than one behaviour: the reading that each vendor follows.",
-      groups: [{ title: "", rows: readings.map(textRow) }],
+      groups: [{ title: "", rows: readings.map(behaviourRow) }],
     },
     {
       id: "silence",
       title: "Where the document is silent",
       lead: "The behaviour of each vendor there. None of it is right or wrong, but a client that changes vendors meets the differences.",
-      groups: [{ title: "", rows: gaps.map(textRow) }],
+      groups: [{ title: "", rows: gaps.map(behaviourRow) }],
     },
     {
       id: "limits",
@@ -91,7 +91,7 @@ export function vendorTables({
           name,
           level: "",
           detail: published === "" ? "" : `published: ${published}`,
-          cells: cells.map(textCell),
+          cells: cells.map(behaviourCell),
           differs,
         })),
       })),
@@ -113,13 +113,19 @@ const profileRow = ({ profile, cells }: ProfileRow): VendorRow => ({
 const isBrokenMust = ({ level, cells }: ClauseRow): boolean =>
   level === "must" && cells.some((cell) => cell?.outcome === "fail");
 
-/** Returns the must clauses that a vendor breaks: the worst for a client first, then those that most vendors break. */
-const brokenMusts = (rows: readonly ClauseRow[]): ClauseRow[] =>
+/**
+ * Returns the must clauses that at least one vendor breaks. Clauses whose failure harms a client most come first, and then those that
+ * most vendors break.
+ */
+const brokenMustRows = (rows: readonly ClauseRow[]): ClauseRow[] =>
   rows
     .filter(isBrokenMust)
-    .toSorted((one, other) => clientRank(one.clause) - clientRank(other.clause) || breakers(other) - breakers(one));
+    .toSorted(
+      (one, other) =>
+        clientRank(one.clause) - clientRank(other.clause) || brokenVendorCount(other) - brokenVendorCount(one),
+    );
 
-const breakers = ({ cells }: ClauseRow): number => cells.filter((cell) => cell?.outcome === "fail").length;
+const brokenVendorCount = ({ cells }: ClauseRow): number => cells.filter((cell) => cell?.outcome === "fail").length;
 
 const clauseRow = ({ clause, level, says, cells, differs }: ClauseRow): VendorRow => ({
   name: clause,
@@ -135,17 +141,17 @@ function clauseCell(cell: ClauseCell | null): VendorCell {
   return outcome === "absent" ? { kind: "empty", text: "not in its report" } : { kind: "outcome", outcome, text };
 }
 
-function textCell(text: string | null): VendorCell {
+function behaviourCell(text: string | null): VendorCell {
   if (text === null) return { kind: "empty", text: "not judged" };
   if (text === "") return { kind: "empty", text: "not observed" };
-  return { kind: text === "no key" || text.startsWith(notObserved) ? "empty" : "text", text };
+  return { kind: text === "no key" || text.startsWith(notObservedPrefix) ? "empty" : "text", text };
 }
 
-const textRow = ({ check, says, cells, differs }: TextRow): VendorRow => ({
+const behaviourRow = ({ check, says, cells, differs }: BehaviourRow): VendorRow => ({
   name: check,
   level: "",
   detail: says,
-  cells: cells.map(textCell),
+  cells: cells.map(behaviourCell),
   differs,
 });
 

@@ -4,11 +4,11 @@ import type { Outcome, Verdict } from "../model/report.ts";
 import type { ClauseCell, ClauseSection } from "./clause-rows.ts";
 import type { TerminalSettings } from "../terminal/section-lines.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
-import { formatClauseCounts, notesOf, overview } from "./summary.ts";
+import { formatClauseCounts, comparisonNotes, formatOverview } from "./summary.ts";
 import { type VendorCell, type VendorTable, vendorTables } from "./tables.ts";
 import { type TableColumn, tableGap, tableLines } from "../terminal/table.ts";
 
-type Cells = readonly string[];
+type TextCells = readonly string[];
 
 /**
  * Renders a vendor comparison for the terminal: verdicts, differences, limits and times. Splits a table with many vendors. Names checks
@@ -18,20 +18,20 @@ export function renderVendorsTerminal(all: VendorComparison, { colour, width }: 
   const paint = createPaint(colour);
   const judged = all.vendors.flatMap(({ kind }, at) => (kind === "judged" ? [at] : []));
   const blocks = [
-    ...partsOf(judged, width).flatMap((part) => tablesOf(all, part, width, paint)),
+    ...splitColumns(judged, width).flatMap((part) => terminalTables(all, part, width, paint)),
     gapLines(all, width, paint),
     unjudgedLines(all, width, paint),
-    notesOf(all)
+    comparisonNotes(all)
       .flatMap((note) => formatLabelled("note  ", note, width, paint.dim))
       .join("\n"),
-    wrap(overview(all), width).join("\n"),
+    wrap(formatOverview(all), width).join("\n"),
   ];
   return `${blocks.filter((block) => block !== "").join("\n\n")}\n`;
 }
 
-/** Splits the vendors' columns into groups that fit the width of the terminal. */
-function partsOf(columns: readonly number[], width: number): number[][] {
-  const most = Math.max(1, Math.floor((width - labelWidth) / minColumn));
+/** Splits the indexes of the vendors' columns into groups that fit the width of the terminal. */
+function splitColumns(columns: readonly number[], width: number): number[][] {
+  const most = Math.max(1, Math.floor((width - labelWidth) / minColumnWidth));
   const parts = Math.ceil(columns.length / most);
   return Array.from({ length: parts }, (_, at) =>
     columns.slice(Math.ceil((at * columns.length) / parts), Math.ceil(((at + 1) * columns.length) / parts)),
@@ -53,7 +53,7 @@ const unjudgedLines = ({ vendors }: VendorComparison, width: number, paint: Pain
     )
     .join("\n");
 
-const titles: Readonly<Partial<Record<VendorTable["id"], string>>> = {
+const tableTitles: Readonly<Partial<Record<VendorTable["id"], string>>> = {
   profiles: "profiles",
   broken: "broken must clauses",
   clauses: "other clauses that differ",
@@ -63,13 +63,15 @@ const titles: Readonly<Partial<Record<VendorTable["id"], string>>> = {
   load: "times under load",
 };
 
-function tablesOf(all: VendorComparison, part: readonly number[], width: number, paint: Paint): string[] {
+function terminalTables(all: VendorComparison, part: readonly number[], width: number, paint: Paint): string[] {
   const pick: ColumnPicker = (cells) => part.flatMap((at) => cells.slice(at, at + 1));
   const heads = pick(all.vendors);
-  const table = (title: string, rows: readonly Cells[]): string =>
-    rows.length === 0 ? "" : tableText([paint.bold(title), ...heads.map(({ name }) => paint.bold(name))], rows, width);
+  const table = (title: string, rows: readonly TextCells[]): string =>
+    rows.length === 0
+      ? ""
+      : formatTable([paint.bold(title), ...heads.map(({ name }) => paint.bold(name))], rows, width);
   return [
-    table("", headRows(heads, paint)),
+    table("", vendorHeadRows(heads, paint)),
     table("sections", sectionRows(all, pick, paint)),
     ...vendorTables(all).map(({ id, groups }) => {
       const rows = groups.flatMap((group) =>
@@ -77,10 +79,10 @@ function tablesOf(all: VendorComparison, part: readonly number[], width: number,
           .filter(({ differs }) => id === "profiles" || id === "broken" || differs !== false)
           .map(({ name, cells }) => [
             id === "limits" ? `${group.title}, ${name}` : name,
-            ...pick(cells).map((cell) => cellText(cell, paint)),
+            ...pick(cells).map((cell) => formatCell(cell, paint)),
           ]),
       );
-      const title = titles[id];
+      const title = tableTitles[id];
       return title === undefined ? "" : table(title, rows);
     }),
   ];
@@ -88,11 +90,11 @@ function tablesOf(all: VendorComparison, part: readonly number[], width: number,
 
 type ColumnPicker = <T>(cells: readonly T[]) => T[];
 
-function headRows(heads: readonly VendorSummary[], paint: Paint): Cells[] {
-  const judged = (of: (head: Extract<VendorSummary, { kind: "judged" }>) => string): Cells =>
+function vendorHeadRows(heads: readonly VendorSummary[], paint: Paint): TextCells[] {
+  const judged = (of: (head: Extract<VendorSummary, { kind: "judged" }>) => string): TextCells =>
     heads.map((head) => (head.kind === "judged" ? of(head) : "–"));
   return [
-    ["verdict", ...judged(({ verdict }) => verdictText(verdict, paint))],
+    ["verdict", ...judged(({ verdict }) => paintVerdict(verdict, paint))],
     ["base URL", ...judged(({ baseUrl }) => baseUrl.replace(/^https?:\/\//, ""))],
     ["clauses", ...judged(formatClauseCounts)],
     ["requests", ...judged(({ requests }) => String(requests))],
@@ -102,7 +104,7 @@ function headRows(heads: readonly VendorSummary[], paint: Paint): Cells[] {
   ];
 }
 
-function verdictText(verdict: Verdict, paint: Paint): string {
+function paintVerdict(verdict: Verdict, paint: Paint): string {
   const colours = {
     conformant: paint.green,
     nonconformant: paint.red,
@@ -114,7 +116,7 @@ function verdictText(verdict: Verdict, paint: Paint): string {
 }
 
 /** Returns a row for each section in which a clause did not pass, and one row for all other sections. */
-function sectionRows({ sections }: VendorComparison, pick: ColumnPicker, paint: Paint): Cells[] {
+function sectionRows({ sections }: VendorComparison, pick: ColumnPicker, paint: Paint): TextCells[] {
   const isAllPassed = ({ rows }: ClauseSection): boolean =>
     rows.every(({ cells }) => pick(cells).every((cell) => cell?.outcome === "pass"));
   const [fine, others] = [sections.filter(isAllPassed), sections.filter((section) => !isAllPassed(section))];
@@ -125,24 +127,24 @@ function sectionRows({ sections }: VendorComparison, pick: ColumnPicker, paint: 
   return [...others, ...rest].map(({ title, rows }) => {
     const columns = pick(rows[0]?.cells ?? []).length;
     const cells = Array.from({ length: columns }, (_, at) => rows.flatMap((row) => pick(row.cells).slice(at, at + 1)));
-    return [title, ...cells.map((column) => sectionText(column, paint))];
+    return [title, ...cells.map((column) => formatSectionCounts(column, paint))];
   });
 }
 
-function sectionText(cells: readonly (ClauseCell | null)[], paint: Paint): string {
+function formatSectionCounts(cells: readonly (ClauseCell | null)[], paint: Paint): string {
   if (cells.every((cell) => cell === null)) return "–";
   const count = (...outcomes: readonly (Outcome | "absent")[]): number =>
     cells.filter((cell) => cell !== null && outcomes.includes(cell.outcome)).length;
   const parts = [
     `${count("pass")} pass`,
-    ...countText(count("fail"), "fail", paint.red),
-    ...countText(count("warning", "note"), "other", paint.yellow),
-    ...countText(count("skipped", "absent", "error"), "not run", paint.dim),
+    ...formatColouredCount(count("fail"), "fail", paint.red),
+    ...formatColouredCount(count("warning", "note"), "other", paint.yellow),
+    ...formatColouredCount(count("skipped", "absent", "error"), "not run", paint.dim),
   ];
   return parts.join(", ");
 }
 
-const countText = (count: number, word: string, painted: (text: string) => string): string[] =>
+const formatColouredCount = (count: number, word: string, painted: (text: string) => string): string[] =>
   count === 0 ? [] : [painted(`${count} ${word}`)];
 
 const outcomeMarks = {
@@ -155,7 +157,7 @@ const outcomeMarks = {
   error: "✗ error",
 } as const;
 
-function cellText(cell: VendorCell, paint: Paint): string {
+function formatCell(cell: VendorCell, paint: Paint): string {
   if (cell.kind === "empty") return cell.text === "not in its report" ? "– not in report" : "–";
   if (cell.kind === "text") return cell.text;
   const mark = outcomeMarks[cell.outcome];
@@ -164,15 +166,15 @@ function cellText(cell: VendorCell, paint: Paint): string {
 }
 
 /** Minimum width of a vendor's column, including the gap before it. */
-const minColumn = 19;
+const minColumnWidth = 19;
 const labelWidth = 22;
-const maxColumn = 48;
+const maxColumnWidth = 48;
 
 /** Formats a table without borders: a column of labels, and for each vendor a column of wrapped texts. */
-function tableText(head: readonly string[], rows: readonly (readonly string[])[], width: number): string {
+function formatTable(head: readonly string[], rows: readonly (readonly string[])[], width: number): string {
   const each = Math.min(
-    maxColumn,
-    Math.max(minColumn, Math.floor((width - labelWidth) / (head.length - 1))) - tableGap,
+    maxColumnWidth,
+    Math.max(minColumnWidth, Math.floor((width - labelWidth) / (head.length - 1))) - tableGap,
   );
   const columns = head.map((text, at): TableColumn => ({
     head: text,

@@ -65,7 +65,7 @@ interface SentRows {
 }
 
 /**
- * What a pair needs if its request got no response. No setting helps: a legal server may lose a request, or answer too
+ * The need of a pair whose request got no response. No setting helps: a legal server may lose a request, or answer too
  * late.
  */
 export const noResponseNeed = "a response to each request";

@@ -59,7 +59,7 @@ const maxAgentMs = 60_000;
  * agent. If that exceeded the probe's time, all evidence would be lost.
  */
 const maxSendingMs = probeDeadlineMs - maxAgentMs;
-/** What a pair needs if the run left it out because earlier requests took all the time. */
+/** The need of a pair that the run left out because earlier requests took all the time. */
 const fasterTarget = "a target that responds sooner: the time for generated requests was over";
 
 /**

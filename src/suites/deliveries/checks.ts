@@ -46,7 +46,7 @@ const typeOrOther = (type: unknown): string => (isPublishedEvent(type) ? type : 
 
 const isWhole = ({ request }: Delivery): boolean => request.body.kind !== "cut";
 
-/** Creates a check of the fields that a clause requires, in every delivery of the run. */
+/** Creates a check of a field that a clause requires, in every delivery of the run. */
 const checkDeliveryField = (clause: "HOOK-1" | "HOOK-2" | "HOOK-3" | "HOOK-4" | "HOOK-5" | "HOOK-6"): Check =>
   checkFields(clause, webhookProbes, {
     table: "delivery",
@@ -55,9 +55,7 @@ const checkDeliveryField = (clause: "HOOK-1" | "HOOK-2" | "HOOK-3" | "HOOK-4" | 
     whenEmpty: noDelivery,
   });
 
-/**
- * Judges the data of `agent.completed`. Whether `execution_time` is in seconds shows in the durations of the requests.
- */
+/** Checks the data of `agent.completed`. The durations of the requests show whether `execution_time` is in seconds. */
 const completedData = checkEvery(
   "HOOK-17",
   { ...webhookProbes, exchanges: allExchanges },
@@ -109,7 +107,7 @@ const judgeSentAfterFailure = ({ ended, all }: FailureEvidence): Finding<never> 
   return breach(`\`${event}\``, types.length === 0 ? "no delivery came" : `only ${types.join(", ")}`, invoked);
 };
 
-/** Judges that a webhook of `agent.*` gets every event that another webhook, which names the event, gets. */
+/** Creates a judge of whether a webhook of `agent.*` gets every event that a webhook naming the event gets. */
 function judgeWildcardGets(
   event: WebhookEvent,
   byName: readonly Delivery[],
@@ -136,11 +134,13 @@ const wildcardGetsFailure = ({ ended, all }: FailureEvidence): Finding<never> =>
 
 const signatureHeader = "X-Service-Signature";
 
-/** Headers of deliveries that are no news: those that any HTTP request may have, and those that the document names. */
+/**
+ * Headers that need no mention when a delivery has them: any HTTP request may have them, or the document names them.
+ */
 const knownHeaders =
   /^(host|connection|keep-alive|content-(type|length|encoding)|transfer-encoding|accept.*|user-agent|date|x-service-signature|x-forwarded-.*|forwarded|via)$/i;
 
-/** Whether the error code of a delivery is one that only failures of streams have. */
+/** Whether a delivery has an error code that only failures of streams have. */
 const isStreamFailure = (delivery: Delivery): boolean =>
   ["STREAM_ERROR", "CAPACITY_ERROR"].some((code) => code === getPath(deliveryJson(delivery), "data", "error", "code"));
 
@@ -236,7 +236,7 @@ export const deliveries = suite("Webhook deliveries", [
   checkEvery("HOOK-20", failedProbes, {
     matrix: fieldMatrix("failed"),
     noun: "deliveries",
-    // Leaves out executions that failed in a stream, because they have other codes.
+    // Leaves out executions that failed in a stream, because their error codes are not those of an invoke.
     members: ({ all, ended: { hearsStreams } }) =>
       eventsOfType(all.deliveries, "agent.failed")
         .filter((each) => each.hook !== failingStreamHook && !(hearsStreams && isStreamFailure(each)))

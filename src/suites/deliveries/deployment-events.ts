@@ -34,15 +34,16 @@ interface TriggeredEvent {
   readonly event: (typeof deploymentEvents)[number];
   /** The error of the command; `null` if it succeeded. */
   readonly failure: string | null;
-  /** The deliveries that came after the command. */
+  /** The deliveries of the event that arrived after the command. */
   readonly deliveries: readonly Delivery[];
   /**
-   * A webhook of `agent.*` for the agent that the event names; `null` if none was created. Absent in older evidence.
+   * A webhook of `agent.*` for the agent that the event names. `null` if the run created none. Absent in older
+   * evidence.
    */
   readonly sameAgent?: RequestedWebhook | null;
   /**
-   * Health reports, right before and right after the trigger, of the agent that the event names. `null` if the run read
-   * the health of another agent before the trigger. Absent in older evidence.
+   * Health responses of the agent that the event names, right before and right after the trigger. `null` if the run
+   * read another agent's health before the trigger. Absent in older evidence.
    */
   readonly health?: { readonly before: Exchange; readonly after: Exchange } | null;
 }
@@ -57,7 +58,7 @@ interface TriggerOptions {
   readonly isHeard?: boolean;
   /** Whether to read the health of the agent that has webhooks, right before and right after the trigger. */
   readonly readsHealth?: boolean;
-  /** Triggers that run before this one, because the target may have nothing to change without them. */
+  /** Probes that trigger other events and run before this one. Without them, the target may have nothing to change. */
   readonly after?: readonly Probe[];
 }
 
@@ -97,14 +98,14 @@ const triggerProbe = (
       const agent = isFollowed ? named : null;
       const isMain = agent === agentIdOf({ target });
       // Without a test clock, the target is still retrying failed deliveries of the main agent. Events of another
-      // invoke would mix with these retries.
+      // invoke would mix with the retries.
       if (agent !== null && (time.canAdvance || !isMain) && !isSlow(agent, target)) {
         await client.health(agent);
         await client.invoke(agent, { query: defaultQuery });
         await client.health(agent);
       }
       const deliveries = arrived();
-      // The main agent already has a webhook of `agent.*`, so it gets no second one.
+      // The main agent already has a webhook of `agent.*`, so no second one is created for it.
       if (agent !== null && !isMain && !hasFewRequests(target)) {
         const name = "deployed-wildcard";
         await createWebhook(client, given.receiver, { name, events: ["agent.*"], agent, isSigned: true });
@@ -124,8 +125,8 @@ async function createWebhookOfSameAgent(client: Client, receiver: Receiver, agen
 }
 
 /**
- * Whether both webhooks of deployment events were created after the target's last outage: after an outage, the target
- * may have forgotten earlier ones.
+ * Whether both webhooks of deployment events were created after the target's last outage. After an outage, the target
+ * may have forgotten webhooks that were created before.
  */
 const hasWebhooks = (recorder: Recorder): boolean =>
   ["deployments", "without-agent"].every((name) =>
@@ -196,10 +197,10 @@ function judgeDelivered(evidence: DeploymentEvidence): Finding<never> {
 const created = triggerProbe("deployment.created", "is created", { isHeard: true });
 const updated = triggerProbe("deployment.updated", "is updated", { isFollowed: true });
 const healthChanged = triggerProbe("deployment.health_changed", "changes its health", { readsHealth: true });
-/** Comes after `created`: a target may be able to remove only the deployment that the first trigger created. */
+/** Runs after `created`: a target may be able to remove only the deployment that this probe created. */
 const deleted = triggerProbe("deployment.deleted", "is removed", { after: [created] });
 
-/** All probes of this file that trigger an event, and those that create the webhooks for the events. */
+/** Probes that trigger a deployment event, and probes that create the webhooks for the events. */
 export const deploymentTriggers = [...Object.values(webhookProbes), created, updated, healthChanged, deleted];
 
 const deploymentCheck = (
@@ -230,8 +231,8 @@ function judgeSameAgent({ created: { sameAgent }, all }: EvidenceOf<typeof sameA
 }
 
 /**
- * Judges that the health report agrees with `deployment.health_changed`. It is a breach if the report has the same
- * status before and after the event, while the event names another one.
+ * Judges that the health response agrees with `deployment.health_changed`. It is a breach if health has the same status
+ * before and after the event, while the event names another status.
  */
 function judgeHealthAfterChange({ event, deliveries, health }: TriggeredEvent): Finding<never> {
   const [told] = eventsOfType(deliveries, event);

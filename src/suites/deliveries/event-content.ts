@@ -42,7 +42,7 @@ function invokedAgent({ request }: Exchange): string | null {
 const toleranceMs = 60_000;
 
 /**
- * Judges that `created` of the events is close to the `Date` of the invoke's response. `Date` may or may not follow the
+ * Judges that `created` in the events is close to the `Date` of the invoke's response. `Date` may or may not follow the
  * test clock, so the tolerance includes how far the run advanced that clock.
  */
 export function judgeCreatedTime(evidence: InvokedWithWebhooks): Finding<never> {
@@ -66,7 +66,7 @@ export function judgeCreatedTime(evidence: InvokedWithWebhooks): Finding<never> 
 
 const requestIdOf = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), "data", "request_id");
 
-/** Whether two deliveries certainly have different events: their types or their request ids differ. */
+/** Whether two deliveries certainly carry different events: their types or their request ids differ. */
 function isOtherEvent(one: Delivery, other: Delivery): boolean {
   if (eventTypeOf(one) !== eventTypeOf(other)) return true;
   const [first, second] = [requestIdOf(one), requestIdOf(other)];
@@ -74,8 +74,8 @@ function isOtherEvent(one: Delivery, other: Delivery): boolean {
 }
 
 /**
- * Judges HOOK-40: different events have different ids. Compares only events at one address: a server may give the same
- * event another id for each webhook.
+ * Checks HOOK-40: different events have different ids. Compares only events at one address, because a server may give
+ * the same event another id for each webhook.
  */
 export const uniqueIdsCheck: Check = checkEvery(
   "HOOK-40",

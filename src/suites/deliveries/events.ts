@@ -4,14 +4,16 @@ import { type WebhookEvent, webhookEvents } from "../../spec/events.ts";
 import { hookPrefix } from "../webhooks/create-webhook.ts";
 
 /**
- * The receiver's address to which another address redirects. A sender may follow the redirect with a GET, so the rules
- * for deliveries do not apply at this address.
+ * The receiver's address to which another of its addresses redirects. A sender may follow the redirect with a GET, so
+ * the rules for deliveries do not apply here.
  */
 export const redirectedHook = `${hookPrefix}redirected`;
 
 export const isRedirected = ({ hook }: Delivery): boolean => hook === redirectedHook;
 
-/** Whether the target sent a delivery to a webhook, and not to an alert's address or after a redirect. */
+/**
+ * Whether the target sent a delivery to a webhook's own address. False for an alert's address, and after a redirect.
+ */
 export const isToWebhook = (delivery: Delivery): boolean =>
   delivery.hook.startsWith(hookPrefix) && !isRedirected(delivery);
 
@@ -27,8 +29,8 @@ export const eventsOfType = (deliveries: readonly Delivery[], type: string): Del
   deliveries.filter((each) => eventTypeOf(each) === type);
 
 /**
- * Whether two deliveries carry the same event: their ids are equal, or their types and data are, because a server may
- * give each attempt a new id. Equal data must include a `request_id`: without one, events of two executions may look
+ * Whether two deliveries carry the same event: they have the same id, or the same type and data. A server may give each
+ * attempt a new id. Equal data must include a `request_id`, because without one, events of two executions may look
  * equal.
  */
 export function isSameEvent(one: Delivery, other: Delivery): boolean {
@@ -40,7 +42,8 @@ export function isSameEvent(one: Delivery, other: Delivery): boolean {
   const requestId = getPath(data, "request_id");
   return (
     typeof requestId === "string" &&
-    // Compared first, because most pairs of deliveries are of two requests, and comparing whole texts takes long.
+    // Compares the request ids first, because most deliveries belong to different requests, and comparing whole texts
+    // takes long.
     requestId === getPath(otherData, "request_id") &&
     getPath(first, "type") === getPath(second, "type") &&
     JSON.stringify(data) === JSON.stringify(otherData)
@@ -50,8 +53,9 @@ export function isSameEvent(one: Delivery, other: Delivery): boolean {
 /**
  * Leaves out pings: test messages that some senders send to a new address before its first event.
  *
- * A ping is the first delivery to its address and has a type that the document does not define. It counts as one only
- * if the address also gets events of defined types. All deliveries of that type are then left out, at any address.
+ * A ping is the first delivery to its address, and has a type that the document does not define. The address must also
+ * get events of defined types, else the first delivery is no ping. All deliveries of a ping's type are left out, at any
+ * address.
  */
 export function withoutPings(deliveries: readonly Delivery[]): Delivery[] {
   const mayBePing = (each: Delivery): boolean => each.attempt === 1 && !isPublishedEvent(eventTypeOf(each));

@@ -6,15 +6,15 @@ import { awaitDeliveries, awaitUnexpected } from "../webhooks/await-deliveries.t
 import type { OpenedWebhook } from "../webhooks/create-webhook.ts";
 import type { TimeSpan } from "./retry-schedule.ts";
 
-// Functions for replies that the receiver withholds on purpose. A sender that makes one delivery at a time sends
-// nothing in the meantime.
+// This file has the functions for replies that the receiver withholds on purpose. In the meantime, a sender that makes
+// one delivery at a time sends nothing.
 
 /**
- * Sends the reply that the receiver withholds from the first delivery to a webhook. Returns how long the delivery
- * waited by the target's clock, in milliseconds; `null` if none has arrived.
+ * Waits, then sends the reply that the receiver has withheld from the first delivery to a webhook. Returns how long
+ * that delivery waited by the target's clock, in milliseconds; `null` if no delivery has arrived.
  * @param ms time from the arrival of the delivery to the reply, by the target's clock
- * @param moves to which the advances of the test clock are added
- * @param unanswered webhooks that get no reply, whose deliveries the sender must give up before
+ * @param moves list to which this function adds the advances of the test clock
+ * @param unanswered webhooks whose deliveries get no reply; the sender must give these up first
  */
 export async function replyAfter(
   ms: number,
@@ -28,8 +28,8 @@ export async function replyAfter(
   const leftMs = sinceMs === null ? 0 : sinceMs + ms - time.targetMs();
   const advancing = leftMs > 0 && time.canWait(leftMs) ? advanceClock(time, leftMs, moves) : Promise.resolve();
   await (time.settleMs > 0 ? Promise.race([advancing, time.sleepReal(blockedAdvanceMs)]) : advancing);
-  // If the sender's timeout follows the test clock, the sender disconnects now. The disconnect takes a little real time
-  // to reach the receiver.
+  // An advance of the test clock may end the sender's timeout. The sender's disconnect takes a little real time to
+  // arrive.
   if (time.settleMs > 0) await time.sleepReal(time.settleMs);
   await awaitHangUp(unanswered, time);
   const clockMs = time.maxClockOffsetMs();
@@ -43,8 +43,8 @@ export async function replyAfter(
 }
 
 /**
- * Like {@link replyAfter}, but adds the longest delay of this process's event loop to the result: so much earlier the
- * delivery may have arrived than the receiver recorded it.
+ * Like {@link replyAfter}, but adds the longest delay of this process's event loop to the result. The receiver may have
+ * recorded the delivery's arrival too late by that delay.
  */
 export async function replyInTime(
   ms: number,
@@ -62,14 +62,14 @@ export async function replyInTime(
 
 const delayResolutionMs = 10;
 /**
- * Maximum real time to wait for an advance of the clock. Some targets end an advance only when their deliveries have a
- * reply, while this function replies after the advance.
+ * Maximum real time to wait for an advance of the clock before the reply is sent. Some targets end an advance only when
+ * their deliveries have a reply.
  */
 const blockedAdvanceMs = 500;
 
 /**
- * Waits until the sender has given up the deliveries that get no reply, because some senders send nothing else before.
- * The sender's timeout may take real time, after an advance of the clock or always.
+ * Waits until the sender has given up the deliveries that get no reply, because some senders send nothing else before
+ * that. The sender's timeout may take real time even with a test clock.
  */
 async function awaitHangUp(opened: readonly OpenedWebhook[], { settleMs, sleepReal }: RunClock): Promise<void> {
   const maxMs = settleMs === 0 ? 0 : deliveryPolicy.responseTimeoutMs + settleMs;
@@ -87,7 +87,7 @@ function isUnanswered({ address }: OpenedWebhook): boolean {
 
 /**
  * Waits for the first delivery to each webhook of `wanted`. If deliveries without a reply block the sender, waits until
- * it gives them up. Returns whether all arrived.
+ * the sender gives them up. Returns whether all first deliveries arrived.
  */
 export async function awaitFirstDeliveries(
   wanted: readonly OpenedWebhook[],
@@ -102,8 +102,8 @@ export async function awaitFirstDeliveries(
 }
 
 /**
- * Waits until deliveries without a reply no longer block the sender: it has given them up, or has sent others
- * meanwhile. Returns whether that is so within the maximum time.
+ * Waits until deliveries without a reply no longer block the sender: it has given them up, or has sent other deliveries
+ * meanwhile. Returns whether that happened within {@link maxBlockedMs}.
  */
 export async function awaitFreeSender(
   created: readonly OpenedWebhook[],
@@ -119,11 +119,11 @@ export async function awaitFreeSender(
   return isFree();
 }
 
-/** Maximum time to wait for a sender: enough to give up two deliveries, one after the other. */
+/** Maximum time to wait for a blocked sender. It is enough to give up two deliveries, one after the other. */
 const maxBlockedMs = 20_000;
 const stepMs = 50;
 
-/** Whether the sender has sent a delivery while another one waited for its reply. */
+/** Whether the sender has sent a delivery while another delivery was waiting for its reply. */
 function sendsConcurrently(created: readonly OpenedWebhook[], unanswered: readonly OpenedWebhook[]): boolean {
   const arrivedMs = created.map(({ address }) => address.deliveries()[0]?.receivedMs ?? 0);
   return unanswered.some(({ address }) => {
@@ -135,7 +135,7 @@ function sendsConcurrently(created: readonly OpenedWebhook[], unanswered: readon
   });
 }
 
-/** Advances the test clock, and adds the clock's offsets before and after to `moves`. */
+/** Advances the test clock, and adds the clock's offsets before and after the advance to `moves`. */
 export async function advanceClock(time: RunClock, ms: number, moves: TimeSpan[]): Promise<void> {
   const fromMs = time.clockOffsetMs();
   await time.passTime(ms, "an attempt of a webhook's delivery");

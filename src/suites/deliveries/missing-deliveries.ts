@@ -6,7 +6,7 @@ import { eventTypeOf, isPublishedEvent, withoutPings } from "./events.ts";
 import type { AllDeliveries } from "./probes.ts";
 
 /**
- * Returns `unproven` if the receiver may have dropped deliveries to these webhooks, because too many came. Otherwise
+ * Returns `unproven` if the receiver may have dropped deliveries to these webhooks because too many arrived. Otherwise
  * returns `null`.
  */
 export function receiverOverflowExcuse(
@@ -26,8 +26,8 @@ export function receiverOverflowExcuse(
 }
 
 /**
- * Returns `unproven` if a delivery may be missing through no fault of the target: no webhook was created, the receiver
- * dropped deliveries, or the target cannot reach it. Otherwise returns `null`.
+ * Returns `unproven` if a missing delivery may not be the target's fault: no webhook was created, the receiver dropped
+ * deliveries, or the target cannot reach it. Otherwise returns `null`.
  */
 export function missingDeliveryExcuse(
   reach: ReceiverReach,
@@ -42,7 +42,7 @@ export function missingDeliveryExcuse(
   const dropped = receiverOverflowExcuse(all, webhooks);
   if (dropped !== null) return dropped;
   if (all.deliveries.length > 0) return null;
-  // The finding names no need of the target file: the reason itself says what the user can do.
+  // The finding names no setting of the target file, because the reason itself says what the user can do.
   if (reach.unreachable !== null) return unproven(reach.unreachable);
   return reach.isNamed ? null : unproven(`nothing reached the receiver at ${reach.baseUrl}`, publicUrl);
 }
@@ -50,8 +50,8 @@ export function missingDeliveryExcuse(
 const publicUrl = "`webhooks.publicUrl` in the target file: an address under which the target reaches the receiver";
 
 /**
- * Returns `unproven` if a delivery has a type that the document does not define, else `null`. Such a delivery may be
- * the missing event under a wrong name, which HOOK-2 judges.
+ * Returns `unproven` if a delivery has a type that the document does not define, else `null`. That delivery may be the
+ * missing event under a wrong name, which HOOK-2 judges.
  */
 export const unpublishedTypeExcuse = (deliveries: readonly Delivery[]): Unproven | null =>
   withoutPings(deliveries).some((each) => !isPublishedEvent(eventTypeOf(each)))

@@ -37,7 +37,7 @@ function judgeSecrets({ sent, all }: Evidence): Finding<never> {
   return signed.length > 0 ? holds() : inapplicable("no delivery came to a webhook with such a secret");
 }
 
-/** Judges that a webhook gets the execution events although its list names another event before `agent.*`. */
+/** Judges that a webhook gets the execution events even if `agent.*` comes second in its list of events. */
 function judgeMixedEvents({ sent, all }: Evidence): Finding<never> {
   const { odd, webhooks, reach, deliveries } = sent;
   if (odd === undefined || odd === null) return notCreated;

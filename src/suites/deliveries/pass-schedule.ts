@@ -24,20 +24,22 @@ import {
   type TimeSpan,
 } from "./retry-schedule.ts";
 
-/** Evidence of a webhook's whole retry schedule. The run has advanced the test clock to its end. */
+/** Evidence of a webhook's whole retry schedule: the run has advanced the test clock past the last retry. */
 export interface CompletedRetries {
   readonly deliveries: readonly Delivery[];
-  /** The advances of the test clock: its offset before and after each. */
+  /** The advances of the test clock. Each is given by the clock's offset before and after it, in milliseconds. */
   readonly moves: readonly TimeSpan[];
-  /** Offset of the test clock at the end. */
+  /** Offset of the test clock after the last advance, in milliseconds. */
   readonly untilMs: number;
   /**
-   * Responses to `GET …/deliveries` and to `GET` of the webhook itself (`shown`), whose receiver always fails. `null`
-   * if the webhook's id is unknown.
+   * Response to `GET …/deliveries` of the webhook whose receiver always fails. `null` if the webhook's id is unknown.
    */
   readonly listed: Exchange | null;
+  /** Response to `GET` of this webhook itself. */
   readonly shown: Exchange | null;
-  /** An invoke after the end of the schedule, and the number of deliveries that the failing webhook got for it. */
+  /**
+   * An invoke after the end of the schedule, and the number of deliveries (`came`) that the failing webhook got for it.
+   */
   readonly again: { readonly invoked: Exchange; readonly came: number };
 }
 
@@ -48,15 +50,15 @@ interface ScheduleContext {
   readonly failing: OpenedWebhook;
   readonly agent: string;
   readonly moves: TimeSpan[];
-  /** Whether to wait for retries. False if the first deliveries have not arrived, because none can follow then. */
+  /** Whether to wait for retries. False if the first deliveries have not arrived, because no retry can follow then. */
   readonly isAwaited: boolean;
-  /** The addresses whose first reply reports a failure. */
+  /** The addresses at which the receiver's first reply reports a failure. */
   readonly failingHooks: readonly Hook[];
 }
 
 /**
- * Advances the test clock past the whole retry schedule. It stops before and after each time at which some reading of
- * the schedule expects an attempt.
+ * Advances the test clock past the whole retry schedule. Stops before and after each time at which some reading of the
+ * schedule expects an attempt.
  *
  * Returns `null` if the sender retries in real time, because advances of the test clock prove nothing then.
  */
@@ -81,11 +83,11 @@ export async function passSchedule(context: ScheduleContext): Promise<CompletedR
       await advanceTo(instant, time, moves);
       const isDue = due.includes(instant);
       if (isDue) dueMs = time.now();
-      // Some senders poll their queue in real time, and so need some of it before the next advance.
+      // Some senders poll their queue in real time, so they need a pause before the next advance.
       if (isAwaited)
         await awaitArrivals(address, before + 1, isDue ? dueSettles * time.settleMs : pollTimeMs(queuedMs, time));
     }
-    // By now the attempt is due by every reading of the schedule except the shortest.
+    // At this stop, the attempt is due by every reading of the schedule except the shortest.
     if (isAwaited && index > 0) isAwaited = await awaitArrivals(address, index + 1, overdueMs(time));
     order ??= observedOrder(clockOffsetOf(address, before), { first, previous, delayMs });
     queuedMs = Math.max(queuedMs, (address.deliveries()[before]?.receivedMs ?? 0) - dueMs);
@@ -107,7 +109,7 @@ export async function passSchedule(context: ScheduleContext): Promise<CompletedR
 
 /**
  * Waits in real time until a webhook has this many deliveries. Returns whether they arrived. Counts short steps instead
- * of the elapsed time: if a busy machine prolongs a step, the sender may have stood still as well.
+ * of the elapsed time: on a busy machine, a long step may have stopped the sender as well.
  */
 async function awaitArrivals(address: Hook, count: number, realMs: number): Promise<boolean> {
   for (let waitedMs = 0; waitedMs < realMs; waitedMs += arrivalStepMs)
@@ -118,8 +120,8 @@ async function awaitArrivals(address: Hook, count: number, realMs: number): Prom
 const arrivalStepMs = 20;
 
 /**
- * Returns how long to wait, in real time, for an attempt that is overdue by the test clock. A sender may poll its queue
- * in real time.
+ * Returns how long to wait, in real time, for an attempt that is overdue by the test clock. The sender may poll its
+ * queue in real time.
  */
 function overdueMs(time: RunClock): number {
   if (time.settleMs === 0) return deliveryTimeoutMs(time);
@@ -127,8 +129,8 @@ function overdueMs(time: RunClock): number {
 }
 
 /**
- * Minimum wait for an overdue attempt. On a busy machine, a connection may take more than a second: TCP sends a lost
- * packet again only then.
+ * Minimum real time to wait for an overdue attempt. On a busy machine, a connection may take more than a second,
+ * because TCP sends a lost packet again only then.
  */
 const minOverdueMs = 2000;
 
@@ -140,7 +142,7 @@ async function advanceTo(instant: number, time: RunClock, moves: TimeSpan[]): Pr
 
 /**
  * Whether the sender retries in real time, for example because it sleeps between attempts. If no retry has followed the
- * test clock, waits for one in real time, unless the target file promises that agents follow the clock.
+ * test clock, waits for one in real time. Does not wait if the target file promises that agents follow the clock.
  *
  * Also returns `true` if the advances took so long that a retry was due in real time as well.
  */
@@ -165,28 +167,28 @@ async function retriesUseRealTime({ failingHooks, time, isAwaited }: ScheduleCon
 }
 
 /**
- * Minimum advance of the clock after which a retry shows that the sender follows the clock. An immediate retry does not
- * show that.
+ * Minimum advance of the test clock before a retry that shows that the sender follows this clock. It excludes the
+ * immediate retry.
  */
 const minFollowedAdvanceMs = deliveryPolicy.retryDelaysMs[1] - allowedEarlyMs(deliveryPolicy.retryDelaysMs[1]);
 const realStepMs = 2000;
 
-/** Offsets of the test clock at the first and at the previous attempt. */
+/** Offsets of the test clock, in milliseconds, at the first attempt and at the previous attempt. */
 interface DelayBases {
   readonly first: number;
   readonly previous: number;
 }
 
 /**
- * Returns the clock offsets from which the next delay may count. Returns both as long as it is unknown whether delays
- * count from the first or from the previous attempt.
+ * Returns the clock offsets from which the next delay may count. Returns both if it is unknown whether delays count
+ * from the first or from the previous attempt.
  */
 const delayBases = (order: DelayOrder | null, { first, previous }: DelayBases): number[] =>
   order === null ? [first, previous] : [order === "from-first" ? first : previous];
 
 /**
- * Returns whether delays count from the first or from the previous attempt, as the time of one attempt shows it. `null`
- * if both or neither explain that time, or there was no such attempt.
+ * Returns from which attempt the delays count, as far as the time of one attempt shows it. Returns `null` if that time
+ * fits both the first and the previous attempt, or neither, or if there was no such attempt.
  */
 function observedOrder(
   attempt: number | undefined,
@@ -201,32 +203,29 @@ function observedOrder(
   return byFirst ? "from-first" : "from-previous";
 }
 
-/**
- * Extra advance at the end of the schedule, because the target's clock may be behind by the real time that the probe
- * took.
- */
+/** Extra advance at the end of the schedule. The target's clock may be behind by the real time that the probe took. */
 const endMarginMs = 60_000;
 /**
- * Distance of a stop of the clock from the bounds of an attempt's allowed time, because the target may also count the
- * real time in between.
+ * Returns how far from the bounds of an attempt's allowed time the clock stops, in milliseconds. The target may also
+ * count the real time in between.
  */
 const stopDistanceMs = (delayMs: number): number => Math.max(1500, allowedEarlyMs(delayMs) / 2);
-/** Maximum time after which a sender with timers has made an attempt that is due. */
+/** Maximum delay of a due attempt by a sender that uses timers. */
 const timerLagMs = 1000;
-/** Real time to wait for an attempt that is due, as a multiple of `settleMs`. */
+/** Real time to wait for a due attempt, as a multiple of `settleMs`. */
 const dueSettles = 4;
-/** Real time to wait at a stop where an attempt is not due, as a multiple of the sender's longest delay so far. */
+/** Real time to wait at a stop where no attempt is due, as a multiple of the sender's longest delay so far. */
 const earlyPolls = 3;
 
 /**
- * Returns how long to wait, in real time, for a sender that polls its queue. 0 if no attempt has been late yet: the
- * sender uses timers.
+ * Returns how long to wait, in real time, for a sender that polls its queue. Returns 0 if no attempt has been late yet,
+ * because the sender then uses timers.
  */
 const pollTimeMs = (queuedMs: number, { settleMs }: RunClock): number =>
   queuedMs > 0 ? Math.max(dueSettles * settleMs, earlyPolls * queuedMs) : 0;
 
 /**
- * Returns the offset of the test clock when an attempt arrived, or `undefined` without that attempt.
+ * Returns the offset of the test clock when an attempt arrived, or `undefined` if there is no such attempt.
  * @param at index of the attempt; -1 for the last
  */
 const clockOffsetOf = (address: Hook, at: number): number | undefined => address.deliveries().at(at)?.clockAtMostMs;

@@ -32,7 +32,7 @@ import {
 import { failingBatchSubmitted, streamsTimedOut } from "./unusual-ends.ts";
 import { firstRetryWithinMs, laterRetriesWithinMs } from "./retry-schedule.ts";
 
-/** Evidence of an execution that failed or timed out, and of two webhooks for its event. */
+/** Evidence of an execution that failed or timed out, and of the two webhooks that should get its event. */
 export interface FailedExecution {
   readonly reach: ReceiverReach;
   readonly event: "agent.failed" | "agent.timeout";
@@ -42,7 +42,7 @@ export interface FailedExecution {
   readonly wildcard: RequestedWebhook;
   readonly invoked: Exchange;
   readonly deliveries: readonly Delivery[];
-  /** Whether these webhooks may also get events of failing streams, because the run streams from the same agent. */
+  /** Whether the webhooks may also get events of failing streams, because the run streams from the same agent. */
   readonly hearsStreams: boolean;
 }
 
@@ -88,8 +88,8 @@ const failingStreamName = "agent-failed-stream";
 export const failingStreamHook = `${hookPrefix}${failingStreamName}`;
 
 /**
- * Streams from an agent that fails in the stream. The document does not require an `agent.failed` for this, but checks
- * judge one if it comes.
+ * Streams from an agent that fails during the stream. The document requires no `agent.failed` for this, but checks
+ * judge any that arrives.
  */
 async function failInStream({ client, given: { receiver }, target, time }: FailureContext): Promise<void> {
   const assignment = roleAssignmentOf(target, "failingInStream");
@@ -152,7 +152,7 @@ export interface AllDeliveries {
   readonly deliveries: readonly Delivery[];
   /** Time at which the receiver stopped listening, in milliseconds since the start of the run. */
   readonly untilMs: number;
-  /** Offset of the test clock at that time. */
+  /** Offset of the test clock when the receiver stopped listening, in milliseconds. */
   readonly clockMs: number;
   readonly canMove: boolean;
   /** Requests that followed a receiver's redirect. Absent in older evidence. */
@@ -160,13 +160,16 @@ export interface AllDeliveries {
   /** Number of deliveries to each address that the receiver dropped because there were too many. */
   readonly unkept: Readonly<Record<string, number>>;
   /**
-   * Number of connections that the receiver closed because too many were open. Each may have brought a delivery. Absent
+   * Number of connections that the receiver closed because too many were open. Each may have carried a delivery. Absent
    * in older evidence.
    */
   readonly refusedConnections?: number;
-  /** The published source addresses. Absent in older evidence, and if the target file lists none. */
+  /** The source addresses that the target file lists. Absent in older evidence, and if the target file lists none. */
   readonly sources?: DeliverySources;
-  /** Whether the target is given a public URL, so that a tunnel may stand before the receiver. Absent in older evidence. */
+  /**
+   * Whether the target sends its deliveries to a public URL. A tunnel may then stand before the receiver. Absent in
+   * older evidence.
+   */
   readonly hasPublicUrl?: boolean;
 }
 
@@ -175,7 +178,7 @@ const deliveriesOfSet = memoizeByPair((all: AllDeliveries, requirements: Require
   return deliveries.length === all.deliveries.length ? all : { ...all, deliveries };
 });
 
-/** Collects all deliveries of the run. Runs last: without a test clock, retries may arrive until then. */
+/** Collects all deliveries of the run. Runs last: without a test clock, retries may arrive until the end of the run. */
 export const allDeliveries = probe(
   "all that came to webhooks is looked over",
   {
@@ -212,8 +215,8 @@ async function awaitRetries(receiver: Receiver, time: RunClock, outages: OutageM
     const [first, ...others] = attempts(script);
     return first === undefined || others.some((each) => isSameEvent(first, each));
   };
-  // Whether more waiting proves nothing. After the first retries, only a wait to the end of the schedule could show
-  // that the target does not repeat accepted deliveries.
+  // Whether more waiting proves nothing: all first retries have arrived, and the run cannot wait long enough to see
+  // whether the target repeats accepted deliveries.
   const isPointless = (): boolean => isForgotten() || (!time.canWait(leftMs()) && scriptsFailingFirst.every(isRetried));
   while (leftMs() > 0 && time.canWait(stepMs) && !isPointless()) await time.passTime(stepMs, waitedFor);
   for (const [index, ms] of laterRetriesWithinMs.entries()) {

@@ -40,19 +40,21 @@ const noDelivery = unproven("no delivery came; see HOOK-8");
 const tooShort = (after: string): Unproven => unproven(`too little time passed after ${after}`, longerRun);
 
 /**
- * Maximum time between two attempts to count the second as a duplicate. Of the scheduled retries, only an immediate one
- * comes so soon.
+ * An attempt counts as a duplicate of the previous one if it comes within this time. Of the scheduled retries, only an
+ * immediate one comes so soon.
  */
 const duplicateWithinMs = 45_000;
 
-/** Maximum time that a sender is assumed to wait for the receiver's reply. The document names no sender's timeout. */
+/**
+ * Assumed maximum time that a sender waits for the receiver's reply. The document does not say how long a sender waits.
+ */
 const maxSenderTimeoutMs = 600_000;
 
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
 
 /**
- * Creates a judge of the attempts to deliver one event to a receiver. Without attempts, or if they prove nothing, the
- * finding is `unproven`.
+ * Creates a judge of the attempts to deliver one event to a receiver. The judge returns `unproven` if there are no
+ * attempts, or the attempts prove nothing.
  */
 const judgeAttemptsTo =
   <F>(script: ReceiverScript, judge: (evidence: RetryEvidence, first: Delivery, retries: readonly Delivery[]) => F) =>
@@ -65,7 +67,7 @@ const judgeAttemptsTo =
 
 /**
  * Creates a judge of whether the target sent an event again after the receiver's first reply.
- * @param failure name of that reply in findings
+ * @param failure name of the first reply in findings
  */
 const judgeRetriedAfter = (script: ReceiverScript, failure: string) =>
   judgeAttemptsTo(script, (evidence, first, retries): Finding<never> => {
@@ -82,8 +84,8 @@ const judgeRetriedAfter = (script: ReceiverScript, failure: string) =>
 const retriedAfterRedirect = judgeRetriedAfter("redirecting", "a 302 (or a request that follows it)");
 
 /**
- * Judges the deliveries to a receiver that redirects. A redirect is no 2xx, and the document does not mention it. So a
- * sender may follow it, or count it as a failure and retry.
+ * Judges the deliveries to a receiver that redirects. A redirect is no 2xx, and the document does not mention
+ * redirects. So a sender may follow the redirect, or count it as a failure and retry.
  */
 function judgeRedirect(evidence: RetryEvidence): Finding<"followed" | "retried"> {
   const { redirected = [], deliveries } = evidence.all;
@@ -107,7 +109,7 @@ const observeTimeout = judgeAttemptsTo("late", (evidence, first, retries): Obser
 });
 
 /**
- * Minimum number of repeated attempts or events that prove a breach. A single one may be a duplicate, which receivers
+ * Minimum number of repeated attempts or events that prove a breach. One alone may be a duplicate, which receivers
  * should tolerate.
  */
 const minRepeated = 2;
@@ -115,7 +117,7 @@ const minRepeated = 2;
 /** Receivers, other than `recovering`, that fail once and accept the retry. */
 const otherRecovering = ["notFound", "resetting", "mismatched"] as const satisfies readonly ReceiverScript[];
 
-/** Whether the target sent all events again that these receivers had accepted at a retry. */
+/** Whether the target sent an event again to each of these receivers after a retry that the receiver accepted. */
 function areOthersRepeated(evidence: RetryEvidence): boolean {
   const accepted = otherRecovering.flatMap((script) => attemptsTo(evidence, script).find(wasAccepted) ?? []);
   const endMs = (each: Delivery, first: Delivery): number => attemptSpan(each, first, evidence).toMs;
@@ -130,8 +132,8 @@ function areOthersRepeated(evidence: RetryEvidence): boolean {
 }
 
 /**
- * Judges that no attempt follows the first 2xx. A single one is no breach: when the run advances the clock while a
- * reply is in transit, the sender's timeout may pass before it gets the reply.
+ * Judges that no attempt follows the first 2xx. One later attempt is no breach: while a reply is in transit, an advance
+ * of the clock may end the sender's timeout.
  */
 const judgeStopsAfterSuccess = judgeAttemptsTo("recovering", (evidence, first, retries): Finding<never> => {
   const attempts = [first, ...retries];
@@ -149,10 +151,12 @@ const judgeStopsAfterSuccess = judgeAttemptsTo("recovering", (evidence, first, r
   return isObservedFor(evidence, last, maxPauseMs) ? holds() : tooShort("the second 2xx");
 });
 
-/** A reply after at most this time reaches the sender within its timeout, even over a slow network. */
+/**
+ * Maximum wait for a reply that certainly reaches the sender within the documented timeout, even over a slow network.
+ */
 const safeReplyMs = deliveryPolicy.responseTimeoutMs - 250;
 
-/** Judges that the sender accepts a reply that comes slowly, but within the documented timeout. */
+/** Judges that the sender accepts a reply that is slow, but within the documented timeout. */
 const judgeAcceptsSlowReply = judgeAttemptsTo("held", (evidence, first, retries): Finding<never> => {
   const heldForMs = evidence.sent.heldForMs.held;
   if (heldForMs === null) return noDelivery;
@@ -181,8 +185,8 @@ const isLater = (attempt: Delivery, first: Delivery, evidence: RetryEvidence): b
   attemptSpan(attempt, first, evidence).fromMs - attemptSpan(first, first, evidence).toMs > duplicateWithinMs;
 
 /**
- * Judges webhooks whose receivers answered every event with a 2xx. It is a breach if the target sent every event of
- * some webhook again. A single one may be a duplicate, however late.
+ * Judges that the target does not send events again that receivers answered with a 2xx. It is a breach if it repeats
+ * every event of some webhook. A single repeated event may be a duplicate, however late.
  */
 function judgeStopsAfterAnySuccess(evidence: RetryEvidence & { readonly hooked: InvokedWithWebhooks }): Finding<never> {
   const webhooks = Object.values(evidence.hooked.webhooks)
@@ -208,7 +212,7 @@ function judgeStopsAfterAnySuccess(evidence: RetryEvidence & { readonly hooked: 
   return acceptedByHook.flat().some(isObserved) ? holds() : tooShort("the replies of 2xx");
 }
 
-/** Whether the target sent the event of an accepted delivery again later. */
+/** Whether the target sent an event again after a receiver had accepted its delivery. */
 const isRepeated = (accepted: Delivery, evidence: RetryEvidence): boolean =>
   deliveriesTo(evidence.all.deliveries, accepted.hook).some(
     (each) => isLater(each, accepted, evidence) && isSameEvent(accepted, each),
@@ -217,7 +221,7 @@ const isRepeated = (accepted: Delivery, evidence: RetryEvidence): boolean =>
 interface FailedAttempts {
   readonly first: Delivery;
   readonly attempts: readonly Delivery[];
-  /** How well the attempts match each reading of the schedule, the best match first. */
+  /** The comparisons of the attempts with each reading of the schedule, the best match first. */
   readonly explanations: readonly ScheduleMatch[];
 }
 
@@ -267,7 +271,7 @@ function describeAttempts(failed: FailedAttempts, evidence: RetryEvidence): stri
   return `${attempts.length} attempts, at ${times.join(", ")}`;
 }
 
-/** Maximum number of attempts that some reading of the document allows. */
+/** Maximum number of attempts that any reading of the document allows. */
 const maxInAnyReading = deliveryPolicy.maxAttempts + 1;
 
 const judgeAttempts = (

@@ -38,7 +38,7 @@ export function inconclusiveReason(evidence: RetryEvidence, script: ReceiverScri
 
 /**
  * Returns the attempts to deliver one event to a receiver. Without a test clock, other probes invoke the same agent;
- * attempts with their events are left out.
+ * attempts to deliver their events are left out.
  */
 export function attemptsTo({ sent, all }: RetryEvidence, script: ReceiverScript): Delivery[] {
   const hook = hookOfScript(script);
@@ -51,8 +51,8 @@ export function attemptsTo({ sent, all }: RetryEvidence, script: ReceiverScript)
 /**
  * Returns the span in which the sender made an attempt, in milliseconds of the target's clock.
  *
- * The exact time is unknown for two reasons. A test clock may also run by itself, so real time since `first` may or may
- * not count. And withheld replies may have blocked the sender when the attempt was due.
+ * The exact time is unknown for two reasons. First, a test clock may also run by itself, so real time since `first` may
+ * or may not count. Second, withheld replies may have blocked the sender when the attempt was due.
  */
 export function attemptSpan(attempt: Delivery, first: Delivery, evidence: RetryEvidence): TimeSpan {
   const { passed } = evidence.sent;
@@ -73,12 +73,12 @@ interface BlockedTime {
   readonly toMs: number;
 }
 
-/** Maximum time from the end of such a period to the attempt that it delayed. */
+/** Maximum time from the end of a {@link BlockedTime} to an attempt that was delayed by it. */
 const followsWithinMs = 1000;
 
 /**
- * Returns the period that delayed an attempt; `undefined` without one. Only second attempts can be delayed, because
- * later ones are due much later.
+ * Returns the blocked period that delayed an attempt; `undefined` if none did. Only second attempts can be delayed,
+ * because later ones are due much later.
  */
 const blockedBefore = ({ attempt, receivedMs }: Delivery, deliveries: readonly Delivery[]): BlockedTime | undefined =>
   attempt === 2
@@ -86,8 +86,8 @@ const blockedBefore = ({ attempt, receivedMs }: Delivery, deliveries: readonly D
     : undefined;
 
 /**
- * Returns the periods in which withheld replies blocked the sender. None if the sender makes several deliveries at a
- * time.
+ * Returns the periods in which withheld replies blocked the sender. Returns none if the sender makes several deliveries
+ * at a time.
  */
 const blockedTimes = memoizeByObject((deliveries: readonly Delivery[]): readonly BlockedTime[] => {
   const hooks = (["held", "endless", "late", "silent"] as const).map(hookOfScript);
@@ -109,13 +109,13 @@ const blockedTimes = memoizeByObject((deliveries: readonly Delivery[]): readonly
   return blocked;
 });
 
-/** Returns when the sender had the reply, or stopped waiting for it, in milliseconds since the start of the run. */
+/** Returns when the sender got the reply or stopped waiting for it, in milliseconds since the start of the run. */
 function endOfReply({ reply, receivedMs }: Delivery): number {
   if (reply.kind === "answered") return reply.endMs;
   return reply.kind === "silent" || reply.kind === "endless" ? (reply.leftMs ?? Infinity) : receivedMs;
 }
 
-/** Returns the time until which attempts were observed, on the same scale as {@link attemptSpan}. */
+/** Returns the time until which attempts were observed, by the same clock as {@link attemptSpan}. */
 export const observedUntilMs = ({ sent: { passed }, all }: RetryEvidence): number => passed?.untilMs ?? all.untilMs;
 
 export function observedAttempts(attempts: readonly Delivery[], evidence: RetryEvidence): ObservedAttempts {
@@ -129,7 +129,10 @@ export function observedAttempts(attempts: readonly Delivery[], evidence: RetryE
 
 const duplicateWithinMs = 2000;
 
-/** Minimum number of attempts to search for duplicates. Fewer may be the first attempt and immediate retries. */
+/**
+ * Minimum number of attempts that show whether a sender makes each attempt twice. Fewer may be a first attempt and
+ * immediate retries.
+ */
 const minDuplicated = 4;
 
 /**
@@ -147,7 +150,7 @@ export function withoutDuplicates(attempts: readonly Delivery[], evidence: Retry
   return attempts.length >= minDuplicated && firsts.every(isDuplicated) ? firsts : [...attempts];
 }
 
-/** Whether the receiver listened all the time for `ms` after an attempt. */
+/** Whether the receiver listened without a break for `ms` after an attempt. */
 export function isObservedFor(evidence: RetryEvidence, attempt: Delivery, ms: number): boolean {
   const { fromMs, toMs } = attemptSpan(attempt, attempt, evidence);
   const untilMs = toMs + ms;
@@ -155,7 +158,10 @@ export function isObservedFor(evidence: RetryEvidence, attempt: Delivery, ms: nu
   return untilMs <= observedUntilMs(evidence) && !hasGap;
 }
 
-/** Whether the target marks a delivery or its webhook as failed; `unknown` if its responses show no state. */
+/**
+ * Whether the target marks a delivery or its webhook as failed. `unknown` if the target's responses have no field for a
+ * state.
+ */
 export type FailureMark =
   | { readonly kind: "marked"; readonly which: "delivery" | "webhook" }
   | { readonly kind: "not marked"; readonly states: readonly string[] }
@@ -165,7 +171,7 @@ const stateNames = ["status", "state", "delivery_status", "outcome", "result"];
 const failedWord = /fail|dead|exhaust|abandon|gave.?up|undeliver|disabled|suspend|inactive|error/i;
 const otherWord = /pending|queue|schedul|retry|progress|wait|active|enabled|deliver|success|sent|complete|ok/i;
 
-/** Searches a webhook's list of deliveries and its record for a word or field that marks it as failed. */
+/** Searches the responses about a webhook for a word or field that marks the webhook or a delivery as failed. */
 export function findFailureMark(list: unknown, record: unknown): FailureMark {
   const items = itemsIn(list) ?? [];
   const states = items.flatMap(statesOf);

@@ -35,7 +35,7 @@ const ownHeaders = [
 ] as const;
 
 /**
- * The replies of each receiver to the attempts, in order. Only `late` and `silent` let the sender run into its timeout.
+ * The receivers, each with its replies to the attempts, in order. Only `late` and `silent` exceed the sender's timeout.
  * Their webhooks are created last, so that a sender of one delivery at a time serves the others first.
  */
 const scripts = {
@@ -50,7 +50,7 @@ const scripts = {
   ownHeaders: Array.from({ length: 14 }, () => ({ ...status(200), headers: ownHeaders })),
   redirecting: [status(302), status(204)],
   resetting: [{ kind: "reset" }, status(204)],
-  /** Verifies the signature with another secret than the webhook's. The first attempt therefore gets 401. */
+  /** Verifies the signature with a secret that is not the webhook's. The first attempt therefore gets 401. */
   mismatched: [{ kind: "verify" }, status(204)],
   /** Replies 200 slowly, but within the documented timeout. */
   held: [{ kind: "held", status: 200 }, status(204)],
@@ -79,24 +79,25 @@ export const hookOfScript = (script: ReceiverScript): string => `${hookPrefix}${
 export interface FailingReceivers {
   readonly reach: ReceiverReach;
   /**
-   * The webhook of each receiver. `null` if it was not created, because the main key has a small limit per minute.
-   * Absent if older evidence does not know the receiver.
+   * The webhook of each receiver. `null` if the run created none, because the main key has a small limit per minute.
+   * Absent if the receiver is newer than the evidence.
    */
   readonly webhooks: Readonly<Partial<Record<ReceiverScript, RequestedWebhook | null>>>;
   readonly invoked: Exchange;
   /**
-   * How long the two withheld deliveries waited for their replies, in ms of the target's clock. `null` if no delivery
-   * arrived.
+   * How long the deliveries to the receivers `held` and `late` waited for their replies, in ms of the target's clock.
+   * `null` if no delivery arrived.
    */
   readonly heldForMs: { readonly held: number | null; readonly late: number | null };
-  /** The retries that followed the test clock. `null` without a test clock, or if the sender retries in real time. */
+  /** The retry schedule by the test clock. `null` without a test clock, or if the sender retries in real time. */
   readonly passed: CompletedRetries | null;
   /** Periods in which no receiver listened, in milliseconds since the start of the run. */
   readonly unwatched: readonly TimeSpan[];
 }
 
 /**
- * The only receivers if the main key has a small limit per minute: one that fails, and one that rejects the signature.
+ * The only receivers that the run uses if the main key has a small limit per minute. One fails, and one rejects the
+ * signature.
  */
 const scriptsForFewRequests = ["failing", "mismatched"] as const satisfies readonly ReceiverScript[];
 
@@ -165,8 +166,8 @@ async function openWebhooks(
 ): Promise<Partial<Record<ReceiverScript, OpenedWebhook>>> {
   const redirected = receiver.open(redirectedHook, { secret: null, replies: [status(204)], takesReads: true });
   const redirect: Reply = { kind: "status", status: 302, headers: [["Location", redirected.url]] };
-  // Without a test clock, this receiver fails for ever: events of later invokes would use up a limited number of
-  // failures.
+  // Without a test clock, this receiver always fails. A limited number of failures would be used up by the events of
+  // later invokes.
   const failing = time.canAdvance ? scripts.failing : [status(500)];
   const replies = { ...scripts, failing, redirecting: [redirect, status(204)] };
   const opened: Partial<Record<ReceiverScript, OpenedWebhook>> = {};
@@ -180,9 +181,7 @@ async function openWebhooks(
   return opened;
 }
 
-/**
- * Delays of the two withheld replies: well within the documented timeout of 3 s, even if the sender polls its queue,
- * and well beyond it.
- */
+/** Delay of a withheld reply that is well within the documented timeout of 3 s, even if the sender polls its queue. */
 const slowReplyMs = 1500;
+/** Delay of the other withheld reply, which is well beyond the documented timeout. */
 const lateReplyMs = 2 * deliveryPolicy.responseTimeoutMs;

@@ -13,9 +13,9 @@ export interface TimeSpan {
 export interface ObservedAttempts {
   /** The spans in which the attempts were made, in order. */
   readonly created: readonly TimeSpan[];
-  /** End of the observation. The receiver got every attempt before that, except in `unwatched`. */
+  /** End of the observation. Every attempt before it is in `created`, except for attempts during `unwatched`. */
   readonly untilMs: number;
-  /** Periods in which no receiver listened, so an attempt may have been missed. */
+  /** Periods in which no receiver listened, so that an attempt may have been missed. */
   readonly unwatched: readonly TimeSpan[];
 }
 
@@ -24,7 +24,7 @@ export type ScheduleShape = "five-attempts" | "six-attempts" | "four-retries";
 
 const { retryDelaysMs, responseTimeoutMs } = deliveryPolicy;
 
-/** Delays before the retries, for each way to read "immediately" and "5 failed attempts" in the document. */
+/** Delays before the attempts, for each way to read "immediately" and "5 failed attempts" in the document. */
 const delaysOfShape: Readonly<Record<ScheduleShape, readonly number[]>> = {
   "five-attempts": retryDelaysMs.slice(1),
   "six-attempts": retryDelaysMs,
@@ -39,20 +39,20 @@ export interface ScheduleMatch {
   /** Number of attempts that agree with the reading, including the first attempt. */
   readonly fitting: number;
   /**
-   * - `complete`: every attempt of the schedule, and no more.
-   * - `under way`: all attempts so far; the next may still come.
-   * - `goes on`: every attempt of the schedule, and more.
+   * - `complete`: the attempts are all those of the schedule, and no more.
+   * - `under way`: the attempts so far agree, and the next may still come.
+   * - `goes on`: more attempts follow those of the schedule.
    * - `stopped`: the next attempt is overdue.
    * - `off`: the next attempt came at another time.
    */
   readonly kind: "complete" | "under way" | "goes on" | "stopped" | "off";
-  /** Span in which the first attempt that disagrees was due; `null` if all attempts agree. */
+  /** Span in which the schedule expects the first attempt that disagrees. `null` if all attempts agree. */
   readonly expected: TimeSpan | null;
 }
 
 /**
- * Tolerance for a late attempt. A sender may poll its queue every few seconds, and the attempt itself may take up to
- * the timeout.
+ * Minimum tolerance for a late attempt. A sender may poll its queue every few seconds, and the attempt itself may take
+ * up to the timeout.
  */
 const maxLateMs = 10_000;
 const toleranceMs = (delayMs: number): number => Math.max(2000, delayMs / 10);
@@ -60,18 +60,19 @@ export const allowedEarlyMs = (delayMs: number): number => Math.min(delayMs, tol
 export const allowedLateMs = (delayMs: number): number => Math.max(maxLateMs, toleranceMs(delayMs) + responseTimeoutMs);
 
 /**
- * Longest pause between two attempts in any reading, with its tolerance. After a longer one, the sender has finished.
+ * Longest pause between two attempts in any reading, including the tolerance. After a longer pause, the sender has
+ * finished.
  */
 export const maxPauseMs = Math.max(...retryDelaysMs.map((delayMs) => delayMs + allowedLateMs(delayMs)));
 /**
- * Time after the first attempt by which every reading of the schedule has a retry. If the receiver does not reply, the
- * attempt fails only after the sender's timeout.
+ * Time after the first attempt within which every reading of the schedule expects a retry. It includes the sender's
+ * timeout, because an attempt without a reply fails only then.
  */
 export const firstRetryWithinMs = 60_000 + allowedLateMs(60_000) + responseTimeoutMs;
 
 /**
- * For each later retry, the time after the first attempt by which it must have come. The last entry is the end of the
- * pause after the last retry.
+ * For each later retry, the maximum time after the first attempt. The last entry is the end of the pause after the last
+ * retry.
  */
 export const laterRetriesWithinMs: readonly number[] = [...retryDelaysMs.slice(2), maxPauseMs].map(
   (_, at, pauses) => firstRetryWithinMs + sumOf(pauses.slice(0, at + 1).map((ms) => ms + allowedLateMs(ms))),
@@ -103,7 +104,7 @@ interface ScheduleReading {
 
 /**
  * Progress of a comparison. `step` counts the delays of the schedule that are compared, and `matched` the observed
- * attempts.
+ * attempts that fit.
  */
 interface MatchPosition {
   readonly first: TimeSpan;
@@ -137,7 +138,7 @@ function compareFrom(reading: ScheduleReading, position: MatchPosition): Schedul
         step: step + 1,
       }),
     );
-  // If no receiver listened when the attempt was due, the attempt may have been missed. The schedule then goes on from
+  // If no receiver listened when the attempt was due, the attempt may have been missed. The next delay then counts from
   // any time in the expected span.
   if (attempts.unwatched.some((span) => overlaps(span, expected)))
     outcomes.push(compareFrom(reading, { ...position, previous: expected, step: step + 1 }));

@@ -12,7 +12,7 @@ import { type AllDeliveries, allDeliveries } from "./probes.ts";
 
 const webhookProbes = { sent: invokedWithWebhooks, all: allDeliveries };
 
-/** A delivery's source address, and whether the address is one of the published ones. */
+/** A delivery's source address, and whether the target file lists it. */
 interface Source {
   readonly address: string;
   readonly isPublished: boolean;
@@ -20,8 +20,8 @@ interface Source {
 }
 
 /**
- * Returns the last address in a header. A proxy appends the address that it sees, so only the last one is not the
- * sender's own claim. A proxy may add a port. `null` if the header has no address.
+ * Returns the last address in a header, without a port. `null` if the header has no address. A proxy appends the
+ * address that it sees, so only the last address is not the sender's own claim.
  */
 function lastAddressIn(values: readonly string[]): string | null {
   const last = values.join(",").split(",").at(-1)?.trim() ?? "";
@@ -30,12 +30,14 @@ function lastAddressIn(values: readonly string[]): string | null {
   return isIP(address) === 0 ? null : address;
 }
 
-/** Returns the address that a delivery came from. `null` if its header does not show it. */
+/** Returns the address that a delivery came from. `null` if `header` names a header that does not show the address. */
 function addressOf(delivery: Delivery, header: string | null): string | null {
   return header === null ? delivery.peer : lastAddressIn(deliveryHeaderValues(delivery, header));
 }
 
-/** Lists the sources of all deliveries that show one. Empty if the target file lists no addresses. */
+/**
+ * Returns the sources of all deliveries that show one, as cases to judge. Empty if the target file lists no addresses.
+ */
 function sourcesOf({ deliveries, sources }: AllDeliveries): ClauseCase<Source>[] {
   if (sources === undefined) return [];
   const published = sources.addresses.join(", ");
@@ -50,8 +52,8 @@ function sourcesOf({ deliveries, sources }: AllDeliveries): ClauseCase<Source>[]
 }
 
 /**
- * Whether the addresses may be those of a tunnel, a proxy or a NAT before the receiver. One published address among
- * them shows that they are the senders' own.
+ * Whether the addresses may belong to a tunnel, proxy or NAT before the receiver. One listed address among them shows
+ * that they are the senders' own.
  */
 function mayBeForwarded({ sources, hasPublicUrl }: AllDeliveries, found: readonly ClauseCase<Source>[]): boolean {
   if (sources === undefined || sources.header !== null) return false;

@@ -24,8 +24,8 @@ import {
 } from "../webhooks/create-webhook.ts";
 import { eventsOfType, eventTypeOf } from "./events.ts";
 
-// This file tests executions that end in a rare way: a batch of a failing agent, and streams that run into the agent's
-// timeout. The probes run before other probes create webhooks, which would otherwise get these events as well.
+// This file tests executions that end in a rare way: a batch of a failing agent, and streams that reach the agent's
+// timeout. The probes run before others create webhooks, because those would get these events as well.
 
 const since = "1.2";
 const maxTimeoutMs = 60_000;
@@ -81,18 +81,18 @@ interface TimedOutStreams {
   readonly streams: readonly Exchange[];
   /** An invoke with the same key, after all streams have ended. */
   readonly after: Exchange;
-  /** The invoke of `after`, repeated 5 seconds later by the target's clock; `null` unless `after` was refused. */
+  /** The invoke of `after`, repeated 5 seconds later by the target's clock. `null` if `after` was not refused. */
   readonly later: Exchange | null;
   readonly byName: readonly Delivery[];
   readonly byWildcard: readonly Delivery[];
 }
 
-/** Maximum number of slots of a key to test: each slot needs a stream. */
+/** Maximum number of slots that a key may have to be tested. Each slot needs a stream. */
 const maxSlots = 4;
 
 /**
- * Returns the key with the fewest slots. `null` if it has more than `maxSlots`, or without a test clock, where timeouts
- * take too long.
+ * Returns the key with the fewest slots, if it has at most `maxSlots`. Otherwise returns `null`. Also returns `null`
+ * without a test clock, because timeouts then take too long.
  */
 function keyWithFewestSlots(target: Target): { readonly key: TargetKey; readonly slots: number } | null {
   if (target.clock === null) return null;
@@ -157,7 +157,7 @@ export const streamsTimedOut = probe(
   },
 );
 
-/** Time after which the slots must be free again, by the target's clock. */
+/** Maximum time by the target's clock until slots must be free again. */
 const slotReleaseMs = 5000;
 
 const streamsNotSent = inapplicable("no key of few slots, or no test clock");
@@ -189,7 +189,10 @@ function judgeSlots(timedOut: TimedOutStreams | null): Finding<never> {
 const isEndedByTarget = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && answer.ending.kind === "complete";
 
-/** Judges that a webhook of `agent.*` gets `agent.timeout` of a stream if the webhook that names this event gets it. */
+/**
+ * Judges that a webhook of `agent.*` gets the `agent.timeout` of a stream. Applies only if the webhook that names
+ * `agent.timeout` gets one.
+ */
 function judgeWildcard(timedOut: TimedOutStreams | null): Finding<never> {
   if (timedOut === null) return streamsNotSent;
   const { named, wildcard, byName, byWildcard } = timedOut;
@@ -207,8 +210,8 @@ function judgeWildcard(timedOut: TimedOutStreams | null): Finding<never> {
 }
 
 /**
- * Judges that the target reports the timeout of a stream at all, as `agent.timeout` or `agent.failed`. Leaves out
- * streams that the harness closed: the target may take that for a disconnected client, and report neither.
+ * Judges that the target reports the timeout of a stream, as `agent.timeout` or `agent.failed`. Leaves out streams that
+ * the harness closed, because the target may take that for a disconnected client.
  */
 function judgeTimeoutReported(timedOut: TimedOutStreams | null): Finding<never> {
   if (timedOut === null) return streamsNotSent;
@@ -230,7 +233,7 @@ export const unusualEndChecks: readonly Check[] = [
   check("HOOK-16", streamsTimedOut, judgeWildcard, { as: "agent.timeout of a stream", since }),
 ];
 
-/** The suite `limits` includes this check. */
+/** Check of the slots of streams that time out. The suite `limits` includes it. */
 export const timedOutSlotsCheck = check("LIM-17", streamsTimedOut, judgeSlots, {
   as: "streams that time out",
   since,

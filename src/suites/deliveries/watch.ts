@@ -7,7 +7,7 @@ import { observedAttempts, attemptsTo, withoutDuplicates } from "./retry-evidenc
 import { explainAttempts, allowedLateMs, maxPauseMs, type TimeSpan } from "./retry-schedule.ts";
 import { isToWebhook } from "./events.ts";
 
-/** The result of a probe, from a run or from stored evidence. */
+/** The id of a probe and its result, from a run or from stored evidence. */
 export interface ProbeEntry {
   readonly probe: string;
   readonly result: ProbeResult;
@@ -21,7 +21,7 @@ export interface WatchedDeliveries {
   readonly unwatched: readonly TimeSpan[];
 }
 
-/** The attempts that a watch after the run waits for. Times are milliseconds since the start of the run. */
+/** The attempts that the watch after a run still waits for. Times are milliseconds since the start of the run. */
 export type RemainingRetries =
   | { readonly kind: "nothing"; readonly reason: string }
   /** Another attempt is due by some reading of the schedule. */
@@ -39,7 +39,7 @@ export type RemainingRetries =
   | { readonly kind: "quiet"; readonly attempts: number; readonly lastMs: number; readonly untilMs: number }
   | { readonly kind: "over"; readonly attempts: number };
 
-/** Returns the attempts that the watch still waits for, to the webhook whose receiver always fails. */
+/** Returns the attempts that the watch still waits for, at the webhook whose receiver always fails. */
 export function remainingRetries(probes: readonly ProbeEntry[], watched: WatchedDeliveries): RemainingRetries {
   const after = mergeWatched(probes, watched);
   const sent = evidenceOf<FailingReceivers>(after, failingReceivers.name);
@@ -65,15 +65,12 @@ export function remainingRetries(probes: readonly ProbeEntry[], watched: Watched
   return { kind: "quiet", attempts, lastMs, untilMs };
 }
 
-/** How long to go on listening if the attempts already break the schedule. */
+/** How long to go on listening after the last attempt if the attempts already break the schedule. */
 const shortPauseMs = 60_000;
 
 const noRetriesLeft = (reason: string): RemainingRetries => ({ kind: "nothing", reason });
 
-/**
- * Delays of the schedule in the readings whose first retry is not immediate. The longest one also stands for any later
- * delay.
- */
+/** Delays of the schedule in the readings whose first retry is not immediate. */
 const delaysMs: readonly number[] = deliveryPolicy.retryDelaysMs.slice(1);
 const longestDelayMs = Math.max(...delaysMs);
 const wholeScheduleMs = delaysMs.reduce((sum, ms) => sum + ms + allowedLateMs(ms), 0);
@@ -95,6 +92,6 @@ export function mergeWatched<P extends ProbeEntry>(probes: readonly P[], watched
 
 function evidenceOf<E>(probes: readonly ProbeEntry[], name: string): E | null {
   const result = probes.find(({ probe }) => probe === name)?.result;
-  // The evidence of a probe has the type of its result, also when it is read from a file.
+  // The evidence of a probe has the type of the probe's result, even if it is read from a file.
   return result?.kind === "ran" ? (result.evidence as E) : null;
 }

@@ -50,16 +50,16 @@ import { unauthenticatedSent } from "../authentication/probes.ts";
 import { streamedUnknownAgent } from "../stream/probes.ts";
 
 /**
- * All exchanges of the run. The requests without a key are named so that the run sends them: they cause errors and cost
- * the key nothing.
+ * All exchanges of the run. `unauthenticated` is listed so that the run sends requests without a key: these cause
+ * errors and cost the key nothing.
  */
 const errorProbes = { all: allExchanges, unauthenticated: unauthenticatedSent } as const;
 
 const noErrors = (where = "in this run"): Unproven => unproven(`no error response with a JSON body ${where}`);
 
 /**
- * Whether a check of errors judges a body. It leaves out bodies that are not JSON, which SVC-1 judges. A missing body
- * is judged: it breaks the rules of form.
+ * Whether a check of error bodies judges a response. Bodies that are not JSON are left out, because SVC-1 judges them.
+ * An absent body is judged: it breaks the rules of form.
  */
 const isJudged = (exchange: Exchange): boolean =>
   bodyJson(exchange) !== undefined || (exchange.answer.kind === "answered" && exchange.answer.body.kind === "none");
@@ -72,7 +72,7 @@ interface ErrorCheckOptions<R extends string> {
   readonly isCovered?: (exchange: Exchange, all: AllExchanges) => boolean;
   readonly judge: (exchange: Exchange) => Mismatch | null | undefined;
   readonly whenEmpty?: Unproven;
-  /** Returns the reading that all errors together follow. */
+  /** Returns the reading of the clause that all errors together follow. */
   readonly judgeAcross?: (errors: readonly Exchange[]) => Finding<R>;
 }
 
@@ -103,7 +103,7 @@ const byRule =
     rule({ status: statusOf(exchange), json: bodyJson(exchange) });
 
 /**
- * Returns the form that all error bodies can have; `null` if there is none. A body may have both forms, because extra
+ * Returns the form that all error bodies share; `null` if they share none. A body may have both forms, because extra
  * fields are legal.
  */
 function commonForm(forms: readonly ErrorForm[]): ErrorForm | null {
@@ -131,7 +131,7 @@ const checkHaveForm = (
   });
 
 /**
- * Creates a check of a rule about one of the two error forms. It follows the reading `absent` if no error has that
+ * Creates a check of a rule about one of the two error forms. The result is the reading `absent` if no error has that
  * form.
  */
 const checkErrorForm = (
@@ -150,7 +150,7 @@ const checkErrorForm = (
   });
 };
 
-/** Options of the checks of rate-limit errors. */
+/** Options that the checks of rate-limit errors share. */
 const rateLimitErrorOptions = {
   isCovered: (exchange: Exchange) => hasStatus(exchange, 429) && errorOf(exchange) !== null,
   whenEmpty: unproven("no 429 response with an error body", "a run that reaches a limit (the limits suite)"),
@@ -161,7 +161,10 @@ const withDocumentedCode = memoizeByObject((all: AllExchanges) =>
   all.exchanges.filter((each) => isSpecifiedRequest(each, all) && documentedStatus(codeOf(each)) !== null),
 );
 
-/** Creates a check of every response with a documented error code to a request that the document specifies. */
+/**
+ * Creates a check of every response that has a documented error code. Only requests that the document specifies are
+ * judged.
+ */
 const checkDocumentedCode = (clause: "ERR-1" | "ERR-10", judge: ErrorCheckOptions<never>["judge"]): Check =>
   checkEvery(clause, errorProbes, {
     matrix: errorMatrix("response with a documented code"),
@@ -171,8 +174,8 @@ const checkDocumentedCode = (clause: "ERR-1" | "ERR-10", judge: ErrorCheckOption
   });
 
 /**
- * Whether `details` has the strings `field` and `reason`, at most three levels deep. If it is an array, every item
- * must.
+ * Whether `details` has the strings `field` and `reason`, at most three levels deep. In an array, every item must have
+ * them.
  */
 function namesField(details: unknown, levels = 3): boolean {
   if (levels === 0) return false;
@@ -192,7 +195,7 @@ function fieldDetailsMismatch(exchange: Exchange): Mismatch | null {
 const isInvalidInput = (exchange: Exchange): boolean =>
   hasStatus(exchange, 400) && codeOf(exchange) === "INVALID_INPUT" && mayNameField(exchange);
 
-/** A server should not refuse a body of at most this length for its length. */
+/** Maximum length in bytes of a body that a server should not refuse for its length. */
 const shortBodyBytes = 8 * 1024;
 
 /** Whether an error can name a field of the request body. It cannot if the body is long or not JSON. */
@@ -203,19 +206,18 @@ const codesOf = (exchanges: readonly Exchange[]): string[] =>
   [...new Set(exchanges.flatMap((each) => codeOf(each) ?? []))].toSorted();
 
 /**
- * Maximum difference of `reset_at` from a computed time: 2 seconds, and 1 because either may be rounded to whole
- * seconds.
+ * Maximum difference between `reset_at` and a computed time: 2 seconds for clocks, and 1 because either may be rounded
+ * to whole seconds.
  */
 const toleranceSeconds = 3;
 const longestWindowSeconds = 3600;
 /**
- * Maximum time from `reset_at` to the end of `retry_after`. If it is longer, `retry_after` must be in another unit than
- * seconds.
+ * Maximum time from `reset_at` to the end of `retry_after`. A longer time means that `retry_after` is not in seconds.
  */
 const maxPastResetSeconds = 60;
 
 /**
- * Judges `reset_at` in the details of an error, if present. It must be a timestamp that is near the end of
+ * Judges `reset_at` in the details of an error, if present. It must be a timestamp near one of three times: the end of
  * `retry_after`, a possible end of a window, or the reset in the headers.
  *
  * Judges only the format if the timestamp has no time zone, or the response does not show the target's clock.
@@ -246,8 +248,8 @@ function resetAtMismatch(exchange: Exchange): Mismatch | null {
 }
 
 /**
- * Returns the target's time in Unix seconds as a response shows it: by `Date`, and by the two reset headers. Empty if
- * it shows none.
+ * Returns the target's time in Unix seconds, once by `Date` and once by the two reset headers. Leaves out the time that
+ * the response does not show.
  */
 function targetClocks(exchange: Exchange, reset: number | null): number[] {
   const resetAfter = secondsHeader(exchange, headerNames.rateResetAfter);

@@ -18,7 +18,7 @@ import { responseCells, responseMatrix } from "../shared/matrices.ts";
 import { hasStatus, isSuccess } from "../shared/response.ts";
 import { allSamples, concurrentRounds, remainingFallDuring, isImpossibleFall, isUnexplained } from "./probes.ts";
 import { isUnknownPath, responseChecks } from "./response-checks.ts";
-import { judgeFalls, judgeRemainingAfterReads, judgeResetAfter, observeErrors } from "./value-sequences.ts";
+import { judgeFalls, judgeRemainingAfterReads, judgeResetAfter, observeWhetherErrorsCount } from "./value-sequences.ts";
 
 const missingHeadersOf = memoizeByObject((exchange: Exchange): readonly string[] =>
   rateLimitHeaders.filter((name) => headerValues(exchange, name).length === 0),
@@ -57,10 +57,7 @@ const checkAllFour = (clause: HeaderClause, { what, cells, of, needs }: Response
 
 type HeaderClause = "HDR-1" | "HDR-2" | "HDR-3" | "HDR-4" | "HDR-5" | "HDR-6" | "HDR-7" | "HDR-8";
 
-/**
- * Returns the combinations of these statuses with all published endpoints except some. The report shows which of them
- * occurred.
- */
+/** Returns the cells of the coverage matrix for these statuses and all published endpoints except `but`. */
 const cellsOf = (statuses: readonly number[], ...but: readonly EndpointName[]): readonly DocumentedCell[] =>
   responseCells(
     statuses,
@@ -199,15 +196,15 @@ const checks: readonly Check[] = [
         follows(limited.some((one) => headerValues(one, "Retry-After").length > 0) ? "present" : "absent"),
     },
   ),
-  observe("LIM-26", allSamples, observeErrors),
+  observe("LIM-26", allSamples, observeWhetherErrorsCount),
   ...responseChecks,
 ];
 
 export const headers = suite("Rate-limit headers", checks.toSorted(byClause));
 
 /**
- * Returns the seconds in a `Retry-After` header. RFC 9110 (10.2.3) also allows a date; the result is then the time from
- * the response to that date.
+ * Returns the seconds in a `Retry-After` header. RFC 9110 (10.2.3) also allows a date; the result is then the seconds
+ * from the response's `Date` to that date.
  */
 function secondsIn(header: string, exchange: Exchange): number {
   if (/^\s*\d+\s*$/.test(header)) return Number(header);

@@ -12,22 +12,25 @@ import { fallBetween } from "../shared/compare-samples.ts";
 
 /**
  * All requests of the run with one key. `limits` is `null` if the target file does not state the key's tier: limits
- * read from headers could not be used to judge these headers.
+ * that the harness read from headers cannot be used to judge the same headers.
  */
 export interface KeySamples extends KeyHistory<Sample, TierLimits | null> {
   readonly key: string;
-  /** Requests of probes from later requirement sets. They are not judged, but they may have lowered `Remaining`. */
+  /** Requests of probes from later requirement sets. They are not judged, but may have lowered `Remaining`. */
   readonly unjudged?: readonly Sample[];
 }
 
 export interface AllSamples {
   readonly keys: readonly KeySamples[];
-  /** Times of requests without a key of the target file, in milliseconds since the start of the run. */
+  /**
+   * Times of requests without a key, or with a key that is not in the target file. In milliseconds since the start of
+   * the run.
+   */
   readonly keylessMs: readonly number[];
   readonly hasClock: boolean;
   /**
-   * The kind of GET request that counts against the allowance; `null` if none is known to. Absent in older evidence,
-   * which has `readsCount` instead.
+   * The kind of GET request that counts against the allowance. `null` if it is unknown whether one counts. Absent in
+   * older evidence, which has `readsCount` instead.
    */
   readonly countedRead?: CountedRead | null;
   /** Whether `GET /usage` counts against the allowance. Only in older evidence. */
@@ -37,14 +40,15 @@ export interface AllSamples {
 }
 
 /**
- * Numbers of requests of a key to judge: the first and the last ones. All are judged if there are no more than both
- * numbers together.
+ * Number of a key's first requests to judge. If a key has more than `maxFirst` and `maxLast` together, those in the
+ * middle are left out.
  */
 const maxFirst = 10_000;
+/** Number of the key's last requests to judge. */
 const maxLast = 5_000;
 
 /**
- * Leaves only the samples to judge by a requirement set. Samples of later probes move to `unjudged`, because they may
+ * Returns only the samples that a requirement set judges. Samples of later probes move to `unjudged`, because they may
  * explain a fall of `Remaining`.
  */
 const samplesOfSet = memoizeByPair((all: AllSamples, requirements: RequirementSet): AllSamples => {
@@ -84,7 +88,8 @@ export const allSamples = probe(
 );
 
 /**
- * Returns the first and the last samples in order of sending. Drops those among them that overlap the omitted middle.
+ * Returns the first and the last samples in order of sending. Leaves out samples whose requests overlap the omitted
+ * ones in the middle.
  */
 export function firstAndLastSamples(samples: readonly Sample[], first = maxFirst, last = maxLast): readonly Sample[] {
   if (samples.length <= first + last) return samples;
@@ -100,7 +105,7 @@ export function firstAndLastSamples(samples: readonly Sample[], first = maxFirst
 
 const maxConcurrent = 8;
 const maxRounds = 3;
-/** The smallest limits in the document. The probe assumes them for a key whose tier is unknown. */
+/** The smallest limits in the document. Probes assume them for a key whose tier is unknown. */
 const smallestTier = { perMinute: 10, concurrent: 2 } as const;
 
 /** Invokes that were sent at the same time, and one invoke before and one after them. */
@@ -108,13 +113,13 @@ export interface ConcurrentRound {
   readonly before: Exchange;
   readonly atOnce: readonly Exchange[];
   readonly after: Exchange;
-  /** Number of earlier requests with the key that may have left a rolling window during this time. */
+  /** Number of earlier requests with the key that may have left a rolling window during the round. */
   readonly mayReturn: number;
 }
 
 /**
- * Sends concurrent invokes between two others. If `Remaining` changed in an unexpected way, sends them again, up to
- * three times: a single such change may come from a refill.
+ * Sends concurrent invokes, with one invoke before them and one after. If `Remaining` changed in an unexpected way,
+ * repeats the round up to three times: a single such change may come from a refill.
  */
 export const concurrentRounds = probe(
   "requests are sent at once, between two others",
@@ -142,8 +147,8 @@ export const concurrentRounds = probe(
 );
 
 /**
- * Lengths of rolling windows. A limiter may count in slices of `blurSeconds`, and then gives back a whole slice at
- * once.
+ * Lengths of rolling windows. A limiter may count in slices of `blurSeconds`, and then gives back all requests of a
+ * slice at once.
  */
 const rollingWindows = [
   { seconds: 60, blurSeconds: 10 },
@@ -166,7 +171,7 @@ export function countReturnable(samples: readonly Sample[], from: Sample, to: Sa
 }
 
 export interface RoundFall {
-  /** How far `Remaining` fell from the invoke before the concurrent ones to the invoke after them. */
+  /** How far `Remaining` fell from the invoke before the concurrent invokes to the invoke after them. */
   readonly fell: number;
   readonly expected: number;
   readonly mayRegain: number;
@@ -175,7 +180,7 @@ export interface RoundFall {
 }
 
 /**
- * Returns how far `Remaining` fell during a round. `null` if some invoke was not admitted or some response does not
+ * Returns how far `Remaining` fell during a round. `null` if the target refused an invoke, or a response does not
  * report `Remaining` of the same window.
  */
 export function remainingFallDuring({ before, atOnce, after }: ConcurrentRound): RoundFall | null {
@@ -195,7 +200,7 @@ export function remainingFallDuring({ before, atOnce, after }: ConcurrentRound):
  */
 export const isImpossibleFall = (round: ConcurrentRound): boolean => isUnexplainedFall(round, round.mayReturn);
 
-/** Like {@link isImpossibleFall}, but takes no rolling window to have given back requests. */
+/** Like {@link isImpossibleFall}, but assumes that no rolling window has given back requests. */
 export const isUnexplained = (round: ConcurrentRound | undefined): boolean =>
   round !== undefined && isUnexplainedFall(round, 0);
 
@@ -205,7 +210,7 @@ function isUnexplainedFall(round: ConcurrentRound, mayReturn: number): boolean {
   const { fell, expected, shown, from } = fall;
   const mayRegain = fall.mayRegain + mayReturn;
   const fellTooLittle = fell < expected - mayRegain;
-  // Values of 0 prove nothing: `Remaining` may stay at 0 while a burst allowance is in use.
+  // A `Remaining` of 0 proves nothing: it may stay at 0 while a burst allowance is in use.
   const fellTooFar = fell > expected || shown.some((value) => value > 0 && from - value > expected - 1);
   return fellTooLittle || fellTooFar || shown.some((value) => value - from > mayRegain);
 }

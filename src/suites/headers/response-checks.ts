@@ -32,7 +32,7 @@ interface AcceptedSample {
   readonly sample: Sample;
 }
 
-// Adds limits to a sample. The same sample always gives the same object, so that results can be cached by object.
+// Adds limits to a sample. Returns the same object for the same sample, because checks cache results by object.
 const withLimits = memoizeByObject((limits: TierLimits) =>
   memoizeByObject((sample: Sample): AcceptedSample => ({ limits, sample })),
 );
@@ -52,8 +52,8 @@ interface Evidence {
 const byId = memoizeByObject(({ exchanges }: AllExchanges) => new Map(exchanges.map((each) => [each.id, each])));
 
 /**
- * Returns the samples whose key was accepted as cases to judge. Of requests in bursts, the run keeps only samples, so
- * their `proof` is `null`.
+ * Returns the samples whose key was accepted, as cases to judge. A request in a burst has `null` as its `proof`,
+ * because the run stores only samples of bursts.
  */
 const sampleCases = ({ samples, all }: Evidence): readonly ClauseCase<AcceptedSample>[] => casesIn(all)(samples);
 
@@ -73,15 +73,15 @@ interface SampleCheckOptions<T, R extends string> {
   readonly expected: string;
   readonly members: (evidence: Evidence) => readonly ClauseCase<T>[];
   /**
-   * Returns a text if the response breaks the clause, `null` if it does not, and `undefined` if the clause does not
-   * apply.
+   * Returns what is wrong if the response breaks the clause, `null` if it does not, and `undefined` if the clause does
+   * not apply.
    */
   readonly judge: (subject: T) => string | null | undefined;
   readonly whenEmpty?: Unproven;
   readonly judgeAcross?: (subjects: readonly T[], evidence: Evidence) => Finding<R>;
 }
 
-/** Creates a check of every response with rate-limit headers to a key that the target accepts. */
+/** Creates a check of every response that has rate-limit headers and whose key the target accepted. */
 const checkSamples = <const K extends HeaderClause, T extends { readonly sample: Sample }>(
   clause: K,
   {
@@ -113,7 +113,7 @@ const checkSamples = <const K extends HeaderClause, T extends { readonly sample:
 
 type HeaderClause = HeaderRule["clause"] | "HDR-14";
 
-/** Options of a check that applies one header rule to each response. */
+/** Returns the options of a check that applies one header rule to each response. */
 const ruleOptions = ({ expected, judge }: HeaderRule) => ({
   expected,
   members: sampleCases,
@@ -122,8 +122,8 @@ const ruleOptions = ({ expected, judge }: HeaderRule) => ({
 
 /**
  * Wraps a judge of the times in headers. If the run advanced the target's clock during a request, one header may
- * describe the window before the advance and another the window after it. The wrapper drops a mismatch that this
- * explains.
+ * describe the window before the advance and another the window after. The wrapper then drops a mismatch if `widen`
+ * removes it.
  * @param widen returns a sample whose times allow for both windows
  */
 const unlessClockAdvanced =
@@ -139,7 +139,7 @@ const unlessClockAdvanced =
     return typeof judge({ ...subject, sample: widen(sample, advancedMs) }) === "string" ? mismatch : undefined;
   };
 
-/** Subtracts the advance of the clock from a sample's `Reset-After`. */
+/** Returns a sample whose `Reset-After` is earlier by the advance of the clock. */
 const withEarlierReset = (sample: Sample, advancedMs: number): Sample => ({
   ...sample,
   resetAfter: sample.resetAfter === null ? null : sample.resetAfter - advancedMs / 1000,
@@ -147,14 +147,14 @@ const withEarlierReset = (sample: Sample, advancedMs: number): Sample => ({
 
 const monthMs = 31 * 86_400_000;
 
-/** Adds the length of the longest window to both ends of a sample's time span. */
+/** Returns a sample whose request takes longer by a month, the longest window, at both ends. */
 const withLongerWay = (sample: Sample): Sample => ({
   ...sample,
   sentMs: sample.sentMs - monthMs,
   headMs: sample.headMs + monthMs,
 });
 
-/** The checks that apply one header rule and need no other option. */
+/** The checks that apply one header rule to each response, with no other option. */
 const plainRuleChecks = headerRules
   .filter((rule) => rule !== notNegative && rule !== limitPublished)
   .map((rule) => {
@@ -164,8 +164,8 @@ const plainRuleChecks = headerRules
   });
 
 /**
- * Ids of requests to paths that the document does not define. Their headers may describe a limit on the client's
- * address instead of the key's limit.
+ * Returns the ids of requests to paths that the document does not define. Their headers may describe a limit on the
+ * client's address instead of the key's limit.
  */
 const unknownPathIds = memoizeByObject(
   (all: AllExchanges): ReadonlySet<string> =>
@@ -173,8 +173,8 @@ const unknownPathIds = memoizeByObject(
 );
 
 /**
- * Collects what the rule about `Reset` and `Reset-After` needs: the start of the run, the kind of clock, and the first
- * response with both headers.
+ * Returns the facts that the rule about `Reset` and `Reset-After` needs: the start of the run, the kind of clock, and
+ * the first response with both headers.
  */
 const resetContextOf = memoizeByObject((samples: AllSamples): ResetContext => ({
   hasClock: samples.hasClock,
@@ -220,8 +220,8 @@ const isOfMinute = (limit: number | null, limits: TierLimits): boolean =>
   isMinuteLimit(limit, limits) || hasUnpublishedBurst(limit, limits);
 
 /**
- * Returns a breach if responses of one tier report two different limits per minute, although its burst is not
- * published. Each limit alone might be right.
+ * Returns a breach if responses of one tier report two different limits per minute. Applies to a tier whose burst is
+ * not published, where each limit alone might be right.
  */
 function contradictionIn(cases: readonly AcceptedSample[], all: AllExchanges): Breach | null {
   const firstOf = new Map<number, AcceptedSample>();
@@ -244,8 +244,8 @@ function contradictionIn(cases: readonly AcceptedSample[], all: AllExchanges): B
 function readingOf(samples: AllSamples, ofUnknownPaths: ReadonlySet<string>): "hour" | "minute" | "tighter" {
   const windows = new Set(
     acceptedSamples(samples).flatMap(({ limits, sample: { id, limit, status } }) =>
-      // Leaves out 429 responses: they describe the window that refused the request, which may be another than that of
-      // other responses.
+      // Leaves out 429 responses: they describe the window that refused the request, while other responses may describe
+      // another window.
       limits === null || limit === null || status === 429 || ofUnknownPaths.has(id)
         ? []
         : [isOfMinute(limit, limits) ? "minute" : "hour"],

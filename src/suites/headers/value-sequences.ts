@@ -68,12 +68,12 @@ function describeFall(
 }
 
 const windowsSeconds = [60, 3600] as const;
-/** Tolerance for the limiter's clock. */
+/** Tolerance for the limiter's clock, in both directions. */
 const toleranceSeconds = 0.5;
 
 /**
  * Returns the earlier requests that may leave a rolling window of a minute or an hour between two responses. The
- * limiter then gives them back.
+ * limiter gives back a request that leaves its window.
  */
 export const requestsLeaving = (first: Sample, last: Sample, samples: readonly Sample[], hasClock: boolean): Sample[] =>
   samples.filter(
@@ -88,15 +88,15 @@ export const requestsLeaving = (first: Sample, last: Sample, samples: readonly S
   );
 
 /**
- * Describes a window in which at least three admitted requests reported the whole limit as `Remaining`, and a later one
- * was refused. `null` without such a window.
+ * Describes a window in which `Remaining` stayed at the whole limit although requests counted: at least three admitted
+ * requests reported the limit, and a later request was refused. `null` if there is no such window.
  */
 function describeConstantWindow({ samples: judged, unjudged = [] }: KeySamples): string | null {
   const samples = [...judged, ...unjudged];
-  // Leaves out refusals after the run used up a limit of the key. If its tokens or slots are used up, the headers may
+  // Leaves out refusals after the run used up a limit of the key. If tokens or slots are used up, the headers may
   // describe another window.
   for (const refusal of judged.filter(({ status, keyState }) => status === 429 && keyState === undefined)) {
-    // A request that overlaps the refusal may hold the last concurrency slot and so explain it.
+    // Skips a refusal that overlaps another request, because that request may hold the last concurrency slot.
     if (samples.some((each) => each !== refusal && each.sentMs < refusal.endMs && each.endMs > refusal.sentMs))
       continue;
     const earlier = samples.filter(
@@ -133,8 +133,8 @@ export function judgeResetAfter({ keys, hasClock }: AllSamples): Finding<never> 
 }
 
 /**
- * Describes a window that was full again at least 2 seconds before the reset that it had reported. `null` without such
- * a window.
+ * Describes a window that was full again at least 2 seconds before the reset that it had reported. `null` if there is
+ * no such window.
  */
 function describeEarlyReset(samples: readonly Sample[]): string | null {
   for (const [index, now] of samples.entries()) {
@@ -151,10 +151,10 @@ function describeEarlyReset(samples: readonly Sample[]): string | null {
 }
 
 /**
- * Observes for each error status whether it counts against the allowance (LIM-26). `Remaining` shows it between two
- * admitted requests with only errors of that status in between.
+ * Observes for each error status whether errors count against the allowance (LIM-26). Compares the `Remaining` of two
+ * admitted requests that have only errors of this status between them.
  */
-export function observeErrors({ keys }: AllSamples): Observation {
+export function observeWhetherErrorsCount({ keys }: AllSamples): Observation {
   const counted = new Map<number, boolean>();
   for (const { samples } of keys) {
     const sorted = samples.toSorted((a, b) => a.sentMs - b.sentMs);
@@ -179,7 +179,7 @@ export function observeErrors({ keys }: AllSamples): Observation {
 const isPlainSample = (sample: Sample): boolean =>
   sample.kind !== "stream" && sample.kind !== "health" && isAdmitted(sample);
 
-/** Returns the errors that follow a sample directly, as far as they have the status of the first one. */
+/** Returns the errors that directly follow a sample. Stops at the first error with another status. */
 function errorsAfter(sorted: readonly Sample[], index: number): Sample[] {
   const errors: Sample[] = [];
   for (let at = index + 1; ; at++) {
@@ -193,16 +193,16 @@ function errorsAfter(sorted: readonly Sample[], index: number): Sample[] {
 }
 
 /**
- * Maximum fall of `Remaining` from a GET request to the next request. The next request counts. The GET counts as well
- * if the server computed the header of its response before counting it.
+ * Maximum fall of `Remaining` from a GET request to the next request. The next request counts, and so may the GET, if
+ * its response reports `Remaining` before the GET is counted.
  */
 const maxFallAfterRead = 2;
-/** Maximum time after a batch in which the target may count its items one by one. */
+/** Maximum time after a batch during which the target may still be counting its items one by one. */
 const batchCountingMs = 10_000;
 
 /**
- * Judges HDR-12 after GET requests: `Remaining` falls by at most 2 from a GET to the next request with the key. Uses
- * only requests that overlap no other.
+ * Judges HDR-12 after GET requests: `Remaining` falls by at most 2 from a GET to the next request with the key.
+ * Compares only requests that overlap no other request.
  */
 export function judgeRemainingAfterReads({ keys, keylessMs }: AllSamples, all: AllExchanges): Finding<never> {
   const reads = new Set(all.exchanges.filter((each) => isRead(each, all)).map(({ id }) => id));
@@ -225,7 +225,7 @@ export function judgeRemainingAfterReads({ keys, keylessMs }: AllSamples, all: A
   return judged > 0 ? holds() : unproven("no read was followed by another request of its window");
 }
 
-/** Returns the number of batch items that the target may still be counting at a time. */
+/** Returns how many batch items the target may still be counting at `atMs`. */
 const pendingEntries = (batches: readonly Exchange[], atMs: number): number =>
   batches
     .filter(({ sentMs }) => sentMs <= atMs && sentMs > atMs - batchCountingMs)
@@ -239,7 +239,10 @@ const isRead = (each: Exchange, all: AllExchanges): boolean => {
   return endpoint === "list" || endpoint === "usage" || endpoint === "keyUsage";
 };
 
-/** Returns the pairs of a GET request and the next request with the key, if neither overlaps another request. */
+/**
+ * Returns pairs of a GET request and the next request with the key. Leaves out pairs in which a request overlaps
+ * another.
+ */
 function readPairs({ samples }: KeySamples, reads: ReadonlySet<string>): (readonly [Sample, Sample])[] {
   const placed = sortAndMarkOverlaps(samples.filter(({ kind }) => kind !== "health"));
   return placed.flatMap(({ sample: read, isAfterAll, isBeforeNext }, index) => {

@@ -15,22 +15,25 @@ type TimeField = "uptime" | "last_request";
 type ReportPair = readonly [Exchange, Exchange];
 
 /**
- * Minimum time between two reports to compare, because some servers report `uptime` and `last_request` in whole
+ * Minimum time between two health responses to compare. Some servers report `uptime` and `last_request` in whole
  * seconds.
  */
 const minGapMs = 3000;
 
-/** Returns the time by the target's clock at which a request was sent. */
+/** Returns when a request was sent by the target's clock, in milliseconds. */
 const sentAtMs = ({ sentMs, clockMs }: Exchange): number => sentMs + clockMs;
 
 /**
- * Returns the time that has passed for the target between two requests, at least. A test clock may stand still between
- * two advances, so with one only the advances count.
+ * Returns the minimum time that has passed for the target between two requests, in milliseconds. If the run can advance
+ * the target's clock, only the advances count, because the clock may stand still between them.
  */
 const gapMs = (first: Exchange, last: Exchange, { canAdvance = false }: AllExchanges): number =>
   canAdvance ? last.clockMs - first.clockMs : sentAtMs(last) - sentAtMs(first);
 
-/** Returns a time field of a report; `undefined` if it is absent or has the wrong type, which another clause judges. */
+/**
+ * Returns a time field of a health response. `undefined` if the field is absent, or has a wrong type, which another
+ * clause judges.
+ */
 function fieldOf(exchange: Exchange, name: TimeField): unknown {
   const value = getPath(bodyJson(exchange), name);
   const isReadable = name === "uptime" ? typeof value === "number" : typeof value === "string" && isTimestamp(value);
@@ -38,8 +41,8 @@ function fieldOf(exchange: Exchange, name: TimeField): unknown {
 }
 
 /**
- * Returns the first and the last report that have a field; `null` if too little time lies between them for the field to
- * change.
+ * Returns the first and the last health response that have a field. `null` if too little time lies between them for the
+ * field to change.
  */
 function firstAndLast(reports: readonly Exchange[], name: TimeField, all: AllExchanges): ReportPair | null {
   const readable = reports.filter((each) => fieldOf(each, name) !== undefined);
@@ -51,8 +54,8 @@ const isConstant = ([first, last]: ReportPair, name: TimeField): boolean =>
   fieldOf(first, name) === fieldOf(last, name);
 
 /**
- * Judges that reports change: `uptime` as time passes, and `last_request` after a request. Compares only reports
- * between two outages of the target.
+ * Judges that health responses change: `uptime` as time passes, and `last_request` after a request. Compares only
+ * responses between two outages of the target.
  */
 export function judgeChangingValues(all: AllExchanges, agent: string | null): Finding<never> {
   const own = all.exchanges.filter((each) => agentInPath(each) === agent);
@@ -87,7 +90,7 @@ function judgeSeries(exchanges: readonly Exchange[], all: AllExchanges): Finding
   return uptimes === null && !isUsed ? unprovenTooClose : holds();
 }
 
-/** Whether an exchange is a successful invoke before the last report, and at least `minGapMs` after the first. */
+/** Whether an exchange is a successful invoke between two health responses, at least `minGapMs` after the first. */
 const isInvokeBetween = (each: Exchange, [first, last]: ReportPair, all: AllExchanges): boolean =>
   endpointOf(each) === "invoke" &&
   isSuccess(each) &&
@@ -111,16 +114,16 @@ export const changingValueChecks: readonly Check[] = [
   check("HLT-22", streamAccounted, judgeStreamChanges, { as: "stream" }),
 ];
 
-/** Minimum time between two uptimes to compare. In less time, rounding may hide by how much the value rose. */
+/** Minimum time between two uptimes to compare. In less time, rounding may hide how far the value rose. */
 const minUptimeGapMs = 20;
 /**
- * Minimum number of pairs that prove a wrong unit. In a single pair, the run may not have recorded an advance of the
- * test clock yet.
+ * Minimum number of pairs that prove a wrong unit. One pair alone may be wrong, if the run had not yet recorded an
+ * advance of the test clock.
  */
 const minPairs = 2;
 /**
- * An uptime in milliseconds rises by about 1000 a second, one in seconds by about 1. Between these bounds it is in
- * milliseconds.
+ * Bounds of the rate per second at which an uptime in milliseconds rises. The exact rate is 1000; in seconds it would
+ * be 1.
  */
 const [minMillisecondRate, maxMillisecondRate] = [300, 3000];
 
@@ -132,8 +135,8 @@ interface Uptime {
 type UptimePair = readonly [Uptime, Uptime];
 
 /**
- * Returns the reports whose `uptime` rises about a thousand times as fast as time, and so is in milliseconds. Only if
- * all pairs of an agent's reports agree: each replica behind one address has an uptime of its own.
+ * Returns the health responses whose `uptime` rises about a thousand times as fast as time, and so is in milliseconds.
+ * All pairs of an agent's responses must agree, because each replica behind one address has an uptime of its own.
  */
 export function uptimesNotInSeconds(reports: readonly JudgedResponse[]): ReadonlySet<Exchange> {
   const uptimes = reports.flatMap(({ exchange, root }): Uptime[] => {
@@ -145,7 +148,7 @@ export function uptimesNotInSeconds(reports: readonly JudgedResponse[]): Readonl
   return new Set(inMilliseconds.flat().map(([, { exchange }]) => exchange));
 }
 
-/** Pairs each report with the next one whose uptime differs and that came late enough. */
+/** Pairs each uptime with the next one that differs and was sent late enough. */
 function comparedPairs(uptimes: readonly Uptime[]): UptimePair[] {
   const sorted = uptimes.toSorted((one, other) => one.exchange.sentMs - other.exchange.sentMs);
   const pairs: UptimePair[] = [];
@@ -159,7 +162,7 @@ function comparedPairs(uptimes: readonly Uptime[]): UptimePair[] {
   return pairs;
 }
 
-/** Bounds of the time between two reports, by the target's clock. */
+/** Returns the minimum and maximum time between two health responses, by the target's clock, in milliseconds. */
 function elapsedMs([{ exchange: from }, { exchange: to }]: UptimePair): { readonly min: number; readonly max: number } {
   const advancedMs = to.clockMs - from.clockMs;
   return {

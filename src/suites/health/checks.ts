@@ -23,12 +23,12 @@ import { degradedChecked, healthChecked, laterChecked, unhealthyChecked, unknown
 
 const reported = (exchange: Exchange, ...path: readonly string[]): unknown => getPath(bodyJson(exchange), ...path);
 
-/** Whether a response is a health report. For an unhealthy agent, it may have a 5xx status. */
+/** Whether a response is a health report. An unhealthy agent's health report may have a 5xx status. */
 const isReport = (exchange: Exchange): boolean =>
   hasStatus(exchange, 200) ||
   ((statusOf(exchange) ?? 0) >= 500 && healthStatuses.some((each) => each === reported(exchange, "status")));
 
-/** Returns why the fields of a report cannot be judged; `null` if they can. */
+/** Returns why the fields of a health response cannot be judged; `null` if they can. */
 function missingReport(exchange: Exchange): Unproven | null {
   if (!isReport(exchange)) return unproven(`there is no health report (${outcomeOf(exchange)})`);
   return isObject(bodyJson(exchange)) ? null : unproven("the health report is no JSON object");
@@ -59,15 +59,18 @@ const checkField = (clause: (typeof healthClauses)[number]): Check =>
 
 const withUnit = memoizeByPair((response: JudgedResponse, hasOtherUnit: boolean) => ({ ...response, hasOtherUnit }));
 
-/** Statuses in `checks` that certainly mean a failed check. */
+/** Statuses in the field `checks` that certainly mean a failed check. */
 const failedStatus = /^(unhealthy|fail(ed|s|ing|ure)?)$/i;
 /**
- * Statuses of an entry in `checks` that mean trouble, but not certainly a failure. `slow` is not among them: the
- * document has it as an example, and a slow dependency may be healthy.
+ * Statuses in the field `checks` that mean trouble, but perhaps no failure. `slow` is left out: the document has it as
+ * an example, and a slow dependency may be healthy.
  */
 const troubledStatus = /^(degraded|warn(ing)?|error|down|critical|unavailable|unreachable|offline|dead)$/i;
 
-/** Returns the first check of a report whose status matches, as `name: status`; `null` if none does. */
+/**
+ * Finds the first entry of `checks` in a health report whose status matches. Returns it as `name: status`, or `null` if
+ * none matches.
+ */
 function findCheck(report: unknown, words: RegExp): string | null {
   const dependencies = getPath(report, "checks", "dependencies");
   const statuses: (readonly [string, unknown])[] = [
@@ -78,7 +81,7 @@ function findCheck(report: unknown, words: RegExp): string | null {
   return found === undefined ? null : `${found[0]}: ${String(found[1])}`;
 }
 
-/** Creates a check that no entry of `checks` in a `healthy` report has one of these statuses. */
+/** Creates a check that no entry of `checks` in a `healthy` report has a status that matches `words`. */
 const checkHealthyWithout = (clause: "HLT-13" | "HLT-23", words: RegExp): Check =>
   checkEvery(
     clause,
@@ -110,7 +113,7 @@ function excessivePercentage(report: unknown): Mismatch | null {
 
 const warningsOf = (exchange: Exchange): unknown => reported(exchange, "warnings") ?? undefined;
 
-/** Judges that `warnings` is empty for a healthy agent and not empty for a degraded one. */
+/** Judges the `warnings` of a health report: empty for a healthy agent, and not empty for a degraded one. */
 function judgeWarnings(exchange: Exchange): Finding<never> {
   const warnings = warningsOf(exchange);
   const isEmpty = warnings === undefined || (Array.isArray(warnings) && warnings.length === 0);

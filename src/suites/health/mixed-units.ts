@@ -6,7 +6,10 @@ import { breach, type Finding, holds, unproven } from "../../run/judge/finding.t
 import { agentInPath, allExchanges, type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
 import { hasStatus } from "../shared/response.ts";
 
-/** A report, with the time at which its process started, by both units of `uptime`. All times in milliseconds. */
+/**
+ * A health response with an `uptime`. Also has the time at which the agent's process started, if `uptime` is in seconds
+ * and if it is in milliseconds. All times in milliseconds.
+ */
 interface Start {
   readonly exchange: Exchange;
   readonly uptime: number;
@@ -15,16 +18,20 @@ interface Start {
   readonly byMillisecondsMs: number;
 }
 
-/** Two start times that differ by less may be the same: a response takes time, and an `uptime` may be rounded. */
+/**
+ * Maximum difference between two start times that count as the same: a response takes time, and an `uptime` may be
+ * rounded.
+ */
 const toleranceMs = 2000;
-/** An `uptime` of a young process is about the same moment in both units. */
+/** Minimum `uptime` to compare. A smaller one gives nearly the same start in both units. */
 const minUptime = 10_000;
-/** Minimum numbers of reports that agree on a start, if their `uptime` is in milliseconds, and in seconds. */
+/** Minimum number of responses that give the same start if their `uptime` is in milliseconds. */
 const minInMilliseconds = 3;
+/** Minimum number of responses that give this start if their `uptime` is in seconds. */
 const minInSeconds = 2;
 /**
- * Minimum time between the first and the last of the reports in milliseconds. An `uptime` in seconds of any one process
- * cannot look like one in milliseconds for so long, because it rises a thousand times as slowly.
+ * Minimum time between the first and the last response with an `uptime` in milliseconds. An `uptime` in seconds rises a
+ * thousand times as slowly, so it cannot look like milliseconds for so long.
  */
 const minSpanMs = 60_000;
 
@@ -46,8 +53,8 @@ interface MixedUnits {
 }
 
 /**
- * Finds reports in milliseconds among those in seconds: by these units, all of them name the same start. Replicas
- * behind one address have different starts, so they are not compared with each other.
+ * Finds health responses with `uptime` in milliseconds among responses with seconds: read in these units, all of them
+ * give the same start. Replicas behind one address have different starts, so they are not compared with each other.
  */
 function findMixedUnits(starts: readonly Start[]): MixedUnits | null {
   const old = starts.filter(({ uptime }) => uptime >= minUptime);
@@ -62,7 +69,7 @@ function findMixedUnits(starts: readonly Start[]): MixedUnits | null {
   return null;
 }
 
-/** Judges that an agent's reports do not mix seconds and milliseconds. */
+/** Judges that an agent's health responses do not mix seconds and milliseconds. */
 export function judgeMixedUnits(all: AllExchanges): Finding<never> {
   const starts = startsOf(all);
   if (starts.length === 0) return unproven("no health report has an `uptime`");

@@ -15,7 +15,7 @@ export const degradedChecked = probe(
   { needs: ["agents.degraded"], requests: 0, reads: true },
   async ({ client, given }) => {
     const report = await client.health(given["agents.degraded"]);
-    // Other checks judge every health report, so two more reports give them more evidence.
+    // Two more health responses give more evidence to the checks that judge every one.
     for (let more = 0; more < 2; more += 1) await client.health(given["agents.degraded"]);
     return { report };
   },
@@ -27,7 +27,7 @@ export const unhealthyChecked = probe(
   async ({ client, given }) => ({ report: await client.health(given["agents.unhealthy"]) }),
 );
 
-/** Reads health once more after the probes that invoke the agent: `last_request` must have changed by then. */
+/** Reads health once more after the probes that invoke the agent. By then, `last_request` must have changed. */
 export const laterChecked = probe(
   "an agent's health is read after an invoke",
   { needs: ["agents.answering"], requests: 0, stage: "exclusive", reads: true },

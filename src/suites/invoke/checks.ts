@@ -37,7 +37,7 @@ import {
 import { isSessionRequired, sessionChecks } from "./sessions.ts";
 import { withoutQueryCheck } from "./without-query.ts";
 
-/** Returns why the fields of a response cannot be judged; `null` if they can. */
+/** Returns why the fields of an invoke's response cannot be judged; `null` if they can. */
 const missingBody = (exchange: Exchange) => {
   if (!isSuccess(exchange)) return unproven(`the invoke did not succeed (${outcomeOf(exchange)})`);
   return isObject(bodyJson(exchange)) ? null : unproven("the response is not a JSON object");
@@ -63,7 +63,10 @@ const checkField = (clause: "INV-2" | "INV-3" | "INV-4" | "INV-5" | "INV-6"): Ch
 const integer = z.int();
 const usageSchema = z.looseObject({ prompt_tokens: integer, completion_tokens: integer, total_tokens: integer });
 
-/** Creates a judge of whether the target accepts one of the features that a probe sent together. */
+/**
+ * Creates a judge of whether the target accepts one feature of a request, such as an optional parameter. A probe may
+ * have sent several features together.
+ */
 const judgeFeatureAccepted =
   <F extends string>(feature: F) =>
   ({ plain, tried }: { readonly plain: TimedExchange; readonly tried: CombinedResult<F> }) =>
@@ -75,8 +78,8 @@ const judgeTogether = ({ plain, tried }: { readonly plain: TimedExchange; readon
 const noRequestIds = unproven("fewer than two responses have a `request_id`");
 
 /**
- * Judges that all responses have different request ids. The caller must leave out responses from before an outage,
- * because a restarted server may give the same ids again.
+ * Judges that all responses have different request ids. `exchanges` must contain none from before an outage, because a
+ * restarted server may give the same ids again.
  */
 function judgeRequestIds(exchanges: readonly Exchange[]): Finding<never> {
   const byId = new Map<string, Exchange>();

@@ -12,20 +12,20 @@ import { unicodeText } from "../shared/unicode-text.ts";
 import { isSuccess } from "../shared/response.ts";
 import { helloBody } from "../limits/exhaust.ts";
 
-/** An exchange, and how far the run had advanced the test clock when it ended. */
+/** An exchange, with how far the run had advanced the test clock when the exchange ended. */
 export interface TimedExchange {
   readonly exchange: Exchange;
   readonly clockAfterMs: number;
 }
 
 export interface Invoked extends TimedExchange {
-  /** Whether the user named the agent. If not, the run found it in the list. */
+  /** Whether the user named the agent. If not, the run found the agent in the list. */
   readonly promised: boolean;
 }
 
 /**
- * A query that is longer than {@link fewTokens} allows a response to be. An agent that repeats it must cut it off to
- * respect `max_tokens`.
+ * A query that is longer than the response may be with {@link fewTokens}. An agent that repeats the query must cut it
+ * off to respect `max_tokens`.
  */
 export const longQuery = `Please repeat these words: ${Array.from({ length: 40 }, (_, at) => `word${at + 1}`).join(" ")}`;
 export const fewTokens = 16;
@@ -57,7 +57,7 @@ export const slowAgentInvoked = probe(
   },
 );
 
-/** Optional fields of a request body, each with a value at the lower end of its range. */
+/** Optional fields of a request body. Each has a value at the lower end of its range. */
 const minValueFields = {
   temperature: { parameters: { temperature: 0 } },
   context: { parameters: { context: { user: { name: "Ada", tags: ["a", "b"] }, depth: 1 } } },
@@ -66,7 +66,7 @@ const minValueFields = {
   scripts: { query: unicodeText },
 } as const;
 
-/** Optional fields of a request body, each with a value at the upper end of its range. */
+/** Optional fields of a request body. Each has a value at the upper end of its range. */
 const maxValueFields = {
   temperature: { parameters: { temperature: 2 } },
   maxTokens: { parameters: { max_tokens: fewTokens } },
@@ -88,8 +88,8 @@ export const invokedAtMax = probe(
 );
 
 /**
- * Returns the number of requests of a probe whose request the webhook probes send as well. It is 0 if these run and the
- * key has a small limit per minute.
+ * Returns how many requests a probe sends, if the webhook probes may send the same request. Returns 0 if these run and
+ * the main key has a small limit per minute, else 1.
  */
 function requestsWithoutWebhooks(target: Target): number {
   return hasFewRequests(target) && target.webhooks !== null ? 0 : 1;
@@ -99,8 +99,8 @@ const invokeOnce = async (context: ProbeContext<"agents.answering">, body: objec
   findEarlierInvoke(context, body) ?? (await context.client.invoke(context.given["agents.answering"], body));
 
 /**
- * Finds an earlier successful invoke with the same body, to save a request. Only if the main key has a small limit per
- * minute.
+ * Finds an earlier successful invoke with the same body, which saves a request. Searches only if the main key has a
+ * small limit per minute.
  */
 function findEarlierInvoke(
   { client, given, target, recorder }: ProbeContext<"agents.answering">,
@@ -148,8 +148,8 @@ export const invokedWithNumber = probe(
 );
 
 /**
- * Tells an agent a word in one session and asks for it twice there. Then asks the same in another session. With enough
- * requests, also asks before and after a stream of the session.
+ * Sends an agent a word in one session, and asks for the word twice there and once in another session. If the key has
+ * enough requests, also asks before and after a stream of the first session.
  */
 export const sessionHeld = probe(
   "an agent is told a word in a session and asked for it twice there, and in another session",
@@ -170,8 +170,8 @@ export const sessionHeld = probe(
     if (hasFewRequests(target))
       return { word, marker, told, asked: exchange, again, elsewhere, withoutQuery: null, acrossStream: null };
     const withoutQuery = await client.invoke(agent, { session_id: session });
-    // Each question has a marker of its own, because an agent may repeat only the latest one, and a stream may have a
-    // session apart.
+    // Each question has its own marker, because an agent may repeat only the latest question, and a stream may belong
+    // to a separate session.
     const [before, within] = [newMarker(), newMarker()];
     const invokedBefore = await ask(`${query} (${before})`, session);
     const stream = await client.stream(

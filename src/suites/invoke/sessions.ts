@@ -8,17 +8,18 @@ import type { CombinedResult } from "../shared/combined-features.ts";
 import { invoked, invokedAtMin, sessionHeld } from "./probes.ts";
 
 /**
- * Whether the server requires `session_id`: it rejected a request without it, and accepted one with it and some
- * parameters.
+ * Whether the server requires `session_id`: it rejected a request without `session_id`, and accepted a request with it.
  */
 export const isSessionRequired = (plain: Exchange, tried: CombinedResult<"session">): boolean =>
   hasStatus(plain, 400, 422) && isSuccess(tried.together);
 
-/** Whether the body of a response contains one of the words. */
+/** Whether the body of a response contains at least one of the words. */
 export const repeatsAnyWord = (exchange: Exchange, ...words: readonly string[]): boolean =>
   words.some((each) => textOf(exchange).includes(each));
 
-/** Returns the body of a response as text with few escapes, to search for words in it. */
+/**
+ * Returns the body of a response as text to search for words. JSON is written again, which removes unneeded escapes.
+ */
 function textOf(exchange: Exchange): string {
   const json = bodyJson(exchange);
   return json === undefined ? (bodyText(exchange) ?? "") : JSON.stringify(json);
@@ -64,8 +65,8 @@ export const sessionChecks: readonly Check[] = [
       const failed = [invokedBefore, stream, invokedAfter, elsewhere].find((each) => !isSuccess(each));
       if (failed !== undefined) return unproven(`a call of the session did not succeed (${outcomeOf(failed)})`);
       if (repeatsAnyWord(elsewhere, word)) return unproven(repeatedElsewhere);
-      // An agent that forgets the session without any stream breaks the check of invokes, so it is not reported again
-      // here.
+      // An agent that forgets the session without any stream already breaks the check of invokes, so it is not reported
+      // again here.
       if (!repeatsAnyWord(invokedBefore, ...said.slice(0, 3)))
         return unproven("the session's fourth invoke repeats no word of it");
       return repeatsAnyWord(invokedAfter, ...said)

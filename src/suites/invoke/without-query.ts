@@ -19,8 +19,8 @@ import { codeOf, describeStatus, hasStatus, isSuccess } from "../shared/response
 const leftOut = z.never().exactOptional();
 
 /**
- * An invoke's body that a server must accept once it has a `query`. Everything is left out that a server may reject
- * first: unusual session ids, parameters of streams, and unknown fields next to `parameters`.
+ * The shape of an invoke's body that a server must accept once it has a `query`. Fields that a server may reject are
+ * left out: unusual session ids, parameters of streams, and unknown fields next to `parameters`.
  */
 const legalBody = z.strictObject({
   query: z.string().min(1).exactOptional(),
@@ -40,12 +40,12 @@ const legalBody = z.strictObject({
     .exactOptional(),
 });
 
-/** An invoke with a valid key and a legal body, with or without `query`. */
+/** An invoke with a valid key and a body that is legal, except that `query` may be absent. */
 interface LegalInvoke {
   readonly exchange: Exchange;
   readonly agent: string | null;
   readonly hasQuery: boolean;
-  /** The names of all fields except `query`. All unknown parameters share one name. */
+  /** The names of all fields except `query`. All unknown parameters are counted as one name. */
   readonly fields: ReadonlySet<string>;
 }
 
@@ -70,11 +70,11 @@ function isRejected({ exchange }: LegalInvoke): boolean {
 }
 
 /**
- * Returns the invokes whose only mistake is that `query` is absent: the agent accepted an invoke with `query` and no
- * more other fields.
+ * Returns the invokes whose only mistake is the absent `query`: the agent accepted another invoke that had `query` and
+ * at least the same fields.
  *
- * Leaves out invokes with a field that some agent rejected although `query` was there, because another clause judges
- * that field.
+ * Leaves out invokes with a field that some agent rejected together with a `query`, because another clause judges that
+ * field.
  */
 function invokesWithoutQuery(all: AllExchanges): ClauseCase<Exchange>[] {
   const invokes = legalInvokes(all);
@@ -110,8 +110,8 @@ export const withoutQueryCheck: Check = checkEvery(
     noun: "requests",
     members: ({ all }) => invokesWithoutQuery(all),
     judge: (exchange) => {
-      // Other statuses and a 400 without a code are not judged: a limit, a quota or a crash may come first, and ERR-8
-      // to ERR-10 judge error bodies.
+      // Judges only successes, 400 and 422: a limit, a quota or a crash may cause any other status, and ERR-8 to ERR-10
+      // judge error bodies.
       if (!isSuccess(exchange) && !hasStatus(exchange, 400, 422)) return undefined;
       if (hasStatus(exchange, 400) && codeOf(exchange) === null) return undefined;
       return hasStatus(exchange, 400) && codeOf(exchange) === requiredCode

@@ -33,14 +33,14 @@ import {
   webhookCreated,
 } from "./probes.ts";
 
-/** Describes how the target answers a valid key that lacks permission. */
+/** Describes how the target answers a valid key that lacks a permission. */
 const describeRestricted = (what: string, asked: Exchange | null): Observation => {
   if (asked === null) return unproven("no agent is known", "`agents.answering` in the target file");
   if (isInconclusive(asked)) return unproven(`the request was neither accepted nor rejected (${outcomeOf(asked)})`);
   return observed(`${what}: ${describeVerdict(asked)}`);
 };
 
-/** Names by which the fields of key usage are told from those of the envelope. */
+/** Field names of a key's usage. They distinguish the usage object from the envelope around it. */
 const usageFields = ["requests", "tokens", "usage", "key", "key_id", "name", "tier", "period", "last_used"];
 const recordFields =
   /^(key|key_id|id|name|label|type|tier|plan|scopes?|agents?|allowed_ips|created(_at)?|expires(_at)?|last_used(_at)?)$/;
@@ -50,13 +50,13 @@ function namesIn(read: Exchange): string[] {
   return isObject(fields) ? Object.keys(fields) : [];
 }
 
-/** Returns the request of a restricted key to an endpoint; `null` if none was sent. */
+/** Returns the exchange of a restricted key with an endpoint; `null` if no request was sent there. */
 const exchangeWith = (cells: readonly KeyTrial[], endpoint: EndpointName): Exchange | null =>
   cells.find((cell) => cell.endpoint === endpoint)?.exchange ?? null;
 
 /**
- * Returns the endpoints that accept an expired key. They also accept a temporary key after its life, which is the same
- * defect and reported once.
+ * Returns the endpoints that accept an expired key. They also accept a temporary key that has expired, which is the
+ * same defect and is reported once.
  */
 const endpointsAcceptingExpired = (all: AllExchanges, names: readonly string[]): ReadonlySet<EndpointName> =>
   new Set(
@@ -148,8 +148,8 @@ export const keys = suite("Keys", [
       expected: () => "a key with a list of allowed addresses is rejected from here",
       judged: ({ tried, unauthenticated, all }) => {
         const judged = judgeWhereWrongKeyRejected(tried, { unauthenticated, all });
-        // The key's address list may name the public address of this machine. A server that then accepts the key
-        // everywhere is right.
+        // The key's address list may contain the public address of this machine. If so, a server that accepts the key
+        // on every endpoint is right.
         return tried.mayBeListed === true && !judged.some(({ verdict }) => verdict === "correct") ? [] : judged;
       },
       whenEmpty: ({ tried: { mayBeListed = false } }) =>

@@ -15,8 +15,8 @@ import { webhookIdOf, webhookPath } from "../webhooks/create-webhook.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
 import { otherAddressKeyTried } from "./probes.ts";
 
-// This file tests ways around the restriction of a key: a response that a cache keeps for another key, the deliveries
-// of another agent, and a signature.
+// This file tests ways around the restriction of a key: a response that was cached for another key, the deliveries of
+// another agent, and a signature.
 
 const since = "1.2";
 
@@ -51,8 +51,8 @@ export const keysTriedAfterGoodCalls = probe(
       { ...wrong, authorization: `Bearer ${neverIssuedKey(client.key.key)}` },
     ];
     const trials: CachedTrial[] = [];
-    // If the key has few requests a minute, only an expired key is tried, and only on health, which no limit counts. A
-    // run with one such key stays below 110 requests.
+    // If the key has few requests a minute, only an expired key is tried, and only on health, which no limit counts. So
+    // the request uses up no allowance.
     const endpointsIfFew = expired === null ? [] : (["health"] as const);
     for (const endpoint of hasFewRequests(target) ? endpointsIfFew : readEndpoints) {
       const request = requestFor[endpoint](fixtures);
@@ -70,7 +70,7 @@ export const keysTriedAfterGoodCalls = probe(
 );
 
 /**
- * Creates a judge of whether a cache serves the response of a valid key to an invalid one. Judges only endpoints that
+ * Creates a judge of whether a cache serves the response of a valid key to an invalid key. Judges only endpoints that
  * reject the invalid key in other requests, so that one defect breaks one clause.
  */
 const judgeNotServedFromCache =
@@ -100,7 +100,7 @@ const judgeNotServedFromCache =
     return judged.length === 0 ? inapplicable("no endpoint rejected this kind of key in other requests") : holds();
   };
 
-/** Reads of another agent's deliveries; `null` if the run has no webhook of another agent. */
+/** Reads of the deliveries of another agent's webhook. */
 interface ForeignDeliveries {
   readonly control: Exchange;
   readonly read: Exchange;
@@ -126,7 +126,7 @@ export const foreignDeliveriesRead = probe(
   },
 );
 
-/** Returns the id of a webhook of the main key whose agent is not among these; `null` if there is none. */
+/** Returns the id of a webhook that the main key created for an agent other than `agents`; `null` if there is none. */
 function foreignWebhook({ client, recorder }: ProbeContext, agents: readonly string[]): string | null {
   const created = recorder.exchanges().find((each) => {
     const agent = getPath(sentJson(each.request), "agent_id");

@@ -23,10 +23,10 @@ export const keyUsageRead = probe(
   }),
 );
 
-/** How a key starts, as far as the evidence may show it. */
+/** The kind of a key's prefix, without any secret character. */
 export interface KeyPrefix {
   readonly name: string;
-  /** The prefix: two letters and an underscore. `null` if the key does not start with them. */
+  /** Two letters and an underscore at the start of the key. `null` if the key does not start with them. */
   readonly prefix: string | null;
 }
 
@@ -39,7 +39,7 @@ export const keyPrefixesRead = probe(
 );
 
 /**
- * Uses the temporary key while it is valid. Without this success, a later rejection does not prove that the key
+ * Uses the temporary key while it is valid. If the key is never accepted, a later rejection does not prove that it
  * expired. Runs before all probes that let time pass.
  */
 export const temporaryKeyUsed = probe(
@@ -57,13 +57,16 @@ export const temporaryKeyUsed = probe(
 );
 
 /**
- * Time to wait beyond the key's life: its owner may have issued it a little after the run began, or the server's clock
- * may be behind.
+ * Extra wait beyond the key's lifetime. The key may have been issued a little after the run began, or the server's
+ * clock may be behind.
  */
 const expiryMarginMs = 5000;
 const endOfLifeMs = (key: TargetKey): number => (key.expiresInSeconds ?? 0) * 1000 + expiryMarginMs;
 
-/** Returns after how many seconds of the run the temporary key has certainly expired; 0 without such a key. */
+/**
+ * Returns the number of seconds after which the temporary key has certainly expired, from the start of the run. Returns
+ * 0 if there is no such key.
+ */
 const temporaryLifeSeconds = (target: Target): number => {
   const temporary = Object.values(target.keys).find((key) => !key.expired && key.expiresInSeconds !== null);
   return temporary === undefined ? 0 : endOfLifeMs(temporary) / 1000;
@@ -90,13 +93,14 @@ async function requestAfterExpiry(
 }
 
 /**
- * Returns how much time has passed for the target, at least. A test clock may stand still between two advances, so with
- * one only the advances count.
+ * Returns the minimum time that has passed for the target, in milliseconds. If the run can advance the target's clock,
+ * only the advances count, because the clock may stand still between them.
  */
 const elapsedMs = (time: RunClock): number => (time.canAdvance ? time.clockOffsetMs() : time.targetMs());
 
 /**
- * Uses the key in the middle of its life. A server that extends the life with each use then accepts the key too long.
+ * Uses the key in the middle of its lifetime. If a server extends the lifetime with each use, it then accepts the key
+ * for too long.
  */
 async function useInMiddleOfLife({ client, given, time }: ProbeContext<"keys.temporary">): Promise<void> {
   const key = given["keys.temporary"];
@@ -112,12 +116,12 @@ export const temporaryKeyExpired = probe(
   async (context) => (context.time.canAdvance ? requestAfterExpiry(context, "of-temporary-key", endpointNames) : null),
 );
 
-/** Endpoints that this probe leaves to a later one, because they have no resource to request yet. */
+/** Endpoints that this probe leaves to a later one, because nothing exists yet that a request could name. */
 const laterEndpoints = ["operations"] as const satisfies readonly EndpointName[];
 
 /**
- * Waits in real time for the key's expiry and uses the key. Runs late, because other probes pass the time and create
- * resources to request.
+ * Waits in real time until the key has expired, and then uses the key. Runs late, so that other probes have let time
+ * pass and created the resources to request.
  */
 export const temporaryKeyExpiryAwaited = probe(
   "a temporary key's life is waited for, and it is used after it",
@@ -131,7 +135,10 @@ export const temporaryKeyExpiryAwaited = probe(
     requestAfterExpiry(context, "of-late-temporary-key", context.time.canAdvance ? laterEndpoints : endpointNames),
 );
 
-/** Creates a webhook with the main key. Without this success, the rejection of a restricted key proves nothing. */
+/**
+ * Creates a webhook with the main key. If the main key cannot create one, the rejection of a restricted key proves
+ * nothing.
+ */
 export const webhookCreated = probe(
   "a webhook is created with the main key",
   {
@@ -140,7 +147,7 @@ export const webhookCreated = probe(
     creates: { webhooks: 1 },
   },
   async ({ client, given, target, recorder }) => {
-    // If the key has few requests a minute, takes the webhook of an earlier probe instead.
+    // If the key has few requests a minute, uses the webhook of an earlier probe instead.
     const before = hasFewRequests(target) ? recorder.exchanges().find(createdBy(client.key)) : undefined;
     const json = idleWebhook(given.receiver, target, "quiet");
     return { created: before ?? (await client.send("POST", "/webhooks", { json })) };
@@ -163,8 +170,8 @@ export const readOnlyKeyTried = probe(
     const asking = createTrialSender(reader, fixtures, context);
     const cells = await sendTrials(asking, "a read-only key", keyExpectations["a read-only key"].on);
     const invoked = agent === undefined ? null : await reader.invoke(agent, helloBody);
-    // The document does not say whether invoking an agent is a write. If the server refuses an invoke, it must refuse
-    // streams and batches, too.
+    // The document does not say whether invoking an agent is a write. A server that refuses invokes must also refuse
+    // streams and batches.
     const isRefused = invoked !== null && !isSuccess(invoked) && !isInconclusive(invoked);
     const likewise = isRefused ? await sendTrials(asking, "a read-only key", ["stream", "batch"]) : [];
     return { read, cells: [...cells, ...likewise], invoked };
@@ -172,11 +179,11 @@ export const readOnlyKeyTried = probe(
 );
 
 export interface AgentsTried {
-  /** An invoke of the agent to which the key is restricted. */
+  /** An invoke of the agent that the restricted key may use. */
   readonly own: Exchange;
   /**
-   * Requests with the key for another agent, and an invoke of that agent with the main key. `null` if no other agent is
-   * known.
+   * Requests with the restricted key for another agent. `control` is an invoke of that agent with the main key. `null`
+   * if the harness knows no other agent.
    */
   readonly other: (KeyTrials & { readonly control: Exchange }) | null;
 }
@@ -204,7 +211,7 @@ export const oneAgentKeyTried = probe(
   },
 );
 
-/** Returns an agent outside the key's restriction, preferably one that answers; `undefined` if none is known. */
+/** Returns an agent that the key may not use, preferably one that answers. `undefined` if the harness knows none. */
 function otherAgent({ target: { agents }, discovery }: ProbeContext, allowed: readonly string[]): string | undefined {
   const slow = [agents.slow, agents.slowStreaming, agents.timingOut, agents.timingOutByDefault];
   const failing = [agents.failing, agents.failingInStream];
@@ -213,17 +220,17 @@ function otherAgent({ target: { agents }, discovery }: ProbeContext, allowed: re
   return [...named, ...agentIds(bodyJson(discovery.listing))].find((id) => id !== undefined && !avoided.includes(id));
 }
 
-/** Requests with a key that is restricted to other addresses. */
+/** Requests with a key that may be used only from other addresses. */
 export interface OtherAddressTrials extends KeyTrials {
   /**
    * A request whose `X-Forwarded-For` names an address that the key allows. `null` if the server accepted the key
-   * anyway.
+   * without that header.
    */
   readonly claimed: Exchange | null;
   readonly isDirect: boolean;
   /**
-   * Whether the key's list may contain the public address of this machine, which the harness cannot know. Absent in
-   * older evidence.
+   * Whether the key's address list may contain the public address of this machine, which the harness cannot know.
+   * Absent in older evidence.
    */
   readonly mayBeListed?: boolean;
 }

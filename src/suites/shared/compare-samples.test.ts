@@ -2,7 +2,7 @@ import { noRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
 import { describe, expect, it } from "vitest";
 
 import type { Sample } from "../../rules/limits/sample.ts";
-import { judgeFalls, judgeResetAfter, observeErrors } from "../headers/value-sequences.ts";
+import { judgeFalls, judgeResetAfter, observeWhetherErrorsCount } from "../headers/value-sequences.ts";
 import { findSerialRuns } from "./compare-samples.ts";
 
 const reset = 1_800_000_060;
@@ -119,6 +119,6 @@ describe("errors between two invokes", () => {
     { after: 8, text: "400 does not count against the allowance" },
   ])("$text", ({ after, text }) => {
     const errors = [1, 2].map((at) => sample(at, 8, { status: 400 }));
-    expect(observeErrors(shown([sample(0, 9), ...errors, sample(3, after)]))).toMatchObject({ text });
+    expect(observeWhetherErrorsCount(shown([sample(0, 9), ...errors, sample(3, after)]))).toMatchObject({ text });
   });
 });

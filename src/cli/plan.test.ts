@@ -123,6 +123,28 @@ describe("plan", () => {
     expect(read.look.sends.join()).not.toContain("POST");
   });
 
+  it("plans no waits, no limits, no retries and no generated requests with --fast, and says what that leaves out", async () => {
+    const { bounds, probes, skipped, pairs, totals } = await planned([
+      "--base-url",
+      server.baseUrl,
+      "--tier",
+      "pro",
+      "--fast",
+    ]);
+    expect(bounds).toMatchObject({ fast: true, maxWaitMs: 0 });
+    expect(totals.waitSeconds).toBe(0);
+    expect(totals.requests).toBeLessThan(100);
+    const leftOut = skipped.find(({ enabledBy }) => enabledBy === "a run without `--fast`");
+    expect(leftOut?.checks).toEqual(expect.arrayContaining(["LIM-2", "HOOK-22", "SSE-27", "AUTH-2/in every corner"]));
+    expect(probes.flatMap(({ checks }) => checks)).toEqual(expect.arrayContaining(["INV-10", "SSE-4", "WHK-1"]));
+    expect(needsOf(pairs) ?? []).toContain("a run without `--fast`");
+  });
+
+  it("waits in a run with --fast only if it is told to", async () => {
+    const { bounds } = await planned(["--base-url", server.baseUrl, "--fast", "--max-wait", "5s"]);
+    expect(bounds).toMatchObject({ fast: true, maxWaitMs: 5000 });
+  });
+
   it("says why there is nothing to plan where no key is of general use", async () => {
     const keys = { old: { key: "pk_1", expired: true } };
     const { code, out, err } = await conformance(["plan", "--target", targetFile({ keys })]);

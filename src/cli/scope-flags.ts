@@ -2,7 +2,7 @@ import type { Command } from "commander";
 
 import { type FailedChecks, failedChecks } from "../app/judge/failed-checks.ts";
 import { readReportDocument } from "../app/report-folder/read-report-document.ts";
-import { boundNames, boundTable, defaultBounds, type RunBounds } from "../run/plan/bounds.ts";
+import { boundNames, boundTable, type RunBounds, withDefaultBounds } from "../run/plan/bounds.ts";
 import { minCoverageSeed } from "../run/plan/coverage-seed.ts";
 import { readProfile, selectChecks, selectionIn, type RunScope } from "../run/plan/selection.ts";
 import { profileNames } from "../spec/profiles.ts";
@@ -62,8 +62,7 @@ export function readScope(flags: ScopeFlags): RunScope {
   const { only, suites: offered, option, ...seed } = readChosen(flags);
   const selection = { only, skip, ...(profiles.length > 0 && { profiles }) };
   return {
-    ...defaultBounds,
-    ...(Object.fromEntries(boundNames.flatMap((name) => boundFromFlag(name, flags))) as Partial<RunBounds>),
+    ...withDefaultBounds(Object.fromEntries(boundNames.flatMap((name) => boundFromFlag(name, flags)))),
     suites: selectChecks(offered, selection, { only: option, skip: "--skip" }),
     ...selectionIn(selection),
     ...seed,

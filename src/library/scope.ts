@@ -1,6 +1,6 @@
 import { parseRequirements } from "../app/requirements.ts";
 import type { RequirementSet } from "../spec/requirements.ts";
-import { boundNames, boundTable, defaultBounds, type RunBounds } from "../run/plan/bounds.ts";
+import { boundNames, boundTable, type RunBounds, withDefaultBounds } from "../run/plan/bounds.ts";
 import { minCoverageSeed } from "../run/plan/coverage-seed.ts";
 import { readProfile, type RunScope, selectChecks, selectionIn } from "../run/plan/selection.ts";
 import type { Profile } from "../spec/profiles.ts";
@@ -54,8 +54,7 @@ export function scopeOf(scope: JudgeScope): RunScope {
     scope[name] === undefined ? [] : [[name, validateBound(name, scope[name])]],
   );
   return {
-    ...defaultBounds,
-    ...(Object.fromEntries(bounds) as Partial<RunBounds>),
+    ...withDefaultBounds(Object.fromEntries(bounds) as Partial<RunBounds>),
     suites: selectSuites(scope),
     ...selectionIn({
       only: scope.only ?? [],

@@ -31,7 +31,7 @@ import {
   withoutBreaches,
 } from "./run-result.ts";
 import { type Client, type ClientContext, openClient } from "./send/client.ts";
-import { FirstBreach, TargetLost, TargetUnavailable, RunTimeout, isBudgetExhausted } from "./skip-reason.ts";
+import { fastSkip, FirstBreach, TargetLost, TargetUnavailable, RunTimeout, isBudgetExhausted } from "./skip-reason.ts";
 import { startStopSignal } from "./time/stop-signal.ts";
 
 /** Options of a run. Omitted bounds come from {@link defaultBounds}. */
@@ -187,8 +187,8 @@ async function runProbesAndJudge(
   { discovery, target: discovered }: ReadyTarget,
   { receiver, watch }: { readonly receiver: ReturnType<typeof receiverOnDemand>; readonly watch: DisturbanceWatch },
 ): Promise<RunResult> {
-  const { recorder, pacer, time, signal, readOnly, maxWaitMs, maxWindow } = context;
-  const first = planProbes(options.suites, discovered, { readOnly, maxWindow });
+  const { recorder, pacer, time, signal, readOnly, fast, maxWaitMs, maxWindow } = context;
+  const first = planProbes(options.suites, discovered, { readOnly, maxWindow, fast });
   const usesWebhooks = first.some((each) => each.skip === null && createsWebhooks(each.probe));
   // Leaves out the searches for a webhook agent and for derived roles, which invoke agents. A main key with a small
   // limit per minute needs its requests for probes, and a read-only run may not invoke.
@@ -197,11 +197,11 @@ async function runProbesAndJudge(
     usesWebhooks && !mustSaveRequests
       ? await retryAfterOutage(context, () => withWebhookAgent(client.begin(), discovered, discovery, { signal }))
       : { target: discovered, pendingRequests: Promise.resolve() };
-  const needed = new Set(first.flatMap(({ probe }) => probe.needs));
+  const needed = new Set(first.flatMap(({ probe, skip }) => (skip === fastSkip ? [] : probe.needs)));
   const target = mustSaveRequests
     ? assigned
     : await retryAfterOutage(context, () => withDerivedRoles(client.begin(), assigned, { time, signal, needed }));
-  const planned = target === discovered ? first : planProbes(options.suites, target, { readOnly, maxWindow });
+  const planned = target === discovered ? first : planProbes(options.suites, target, { readOnly, maxWindow, fast });
   options.onPlan?.(planned.length, target);
   const execution = {
     target,

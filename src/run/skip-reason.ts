@@ -46,6 +46,7 @@ export type SkipCause =
   /** The number of requests is not known in advance, so it cannot be bounded. */
   | { readonly why: "requests without a bound" }
   | { readonly why: "read only" }
+  | { readonly why: "fast" }
   | AgentWithoutPath
   | { readonly why: "nothing judged"; readonly because: SkipCause };
 
@@ -93,6 +94,9 @@ export const describeSkip = ({ reason, needs }: SkipReason, messages: Messages):
 
 /** The skip reason of everything that sends other requests than GET, in a read-only run. */
 export const readOnlySkip: SkipReason = { reason: { why: "read only" }, needs: need("readOnly") };
+
+/** The skip reason of everything that a fast run leaves out. */
+export const fastSkip: SkipReason = { reason: { why: "fast" }, needs: need("fast") };
 
 /**
  * Thrown if the run must not or cannot do something, such as send another request. The probe that it ends counts as

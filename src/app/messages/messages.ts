@@ -41,6 +41,8 @@ export function createMessages({ nameOf, hints }: MessageTerms): Messages {
         return `responses decide how many requests it sends, so ${nameOf("maxRequests")} cannot limit it`;
       case "read only":
         return `${nameOf("readOnly")}: it sends more than GET requests`;
+      case "fast":
+        return `${nameOf("fast")}: it waits, or sends many requests one after the other`;
       case "agent without a path":
         return `The agent that answers is named ${JSON.stringify(cause.agent)}, which no URL can contain unchanged, so no request can address it. Give another under \`agents.answering\`, or with \`${nameOf("agent")}\`.`;
       case "nothing judged":

@@ -84,6 +84,7 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
     target,
     unaffordableProbes: run.unaffordable,
     readOnly: readOnly,
+    fast: bounds.fast,
     messages: messages,
   });
   const probes = inStageOrder(planned)

@@ -2,7 +2,7 @@ import { type Check, probesOf, type Suite } from "../../run/judge/check.ts";
 import { resolveNeeds, tiersUnderTest } from "../../run/plan/needs.ts";
 import type { PlannedProbe } from "../../run/plan/plan.ts";
 import type { Probe } from "../../run/probe.ts";
-import { type Enabler, needsMoreTime, need, needsTierOfKey, type Messages } from "../../run/skip-reason.ts";
+import { type Enabler, fastSkip, needsMoreTime, need, needsTierOfKey, type Messages } from "../../run/skip-reason.ts";
 import type { Target } from "../../target/target.ts";
 import type { PlanRow } from "./plan-rows.ts";
 
@@ -20,6 +20,8 @@ interface SkipConditions {
   /** Probes that would be skipped, because they wait longer than the rest of the maximum wait. */
   readonly unaffordableProbes: ReadonlySet<PlannedProbe>;
   readonly readOnly: boolean;
+  /** Whether the run leaves slow probes out. */
+  readonly fast: boolean;
   readonly messages: Messages;
 }
 
@@ -68,7 +70,8 @@ export function skipsOf(
 
 /** Returns everything that a planned probe still needs in order to run. */
 function enablersOf(planned: PlannedProbe, { target, unaffordableProbes: short, readOnly }: SkipConditions): Enabler[] {
-  const { probe } = planned;
+  const { probe, skip } = planned;
+  if (skip === fastSkip) return [need("fast")];
   const missing = probe.needs.filter((each) => resolveNeeds([each], target).kind === "missing");
   return [
     ...(readOnly && !probe.isReadOnly ? [need("readOnly")] : []),
@@ -78,7 +81,8 @@ function enablersOf(planned: PlannedProbe, { target, unaffordableProbes: short, 
 }
 
 /** Returns everything that a probe still needs in order to run, if it was not planned because no key has a known tier. */
-function enablersOfUntested(probe: Probe, { target, readOnly }: SkipConditions): Enabler[] {
+function enablersOfUntested(probe: Probe, { target, readOnly, fast }: SkipConditions): Enabler[] {
+  if (fast && probe.per === "tier") return [need("fast")];
   if (readOnly && !probe.isReadOnly) return [need("readOnly")];
   return probe.per === "tier" && tiersUnderTest(target).length === 0 ? [needsTierOfKey] : [];
 }

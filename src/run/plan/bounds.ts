@@ -25,6 +25,12 @@ export interface RunBounds {
   /** Whether to send only GET requests, and to skip checks that need others. Default: `false`. */
   readonly readOnly: boolean;
   /**
+   * Whether to run only probes that take a few seconds together: none that waits, uses up a limit, provokes retries of
+   * webhooks, generates requests, or serves only observations of gaps. Then `maxWaitMs` is 0 unless it is given.
+   * Default: `false`.
+   */
+  readonly fast: boolean;
+  /**
    * Whether to send `X-Request-Id` with the start of the run and the id of the exchange, so that a vendor finds each
    * request in a log. Requests that may run an agent get none, because checks judge the `request_id` of their
    * responses. Default: `false`.
@@ -69,6 +75,10 @@ export const boundTable: Readonly<Record<keyof RunBounds, Bound>> = {
     help: "stop after this time, with a report (default: the maximum wait plus three minutes)",
   },
   readOnly: { kind: "switch", help: "send only GET requests; checks that need more are skipped" },
+  fast: {
+    kind: "switch",
+    help: "a first result in seconds: no waiting, no retries of webhooks, no tests of limits, no generated requests",
+  },
   requestIds: {
     kind: "switch",
     help: "send X-Request-Id with the run and the exchange, except with requests that may run an agent",
@@ -86,8 +96,16 @@ export const defaultBounds: RunBounds = {
   maxWaitMs: 120_000,
   maxTimeMs: null,
   readOnly: false,
+  fast: false,
   requestIds: false,
 };
+
+/** Returns all bounds of a run. A fast run does not wait unless it is told to. */
+export const withDefaultBounds = (given: Partial<RunBounds>): RunBounds => ({
+  ...defaultBounds,
+  ...(given.fast === true && { maxWaitMs: 0 }),
+  ...given,
+});
 
 /**
  * Returns the maximum number of requests of a run. Default: no limit for a target on loopback, otherwise 1000, because

@@ -2,7 +2,7 @@ import type { Target, TargetKey } from "../../target/target.ts";
 import { type RunBounds, defaultBounds } from "./bounds.ts";
 import { clauseOf } from "../../spec/clauses.ts";
 import { isOffered } from "../../spec/profiles.ts";
-import { type SkipReason, need, readOnlySkip } from "../skip-reason.ts";
+import { type SkipReason, fastSkip, need, readOnlySkip } from "../skip-reason.ts";
 import { type Check, probesOf, type Suite } from "../judge/check.ts";
 import {
   isKeyNeed,
@@ -13,7 +13,7 @@ import {
   tiersUnderTest,
   type TierUnderTest,
 } from "./needs.ts";
-import { executionsOf, type Probe, requestsOf } from "../probe.ts";
+import { executionsOf, type Probe, requestsOf, type Stage } from "../probe.ts";
 
 /** A probe of the plan. A tier probe is in the plan once for each tier. */
 export interface PlannedProbe {
@@ -40,7 +40,7 @@ export interface PlannedProbe {
 export function planProbes(
   suites: readonly Suite[],
   target: Target,
-  { readOnly, maxWindow }: Pick<RunBounds, "readOnly" | "maxWindow"> = defaultBounds,
+  { readOnly, maxWindow, fast }: Pick<RunBounds, "readOnly" | "maxWindow" | "fast"> = defaultBounds,
 ): PlannedProbe[] {
   const isJudged = new Map<Probe, boolean>();
   const musts = new Map<Probe, Check[]>();
@@ -66,6 +66,7 @@ export function planProbes(
     const skipAll = readOnly && !probe.isReadOnly ? readOnlySkip : missingNeed(probe.needs, target);
     return (probe.per === "target" ? [null] : tiers).map((tested) => {
       const keys = keysOf(probe, tested, target);
+      const isLeftOut = fast && isSlow(probe, judged);
       return {
         probe,
         tested,
@@ -75,7 +76,9 @@ export function planProbes(
         executions: executionsOf(probe, tested, target),
         keys,
         usesMainKey: main !== null && keys.includes(nameOf(main, target)),
-        skip: skipAll ?? limitsNotOffered(probe, target) ?? tooLargeWindow(probe, tested, maxWindow),
+        skip: isLeftOut
+          ? fastSkip
+          : (skipAll ?? limitsNotOffered(probe, target) ?? tooLargeWindow(probe, tested, maxWindow)),
       };
     });
   });
@@ -115,6 +118,22 @@ const limitsNotOffered = ({ per }: Probe, { offers }: Target): SkipReason | null
   per === "target" || isOffered("limits", offers)
     ? null
     : { reason: "not offered: `offers` of the target file leaves out limits", needs: null };
+
+const slowStages: readonly Stage[] = ["concurrency", "limits", "coverage"];
+const slowRoles: readonly Need[] = ["agents.slow", "agents.slowStreaming", "agents.timingOut"];
+
+/**
+ * Whether a fast run leaves a probe out: its stage sends many requests one after the other, the probe or its agent takes
+ * seconds, checks judge what happens after the probe, or no check judges it.
+ */
+const isSlow = (probe: Probe, isJudged: boolean): boolean =>
+  probe.stage !== "review" &&
+  (!isJudged ||
+    probe.per === "tier" ||
+    slowStages.includes(probe.stage) ||
+    probe.needs.some((each) => slowRoles.includes(each)) ||
+    probe.waits !== undefined ||
+    probe.isJudgedLater === true);
 
 /**
  * Returns the reason to skip a probe that would use up a window of more than `maxWindow` requests; `null` for any other

@@ -101,8 +101,15 @@ export interface BehaviourRow {
   readonly differs: boolean;
 }
 
+/** A row, and which of its vendors behave differently. */
+export interface ComparedRow {
+  readonly row: BehaviourRow;
+  /** Whether two vendors, by the indexes of their cells, behave differently. */
+  readonly areDifferent: (one: number, other: number) => boolean;
+}
+
 /** Returns rows with the reading that each vendor follows. Leaves out readings that say only whether an optional field is present. */
-export function readingRows(vendors: readonly Vendor[]): BehaviourRow[] {
+export function readingRows(vendors: readonly Vendor[]): ComparedRow[] {
   return behaviourRows(
     vendors,
     ({ reading }) => (reading === undefined || presenceReadings.has(reading) ? null : reading),
@@ -111,7 +118,7 @@ export function readingRows(vendors: readonly Vendor[]): BehaviourRow[] {
 }
 
 /** Returns rows with the behaviour of each vendor where the document is silent. */
-export function gapRows(vendors: readonly Vendor[]): BehaviourRow[] {
+export function gapRows(vendors: readonly Vendor[]): ComparedRow[] {
   const observed = ({ level, outcome, reason }: ReportFinding): string | null => {
     if (level !== "gap") return null;
     return outcome === "observed" ? (reason ?? "") : `${notObservedPrefix}${reason ?? outcome}`;
@@ -124,7 +131,7 @@ export const notObservedPrefix = "not observed: ";
 
 type TextOf = (finding: ReportFinding) => string | null;
 
-function behaviourRows(vendors: readonly Vendor[], textOf: TextOf, by: "clause" | "check"): BehaviourRow[] {
+function behaviourRows(vendors: readonly Vendor[], textOf: TextOf, by: "clause" | "check"): ComparedRow[] {
   const columns = mapJudged(vendors, ({ document }) =>
     Map.groupBy(
       document.report.findings.filter((finding) => textOf(finding) !== null),
@@ -140,10 +147,14 @@ function behaviourRows(vendors: readonly Vendor[], textOf: TextOf, by: "clause" 
     .map(([name, { clause }]) => {
       const cells = columns.map((column) => (column === null ? null : joinInstances(column.get(name) ?? [], textOf)));
       const says = isClauseId(clause) ? clauseOf(clause).says : "";
-      const differs = haveVendorsDifferentTexts(
-        columns.map((column) => observedTexts(column?.get(name) ?? [], textOf)),
-      );
-      return { clause: sanitizeLine(clause, 40), check: sanitizeLine(name, 80), says, cells, differs };
+      const observed = columns.map((column) => observedTexts(column?.get(name) ?? [], textOf));
+      const areDifferent = (one: number, other: number): boolean =>
+        (observed[one] ?? []).some((each) => (observed[other] ?? []).some(differsFrom(each)));
+      const differs = observed.some((_, one) => observed.some((__, other) => one < other && areDifferent(one, other)));
+      return {
+        row: { clause: sanitizeLine(clause, 40), check: sanitizeLine(name, 80), says, cells, differs },
+        areDifferent,
+      };
     });
 }
 
@@ -161,22 +172,16 @@ function joinInstances(findings: readonly ReportFinding[], textOf: TextOf): stri
     .join("; ");
 }
 
-/** Whether two vendors behave differently on the same tier. Two texts that the same behaviour can cause count as equal. */
-function haveVendorsDifferentTexts(columns: readonly (readonly ObservedText[])[]): boolean {
-  return columns.some((one, at) =>
-    columns.slice(at + 1).some((other) => one.some((observation) => other.some(differsFrom(observation)))),
-  );
-}
-
 interface ObservedText {
   readonly instance: string | undefined;
   readonly text: string;
 }
 
+/** Whether two vendors behave differently on the same tier. Two texts that the same behaviour can cause count as equal. */
 const differsFrom =
   (one: ObservedText) =>
   (other: ObservedText): boolean =>
-    one.instance === other.instance && !isEquivalentText(one.text, other.text);
+    one.instance === other.instance && one.text !== other.text && !isEquivalentText(one.text, other.text);
 
 /** Returns what was observed of a vendor, with the tier. Leaves out findings for which nothing was observed, because they cannot differ. */
 const observedTexts = (findings: readonly ReportFinding[], textOf: TextOf): ObservedText[] =>

@@ -5,6 +5,7 @@ import { type ClauseSection, clauseSections, gapRows, readingRows, type Behaviou
 import { type LatencyRow, latencyRows, loadLatencyRows } from "./latency-rows.ts";
 import { type TierRows, tierRows } from "./limit-rows.ts";
 import { type ProfileRow, profileRows, rankVendors } from "./profile-rows.ts";
+import { vendorQuestions, type VendorQuestion } from "./questions.ts";
 import type { Vendor, VendorWithReport } from "./vendor.ts";
 
 /** Number of clauses by outcome. A clause counts once, by its worst finding. */
@@ -53,6 +54,8 @@ export interface VendorComparison {
   readonly readings: readonly BehaviourRow[];
   /** For each gap of the document, the behaviour of each vendor. */
   readonly gaps: readonly BehaviourRow[];
+  /** The questions for each vendor; `null` if the vendor was not judged. */
+  readonly questions: readonly (readonly VendorQuestion[] | null)[];
   readonly limits: readonly TierRows[];
   readonly latencies: {
     /** Latencies of the requests of the conformance runs, which are few. `ofLoad`: of load runs. */
@@ -68,14 +71,16 @@ export interface VendorComparison {
  */
 export function compareVendors(listed: readonly Vendor[], made: string): VendorComparison {
   const vendors = rankVendors(listed);
+  const [readings, gaps] = [readingRows(vendors), gapRows(vendors)];
   return {
     format: "agent-hosting-conformance/vendors/1",
     made,
     vendors: vendors.map(vendorSummary),
     profiles: profileRows(vendors),
     sections: clauseSections(vendors),
-    readings: readingRows(vendors),
-    gaps: gapRows(vendors),
+    readings: readings.map(({ row }) => row),
+    gaps: gaps.map(({ row }) => row),
+    questions: vendorQuestions(vendors, readings, gaps),
     limits: tierRows(vendors),
     latencies: { ofRuns: latencyRows(vendors), ofLoad: loadLatencyRows(vendors) },
   };

@@ -1,6 +1,6 @@
 import { markdownProse, markdownTable } from "../formats/markdown-text.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
-import { formatClauseCounts, comparisonNotes, formatOverview } from "./summary.ts";
+import { formatClauseCounts, comparisonNotes, formatOverview, questionsLead, questionsTitle } from "./summary.ts";
 import { type VendorCell, type VendorTable, vendorTables } from "./tables.ts";
 
 /** Renders a vendor comparison as Markdown: verdicts, then differences, limits and times. */
@@ -13,6 +13,7 @@ export function renderVendorsMarkdown(all: VendorComparison): string {
     markdownTable(["", ...names], vendorHeadRows(all.vendors)),
     notes.join("\n"),
     ...vendorTables(all).flatMap((each) => tableMarkdown(each, names)),
+    ...questionsMarkdown(all, names),
   ];
   return `${blocks.filter((block) => block !== "").join("\n\n")}\n`;
 }
@@ -43,6 +44,15 @@ function tableMarkdown({ id, title, lead, groups }: VendorTable, names: readonly
     ...(ownTitle === undefined ? [markdownProse(lead)] : []),
     markdownTable(["", ...names], rows),
   ];
+}
+
+function questionsMarkdown({ questions }: VendorComparison, names: readonly string[]): string[] {
+  const lists = questions.flatMap((asked, at) =>
+    asked === null || asked.length === 0
+      ? []
+      : [`### ${names[at] ?? ""}`, asked.map(({ text }) => `1. ${markdownProse(text, 1500)}`).join("\n")],
+  );
+  return lists.length === 0 ? [] : [`## ${questionsTitle}`, markdownProse(questionsLead), ...lists];
 }
 
 const outcomeSymbols = {

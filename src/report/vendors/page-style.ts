@@ -39,6 +39,8 @@ section { scroll-margin-top: 4rem; }
 .matrix td .nothing { color: var(--muted); }
 .only-differences .matrix tr.differs > td { background: none; }
 .only-differences .same { display: none; }
+.asked { margin-block: 1rem; } .asked h3 { overflow-wrap: anywhere; }
+.asked li { max-width: 90ch; margin-block: 0.4rem; }
 .apart { font-size: 0.78rem; font-weight: 650; color: var(--accent); white-space: nowrap; }
 @media (max-width: 40rem) {
   .controls { position: static; }

@@ -7,11 +7,12 @@ import type { Verdict } from "../model/report.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
 import { vendorsPageScript, vendorsPageStyle } from "./page-style.ts";
 import { formatClauseCounts, comparisonNotes, formatOverview } from "./summary.ts";
+import { type PagePart, questionsHtml } from "./page-lists.ts";
 import { type VendorRowGroup, type VendorCell, type VendorRow, type VendorTable, vendorTables } from "./tables.ts";
 
 /** Renders a vendor comparison as one HTML page, which is readable without scripts. */
 export function renderVendorsPage(all: VendorComparison): string {
-  const [notes, tables] = [comparisonNotes(all), vendorTables(all)];
+  const [notes, parts] = [comparisonNotes(all), pageParts(all)];
   return renderPage({
     title: `Comparison of vendors: ${all.vendors.map(({ name }) => name).join(", ")}`,
     styles: [baseStyle, vendorsPageStyle],
@@ -37,15 +38,22 @@ export function renderVendorsPage(all: VendorComparison): string {
             <button type="button" id="differences-only" aria-pressed="false">Differences only</button>
             <span id="shown" class="muted small" aria-live="polite"></span>
           </span>
-          <nav aria-label="Tables">${tables.map(({ id, title }) => html`<a href="#${id}">${title}</a>`)}</nav>
+          <nav aria-label="Parts of the page">${parts.map(({ id, title }) => html`<a href="#${id}">${title}</a>`)}</nav>
         </div>
-        ${tables.map((table) => tableHtml(table, all.vendors))}
+        ${parts.map(({ content }) => content)}
         <footer>
           Made by agent-hosting-conformance on ${all.made.slice(0, 16).replace("T", " ")} UTC, of
           ${formatCount(all.vendors.length, "deployment")}.
         </footer>
       </main>`,
   });
+}
+
+/** The tables and lists of the page, in their order. */
+function pageParts(all: VendorComparison): PagePart[] {
+  const tables = vendorTables(all).map((table) => ({ ...table, content: tableHtml(table, all.vendors) }));
+  const isFirst = ({ id }: VendorTable): boolean => id === "profiles" || id === "broken";
+  return [...tables.filter(isFirst), ...questionsHtml(all), ...tables.filter((table) => !isFirst(table))];
 }
 
 function tableHtml({ id, title, lead, groups }: VendorTable, vendors: readonly VendorSummary[]): Html {

@@ -82,6 +82,10 @@ function missingClauseNotes(vendors: VendorComparison["vendors"], sections: Vend
     : [`Not every report has every clause; a missing clause does not count as a difference: ${incomplete.join(", ")}.`];
 }
 
+export const questionsTitle = "What to ask";
+export const questionsLead =
+  "Questions for each vendor: must clauses that could not be tried, and behaviour in which it differs from the others. At most ten.";
+
 export const runTimesCaveat =
   "Times from sending to the head of the response, for the successful requests of the suites to the agent called most: median, p99 (of fewer than 100 requests nearly the slowest), and count. They were sent between other requests, and perhaps to several vendors at once: this is no load test.";
 export const loadTimesCaveat =

@@ -4,6 +4,7 @@ import type { Outcome, Verdict } from "../model/report.ts";
 import type { ClauseCell, ClauseSection } from "./clause-rows.ts";
 import type { TerminalSettings } from "../terminal/section-lines.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
+import { formatQuestionCounts } from "./questions.ts";
 import { formatClauseCounts, comparisonNotes, formatOverview } from "./summary.ts";
 import { type VendorCell, type VendorTable, vendorTables } from "./tables.ts";
 import { type TableColumn, tableGap, tableLines } from "../terminal/table.ts";
@@ -20,6 +21,7 @@ export function renderVendorsTerminal(all: VendorComparison, { colour, width }: 
   const blocks = [
     ...splitColumns(judged, width).flatMap((part) => terminalTables(all, part, width, paint)),
     gapLines(all, width, paint),
+    questionLines(all, width, paint),
     unjudgedLines(all, width, paint),
     comparisonNotes(all)
       .flatMap((note) => formatLabelled("note  ", note, width, paint.dim))
@@ -44,6 +46,16 @@ function gapLines({ gaps }: VendorComparison, width: number, paint: Paint): stri
   const label = "Where the document is silent, they differ in  ";
   const names = `${differing.join(", ")} (--html and --markdown show how)`;
   return formatLabelled(label, names, Math.max(width, label.length + 40), paint.bold).join("\n");
+}
+
+function questionLines({ vendors, questions }: VendorComparison, width: number, paint: Paint): string {
+  const counts = formatQuestionCounts(
+    vendors.map(({ name }) => name),
+    questions,
+  );
+  const label = "What to ask  ";
+  if (counts === "") return "";
+  return formatLabelled(label, `${counts}: --html and --markdown show it`, width, paint.bold).join("\n");
 }
 
 const unjudgedLines = ({ vendors }: VendorComparison, width: number, paint: Paint): string =>

@@ -1,0 +1,138 @@
+import { sanitizeLine } from "../../base/sanitize.ts";
+import { formatCount, joinFirst } from "../../base/text.ts";
+import { clauseOf, isClauseId } from "../../spec/clauses.ts";
+import type { ReportFinding } from "../model/report.ts";
+import { unexercisedOfferedMusts } from "../model/verdict.ts";
+import type { ComparedRow } from "./clause-rows.ts";
+import type { Vendor, VendorWithReport } from "./vendor.ts";
+
+/** A question for one vendor. */
+export interface VendorQuestion {
+  readonly about: "not exercised" | "reading" | "gap";
+  /** The clauses, or checks of gaps, that the question is about. */
+  readonly clauses: readonly string[];
+  readonly text: string;
+}
+
+/** Maximum number of questions for a vendor. */
+const maxQuestions = 10;
+/** Questions of each kind that come first. Further ones fill the places that the other kinds leave free. */
+const firstQuestions = { "not exercised": 4, reading: 3, gap: 3 } as const;
+
+/**
+ * Returns what to ask each vendor: must clauses that the run could not exercise, readings and gaps in which the vendor differs from
+ * others. At most ten questions each; `null` if the vendor was not judged.
+ */
+export function vendorQuestions(
+  vendors: readonly Vendor[],
+  readings: readonly ComparedRow[],
+  gaps: readonly ComparedRow[],
+): (VendorQuestion[] | null)[] {
+  const names = vendors.map(({ name }) => sanitizeLine(name, 60));
+  return vendors.map((vendor, at) => {
+    if (vendor.kind === "unjudged") return null;
+    const kinds = [unexercisedQuestions(vendor), readingQuestions(at, names, readings), gapQuestions(at, names, gaps)];
+    return chosenOf(kinds);
+  });
+}
+
+function chosenOf(kinds: readonly (readonly VendorQuestion[])[]): VendorQuestion[] {
+  const all = kinds.flat();
+  const first = kinds.flatMap((questions) => questions.filter(({ about }, at) => at < firstQuestions[about]));
+  const further = all.filter((each) => !first.includes(each));
+  const chosen = new Set([...first, ...further].slice(0, maxQuestions));
+  return all.filter((each) => chosen.has(each));
+}
+
+/** Asks about must clauses that could not be exercised, once for all with the same need. The most clauses come first. */
+function unexercisedQuestions({ document: { report } }: VendorWithReport): VendorQuestion[] {
+  const clauses = new Set(unexercisedOfferedMusts({ ...report, unselected: [] }));
+  const skipped = report.findings.filter((finding) => finding.outcome === "skipped" && clauses.has(finding.clause));
+  const groups = Map.groupBy(skipped.filter(isForVendor), ({ needs, reason = "" }) => needs ?? reason);
+  return [...groups.values()]
+    .map((members): VendorQuestion => {
+      const names = [...new Set(members.map(({ clause }) => clause))];
+      return { about: "not exercised", clauses: names, text: unexercisedText(names, members[0]) };
+    })
+    .toSorted((one, other) => other.clauses.length - one.clauses.length);
+}
+
+/** Whether the vendor can do something about a skipped check. A run that ended early, or needs another flag, is not the vendor's concern. */
+const isForVendor = ({ reason = "", needs = "" }: ReportFinding): boolean =>
+  !/^the run (?:was )?stopped/.test(reason) && (!needs.includes("`--") || needs.includes("target file"));
+
+function unexercisedText(clauses: readonly string[], finding: ReportFinding | undefined): string {
+  const names = joinFirst(
+    clauses.map((each) => sanitizeLine(each, 60)),
+    4,
+  );
+  const reason = sanitizeLine(finding?.reason ?? "", 160);
+  const could = `We could not try ${names}: ${reason}.`;
+  const needs = finding?.needs;
+  if (needs !== undefined) return `${could} Can you provide ${sanitizeLine(needs, 200)}?`;
+  const says = saysOf(clauses[0] ?? "");
+  return `${could} How can we see that ${clauses.length === 1 ? "it holds" : "they hold"}${says === "" ? "" : ` (${says})`}?`;
+}
+
+/** Asks about readings. Clauses with the same reading here and elsewhere are one question. */
+function readingQuestions(at: number, names: readonly string[], rows: readonly ComparedRow[]): VendorQuestion[] {
+  const groups = Map.groupBy(differencesOf(at, names, rows), ({ own, elsewhere }) => `${own}\n${elsewhere}`);
+  return [...groups.values()].flatMap((members): VendorQuestion[] => {
+    const [first] = members;
+    if (first === undefined) return [];
+    const clauses = members.map(({ row }) => row.clause);
+    const says = clauses.length > 1 || first.row.says === "" ? "" : ` (${first.row.says})`;
+    const text = `On ${joinFirst(clauses, 4)}${says} you follow ${first.own}; ${first.elsewhere}. Will you keep to it?`;
+    return [{ about: "reading", clauses, text }];
+  });
+}
+
+const gapQuestions = (at: number, names: readonly string[], rows: readonly ComparedRow[]): VendorQuestion[] =>
+  differencesOf(at, names, rows).map(({ row, own, elsewhere }) => ({
+    about: "gap",
+    clauses: [row.check],
+    text: `${row.check}: ${row.says} We saw ${own}; ${elsewhere}. May a client rely on it?`,
+  }));
+
+interface Difference {
+  readonly row: ComparedRow["row"];
+  readonly own: string;
+  /** How other vendors behave, such as `Acme: form-a`. */
+  readonly elsewhere: string;
+  readonly others: number;
+}
+
+/** Returns the rows in which a vendor differs from others. Rows in which it differs from the most come first. */
+function differencesOf(at: number, names: readonly string[], rows: readonly ComparedRow[]): Difference[] {
+  return rows
+    .flatMap(({ row, areDifferent }): Difference[] => {
+      const others = row.differs ? names.flatMap((_, other) => (areDifferent(at, other) ? [other] : [])) : [];
+      if (others.length === 0) return [];
+      const byText = Map.groupBy(others, (other) => quoted(row.cells[other] ?? ""));
+      const texts = [...byText].map(([text, members]) => `${nameList(members, names)}: ${text}`);
+      return [{ row, own: quoted(row.cells[at] ?? ""), elsewhere: joinFirst(texts, 3), others: others.length }];
+    })
+    .toSorted((one, other) => other.others - one.others);
+}
+
+const quoted = (text: string): string => `“${sanitizeLine(text, 140)}”`;
+
+const nameList = (members: readonly number[], names: readonly string[]): string =>
+  joinFirst(
+    members.map((each) => names[each] ?? ""),
+    3,
+  );
+
+const saysOf = (clause: string): string => (isClauseId(clause) ? clauseOf(clause).says : "");
+
+/** Formats the number of questions for each vendor, such as `Acme (10 questions)`. */
+export const formatQuestionCounts = (
+  names: readonly string[],
+  questions: readonly (readonly VendorQuestion[] | null)[],
+): string =>
+  names
+    .flatMap((name, at) => {
+      const count = questions[at]?.length ?? 0;
+      return count === 0 ? [] : [`${name} (${formatCount(count, "question")})`];
+    })
+    .join(", ");

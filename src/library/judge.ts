@@ -1,6 +1,6 @@
 import type { Evidence } from "../evidence/evidence.ts";
 import type { ReportDocument, Report, Verdict } from "../report/model/report.ts";
-import { judgeTarget as judgeTarget } from "../app/judge/judge-target.ts";
+import { judgeTarget } from "../app/judge/judge-target.ts";
 import { documentOf } from "../app/report-folder/read-report-document.ts";
 import { NothingToJudge, UsageProblem } from "./errors.ts";
 import { type JudgeScope, scopeOf } from "./scope.ts";

@@ -1,7 +1,7 @@
 import { line } from "../../base/line.ts";
 import { readTextFile } from "../../base/read-file.ts";
 import { UsageError } from "../../base/usage-error.ts";
-import { keyListOf, parseKeyList } from "../../report/statement/key-list.ts";
+import { createKeyList, parseKeyList } from "../../report/statement/key-list.ts";
 import { parsePublicKey } from "../../report/statement/signing-key.ts";
 
 /**
@@ -11,7 +11,7 @@ import { parsePublicKey } from "../../report/statement/signing-key.ts";
  * @throws {UsageError} if a file holds no usable key, or a key occurs twice
  */
 export function keyListJson(files: readonly string[], vendor: string): string {
-  const list = keyListOf(
+  const list = createKeyList(
     vendor,
     files.map((file) => {
       const key = parsePublicKey(readTextFile(file, "The key"));

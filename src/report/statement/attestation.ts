@@ -6,10 +6,16 @@ import type { Verdict } from "../model/report.ts";
 import { differencesIn } from "./differences.ts";
 import { type Statement, statementSchema } from "./statement-schema.ts";
 
-/** Name of the field that holds what a test result of in-toto has no field for. in-toto wants a URI for such a field. */
-const extension = "urn:agent-hosting-conformance:statement:1";
+/**
+ * Name of the field with the expiry date and the conformance statement, for which the in-toto predicate "test result" has no field.
+ * in-toto requires a URI as the name of such a field.
+ */
+const statementField = "urn:agent-hosting-conformance:statement:1";
 
-/** Algorithms of the digests that name what was deployed, each with the number of hex digits. */
+/**
+ * Algorithms of digests with which a signer may name a deployed image, package or commit. Each number is the length of the digest in hex
+ * digits.
+ */
 export const subjectAlgorithms = { sha256: 64, sha512: 128, gitCommit: 40 } as const;
 
 const subjectSchema = z.strictObject({
@@ -17,10 +23,12 @@ const subjectSchema = z.strictObject({
   digest: z.record(z.string(), z.string().regex(/^[0-9a-f]+$/, "must be lower-case hex digits")),
 });
 
-/** Something that a statement is about: the deployment, or what was deployed, by name and digest. */
+/**
+ * A thing that a signed statement is about, by name and digest: the deployment itself, or an image, package or commit that was deployed.
+ */
 export type Subject = z.infer<typeof subjectSchema>;
 
-const resultOf = {
+const inTotoResults = {
   conformant: "PASSED",
   partial: "WARNED",
   nonconformant: "FAILED",
@@ -28,7 +36,7 @@ const resultOf = {
   unreachable: "FAILED",
 } as const satisfies Record<Verdict, string>;
 
-/** Schema of the signed text: an in-toto Statement v1 with the predicate "test result". It rejects unknown fields. */
+/** Schema of the text that is signed: an in-toto Statement v1 with the predicate "test result". It rejects unknown fields. */
 export const attestationSchema = z
   .strictObject({
     _type: z.literal("https://in-toto.io/Statement/v1"),
@@ -41,7 +49,7 @@ export const attestationSchema = z
         .describe("The harness and the requirement set that judged."),
       warnedTests: z.array(z.string()).describe("Checks with a warning."),
       failedTests: z.array(z.string()).describe("Checks that failed."),
-      [extension]: z.strictObject({
+      [statementField]: z.strictObject({
         expires: z.iso.datetime().describe("Nobody should rely on the statement after this time."),
         statement: statementSchema,
       }),
@@ -51,15 +59,15 @@ export const attestationSchema = z
 
 export type Attestation = z.infer<typeof attestationSchema>;
 
-/** The parts of a signed statement that its signer adds. */
+/** The parts of a signed statement that do not come from the report: its signer adds them. */
 export interface AttestationParts {
   /** Deployed images, packages and commits. */
   readonly subjects: readonly Subject[];
-  /** ISO 8601. */
+  /** Time after which nobody should rely on the statement, ISO 8601. */
   readonly expires: string;
 }
 
-/** Returns the in-toto Statement of a conformance statement. */
+/** Creates the in-toto Statement that contains a conformance statement. */
 export function attestationOf(statement: Statement, { subjects, expires }: AttestationParts): Attestation {
   const { target, suite, verdict, exceptions } = statement;
   const checks = (wanted: string): string[] =>
@@ -69,7 +77,7 @@ export function attestationOf(statement: Statement, { subjects, expires }: Attes
     subject: [{ name: target.baseUrl, digest: { deploymentFingerprint: target.fingerprint } }, ...subjects],
     predicateType: "https://in-toto.io/attestation/test-result/v0.1",
     predicate: {
-      result: resultOf[verdict],
+      result: inTotoResults[verdict],
       configuration: [
         { name: "harness", uri: `pkg:npm/agent-hosting-conformance@${suite.version}` },
         {
@@ -79,29 +87,33 @@ export function attestationOf(statement: Statement, { subjects, expires }: Attes
       ],
       warnedTests: checks("warning"),
       failedTests: checks("fail"),
-      [extension]: { expires, statement },
+      [statementField]: { expires, statement },
     },
   };
 }
 
-/** Returns the conformance statement in an in-toto Statement, and what its signer added. */
+/** Returns the conformance statement that an in-toto Statement contains, and the parts that its signer added. */
 export function partsOfAttestation({ subject, predicate }: Attestation): AttestationParts & {
   readonly statement: Statement;
 } {
-  const { expires, statement } = predicate[extension];
+  const { expires, statement } = predicate[statementField];
   return { statement, expires, subjects: subject.slice(1) };
 }
 
-/** Lists the fields of an in-toto Statement that contradict the conformance statement in it. */
+/** Lists the fields of an in-toto Statement that do not follow from the conformance statement that it contains, each on one line. */
 export function attestationDifferences(attestation: Attestation): string[] {
   const { statement, ...parts } = partsOfAttestation(attestation);
   const words = ["the statement says", "from its findings follows"] as const;
   return differencesIn(attestation, attestationOf(statement, parts), [], words);
 }
 
-/** Days after the end of a run for which a statement counts, unless the signer says otherwise. */
+/** Number of days after the end of a run for which a signed statement is valid, unless the signer chooses another number. */
 export const defaultValidDays = 90;
 
-/** Returns when a statement about a run expires. */
+/**
+ * Returns when a signed statement about a run expires.
+ *
+ * @param finished end of the run, ISO 8601
+ */
 export const expiryOf = (finished: string, validDays = defaultValidDays): Date =>
   new Date(Date.parse(finished) + validDays * dayMs);

@@ -5,25 +5,26 @@ import { isSignedBy } from "./signing-key.ts";
 
 /** The result of checking the signatures of an envelope by the keys of vendors. */
 export interface SignatureCheck {
-  /** Keys that signed the statement, and that count. */
+  /** Keys with a valid signature, known from a key list and not revoked. */
   readonly signers: readonly VendorKey[];
-  /** A line for each signature that does not count, and why. */
+  /** A line for each invalid signature and each revoked key. Without a valid signature, also a line for each unknown key. */
   readonly problems: readonly string[];
-  /** A line for each signature by a key that no list has, if another signature counts. */
+  /** A line for each key that is in no key list, if another signature is valid. */
   readonly notes: readonly string[];
 }
 
 /**
- * Checks every signature of an envelope. A revoked key never counts, whatever date the statement has: who stole a key can write any date.
+ * Checks every signature of an envelope. A signature by a revoked key is never valid, whatever its date, because a thief of the key can
+ * write any date.
  */
 export function checkSignatures(envelope: Envelope, keys: readonly VendorKey[]): SignatureCheck {
   const bytes = signedBytes(payloadOf(envelope));
   const checked = envelope.signatures.map(({ keyid, sig }) => {
     const known = keys.filter(({ keyId }) => keyId === keyid);
-    // Of two lists with the same key, the one that revokes it counts.
+    // If one key is in two lists, and one of the lists revokes the key, it is revoked.
     const key = known.find(({ revoked }) => revoked !== null) ?? known[0];
-    if (key === undefined) return { kind: "unknown" as const, says: unknownKey(keyid) };
-    const problem = problemWith(key, bytes, Buffer.from(sig, "base64"));
+    if (key === undefined) return { kind: "unknown" as const, says: formatUnknownKey(keyid) };
+    const problem = signatureProblem(key, bytes, Buffer.from(sig, "base64"));
     return problem === null ? { kind: "valid" as const, key } : { kind: "refused" as const, says: problem };
   });
   const signers = checked.flatMap((each) => (each.kind === "valid" ? [each.key] : []));
@@ -34,13 +35,13 @@ export function checkSignatures(envelope: Envelope, keys: readonly VendorKey[]):
     : { signers, problems: [...refused, ...unknown], notes: [] };
 }
 
-function problemWith({ key, keyId, vendor, revoked }: VendorKey, bytes: Buffer, signature: Buffer): string | null {
+function signatureProblem({ key, keyId, vendor, revoked }: VendorKey, bytes: Buffer, signature: Buffer): string | null {
   const name = `the key ${shortKeyId(keyId)} of ${sanitizeLine(vendor, 80)}`;
   if (revoked !== null) return `signature: ${name} was revoked on ${revoked}`;
   return isSignedBy(key, bytes, signature) ? null : `signature: it is not by ${name} over this statement`;
 }
 
-const unknownKey = (keyId: string): string => `signature: no list has the key ${shortKeyId(keyId)}`;
+const formatUnknownKey = (keyId: string): string => `signature: no list has the key ${shortKeyId(keyId)}`;
 
 /** Returns the start of a key's id, to show to people. */
 export const shortKeyId = (keyId: string): string => sanitizeLine(keyId.slice(0, 16), 16);

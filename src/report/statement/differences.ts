@@ -1,3 +1,4 @@
+import { findingKey } from "../compare/find-changes.ts";
 import { firstRequirements } from "../../spec/requirements.ts";
 import { isDeepStrictEqual } from "node:util";
 
@@ -13,7 +14,7 @@ import type { Statement } from "./statement-schema.ts";
 export function statementDifferences(stated: Statement, made: Statement): string[] {
   const { exceptions, notExercised, readings, evidence } = stated;
   return [
-    ...differencesIn(fieldsOf(stated), fieldsOf(made), [], ["the statement says", "the report says"]),
+    ...differencesIn(wholeFieldsOf(stated), wholeFieldsOf(made), [], ["the statement says", "the report says"]),
     ...rowDifferences("exceptions", exceptions, made.exceptions, ({ check, outcome }) => `${check} ${outcome}`),
     ...rowDifferences("notExercised", notExercised, made.notExercised, ({ clause }) => clause),
     ...rowDifferences("readings", Object.entries(readings), Object.entries(made.readings), ([clause]) => clause),
@@ -21,18 +22,18 @@ export function statementDifferences(stated: Statement, made: Statement): string
   ];
 }
 
-const comparedByRow: ReadonlySet<string> = new Set(["exceptions", "notExercised", "readings", "evidence"]);
+const fieldsComparedByRow: ReadonlySet<string> = new Set(["exceptions", "notExercised", "readings", "evidence"]);
 
-/** Returns the fields to compare. A statement without a requirement set is an old one, which was judged by the first set. */
-const fieldsOf = ({ suite, ...others }: Statement): object =>
+/** Returns the fields that are compared as a whole. An old statement names no requirement set: it was judged by the first set. */
+const wholeFieldsOf = ({ suite, ...others }: Statement): object =>
   Object.fromEntries(
     Object.entries({ ...others, suite: { requirements: firstRequirements, ...suite } }).filter(
-      ([name]) => !comparedByRow.has(name),
+      ([name]) => !fieldsComparedByRow.has(name),
     ),
   );
 
 /**
- * Lists the differences between two values, each on one line. Compares objects, and lists of equal length, part by part.
+ * Lists the differences between two values, each on one line. Compares objects field by field, and lists of equal length item by item.
  *
  * @param words words to print before the first and before the second value
  */
@@ -43,7 +44,7 @@ export function differencesIn(
   words: readonly [string, string],
 ): string[] {
   if (isDeepStrictEqual(one, other)) return [];
-  const [left, right] = [partsOf(one), partsOf(other)];
+  const [left, right] = [fieldsOrItemsOf(one), fieldsOrItemsOf(other)];
   if (left !== null && right !== null && haveSameParts(one, other))
     return [...new Set([...left.keys(), ...right.keys()])].flatMap((name) =>
       differencesIn(left.get(name), right.get(name), [...path, name], words),
@@ -58,7 +59,7 @@ const haveSameParts = (one: unknown, other: unknown): boolean =>
     : Array.isArray(one) === Array.isArray(other);
 
 /** Returns the fields of an object, or the items of a list by index; `null` for any other value. */
-const partsOf = (value: unknown): ReadonlyMap<string, unknown> | null =>
+const fieldsOrItemsOf = (value: unknown): ReadonlyMap<string, unknown> | null =>
   typeof value === "object" && value !== null ? new Map(Object.entries(value)) : null;
 
 const formatValue = (value: unknown): string =>
@@ -108,11 +109,11 @@ function evidenceDifferences(stated: Evidence, found: Evidence): string[] {
 
 /** Differences between a report and a new judgement of its evidence. */
 export interface JudgementDifferences {
-  /** Sentences about the differences, each on one line. */
+  /** A sentence for each difference. */
   readonly differences: readonly string[];
   /**
-   * Findings that are new, such as `SSE-10 (note)`. They are not differences: the run may not have selected these checks, and no verdict
-   * depends on them.
+   * Findings that only the new judgement has, such as `SSE-10 (note)`. They do not count as differences: the run may not have selected
+   * their checks, and no verdict depends on them.
    */
   readonly leftOut: readonly string[];
 }
@@ -120,17 +121,17 @@ export interface JudgementDifferences {
 /**
  * Compares a report with a new judgement of its evidence.
  *
- * @param again the report that follows from the evidence now
- * @param unselected findings of must clauses that the report lists as left out
+ * @param again the report that the checks make of the evidence now
+ * @param unselected findings of must clauses that the report lists as not selected
  */
 export function rejudgeDifferences(
   report: Report,
   again: Report,
   unselected: readonly ReportFinding[] = [],
 ): JudgementDifferences {
-  const names = new Set(report.findings.map(rowKey));
+  const names = new Set(report.findings.map(findingKey));
   const isLeftOut = (finding: ReportFinding): boolean =>
-    finding.level !== "must" && finding.level !== "load" && !names.has(rowKey(finding));
+    finding.level !== "must" && finding.level !== "load" && !names.has(findingKey(finding));
   const findings = again.findings.filter((finding) => !isLeftOut(finding));
   const leftOut = [...unselected, ...again.findings.filter(isLeftOut)];
   return {
@@ -139,17 +140,20 @@ export function rejudgeDifferences(
       ...findingDifferences(report.upcoming, again.upcoming),
       ...computedDifferences(report, { ...again, totals: totalsOf(findings) }),
     ],
-    leftOut: listedOutcomes.flatMap((outcome) =>
-      leftOut.filter((finding) => finding.outcome === outcome).map((finding) => `${rowName(finding)} (${outcome})`),
+    leftOut: outcomesInListOrder.flatMap((outcome) =>
+      leftOut
+        .filter((finding) => finding.outcome === outcome)
+        .map((finding) => `${formatFindingName(finding)} (${outcome})`),
     ),
   };
 }
 
-/** Order in which findings are listed, broken ones first. */
-const listedOutcomes = ["fail", "error", "warning", "note", "observed", "pass"] as const satisfies Outcome[];
+/** Outcomes in the order in which new findings are listed. */
+const outcomesInListOrder = ["fail", "error", "warning", "note", "observed", "pass"] as const satisfies Outcome[];
 
 /**
- * Fields that follow from findings, exchanges or clauses. They are compared as well, because somebody may have edited only such a field.
+ * Fields of a report that follow from its findings, its exchanges or the clauses. A forger may have edited only such a field, so each is
+ * compared as well.
  */
 const computedFields = [
   "verdict",
@@ -166,33 +170,31 @@ const computedDifferences = (report: Report, again: Report): string[] =>
   );
 
 function findingDifferences(stated: readonly ReportFinding[], found: readonly ReportFinding[]): string[] {
-  const [was, is] = [Map.groupBy(stated, rowKey), Map.groupBy(found, rowKey)];
+  const [was, is] = [Map.groupBy(stated, findingKey), Map.groupBy(found, findingKey)];
   return [...new Set([...was.keys(), ...is.keys()])].flatMap((key) => {
     const [ours, theirs] = [was.get(key) ?? [], is.get(key) ?? []];
-    // If one list is longer, its surplus findings, such as duplicates, are compared with `undefined`.
+    // If one report has more findings with this key, such as duplicates, the surplus ones are compared with `undefined`.
     return Array.from({ length: Math.max(ours.length, theirs.length) }, (_, at) =>
-      rowDifference(ours[at], theirs[at]),
+      findingDifference(ours[at], theirs[at]),
     ).flatMap((line) => line ?? []);
   });
 }
 
-function rowDifference(one: ReportFinding | undefined, other: ReportFinding | undefined): string | null {
+function findingDifference(one: ReportFinding | undefined, other: ReportFinding | undefined): string | null {
   const row = one ?? other;
   if (row === undefined) return null;
   if (one?.outcome !== other?.outcome)
-    return `${rowName(row)}: the report says ${one?.outcome ?? "nothing"}, its evidence ${other?.outcome ?? "nothing"}`;
+    return `${formatFindingName(row)}: the report says ${one?.outcome ?? "nothing"}, its evidence ${other?.outcome ?? "nothing"}`;
   const [left, right] = [comparedFields(one), comparedFields(other)];
   const field = Object.keys({ ...left, ...right }).find((name) => !isDeepStrictEqual(left[name], right[name]));
   if (field === undefined) return null;
-  return `${rowName(row)}: the report says ${formatValue(left[field])} for ${field}, its evidence ${formatValue(right[field])}`;
+  return `${formatFindingName(row)}: the report says ${formatValue(left[field])} for ${field}, its evidence ${formatValue(right[field])}`;
 }
 
-const rowKey = ({ check, instance }: ReportFinding): string => JSON.stringify([check, instance]);
-
-const rowName = ({ check, instance }: ReportFinding): string =>
+const formatFindingName = ({ check, instance }: ReportFinding): string =>
   sanitizeLine(instance === undefined ? check : `${check} (${instance})`, 100);
 
-/** Returns the fields of a finding to compare. Leaves out `evidence` if the harness failed. */
+/** Returns the fields of a finding that are compared: all, but without `evidence` if the outcome is `error`. */
 function comparedFields(finding: ReportFinding | undefined): Readonly<Record<string, unknown>> {
   if (finding?.outcome !== "error") return { ...finding };
   const { evidence: _, ...fields } = finding;

@@ -2,10 +2,10 @@ import { z } from "zod";
 
 import type { SigningKey } from "./signing-key.ts";
 
-/** The type of a payload that is an in-toto Statement. */
+/** The payload type in the DSSE envelope, which says that the payload is an in-toto Statement. */
 const payloadType = "application/vnd.in-toto+json";
 
-/** Whether a text is base64, in the standard or the URL-safe alphabet. DSSE lets signers choose. */
+/** Whether a text is base64, in the standard or the URL-safe alphabet. DSSE allows both. */
 const isBase64 = (text: string): boolean => {
   const standard = text.replaceAll("-", "+").replaceAll("_", "/").replace(/=+$/, "");
   return standard !== "" && Buffer.from(text, "base64").toString("base64").replace(/=+$/, "") === standard;
@@ -32,7 +32,7 @@ export const envelopeSchema = z
 
 export type Envelope = z.infer<typeof envelopeSchema>;
 
-/** Signs the text of an in-toto Statement. */
+/** Signs the text of an in-toto Statement, and puts it into an envelope with the signature. */
 export function sealEnvelope(payload: string, { keyId, sign }: SigningKey): Envelope {
   const bytes = Buffer.from(payload);
   return {
@@ -42,9 +42,9 @@ export function sealEnvelope(payload: string, { keyId, sign }: SigningKey): Enve
   };
 }
 
-/** Returns the bytes of the statement in an envelope. */
+/** Returns the signed text of an envelope, as UTF-8 bytes. */
 export const payloadOf = ({ payload }: Envelope): Buffer => Buffer.from(payload, "base64");
 
-/** Returns the bytes that are signed: the pre-authentication encoding (PAE) of DSSE 1.0.2, "Signature Definition". */
+/** Returns the bytes over which a signature is computed: the pre-authentication encoding (PAE) of DSSE 1.0.2, "Signature Definition". */
 export const signedBytes = (payload: Uint8Array): Buffer =>
   Buffer.concat([Buffer.from(`DSSEv1 ${payloadType.length} ${payloadType} ${payload.length} `), payload]);

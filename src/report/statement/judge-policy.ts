@@ -6,43 +6,46 @@ import type { VendorKey } from "./key-list.ts";
 import { optionalRules, type Policy } from "./policy-schema.ts";
 import type { Statement } from "./statement-schema.ts";
 
-/** Facts about a statement that the rules of a policy need. */
+/** The statement, and what is known about it, from which a policy is judged. */
 export interface PolicyFacts {
   readonly statement: Statement;
   /** Deployed images, packages and commits. Empty for an unsigned statement. */
   readonly subjects: readonly Subject[];
   readonly isSigned: boolean;
-  /** Keys that signed the statement, and that count. */
+  /** Keys whose signature of the statement is valid. Empty for an unsigned statement. */
   readonly signers: readonly VendorKey[];
-  /** Ids of the keys in the list of each signer of the policy, in the same order; `null` if the signer names no list. */
+  /** For each signer in the policy, the ids of the keys in its key list; `null` if the policy names no list for the signer. */
   readonly listedKeyIds: readonly (ReadonlySet<string> | null)[];
-  /** Whether the report and its evidence match the statement; `null` if none was given. */
+  /** Whether the report and its evidence match the statement; `null` if no report was given. */
   readonly matchesReport: boolean | null;
   readonly now: Date;
 }
 
-/** The result of one rule. `unchecked`: nothing at hand shows it, and the policy does not call it optional. */
+/**
+ * The result of one rule of a policy. `unchecked`: nothing shows whether the rule is met. `optional`: the same, and the policy says that
+ * the rule is optional.
+ */
 export interface RuleResult {
   readonly rule: keyof Policy;
   readonly outcome: "met" | "broken" | "unchecked" | "optional";
-  /** The finding, as part of a line. */
+  /** What was found, as the second half of a line that begins with the rule. */
   readonly says: string;
 }
 
-type Found = Pick<RuleResult, "says"> & { readonly outcome: "met" | "broken" | "unchecked" };
+type JudgedRule = Pick<RuleResult, "says"> & { readonly outcome: "met" | "broken" | "unchecked" };
 
-const met = (says: string): Found => ({ outcome: "met", says });
-const broken = (says: string): Found => ({ outcome: "broken", says });
-const unchecked = (says: string): Found => ({ outcome: "unchecked", says });
-/** Returns a broken rule if there are problems, and a met one otherwise. */
-const unless = (problems: readonly string[], says: string): Found =>
+const met = (says: string): JudgedRule => ({ outcome: "met", says });
+const broken = (says: string): JudgedRule => ({ outcome: "broken", says });
+const unchecked = (says: string): JudgedRule => ({ outcome: "unchecked", says });
+/** Returns that a rule is broken if there are problems, and that it is met otherwise. */
+const metUnlessProblems = (problems: readonly string[], says: string): JudgedRule =>
   problems.length === 0 ? met(says) : broken(joinFirst(problems, 8));
 
-/** Judges a statement by the rules of a policy: one result for each rule, in the order of the schema. */
+/** Judges a statement by the rules of a policy. Returns a result for each rule that the policy has. */
 export function judgePolicy(policy: Policy, facts: PolicyFacts): RuleResult[] {
   const { optional = [] } = policy;
-  return (Object.keys(rules) as RuleName[]).flatMap((rule): RuleResult[] => {
-    const found = rules[rule](policy, facts);
+  return (Object.keys(ruleJudges) as RuleName[]).flatMap((rule): RuleResult[] => {
+    const found = ruleJudges[rule](policy, facts);
     if (found === null) return [];
     const isExcused =
       found.outcome === "unchecked" && optionalRules.some((each) => each === rule && optional.includes(each));
@@ -57,9 +60,9 @@ type RuleName =
   | "exceptions"
   | Exclude<keyof Policy, "$schema" | "unsigned" | "optional">;
 
-/** Rules by name. Each returns `null` if the policy does not have it. */
-const rules: Readonly<Record<RuleName, (policy: Policy, facts: PolicyFacts) => Found | null>> = {
-  signers: signersRule,
+/** Functions that judge a statement by one rule each. They return `null` if the policy does not have the rule. */
+const ruleJudges: Readonly<Record<RuleName, (policy: Policy, facts: PolicyFacts) => JudgedRule | null>> = {
+  signers: judgeSigners,
   party: ({ party = "server" }, { statement }) => {
     const judged = statement.party ?? "server";
     return judged === party ? met(`it judges a ${party}`) : broken(`it judges a ${judged}, and must judge a ${party}`);
@@ -70,13 +73,14 @@ const rules: Readonly<Record<RuleName, (policy: Policy, facts: PolicyFacts) => F
       ? met(baseUrl)
       : broken(`it is about ${target.baseUrl}, and must be about ${baseUrl}`);
   },
-  subjects: subjectsRule,
+  subjects: judgeSubjects,
   verdicts: ({ verdicts = ["conformant"], exceptions = [] }, facts) => {
-    const verdict = verdictWithout(exceptions, facts);
+    const verdict = verdictWithoutAllowed(exceptions, facts);
     const isAccepted = verdicts.some((each) => each === verdict);
     return isAccepted ? met(verdict) : broken(`it is ${verdict}, and must be ${verdicts.join(" or ")}`);
   },
-  exceptions: ({ exceptions = [] }, facts) => unless(disallowed(exceptions, facts), "nothing fails that may not"),
+  exceptions: ({ exceptions = [] }, facts) =>
+    metUnlessProblems(disallowedFailures(exceptions, facts), "nothing fails that may not"),
   requirements: ({ requirements }, { statement: { suite } }) => {
     if (requirements === undefined) return null;
     const set = suite.requirements ?? firstRequirements;
@@ -94,7 +98,7 @@ const rules: Readonly<Record<RuleName, (policy: Policy, facts: PolicyFacts) => F
   tiers: ({ tiers }, { statement: { target } }) => {
     if (tiers === undefined) return null;
     const missing = tiers.filter((tier) => !target.tiers.includes(tier));
-    return unless(
+    return metUnlessProblems(
       missing.map((tier) => `no key of the tier ${tier} was in use`),
       tiers.join(", "),
     );
@@ -104,12 +108,12 @@ const rules: Readonly<Record<RuleName, (policy: Policy, facts: PolicyFacts) => F
     if (statement.profiles === undefined) return unchecked("the statement has no profiles");
     const verdicts = new Map(statement.profiles.map(({ profile, verdict }) => [profile, verdict]));
     const wrong = profiles.filter((profile) => verdicts.get(profile) !== "conformant");
-    return unless(
+    return metUnlessProblems(
       wrong.map((profile) => `${profile} is ${verdicts.get(profile) ?? "not judged"}`),
       profiles.join(", "),
     );
   },
-  readings: readingsRule,
+  readings: judgeReadings,
   excessPercent: ({ excessPercent }) =>
     excessPercent === undefined ? null : unchecked("the statement does not show by how much limits are exceeded"),
   report: ({ report }, { matchesReport }) => {
@@ -119,10 +123,10 @@ const rules: Readonly<Record<RuleName, (policy: Policy, facts: PolicyFacts) => F
   },
 };
 
-/** Clocks of two machines may differ by this much. */
+/** Maximum time by which a run may seem to end in the future, in days: one hour. Clocks of two machines may differ. */
 const maxClockErrorDays = 1 / 24;
 
-function signersRule({ signers = [], unsigned = false }: Policy, facts: PolicyFacts): Found {
+function judgeSigners({ signers = [], unsigned = false }: Policy, facts: PolicyFacts): JudgedRule {
   if (!facts.isSigned)
     return unsigned ? met("unsigned, which the policy accepts") : broken("the statement is unsigned");
   if (signers.length === 0) return met("the policy accepts unsigned statements, so no key was checked");
@@ -139,23 +143,23 @@ function signersRule({ signers = [], unsigned = false }: Policy, facts: PolicyFa
     : broken("no accepted signer is known to have signed it: give --keys, or keys of the signer");
 }
 
-function subjectsRule({ subjects }: Policy, { subjects: stated, isSigned }: PolicyFacts): Found | null {
+function judgeSubjects({ subjects }: Policy, { subjects: stated, isSigned }: PolicyFacts): JudgedRule | null {
   if (subjects === undefined) return null;
   if (!isSigned) return unchecked("only a signed statement says what was deployed");
   const names = stated.flatMap(({ name, digest }) =>
     Object.entries(digest).map(([kind, hex]) => `${name}=${kind}:${hex}`),
   );
   const missing = subjects.filter((subject) => !names.includes(subject));
-  return unless(
+  return metUnlessProblems(
     missing.map((subject) => `it is not about ${subject}`),
     subjects.join(", "),
   );
 }
 
-type Allowed = NonNullable<Policy["exceptions"]>;
+type AllowedExceptions = NonNullable<Policy["exceptions"]>;
 
-/** Lists the checks that fail and may not. */
-function disallowed(allowed: Allowed, { statement, now }: PolicyFacts): string[] {
+/** Lists the failed checks that the policy does not allow to fail, or no longer. */
+function disallowedFailures(allowed: AllowedExceptions, { statement, now }: PolicyFacts): string[] {
   const today = now.toISOString().slice(0, 10);
   return statement.exceptions
     .filter(({ outcome }) => outcome === "fail")
@@ -167,14 +171,15 @@ function disallowed(allowed: Allowed, { statement, now }: PolicyFacts): string[]
     });
 }
 
-/** Returns the verdict, where nonconformant counts as partial if nothing fails but what is allowed. */
-function verdictWithout(allowed: Allowed, facts: PolicyFacts): Statement["verdict"] {
+/** Returns the verdict of the statement. `nonconformant` becomes `partial` if the policy allows every check that failed to fail. */
+function verdictWithoutAllowed(allowed: AllowedExceptions, facts: PolicyFacts): Statement["verdict"] {
   const { verdict, exceptions } = facts.statement;
-  const isExcused = exceptions.some(({ outcome }) => outcome === "fail") && disallowed(allowed, facts).length === 0;
+  const isExcused =
+    exceptions.some(({ outcome }) => outcome === "fail") && disallowedFailures(allowed, facts).length === 0;
   return verdict === "nonconformant" && isExcused ? "partial" : verdict;
 }
 
-function readingsRule({ readings }: Policy, { statement }: PolicyFacts): Found | null {
+function judgeReadings({ readings }: Policy, { statement }: PolicyFacts): JudgedRule | null {
   if (readings === undefined) return null;
   const { must = {}, mustNot = {} } = readings;
   const followed = new Map(Object.entries(statement.readings));

@@ -2,7 +2,7 @@ import { createPublicKey, type JsonWebKey, type KeyObject } from "node:crypto";
 import { z } from "zod";
 
 import type { Parsed } from "../../base/parsing.ts";
-import { keyIdOf, parsePublicKey, tryKey, usable } from "./signing-key.ts";
+import { keyIdOf, parsePublicKey, tryParseKey, supportedKey } from "./signing-key.ts";
 
 const keySchema = z.strictObject({
   keyid: z.string().describe("SHA-256 of the public key (SubjectPublicKeyInfo in DER), in lower-case hex."),
@@ -12,7 +12,7 @@ const keySchema = z.strictObject({
   revoked: z.iso.date().describe("Since when nobody should accept the key, such as 2026-05-01.").exactOptional(),
 });
 
-/** Schema of the file in which a vendor says which keys are his. */
+/** Schema of the file in which a vendor publishes the public keys that sign its statements. */
 export const keyListSchema = z
   .strictObject({
     $schema: z.string().exactOptional(),
@@ -28,11 +28,11 @@ export interface VendorKey {
   readonly keyId: string;
   readonly vendor: string;
   readonly key: KeyObject;
-  /** Since when the key does not count; `null` if it does. */
+  /** Day since which the key is revoked; `null` if it is not. */
   readonly revoked: string | null;
 }
 
-/** Returns the keys of a list. The problem names the first key that cannot be used. */
+/** Parses the keys of a list. The problem names the first key that cannot be used. */
 export function parseKeyList({ vendor, keys }: KeyListFile): Parsed<readonly VendorKey[]> {
   const found: VendorKey[] = [];
   for (const [at, { keyid, pem, jwk, revoked = null }] of keys.entries()) {
@@ -52,12 +52,12 @@ function parseListedKey(pem: string | undefined, jwk: KeyListFile["keys"][number
   if (/PRIVATE KEY/.test(pem ?? "") || (jwk !== undefined && "d" in jwk))
     return { kind: "problem", problem: "has a private key. Revoke it, and publish only public ones" };
   if (pem !== undefined) return parsePublicKey(pem);
-  const key = tryKey(() => createPublicKey({ key: jwk as JsonWebKey, format: "jwk" }));
-  return usable(key, "has no key in its jwk");
+  const key = tryParseKey(() => createPublicKey({ key: jwk as JsonWebKey, format: "jwk" }));
+  return supportedKey(key, "has no key in its jwk");
 }
 
-/** Returns the list that a vendor publishes of his public keys. */
-export const keyListOf = (vendor: string, keys: readonly KeyObject[]): KeyListFile => ({
+/** Creates the key list that a vendor publishes, from its public keys. */
+export const createKeyList = (vendor: string, keys: readonly KeyObject[]): KeyListFile => ({
   vendor,
   keys: keys.map((key) => ({ keyid: keyIdOf(key), pem: String(key.export({ type: "spki", format: "pem" })) })),
 });

@@ -8,15 +8,19 @@ import { verdictTexts } from "../html/sections/verdict.ts";
 import type { Subject } from "./attestation.ts";
 import type { Statement, StatementException } from "./statement-schema.ts";
 
-/** Facts about the signature of a statement, for its page. */
+/** The signature of a statement, as its page shows it: key, deployed things and expiry. */
 export interface PageSignature {
   readonly keyId: string;
   readonly subjects: readonly Subject[];
-  /** ISO 8601. */
+  /** Time after which nobody should rely on the statement, ISO 8601. */
   readonly expires: string;
 }
 
-/** Renders a statement as one HTML page for people, without scripts. `null` as the signature: nobody signed it. */
+/**
+ * Renders a statement as one HTML page for people, without scripts.
+ *
+ * @param signature `null` if the statement is unsigned
+ */
 export function renderStatementPage(statement: Statement, signature: PageSignature | null): string {
   const { target, verdict, kind, counts, suite, finished } = statement;
   const { word, tone, says } = verdictTexts[verdict];
@@ -41,8 +45,10 @@ export function renderStatementPage(statement: Statement, signature: PageSignatu
         ["not exercised", String(statement.notExercised.length + statement.unselected.length)],
       ])}
       ${profilesSection(statement)} ${factsSection(statement, signature)} ${exceptionsSection(statement.exceptions)}
-      ${gapsSection(statement)} ${verifySection(signature)}
-      <footer>Made by agent-hosting-conformance ${suite.version}, of a run that ended on ${day(finished)}.</footer>
+      ${unexercisedSection(statement)} ${verifySection(signature)}
+      <footer>
+        Made by agent-hosting-conformance ${suite.version}, of a run that ended on ${formatDay(finished)}.
+      </footer>
     </main>`,
   });
 }
@@ -63,16 +69,16 @@ function profilesSection({ profiles = [] }: Statement): Html | null {
   </section>`;
 }
 
-const day = (time: string): string => time.slice(0, 10);
+const formatDay = (time: string): string => time.slice(0, 10);
 
 function factsSection({ finished, suite, target }: Statement, signature: PageSignature | null): Html {
   const facts: readonly (readonly [string, string])[] = [
-    ["The run ended", day(finished)],
-    ["Counts until", signature === null ? "not stated" : day(signature.expires)],
+    ["The run ended", formatDay(finished)],
+    ["Counts until", signature === null ? "not stated" : formatDay(signature.expires)],
     ["Signed with the key", signature === null ? "nobody signed this statement" : signature.keyId],
     ...(signature?.subjects ?? []).map(({ name, digest }): [string, string] => [
       "About",
-      `${name}: ${digestText(digest)}`,
+      `${name}: ${formatDigest(digest)}`,
     ]),
     ["Requirement set", suite.requirements ?? firstRequirements],
     ["Version of the suites", suite.version],
@@ -94,7 +100,7 @@ function factsSection({ finished, suite, target }: Statement, signature: PageSig
   </section>`;
 }
 
-const digestText = (digest: Subject["digest"]): string =>
+const formatDigest = (digest: Subject["digest"]): string =>
   Object.entries(digest)
     .map(([algorithm, hex]) => `${algorithm}:${hex}`)
     .join(", ");
@@ -117,16 +123,16 @@ function exceptionsSection(exceptions: readonly StatementException[]): Html {
   </section>`;
 }
 
-/** Not exercised clauses of a page; the others are a number. */
-const maxGaps = 60;
+/** Maximum number of unexercised clauses to name. Of further ones, the page shows only the number. */
+const maxNamedClauses = 60;
 
-function gapsSection({ notExercised, unselected }: Statement): Html | null {
+function unexercisedSection({ notExercised, unselected }: Statement): Html | null {
   const clauses = [...notExercised.map(({ clause }) => clause), ...unselected];
   if (clauses.length === 0) return null;
-  const hidden = clauses.length - maxGaps;
+  const hidden = clauses.length - maxNamedClauses;
   return html`<section aria-labelledby="gaps">
     <h2 id="gaps">${formatCount(clauses.length, "clause")} not exercised</h2>
-    <p>${prose(clauses.slice(0, maxGaps).join(", "), 2000)}${hidden > 0 && ` and ${hidden} more`}</p>
+    <p>${prose(clauses.slice(0, maxNamedClauses).join(", "), 2000)}${hidden > 0 && ` and ${hidden} more`}</p>
   </section>`;
 }
 

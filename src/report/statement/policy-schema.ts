@@ -4,10 +4,10 @@ import { parties } from "../../spec/clause.ts";
 import { profileNames } from "../../spec/profiles.ts";
 import { requirementSets } from "../../spec/requirements.ts";
 
-const texts = z.array(z.string().min(1)).min(1);
-const readings = z.record(z.string(), z.union([z.string(), texts]));
+const textsSchema = z.array(z.string().min(1)).min(1);
+const readings = z.record(z.string(), z.union([z.string(), textsSchema]));
 
-/** Rules that a statement may be unable to show. Only these can be optional. */
+/** Rules for which a statement may lack the data. Only these rules can be listed as optional in a policy. */
 export const optionalRules = ["profiles", "readings", "excessPercent", "subjects", "report"] as const;
 
 const signerSchema = z
@@ -29,7 +29,7 @@ export const policySchema = z
     unsigned: z.boolean().describe("Whether an unsigned statement is accepted. Default: false.").exactOptional(),
     party: z.enum(parties).describe("The party that was judged. Default: server.").exactOptional(),
     baseUrl: z.string().describe("The deployment's address.").exactOptional(),
-    subjects: texts.describe("What was deployed, each as NAME=ALGORITHM:DIGEST.").exactOptional(),
+    subjects: textsSchema.describe("What was deployed, each as NAME=ALGORITHM:DIGEST.").exactOptional(),
     verdicts: z
       .array(z.enum(["conformant", "partial"]))
       .min(1)
@@ -49,7 +49,7 @@ export const policySchema = z
       .exactOptional(),
     requirements: z.enum(requirementSets).describe("The requirement set, at least.").exactOptional(),
     maxAgeDays: z.number().positive().describe("Days since the end of the run, at most.").exactOptional(),
-    tiers: texts.describe("Tiers whose keys must have been in use.").exactOptional(),
+    tiers: textsSchema.describe("Tiers whose keys must have been in use.").exactOptional(),
     profiles: z.array(z.enum(profileNames)).min(1).describe("Profiles that must be conformant.").exactOptional(),
     readings: z
       .strictObject({ must: readings.exactOptional(), mustNot: readings.exactOptional() })

@@ -9,14 +9,14 @@ export interface StatementSigning {
   readonly key: SigningKey;
   /** Deployed images, packages and commits. Default: nothing but the deployment itself. */
   readonly subjects?: readonly Subject[];
-  /** Days after the end of the run for which the statement counts. Default: 90. */
+  /** Number of days after the end of the run for which the statement is valid. Default: 90. */
   readonly validDays?: number;
 }
 
 const expiresOf = ({ finished }: Statement, { validDays = defaultValidDays }: StatementSigning): string =>
   expiryOf(finished, validDays).toISOString();
 
-/** Returns the facts about the signature that the page of a statement shows. */
+/** Returns the facts about the signature that the HTML page of a statement shows. */
 export const pageSignatureOf = (statement: Statement, signing: StatementSigning): PageSignature => ({
   keyId: signing.key.keyId,
   subjects: signing.subjects ?? [],

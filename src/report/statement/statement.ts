@@ -14,7 +14,7 @@ import {
 } from "./statement-schema.ts";
 
 const exceptionOutcomes = ["fail", "error", "warning", "note"] as const satisfies Outcome[];
-const maxCharacters = 300;
+const maxTextCharacters = 300;
 
 /**
  * Creates the statement that a vendor can publish about a report: target, suite, verdict, exceptions with reasons, and skipped clauses.
@@ -40,7 +40,7 @@ export function statementOf({ report }: Pick<ReportDocument, "report">, digests:
       requirements: publishableText(suite.requirements),
     },
     verdict: report.verdict,
-    ...(report.profiles === undefined ? {} : { profiles: report.profiles.map(profileOf) }),
+    ...(report.profiles === undefined ? {} : { profiles: report.profiles.map(statementProfileOf) }),
     ...(report.stopped === undefined ? {} : { stopped: publishableText(report.stopped) }),
     started: report.started,
     finished: report.finished,
@@ -50,7 +50,7 @@ export function statementOf({ report }: Pick<ReportDocument, "report">, digests:
     notExercised: notExercised(findings),
     unselected: report.unselected.map(publishableText),
     readings: readingsOf(findings),
-    ...(report.load === undefined ? {} : { load: report.load.runs.map(loadOf) }),
+    ...(report.load === undefined ? {} : { load: report.load.runs.map(statementLoadOf) }),
     evidence: [reportFileName, ...evidenceFileNames(report)]
       .flatMap((file) => {
         const sha256 = digests[file];
@@ -64,7 +64,7 @@ export function statementOf({ report }: Pick<ReportDocument, "report">, digests:
 export const serializeStatement = (statement: Statement): string => `${JSON.stringify(statement, null, 2)}\n`;
 
 /** Cuts a text of the target, and escapes its control characters, because a statement may be published anywhere. */
-const publishableText = (text: string): string => sanitize(truncate(text, maxCharacters));
+const publishableText = (text: string): string => sanitize(truncate(text, maxTextCharacters));
 
 function clauseCounts({ findings }: Report): Statement["counts"]["clauses"] {
   const outcomes = [...clauseOutcomes(findings).values()];
@@ -79,7 +79,7 @@ function clauseCounts({ findings }: Report): Statement["counts"]["clauses"] {
   };
 }
 
-const profileOf = ({ profile, verdict, musts, exercised }: ProfileResult): StatementProfile => ({
+const statementProfileOf = ({ profile, verdict, musts, exercised }: ProfileResult): StatementProfile => ({
   profile,
   verdict,
   musts,
@@ -97,9 +97,9 @@ const exceptionsOf = (
       level,
       outcome,
       ...(instances.length === 0 ? {} : { instances: instances.map((instance) => sanitizeLine(instance, 40)) }),
-      ...(expected === undefined ? {} : { expected: sanitizeLine(expected, maxCharacters) }),
-      ...(actual === undefined ? {} : { actual: sanitizeLine(actual, maxCharacters) }),
-      ...(reason === undefined ? {} : { reason: sanitizeLine(reason, maxCharacters) }),
+      ...(expected === undefined ? {} : { expected: sanitizeLine(expected, maxTextCharacters) }),
+      ...(actual === undefined ? {} : { actual: sanitizeLine(actual, maxTextCharacters) }),
+      ...(reason === undefined ? {} : { reason: sanitizeLine(reason, maxTextCharacters) }),
     })),
   );
 
@@ -115,8 +115,8 @@ function notExercised(findings: readonly ReportFinding[]): Statement["notExercis
       {
         clause: publishableText(clause),
         level: row.level,
-        reason: sanitizeLine(row.reason ?? "", maxCharacters),
-        ...(row.needs === undefined ? {} : { needs: sanitizeLine(row.needs, maxCharacters) }),
+        reason: sanitizeLine(row.reason ?? "", maxTextCharacters),
+        ...(row.needs === undefined ? {} : { needs: sanitizeLine(row.needs, maxTextCharacters) }),
       },
     ];
   });
@@ -135,7 +135,7 @@ function readingsOf(findings: readonly ReportFinding[]): Statement["readings"] {
   );
 }
 
-const loadOf = ({
+const statementLoadOf = ({
   scenario,
   tier,
   engine,
@@ -148,13 +148,16 @@ const loadOf = ({
   sent: requests.sent,
   admitted: requests.admitted,
   refused: requests.refused,
-  ...(validity.invalid === null ? {} : { invalid: sanitizeLine(validity.invalid, maxCharacters) }),
+  ...(validity.invalid === null ? {} : { invalid: sanitizeLine(validity.invalid, maxTextCharacters) }),
 });
 
 /** SHA-256 of bytes or of a UTF-8 text, in lower-case hexadecimal, as `sha256sum` prints it. */
 export const sha256Of = (content: string | Uint8Array): string => createHash("sha256").update(content).digest("hex");
 
-/** Computes the digest of a text while somebody reads its chunks. `sha256` returns the digest of the last complete reading of `chunks`. */
+/**
+ * Wraps a text in chunks, and computes its digest while a caller reads it. `sha256` returns the digest of the last complete reading of
+ * `chunks`.
+ */
 export function digestingChunks(chunksOf: () => Iterable<string>): {
   readonly chunks: () => Iterable<string>;
   readonly sha256: () => string;
@@ -178,6 +181,6 @@ export type Digests = Readonly<Record<string, string>>;
 /** Name of the report's file. A statement contains its digest, so that every change of the report is noticed. */
 export const reportFileName = "report.json";
 
-/** Names of the evidence files on which the verdict of a report rests. */
+/** Returns the names of the evidence files from which the verdict of a report follows. */
 export const evidenceFileNames = ({ load }: Pick<Report, "load">): string[] =>
   load === undefined ? ["evidence.json"] : load.runs.map(({ evidence }) => evidence);

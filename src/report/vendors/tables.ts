@@ -81,26 +81,28 @@ export function vendorTables({
       lead: "The behaviour of each vendor there. None of it is right or wrong, but a client that changes vendors meets the differences.",
       groups: [{ title: "", rows: gaps.map(behaviourRow) }],
     },
-    {
-      id: "limits",
-      title: "Limits",
-      lead: limitsCaveat,
-      groups: limits.map(({ tier, rows }) => ({
-        title: tier,
-        rows: rows.map(({ name, published, cells, differs }) => ({
-          name,
-          level: "",
-          detail: published === "" ? "" : `published: ${published}`,
-          cells: cells.map(behaviourCell),
-          differs,
-        })),
-      })),
-    },
+    limitsTable(limits),
     latencyTable("times", "Times", runTimesCaveat, latencies.ofRuns),
     latencyTable("load", "Times under load", loadTimesCaveat, latencies.ofLoad),
   ];
   return tables.filter(({ groups }) => groups.some(({ rows }) => rows.length > 0));
 }
+
+const limitsTable = (limits: VendorComparison["limits"]): VendorTable => ({
+  id: "limits",
+  title: "Limits",
+  lead: limitsCaveat,
+  groups: limits.map(({ tier, rows }) => ({
+    title: tier,
+    rows: rows.map(({ name, published, cells, differs }) => ({
+      name,
+      level: "",
+      detail: published === "" ? "" : `published: ${published}`,
+      cells: cells.map(behaviourCell),
+      differs,
+    })),
+  })),
+});
 
 const profileRow = ({ profile, cells }: ProfileRow): VendorRow => ({
   name: profile,

@@ -127,6 +127,11 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
       endpoint === "unknown" ? String(remaining + limit) : left,
     ),
   ),
+  "remaining-above-limit-on-403": fault("HDR-11", "On a 403 `X-RateLimit-Remaining` is above the limit.").by(
+    editRateHeader(rateRemaining, (left, { remaining, limit }, _nowMs, { status }) =>
+      status === 403 ? String(remaining + limit) : left,
+    ),
+  ),
   "hour-says-none-left-too-early": fault(
     ["HDR-12", "HDR-19"],
     "`X-RateLimit-Remaining` of the hour is 0 for its last five requests.",
@@ -167,6 +172,9 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
   "reset-in-milliseconds": fault("HDR-14", "`X-RateLimit-Reset` is in milliseconds.").by(
     editRateHeader(rateReset, (seconds) => `${seconds}000`),
   ),
+  "reset-in-milliseconds-on-403": fault("HDR-14", "On a 403 `X-RateLimit-Reset` is in milliseconds.").by(
+    editRateHeader(rateReset, (seconds, _reading, _nowMs, { status }) => (status === 403 ? `${seconds}000` : seconds)),
+  ),
   "reset-is-a-delta": fault("HDR-14", "`X-RateLimit-Reset` is the seconds until the reset.").by(
     editRateHeader(rateReset, (seconds, _reading, nowMs) =>
       String(Math.max(0, Number(seconds) - Math.floor(nowMs / 1000))),
@@ -180,6 +188,11 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
   ),
   "reset-after-the-window": fault("HDR-16", "The reset is an hour and a minute too late.").by(
     editAdvertisedWindow((old) => ({ ...old, resetAtMs: old.resetAtMs + 3_660_000 })),
+  ),
+  "reset-after-the-window-on-403": fault("HDR-16", "On a 403 the reset is an hour and a minute too late.").by(
+    editAdvertisedWindow((old, _nowMs, { status }) =>
+      status === 403 ? { ...old, resetAtMs: old.resetAtMs + 3_660_000 } : old,
+    ),
   ),
   "refusal-has-one-left": fault("HDR-17", "A 429 reports one request left.").by((base) => ({
     refusalWindow: (refusing, advertised) => ({ ...base.refusalWindow(refusing, advertised), remaining: 1 }),

@@ -164,6 +164,16 @@ describe("their values", () => {
       withSamples([afterReset(0, at + 30), afterReset(60, at + 30)], true),
       "breach",
     ],
+    ["HDR-11/403", "above the limit", withSamples([sample({ ...plain, status: 403, remaining: 11 })]), "breach"],
+    ["HDR-14/403", "by `Date`", withSamples([sample({ ...plain, status: 403 })]), "holds"],
+    ["HDR-14/403", "milliseconds", withSamples([sample({ ...plain, status: 403, reset: (at + 60) * 1000 })]), "breach"],
+    ["HDR-14/403", "no 403", withSamples([sample({ ...plain, status: 401 })]), "inapplicable"],
+    [
+      "HDR-16/403",
+      "an hour for a minute",
+      withSamples([sample({ ...plain, status: 403, resetAfter: 3600 })]),
+      "breach",
+    ],
     ["HDR-16", "within the minute", withSamples([sample(plain)]), "holds"],
     ["HDR-16", "an hour for a minute", withSamples([sample({ ...plain, resetAfter: 3600 })]), "breach"],
   ])("%s, %s", (id, _, evidence, kind) => {

@@ -12,8 +12,8 @@ import { type ResetContext, resetMismatchInRun } from "../../rules/limits/reset-
 import type { Sample } from "../../rules/limits/sample.ts";
 import { isKeyAccepted } from "../../rules/limits/time-left.ts";
 import { checkEvery, type ClauseCase } from "../../run/judge/check-every.ts";
-import type { Check } from "../../run/judge/check.ts";
-import { type Breach, breach, type Finding, follows, type Unproven, unproven } from "../../run/judge/finding.ts";
+import type { Check, CheckOptions } from "../../run/judge/check.ts";
+import { type Breach, breach, type Finding, follows, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { anyOf, need } from "../../run/skip-reason.ts";
 import type { ReadingOf } from "../../spec/clauses.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
@@ -25,8 +25,8 @@ import { type AllSamples, allSamples } from "./probes.ts";
 export const isUnknownPath = (exchange: Exchange, all: AllExchanges): boolean =>
   endpointsAtRequestPath(exchange, all).length === 0;
 
-/** A response to a key that the target accepts, with the limits of the key's tier. */
-interface AcceptedSample {
+/** A response to a key of the target file, with the limits of the key's tier. */
+interface KeySample {
   /** The limits of the key's tier; `null` if the target file does not state the tier. */
   readonly limits: TierLimits | null;
   readonly sample: Sample;
@@ -34,15 +34,20 @@ interface AcceptedSample {
 
 // Adds limits to a sample. Returns the same object for the same sample, because checks cache results by object.
 const withLimits = memoizeByObject((limits: TierLimits) =>
-  memoizeByObject((sample: Sample): AcceptedSample => ({ limits, sample })),
+  memoizeByObject((sample: Sample): KeySample => ({ limits, sample })),
 );
-const withoutLimits = memoizeByObject((sample: Sample): AcceptedSample => ({ limits: null, sample }));
+const withoutLimits = memoizeByObject((sample: Sample): KeySample => ({ limits: null, sample }));
 
-const acceptedSamples = memoizeByObject(({ keys }: AllSamples): readonly AcceptedSample[] =>
-  keys.flatMap(({ limits, samples }) =>
-    samples.filter(isKeyAccepted).map(limits === null ? withoutLimits : withLimits(limits)),
-  ),
-);
+const samplesWith = (isIncluded: (sample: Sample) => boolean) =>
+  memoizeByObject(({ keys }: AllSamples): readonly KeySample[] =>
+    keys.flatMap(({ limits, samples }) =>
+      samples.filter(isIncluded).map(limits === null ? withoutLimits : withLimits(limits)),
+    ),
+  );
+
+const acceptedSamples = samplesWith(isKeyAccepted);
+/** The 403 responses: the target knows the key, and refuses what the key may not do. */
+const forbiddenSamples = samplesWith(({ status }) => status === 403);
 
 interface Evidence {
   readonly samples: AllSamples;
@@ -52,41 +57,47 @@ interface Evidence {
 const byId = memoizeByObject(({ exchanges }: AllExchanges) => new Map(exchanges.map((each) => [each.id, each])));
 
 /**
- * Returns the samples whose key was accepted, as cases to judge. A request in a burst has `null` as its `proof`,
- * because the run stores only samples of bursts.
+ * Returns a function that lists samples as cases to judge. A request in a burst has `null` as its `proof`, because the
+ * run stores only samples of bursts.
  */
-const sampleCases = ({ samples, all }: Evidence): readonly ClauseCase<AcceptedSample>[] => casesIn(all)(samples);
+function casesOf(samplesToJudge: (samples: AllSamples) => readonly KeySample[]) {
+  const casesIn = memoizeByObject((all: AllExchanges) =>
+    memoizeByObject((samples: AllSamples) =>
+      samplesToJudge(samples).map((subject): ClauseCase<KeySample> => {
+        const { id, kind, status } = subject.sample;
+        const exchange = byId(all).get(id) ?? null;
+        const cell = exchange === null ? { of: kind, kind: String(status) } : responseCell(exchange, all);
+        return { cell, proof: exchange, subject };
+      }),
+    ),
+  );
+  return ({ samples, all }: Evidence): readonly ClauseCase<KeySample>[] => casesIn(all)(samples);
+}
 
-const casesIn = memoizeByObject((all: AllExchanges) =>
-  memoizeByObject((samples: AllSamples) =>
-    acceptedSamples(samples).map((subject): ClauseCase<AcceptedSample> => {
-      const { id, kind, status } = subject.sample;
-      const exchange = byId(all).get(id) ?? null;
-      const cell = exchange === null ? { of: kind, kind: String(status) } : responseCell(exchange, all);
-      return { cell, proof: exchange, subject };
-    }),
-  ),
-);
+const sampleCases = casesOf(acceptedSamples);
+const forbiddenCases = casesOf(forbiddenSamples);
 
-interface SampleCheckOptions<T, R extends string> {
-  readonly as?: string;
+interface SampleCheckOptions<T, R extends string> extends CheckOptions {
   readonly expected: string;
+  /** Names the responses that the check judges. Default: all with the header, to accepted keys. */
+  readonly description?: string;
   readonly members: (evidence: Evidence) => readonly ClauseCase<T>[];
   /**
    * Returns what is wrong if the response breaks the clause, `null` if it does not, and `undefined` if the clause does
    * not apply.
    */
   readonly judge: (subject: T) => string | null | undefined;
-  readonly whenEmpty?: Unproven;
+  readonly whenEmpty?: Finding<R>;
   readonly judgeAcross?: (subjects: readonly T[], evidence: Evidence) => Finding<R>;
 }
 
-/** Creates a check of every response that has rate-limit headers and whose key the target accepted. */
+/** Creates a check of every response with rate-limit headers to a key of the target file. */
 const checkSamples = <const K extends HeaderClause, T extends { readonly sample: Sample }>(
   clause: K,
   {
     expected,
     judge,
+    description = "every response with the header, to a key that is accepted",
     whenEmpty = unproven("no response has the headers in question"),
     ...more
   }: SampleCheckOptions<T, ReadingOf<K>>,
@@ -96,11 +107,7 @@ const checkSamples = <const K extends HeaderClause, T extends { readonly sample:
     { samples: allSamples, all: allExchanges },
     {
       ...more,
-      matrix: {
-        description: "every response with the header, to a key that is accepted",
-        cells: [],
-        coverageProbe: null,
-      },
+      matrix: { description, cells: [], coverageProbe: null },
       judge: (subject) => {
         const mismatch = judge(subject);
         if (typeof mismatch !== "string") return mismatch;
@@ -117,7 +124,7 @@ type HeaderClause = HeaderRule["clause"] | "HDR-14";
 const ruleOptions = ({ expected, judge }: HeaderRule) => ({
   expected,
   members: sampleCases,
-  judge: ({ sample, limits }: AcceptedSample) => judge(sample, limits),
+  judge: ({ sample, limits }: KeySample) => judge(sample, limits),
 });
 
 /**
@@ -154,14 +161,15 @@ const withLongerWay = (sample: Sample): Sample => ({
   headMs: sample.headMs + monthMs,
 });
 
-/** The checks that apply one header rule to each response, with no other option. */
-const plainRuleChecks = headerRules
-  .filter((rule) => rule !== notNegative && rule !== limitPublished)
-  .map((rule) => {
-    const options = ruleOptions(rule);
-    const judge = rule.clause === "HDR-16" ? unlessClockAdvanced(options.judge, withEarlierReset) : options.judge;
-    return checkSamples(rule.clause, { ...options, judge });
-  });
+/** The checks that apply one header rule and need no other option. */
+const plainRuleChecks = (more: Partial<SampleCheckOptions<KeySample, never>> = {}): Check[] =>
+  headerRules
+    .filter((rule) => rule !== notNegative && rule !== limitPublished)
+    .map((rule) => {
+      const options = { ...ruleOptions(rule), ...more };
+      const judge = rule.clause === "HDR-16" ? unlessClockAdvanced(options.judge, withEarlierReset) : options.judge;
+      return checkSamples(rule.clause, { ...options, judge });
+    });
 
 /**
  * Returns the ids of requests to paths that the document does not define. Their headers may describe a limit on the
@@ -187,6 +195,29 @@ const withContext = memoizeByObject((resets: ResetContext) =>
   memoizeByObject((sample: Sample) => ({ resets, sample })),
 );
 
+/** Options of the check that `Reset` and `Reset-After` agree. */
+const resetOptions = (members: (evidence: Evidence) => readonly ClauseCase<KeySample>[]) => ({
+  expected: "`Reset` is Unix seconds, `Reset-After` from now within 2 s",
+  members: (evidence: Evidence) =>
+    members(evidence).map((each) => ({
+      ...each,
+      subject: withContext(resetContextOf(evidence.samples))(each.subject.sample),
+    })),
+  judge: unlessClockAdvanced(
+    ({ resets, sample }: { readonly resets: ResetContext; readonly sample: Sample }) =>
+      resetMismatchInRun(resets, sample),
+    withLongerWay,
+  ),
+});
+
+/** Without a 403, the clauses are judged by the other responses alone: a target may refuse such keys with 401. */
+const on403 = {
+  as: "403",
+  since: "1.2",
+  description: "every 403 with the header, to a key of the target file",
+  whenEmpty: inapplicable("no key got a 403 with the header"),
+} as const;
+
 /** Checks of the rate-limit headers of every response. */
 export const responseChecks: readonly Check[] = [
   checkSamples("HDR-9", { ...ruleOptions(notNegative), as: "throughout" }),
@@ -200,20 +231,10 @@ export const responseChecks: readonly Check[] = [
     judgeAcross: (cases, { samples, all }) =>
       contradictionIn(cases, all) ?? follows(readingOf(samples, unknownPathIds(all))),
   }),
-  checkSamples("HDR-14", {
-    expected: "`Reset` is Unix seconds, `Reset-After` from now within 2 s",
-    members: (evidence) =>
-      sampleCases(evidence).map((each) => ({
-        ...each,
-        subject: withContext(resetContextOf(evidence.samples))(each.subject.sample),
-      })),
-    judge: unlessClockAdvanced(
-      ({ resets, sample }: { readonly resets: ResetContext; readonly sample: Sample }) =>
-        resetMismatchInRun(resets, sample),
-      withLongerWay,
-    ),
-  }),
-  ...plainRuleChecks,
+  checkSamples("HDR-14", resetOptions(sampleCases)),
+  checkSamples("HDR-14", { ...resetOptions(forbiddenCases), ...on403 }),
+  ...plainRuleChecks(),
+  ...plainRuleChecks({ ...on403, members: forbiddenCases }),
 ];
 
 const isOfMinute = (limit: number | null, limits: TierLimits): boolean =>
@@ -223,8 +244,8 @@ const isOfMinute = (limit: number | null, limits: TierLimits): boolean =>
  * Returns a breach if responses of one tier report two different limits per minute. Applies to a tier whose burst is
  * not published, where each limit alone might be right.
  */
-function contradictionIn(cases: readonly AcceptedSample[], all: AllExchanges): Breach | null {
-  const firstOf = new Map<number, AcceptedSample>();
+function contradictionIn(cases: readonly KeySample[], all: AllExchanges): Breach | null {
+  const firstOf = new Map<number, KeySample>();
   for (const each of cases) {
     const { limits, sample } = each;
     if (limits === null || limits.burst !== null || !isOfMinute(sample.limit, limits)) continue;

@@ -24,14 +24,15 @@ interface RejudgeOptions {
   /** The requirement set to judge by. Default: the newest. */
   readonly requirements?: RequirementSet;
   /**
-   * The checks to judge. Default: the checks that the run selected, newer checks whose evidence the run happens to have, and checks of
+   * The checks to judge by. Default: those that the run selected, newer ones for which it has evidence, and those of
    * later requirement sets.
    */
   readonly selected?: readonly Suite[];
 }
 
 /**
- * Judges saved evidence with the checks of this version. Sends nothing. Keeps the wording of texts in the evidence, such as skip reasons.
+ * Judges saved evidence with the checks of this version, and returns a new report. Sends nothing. Texts in the
+ * evidence, such as skip reasons, stay as they are.
  */
 export function rejudgeRun(
   report: Report,
@@ -69,19 +70,22 @@ export function rejudgeRun(
   });
 }
 
-/** Returns the path of the batch endpoint that the target file gave; `null` without one. */
+/** Returns the path of the batch endpoint in the target file of the run; `null` if it had none. */
 function batchPathIn({ probes }: Evidence): string | null {
   const result = probes.find(({ probe }) => probe === allExchanges.name)?.result;
   return result?.kind === "ran" ? ((result.evidence as AllExchanges).batchPath ?? null) : null;
 }
 
-/** Returns which pairs of request properties occurred together in some request; `null` if the run did not count pairs. */
+/** Returns which pairs of request properties the run tried; `null` if the run did not record that. */
 function pairCoverageIn({ probes }: Evidence): PairCoverage | null {
   const result = probes.find(({ probe }) => probe === cornersRequested.name)?.result;
   return result?.kind === "ran" ? (result.evidence as PairCoverage) : null;
 }
 
-/** Returns the checks that the run selected, and newer checks whose evidence the run happens to have. */
+/**
+ * Returns the checks by which to judge a saved run: its own, newer ones for which it has evidence, and those of later
+ * requirement sets.
+ */
 function suitesOf(report: Report, { probes }: Evidence): Suite[] {
   const { suite: judged, unselected, findings, upcoming, selection } = report;
   const party = partyOf(report);
@@ -93,17 +97,16 @@ function suitesOf(report: Report, { probes }: Evidence): Suite[] {
   const planned = new Set(probes.map(({ probe }) => probe));
   const hasCome = ({ clause, on }: Check, section: string): boolean => {
     const rests = Object.values(probesOf(on));
-    // Whether the run selected this check. Reports of earlier versions lack the selection, and list only `must` clauses as unselected. For
-    // other clauses in such a report, a check counts as selected if its section was judged and it has evidence. Review probes do not count
-    // as evidence, because every run has them.
+    // Whether the run selected this check. Old reports do not record that for clauses other than `must`: there, a check
+    // needs findings in its section, and evidence apart from review probes, which every run has.
     const isOwn =
       selection !== undefined ||
       clauseOf(clause).level === "must" ||
       (sections.has(section) && rests.some(({ stage }) => stage !== "review"));
     return isOwn && rests.every(({ name }) => planned.has(name));
   };
-  // Whether the check belongs to a later requirement set than the run. Such a check counts as skipped without evidence. If it were left
-  // out, a report could pass a set that its run did not exercise.
+  // Whether the check came with a later requirement set than the run's. It is judged, and skipped without evidence.
+  // Otherwise, an old run could pass a set that it did not exercise.
   const isLater = ({ since }: Check): boolean =>
     !countsIn(since, judged.requirements) && (selection !== undefined || unselected.length === 0);
   const isJudged = (check: Check, section: string): boolean =>

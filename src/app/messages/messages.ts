@@ -3,11 +3,17 @@ import type { Need } from "../../run/plan/needs.ts";
 import type { Enabler, Messages, Setting, SkipCause } from "../../run/skip-reason.ts";
 import { type Hint, targetFileHint } from "./target-file-hints.ts";
 
-/** The words for settings and hints that differ between the command line and the library. */
+/** The texts that differ between command line and library: names of settings, and some hints. */
 export interface MessageTerms {
-  /** Returns what the user calls a setting: for `maxWaitMs`, `--max-wait` on the command line and `maxWaitMs` in the library. */
+  /**
+   * Returns the name of a setting for the user: `maxWaitMs` is `--max-wait` on the command line, and `maxWaitMs` in the
+   * library.
+   */
   readonly nameOf: (setting: keyof RunBounds | "agent") => string;
-  /** Hints that command line and library word differently. All other hints differ at most in the names of settings. */
+  /**
+   * Hints that have different texts on the command line and in the library. All other hints differ at most in names of
+   * settings.
+   */
   readonly hints: Readonly<
     Record<
       "agent" | "receiver" | "receiver that is taken" | "receiver within reach" | "selection" | "tier" | "watch",
@@ -22,7 +28,7 @@ export function createMessages({ nameOf, hints }: MessageTerms): Messages {
     if (typeof cause === "string") return cause;
     switch (cause.why) {
       case "too long a wait":
-        return `${cause.for}: ${seconds(cause.ms)} to wait, and ${nameOf("maxWaitMs")} leaves ${seconds(cause.leftMs)}`;
+        return `${cause.for}: ${formatSeconds(cause.ms)} to wait, and ${nameOf("maxWaitMs")} leaves ${formatSeconds(cause.leftMs)}`;
       case "no time left":
         return `${cause.takes}, which ${nameOf("maxWaitMs")} does not leave`;
       case "no time left to":
@@ -59,7 +65,7 @@ export function createMessages({ nameOf, hints }: MessageTerms): Messages {
   const hasOwnHint = (what: Need | Setting): what is keyof typeof hints => Object.hasOwn(hints, what);
   const needs = (enabler: Enabler): string => {
     if (typeof enabler === "string") return enabler;
-    if ("anyOf" in enabler) return alternatives(enabler.anyOf.map(shortNeeds));
+    if ("anyOf" in enabler) return joinAlternatives(enabler.anyOf.map(shortNeeds));
     const { give, is } = hintOf(enabler.need);
     return is === null ? give : `${give}: ${is}`;
   };
@@ -76,6 +82,6 @@ const boundHint = (bound: keyof RunBounds, name: string): Hint => ({
 });
 
 /** Joins texts as `a, or b` or `a, b, or c`. */
-const alternatives = (texts: readonly string[]): string => `${texts.slice(0, -1).join(", ")}, or ${texts.at(-1)}`;
+const joinAlternatives = (texts: readonly string[]): string => `${texts.slice(0, -1).join(", ")}, or ${texts.at(-1)}`;
 
-const seconds = (ms: number): string => `${Math.max(0, Math.round(ms / 1000))} s`;
+const formatSeconds = (ms: number): string => `${Math.max(0, Math.round(ms / 1000))} s`;

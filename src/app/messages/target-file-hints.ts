@@ -2,22 +2,24 @@ import type { Need } from "../../run/plan/needs.ts";
 import { type AgentRole, agentRoles } from "../../target/target.ts";
 
 /**
- * A hint that would enable a check: `give` names what the user has to provide, and `is` explains it. A list of alternatives shows only
- * `give`.
+ * A hint how to enable a skipped check. `give` names what the user has to provide, such as a line of the target file.
  */
 export interface Hint {
   readonly give: string;
-  /** Explanation of `give`; `null` if `give` is clear by itself. */
+  /** Explains `give`, after a colon. Left out in a list of alternatives. `null` if `give` needs no explanation. */
   readonly is: string | null;
 }
 
-type OfAgent = `agents.${AgentRole}`;
-type OfEvent = Extract<Need, `triggers.${string}`>;
+type AgentNeed = `agents.${AgentRole}`;
+type EventNeed = Extract<Need, `triggers.${string}`>;
 
-/** The requirements of probes whose hints this file has. `receiver` is missing: command line and library word that hint differently. */
-type OtherNeed = Exclude<Need, OfAgent | OfEvent | "receiver">;
+/**
+ * Requirements of probes that have a hint in the table below. The hint for `receiver` differs between command line and
+ * library, so it is not here.
+ */
+type TableNeed = Exclude<Need, AgentNeed | EventNeed | "receiver">;
 
-const hintsByNeed: Readonly<Record<OtherNeed, Hint>> = {
+const hintsByNeed: Readonly<Record<TableNeed, Hint>> = {
   clock: { give: "`clock.advance` in the target file", is: "a call that moves the target's clock" },
   signing: {
     give: "`signing.secret`, or `signingSecret` of a key, in the target file",
@@ -53,14 +55,14 @@ const hintsByNeed: Readonly<Record<OtherNeed, Hint>> = {
   },
 };
 
-/** Returns the hint for a missing requirement. It names a line of the target file. */
+/** Returns the hint for a missing requirement of a probe: the line of the target file that would meet it. */
 export function targetFileHint(need: Exclude<Need, "receiver">): Hint {
-  if (isOfEvent(need))
+  if (isEventNeed(need))
     return {
       give: "`triggers` in the target file",
       is: `a call under "${need.slice("triggers.".length)}" that makes the event happen`,
     };
-  if (isOfAgent(need))
+  if (isAgentNeed(need))
     return {
       give: `\`${need}\` in the target file`,
       is: `an agent that ${agentRoles[need.slice("agents.".length) as AgentRole]}`,
@@ -68,5 +70,5 @@ export function targetFileHint(need: Exclude<Need, "receiver">): Hint {
   return hintsByNeed[need];
 }
 
-const isOfEvent = (need: Need): need is OfEvent => need.startsWith("triggers.");
-const isOfAgent = (need: Need): need is OfAgent => need.startsWith("agents.");
+const isEventNeed = (need: Need): need is EventNeed => need.startsWith("triggers.");
+const isAgentNeed = (need: Need): need is AgentNeed => need.startsWith("agents.");

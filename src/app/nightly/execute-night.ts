@@ -31,12 +31,12 @@ export interface NightPlan extends RunNightOptions {
   readonly before: readonly Night[];
 }
 
-/** A night after its run and load, and before the comparison with earlier nights. */
+/** The reports of a night's run and load. They are not compared with earlier nights yet. */
 export interface ExecutedNight {
   readonly night: Night;
-  /** Report and evidence of the run; `null` if nothing could be judged. */
+  /** The report and evidence of the run; `null` if nothing could be judged. */
   readonly run: ReportDocument | null;
-  /** The report that says why nothing could be judged; `null` if the run was judged. */
+  /** The report that says why nothing could be judged. `null` if the run was judged or interrupted. */
   readonly unjudged: ReportDocument | null;
   /** The load report; `null` if no load was sent. */
   readonly load: ReportDocument | null;
@@ -45,7 +45,7 @@ export interface ExecutedNight {
   readonly interrupted: boolean;
 }
 
-/** A night, and its comparison with earlier nights. */
+/** A night with its comparison with earlier nights. */
 export interface JudgedNight {
   readonly night: Night;
   readonly judgement: NightJudgement;
@@ -54,10 +54,13 @@ export interface JudgedNight {
   readonly nightCount: number;
 }
 
-/** Runs the suites and sends the load. Repeats the load trials that look worse than on earlier nights. Writes each report at once. */
+/**
+ * Runs the suites, then sends the load, then repeats the load trials with worse results than on earlier nights. Writes
+ * each report at once.
+ */
 export async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
   const started = new Date();
-  const session = await judgedByRun({ ...plan, coverageSeed: plan.coverageSeed ?? coverageSeedOfNight(started) });
+  const session = await runNightSuites({ ...plan, coverageSeed: plan.coverageSeed ?? coverageSeedOfNight(started) });
   if (session.kind === "nothing to judge") return unjudgedNight(plan, started, session);
   const { report, evidence, interrupted } = session;
   saveNightRun(plan, { report, evidence });
@@ -70,7 +73,7 @@ export async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
     interrupted,
   };
   if (plan.load === null || interrupted) return { ...first, noLoad: null };
-  const opened = await openLoadAfterRun(plan, plan.load, run.report);
+  const opened = await prepareLoadAfterRun(plan, plan.load, run.report);
   if (opened.kind === "not sent") {
     const night = nightFromReports({
       id: plan.id,
@@ -81,14 +84,14 @@ export async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
     return { ...first, night, noLoad: opened.why, interrupted: plan.signal.aborted };
   }
   try {
-    return await loadNight(plan, run, opened);
+    return await sendNightLoad(plan, run, opened);
   } finally {
     await opened.close();
   }
 }
 
-/** Prepares the load that follows the run. Its request limit is the part of `maxRequests` that the run has left. */
-function openLoadAfterRun(plan: NightPlan, parameters: NonNullable<RunNightOptions["load"]>, run: Report) {
+/** Prepares the load after a night's run. The load may send `maxRequests` minus the requests of the run. */
+function prepareLoadAfterRun(plan: NightPlan, parameters: NonNullable<RunNightOptions["load"]>, run: Report) {
   const { target, patches, engines, readOnly, maxRequests, requirements, messages, agree, view, signal } = plan;
   const requestsLeft = maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - run.requests);
   return prepareLoad({
@@ -107,27 +110,27 @@ function openLoadAfterRun(plan: NightPlan, parameters: NonNullable<RunNightOptio
   });
 }
 
-async function loadNight(plan: NightPlan, run: ReportDocument, opened: PreparedLoad): Promise<ExecutedNight> {
+async function sendNightLoad(plan: NightPlan, run: ReportDocument, opened: PreparedLoad): Promise<ExecutedNight> {
   const { id, before, signal } = plan;
-  const { document: load } = await opened.sendTrials(opened.trials, folderOf(plan, "load"));
+  const { document: load } = await opened.sendTrials(opened.trials, reportPartFolder(plan, "load"));
   const first = nightFromReports({ id, run: run.report, load: load.report });
-  const again = signal.aborted ? [] : suspectTrials(opened.trials, loadsToConfirm(before, first));
-  const second = again.length === 0 ? [] : await secondRuns(plan, opened, again);
+  const again = signal.aborted ? [] : trialsWithIds(opened.trials, loadsToConfirm(before, first));
+  const second = again.length === 0 ? [] : await repeatTrials(plan, opened, again);
   return { night: { ...first, second }, run, unjudged: null, load, noLoad: null, interrupted: signal.aborted };
 }
 
-async function secondRuns(
+async function repeatTrials(
   plan: NightPlan,
   opened: PreparedLoad,
   trials: readonly LoadTrial[],
 ): Promise<Night["second"]> {
   plan.view.again(trials);
-  const { document } = await opened.sendTrials(trials, folderOf(plan, "second"));
+  const { document } = await opened.sendTrials(trials, reportPartFolder(plan, "second"));
   return (document.report.load?.runs ?? []).map(nightLoadOf);
 }
 
-/** Returns the trials whose results look worse than on earlier nights. They are repeated. */
-function suspectTrials(trials: readonly LoadTrial[], suspects: readonly TrialId[]): LoadTrial[] {
+/** Returns the trials with the given ids. Their results were worse than on earlier nights, so they are repeated. */
+function trialsWithIds(trials: readonly LoadTrial[], suspects: readonly TrialId[]): LoadTrial[] {
   const names = new Set(suspects.map(trialIdText));
   return trials.filter(({ scenario, tier, engine }) =>
     names.has(trialIdText({ scenario: scenario.name, tier, engine })),
@@ -135,11 +138,11 @@ function suspectTrials(trials: readonly LoadTrial[], suspects: readonly TrialId[
 }
 
 function saveNightRun(plan: NightPlan, run: SavedRun): void {
-  const { problem } = saveRun(folderOf(plan, "run"), run);
+  const { problem } = saveRun(reportPartFolder(plan, "run"), run);
   if (problem !== null) plan.view.load.problem(problem);
 }
 
-async function judgedByRun(plan: NightPlan): Promise<RedactedRun> {
+async function runNightSuites(plan: NightPlan): Promise<RedactedRun> {
   const { events, done } = plan.view.run;
   try {
     return await judgeTarget({ ...plan, events });
@@ -167,26 +170,26 @@ function unjudgedNight(
   return { night, run: null, unjudged: run, load: null, noLoad: null, interrupted };
 }
 
-/** The name of the target in the history. */
+/** Returns the name under which a history records the target. `null`: the embedded server. */
 export const historyNameOf = (target: Target | null): string => target?.name ?? "embedded reference server";
 
-const folderOf = ({ history, id }: NightPlan, part: "run" | "load" | "second"): string =>
+const reportPartFolder = ({ history, id }: NightPlan, part: "run" | "load" | "second"): string =>
   join(reportFolder(history, id), part);
 
 /** Callbacks that report the progress of a night. */
 export interface NightEvents {
-  /** Called before the run with the history entries that cannot be used. */
+  /** Called before the run with the entries of the history that cannot be used, possibly none. */
   readonly damaged: (damaged: readonly DamagedNight[]) => void;
-  /** Callbacks of the run. No call follows `done`. */
+  /** Callbacks that report the progress of the run. `done` is the last call. */
   readonly run: { readonly events: RunEvents; readonly done: () => void };
   readonly load: LoadEvents;
-  /** Called before the judged night is saved, so that its verdict is shown even if the disk is full. */
+  /** Called when the night is judged, before it is saved: the verdict is then shown even if the disk is full. */
   readonly judged?: (night: JudgedNight) => void;
-  /** Called before load trials are repeated, because their results look worse than on earlier nights. */
+  /** Called before load trials are repeated whose results were worse than on earlier nights. */
   readonly again: (trials: readonly LoadTrial[]) => void;
 }
 
-/** Options of a nightly run. `maxRequests` limits run and load together. With `readOnly`, no load is sent. */
+/** Options of a night: a run, and then a load. `maxRequests` limits both together. With `readOnly`, no load is sent. */
 export interface RunNightOptions extends RunScope {
   /** Folder of the history, which is created if it is missing. */
   readonly history: string;
@@ -197,11 +200,11 @@ export interface RunNightOptions extends RunScope {
   /** The load to send; `null` for none. `engine` must not be `in turns`: each trial is compared with earlier nights of the same engine. */
   readonly load: Omit<LoadParameters, "maxRequests" | "requirements"> | null;
   readonly engines: AvailableEngines;
-  /** Asks the user whether load may be sent to a server that is not on loopback. */
+  /** Returns whether the user agrees to the load. Called only for a target that is not on loopback. */
   readonly agree: (outlook: LoadPreview) => boolean | Promise<boolean>;
   readonly keep: Retention;
   readonly rules: RegressionRules;
-  /** Another file to which the trend page is written as well; `null` for none. */
+  /** A file for a second copy of the trend page, without links to reports; `null` for none. */
   readonly page: string | null;
   readonly view: NightEvents;
   readonly signal: AbortSignal;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 import type { Night } from "../../report/history/night.ts";
-import { nightId, nightsFolder, pruneHistory, readHistory, reportFolder, writeNight } from "./history-store.ts";
+import { newNightId, nightsFolder, pruneHistory, readHistory, reportFolder, writeNight } from "./history-store.ts";
 import { nothingHappens, simulateNights } from "../../report/history/testing/simulate-nights.ts";
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), "history-"));
@@ -93,7 +93,7 @@ describe("a history on disk", () => {
 
   it("has two names for two jobs that start together", () => {
     const now = new Date();
-    expect(nightId(now)).not.toBe(nightId(now));
-    expect(nightId(now).slice(0, 24)).toBe(nightId(now).slice(0, 24));
+    expect(newNightId(now)).not.toBe(newNightId(now));
+    expect(newNightId(now).slice(0, 24)).toBe(newNightId(now).slice(0, 24));
   });
 });

@@ -12,29 +12,31 @@ import { type DamagedNight, type Night, type NightHistory, nightSchema } from ".
 import { contradictionIn } from "../../report/model/contradictions.ts";
 import { nightV1Format, nightV1Schema } from "../../report/history/night-v1.ts";
 
-/** The folder with the entries of a history. The full reports are in {@link reportFolder}. */
+/** Returns the folder with one file for each night of a history. The nights' full reports are in another folder. */
 export const nightsFolder = (folder: string): string => join(folder, "nights");
 export const reportFolder = (folder: string, id: string): string => join(folder, "reports", id);
 
-/** File name of the trend page in the history's folder. */
-export const trendFile = "trend.html";
+/** Name of the HTML page about all nights, which is in the history's folder. */
+export const trendPageFile = "trend.html";
 
 /**
- * A new id for a night, such as `2030-01-01T02-00-00-000Z-1f0c9a3e`. Ids sort by time. The random end tells apart jobs that start at the
- * same time.
+ * Returns a new id for a night, such as `2030-01-01T02-00-00-000Z-1f0c9a3e`. Ids sort by time, and the random end keeps
+ * the ids of simultaneous jobs apart.
  */
-export const nightId = (started: Date): string => `${timeInName(started)}-${randomBytes(4).toString("hex")}`;
+export const newNightId = (started: Date): string => `${timeInName(started)}-${randomBytes(4).toString("hex")}`;
 
-const entryName = /^\d{4}-\d\d-\d\dT[\d-]+Z-[0-9a-f]{8}\.json$/;
-const partName = /\.new$/;
+const nightFileName = /^\d{4}-\d\d-\d\dT[\d-]+Z-[0-9a-f]{8}\.json$/;
+const unfinishedFileName = /\.new$/;
 
 /**
- * Reads all entries of a history. `damaged` lists unusable entries: half-written, copied, contradictory, or of another version.
+ * Reads the nights of a history. Files that cannot be used are listed as `damaged`: half-written, copied,
+ * contradictory, or of another version.
  *
- * @param nowMs the time now, in epoch milliseconds; an entry that begins more than a day later is damaged, because its clock was wrong
+ * @param nowMs the current time in Unix milliseconds; a night that begins more than a day later is damaged, because a
+ *   clock was wrong
  */
 export function readHistory(folder: string, nowMs = Number.POSITIVE_INFINITY): NightHistory {
-  const names = namesIn(nightsFolder(folder)).filter((name) => entryName.test(name));
+  const names = namesIn(nightsFolder(folder)).filter((name) => nightFileName.test(name));
   const read = names.map((name) => readEntry(folder, name, nowMs));
   return {
     nights: read
@@ -44,13 +46,13 @@ export function readHistory(folder: string, nowMs = Number.POSITIVE_INFINITY): N
   };
 }
 
-type Entry =
+type NightEntry =
   | { readonly kind: "night"; readonly night: Night }
   | { readonly kind: "damaged"; readonly damaged: DamagedNight };
 
-function readEntry(folder: string, name: string, nowMs: number): Entry {
+function readEntry(folder: string, name: string, nowMs: number): NightEntry {
   const file = join(nightsFolder(folder), name);
-  const damaged = (problem: string): Entry => ({ kind: "damaged", damaged: { file, problem } });
+  const damaged = (problem: string): NightEntry => ({ kind: "damaged", damaged: { file, problem } });
   try {
     const read = parseNight(readFileSync(file, "utf8"));
     if (read.kind === "problem") return damaged(read.problem);
@@ -66,38 +68,40 @@ function readEntry(folder: string, name: string, nowMs: number): Entry {
   }
 }
 
-/** Writes a history entry atomically into its own file, so that concurrent jobs never touch each other's entries. */
+/**
+ * Writes a night into its own file of the history, atomically. So concurrent jobs never overwrite each other's nights.
+ */
 export const writeNight = (folder: string, night: Night): WrittenFiles =>
   writeFiles(nightsFolder(folder), { [`${night.id}.json`]: serializeNight(night) });
 
-/** Removes the full reports of a night. Its history entry remains. */
+/** Removes the full reports of a night. The night itself stays in the history. */
 export const removeReports = (folder: string, id: string): void =>
   rmSync(reportFolder(folder, id), { recursive: true, force: true });
 
 export interface Retention {
-  /** Number of nights whose entries the history keeps. */
+  /** Maximum number of nights that the history keeps. */
   readonly nights: number;
-  /** Number of nights whose full reports the history keeps. */
+  /** Maximum number of nights whose full reports the history keeps. */
   readonly reports: number;
 }
 
 /**
- * Removes the oldest entries and reports of a history. Also removes what killed jobs left more than a day ago: half-written files, and
- * reports without an entry.
+ * Removes the oldest nights and reports of a history. Also removes half-written files, and reports without a night, if
+ * they are older than a day: killed jobs left them.
  */
 export function pruneHistory(folder: string, keep: Retention): void {
   const names = namesIn(nightsFolder(folder));
-  const entries = names.filter((name) => entryName.test(name));
+  const entries = names.filter((name) => nightFileName.test(name));
   const kept = newestNames(entries, keep.nights);
   for (const name of entries.slice(0, entries.length - kept.length)) {
     rmSync(join(nightsFolder(folder), name), { force: true });
     removeReports(folder, basename(name, ".json"));
   }
-  for (const name of names.filter((each) => partName.test(each))) {
+  for (const name of names.filter((each) => unfinishedFileName.test(each))) {
     const part = join(nightsFolder(folder), name);
     if (isOlderThanADay(part)) rmSync(part, { force: true });
   }
-  const reports = namesIn(join(folder, "reports")).filter((name) => entryName.test(`${name}.json`));
+  const reports = namesIn(join(folder, "reports")).filter((name) => nightFileName.test(`${name}.json`));
   const isNight = (id: string): boolean => kept.includes(`${id}.json`);
   const keptReports = newestNames(reports.filter(isNight), keep.reports);
   for (const id of reports)
@@ -110,7 +114,10 @@ const newestNames = (names: readonly string[], count: number): string[] =>
 const isOlderThanADay = (path: string): boolean =>
   (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY) < Date.now() - dayMs;
 
-/** Lists the file names in a folder, oldest first. The list is empty if the folder does not exist. */
+/**
+ * Lists the names in a folder in alphabetical order, in which ids of nights are in order of time. Empty if the folder
+ * does not exist.
+ */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder).toSorted();
@@ -120,10 +127,10 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** The text of a history entry: one line of JSON. */
+/** Returns the content of a night's file in the history: one line of JSON. */
 export const serializeNight = (night: Night): string => `${JSON.stringify(night)}\n`;
 
-/** Parses a history entry of the current format or of format 1. */
+/** Parses the content of a night's file in the history. Accepts the current format and format 1. */
 export function parseNight(text: string): Parsed<Night> {
   const json = parseJson(text);
   if (json.kind === "problem")

@@ -7,12 +7,12 @@ import { UsageError } from "../../base/usage-error.ts";
 import { judgeNight, reportedByNight } from "../../report/history/gate/judge-night.ts";
 import type { Night } from "../../report/history/night.ts";
 import {
-  nightId,
+  newNightId,
   readHistory,
   pruneHistory,
   removeReports,
   reportFolder,
-  trendFile,
+  trendPageFile,
   writeNight,
 } from "./history-store.ts";
 import type { DamagedNight, NightHistory } from "../../report/history/night.ts";
@@ -29,7 +29,8 @@ import {
 } from "./execute-night.ts";
 
 /**
- * Runs the suites and the load, compares the night with earlier nights, and saves it in the history. Does not save an interrupted night.
+ * Runs the suites, sends the load, compares the results with earlier nights, and saves the night in the history. An
+ * interrupted night is not saved.
  *
  * @throws {UsageError} if the history belongs to another target
  * @throws {UnsendableLoadError} if the load parameters are invalid; nothing was sent then
@@ -40,13 +41,16 @@ export async function runNight(options: RunNightOptions): Promise<SavedNight | {
   const before = readHistory(history, Date.now());
   assertSameTarget(before.nights.at(-1)?.target.name ?? null, historyNameOf(target), history);
   view.damaged(before.damaged);
-  const executed = await executeNight({ ...options, id: nightId(new Date()), before: before.nights });
+  const executed = await executeNight({ ...options, id: newNightId(new Date()), before: before.nights });
   if (!executed.interrupted) return saveNight(executed, before, options);
   removeReports(history, executed.night.id);
   return { kind: "interrupted" };
 }
 
-/** Throws if the history belongs to another target. Differences between two targets would look like regressions. */
+/**
+ * Throws a usage error if the history belongs to another target, because differences between two targets would look
+ * like regressions.
+ */
 function assertSameTarget(before: string | null, now: string, history: string): void {
   if (before === null || before === now) return;
   throw new UsageError(
@@ -54,15 +58,18 @@ function assertSameTarget(before: string | null, now: string, history: string): 
   );
 }
 
-/** A night and its judgement, after it was saved in the history. */
+/** A judged night that is saved in the history. */
 export interface SavedNight extends JudgedNight {
   readonly kind: "kept";
   readonly damaged: readonly DamagedNight[];
-  /** Folder of the night's full reports; `null` if they were not kept. */
+  /** Folder of the night's full reports; `null` if the history has not kept them. */
   readonly reports: string | null;
 }
 
-/** Compares a night with the history, saves it, and writes the HTML pages. */
+/**
+ * Compares a night with the earlier nights of a history, saves it, and writes the pages of its reports and of the
+ * trend.
+ */
 export function saveNight(executed: ExecutedNight, before: NightHistory, options: RunNightOptions): SavedNight {
   const { history, keep, rules, view } = options;
   const judgement = judgeNight(before.nights, executed.night, rules);
@@ -92,9 +99,9 @@ function writePages(
   };
   for (const [part, document] of Object.entries({ run: run ?? unjudged, load }))
     if (document !== null) write(join(reportFolder(folder, id), part, "report.html"), renderHtml(document));
-  // Another job may have saved a night in the meantime, so the history is read again.
+  // The history is read again, because another job may have saved a night since it was first read.
   const history = readHistory(folder, Date.now());
-  write(join(folder, trendFile), renderTrendPage(history, { hasReports: (night) => hasReport(folder, night) }));
+  write(join(folder, trendPageFile), renderTrendPage(history, { hasReports: (night) => hasReport(folder, night) }));
   if (page !== null) write(page, renderTrendPage(history, { hasReports: () => false }));
 }
 

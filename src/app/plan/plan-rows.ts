@@ -20,28 +20,28 @@ import {
 import { publishedTierNames, publishedTiers, type TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
-/** A row of the plan, about a probe that the run would start. */
+/** A row of a plan: one probe that the run would start, and its cost. */
 export interface PlanRow {
   readonly probe: string;
   readonly stage: Stage;
-  /** The tier that the probe tests; `null` if the probe does not run once for each tier. */
+  /** The tier that the probe tests. `null` for a probe that runs only once, and not for each tier. */
   readonly tier: string | null;
-  /** Names of the keys that send the probe's requests. The plan counts the requests for the first key. */
+  /** Names of the keys that send the probe's requests. The plan attributes all requests to the first. */
   readonly keys: readonly [string, ...string[]];
   readonly requests: number;
   /**
-   * Estimated number of agent executions. It assumes that usage requests count against the limits. Otherwise the run exhausts limits with
-   * invokes, which execute agents.
+   * Estimated number of agent executions. It is higher if the target does not count usage requests: then the run
+   * exhausts limits with invokes.
    */
   readonly executions: number;
-  /** Longest wait of the probe, in seconds. */
+  /** Longest time that the probe itself waits, in seconds. */
   readonly waitSeconds: number;
   readonly creates: CreatedObjects;
   /** Ids of the checks that use the probe. */
   readonly checks: readonly string[];
 }
 
-export function rowOf(
+export function planRowOf(
   { probe, tested }: PlannedProbe,
   { target, main, checks }: { target: Target; main: TargetKey; checks: readonly string[] },
 ): PlanRow {
@@ -50,15 +50,18 @@ export function rowOf(
     stage: probe.stage,
     tier: tested?.tier ?? null,
     keys: keyNames(probe, tested, { target, main }),
-    ...costOf(probe, tested, target),
+    ...costOfProbe(probe, tested, target),
     executions: executionsOf(probe, tested, target),
     creates: hasFewRequests(target) ? probe.createsFew : probe.creates,
     checks,
   };
 }
 
-/** Returns the key that sends most requests of a probe. Does not apply to a probe that runs once for each tier. */
-export function keyOf(
+/**
+ * Returns the key that sends most requests of a probe: a key of the probe's own, or else the main key. Not for probes
+ * that run once for each tier.
+ */
+export function mainKeyOfProbe(
   probe: Probe,
   { target, main }: { readonly target: Target; readonly main: TargetKey },
 ): TargetKey {
@@ -72,35 +75,38 @@ function keyNames(
   parts: { readonly target: Target; readonly main: TargetKey },
 ): PlanRow["keys"] {
   const [, ...others] = probe.per === "target" ? (probe.keys?.(parts.target) ?? []) : [];
-  const needed = probe.needs.flatMap((need) => keyNamed(need, parts.target));
-  return [tested?.key.name ?? keyOf(probe, parts).name, ...others.map(({ name }) => name), ...needed];
+  const needed = probe.needs.flatMap((need) => keyNamesForNeed(need, parts.target));
+  return [tested?.key.name ?? mainKeyOfProbe(probe, parts).name, ...others.map(({ name }) => name), ...needed];
 }
 
-function keyNamed(need: Need, target: Target): string[] {
+function keyNamesForNeed(need: Need, target: Target): string[] {
   const key = isKeyNeed(need) ? resolveKey(need, target) : null;
   return key === null ? [] : [key.name];
 }
 
-type Cost = Pick<PlanRow, "requests" | "waitSeconds">;
+type ProbeCost = Pick<PlanRow, "requests" | "waitSeconds">;
 
-function costOf(probe: Probe, tested: TierUnderTest | null, target: Target): Cost {
+function costOfProbe(probe: Probe, tested: TierUnderTest | null, target: Target): ProbeCost {
   const requests = requestsOf(probe, tested, target);
-  if (probe.per === "target") return { requests, waitSeconds: longestWait(probe.waits, target) };
+  if (probe.per === "target") return { requests, waitSeconds: longestWaitSeconds(probe.waits, target) };
   if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
   return { requests, waitSeconds: probe.waitSeconds(tested) };
 }
 
-const longestWait = (waits: WaitOptions | undefined, target: Target): number => {
+const longestWaitSeconds = (waits: WaitOptions | undefined, target: Target): number => {
   if (waits === undefined || target.clock !== null) return 0;
   return typeof waits.seconds === "number" ? waits.seconds : waits.seconds(target);
 };
 
-/** Additional cost of testing the limits of a tier, if the main key turns out to have that tier. */
-export interface TierCost extends Cost {
+/** The additional cost of a run if the main key turns out to have this tier: the tier's limits are then tested. */
+export interface TierCost extends ProbeCost {
   readonly tier: string;
 }
 
-/** Returns what testing the limits of each published tier would cost. Needed if only the run can find out the tier of the main key. */
+/**
+ * Returns the cost of testing the limits of each published tier. For a plan whose main key has an unknown tier, which
+ * only the run finds out.
+ */
 export function tierCosts(probes: readonly Probe[], target: Target): TierCost[] {
   const main = mainKey(target);
   const perTier = probes.filter(({ per }) => per === "tier");
@@ -108,27 +114,27 @@ export function tierCosts(probes: readonly Probe[], target: Target): TierCost[] 
   return publishedTierNames.flatMap((tier): TierCost[] => {
     const [tested] = tiersUnderTest({ ...target, keys: { [main.name]: { ...main, tier } } });
     if (tested === undefined) return [];
-    const costs = perTier.map((probe) => costOf(probe, tested, target));
-    const sum = (of: keyof Cost): number => costs.reduce((total, cost) => total + cost[of], 0);
+    const costs = perTier.map((probe) => costOfProbe(probe, tested, target));
+    const sum = (of: keyof ProbeCost): number => costs.reduce((total, cost) => total + cost[of], 0);
     return [{ tier, requests: sum("requests"), waitSeconds: Math.ceil(sum("waitSeconds")) }];
   });
 }
 
-/** A row of the plan, about a key: the requests that the run would send with it, and its waits. */
+/** A row of a plan: one key, the number of requests with it, and how long they wait. */
 export interface KeyRow {
   readonly key: string;
   readonly tier: string | null;
-  /** Whether the limits of the key's tier are known. If not, the run stays below the limits of the free tier. */
+  /** Whether the key's rate limits are known. If not, the run stays below the limits of the free tier. */
   readonly isTierKnown: boolean;
   readonly requests: number;
-  /** Longest total wait of the key, for pacing and for windows to end, in seconds. 0 if the target has a test clock. */
+  /** Longest total wait of requests with this key, in seconds. 0 if the target has a test clock. */
   readonly waitSeconds: number;
 }
 
 /**
- * Adds up the requests and waits of each key.
+ * Sums the requests and waits of each key.
  *
- * @param discovery the requests of discovery, and the key that sends them
+ * @param discovery the number of requests that discovery sends, and the name of their key
  */
 export function keyRows(
   rows: readonly PlanRow[],
@@ -142,28 +148,31 @@ export function keyRows(
     const used = byKey.get(name) ?? [];
     const limits = limitsOf(key, target);
     const first = name === discovery.key ? discovery.requests : 0;
-    const paced = first + sumOf(used.filter(({ tier }) => tier === null));
-    const waitSeconds = pacingDelaySeconds(paced, limits ?? publishedTiers.free) + longestWaits(used);
+    const paced = first + sumOfRequests(used.filter(({ tier }) => tier === null));
+    const waitSeconds = pacingDelaySeconds(paced, limits ?? publishedTiers.free) + sumOfWaitSeconds(used);
     return [
       {
         key: name,
         tier: key.tier,
         isTierKnown: limits !== null,
-        requests: first + sumOf(used),
+        requests: first + sumOfRequests(used),
         waitSeconds: target.clock === null ? waitSeconds : 0,
       },
     ];
   });
 }
 
-const sumOf = (rows: readonly PlanRow[]): number => rows.reduce((sum, { requests }) => sum + requests, 0);
+const sumOfRequests = (rows: readonly PlanRow[]): number => rows.reduce((sum, { requests }) => sum + requests, 0);
 
-/** Longest time until a minute window has passed: a minute, and one second because rate-limit headers show whole seconds. */
-const minuteSeconds = 61;
+/**
+ * How long to wait for the end of a minute window: a minute, and one second because rate-limit headers show whole
+ * seconds.
+ */
+const minuteWindowSeconds = 61;
 
-/** Returns how many seconds the pacer delays this many requests in total, to stay below the minute limit. */
+/** Returns the total time, in seconds, for which a minute limit delays a number of requests. */
 const pacingDelaySeconds = (requests: number, { perMinute }: TierLimits): number =>
-  Math.max(0, Math.ceil(requests / perMinute) - 1) * minuteSeconds;
+  Math.max(0, Math.ceil(requests / perMinute) - 1) * minuteWindowSeconds;
 
-const longestWaits = (rows: readonly PlanRow[]): number =>
+const sumOfWaitSeconds = (rows: readonly PlanRow[]): number =>
   Math.ceil(rows.reduce((sum, { waitSeconds }) => sum + waitSeconds, 0));

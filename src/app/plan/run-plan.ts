@@ -7,28 +7,45 @@ import { stages } from "../../run/probe.ts";
 import type { CreatedObjects } from "../../run/probe.ts";
 import type { RequirementSet } from "../../spec/requirements.ts";
 import { describeRoles, type Target, type TargetKey } from "../../target/target.ts";
-import { type DryRun, dryRun, enoughMinutes } from "./dry-run.ts";
-import { type PairsAhead, pairsAhead } from "./pairs-ahead.ts";
-import { type KeyRow, keyRows, type PlanRow, rowOf, type TierCost, tierCosts } from "./plan-rows.ts";
-import { type OpenQuestion, openQuestions, checksByProbe, type SkipGroup, skipsOf } from "./skips.ts";
+import { type SimulatedRun, simulateRun, findSufficientWaitMinutes } from "./simulate-run.ts";
+import { type PlannedPairs, countPlannedPairs } from "./planned-pairs.ts";
+import { type KeyRow, keyRows, type PlanRow, planRowOf, type TierCost, tierCosts } from "./plan-rows.ts";
+import {
+  type OpenQuestion,
+  openQuestions,
+  checksByProbe,
+  type SkipGroup,
+  groupSkippedChecks,
+} from "./skipped-checks.ts";
 
-/** The plan of a run. Planning sends nothing. */
+/** The plan of a run: what it would send, create, wait for and skip. `conformance plan` shows it. */
 export interface RunPlan {
   readonly target: { readonly name: string; readonly baseUrl: string; readonly movesClock: boolean };
-  /** For each role, the agent and the request that makes the agent play the role. */
+  /** For each role, a text that names its agent, and the request that makes the agent play that role. */
   readonly roles: Readonly<Record<string, string>>;
-  /** Discovery, which precedes the first probe. `requests` counts only those requests that count against the key's limits. */
+  /**
+   * The requests of discovery, which come before the first probe. `requests` leaves out health requests, to which no
+   * rate limit applies.
+   */
   readonly look: { readonly key: string; readonly requests: number; readonly sends: readonly string[] };
   readonly probes: readonly PlanRow[];
   readonly keys: readonly KeyRow[];
-  /** Numbers of resources that the run leaves on the target, because the interface has no operation that deletes them. */
+  /**
+   * Numbers of webhooks, alerts and operations that the run leaves on the target, because the interface has no way to
+   * delete them.
+   */
   readonly creates: Required<CreatedObjects>;
   readonly skipped: readonly SkipGroup[];
-  /** The combinations of request properties that the run will send; `null` if the selected checks need none. */
-  readonly pairs: PairsAhead | null;
-  /** Questions that only the run itself can answer. */
+  /**
+   * The pairs of request properties that the run will try in generated requests; `null` if the selected checks need no
+   * such requests.
+   */
+  readonly pairs: PlannedPairs | null;
+  /** Questions about the run that only the run itself can answer, such as the tier of a key. */
   readonly unknown: readonly OpenQuestion[];
-  /** Additional cost of testing each tier, if the main key turns out to have that tier. */
+  /**
+   * For each tier, the additional cost of the run if the main key has it. Empty if the tier of the main key is known.
+   */
   readonly ifTierShown: readonly TierCost[];
   /** Sums of the plan. `executions` and `waitSeconds` are estimates. */
   readonly totals: {
@@ -37,16 +54,16 @@ export interface RunPlan {
     readonly waitSeconds: number;
     readonly checks: number;
   };
-  /** The checks that would probably be skipped for lack of waiting time; `null` if there are none. */
-  readonly shortOfTime: ShortOfTime | null;
+  /** The checks that the run would probably skip because `maxWaitMs` is too short; `null` if there are none. */
+  readonly shortOfTime: ChecksShortOfTime | null;
   /** The requirement set that the run would judge by. */
   readonly requirements: RequirementSet;
-  /** The bounds of the run, with defaults filled in. `maxRequests` is `null` for an unlimited number. */
+  /** The bounds of the run, with defaults filled in. `maxRequests` is `null` if it is unlimited. */
   readonly bounds: Omit<RunBounds, "readOnly" | "requestIds"> & { readonly isReadOnly: boolean };
 }
 
-export interface ShortOfTime {
-  /** Ids of the checks that would be skipped, for at least one tier. */
+export interface ChecksShortOfTime {
+  /** Ids of the checks that would be skipped, possibly for one tier only. */
   readonly checks: readonly string[];
   /** Smallest maximum wait, in minutes, with which no check would be skipped. `null` if even a day is not enough. */
   readonly enoughMinutes: number | null;
@@ -56,7 +73,7 @@ export interface PlanOptions extends RunScope {
   readonly target: Target;
 }
 
-/** Plans a run. Returns `null` if the target has no key for ordinary requests. */
+/** Plans a run without sending anything. Returns `null` if the target has no main key. */
 export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
   const {
     target: named,
@@ -70,17 +87,17 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
     ...bounds
   } = options;
   const { maxWaitMs } = bounds;
-  const target = withFoundAgent(named);
+  const target = withAgentPlaceholders(named);
   const main = mainKey(target);
   if (main === null) return null;
   const most = maxRequestsFor(bounds.maxRequests, target);
   const planned = planProbes(suites, target, options);
   const checks = checksByProbe(suites);
-  const look = discoveryOf(named, main, readOnly);
+  const look = plannedDiscovery(named, main, readOnly);
   const tried = planned.filter(({ skip }) => skip === null);
   const parts = { target, main, discoveryRequests: look.requests, maxWaitMs };
-  const run = target.clock === null ? await dryRun(tried, parts) : dryRunWithTestClock;
-  const { isSkipped, skipped } = skipsOf(planned, checks, {
+  const run = target.clock === null ? await simulateRun(tried, parts) : simulatedRunWithTestClock;
+  const { isSkipped, skipped } = groupSkippedChecks(planned, checks, {
     target,
     unaffordableProbes: run.unaffordable,
     readOnly: readOnly,
@@ -89,7 +106,7 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
   });
   const probes = inStageOrder(planned)
     .filter((each) => !isSkipped(each))
-    .map((each) => rowOf(each, { target, main, checks: checks.get(each.probe) ?? [] }));
+    .map((each) => planRowOf(each, { target, main, checks: checks.get(each.probe) ?? [] }));
   const keys = keyRows(probes, look, target);
   return {
     target: { name: target.name, baseUrl: target.baseUrl, movesClock: target.clock !== null },
@@ -99,7 +116,7 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
     keys,
     creates: sumOfCreations(probes),
     skipped,
-    pairs: pairsAhead(inStageOrder(planned), {
+    pairs: countPlannedPairs(inStageOrder(planned), {
       target,
       readOnly,
       coverageSeed,
@@ -117,7 +134,7 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
       waitSeconds: Math.ceil(run.waitedMs / 1000),
       checks: new Set(probes.flatMap((row) => row.checks)).size,
     },
-    shortOfTime: await checksShortOfTime(run.unaffordable, checks, () => enoughMinutes(tried, parts)),
+    shortOfTime: await findChecksShortOfTime(run.unaffordable, checks, () => findSufficientWaitMinutes(tried, parts)),
     requirements,
     bounds: {
       ...bounds,
@@ -128,23 +145,26 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
   };
 }
 
-async function checksShortOfTime(
-  unaffordable: DryRun["unaffordable"],
+async function findChecksShortOfTime(
+  unaffordable: SimulatedRun["unaffordable"],
   checks: ReturnType<typeof checksByProbe>,
   findEnough: () => Promise<number | null>,
-): Promise<ShortOfTime | null> {
+): Promise<ChecksShortOfTime | null> {
   if (unaffordable.size === 0) return null;
   const ids = new Set([...unaffordable].flatMap(({ probe }) => checks.get(probe) ?? []));
   return { checks: [...ids], enoughMinutes: await findEnough() };
 }
 
-/** A run against a target with a test clock does not wait, so this constant replaces a simulation. */
-const dryRunWithTestClock: DryRun = { unaffordable: new Set(), waitedMs: 0 };
+/**
+ * The result that replaces a simulation if the target has a test clock: such a run does not wait, so it skips no probe
+ * for lack of time.
+ */
+const simulatedRunWithTestClock: SimulatedRun = { unaffordable: new Set(), waitedMs: 0 };
 
 const listedAgentPlaceholder = "(found through the list)";
 
-/** Adds placeholders for the agents that a run would choose from the target's list. */
-function withFoundAgent(target: Target): Target {
+/** Adds placeholders for the agents to a target that names none: the run would choose them from the target's list. */
+function withAgentPlaceholders(target: Target): Target {
   if (target.agentSource === "named" || target.agents.answering !== undefined) return target;
   return {
     ...target,
@@ -158,7 +178,7 @@ const inStageOrder = (planned: readonly PlannedProbe[]): PlannedProbe[] =>
 /** Maximum number of invokes that discovery sends to find a listed agent that answers. */
 const maxDiscoveryInvokes = 2;
 
-function discoveryOf(named: Target, main: TargetKey, isReadOnly: boolean): RunPlan["look"] {
+function plannedDiscovery(named: Target, main: TargetKey, isReadOnly: boolean): RunPlan["look"] {
   const { agents, agentSource } = named;
   const others = keysOfUnknownTier(named, main).map(({ name }) => name);
   const tierReads = others.length === 0 ? [] : [`GET /usage for the tier of ${others.join(" and ")}`];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { virtualTimers } from "./dry-run.ts";
+import { virtualTimers } from "./simulate-run.ts";
 
 describe("virtual timers", () => {
   it("wake sleepers in the order of their time, and show that time", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Exchange, Header } from "../../evidence/exchange.ts";
-import { followClock } from "./clock-jumps.ts";
+import { trackClockAdvances } from "./clock-jumps.ts";
 
 const startMs = Date.UTC(2026, 0, 1);
 
@@ -35,7 +35,7 @@ describe("the clock of a server behind the proxy", () => {
     ["its `Date`", dated],
     ["its rate-limit headers, if it sends no `Date`", limited],
   ])("is seen to be advanced by %s", (_, headersAt) => {
-    const clock = followClock();
+    const clock = trackClockAdvances();
     const seen = [
       exchangeAt(1000, headersAt(1000)),
       exchangeAt(2000, headersAt(62_000)),
@@ -60,7 +60,7 @@ describe("the clock of a server behind the proxy", () => {
     ],
     ["responses without either", [[], [], []]],
   ] as [string, Header[][]][])("is not mistaken for a test clock by %s", (_, headers) => {
-    const clock = followClock();
+    const clock = trackClockAdvances();
     const seen = headers.map((each, at) => clock.withClock(exchangeAt(1000 * (at + 1), each)).clockMs);
     expect({ seen, count: clock.count() }).toEqual({ seen: [0, 0, 0], count: 0 });
   });

@@ -2,16 +2,20 @@ import { type Exchange, headerValues } from "../../evidence/exchange.ts";
 import { secondsHeader } from "../../rules/limits/sample.ts";
 import { headerNames } from "../../spec/headers.ts";
 
-/** A `Date` that is further ahead than this shows that the server's clock was advanced. No real clock jumps as far. */
+/**
+ * If a `Date` header jumps ahead by more than this, somebody advanced the server's test clock. No other clock jumps as
+ * far.
+ */
 const minJumpMs = 5000;
 
 /**
- * Notices that the clock of a server is advanced, as a test clock is. Its `Date` headers show it: they can lag, but never
- * run ahead.
+ * Notices when a client advances the test clock of the server, by its `Date` headers: they may lag behind real time,
+ * but never run ahead of it.
  *
- * @returns a function that gives an exchange the advance of the clock when it was sent. Exchanges come as they end
+ * @returns `withClock`, which adds to an exchange how far the clock was advanced when it was sent; call it for each
+ *   exchange as it ends
  */
-export function followClock() {
+export function trackClockAdvances() {
   /** The advances so far, each with the time at which it was noticed. */
   const advances: { readonly noticedMs: number; readonly advancedMs: number }[] = [];
   let firstMs: number | null = null;
@@ -38,14 +42,17 @@ export function followClock() {
   };
 }
 
-/** The server's time when it responded, in Unix milliseconds. Without a `Date`, the rate-limit headers show it. */
+/**
+ * Returns the server's time in a response, in Unix milliseconds: from its `Date`, or else from its rate-limit headers.
+ * `null` if neither shows it.
+ */
 function serverTimeMs(exchange: Exchange): number | null {
   const date = Date.parse(headerValues(exchange, "Date")[0] ?? "");
   if (!Number.isNaN(date)) return date;
   const [reset, resetAfter] = [headerNames.rateReset, headerNames.rateResetAfter].map((name) =>
     secondsHeader(exchange, name),
   );
-  // Another unit than seconds would look like another time. HDR-14 judges that.
+  // A reset in milliseconds, which the clause HDR-14 forbids, must not look like a jump of the clock.
   const isUnixSeconds = typeof reset === "number" && reset > 1e9 && reset < 1e10;
   return isUnixSeconds && typeof resetAfter === "number" && resetAfter <= maxWindowSeconds
     ? (reset - resetAfter) * 1000
@@ -54,5 +61,8 @@ function serverTimeMs(exchange: Exchange): number | null {
 
 const maxWindowSeconds = 3600;
 
-/** Maximum number of advances to remember. Exchanges that are still under way began after the last of them. */
+/**
+ * Maximum number of advances to remember. Older ones are not needed, because no exchange that began before them is
+ * still under way.
+ */
 const maxAdvances = 1000;

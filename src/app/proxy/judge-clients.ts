@@ -15,18 +15,20 @@ import {
 import type { SavedRun } from "../report-folder/saved-run.ts";
 import { packageVersion } from "../../base/package-root.ts";
 
-function runsOf({ target, exchanges, startedUnixMs }: RecordedTraffic): ProbeRun[] {
+function clientProbeRuns({ target, exchanges, startedUnixMs }: RecordedTraffic): ProbeRun[] {
   return planProbes(recordedClientSuites, target).map((planned) => ({
     planned,
     result: clientTrafficResult(planned.probe, exchanges, startedUnixMs),
   }));
 }
 
-/** Judges the requests of clients by the clauses that bind clients. */
+/** Judges the requests that clients sent through a proxy, by the clauses for clients. */
 export const judgeClientRequests = (traffic: RecordedTraffic): Judgement[] =>
-  judgeEvidence(recordedClientSuites, resultsByProbe(runsOf(traffic)));
+  judgeEvidence(recordedClientSuites, resultsByProbe(clientProbeRuns(traffic)));
 
-/** Makes the report on the clients of a proxy. */
+/**
+ * Assembles the report on the clients of a proxy. Their requests are judged together, as if they came from one client.
+ */
 export function reportOnClients(
   given: RecordedTraffic,
   description: RecordingDescription,
@@ -34,7 +36,7 @@ export function reportOnClients(
 ): SavedRun {
   const target = { ...given.target, name: `clients of ${given.target.name}` };
   const traffic = { ...given, target };
-  const runs = runsOf(traffic);
+  const runs = clientProbeRuns(traffic);
   const result: RunResult = {
     kind: "judged",
     stopped: null,

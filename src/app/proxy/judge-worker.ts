@@ -7,47 +7,50 @@ import { isRequirementSet, newestRequirements } from "../../spec/requirements.ts
 import type { ForwardedExchange } from "../../wire/forward/forwarded-exchange.ts";
 import { type ProxyReports, startTrafficJudge } from "./traffic-judge.ts";
 
-/** Settings of the thread: plain data. */
+/** Options of the thread that judges a proxy's traffic. They are plain data, which Node copies to the thread. */
 export interface JudgeWorkerData {
   readonly baseUrl: string;
   readonly startedUnixMs: number;
   readonly tiers: readonly (readonly [key: string, tier: string])[];
   readonly keepsBodies: boolean;
   readonly requirements: string;
-  /** How messages name the setting of a tier, such as `--tier`. */
+  /** Name of the user's option for the tier of a key, such as `--tier`. Messages contain it. */
   readonly tierName: string;
 }
 
-/** A message to the thread. */
-export type ToJudge =
+/** A message from the proxy to the judging thread. `skipped`: how many exchanges the thread never got. */
+export type MessageToJudge =
   | { readonly kind: "exchanges"; readonly exchanges: readonly ForwardedExchange[] }
   | { readonly kind: "finish"; readonly skipped: number };
 
-/** A message of the thread. `taken` acknowledges exchanges. */
-export type FromJudge =
+/** A message from the judging thread to the proxy. `taken`: the thread has judged or stored this many exchanges. */
+export type MessageFromJudge =
   | { readonly kind: "taken"; readonly count: number }
   | { readonly kind: "breach"; readonly check: string; readonly actual: string }
   | { readonly kind: "finished"; readonly reports: ProxyReports };
 
-/** Of -20 (first) to 19 (last). */
+/** Process priority of the judging thread, from -20 (highest) to 19 (lowest). */
 const judgingPriority = 10;
-// On Linux, this is the priority of the thread alone, so that the traffic comes before the judging on a busy machine. Elsewhere it would
-// be that of the whole process.
+// On Linux, this lowers the priority of this thread alone, so that traffic goes before judging on a busy machine.
+// Elsewhere, it would slow down the whole process.
 if (process.platform === "linux") setPriority(judgingPriority);
 
-const port = parentPort;
-if (port === null) throw new Error("this thread is started by the proxy only");
-const post = (message: FromJudge): void => port.postMessage(message);
+const proxyPort = parentPort;
+if (proxyPort === null) throw new Error("this thread is started by the proxy only");
+const post = (message: MessageFromJudge): void => proxyPort.postMessage(message);
 
 const { baseUrl, startedUnixMs, tiers, keepsBodies, requirements, tierName } = workerData as JudgeWorkerData;
 
-/** Only one setting can add to what a proxy shows, so the messages need no other names. */
+/**
+ * Messages for skip reasons. The tier of a key is the only thing that a user of a proxy can add, so each hint names
+ * that option.
+ */
 const messages: Messages = {
   reason: (reason) => (typeof reason === "string" ? reason : reason.why),
   needs: () => `\`${tierName}\``,
 };
 
-const judge = startTrafficJudge({
+const trafficJudge = startTrafficJudge({
   baseUrl,
   startedUnixMs,
   tiers: new Map(tiers),
@@ -58,33 +61,40 @@ const judge = startTrafficJudge({
 });
 
 const judgingIntervalMs = 5000;
-/** Shorter work needs no rest. */
-const minRestedMs = 20;
-/** Ends every rest, once the report is asked for. */
-const rest = new AbortController();
+/** The thread pauses only after judging for longer than this. */
+const minPausedWorkMs = 20;
+/** Aborts pauses once the proxy asks for the report, so that no user waits for them. */
+const pauses = new AbortController();
 
 let work = Promise.resolve();
-port.on("message", (message: ToJudge) => {
-  if (message.kind === "finish") rest.abort();
-  work = work.then(() => handle(message));
+proxyPort.on("message", (message: MessageToJudge) => {
+  if (message.kind === "finish") pauses.abort();
+  work = work.then(() => handleMessage(message));
 });
-/** Judges what has come, so that breaches show soon after they happened even if there is little traffic. */
+/**
+ * Judges waiting exchanges every 5 s. Otherwise, with little traffic, a breach would be reported only when a batch is
+ * full.
+ */
 const timer = setInterval(() => {
-  work = work.then(judge.judge);
+  work = work.then(trafficJudge.judge);
 }, judgingIntervalMs);
 
-/** Rest after each judgement, as a multiple of its time: judging must leave the processor to the traffic. */
-const restShare = 2;
+/**
+ * After judging, the thread pauses for this many times the duration, so that it uses at most a third of a processor
+ * core.
+ */
+const pauseFactor = 2;
 
-async function handle(message: ToJudge): Promise<void> {
+async function handleMessage(message: MessageToJudge): Promise<void> {
   if (message.kind === "exchanges") {
     const startedMs = performance.now();
-    await judge.add(message.exchanges);
+    await trafficJudge.add(message.exchanges);
     const tookMs = performance.now() - startedMs;
-    if (tookMs > minRestedMs) await sleep(tookMs * restShare, undefined, { signal: rest.signal }).catch(() => {});
+    if (tookMs > minPausedWorkMs)
+      await sleep(tookMs * pauseFactor, undefined, { signal: pauses.signal }).catch(() => {});
     return post({ kind: "taken", count: message.exchanges.length });
   }
   clearInterval(timer);
-  post({ kind: "finished", reports: await judge.finish(message.skipped) });
-  port?.close();
+  post({ kind: "finished", reports: await trafficJudge.finish(message.skipped) });
+  proxyPort?.close();
 }

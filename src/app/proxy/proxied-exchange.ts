@@ -6,13 +6,13 @@ import { readStream } from "../../wire/stream-reader.ts";
 import { decompressed, headerValue } from "../recording/har-body.ts";
 import type { LeftOut } from "../recording/recording.ts";
 
-/** Makes an exchange of what passed the proxy, or says why it is not judged. */
-export function exchangeOf(forwarded: ForwardedExchange, id: string): Exchange | LeftOut {
+/** Converts a request and response that passed the proxy into an exchange to judge, or returns why it is not judged. */
+export function toExchange(forwarded: ForwardedExchange, id: string): Exchange | LeftOut {
   const { method, url, requestHeaders, requestBody, sentMs, head, end, endMs } = forwarded;
   if (end.kind === "no response") return "own response";
   if (method === "OPTIONS") return "options";
   if (head === null) return "unanswered";
-  const headers = pairsOf(head.headers);
+  const headers = headerPairs(head.headers);
   if (head.status === 304 || Number(headerValue(headers, "age") ?? 0) > 0) return "cache";
   const bytes = bytesOf(forwarded.responseBody);
   const whole = bytes === null ? null : decompressed(bytes, headers);
@@ -22,7 +22,7 @@ export function exchangeOf(forwarded: ForwardedExchange, id: string): Exchange |
     headers,
     headMs: head.headMs,
     endMs,
-    body: whole === null ? cut(forwarded.responseBody) : recordWholeBody(whole),
+    body: whole === null ? cutBody(forwarded.responseBody) : recordWholeBody(whole),
     ending: endingOf(end, bytes === null),
     events: isStream(headers) ? eventsOf(forwarded.responseBody, whole, bytes, endMs) : [],
   };
@@ -34,8 +34,8 @@ export function exchangeOf(forwarded: ForwardedExchange, id: string): Exchange |
     request: {
       method,
       url,
-      headers: pairsOf(requestHeaders),
-      body: sent === null ? cut(requestBody) : recordWholeBody(sent),
+      headers: headerPairs(requestHeaders),
+      body: sent === null ? cutBody(requestBody) : recordWholeBody(sent),
     },
     sentMs,
     clockMs: 0,
@@ -46,8 +46,11 @@ export function exchangeOf(forwarded: ForwardedExchange, id: string): Exchange |
 const isStream = (headers: readonly Header[]): boolean =>
   /^\s*text\/event-stream\b/i.test(headerValue(headers, "content-type") ?? "");
 
-/** Pairs names with values. Values become UTF-8 again, as the evidence of runs has them. */
-function pairsOf(raw: readonly string[]): Header[] {
+/**
+ * Turns Node's flat list of header names and values into pairs. Decodes values as UTF-8, because Node gives them as
+ * Latin-1.
+ */
+function headerPairs(raw: readonly string[]): Header[] {
   const pairs: Header[] = [];
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const value = raw[at + 1] ?? "";
@@ -56,13 +59,13 @@ function pairsOf(raw: readonly string[]): Header[] {
   return pairs;
 }
 
-/** All bytes of a body; `null` if only its beginning was kept. */
+/** Returns all bytes of a body; `null` if the proxy kept only its beginning. */
 function bytesOf({ pieces, length }: KeptBody): Buffer | null {
   const bytes = Buffer.concat(pieces.map((piece) => piece.bytes));
   return bytes.length === length ? bytes : null;
 }
 
-const cut = ({ length }: KeptBody): Answered["body"] => ({
+const cutBody = ({ length }: KeptBody): Answered["body"] => ({
   kind: "cut",
   head: "",
   tail: "",
@@ -77,7 +80,10 @@ function endingOf(end: ForwardedEnd, isCut: boolean): Ending {
 
 const streamBounds = { events: 20_000, eventChars: 512 * 1024 };
 
-/** The events of a stream, each with the time of its last piece. A compressed stream shows only its end. */
+/**
+ * Parses the events of an SSE stream, each with the time at which its last bytes arrived. In a compressed stream, all
+ * events have the time of its end.
+ */
 function eventsOf({ pieces }: KeptBody, whole: Buffer | null, bytes: Buffer | null, endMs: number): Answered["events"] {
   const stream = readStream(streamBounds, () => {});
   if (whole === null || whole === bytes) for (const piece of pieces) stream.add(piece.bytes, piece.atMs);

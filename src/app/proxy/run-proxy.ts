@@ -5,12 +5,15 @@ import { startWorker } from "../../base/spawn-module.ts";
 import type { RequirementSet } from "../../spec/requirements.ts";
 import type { ForwardedExchange } from "../../wire/forward/forwarded-exchange.ts";
 import { startForwarder } from "../../wire/forward/forwarder.ts";
-import type { FromJudge, JudgeWorkerData, ToJudge } from "./judge-worker.ts";
+import type { MessageFromJudge, JudgeWorkerData, MessageToJudge } from "./judge-worker.ts";
 import type { ProxyReports } from "./traffic-judge.ts";
 
-/** Options of a judging proxy. */
+/** Options of a proxy that judges the traffic through it. */
 export interface ProxyOptions {
-  /** Base URL of the upstream. Requests outside of it are passed on, too, and not judged. */
+  /**
+   * Base URL of the server to which requests are passed on. Requests to other paths of the same host are passed on,
+   * too, but not judged.
+   */
   readonly baseUrl: string;
   readonly network: Network;
   readonly host: string;
@@ -19,39 +22,45 @@ export interface ProxyOptions {
   readonly tiers: ReadonlyMap<string, string>;
   readonly keepsBodies: boolean;
   readonly requirements: RequirementSet;
-  /** How messages name the setting of a tier. */
+  /** Name of the user's option for the tier of a key, such as `--tier`. Messages contain it. */
   readonly tierName: string;
-  /** Called when a clause is broken for the first time. */
+  /** Called for each check when it is broken for the first time. `actual` describes the wrong behaviour. */
   readonly onBreach: (check: string, actual: string) => void;
 }
 
-/** A running proxy. */
+/** A running proxy that judges the traffic through it. */
 export interface JudgingProxy {
-  /** The base URL for clients. */
+  /** The base URL that clients use in place of the server's. */
   readonly baseUrl: string;
-  /** Number of exchanges so far. */
+  /** Returns the number of exchanges that have passed so far. */
   readonly count: () => number;
-  /** Ends the proxy, and returns the reports on the server and on its clients. */
+  /** Stops the proxy, and returns two reports: one on the server, and one on its clients. */
   readonly finish: () => Promise<ProxyReports>;
 }
 
-/** Maximum number of exchanges, and of their bytes, that wait to be judged. Further exchanges are only counted. */
-const maxWaiting = 6000;
+/**
+ * Maximum number of exchanges that wait for the judging thread. Further ones are counted, but not judged. The next
+ * constant limits their total size.
+ */
+const maxWaitingExchanges = 6000;
 const maxWaitingBytes = 64 * 1024 * 1024;
-/** Exchanges are handed to the judging thread in groups: each message costs time. */
-const groupMs = 20;
-const groupSize = 64;
+/**
+ * Exchanges go to the judging thread in groups, because each message costs time. A group is complete after 20 ms, or
+ * with 64 exchanges.
+ */
+const maxGroupDelayMs = 20;
+const maxGroupSize = 64;
 
 /**
- * Starts a proxy that judges the traffic. Another thread judges, so that no client waits for it.
+ * Starts a proxy that judges the traffic through it. A separate thread judges, so that clients do not wait for that.
  *
- * @throws {Error} Node's own, with its `code`, if it cannot listen
+ * @throws {Error} Node's error, with a `code`, if the proxy cannot listen
  */
 export async function startProxy(options: ProxyOptions): Promise<JudgingProxy> {
   const { baseUrl, network, host, port, tls } = options;
   const startedUnixMs = performance.timeOrigin + performance.now();
   const now = (): number => performance.timeOrigin + performance.now() - startedUnixMs;
-  const judge = openJudge({ ...options, startedUnixMs });
+  const judge = startJudgeThread({ ...options, startedUnixMs });
   const { origin, pathname } = new URL(baseUrl);
   let count = 0;
   try {
@@ -84,23 +93,23 @@ export async function startProxy(options: ProxyOptions): Promise<JudgingProxy> {
 const isBelow = (url: string, baseUrl: string): boolean =>
   url.startsWith(baseUrl) && ["/", "?", ""].includes(url.charAt(baseUrl.length));
 
-/** The judging thread, and the exchanges that wait for it. */
-function openJudge(options: ProxyOptions & { readonly startedUnixMs: number }) {
-  const worker = workerFor(options);
+/** Starts the thread that judges the proxy's traffic, and hands exchanges to it. */
+function startJudgeThread(options: ProxyOptions & { readonly startedUnixMs: number }) {
+  const worker = startJudgeWorker(options);
   const finished = Promise.withResolvers<ProxyReports>();
   let group: ForwardedExchange[] = [];
   let timer: NodeJS.Timeout | null = null;
   let [waiting, waitingBytes, skipped] = [0, 0, 0];
   const sizes: number[] = [];
 
-  const post = (message: ToJudge): void => worker.postMessage(message);
+  const post = (message: MessageToJudge): void => worker.postMessage(message);
   const flush = (): void => {
     if (timer !== null) clearTimeout(timer);
     timer = null;
     if (group.length > 0) post({ kind: "exchanges", exchanges: group });
     group = [];
   };
-  worker.on("message", (message: FromJudge) => {
+  worker.on("message", (message: MessageFromJudge) => {
     if (message.kind === "breach") options.onBreach(message.check, message.actual);
     else if (message.kind === "finished") finished.resolve(message.reports);
     else {
@@ -109,18 +118,19 @@ function openJudge(options: ProxyOptions & { readonly startedUnixMs: number }) {
     }
   });
   worker.on("error", finished.reject);
-  // The caller of `finish` gets the error.
+  // `finish` rejects with this error. Without this line, Node would end the process if the error came before `finish`
+  // was called.
   finished.promise.catch(() => {});
   return {
     add: (exchange: ForwardedExchange): void => {
-      const size = sizeOf(exchange);
-      if (waiting >= maxWaiting || waitingBytes + size > maxWaitingBytes) return void (skipped += 1);
+      const size = approximateBytes(exchange);
+      if (waiting >= maxWaitingExchanges || waitingBytes + size > maxWaitingBytes) return void (skipped += 1);
       waiting += 1;
       waitingBytes += size;
       sizes.push(size);
       group.push(exchange);
-      if (group.length >= groupSize) flush();
-      else timer ??= setTimeout(flush, groupMs);
+      if (group.length >= maxGroupSize) flush();
+      else timer ??= setTimeout(flush, maxGroupDelayMs);
     },
     finish: async (): Promise<ProxyReports> => {
       flush();
@@ -131,10 +141,10 @@ function openJudge(options: ProxyOptions & { readonly startedUnixMs: number }) {
   };
 }
 
-const sizeOf = ({ requestBody, responseBody }: ForwardedExchange): number =>
+const approximateBytes = ({ requestBody, responseBody }: ForwardedExchange): number =>
   1024 + requestBody.length + responseBody.length;
 
-function workerFor({
+function startJudgeWorker({
   baseUrl,
   startedUnixMs,
   tiers,

@@ -9,39 +9,40 @@ import { keyNamer } from "../recording/keys.ts";
 import type { LeftOut } from "../recording/recording.ts";
 import { withoutSecretPlaces } from "../recording/remove-secrets.ts";
 import type { SavedRun } from "../report-folder/saved-run.ts";
-import { followClock } from "./clock-jumps.ts";
+import { trackClockAdvances } from "./clock-jumps.ts";
 import { judgeClientRequests, reportOnClients } from "./judge-clients.ts";
-import { keepTraffic } from "./kept-traffic.ts";
-import { exchangeOf } from "./proxied-exchange.ts";
+import { createExchangeStore } from "./exchange-store.ts";
+import { toExchange } from "./proxied-exchange.ts";
 
-/** The reports on the two parties of a proxy. */
+/** The reports that a proxy makes: on the server, and on its clients. */
 export interface ProxyReports {
   readonly server: SavedRun;
   readonly client: SavedRun;
 }
 
-/** How to judge the traffic of a proxy. */
+/** Options for judging the traffic of a proxy. */
 export interface TrafficJudgeOptions extends Omit<JudgeRecordingOptions, "file" | "baseUrl"> {
   readonly baseUrl: string;
-  /** When the proxy's clock was 0, in Unix milliseconds. */
+  /** When the proxy started, in Unix milliseconds. Times of exchanges are relative to it. */
   readonly startedUnixMs: number;
-  /** Called when a clause is broken for the first time, with the check and what was seen. */
+  /** Called for each check when it is broken for the first time. `actual` describes the wrong behaviour. */
   readonly onBreach: (check: string, actual: string) => void;
 }
 
-/** Number of exchanges that are judged at once. */
-const batchSize = 2000;
-/** Maximum number of rate-limit samples that are kept of each key. */
-const maxSamples = 20_000;
+/** Exchanges are judged as soon as this many have arrived. */
+const minBatchSize = 2000;
+/** From this number of rate-limit samples of a key on, the older half is dropped. */
+const maxSamplesPerKey = 20_000;
 
 /**
- * Judges traffic while it goes on: batch by batch, each together with the exchanges that are kept. The report is made of
- * the kept exchanges alone, so that its evidence shows every finding again.
+ * Judges traffic while it goes on, in batches, each together with the kept exchanges. The final report judges only the
+ * kept exchanges, so that its evidence supports each finding.
  */
 export function startTrafficJudge(options: TrafficJudgeOptions) {
   const { baseUrl, startedUnixMs, onBreach } = options;
-  const [namer, kept, clock] = [keyNamer(), keepTraffic(), followClock()];
-  // If the server's clock was advanced, times of the proxy say nothing about the server's windows.
+  const [namer, kept, clock] = [keyNamer(), createExchangeStore(), trackClockAdvances()];
+  // Once the server's clock was advanced, times that the proxy measured cannot be compared with the server's rate-limit
+  // windows.
   const facts = () => ({ ...completeRecording, times: clock.count() === 0, clock: clock.count() === 0 });
   const leftOut = new Map<LeftOut, number>();
   const samples = new Map<string, Sample[]>();
@@ -55,7 +56,7 @@ export function startTrafficJudge(options: TrafficJudgeOptions) {
       all.flatMap((sample) => (ids.has(sample.id) ? [] : [{ key, sample }])),
     );
     return {
-      target: targetOf(baseUrl, namer.keys(), { tiers: knownTiers(options.tiers, namer.keys()) }),
+      target: targetOf(baseUrl, namer.keys(), { tiers: tiersOfKnownKeys(options.tiers, namer.keys()) }),
       exchanges,
       samples: others,
       startedUnixMs,
@@ -89,7 +90,7 @@ export function startTrafficJudge(options: TrafficJudgeOptions) {
   const add = (forwarded: ForwardedExchange): void => {
     count += 1;
     endMs = Math.max(endMs, forwarded.endMs);
-    const exchange = exchangeOf(forwarded, `x${count}`);
+    const exchange = toExchange(forwarded, `x${count}`);
     if (typeof exchange === "string") return void leftOut.set(exchange, (leftOut.get(exchange) ?? 0) + 1);
     const named = withoutSecretPlaces(namer.named(clock.withClock(exchange)));
     batch.push(named);
@@ -97,17 +98,20 @@ export function startTrafficJudge(options: TrafficJudgeOptions) {
     const own = samples.get(named.key) ?? [];
     samples.set(named.key, own);
     own.push(sampleOf(named));
-    if (own.length > maxSamples) own.splice(0, maxSamples / 2);
+    if (own.length > maxSamplesPerKey) own.splice(0, maxSamplesPerKey / 2);
   };
   return {
-    /** Adds exchanges, and judges them if there are enough. */
+    /** Adds exchanges. Judges all waiting ones once there are enough for a batch. */
     add: async (all: readonly ForwardedExchange[]): Promise<void> => {
       all.forEach(add);
-      if (batch.length >= batchSize) await judgeBatch();
+      if (batch.length >= minBatchSize) await judgeBatch();
     },
-    /** Judges the exchanges so far. */
+    /** Judges all waiting exchanges now. */
     judge: judgeBatch,
-    /** Judges the rest, and makes the report. */
+    /**
+     * Judges all waiting exchanges, and returns the reports. `skipped`: the number of exchanges that came too fast to
+     * be judged.
+     */
     finish: async (skipped: number): Promise<ProxyReports> => {
       await judgeBatch();
       const gaps = [
@@ -133,8 +137,11 @@ export function startTrafficJudge(options: TrafficJudgeOptions) {
   };
 }
 
-/** The tiers of keys that have come so far. A key that is named by `--tier` may come later. */
-const knownTiers = (
+/**
+ * Returns only those tiers whose keys have occurred in the traffic. A key that the user named by `--tier` may occur
+ * later.
+ */
+const tiersOfKnownKeys = (
   tiers: ReadonlyMap<string, string>,
   keys: Readonly<Record<string, unknown>>,
 ): ReadonlyMap<string, string> => new Map([...tiers].filter(([name]) => name === "*" || keys[name] !== undefined));

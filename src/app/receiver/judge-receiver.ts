@@ -16,11 +16,13 @@ export interface JudgeReceiverOptions extends DeliverySettings {
   readonly progress: Pick<RunEvents, "onStart" | "onPlan" | "onProbe">;
 }
 
-/** Maximum number of concurrent connections of a run. It sends up to 20 deliveries at once. */
+/**
+ * Maximum number of connections of a run. A run sends at most 20 deliveries at the same time, and the rest is reserve.
+ */
 const maxConnections = 32;
 
 /**
- * Judges a webhook receiver by the clauses that bind receivers. Writes no files.
+ * Sends deliveries to a webhook receiver, and judges its responses by the clauses for receivers. Writes no files.
  *
  * @throws {HarnessLimit} if this process cannot open as many connections as the run may need
  */

@@ -3,15 +3,18 @@ import { UsageError } from "../../base/usage-error.ts";
 import { endpointCalled } from "../../spec/endpoints.ts";
 import type { RecordedExchange } from "./recording.ts";
 
-/** A possible base URL of the server to judge. `score`: how well the exchanges below this URL fit the interface. */
+/**
+ * A base URL that may be the one of the server to judge. `score`: how strongly one exchange below this URL suggests
+ * that.
+ */
 interface Candidate {
   readonly baseUrl: string;
   readonly score: number;
 }
 
 /**
- * Finds the server to judge among all servers in a recording: the base URL with the most requests that fit the interface.
- * A response with rate-limit headers counts more, because other services may have similar paths.
+ * Finds the server to judge in a recording of several servers. Each exchange whose path fits the interface scores for
+ * its base URL. Rate-limit headers score higher, because other services may have similar paths.
  *
  * @throws {UsageError} if no request fits
  */
@@ -39,7 +42,7 @@ function candidateOf({ exchange: { request, answer } }: RecordedExchange): Candi
 
 const canonical = (url: string): string => new URL(url).href.replace(/\/$/, "");
 
-/** Whether a URL is below a base URL. */
+/** Whether a URL is the base URL or a path below it, with or without a query. */
 export const isBelow = (url: string, baseUrl: string): boolean => {
   const { href } = new URL(url);
   return href.startsWith(`${baseUrl}/`) || href === baseUrl || href.startsWith(`${baseUrl}?`);

@@ -25,7 +25,10 @@ export function readExchangeLines(text: string, file: string): Recording {
   return recordingOf(exchanges, "JSON lines of exchanges");
 }
 
-/** Turns exchanges that this harness recorded into a recording. */
+/**
+ * Converts exchanges from `evidence.json` into a recording to judge. Leaves out exchanges that show nothing about the
+ * server.
+ */
 export function recordingOf(exchanges: readonly Exchange[], format: string): Recording {
   const sorted = exchanges.toSorted((one, other) => one.sentMs - other.sentMs);
   const read = sorted.map(withReason);
@@ -49,8 +52,8 @@ function withReason(exchange: Exchange): RecordedExchange | LeftOut {
 }
 
 /**
- * Returns when the clock of the recording began, in Unix milliseconds. Only the `Date` headers show it. The latest start is
- * the best, because a `Date` may lag. Returns `null` if no response has a `Date`.
+ * Returns when the recording started, in Unix milliseconds, computed from `Date` headers. Takes the latest result,
+ * because a `Date` may lag. Returns `null` if no response has a `Date`.
  */
 function startOf(exchanges: readonly Exchange[]): number | null {
   const starts = exchanges.flatMap((each) => {

@@ -6,13 +6,13 @@ import type { Body, Header } from "../../evidence/exchange.ts";
 import { recordBody } from "../../wire/record-body.ts";
 import type { Gap } from "./recording.ts";
 
-/** Returns the text at a path of a JSON value. Empty if there is no text. */
+/** Returns the string at a path of a JSON value. Returns an empty string if there is none. */
 export function textAt(value: unknown, ...path: readonly string[]): string {
   const found = getPath(value, ...path);
   return typeof found === "string" ? found : "";
 }
 
-/** A body from an HTTP archive. `gap` says what of it was not recorded. */
+/** A body from an HTTP archive. `gap`: whether all or part of it was not recorded. */
 export interface HarBody {
   readonly body: Body;
   /** The bytes of the body as far as they were recorded. */
@@ -24,8 +24,8 @@ export const headerValue = (headers: readonly Header[], name: string): string | 
   headers.find(([each]) => each.toLowerCase() === name)?.[1];
 
 /**
- * Reads the body of a response. Recorders leave bodies out, cut them, keep them compressed or encode them in base64. A
- * body is complete only if nothing speaks against it.
+ * Reads the body of a response. Recorders may omit it, cut it, or store it compressed or as base64. It counts as
+ * complete unless lengths, marks or broken JSON show otherwise.
  */
 export function receivedBody(content: unknown, status: number, headers: readonly Header[]): HarBody {
   const raw = bytesOf(content);
@@ -57,7 +57,7 @@ const mayHaveBody = (request: unknown): boolean => !["GET", "HEAD"].includes(tex
 
 const noBody: HarBody = { body: { kind: "none" }, bytes: Buffer.alloc(0), gap: null };
 
-/** A body of which nothing is known but perhaps its length. Checks of bodies leave it out. */
+/** Returns a body that was not recorded, except perhaps its length. Checks of bodies ignore it. */
 const missingBody = (bytes: number): HarBody => ({
   body: { kind: "cut", head: "", tail: "", bytes: Math.max(0, bytes), sha256: "" },
   bytes: Buffer.alloc(0),
@@ -92,13 +92,13 @@ function bytesOf(content: unknown): Buffer | null {
   return Buffer.from(text, isBase64 ? "base64" : "utf8");
 }
 
-/** Whether the program that wrote the archive says that it kept only the beginning of the body. */
+/** Whether the archive itself says that the body is incomplete, by a comment or by the field `_truncated`. */
 const isMarkedCut = (content: unknown): boolean =>
   /only the beginning|truncated/i.test(textAt(content, "comment")) || getPath(content, "_truncated") === true;
 
 /**
- * Decompresses a body that the recorder stored as it was received. Most recorders decompress it themselves and keep the header
- * `Content-Encoding`. Returns `null` if compressed bytes cannot be read, or were recorded as text.
+ * Decompresses a body if its recorder did not: most recorders decompress bodies, but keep the header
+ * `Content-Encoding`. Returns `null` if the bytes cannot be decompressed.
  */
 export function decompressed(raw: Buffer, headers: readonly Header[]): Buffer | null {
   const encoding = (headerValue(headers, "content-encoding") ?? "identity").trim().toLowerCase();
@@ -124,7 +124,7 @@ export function decompressed(raw: Buffer, headers: readonly Header[]): Buffer | 
 
 const maxOutputLength = 32 * 1024 * 1024;
 
-/** Whether bytes are text without control characters. Compressed bytes are not. */
+/** Whether bytes are UTF-8 text without control characters, and so not compressed. */
 function isText(bytes: Buffer): boolean {
   try {
     // oxlint-disable-next-line no-control-regex
@@ -136,7 +136,7 @@ function isText(bytes: Buffer): boolean {
   }
 }
 
-/** Whether JSON stops before its end. The client may have left, and the recorder does not say so. */
+/** Whether a JSON body breaks off, for example because the client disconnected. Recorders do not mark that. */
 function endsWithinJson(bytes: Buffer, headers: readonly Header[]): boolean {
   if (!/json/i.test(headerValue(headers, "content-type") ?? "")) return false;
   const text = bytes.toString("utf8");

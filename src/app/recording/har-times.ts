@@ -2,18 +2,21 @@ import { getPath } from "../../base/json.ts";
 import type { Answered, Header } from "../../evidence/exchange.ts";
 import { headerValue, textAt } from "./har-body.ts";
 
-/** When a request was sent and answered, in Unix milliseconds. */
+/** When a request was sent, and when its response began and ended, in Unix milliseconds. */
 export interface HarTimes {
   readonly sentMs: number;
   readonly headMs: number;
   readonly endMs: number;
-  /** Whether the recorder may have left out the time that the request waited in the browser for a connection. */
+  /**
+   * Whether all three times may be too early: some recorders leave out how long the browser waited for a free
+   * connection.
+   */
   readonly mayBeLate: boolean;
 }
 
 /**
- * Reads the times of an entry. Returns `null` if they are missing, or if they may leave out the time that the request
- * waited in the browser: `blocked` is absent, and no `Date` header can show that the response came later.
+ * Reads the times of an archive's entry. Returns `null` if they are missing. Also if they may be too early, and the
+ * response has no `Date` by which to correct them.
  */
 export function readHarTimes(entry: unknown, headers: readonly Header[], creator: string): HarTimes | null {
   const sentMs = Date.parse(textAt(entry, "startedDateTime"));
@@ -28,7 +31,10 @@ export function readHarTimes(entry: unknown, headers: readonly Header[], creator
   return { sentMs, headMs: sentMs + tookMs - receiveMs, endMs: sentMs + tookMs, mayBeLate };
 }
 
-/** Programs that write the time at which they really sent a request. */
+/**
+ * Names of the recorders whose entries contain the time at which a request was really sent, and not the time at which
+ * it was queued.
+ */
 const programsWithoutQueue: ReadonlySet<string> = new Set(["mitmproxy", "agent-hosting-conformance"]);
 
 function dateMs(headers: readonly Header[]): number | null {
@@ -41,13 +47,12 @@ interface TimedAnswer {
   readonly times: HarTimes | null;
 }
 
-/** A `Date` header may be this much too early, because it shows whole seconds. */
+/** How much too early a `Date` header may be, because it shows whole seconds. */
 const dateResolutionMs = 1000;
 
 /**
- * Returns how much later each response may have begun than its entry says. Playwright does not count the time that a
- * request waits for a connection of the browser. The `Date` header shows it, compared with the response whose `Date` is
- * the earliest for its time.
+ * Returns by how many milliseconds each response may have begun later than recorded, because its request had waited in
+ * the browser. Compares the offset between `Date` and recorded time with the smallest such offset.
  */
 export function headDelaysMs(answers: readonly TimedAnswer[]): number[] {
   const offsets = answers.map(({ answer, times }) => {

@@ -82,10 +82,15 @@ function readEntry(entry: unknown, at: number, creator: string): ReadEntry | Lef
   };
 }
 
-/** Assumed duration of an exchange without times: a day. No duration that a response reports can contradict it. */
+/**
+ * Assumed duration of an exchange whose times are unknown: a day. So it contradicts no duration that a response states.
+ */
 const untimedMs = 86_400_000;
 
-/** Reads headers. Leaves out the pseudo-headers of HTTP/2, and splits values that Chromium joins by a line feed. */
+/**
+ * Reads the headers of a message. Leaves out HTTP/2 pseudo-headers such as `:path`, and splits values that Chromium
+ * joins by a line feed.
+ */
 function headersOf(message: unknown): Header[] {
   const headers = getPath(message, "headers");
   if (!Array.isArray(headers)) return [];
@@ -109,12 +114,12 @@ const isCached = (entry: unknown, status: number, headers: readonly Header[]): b
 const isStream = (headers: readonly Header[]): boolean =>
   /^\s*text\/event-stream\b/i.test(headerValue(headers, "content-type") ?? "");
 
-/** Limits for reading the events of one stream. */
+/** Maximum number of events to read from a stream, and maximum length of one event. */
 const streamBounds = { events: 20_000, eventChars: 512 * 1024 };
 
 /**
- * Says how a response ended. Archives do not say whether the client or the server ended a stream. So the server ended it
- * only if the last event is one that ends streams.
+ * Returns how a response ended, and its events. An archive does not say who ended a stream, so the server did only if
+ * the last event is `done` or `error`.
  */
 function endingOf(
   { bytes, gap }: HarBody,

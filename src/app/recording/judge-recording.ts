@@ -29,29 +29,36 @@ import { withoutSecretPlaces } from "./remove-secrets.ts";
 export interface JudgeRecordingOptions {
   /** File name of the recording, for messages and the report. */
   readonly file: string;
-  /** Base URL of the server to judge. `null`: the server whose exchanges fit the interface best. */
+  /**
+   * Base URL of the server to judge. `null`: found in the recording, as the server whose exchanges fit the interface
+   * best.
+   */
   readonly baseUrl: string | null;
-  /** The tier of each key, by the key's name in the recording. The name `*` stands for all other keys. */
+  /** Tier of each key, by the key's name, such as `key-1`. The name `*` stands for all keys that are not named. */
   readonly tiers: ReadonlyMap<string, string>;
   /** Whether the evidence keeps request and response bodies. */
   readonly keepsBodies: boolean;
   readonly requirements: RequirementSet;
   readonly messages: Messages;
-  /** How messages name the setting of a tier. Default: the flag. */
+  /** Name of the user's option for the tier of a key, which messages contain. Default: `--tier`. */
   readonly tierName?: string;
 }
 
-/** The description of a recording in its report. */
+/** Facts about a recording for its report. */
 export interface RecordingDescription extends Pick<ReportedRecording, "file" | "format" | "leftOut" | "gaps"> {
   readonly facts: RecordingContents;
-  /** Number of exchanges that were judged before, and not kept. */
+  /** Number of further exchanges that were judged earlier, and are not in the evidence. Default: 0. */
   readonly counted?: number;
-  /** Breaches that were found before, by the id of the check. They count even if the kept exchanges do not show them. */
+  /**
+   * Breaches that were found earlier, by check id. They go into the report even if exchanges in the evidence do not
+   * show them.
+   */
   readonly broken?: ReadonlyMap<string, Judgement>;
 }
 
 /**
- * Judges recorded traffic by every check that needs no requests of its own. Sends nothing. The result contains no API key.
+ * Judges recorded traffic by every check that can do without requests of the harness's own. Sends nothing. The result
+ * contains no API key.
  *
  * @throws {UsageError} if the recording has no exchange with the server
  */
@@ -79,7 +86,7 @@ export async function judgeRecording(recording: Recording, options: JudgeRecordi
   );
 }
 
-/** Judges exchanges in which names replace the API keys, and assembles the report. */
+/** Judges recorded exchanges, in which names already replace API keys, and assembles the report. */
 export async function judgeTraffic(
   traffic: RecordedTraffic,
   occasion: RecordingDescription,
@@ -106,7 +113,8 @@ export async function judgeTraffic(
     },
     { target: traffic.target, messages, signal: new AbortController().signal },
   );
-  // The list of created resources is empty, because the recorded clients created them, and not a run.
+  // A report lists the webhooks and alerts that a run left behind. Here, other programs created them, so the list stays
+  // empty.
   const judged: Report = { ...report, created: [], recording: recordingOfReport(traffic, occasion) };
   return { report: judged, evidence: keepsBodies ? evidence : withoutBodies(evidence) };
 }
@@ -133,9 +141,9 @@ const gapRows = (exchanges: readonly RecordedExchange[]): RecordingDescription["
   [...tally<Gap>(exchanges.flatMap(({ gaps }) => gaps))].map(([gap, count]) => ({ what: gapTexts[gap], count }));
 
 /**
- * Creates a target for the recorded server.
+ * Creates a target that describes the recorded server and its keys.
  *
- * @throws {UsageError} if a tier names a key that the recording does not have
+ * @throws {UsageError} if `tiers` names a key that the recording does not have
  */
 export function targetOf(
   baseUrl: string,
@@ -159,7 +167,10 @@ export function targetOf(
   };
 }
 
-/** Shifts the times of exchanges, so that the first one is sent at 0. */
+/**
+ * Makes the times of exchanges relative to the first request, and returns when that was sent. Exchanges without times
+ * stay at 0.
+ */
 function trafficOf(
   exchanges: readonly Exchange[],
   target: Target,
@@ -186,7 +197,7 @@ function shiftedBy(exchange: Exchange, startMs: number): Exchange {
   return { ...exchange, sentMs: exchange.sentMs - startMs, answer: shiftedAnswer };
 }
 
-/** Removes all bodies from the evidence. Also removes the results of probes, because they contain bodies. */
+/** Removes all bodies from evidence. The results of probes contain bodies, so they become skipped. */
 export function withoutBodies({ exchanges, deliveries, probes }: Evidence): Evidence {
   return {
     deliveries,

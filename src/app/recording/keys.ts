@@ -3,28 +3,28 @@ import { type Exchange, type Header, statusOf } from "../../evidence/exchange.ts
 import { defaultKeyTraits, type TargetKey } from "../../target/target.ts";
 import type { RecordedExchange } from "./recording.ts";
 
-/** Name for a key that the recorder hid. Requests with this name may have had different keys. */
+/** Name of every key that the recorder hid. Two requests with this name may have used different keys. */
 export const hiddenKey = "hidden key";
 
-/** Exchanges that name their keys, and the keys themselves. */
+/** Exchanges that refer to their keys by name, and the keys by name. */
 export interface NamedExchanges {
   readonly exchanges: readonly RecordedExchange[];
   readonly keys: Readonly<Record<string, TargetKey>>;
-  /** Whether the recording shows which requests had the same key. */
+  /** Whether the recording shows which requests used the same key: no key is hidden. */
   readonly areKnown: boolean;
 }
 
-/** The key of a request, as a recording shows it. */
+/** What a recording shows of a request's key: none, hidden, replaced by a name, or its value. */
 type ShownKey =
   | { readonly kind: "none" }
   | { readonly kind: "hidden" }
-  /** The recorder, such as this harness, replaced the key by a name. */
+  /** The recorder replaced the key by a name, as this harness does in evidence. */
   | { readonly kind: "named"; readonly name: string }
   | { readonly kind: "shown"; readonly value: string };
 
 /**
- * Gives each distinct key a name, `key-1` and so on, and each exchange the name of its key. If no request has a key,
- * the recorder left the header out: Chromium does so by default.
+ * Gives each key a name, such as `key-1`, and each exchange the name of its key. If no request has a key, all count as
+ * hidden: Chromium leaves the header out by default.
  */
 export function nameKeys(recorded: readonly RecordedExchange[]): NamedExchanges {
   const shown = recorded.map(({ exchange }) => shownKey(exchange));
@@ -69,7 +69,10 @@ function namesOf(shown: readonly ShownKey[]): ReadonlyMap<string, string> {
   return names;
 }
 
-/** Creates a key of the target. If requests with it prove nothing, it counts as expired. */
+/**
+ * Creates a target's key. A key that is not usable is marked as expired, so that checks draw no conclusion from its
+ * requests.
+ */
 const keyOf = (name: string, key: string, isUsable: boolean): TargetKey => ({
   ...defaultKeyTraits,
   name,
@@ -78,7 +81,7 @@ const keyOf = (name: string, key: string, isUsable: boolean): TargetKey => ({
   expired: !isUsable,
 });
 
-/** Maximum number of keys that get a name. */
+/** Maximum number of keys that get a name. All further keys count as hidden. */
 const maxKeys = 5000;
 
 /** Creates a namer, which gives each key of recorded exchanges a name when it first occurs: `key-1`, `key-2` and so on. */
@@ -88,7 +91,7 @@ export function keyNamer() {
     { readonly name: string; readonly value: string; isAccepted: boolean; isRefused: boolean }
   >();
   return {
-    /** Returns an exchange with the name of its key. */
+    /** Returns a copy of an exchange that has the name of its key. */
     named: (exchange: Exchange): Exchange => {
       const key = shownKey(exchange);
       if (key.kind !== "shown") return { ...exchange, key: key.kind === "none" ? null : hiddenKey };
@@ -111,7 +114,7 @@ export function keyNamer() {
   };
 }
 
-/** Names of the keys that some response accepted and none refused. */
+/** Returns the names of usable keys: at least one response has a 2xx status, and none has 401 or 403. */
 function usableNames(exchanges: readonly Exchange[]): ReadonlySet<string> {
   const statuses = Map.groupBy(exchanges, ({ key }) => key ?? "");
   return new Set(
@@ -135,7 +138,7 @@ function shownKey({ request, key }: Exchange): ShownKey {
   return { kind: "shown", value };
 }
 
-/** Matches what recorders write in place of a secret. */
+/** Matches texts that recorders write in place of a secret, such as `***` or `[REDACTED]`. */
 const hiddenSecretPattern =
   /redact|remov|hidden|mask|saniti|censor|filtered|secret|omitted|\*{2,}|•|…|\.{3}|^x+$|^<.*>$|^\{.*\}$|^\[.*\]$|^\$/i;
 

@@ -11,10 +11,13 @@ import { isHar, readHar } from "./har.ts";
 import { textAt } from "./har-body.ts";
 import type { Recording } from "./recording.ts";
 
-/** Maximum size of a recording. Its text in memory can be twice as large, and its parsed JSON several times. */
+/**
+ * Maximum size of a recorded file. In memory, its text may need twice as much, and its parsed JSON several times as
+ * much.
+ */
 export const maxRecordingBytes = 200 * 1024 * 1024;
 
-/** The content of a recorded file: traffic, or load evidence, which `judgeSavedLoad` reads by itself. */
+/** The content of a recorded file. Load evidence is only recognized here, because another function reads it. */
 export type RecordedFile = { readonly kind: "traffic"; readonly recording: Recording } | { readonly kind: "load" };
 
 /**
@@ -55,7 +58,7 @@ function evidenceOf(text: string, file: string) {
 function readBounded(file: string): string {
   let handle: number | null = null;
   try {
-    // Without O_NONBLOCK, opening a named pipe would wait until somebody writes to it.
+    // O_NONBLOCK, because opening a named pipe would otherwise wait until another process writes to it.
     handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = fstatSync(handle);
     if (!stats.isFile()) throw new UsageError(line`${file} is no file. ${accepted}`);

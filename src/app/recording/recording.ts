@@ -1,7 +1,7 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { RecordingContents } from "../../suites/recorded/recorded-suites.ts";
 
-/** Why an exchange of a recording is not judged. */
+/** Reasons why an exchange in a recording is not judged, with their texts in the report. */
 export const leftOutReasons = {
   "another server": "to another server, or outside the base URL",
   options: "OPTIONS, such as the preflight requests of browsers",
@@ -14,7 +14,7 @@ export const leftOutReasons = {
 
 export type LeftOut = keyof typeof leftOutReasons;
 
-/** Texts for the parts of an exchange that a recording may lack, although the exchange is judged. */
+/** Parts that a recording may lack of an exchange that is judged all the same, with their texts in the report. */
 export const gapTexts = {
   "no body": "bodies that were not recorded",
   "cut body": "bodies of which only a part was recorded",
@@ -25,23 +25,23 @@ export const gapTexts = {
 
 export type Gap = keyof typeof gapTexts;
 
-/** An exchange as the file contains it. Its secrets, such as the API key, are not removed yet. */
+/** An exchange from a recorded file. It still contains secrets, such as the API key. */
 export interface RecordedExchange {
   /**
-   * `sentMs` and the other times are Unix milliseconds if the recording shows its own clock, or else milliseconds since
-   * its start. `key` is the name that the file gives, if any.
+   * Its times are Unix milliseconds, or milliseconds since the start of the recording if that start is unknown. `key`
+   * is the key's name if the file has one.
    */
   readonly exchange: Exchange;
   readonly gaps: readonly Gap[];
 }
 
-/** The content of a file with recorded traffic, with its secrets. */
+/** Traffic from a recorded file. It still contains secrets, such as API keys. */
 export interface Recording {
   /** The format of the file, and the program that wrote it. */
   readonly format: string;
   readonly exchanges: readonly RecordedExchange[];
   readonly leftOut: ReadonlyMap<LeftOut, number>;
-  /** Facts about the recording, without `keys`, which is not known yet. */
+  /** What the recording shows, such as times. Whether it shows `keys` is found out later. */
   readonly facts: Omit<RecordingContents, "keys">;
 }
 

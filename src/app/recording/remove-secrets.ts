@@ -1,6 +1,6 @@
 import type { Body, Exchange, Header } from "../../evidence/exchange.ts";
 
-/** Headers whose values are secrets, in lower case. */
+/** Names, in lower case, of headers whose values are secrets. */
 const secretHeaders: ReadonlySet<string> = new Set([
   "authorization",
   "proxy-authorization",
@@ -17,8 +17,8 @@ const secretHeaders: ReadonlySet<string> = new Set([
 const secretParameter = /key|token|secret|signature|password|passwd|auth|session|code/i;
 
 /**
- * Removes everything in the usual places of secrets: credentials, cookies, and URL parameters that look like keys. The redactor
- * of the report removes the keys wherever else they occur.
+ * Removes secrets from the places where they usually are: authorization headers, cookies, JSON fields, and URL
+ * parameters that look like keys. Keys elsewhere are redacted later, with the report.
  */
 export function withoutSecretPlaces(exchange: Exchange): Exchange {
   const { request, answer, key } = exchange;

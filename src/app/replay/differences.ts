@@ -5,8 +5,8 @@ import { rateLimitHeaders } from "../../spec/headers.ts";
 import { shapeChanges, flattenJson } from "./json-shape.ts";
 
 /**
- * A row of the comparison of two responses. `significant`: status, error code or shape differ. `usual`: a value differs that is different
- * in every response, such as a date. `value`: any other value differs.
+ * One compared property of two responses. `significant`: status, error code or shape differs. `usual`: a value differs
+ * that changes in every response, such as a date. `value`: another value differs.
  */
 export interface DifferenceRow {
   readonly mark: "same" | "significant" | "value" | "usual";
@@ -18,7 +18,10 @@ export interface DifferenceRow {
 export const isSignificant = (rows: readonly DifferenceRow[]): boolean =>
   rows.some(({ mark }) => mark === "significant");
 
-/** Compares the saved exchange of a request with the new exchange. */
+/**
+ * Compares the saved response to a request with the response to the same request now. Returns a row for each property,
+ * also for equal ones.
+ */
 export function differences(kept: Exchange, now: Exchange): DifferenceRow[] {
   const [was, is] = [kept.answer, now.answer];
   if (was.kind === "unanswered" || is.kind === "unanswered")
@@ -38,7 +41,7 @@ const row = (name: string, kept: string, now: string, mark: Exclude<DifferenceRo
   now,
 });
 
-/** Describes the status of a response, or says why there was no response. */
+/** Returns the status of a response as text, or the reason why there was no response. */
 export const statusText = ({ answer }: Exchange): string =>
   answer.kind === "answered" ? String(answer.status) : answer.reason;
 
@@ -110,7 +113,10 @@ function textOf(body: Body): string {
   }
 }
 
-/** Compares two JSON values: first their shapes, then the values at each common path. A different error code is significant. */
+/**
+ * Compares two JSON values: first their shapes, then the values at each common path. Different shapes and error codes
+ * are significant.
+ */
 function jsonRows(before: unknown, after: unknown, name: string): DifferenceRow[] {
   const [was, is] = [flattenJson(before, name), flattenJson(after, name)];
   const shapes = shapeChanges(was, is).map(({ path, kept, now }) => row(path, kept, now, "significant"));
@@ -122,7 +128,10 @@ function jsonRows(before: unknown, after: unknown, name: string): DifferenceRow[
   return [...shapes, ...values.filter(({ name: path }) => !changed.has(path))];
 }
 
-/** Compares the events of two streams: their names, and the shape of the first event of each name. The number of chunks does not matter. */
+/**
+ * Compares the events of two streams: the order of their names, and the first event of each name. The number of chunks
+ * does not matter.
+ */
 function eventRows(was: Answered, is: Answered): DifferenceRow[] {
   const [before, after] = [was, is].map((answer) => namesOf(answer));
   const isSame = withoutCounts(before ?? "") === withoutCounts(after ?? "");

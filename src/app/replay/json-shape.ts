@@ -1,20 +1,23 @@
-/** Limits of flattening a JSON value: maximum depth, and maximum number of values. Anything beyond is not compared. */
+/**
+ * Maximum depth of a JSON value that is compared. The next constant limits the number of values. Anything beyond is
+ * ignored.
+ */
 const maxDepth = 30;
 const maxValues = 2000;
 
-/** A flattened JSON value: each leaf by its path, and the kinds of values at each path. */
+/** A flattened JSON value. `values`: the JSON text of each leaf, by its path, such as `body.items[0].id`. */
 export interface FlatJson {
   readonly values: ReadonlyMap<string, string>;
-  /** The kinds of values, such as `string`, at each path. A path has `[]` in place of array indexes. */
+  /** The types of values at each path, such as `string`. Here, a path has `[]` in place of an array index. */
   readonly kinds: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Paths of empty arrays, whose items have no known kind. */
+  /** Paths of empty arrays, whose items have no known type. */
   readonly empty: ReadonlySet<string>;
 }
 
 /**
- * Flattens a JSON value.
+ * Lists the values of a JSON value by their paths.
  *
- * @param name root of the paths, such as `body`
+ * @param name beginning of each path, such as `body`
  */
 export function flattenJson(json: unknown, name: string): FlatJson {
   const values = new Map<string, string>();
@@ -42,14 +45,17 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-/** A path at which two JSON values have different kinds. */
+/** A path at which two JSON values have different types. `kept` and `now` name these types. */
 export interface ShapeChange {
   readonly path: string;
   readonly kept: string;
   readonly now: string;
 }
 
-/** Finds the outermost paths at which the shapes of two JSON values differ. Ignores the items of an array that is empty in one of them. */
+/**
+ * Returns the paths at which the types of two JSON values differ, without the paths below them. Ignores the items of an
+ * array that is empty in one of the two.
+ */
 export function shapeChanges(kept: FlatJson, now: FlatJson): ShapeChange[] {
   const changes: ShapeChange[] = [];
   const isBelow = (path: string, above: string): boolean =>

@@ -14,27 +14,36 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The places where a replay looks for its API keys. */
 export interface KeySources {
-  /** The target whose keys have the same names as in the report; `null` if no target file was given. */
+  /**
+   * The target from the user's target file, whose keys have the same names as in the report. `null` without a target
+   * file.
+   */
   readonly target: Target | null;
-  /** An API key from the user, for a report that was made with one key; `null` if none was given. */
+  /**
+   * The API key that the user gave. It is used only if all requests of the report have the same key. `null` if none was
+   * given.
+   */
   readonly apiKey: string | null;
   readonly environment: Environment;
-  /** Returns the environment variable that holds the key with this name; `undefined` if there is none. */
+  /** Returns the name of the environment variable for the key with this name; `undefined` if the report names none. */
   readonly shellVariableOf: (name: string) => string | undefined;
 }
 
-/** The values of keys by their names in the report, and all secrets to redact from the result. */
+/** The API keys for a replay, by their names in the report, and all secrets to redact in its result. */
 export interface Keys {
   readonly values: ReadonlyMap<string, string>;
   readonly secrets: readonly Secret[];
-  /** Environment variables from which keys were read. The key names in the report decide which variables these are. */
+  /**
+   * Names of the environment variables from which keys were read. The report decides which these are, so a forged
+   * report may abuse them.
+   */
   readonly variables: readonly string[];
 }
 
 const redactionMark = /\[redacted ([^\]]+?)(, its last character cut off)?\]/g;
 
 /**
- * Finds the keys that were redacted in the headers of exchanges.
+ * Finds the API keys that were redacted in request headers, so that the requests can be sent again.
  *
  * @param chosen exchanges to send again
  * @param all every exchange of the report: `apiKey` may be used only if a single key sent all of them
@@ -61,7 +70,9 @@ export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], 
   };
 }
 
-/** Returns the names of the redacted keys in a request. Leaves out fragments of keys, which cannot be restored. */
+/**
+ * Returns the names of the redacted keys in a request's headers. Leaves out parts of keys, which cannot be restored.
+ */
 const namesIn = ({ request }: Exchange): string[] =>
   request.headers
     .flatMap(([, value]) => [...value.matchAll(redactionMark)].map(([, name]) => name ?? ""))
@@ -70,7 +81,7 @@ const namesIn = ({ request }: Exchange): string[] =>
 const variablesOf = (names: readonly string[], { shellVariableOf }: KeySources): string =>
   names.map((name) => shellVariableOf(name) ?? name).join(", ");
 
-/** Environment variable that holds the key, for a report that was made with one key. */
+/** Environment variable for the API key if all requests of a report have the same key. */
 const singleKeyVariable = "CONFORMANCE_API_KEY";
 
 interface FoundKey {
@@ -100,7 +111,9 @@ function findKey(
   throw new UseCaseError({ kind: "no key", name: shown, variable: isOnly ? singleKeyVariable : (variable ?? null) });
 }
 
-/** Puts the keys back into a redacted text. Returns `null` if the text contains another redaction. */
+/**
+ * Replaces redaction marks in a text by the keys. Returns `null` if a mark stands for something else than a known key.
+ */
 export function withKeysRestored(text: string, { values }: Keys): string | null {
   const filled = text.replace(redactionMark, (whole, name: string, cut: string | undefined) => {
     const key = values.get(name) ?? whole;

@@ -5,7 +5,7 @@ import { UsageError } from "../../base/usage-error.ts";
 import type { OutgoingRequest } from "../../wire/transport.ts";
 import { withKeysRestored, type Keys } from "./keys.ts";
 
-/** The base URL in the report (`from`), and the base URL to send to (`to`). Both end in `/v1`. */
+/** The base URL in the report, and the base URL to which its requests are sent again. Both end in `/v1`. */
 export interface AddressChange {
   readonly from: string;
   readonly to: string;
@@ -49,8 +49,8 @@ function bodyOf({ id, request: { body } }: Exchange): string | null {
 }
 
 /**
- * Rewrites the URL of a recorded request for the new base URL. Throws if the URL leads to another host: a forged report must not make the
- * harness send a key there.
+ * Returns the URL of a recorded request below the new base URL. Throws if the request went to another host, so that a
+ * forged report cannot make the harness send a key there.
  */
 function newUrl({ id, request: { url } }: Exchange, { from, to }: AddressChange): string {
   if (/\[redacted [^\]]*\]/.test(url)) throw cannotRebuild(id, "a secret was redacted in its address");

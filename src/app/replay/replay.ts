@@ -20,9 +20,11 @@ import { shellVariablesOf } from "../../report/reproduce/curl.ts";
 /** Options of a replay: which requests of a saved run to send again, with which keys, and where. */
 export interface ReplayOptions extends Omit<KeySources, "shellVariableOf"> {
   readonly kept: SavedRun;
-  /** Id of a check or of a clause. */
+  /** Id of a check, or of a clause for all of its checks. */
   readonly check: string;
-  /** Instance of the finding, such as a tier. `null` for a check that has only one finding. */
+  /**
+   * Selects one finding of a check that has several, by its instance, such as a tier. `null`: the check has only one.
+   */
   readonly instance: string | null;
   /** The base URL to send to. `null`: the address in the report. */
   readonly baseUrl: string | null;
@@ -39,17 +41,20 @@ export interface PreparedReplay {
   readonly target: Target | null;
   readonly network: Network;
   readonly secrets: readonly Secret[];
-  /** Why the user must confirm the replay first; `null` if no confirmation is needed. */
+  /** Why the user must confirm the replay before it is sent; `null` if no confirmation is needed. */
   readonly confirmation: ConfirmationReason | null;
 }
 
 /** The result of a replay, without secrets. */
 export interface Replayed {
-  /** Each request that was sent, with its saved and its new exchange. */
+  /** The saved and the new exchange of each request that was sent. */
   readonly pairs: readonly ReplayPair[];
   /** Why not all requests were answered; `null` if all were. */
   readonly stopped: string | null;
-  /** How the new responses compare. `other`: one of them differs in status, error code or shape, or a request could not be sent. */
+  /**
+   * `alike`: no response differs significantly. `other`: one differs in status, error code or shape, or a request was
+   * not sent. `not reached`: the target was unreachable.
+   */
   readonly outcome: "alike" | "other" | "not reached";
 }
 
@@ -78,7 +83,7 @@ export function prepareReplay(options: ReplayOptions): PreparedReplay {
   return { kept, chosen, requests, baseUrl, target, network, secrets: [...keys.secrets, ...ofProxy], confirmation };
 }
 
-/** Sends the requests in sequence, and compares each response with the saved one. */
+/** Sends the prepared requests one after the other, and compares each response with the saved one. */
 export async function replay(prepared: PreparedReplay, signal: AbortSignal): Promise<Replayed> {
   const { kept, chosen, secrets } = prepared;
   const sent = await resendAll(prepared.requests, prepared.network, signal);
@@ -89,8 +94,8 @@ export async function replay(prepared: PreparedReplay, signal: AbortSignal): Pro
 }
 
 /**
- * Returns the base URL to send to. Throws if report and target file have different addresses and the user gave none, so that keys do not go
- * to the wrong deployment.
+ * Returns the base URL to send to: the user's, or else the report's. Throws if the target file has another one than the
+ * report, so that keys do not go to the wrong deployment.
  */
 function chooseAddress(kept: string, given: string | null, target: Target | null): string {
   if (given !== null) return readBaseUrl(given);
@@ -113,7 +118,7 @@ interface UnredactedReplay {
   readonly secrets: readonly Secret[];
 }
 
-/** Pairs each saved exchange with the new one, and redacts keys and webhook secrets in both. */
+/** Pairs each saved exchange with the new one of the same request. Redacts keys and webhook secrets in both. */
 export function redactedPairs({ report, evidence, chosen, sent, secrets: own }: UnredactedReplay): ReplayPair[] {
   const { deep } = redactorWithAlteredKeys([...own, ...secretsInResponses(sent.exchanges)]);
   const redacted = deep({ kept: evidence.exchanges, now: sent.exchanges });
@@ -128,24 +133,26 @@ export function redactedPairs({ report, evidence, chosen, sent, secrets: own }: 
 
 /** Why a user has to confirm a replay. */
 export type ConfirmationReason =
-  /** Requests that may change something on a target that is not on loopback, by method and path. */
+  /** The target is not on loopback, and these requests (method and path) may change something on it. */
   | { readonly kind: "changes"; readonly requests: readonly string[] }
-  /** Environment variables with keys that would be sent to an address which comes from the report alone. */
+  /**
+   * Keys from these environment variables would go to an address that only the report names, and the report may be
+   * forged.
+   */
   | { readonly kind: "keys"; readonly variables: readonly string[] };
 
 export interface ReplayIntent {
   readonly requests: readonly OutgoingRequest[];
   readonly baseUrl: string;
-  /** Whether the address comes from the user or a target file. If not, it comes from the report alone. */
+  /** Whether the base URL comes from the user or a target file, and not from the report alone. */
   readonly isAddressGiven: boolean;
-  /** Environment variables with keys that would be sent. The key names in the report decide which variables these are. */
+  /** Environment variables whose keys would be sent. The report decides which these are. */
   readonly variables: readonly string[];
 }
 
 /**
- * Returns why the user must confirm a replay; `null` if no confirmation is needed. It is needed to send anything but GET requests to
- * another machine. It is also needed to send keys of environment variables to an address that comes from the report alone, because somebody
- * else may have written the report.
+ * Returns why the user must confirm a replay, or `null` if no confirmation is needed. On loopback, none is needed.
+ * Elsewhere, it is needed for requests other than GET, and for keys that go to an address from the report alone.
  */
 export function confirmationReason({
   requests,
@@ -161,17 +168,22 @@ export function confirmationReason({
   return variables.length === 0 || isAddressGiven ? null : { kind: "keys", variables };
 }
 
-/** Time limit for all requests together. */
+/** Time limit of a whole replay. */
 const maxDurationMs = 5 * 60_000;
 
-/** The new exchanges, in the order of the requests. Requests without an exchange were not sent. */
+/**
+ * The new exchanges, in the order of the requests. If there are fewer than requests, the last requests were not sent.
+ */
 export interface ResentRequests {
   readonly exchanges: readonly Exchange[];
   /** Why not all requests were answered; `null` if all were. */
   readonly stopped: string | null;
 }
 
-/** Sends requests in sequence. Stops if the target is unreachable, the user interrupts, or the time limit is reached. */
+/**
+ * Sends requests one after the other. Stops early if the target is unreachable, the user interrupts, or 5 minutes have
+ * passed.
+ */
 export async function resendAll(
   requests: readonly OutgoingRequest[],
   network: Network,

@@ -7,22 +7,23 @@ import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { UseCaseError } from "../use-case-error.ts";
 
-/** The findings to replay, and their exchanges in the order of sending. */
+/** The findings to replay, and their exchanges in the order in which the run sent them. */
 export interface ReplaySelection {
   readonly findings: readonly ReportFinding[];
   readonly exchanges: readonly Exchange[];
 }
 
-/** Maximum number of exchanges to replay. A genuine report has far fewer. */
+/** Maximum number of exchanges to replay. A finding of a genuine report has far fewer. */
 const maxExchanges = 100;
 const brokenOutcomes: readonly string[] = ["fail", "warning", "note"];
 
 /**
- * Selects the exchanges of a check's findings. If some of its findings failed, selects only the exchanges of those.
+ * Selects the exchanges that the findings of a check name. If some of these findings failed, leaves out the others.
  *
  * @param check id of a check or of a clause
  * @param instance instance of the finding, such as a tier; `null` for a check that has only one finding
- * @throws {UsageError | UseCaseError}
+ * @throws {UsageError | UseCaseError} if there is no such finding, there are several, or its exchanges cannot be sent
+ *   again
  */
 export function selectExchanges(
   report: Report,
@@ -93,7 +94,7 @@ function namesOf(findings: readonly ReportFinding[]): string {
 const outcomesOf = (findings: readonly ReportFinding[]): string =>
   [...new Set(findings.map(({ outcome }) => outcome))].join(", ");
 
-/** Lists the failed checks of a report that can be replayed. */
+/** Returns a sentence that lists the failed checks of a report that can be replayed, for error messages. */
 function failedOf({ findings }: Report, { exchanges }: Evidence): string {
   const known = new Set(exchanges.map(({ id }) => id));
   const failed = findings.filter(

@@ -10,7 +10,7 @@ import { runNight } from "../../app/nightly/run-night.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { defaultRegressionKinds } from "../../report/compare/regression-rules.ts";
-import { nightsFolder, trendFile } from "../../app/nightly/history-store.ts";
+import { nightsFolder, trendPageFile } from "../../app/nightly/history-store.ts";
 import type { Target } from "../../target/target.ts";
 import { needsConsent } from "../consent.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -115,7 +115,7 @@ async function prepare(flags: NightlyFlags & ScopeFlags) {
   const rules = readRegressionRules(flags.regression);
   const history = prepareFolder(flags.history, "--history");
   prepareFolder(nightsFolder(history), "--history");
-  prepareFile(join(history, trendFile), "--history");
+  prepareFile(join(history, trendPageFile), "--history");
   const page = flags.html === undefined ? null : prepareFile(flags.html, "--html");
   const outputs = prepareFiles(["markdown", "json"], flags);
   const agree = (): boolean => flags.yes === true;

@@ -2,7 +2,7 @@ import { join } from "node:path";
 
 import { Command } from "commander";
 
-import { writeDeliveries } from "../../app/receiver/dry-run.ts";
+import { writeDeliveries } from "../../app/receiver/write-deliveries.ts";
 import { judgeReceiver } from "../../app/receiver/judge-receiver.ts";
 import type { JudgedTarget } from "../../app/judge/judge-target.ts";
 import { slug, timeInName } from "../../base/file-names.ts";

@@ -4,7 +4,7 @@ import { describeRoles, agentRoles, type AgentRole } from "../../target/target.t
 import { sanitize, sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount, joinFirst, formatLabelled } from "../../base/text.ts";
 import { type Paint, createPaint } from "../../base/paint.ts";
-import type { SkipGroup } from "../../app/plan/skips.ts";
+import type { SkipGroup } from "../../app/plan/skipped-checks.ts";
 import type { TerminalStyle } from "../terminal.ts";
 import type { DetectedControl } from "../../app/init/detect-control.ts";
 import type { DiscoveredTarget } from "../../app/init/discover.ts";

@@ -5,7 +5,7 @@ import type { SavedNight } from "../../app/nightly/run-night.ts";
 import { type OutputFiles, writeOutput } from "../../app/report-folder/write-output.ts";
 import { formatCount } from "../../base/text.ts";
 import { renderNightJson, renderNightMarkdown, renderNightTerminal } from "../../report/history/render-night.ts";
-import { trendFile } from "../../app/nightly/history-store.ts";
+import { trendPageFile } from "../../app/nightly/history-store.ts";
 import type { DamagedNight } from "../../report/history/night.ts";
 import { hasNewRegression } from "../../report/history/summary.ts";
 import { exitCodeOf } from "../../report/model/verdict.ts";
@@ -55,7 +55,7 @@ export function presentNight(saved: SavedNight, history: string, { files, isStdo
   };
   const { write } = terminalOf(isStdoutTaken ? process.stderr : process.stdout);
   if (saved.reports !== null) write(`report  ${displayPath(saved.reports)}\n`);
-  write(`trend   ${displayPath(join(history, trendFile))}\n`);
+  write(`trend   ${displayPath(join(history, trendPageFile))}\n`);
   if (night.findings.length === 0 && night.stopped !== undefined) print(night.stopped);
   if (executed.noLoad !== null) print(`No load was sent: ${formatNotSentReason(executed.noLoad)}`);
   files.flatMap((output) => writeOutput(output, () => texts[output.name])).forEach(reportLoss);

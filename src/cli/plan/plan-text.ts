@@ -1,7 +1,7 @@
 import type { KeyRow, PlanRow } from "../../app/plan/plan-rows.ts";
-import type { PlannedPairCounts, PairsAhead } from "../../app/plan/pairs-ahead.ts";
-import type { ShortOfTime, RunPlan } from "../../app/plan/run-plan.ts";
-import type { SkipGroup, OpenQuestion } from "../../app/plan/skips.ts";
+import type { PlannedPairCounts, PlannedPairs } from "../../app/plan/planned-pairs.ts";
+import type { ChecksShortOfTime, RunPlan } from "../../app/plan/run-plan.ts";
+import type { SkipGroup, OpenQuestion } from "../../app/plan/skipped-checks.ts";
 import { displayWidth, padToWidth } from "../../base/display-width.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { formatNumber } from "../../base/numbers.ts";
@@ -154,7 +154,7 @@ function pairsLines(pairs: FormattedPlan["pairs"], width: number, paint: Paint):
 }
 
 /** Returns a row for each setting that would enable more combinations, with their numbers. */
-function cutRows(pairs: PairsAhead): { readonly needs: string; readonly shares: readonly string[] }[] {
+function cutRows(pairs: PlannedPairs): { readonly needs: string; readonly shares: readonly string[] }[] {
   const sharesOf = (what: string, { cut, total }: PlannedPairCounts) =>
     cut.map((each) => ({
       needs: each.needs,
@@ -212,7 +212,7 @@ function totalLines(
   ];
 }
 
-function shortText({ checks, enoughMinutes }: ShortOfTime, maxWaitMs: number): string {
+function shortText({ checks, enoughMinutes }: ChecksShortOfTime, maxWaitMs: number): string {
   const allowed = `--max-wait allows ${formatDuration(maxWaitMs)}, which leaves ${formatCount(checks.length, "check")} without the time for some tier or altogether`;
   const enough =
     enoughMinutes === null ? "a day would not be enough for these" : `--max-wait ${enoughMinutes}m is enough for these`;

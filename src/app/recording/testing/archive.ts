@@ -1,4 +1,4 @@
-/** Parts that replace those of the default entry of an HTTP archive. */
+/** Changes to the default entry of an HTTP archive. */
 export interface EntryChanges {
   readonly method?: string;
   readonly url?: string;

@@ -8,18 +8,28 @@ import type { CutPairs } from "../../suites/coverage/plan.ts";
 import { cornersRequested } from "../../suites/coverage/probe.ts";
 import type { Target } from "../../target/target.ts";
 
-/** How many pairs or triples of request properties a run will combine, and what would enable the others. */
+/**
+ * The number of pairs (or triples) of request properties that a run will try, out of all possible ones, and what would
+ * enable the others.
+ */
 export interface PlannedPairCounts {
   readonly covered: number;
   readonly total: number;
-  /** Lines of the target file, or flags, that would enable more of them. Sorted by their number, largest first. */
+  /**
+   * Lines of the target file, or flags, that would enable more of them. `pairs`: how many. The largest number comes
+   * first.
+   */
   readonly cut: readonly { readonly needs: string; readonly pairs: number }[];
 }
 
-/** How many pairs of request properties a run will combine, and how many triples of endpoint, kind of key and state. */
-export interface PairsAhead extends PlannedPairCounts {
+/**
+ * Counts of pairs of request properties, such as a kind of key and a page, that a run will try. `triples`: combinations
+ * of endpoint, kind of key and state.
+ */
+export interface PlannedPairs extends PlannedPairCounts {
   /**
-   * Whether the run may combine more pairs than counted here: its ordinary requests count as well, and its bounds may leave room for more.
+   * Whether the run may try more pairs than `covered`: its ordinary requests are not counted here, and its bounds may
+   * allow more generated requests.
    */
   readonly isMinimum: boolean;
   readonly triples: PlannedPairCounts | null;
@@ -27,25 +37,26 @@ export interface PairsAhead extends PlannedPairCounts {
   readonly seed: number;
 }
 
-interface AheadInput {
+interface PlannedPairsInput {
   readonly target: Target;
   readonly readOnly: boolean;
   readonly coverageSeed?: number | undefined;
-  /** Probes that would be skipped, because they wait longer than the rest of the maximum wait. */
+  /** Probes that the run would skip, because they need to wait longer than the run still may. */
   readonly short: ReadonlySet<PlannedProbe>;
   readonly maxRequests: number;
   readonly maxExecutions: number | null;
-  /** Number of discovery requests, which precede all others. */
+  /** Number of requests that discovery sends. They come first, and count against `maxRequests`. */
   readonly discoveryRequests: number;
   readonly messages: Messages;
 }
 
 /**
- * Counts the pairs of request properties that a run will combine. Returns `null` if the selected checks need no generated requests.
+ * Counts the pairs of request properties that a run will try in generated requests. Returns `null` if the selected
+ * checks need no generated requests.
  *
  * @param planned the probes in the order in which the run starts them
  */
-export function pairsAhead(planned: readonly PlannedProbe[], input: AheadInput): PairsAhead | null {
+export function countPlannedPairs(planned: readonly PlannedProbe[], input: PlannedPairsInput): PlannedPairs | null {
   const at = planned.findIndex(({ probe }) => probe === cornersRequested);
   if (at === -1) return null;
   const { target, readOnly, messages, coverageSeed: seed = defaultCoverageSeed } = input;
@@ -55,47 +66,59 @@ export function pairsAhead(planned: readonly PlannedProbe[], input: AheadInput):
     target,
     readOnly,
     seed,
-    ...budgetAhead(planned.slice(0, at), input),
+    ...budgetAfterProbes(planned.slice(0, at), input),
   });
   return {
     covered: coveredCount,
     total,
     cut: inWords(cut),
-    isMinimum: target.clock === null || cut.some(({ needs }) => isBound(needs)),
+    isMinimum: target.clock === null || cut.some(({ needs }) => isRunBound(needs)),
     triples: triples === undefined ? null : { ...triples, cut: inWords(triples.cut) },
     seed,
   };
 }
 
-/** Whether pairs are left out because of the run's limit of requests or of executions. How many fit depends on the responses. */
-const isBound = (needs: Enabler): boolean =>
+/**
+ * Whether pairs are left out because of `maxRequests` or `maxExecutions`. How many of them fit depends on the
+ * responses.
+ */
+const isRunBound = (needs: Enabler): boolean =>
   typeof needs === "object" && "need" in needs && (needs.need === "maxRequests" || needs.need === "maxExecutions");
 
-/** A run sends at most this many times the planned number of requests. Refused, health and other uncounted requests are not planned. */
-const uncountedFactor = 1.15;
+/**
+ * A run sends up to 15 % more requests than its plan counts. The plan leaves out refused and health requests, which use
+ * up no rate limit.
+ */
+const unplannedRequestsFactor = 1.15;
 
-/** The rest of the run's bounds for the generated requests, and the results of the probes before that use up a limit. */
-interface BudgetAhead {
+/**
+ * Requests and executions that are left for the generated requests. `tested`: results of the earlier probes that use up
+ * a limit.
+ */
+interface RemainingBudget {
   readonly left: { readonly requests: number; readonly executions: number };
   readonly tested: readonly LimitTest[];
 }
 
-/** Walks through the probes in their order. A probe that does not fit into what is left is skipped, as in a run. */
-function budgetAhead(before: readonly PlannedProbe[], input: AheadInput): BudgetAhead {
+/**
+ * Subtracts the cost of each earlier probe from the run's bounds. Skips a probe that costs more than is left, as a run
+ * does.
+ */
+function budgetAfterProbes(before: readonly PlannedProbe[], input: PlannedPairsInput): RemainingBudget {
   const { maxRequests, maxExecutions, discoveryRequests, short } = input;
   let left = { requests: maxRequests - discoveryRequests, executions: maxExecutions ?? Number.POSITIVE_INFINITY };
   const tested: LimitTest[] = [];
   for (const planned of before) {
     const { skip, requests, executions } = planned;
-    const use = { requests: uncountedFactor * requests, executions };
+    const use = { requests: unplannedRequestsFactor * requests, executions };
     const skipped = skip?.needs ?? (short.has(planned) ? needsMoreTime : reasonOverBudget(use, left)?.needs) ?? null;
     const isSkipped = skip !== null || skipped !== null;
-    tested.push(...limitTestOf(planned, isSkipped ? { kind: "skipped", needs: skipped } : { kind: "ran" }));
+    tested.push(...limitTestsOf(planned, isSkipped ? { kind: "skipped", needs: skipped } : { kind: "ran" }));
     if (!isSkipped) left = { requests: left.requests - use.requests, executions: left.executions - use.executions };
   }
   return { left, tested };
 }
 
-/** Empty if the probe uses up no limit. */
-const limitTestOf = ({ probe: { usesUp: state }, tested }: PlannedProbe, result: LimitTest["result"]): LimitTest[] =>
+/** Returns the result of a probe that uses up a limit, as a list of one. Returns an empty list for any other probe. */
+const limitTestsOf = ({ probe: { usesUp: state }, tested }: PlannedProbe, result: LimitTest["result"]): LimitTest[] =>
   state === undefined ? [] : [{ state, tier: tested?.tier ?? null, result }];

@@ -3,19 +3,19 @@ import { bodyJson, type Exchange, headerValues } from "../../evidence/exchange.t
 import { endpointsAtPath } from "../../spec/endpoints.ts";
 import { rateLimitHeaders } from "../../spec/headers.ts";
 
-/** Number of exchanges that are kept of each kind. */
-const keptPerKind = 3;
-/** Number of exchanges that are kept for each broken check. */
-const keptPerBreach = 5;
-/** Maximum number of kept exchanges and of their bytes. */
-const maxKept = 1500;
+/** Maximum number of exchanges of the same kind to keep, even if none shows a breach. */
+const maxKeptPerKind = 3;
+/** From this number of kept exchanges on, no more are kept that show the same broken check. */
+const maxKeptPerBreach = 5;
+/** No further exchanges are kept from this number or from this total size on, except those that show a breach. */
+const maxKeptExchanges = 1500;
 const maxKeptBytes = 64 * 1024 * 1024;
 
 /**
- * Keeps the first exchanges of each kind, and those that show a breach. Its memory is bounded, however long the traffic
- * goes on.
+ * Creates a store that keeps the first exchanges of each kind, and exchanges that show a breach. However long traffic
+ * goes on, it needs limited memory.
  */
-export function keepTraffic() {
+export function createExchangeStore() {
   const kept = new Map<string, Exchange>();
   const kinds = new Map<string, number>();
   const shown = new Map<string, number>();
@@ -24,21 +24,21 @@ export function keepTraffic() {
   const keep = (exchange: Exchange): void => {
     if (kept.has(exchange.id)) return;
     kept.set(exchange.id, exchange);
-    bytes += sizeOf(exchange);
+    bytes += approximateBytes(exchange);
   };
   return {
-    /** Keeps an exchange if it is one of the first of its kind. */
+    /** Keeps an exchange if it is among the first of its kind, and there is room for it. */
     offer: (exchange: Exchange): void => {
       const kind = kindOf(exchange);
       const count = kinds.get(kind) ?? 0;
-      if (count >= keptPerKind || kept.size >= maxKept || bytes >= maxKeptBytes) return;
+      if (count >= maxKeptPerKind || kept.size >= maxKeptExchanges || bytes >= maxKeptBytes) return;
       kinds.set(kind, count + 1);
       keep(exchange);
     },
-    /** Keeps the exchanges that show a breach, unless enough of them are known. */
+    /** Keeps the exchanges that show a broken check, unless at least 5 were kept for it. */
     keepProof: (check: string, proofs: readonly Exchange[]): void => {
       const count = shown.get(check) ?? 0;
-      if (count >= keptPerBreach) return;
+      if (count >= maxKeptPerBreach) return;
       shown.set(check, count + proofs.length);
       proofs.forEach(keep);
     },
@@ -47,14 +47,14 @@ export function keepTraffic() {
   };
 }
 
-function sizeOf({ request, answer }: Exchange): number {
+function approximateBytes({ request, answer }: Exchange): number {
   const received = answer.kind === "answered" && answer.body.kind !== "none" ? answer.body.bytes : 0;
   return 2048 + received * 2 + (request.body.kind === "none" ? 0 : request.body.bytes);
 }
 
 /**
- * Describes the kind of an exchange: its endpoint, status, key, and the shape of its response. Two exchanges of one kind
- * most likely tell the same.
+ * Returns a text that is equal for exchanges of the same kind: with the same endpoint, status, key and shape of
+ * response. Judging one of them usually suffices.
  */
 function kindOf(exchange: Exchange): string {
   const { request, answer, key } = exchange;

@@ -5,7 +5,7 @@ import type { DeliverySender, OutgoingDelivery, SentDelivery } from "../../run/s
 import { suitesOfParty } from "../../suites/all.ts";
 import { slug } from "../../base/file-names.ts";
 
-/** A delivery that a run would send, and the file with its body. */
+/** An entry of `deliveries.json`: a delivery that a run would send, and the name of the file with its body. */
 interface WrittenDelivery {
   readonly probe: string;
   readonly what: string;
@@ -14,8 +14,8 @@ interface WrittenDelivery {
 }
 
 /**
- * Writes every delivery that a run would send into a folder: a file for each body, and `deliveries.json` with the headers. Sends nothing.
- * Returns the number of deliveries.
+ * Writes the deliveries that a run would send into a folder: a file for each body, and `deliveries.json` with the
+ * headers. Sends nothing. Returns their number.
  */
 export async function writeDeliveries(folder: string, settings: DeliverySettings): Promise<number> {
   const files: Record<string, string> = {};
@@ -26,8 +26,8 @@ export async function writeDeliveries(folder: string, settings: DeliverySettings
       const number = String(written.length + 1).padStart(2, "0");
       const file = `${number}-${slug(delivery.what)}.json`;
       files[file] = delivery.body;
-      written.push({ probe: probe.name, what: delivery.what, file, headers: headersOf(delivery, settings) });
-      return recordedDelivery(delivery);
+      written.push({ probe: probe.name, what: delivery.what, file, headers: headersOfDelivery(delivery, settings) });
+      return deliveryNotSent(delivery);
     };
     await probe.deliver?.({ ...settings, deliver });
   }
@@ -35,10 +35,12 @@ export async function writeDeliveries(folder: string, settings: DeliverySettings
   return written.length;
 }
 
-const headersOf = ({ body, headers }: OutgoingDelivery, settings: DeliverySettings): Readonly<Record<string, string>> =>
-  Object.fromEntries(deliveryHeaders(body, [...headers, ...settings.headers]));
+const headersOfDelivery = (
+  { body, headers }: OutgoingDelivery,
+  settings: DeliverySettings,
+): Readonly<Record<string, string>> => Object.fromEntries(deliveryHeaders(body, [...headers, ...settings.headers]));
 
-const recordedDelivery = ({ what }: OutgoingDelivery): Awaited<ReturnType<DeliverySender["deliver"]>> => ({
+const deliveryNotSent = ({ what }: OutgoingDelivery): Awaited<ReturnType<DeliverySender["deliver"]>> => ({
   what,
   exchange: {
     id: "x0",

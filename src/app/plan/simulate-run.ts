@@ -13,16 +13,16 @@ import { startPacer } from "../../run/send/pacer.ts";
 import { type RunClock, startRunClock, type Timers } from "../../run/time/run-clock.ts";
 import { WaitRefused } from "../../run/skip-reason.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
-import { keyOf } from "./plan-rows.ts";
+import { mainKeyOfProbe } from "./plan-rows.ts";
 
-/** The result of a simulated run: the probes for which the maximum wait is too short. */
-export interface DryRun {
-  /** Probes that would be skipped, because they wait longer than the rest of the maximum wait. */
+/** The result of a simulated run: how long it waited, and for which probes the maximum wait was too short. */
+export interface SimulatedRun {
+  /** Probes that a run would skip, because they need to wait longer than the run still may. */
   readonly unaffordable: ReadonlySet<PlannedProbe>;
   readonly waitedMs: number;
 }
 
-export interface DryRunOptions {
+export interface SimulationOptions {
   readonly target: Target;
   readonly main: TargetKey;
   /** Number of requests that discovery sends with the main key. */
@@ -31,12 +31,12 @@ export interface DryRunOptions {
 }
 
 /**
- * Simulates a run in virtual time, with the pacing, order and maximum wait of a real run. Sends nothing. The result is an estimate:
- * simulated responses take no time and always follow the document.
+ * Simulates the waits of a run in virtual time, without sending anything. The result is an estimate, because simulated
+ * responses take no time and always follow the document.
  *
  * @param planned probes that the run would start
  */
-export async function dryRun(planned: readonly PlannedProbe[], parts: DryRunOptions): Promise<DryRun> {
+export async function simulateRun(planned: readonly PlannedProbe[], parts: SimulationOptions): Promise<SimulatedRun> {
   const { target, main, discoveryRequests, maxWaitMs } = parts;
   const { signal } = new AbortController();
   const time = startRunClock({ clock: null, maxWaitMs, signal, timers: virtualTimers() });
@@ -77,22 +77,22 @@ export async function dryRun(planned: readonly PlannedProbe[], parts: DryRunOpti
   return { unaffordable, waitedMs: time.waitedMs() };
 }
 
-/** Lets other probes that wait for the same key send their next request first. */
+/** Yields to other probes that wait for the same key, so that they send their next request first, as in a real run. */
 async function yieldToOthers(): Promise<void> {
-  for (let steps = 0; steps < handoverSteps; steps++) await Promise.resolve();
+  for (let steps = 0; steps < handoverMicrotasks; steps++) await Promise.resolve();
 }
 
-/** Number of microtasks to wait until the pacer has given the next request to another probe. */
-const handoverSteps = 10;
+/** After this many microtasks, the pacer has let another probe send. In a real run, a response takes longer. */
+const handoverMicrotasks = 10;
 
 interface SimulationContext {
   readonly target: Target;
   readonly main: TargetKey;
   readonly time: RunClock;
-  /** When each probe ended, by the probe's name. */
+  /** When each probe ended in virtual time, by the probe's name. */
   readonly endedMs: ReadonlyMap<string, number>;
   readonly send: (key: TargetKey) => Promise<void>;
-  /** Simulates the first request of a minute window of a tier. */
+  /** Tells the pacer that a tier's minute window has just begun, with one request in it. */
   readonly begins: (tested: TierUnderTest) => void;
 }
 
@@ -101,7 +101,7 @@ async function simulateProbe({ probe, tested }: PlannedProbe, stage: SimulationC
   if (probe.per === "target") {
     const sendAll = async (): Promise<void> => {
       const requests = requestsOf(probe, null, target);
-      const key = keyOf(probe, { target, main });
+      const key = mainKeyOfProbe(probe, { target, main });
       for (let sent = 0; sent < requests; sent++) await send(key);
     };
     await (probe.mayDropRequests ? untilOutOfTime(sendAll) : sendAll());
@@ -109,7 +109,8 @@ async function simulateProbe({ probe, tested }: PlannedProbe, stage: SimulationC
     return;
   }
   if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
-  // A probe that tests a tier's limits waits by itself for a new window. All other probes wait in the pacer.
+  // A probe that tests a tier's limits waits for a new window by itself. The pacer delays only the requests of other
+  // probes.
   if (probe.stage === "limits") {
     await time.passTime(probe.waitSeconds(tested) * 1000, probe.name);
     return stage.begins(tested);
@@ -134,13 +135,13 @@ async function simulateWait(waits: WaitOptions, { target, time, endedMs }: Simul
   if (mode === "reserved" && !time.canWait(ms)) throw new WaitRefused(mode);
   if (mode !== "until exhausted") return;
   const untilMs = (endedMs.get(waits.after) ?? -Infinity) + ms;
-  while (time.now() < untilMs && time.canWait(stepMs)) await time.passTime(stepMs, mode);
+  while (time.now() < untilMs && time.canWait(waitStepMs)) await time.passTime(waitStepMs, mode);
 }
 
-const stepMs = 1000;
+const waitStepMs = 1000;
 const windowSeconds = 60;
 
-/** Creates a simulated response that counts against the limits and has no rate-limit headers. */
+/** Returns a simulated response at a time. It counts against the limits, and has no rate-limit headers. */
 const simulatedSample = (ms: number): Sample => ({
   id: "",
   kind: "other",
@@ -155,36 +156,42 @@ const simulatedSample = (ms: number): Sample => ({
 });
 
 /** Finds the smallest maximum wait, in minutes, with which no probe is skipped. Returns `null` if a day is not enough. */
-export async function enoughMinutes(planned: readonly PlannedProbe[], parts: DryRunOptions): Promise<number | null> {
-  const run = (minutes: number): Promise<DryRun> => dryRun(planned, { ...parts, maxWaitMs: minutes * 60_000 });
-  const all = await run(maxMinutes);
+export async function findSufficientWaitMinutes(
+  planned: readonly PlannedProbe[],
+  parts: SimulationOptions,
+): Promise<number | null> {
+  const run = (minutes: number): Promise<SimulatedRun> =>
+    simulateRun(planned, { ...parts, maxWaitMs: minutes * 60_000 });
+  const all = await run(maxSearchedMinutes);
   if (all.unaffordable.size > 0) return null;
-  const first = Math.max(1, Math.ceil(all.waitedMs / 60_000) - marginMinutes);
-  for (let minutes = first; minutes < maxMinutes; minutes++)
+  const first = Math.max(1, Math.ceil(all.waitedMs / 60_000) - searchMarginMinutes);
+  for (let minutes = first; minutes < maxSearchedMinutes; minutes++)
     if ((await run(minutes)).unaffordable.size === 0) return minutes;
-  return maxMinutes;
+  return maxSearchedMinutes;
 }
 
-const maxMinutes = 24 * 60;
+const maxSearchedMinutes = 24 * 60;
 /**
- * The search starts this far below the wait of a simulated run that may wait for a day. That run also makes optional waits, so it waits
- * longer than needed.
+ * The search for the smallest maximum wait starts 2 minutes below the wait of a run that may wait for a day. That run
+ * makes optional waits, too, so it waits too long.
  */
-const marginMinutes = 2;
+const searchMarginMinutes = 2;
 
-interface Sleeper {
+interface VirtualSleep {
   readonly untilMs: number;
   readonly wake: () => void;
 }
 
-/** The simulation counts as idle if no new sleep starts for this many turns of the event loop. */
+/** Virtual time advances once no new sleep has started for this many turns of the event loop. */
 const idleTurns = 3;
 
-/** Creates timers in virtual time. When everything sleeps, the time jumps to the next wake-up. */
+/**
+ * Creates timers in virtual time: as soon as all code waits in a sleep, the time jumps to the end of the next sleep.
+ */
 export function virtualTimers(): Timers {
   let nowMs = 0;
   let isWaking = false;
-  const sleepers: Sleeper[] = [];
+  const sleepers: VirtualSleep[] = [];
 
   const wakeNext = async (): Promise<void> => {
     isWaking = true;

@@ -6,18 +6,18 @@ import { type Enabler, fastSkip, needsMoreTime, need, needsTierOfKey, type Messa
 import type { Target } from "../../target/target.ts";
 import type { PlanRow } from "./plan-rows.ts";
 
-/** Skipped checks with the same missing requirement, such as a line of the target file. */
+/** The checks that a run skips because of the same missing requirement, such as a line of the target file. */
 export interface SkipGroup {
-  /** Tells the user how to provide the missing requirement. */
+  /** A text that names the missing requirement and how to meet it. */
   readonly enabledBy: string;
   readonly checks: readonly string[];
-  /** Checks of this group that have other missing requirements as well. */
+  /** Ids of those `checks` that have further missing requirements. */
   readonly needingMore: readonly string[];
 }
 
 interface SkipConditions {
   readonly target: Target;
-  /** Probes that would be skipped, because they wait longer than the rest of the maximum wait. */
+  /** Probes that the run would skip, because they need to wait longer than the run still may. */
   readonly unaffordableProbes: ReadonlySet<PlannedProbe>;
   readonly readOnly: boolean;
   /** Whether the run leaves slow probes out. */
@@ -38,20 +38,23 @@ export function checksByProbe(suites: readonly Suite[]): Map<Probe, string[]> {
   return found;
 }
 
-/** Groups skipped checks by their missing requirements, the largest group first. */
-export function skipsOf(
+/** Groups the checks that a run would skip by their missing requirement, the largest group first. */
+export function groupSkippedChecks(
   planned: readonly PlannedProbe[],
   checks: ReadonlyMap<Probe, readonly string[]>,
   circumstances: SkipConditions,
 ): { readonly isSkipped: (planned: PlannedProbe) => boolean; readonly skipped: readonly SkipGroup[] } {
   const hints = new Map(
-    planned.map((each) => [each, enablersOf(each, circumstances).map(circumstances.messages.needs)]),
+    planned.map((each) => [each, missingRequirementsOf(each, circumstances).map(circumstances.messages.needs)]),
   );
   const untested = [...checks.keys()].filter((probe) => !planned.some((each) => each.probe === probe));
   const pairs = [
     ...[...hints].flatMap(([{ probe }, all]) => all.map((hint) => ({ probe, hint }))),
     ...untested.flatMap((probe) =>
-      enablersOfUntested(probe, circumstances).map((hint) => ({ probe, hint: circumstances.messages.needs(hint) })),
+      missingRequirementsOfUnplanned(probe, circumstances).map((hint) => ({
+        probe,
+        hint: circumstances.messages.needs(hint),
+      })),
     ),
   ];
   const checksByHint = new Map<string, Set<string>>();
@@ -68,8 +71,11 @@ export function skipsOf(
   return { isSkipped: (each) => (hints.get(each) ?? []).length > 0, skipped };
 }
 
-/** Returns everything that a planned probe still needs in order to run. */
-function enablersOf(planned: PlannedProbe, { target, unaffordableProbes: short, readOnly }: SkipConditions): Enabler[] {
+/** Returns the missing requirements of a planned probe. Empty if the probe can run. */
+function missingRequirementsOf(
+  planned: PlannedProbe,
+  { target, unaffordableProbes: short, readOnly }: SkipConditions,
+): Enabler[] {
   const { probe, skip } = planned;
   if (skip === fastSkip) return [need("fast")];
   const missing = probe.needs.filter((each) => resolveNeeds([each], target).kind === "missing");
@@ -80,24 +86,33 @@ function enablersOf(planned: PlannedProbe, { target, unaffordableProbes: short, 
   ];
 }
 
-/** Returns everything that a probe still needs in order to run, if it was not planned because no key has a known tier. */
-function enablersOfUntested(probe: Probe, { target, readOnly, fast }: SkipConditions): Enabler[] {
+/**
+ * Returns the missing requirements of a probe that was not planned at all: it tests each tier, and no key has a known
+ * tier.
+ */
+function missingRequirementsOfUnplanned(probe: Probe, { target, readOnly, fast }: SkipConditions): Enabler[] {
   if (fast && probe.per === "tier") return [need("fast")];
   if (readOnly && !probe.isReadOnly) return [need("readOnly")];
   return probe.per === "tier" && tiersUnderTest(target).length === 0 ? [needsTierOfKey] : [];
 }
 
-/** A question that planning cannot answer, because it sends nothing. */
+/** A question about a run that its plan cannot answer, because planning sends nothing. */
 export type OpenQuestion =
   /** Which agent from the target's list will the run choose? */
   | { readonly kind: "which agent" }
-  /** Which tier does a key have? Only the headers will show it. Until then, the run stays below the limits of the free tier. */
+  /**
+   * Which tier does this key have? Rate-limit headers will show it. Until then, the run stays below the limits of the
+   * free tier.
+   */
   | { readonly kind: "tier of a key"; readonly key: string }
   /** Can the target reach the webhook receiver? */
   | { readonly kind: "reach of the receiver"; readonly listen: string }
   /** How many webhook retries will arrive within the maximum wait? */
   | { readonly kind: "retries" }
-  /** Does a usage request count against the limits? If not, the run exhausts limits with invokes, which costs this many more executions. */
+  /**
+   * Do usage requests count against the rate limits? If not, the run exhausts limits with invokes, which adds this many
+   * agent executions.
+   */
   | { readonly kind: "reading usage counts"; readonly executions: number }
   /** How many requests will the run send in addition, such as retries after 429 and requests without a key? */
   | { readonly kind: "more requests" };

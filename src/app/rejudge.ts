@@ -38,7 +38,7 @@ export function rejudgeRun(
   report: Report,
   evidence: Evidence,
   messages: Messages,
-  { requirements = newestRequirementsFor(report), selected = suitesOf(report, evidence) }: RejudgeOptions = {},
+  { requirements = newestRequirementsFor(report), selected = suitesToJudge(report, evidence) }: RejudgeOptions = {},
 ): Report {
   const results: ProbeResults = Map.groupBy(evidence.probes, ({ probe }) => probe);
   const findings = withUnseenPairs(
@@ -86,7 +86,7 @@ function pairCoverageIn({ probes }: Evidence): PairCoverage | null {
  * Returns the checks by which to judge a saved run: its own, newer ones for which it has evidence, and those of later
  * requirement sets.
  */
-function suitesOf(report: Report, { probes }: Evidence): Suite[] {
+function suitesToJudge(report: Report, { probes }: Evidence): Suite[] {
   const { suite: judged, unselected, findings, upcoming, selection } = report;
   const party = partyOf(report);
   if (report.recording !== undefined && party === "client") return [...recordedClientSuites];

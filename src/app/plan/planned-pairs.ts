@@ -41,7 +41,7 @@ interface PlannedPairsInput {
   readonly target: Target;
   readonly readOnly: boolean;
   readonly coverageSeed?: number | undefined;
-  /** Probes that the run would skip, because they need to wait longer than the run still may. */
+  /** Probes that the run would skip, because `maxWaitMs` leaves less time than they need to wait. */
   readonly short: ReadonlySet<PlannedProbe>;
   readonly maxRequests: number;
   readonly maxExecutions: number | null;

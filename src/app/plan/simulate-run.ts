@@ -17,7 +17,7 @@ import { mainKeyOfProbe } from "./plan-rows.ts";
 
 /** The result of a simulated run: how long it waited, and for which probes the maximum wait was too short. */
 export interface SimulatedRun {
-  /** Probes that a run would skip, because they need to wait longer than the run still may. */
+  /** Probes that a run would skip, because `maxWaitMs` leaves less time than they need to wait. */
   readonly unaffordable: ReadonlySet<PlannedProbe>;
   readonly waitedMs: number;
 }

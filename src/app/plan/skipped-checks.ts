@@ -17,7 +17,7 @@ export interface SkipGroup {
 
 interface SkipConditions {
   readonly target: Target;
-  /** Probes that the run would skip, because they need to wait longer than the run still may. */
+  /** Probes that the run would skip, because `maxWaitMs` leaves less time than they need to wait. */
   readonly unaffordableProbes: ReadonlySet<PlannedProbe>;
   readonly readOnly: boolean;
   /** Whether the run leaves slow probes out. */

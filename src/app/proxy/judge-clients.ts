@@ -9,7 +9,7 @@ import { redactRun } from "../judge/redacted-run.ts";
 import {
   type JudgeRecordingOptions,
   type RecordingDescription,
-  recordingOfReport,
+  describeRecording,
   withoutBodies,
 } from "../recording/judge-recording.ts";
 import type { SavedRun } from "../report-folder/saved-run.ts";
@@ -69,7 +69,7 @@ export function reportOnClients(
     { target, messages, signal: new AbortController().signal },
   );
   return {
-    report: { ...report, recording: recordingOfReport(traffic, description) },
+    report: { ...report, recording: describeRecording(traffic, description) },
     evidence: keepsBodies ? evidence : withoutBodies(evidence),
   };
 }

@@ -3,11 +3,11 @@ import { isGatewayError } from "../../run/send/retry.ts";
 import type { ForwardedEnd, ForwardedExchange, KeptBody } from "../../wire/forward/forwarded-exchange.ts";
 import { recordWholeBody } from "../../wire/record-body.ts";
 import { readStream } from "../../wire/stream-reader.ts";
-import { decompressed, headerValue } from "../recording/har-body.ts";
-import type { LeftOut } from "../recording/recording.ts";
+import { decompressBody, headerValue } from "../recording/har-body.ts";
+import type { LeftOutReason } from "../recording/recording.ts";
 
 /** Converts a request and response that passed the proxy into an exchange to judge, or returns why it is not judged. */
-export function toExchange(forwarded: ForwardedExchange, id: string): Exchange | LeftOut {
+export function toExchange(forwarded: ForwardedExchange, id: string): Exchange | LeftOutReason {
   const { method, url, requestHeaders, requestBody, sentMs, head, end, endMs } = forwarded;
   if (end.kind === "no response") return "own response";
   if (method === "OPTIONS") return "options";
@@ -15,7 +15,7 @@ export function toExchange(forwarded: ForwardedExchange, id: string): Exchange |
   const headers = headerPairs(head.headers);
   if (head.status === 304 || Number(headerValue(headers, "age") ?? 0) > 0) return "cache";
   const bytes = bytesOf(forwarded.responseBody);
-  const whole = bytes === null ? null : decompressed(bytes, headers);
+  const whole = bytes === null ? null : decompressBody(bytes, headers);
   const answer: Answered = {
     kind: "answered",
     status: head.status,

@@ -4,10 +4,10 @@ import { type Judgement } from "../../run/judge/judge-evidence.ts";
 import { reviewRecording } from "../../run/review-recording.ts";
 import { completeRecording, recordedSuites } from "../../suites/recorded/recorded-suites.ts";
 import type { ForwardedExchange } from "../../wire/forward/forwarded-exchange.ts";
-import { judgeTraffic, type JudgeRecordingOptions, leftOutRows, targetOf } from "../recording/judge-recording.ts";
-import { keyNamer } from "../recording/keys.ts";
-import type { LeftOut } from "../recording/recording.ts";
-import { withoutSecretPlaces } from "../recording/remove-secrets.ts";
+import { judgeTraffic, type JudgeRecordingOptions, leftOutRows, recordedTarget } from "../recording/judge-recording.ts";
+import { createKeyNamer } from "../recording/key-names.ts";
+import type { LeftOutReason } from "../recording/recording.ts";
+import { withoutUsualSecrets } from "../recording/remove-secrets.ts";
 import type { SavedRun } from "../report-folder/saved-run.ts";
 import { trackClockAdvances } from "./clock-jumps.ts";
 import { judgeClientRequests, reportOnClients } from "./judge-clients.ts";
@@ -40,11 +40,11 @@ const maxSamplesPerKey = 20_000;
  */
 export function startTrafficJudge(options: TrafficJudgeOptions) {
   const { baseUrl, startedUnixMs, onBreach } = options;
-  const [namer, kept, clock] = [keyNamer(), createExchangeStore(), trackClockAdvances()];
+  const [namer, kept, clock] = [createKeyNamer(), createExchangeStore(), trackClockAdvances()];
   // Once the server's clock was advanced, times that the proxy measured cannot be compared with the server's rate-limit
   // windows.
   const facts = () => ({ ...completeRecording, times: clock.count() === 0, clock: clock.count() === 0 });
-  const leftOut = new Map<LeftOut, number>();
+  const leftOut = new Map<LeftOutReason, number>();
   const samples = new Map<string, Sample[]>();
   const broken = new Map<string, Judgement>();
   let batch: Exchange[] = [];
@@ -56,7 +56,7 @@ export function startTrafficJudge(options: TrafficJudgeOptions) {
       all.flatMap((sample) => (ids.has(sample.id) ? [] : [{ key, sample }])),
     );
     return {
-      target: targetOf(baseUrl, namer.keys(), { tiers: tiersOfKnownKeys(options.tiers, namer.keys()) }),
+      target: recordedTarget(baseUrl, namer.keys(), { tiers: tiersOfKnownKeys(options.tiers, namer.keys()) }),
       exchanges,
       samples: others,
       startedUnixMs,
@@ -92,7 +92,7 @@ export function startTrafficJudge(options: TrafficJudgeOptions) {
     endMs = Math.max(endMs, forwarded.endMs);
     const exchange = toExchange(forwarded, `x${count}`);
     if (typeof exchange === "string") return void leftOut.set(exchange, (leftOut.get(exchange) ?? 0) + 1);
-    const named = withoutSecretPlaces(namer.named(clock.withClock(exchange)));
+    const named = withoutUsualSecrets(namer.named(clock.withClock(exchange)));
     batch.push(named);
     if (options.tiers.size === 0 || named.key === null) return;
     const own = samples.get(named.key) ?? [];

@@ -7,7 +7,7 @@ import type { RecordedExchange } from "./recording.ts";
  * A base URL that may be the one of the server to judge. `score`: how strongly one exchange below this URL suggests
  * that.
  */
-interface Candidate {
+interface ServerCandidate {
   readonly baseUrl: string;
   readonly score: number;
 }
@@ -21,7 +21,7 @@ interface Candidate {
 export function chooseBaseUrl(exchanges: readonly RecordedExchange[], file: string): string {
   const scores = new Map<string, number>();
   for (const each of exchanges) {
-    const found = candidateOf(each);
+    const found = serverCandidateOf(each);
     if (found !== null) scores.set(found.baseUrl, (scores.get(found.baseUrl) ?? 0) + found.score);
   }
   const [best] = [...scores].toSorted(([, one], [, other]) => other - one);
@@ -31,16 +31,16 @@ export function chooseBaseUrl(exchanges: readonly RecordedExchange[], file: stri
   );
 }
 
-function candidateOf({ exchange: { request, answer } }: RecordedExchange): Candidate | null {
+function serverCandidateOf({ exchange: { request, answer } }: RecordedExchange): ServerCandidate | null {
   const call = endpointCalled(request.method, request.url);
   const [, baseUrl] = /^([^?#]*?\/v1)\//.exec(request.url) ?? [];
   if (call === null || baseUrl === undefined || answer.kind !== "answered") return null;
   const hasRateHeaders = answer.headers.some(([name]) => name.toLowerCase().startsWith("x-ratelimit-"));
   const isSpecific = call.endpoint === "invoke" || call.endpoint === "stream" || call.endpoint === "health";
-  return { baseUrl: canonical(baseUrl), score: 1 + (hasRateHeaders ? 4 : 0) + (isSpecific ? 2 : 0) };
+  return { baseUrl: canonicalUrl(baseUrl), score: 1 + (hasRateHeaders ? 4 : 0) + (isSpecific ? 2 : 0) };
 }
 
-const canonical = (url: string): string => new URL(url).href.replace(/\/$/, "");
+const canonicalUrl = (url: string): string => new URL(url).href.replace(/\/$/, "");
 
 /** Whether a URL is the base URL or a path below it, with or without a query. */
 export const isBelow = (url: string, baseUrl: string): boolean => {

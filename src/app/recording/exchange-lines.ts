@@ -4,7 +4,7 @@ import { parseAs } from "../../base/parsing.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { type Exchange, exchangeSchema, headerValues } from "../../evidence/exchange.ts";
 import { isLostWithTarget } from "../../run/send/retry.ts";
-import { type LeftOut, type RecordedExchange, type Recording, tally } from "./recording.ts";
+import { type LeftOutReason, type RecordedExchange, type Recording, countEach } from "./recording.ts";
 
 /**
  * Reads a file in which each line is an exchange, in the JSON form of `evidence.json`.
@@ -22,26 +22,26 @@ export function readExchangeLines(text: string, file: string): Recording {
       line`${file}, line ${at + 1} ${problem}. Give a HAR, evidence.json, or lines of its exchanges.`,
     );
   });
-  return recordingOf(exchanges, "JSON lines of exchanges");
+  return toRecording(exchanges, "JSON lines of exchanges");
 }
 
 /**
  * Converts exchanges from `evidence.json` into a recording to judge. Leaves out exchanges that show nothing about the
  * server.
  */
-export function recordingOf(exchanges: readonly Exchange[], format: string): Recording {
+export function toRecording(exchanges: readonly Exchange[], format: string): Recording {
   const sorted = exchanges.toSorted((one, other) => one.sentMs - other.sentMs);
-  const read = sorted.map(withReason);
-  const startMs = startOf(sorted);
+  const read = sorted.map(toRecordedExchange);
+  const startMs = recordingStartMs(sorted);
   return {
     format,
-    exchanges: read.flatMap((each) => (typeof each === "string" ? [] : [shifted(each, startMs ?? 0)])),
-    leftOut: tally(read.filter((each) => typeof each === "string")),
+    exchanges: read.flatMap((each) => (typeof each === "string" ? [] : [shiftExchange(each, startMs ?? 0)])),
+    leftOut: countEach(read.filter((each) => typeof each === "string")),
     facts: { times: true, eventTimes: true, clock: startMs !== null },
   };
 }
 
-function withReason(exchange: Exchange): RecordedExchange | LeftOut {
+function toRecordedExchange(exchange: Exchange): RecordedExchange | LeftOutReason {
   const { answer, request } = exchange;
   if (request.method === "OPTIONS") return "options";
   if (isLostWithTarget(exchange)) return "gateway";
@@ -55,7 +55,7 @@ function withReason(exchange: Exchange): RecordedExchange | LeftOut {
  * Returns when the recording started, in Unix milliseconds, computed from `Date` headers. Takes the latest result,
  * because a `Date` may lag. Returns `null` if no response has a `Date`.
  */
-function startOf(exchanges: readonly Exchange[]): number | null {
+function recordingStartMs(exchanges: readonly Exchange[]): number | null {
   const starts = exchanges.flatMap((each) => {
     const date = Date.parse(headerValues(each, "Date")[0] ?? "");
     return Number.isNaN(date) || each.answer.kind !== "answered" ? [] : [date - each.answer.headMs - each.clockMs];
@@ -63,7 +63,7 @@ function startOf(exchanges: readonly Exchange[]): number | null {
   return starts.length === 0 ? null : starts.reduce((latest, start) => Math.max(latest, start), -Infinity);
 }
 
-function shifted({ exchange, gaps }: RecordedExchange, startMs: number): RecordedExchange {
+function shiftExchange({ exchange, gaps }: RecordedExchange, startMs: number): RecordedExchange {
   const { answer, since: _since, ...rest } = exchange;
   const shiftedAnswer =
     answer.kind === "answered"

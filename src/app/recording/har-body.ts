@@ -4,10 +4,10 @@ import { getPath } from "../../base/json.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Body, Header } from "../../evidence/exchange.ts";
 import { recordBody } from "../../wire/record-body.ts";
-import type { Gap } from "./recording.ts";
+import type { MissingPart } from "./recording.ts";
 
 /** Returns the string at a path of a JSON value. Returns an empty string if there is none. */
-export function textAt(value: unknown, ...path: readonly string[]): string {
+export function stringAt(value: unknown, ...path: readonly string[]): string {
   const found = getPath(value, ...path);
   return typeof found === "string" ? found : "";
 }
@@ -17,7 +17,7 @@ export interface HarBody {
   readonly body: Body;
   /** The bytes of the body as far as they were recorded. */
   readonly bytes: Buffer;
-  readonly gap: Extract<Gap, "no body" | "cut body"> | null;
+  readonly gap: Extract<MissingPart, "no body" | "cut body"> | null;
 }
 
 export const headerValue = (headers: readonly Header[], name: string): string | undefined =>
@@ -27,12 +27,12 @@ export const headerValue = (headers: readonly Header[], name: string): string | 
  * Reads the body of a response. Recorders may omit it, cut it, or store it compressed or as base64. It counts as
  * complete unless lengths, marks or broken JSON show otherwise.
  */
-export function receivedBody(content: unknown, status: number, headers: readonly Header[]): HarBody {
+export function readResponseBody(content: unknown, status: number, headers: readonly Header[]): HarBody {
   const raw = bytesOf(content);
   const declared = wholeNumber(headerValue(headers, "content-length"));
   if (raw === null || raw.length === 0)
     return status === 204 || declared === 0 ? noBody : missingBody(numberAt(content, "size") ?? declared ?? 0);
-  const bytes = decompressed(raw, headers);
+  const bytes = decompressBody(raw, headers);
   if (bytes === null) return cutBody(raw, raw.length);
   const isEncoded = headerValue(headers, "content-encoding") !== undefined;
   const expected = Math.max(numberAt(content, "size") ?? 0, isEncoded ? 0 : (declared ?? 0));
@@ -42,7 +42,7 @@ export function receivedBody(content: unknown, status: number, headers: readonly
 }
 
 /** Reads the body of a request. */
-export function sentBody(request: unknown, headers: readonly Header[]): HarBody {
+export function readRequestBody(request: unknown, headers: readonly Header[]): HarBody {
   const raw = bytesOf(getPath(request, "postData"));
   const declared = wholeNumber(headerValue(headers, "content-length"));
   const size = Math.max(numberAt(request, "bodySize") ?? 0, declared ?? 0);
@@ -53,7 +53,7 @@ export function sentBody(request: unknown, headers: readonly Header[]): HarBody 
   return declared !== undefined && declared > raw.length ? cutBody(raw, declared) : wholeBody(raw);
 }
 
-const mayHaveBody = (request: unknown): boolean => !["GET", "HEAD"].includes(textAt(request, "method"));
+const mayHaveBody = (request: unknown): boolean => !["GET", "HEAD"].includes(stringAt(request, "method"));
 
 const noBody: HarBody = { body: { kind: "none" }, bytes: Buffer.alloc(0), gap: null };
 
@@ -65,12 +65,12 @@ const missingBody = (bytes: number): HarBody => ({
 });
 
 /** Maximum number of bytes to keep of an incomplete body. */
-const keptBytes = 16 * 1024;
+const maxCutBodyBytes = 16 * 1024;
 
 const cutBody = (bytes: Buffer, length: number): HarBody => ({
   body: {
     kind: "cut",
-    head: bytes.subarray(0, keptBytes).toString("utf8"),
+    head: bytes.subarray(0, maxCutBodyBytes).toString("utf8"),
     tail: "",
     bytes: Math.max(length, bytes.length),
     sha256: "",
@@ -94,26 +94,26 @@ function bytesOf(content: unknown): Buffer | null {
 
 /** Whether the archive itself says that the body is incomplete, by a comment or by the field `_truncated`. */
 const isMarkedCut = (content: unknown): boolean =>
-  /only the beginning|truncated/i.test(textAt(content, "comment")) || getPath(content, "_truncated") === true;
+  /only the beginning|truncated/i.test(stringAt(content, "comment")) || getPath(content, "_truncated") === true;
 
 /**
  * Decompresses a body if its recorder did not: most recorders decompress bodies, but keep the header
  * `Content-Encoding`. Returns `null` if the bytes cannot be decompressed.
  */
-export function decompressed(raw: Buffer, headers: readonly Header[]): Buffer | null {
+export function decompressBody(raw: Buffer, headers: readonly Header[]): Buffer | null {
   const encoding = (headerValue(headers, "content-encoding") ?? "identity").trim().toLowerCase();
   if (encoding === "identity" || isText(raw)) return raw;
   try {
     switch (encoding) {
       case "gzip":
       case "x-gzip":
-        return gunzipSync(raw, { maxOutputLength });
+        return gunzipSync(raw, { maxOutputLength: maxDecompressedBytes });
       case "br":
-        return brotliDecompressSync(raw, { maxOutputLength });
+        return brotliDecompressSync(raw, { maxOutputLength: maxDecompressedBytes });
       case "deflate":
-        return inflateSync(raw, { maxOutputLength });
+        return inflateSync(raw, { maxOutputLength: maxDecompressedBytes });
       case "zstd":
-        return zstdDecompressSync(raw, { maxOutputLength });
+        return zstdDecompressSync(raw, { maxOutputLength: maxDecompressedBytes });
       default:
         return null;
     }
@@ -122,7 +122,7 @@ export function decompressed(raw: Buffer, headers: readonly Header[]): Buffer | 
   }
 }
 
-const maxOutputLength = 32 * 1024 * 1024;
+const maxDecompressedBytes = 32 * 1024 * 1024;
 
 /** Whether bytes are UTF-8 text without control characters, and so not compressed. */
 function isText(bytes: Buffer): boolean {

@@ -1,6 +1,6 @@
 import { getPath } from "../../base/json.ts";
 import type { Answered, Header } from "../../evidence/exchange.ts";
-import { headerValue, textAt } from "./har-body.ts";
+import { headerValue, stringAt } from "./har-body.ts";
 
 /** When a request was sent, and when its response began and ended, in Unix milliseconds. */
 export interface HarTimes {
@@ -19,13 +19,13 @@ export interface HarTimes {
  * response has no `Date` by which to correct them.
  */
 export function readHarTimes(entry: unknown, headers: readonly Header[], creator: string): HarTimes | null {
-  const sentMs = Date.parse(textAt(entry, "startedDateTime"));
+  const sentMs = Date.parse(stringAt(entry, "startedDateTime"));
   const tookMs = getPath(entry, "time");
   if (Number.isNaN(sentMs) || typeof tookMs !== "number" || !(tookMs >= 0)) return null;
   const blocked = getPath(entry, "timings", "blocked");
   const showsWaiting = typeof blocked === "number" && blocked >= 0;
-  const mayBeLate = !showsWaiting && !programsWithoutQueue.has(creator);
-  if (mayBeLate && dateMs(headers) === null) return null;
+  const mayBeLate = !showsWaiting && !recordersOfSendingTime.has(creator);
+  if (mayBeLate && dateHeaderMs(headers) === null) return null;
   const receive = getPath(entry, "timings", "receive");
   const receiveMs = typeof receive === "number" && receive > 0 ? Math.min(receive, tookMs) : 0;
   return { sentMs, headMs: sentMs + tookMs - receiveMs, endMs: sentMs + tookMs, mayBeLate };
@@ -35,14 +35,14 @@ export function readHarTimes(entry: unknown, headers: readonly Header[], creator
  * Names of the recorders whose entries contain the time at which a request was really sent, and not the time at which
  * it was queued.
  */
-const programsWithoutQueue: ReadonlySet<string> = new Set(["mitmproxy", "agent-hosting-conformance"]);
+const recordersOfSendingTime: ReadonlySet<string> = new Set(["mitmproxy", "agent-hosting-conformance"]);
 
-function dateMs(headers: readonly Header[]): number | null {
+function dateHeaderMs(headers: readonly Header[]): number | null {
   const ms = Date.parse(headerValue(headers, "date") ?? "");
   return Number.isNaN(ms) ? null : ms;
 }
 
-interface TimedAnswer {
+interface TimedResponse {
   readonly answer: Answered;
   readonly times: HarTimes | null;
 }
@@ -54,9 +54,9 @@ const dateResolutionMs = 1000;
  * Returns by how many milliseconds each response may have begun later than recorded, because its request had waited in
  * the browser. Compares the offset between `Date` and recorded time with the smallest such offset.
  */
-export function headDelaysMs(answers: readonly TimedAnswer[]): number[] {
+export function responseDelaysMs(answers: readonly TimedResponse[]): number[] {
   const offsets = answers.map(({ answer, times }) => {
-    const date = dateMs(answer.headers);
+    const date = dateHeaderMs(answer.headers);
     return times === null || !times.mayBeLate || date === null ? null : date - times.headMs;
   });
   const minOffset = offsets.reduce<number>((earliest, offset) => Math.min(earliest, offset ?? Infinity), Infinity);

@@ -6,7 +6,7 @@ import type { Report } from "../../report/model/report.ts";
 import { coreMessages } from "../../selftest/trial.ts";
 import { newestRequirements } from "../../spec/requirements.ts";
 import { readExchangeLines } from "./exchange-lines.ts";
-import { readHar } from "./har.ts";
+import { readHar } from "./read-har.ts";
 import { judgeRecording, type JudgeRecordingOptions } from "./judge-recording.ts";
 import type { Recording } from "./recording.ts";
 import { anEntry, archive } from "./testing/archive.ts";

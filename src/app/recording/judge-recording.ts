@@ -13,17 +13,17 @@ import { redactRun } from "../judge/redacted-run.ts";
 import type { SavedRun } from "../report-folder/saved-run.ts";
 import { packageVersion } from "../../base/package-root.ts";
 import { chooseBaseUrl, isBelow } from "./choose-server.ts";
-import { nameKeys } from "./keys.ts";
+import { nameKeys } from "./key-names.ts";
 import {
-  type Gap,
-  gapTexts,
-  type LeftOut,
-  leftOutReasons,
+  type MissingPart,
+  missingPartTexts,
+  type LeftOutReason,
+  leftOutTexts,
   type Recording,
   type RecordedExchange,
-  tally,
+  countEach,
 } from "./recording.ts";
-import { withoutSecretPlaces } from "./remove-secrets.ts";
+import { withoutUsualSecrets } from "./remove-secrets.ts";
 
 /** Options of {@link judgeRecording}. */
 export interface JudgeRecordingOptions {
@@ -72,9 +72,9 @@ export async function judgeRecording(recording: Recording, options: JudgeRecordi
   const leftOut = new Map(recording.leftOut);
   const elsewhere = recording.exchanges.length - own.length;
   if (elsewhere > 0) leftOut.set("another server", elsewhere);
-  const kept = exchanges.map(({ exchange }) => withoutSecretPlaces(exchange));
+  const kept = exchanges.map(({ exchange }) => withoutUsualSecrets(exchange));
   return judgeTraffic(
-    { ...trafficOf(kept, targetOf(baseUrl, keys, options)), samples: [], stopped: null },
+    { ...relativeToStart(kept, recordedTarget(baseUrl, keys, options)), samples: [], stopped: null },
     {
       ...recording,
       file,
@@ -115,12 +115,12 @@ export async function judgeTraffic(
   );
   // A report lists the webhooks and alerts that a run left behind. Here, other programs created them, so the list stays
   // empty.
-  const judged: Report = { ...report, created: [], recording: recordingOfReport(traffic, occasion) };
+  const judged: Report = { ...report, created: [], recording: describeRecording(traffic, occasion) };
   return { report: judged, evidence: keepsBodies ? evidence : withoutBodies(evidence) };
 }
 
 /** Describes the recording for its report. */
-export const recordingOfReport = (
+export const describeRecording = (
   { exchanges, target: { keys } }: RecordedTraffic,
   { file, format, leftOut, gaps, facts, counted = 0 }: RecordingDescription,
 ): ReportedRecording => ({
@@ -134,18 +134,21 @@ export const recordingOfReport = (
   shows: facts,
 });
 
-export const leftOutRows = (counts: ReadonlyMap<LeftOut, number>): RecordingDescription["leftOut"] =>
-  [...counts].map(([reason, exchanges]) => ({ why: leftOutReasons[reason], exchanges }));
+export const leftOutRows = (counts: ReadonlyMap<LeftOutReason, number>): RecordingDescription["leftOut"] =>
+  [...counts].map(([reason, exchanges]) => ({ why: leftOutTexts[reason], exchanges }));
 
 const gapRows = (exchanges: readonly RecordedExchange[]): RecordingDescription["gaps"] =>
-  [...tally<Gap>(exchanges.flatMap(({ gaps }) => gaps))].map(([gap, count]) => ({ what: gapTexts[gap], count }));
+  [...countEach<MissingPart>(exchanges.flatMap(({ gaps }) => gaps))].map(([gap, count]) => ({
+    what: missingPartTexts[gap],
+    count,
+  }));
 
 /**
  * Creates a target that describes the recorded server and its keys.
  *
  * @throws {UsageError} if `tiers` names a key that the recording does not have
  */
-export function targetOf(
+export function recordedTarget(
   baseUrl: string,
   keys: Readonly<Record<string, TargetKey>>,
   { tiers, tierName = "--tier" }: Pick<JudgeRecordingOptions, "tiers" | "tierName">,
@@ -171,19 +174,19 @@ export function targetOf(
  * Makes the times of exchanges relative to the first request, and returns when that was sent. Exchanges without times
  * stay at 0.
  */
-function trafficOf(
+function relativeToStart(
   exchanges: readonly Exchange[],
   target: Target,
 ): Pick<RecordedTraffic, "target" | "exchanges" | "startedUnixMs" | "durationMs"> {
   const timed = exchanges.filter(({ sentMs }) => sentMs > 0);
   const startedUnixMs = timed.reduce((first, { sentMs }) => Math.min(first, sentMs), Infinity);
   const startMs = Number.isFinite(startedUnixMs) ? startedUnixMs : 0;
-  const shifted = exchanges.map((each) => (each.sentMs > 0 ? shiftedBy(each, startMs) : each));
+  const shifted = exchanges.map((each) => (each.sentMs > 0 ? shiftExchange(each, startMs) : each));
   const endMs = timed.reduce((last, { answer }) => Math.max(last, answer.endMs), startMs);
   return { target, exchanges: shifted, startedUnixMs: startMs, durationMs: endMs - startMs };
 }
 
-function shiftedBy(exchange: Exchange, startMs: number): Exchange {
+function shiftExchange(exchange: Exchange, startMs: number): Exchange {
   const { answer } = exchange;
   const shiftedAnswer =
     answer.kind === "answered"

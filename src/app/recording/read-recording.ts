@@ -6,9 +6,9 @@ import { line } from "../../base/line.ts";
 import { parseJson } from "../../base/parsing.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { readEvidence, UnreadableFile } from "../../report/model/report-file.ts";
-import { readExchangeLines, recordingOf } from "./exchange-lines.ts";
-import { isHar, readHar } from "./har.ts";
-import { textAt } from "./har-body.ts";
+import { readExchangeLines, toRecording } from "./exchange-lines.ts";
+import { isHar, readHar } from "./read-har.ts";
+import { stringAt } from "./har-body.ts";
 import type { Recording } from "./recording.ts";
 
 /**
@@ -33,18 +33,18 @@ export function readRecordedFile(file: string): RecordedFile {
 
 function readWhole(text: string, file: string): RecordedFile {
   const json = parseJson(text);
-  if (json.kind === "problem") throw new UsageError(line`${file} ${json.problem}. ${accepted}`);
+  if (json.kind === "problem") throw new UsageError(line`${file} ${json.problem}. ${acceptedFormats}`);
   if (isHar(json.value)) return { kind: "traffic", recording: readHar(json.value) };
-  const format = textAt(json.value, "format");
+  const format = stringAt(json.value, "format");
   if (format.startsWith("agent-hosting-conformance/load-evidence/")) return { kind: "load" };
   if (format.startsWith("agent-hosting-conformance/evidence/"))
-    return { kind: "traffic", recording: recordingOf(evidenceOf(text, file), "evidence.json of this harness") };
+    return { kind: "traffic", recording: toRecording(evidenceOf(text, file), "evidence.json of this harness") };
   if (getPath(json.value, "request") !== undefined && getPath(json.value, "answer") !== undefined)
     return { kind: "traffic", recording: readExchangeLines(JSON.stringify(json.value), file) };
-  throw new UsageError(line`${file} has no traffic that this version can read. ${accepted}`);
+  throw new UsageError(line`${file} has no traffic that this version can read. ${acceptedFormats}`);
 }
 
-const accepted = "Give a HAR, a folder of a report, evidence.json, or JSON lines of its exchanges.";
+const acceptedFormats = "Give a HAR, a folder of a report, evidence.json, or JSON lines of its exchanges.";
 
 function evidenceOf(text: string, file: string) {
   try {
@@ -61,7 +61,7 @@ function readBounded(file: string): string {
     // O_NONBLOCK, because opening a named pipe would otherwise wait until another process writes to it.
     handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = fstatSync(handle);
-    if (!stats.isFile()) throw new UsageError(line`${file} is no file. ${accepted}`);
+    if (!stats.isFile()) throw new UsageError(line`${file} is no file. ${acceptedFormats}`);
     if (stats.size > maxRecordingBytes)
       throw new UsageError(
         line`${file} has ${Math.ceil(stats.size / 1024 / 1024)} MiB; at most ${maxRecordingBytes / 1024 / 1024} MiB can be judged. Record less at once, or without bodies.`,

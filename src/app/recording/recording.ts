@@ -2,7 +2,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { RecordingContents } from "../../suites/recorded/recorded-suites.ts";
 
 /** Reasons why an exchange in a recording is not judged, with their texts in the report. */
-export const leftOutReasons = {
+export const leftOutTexts = {
   "another server": "to another server, or outside the base URL",
   options: "OPTIONS, such as the preflight requests of browsers",
   cache: "answered by a cache (304, an `Age`, or a mark of the recorder)",
@@ -12,10 +12,10 @@ export const leftOutReasons = {
   "own response": "answered by the proxy itself, because the server gave no response",
 } as const;
 
-export type LeftOut = keyof typeof leftOutReasons;
+export type LeftOutReason = keyof typeof leftOutTexts;
 
 /** Parts that a recording may lack of an exchange that is judged all the same, with their texts in the report. */
-export const gapTexts = {
+export const missingPartTexts = {
   "no body": "bodies that were not recorded",
   "cut body": "bodies of which only a part was recorded",
   "no end": "streams whose end was not recorded",
@@ -23,7 +23,7 @@ export const gapTexts = {
   "hidden key": "requests whose key the recorder hid",
 } as const;
 
-export type Gap = keyof typeof gapTexts;
+export type MissingPart = keyof typeof missingPartTexts;
 
 /** An exchange from a recorded file. It still contains secrets, such as the API key. */
 export interface RecordedExchange {
@@ -32,7 +32,7 @@ export interface RecordedExchange {
    * is the key's name if the file has one.
    */
   readonly exchange: Exchange;
-  readonly gaps: readonly Gap[];
+  readonly gaps: readonly MissingPart[];
 }
 
 /** Traffic from a recorded file. It still contains secrets, such as API keys. */
@@ -40,13 +40,13 @@ export interface Recording {
   /** The format of the file, and the program that wrote it. */
   readonly format: string;
   readonly exchanges: readonly RecordedExchange[];
-  readonly leftOut: ReadonlyMap<LeftOut, number>;
-  /** What the recording shows, such as times. Whether it shows `keys` is found out later. */
+  readonly leftOut: ReadonlyMap<LeftOutReason, number>;
+  /** Properties that the recording shows, such as times. Whether it shows `keys` is found out later. */
   readonly facts: Omit<RecordingContents, "keys">;
 }
 
 /** Counts how often each item occurs. */
-export function tally<K>(items: Iterable<K>): Map<K, number> {
+export function countEach<K>(items: Iterable<K>): Map<K, number> {
   const counts = new Map<K, number>();
   for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1);
   return counts;

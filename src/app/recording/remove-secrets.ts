@@ -14,13 +14,13 @@ const secretHeaders: ReadonlySet<string> = new Set([
   "x-amz-security-token",
 ]);
 
-const secretParameter = /key|token|secret|signature|password|passwd|auth|session|code/i;
+const secretParameterName = /key|token|secret|signature|password|passwd|auth|session|code/i;
 
 /**
  * Removes secrets from the places where they usually are: authorization headers, cookies, JSON fields, and URL
  * parameters that look like keys. Keys elsewhere are redacted later, with the report.
  */
-export function withoutSecretPlaces(exchange: Exchange): Exchange {
+export function withoutUsualSecrets(exchange: Exchange): Exchange {
   const { request, answer, key } = exchange;
   const clean = {
     ...exchange,
@@ -37,10 +37,10 @@ export function withoutSecretPlaces(exchange: Exchange): Exchange {
 }
 
 /** Matches the names of JSON fields that hold secrets, such as the secret of a webhook. */
-const secretFields =
+const secretFieldName =
   /"((?:signing_|webhook_|client_)?secret|api_?key|access_token|refresh_token|password)"(\s*:\s*)"(?:[^"\\]|\\.)+"/gi;
 
-const withoutFields = (text: string): string => text.replace(secretFields, '"$1"$2"[redacted]"');
+const withoutFields = (text: string): string => text.replace(secretFieldName, '"$1"$2"[redacted]"');
 
 function cleanBody(body: Body): Body {
   if (body.kind === "text") return { ...body, text: withoutFields(body.text) };
@@ -57,7 +57,7 @@ function cleanHeader([name, value]: Header, key: string | null): Header {
 
 function cleanUrl(given: string): string {
   const url = new URL(given);
-  const names = [...url.searchParams.keys()].filter((name) => secretParameter.test(name));
+  const names = [...url.searchParams.keys()].filter((name) => secretParameterName.test(name));
   if (names.length === 0 && url.username === "" && url.password === "") return given;
   url.username = "";
   url.password = "";

@@ -2,8 +2,8 @@
  * Maximum depth of a JSON value that is compared. The next constant limits the number of values. Anything beyond is
  * ignored.
  */
-const maxDepth = 30;
-const maxValues = 2000;
+const maxComparedDepth = 30;
+const maxComparedValues = 2000;
 
 /** A flattened JSON value. `values`: the JSON text of each leaf, by its path, such as `body.items[0].id`. */
 export interface FlatJson {
@@ -25,10 +25,10 @@ export function flattenJson(json: unknown, name: string): FlatJson {
   const empty = new Set<string>();
   const walk = (value: unknown, path: string, shape: string, depth: number): void => {
     const known = kinds.get(shape) ?? new Set<string>();
-    kinds.set(shape, known.add(kindOf(value)));
-    if (values.size >= maxValues) return;
-    if (typeof value !== "object" || value === null || depth >= maxDepth) {
-      values.set(path, depth >= maxDepth ? "…" : JSON.stringify(value));
+    kinds.set(shape, known.add(jsonTypeOf(value)));
+    if (values.size >= maxComparedValues) return;
+    if (typeof value !== "object" || value === null || depth >= maxComparedDepth) {
+      values.set(path, depth >= maxComparedDepth ? "…" : JSON.stringify(value));
       return;
     }
     if (Array.isArray(value)) {
@@ -40,7 +40,7 @@ export function flattenJson(json: unknown, name: string): FlatJson {
   return { values, kinds, empty };
 }
 
-function kindOf(value: unknown): string {
+function jsonTypeOf(value: unknown): string {
   if (value === null) return "null";
   return Array.isArray(value) ? "array" : typeof value;
 }
@@ -64,11 +64,11 @@ export function shapeChanges(kept: FlatJson, now: FlatJson): ShapeChange[] {
     [...kept.empty, ...now.empty].some((array) => path.startsWith(`${array}[]`)) ||
     changes.some((change) => isBelow(path, change.path));
   for (const path of new Set([...kept.kinds.keys(), ...now.kinds.keys()])) {
-    const [was, is] = [kindsAt(kept, path), kindsAt(now, path)];
+    const [was, is] = [typesAt(kept, path), typesAt(now, path)];
     if (was !== is && !isOpen(path)) changes.push({ path, kept: was, now: is });
   }
   return changes;
 }
 
-const kindsAt = ({ kinds }: FlatJson, path: string): string =>
+const typesAt = ({ kinds }: FlatJson, path: string): string =>
   [...(kinds.get(path) ?? ["absent"])].toSorted().join(" or ");

@@ -3,10 +3,10 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { OutgoingRequest } from "../../wire/transport.ts";
-import { withKeysRestored, type Keys } from "./keys.ts";
+import { withKeysRestored, type ReplayKeys } from "./find-keys.ts";
 
 /** The base URL in the report, and the base URL to which its requests are sent again. Both end in `/v1`. */
-export interface AddressChange {
+export interface BaseUrlChange {
   readonly from: string;
   readonly to: string;
 }
@@ -16,7 +16,7 @@ export interface AddressChange {
  *
  * @throws {UsageError} if the request was not recorded completely
  */
-export function rebuildRequest(kept: Exchange, move: AddressChange, keys: Keys): OutgoingRequest {
+export function rebuildRequest(kept: Exchange, move: BaseUrlChange, keys: ReplayKeys): OutgoingRequest {
   const { id, key, request } = kept;
   const headers = request.headers.map(([name, value]): Header => {
     const filled = withKeysRestored(value, keys);
@@ -29,7 +29,7 @@ export function rebuildRequest(kept: Exchange, move: AddressChange, keys: Keys):
   });
   return {
     method: request.method,
-    url: newUrl(kept, move),
+    url: urlBelowNewBase(kept, move),
     headers,
     body: bodyOf(kept),
     key,
@@ -52,7 +52,7 @@ function bodyOf({ id, request: { body } }: Exchange): string | null {
  * Returns the URL of a recorded request below the new base URL. Throws if the request went to another host, so that a
  * forged report cannot make the harness send a key there.
  */
-function newUrl({ id, request: { url } }: Exchange, { from, to }: AddressChange): string {
+function urlBelowNewBase({ id, request: { url } }: Exchange, { from, to }: BaseUrlChange): string {
   if (/\[redacted [^\]]*\]/.test(url)) throw cannotRebuild(id, "a secret was redacted in its address");
   const origin = originOf(url);
   if (origin === null || origin !== originOf(from))

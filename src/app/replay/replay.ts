@@ -11,8 +11,8 @@ import { redactorWithAlteredKeys, secretsInResponses } from "../judge/redactor.t
 import { withoutWebhookSecrets } from "../judge/secrets.ts";
 import type { SavedRun } from "../report-folder/saved-run.ts";
 import { UseCaseError } from "../use-case-error.ts";
-import { differences, isSignificant } from "./differences.ts";
-import { findKeys, type KeySources } from "./keys.ts";
+import { compareExchanges, hasSignificantDifference } from "./compare-exchanges.ts";
+import { findKeys, type KeySources } from "./find-keys.ts";
 import { rebuildRequest } from "./rebuild-request.ts";
 import { selectExchanges, type ReplaySelection } from "./select-exchanges.ts";
 import { shellVariablesOf } from "../../report/reproduce/curl.ts";
@@ -46,7 +46,7 @@ export interface PreparedReplay {
 }
 
 /** The result of a replay, without secrets. */
-export interface Replayed {
+export interface ReplayResult {
   /** The saved and the new exchange of each request that was sent. */
   readonly pairs: readonly ReplayPair[];
   /** Why not all requests were answered; `null` if all were. */
@@ -69,7 +69,7 @@ export function prepareReplay(options: ReplayOptions): PreparedReplay {
   const { report, evidence } = kept;
   if (partyOf(report) === "client") throw new UseCaseError({ kind: "report on a client" });
   const chosen = selectExchanges(report, evidence, check, instance);
-  const baseUrl = chooseAddress(report.target.baseUrl, options.baseUrl, target);
+  const baseUrl = chooseBaseUrl(report.target.baseUrl, options.baseUrl, target);
   const keys = findKeys(chosen.exchanges, evidence.exchanges, {
     ...options,
     shellVariableOf: shellVariablesOf(report.target),
@@ -84,11 +84,12 @@ export function prepareReplay(options: ReplayOptions): PreparedReplay {
 }
 
 /** Sends the prepared requests one after the other, and compares each response with the saved one. */
-export async function replay(prepared: PreparedReplay, signal: AbortSignal): Promise<Replayed> {
+export async function resendAndCompare(prepared: PreparedReplay, signal: AbortSignal): Promise<ReplayResult> {
   const { kept, chosen, secrets } = prepared;
   const sent = await resendAll(prepared.requests, prepared.network, signal);
   const pairs = redactedPairs({ ...kept, chosen, sent, secrets });
-  const isOther = sent.stopped !== null || pairs.some((pair) => isSignificant(differences(pair.kept, pair.now)));
+  const isOther =
+    sent.stopped !== null || pairs.some((pair) => hasSignificantDifference(compareExchanges(pair.kept, pair.now)));
   const outcome = sent.exchanges.some(isUnreachable) ? "not reached" : isOther ? "other" : "alike";
   return { pairs, stopped: sent.stopped, outcome };
 }
@@ -97,7 +98,7 @@ export async function replay(prepared: PreparedReplay, signal: AbortSignal): Pro
  * Returns the base URL to send to: the user's, or else the report's. Throws if the target file has another one than the
  * report, so that keys do not go to the wrong deployment.
  */
-function chooseAddress(kept: string, given: string | null, target: Target | null): string {
+function chooseBaseUrl(kept: string, given: string | null, target: Target | null): string {
   if (given !== null) return readBaseUrl(given);
   const ofReport = readBaseUrl(kept);
   if (target === null || target.baseUrl === ofReport) return ofReport;
@@ -141,7 +142,7 @@ export type ConfirmationReason =
    */
   | { readonly kind: "keys"; readonly variables: readonly string[] };
 
-export interface ReplayIntent {
+export interface IntendedReplay {
   readonly requests: readonly OutgoingRequest[];
   readonly baseUrl: string;
   /** Whether the base URL comes from the user or a target file, and not from the report alone. */
@@ -159,7 +160,7 @@ export function confirmationReason({
   baseUrl,
   isAddressGiven,
   variables,
-}: ReplayIntent): ConfirmationReason | null {
+}: IntendedReplay): ConfirmationReason | null {
   if (isLoopback(baseUrl)) return null;
   const changing = requests
     .filter(({ method }) => method !== "GET")
@@ -168,8 +169,8 @@ export function confirmationReason({
   return variables.length === 0 || isAddressGiven ? null : { kind: "keys", variables };
 }
 
-/** Time limit of a whole replay. */
-const maxDurationMs = 5 * 60_000;
+/** Time limit of a whole replay, for all its requests together. */
+const maxReplayMs = 5 * 60_000;
 
 /**
  * The new exchanges, in the order of the requests. If there are fewer than requests, the last requests were not sent.
@@ -190,7 +191,7 @@ export async function resendAll(
   interrupted: AbortSignal,
 ): Promise<ResentRequests> {
   const transport = openTransport({ now: () => performance.now(), clockOffsetMs: () => 0, network });
-  const signal = AbortSignal.any([interrupted, AbortSignal.timeout(maxDurationMs)]);
+  const signal = AbortSignal.any([interrupted, AbortSignal.timeout(maxReplayMs)]);
   const exchanges: Exchange[] = [];
   try {
     for (const request of requests) {
@@ -207,13 +208,13 @@ export async function resendAll(
     await transport.close();
   }
   const isWhole = exchanges.length === requests.length && !exchanges.some(isUnreachable);
-  return { exchanges, stopped: isWhole ? null : whyStopped(exchanges, interrupted) };
+  return { exchanges, stopped: isWhole ? null : describeStop(exchanges, interrupted) };
 }
 
 export const isUnreachable = ({ answer }: Exchange): boolean =>
   answer.kind === "unanswered" && answer.reason === "unreachable";
 
-function whyStopped(exchanges: readonly Exchange[], interrupted: AbortSignal): string {
+function describeStop(exchanges: readonly Exchange[], interrupted: AbortSignal): string {
   if (interrupted.aborted) return "interrupted";
-  return exchanges.some(isUnreachable) ? "the target was not reached" : `${maxDurationMs / 60_000} min have passed`;
+  return exchanges.some(isUnreachable) ? "the target was not reached" : `${maxReplayMs / 60_000} min have passed`;
 }

@@ -14,7 +14,7 @@ export interface ReplaySelection {
 }
 
 /** Maximum number of exchanges to replay. A finding of a genuine report has far fewer. */
-const maxExchanges = 100;
+const maxReplayedExchanges = 100;
 const brokenOutcomes: readonly string[] = ["fail", "warning", "note"];
 
 /**
@@ -58,11 +58,11 @@ export function selectExchanges(
     });
   if (exchanges.length === 0)
     throw new UsageError(
-      line`${name} (${outcomesOf(findings)}) names no exchange, so there is nothing to send again. ${failedOf(report, evidence)}`,
+      line`${name} (${outcomesText(findings)}) names no exchange, so there is nothing to send again. ${replayableChecksText(report, evidence)}`,
     );
-  if (exchanges.length > maxExchanges)
+  if (exchanges.length > maxReplayedExchanges)
     throw new UsageError(
-      line`${name} names ${exchanges.length} exchanges; no more than ${maxExchanges} are sent again.`,
+      line`${name} names ${exchanges.length} exchanges; no more than ${maxReplayedExchanges} are sent again.`,
     );
   return { findings, exchanges };
 }
@@ -72,30 +72,30 @@ function findingsOf(report: Report, evidence: Evidence, check: string, instance:
   const all = exact.length > 0 ? exact : report.findings.filter(({ clause }) => clause === check);
   if (all.length === 0)
     throw new UsageError(
-      line`The report has no check ${JSON.stringify(sanitizeLine(check, 60))}. ${failedOf(report, evidence)}`,
+      line`The report has no check ${JSON.stringify(sanitizeLine(check, 60))}. ${replayableChecksText(report, evidence)}`,
     );
   const there = all.filter((finding) => instance === null || finding.instance === instance);
   if (there.length === 0)
-    throw new UsageError(line`${check} has no instance ${JSON.stringify(instance)}: ${namesOf(all)}.`);
+    throw new UsageError(line`${check} has no instance ${JSON.stringify(instance)}: ${instancesText(all)}.`);
   const broken = there.filter(({ outcome }) => brokenOutcomes.includes(outcome));
   const chosen = broken.length > 0 ? broken : there;
   if (new Set(chosen.map((finding) => finding.instance)).size > 1)
-    throw new UseCaseError({ kind: "several instances", check, names: namesOf(chosen) });
+    throw new UseCaseError({ kind: "several instances", check, names: instancesText(chosen) });
   return chosen;
 }
 
-function namesOf(findings: readonly ReportFinding[]): string {
+function instancesText(findings: readonly ReportFinding[]): string {
   const names = [
     ...new Set(findings.flatMap(({ instance }) => (instance === undefined ? [] : [sanitizeLine(instance, 40)]))),
   ];
   return names.length === 0 ? "it has none" : `There are ${joinFirst(names, 8)}`;
 }
 
-const outcomesOf = (findings: readonly ReportFinding[]): string =>
+const outcomesText = (findings: readonly ReportFinding[]): string =>
   [...new Set(findings.map(({ outcome }) => outcome))].join(", ");
 
 /** Returns a sentence that lists the failed checks of a report that can be replayed, for error messages. */
-function failedOf({ findings }: Report, { exchanges }: Evidence): string {
+function replayableChecksText({ findings }: Report, { exchanges }: Evidence): string {
   const known = new Set(exchanges.map(({ id }) => id));
   const failed = findings.filter(
     ({ outcome, evidence = [] }) =>

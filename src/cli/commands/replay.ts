@@ -5,8 +5,8 @@ import {
   type ConfirmationReason,
   type PreparedReplay,
   prepareReplay,
-  replay,
-  type Replayed,
+  resendAndCompare,
+  type ReplayResult,
 } from "../../app/replay/replay.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { shellQuote } from "../../base/shell-words.ts";
@@ -85,7 +85,7 @@ function prepare(path: string, check: string, flags: ReplayFlags) {
 
 interface ReplayOutcome {
   /** The result of the replay; `null` if the user did not agree to send it. */
-  readonly replayed: Replayed | null;
+  readonly replayed: ReplayResult | null;
   readonly isInterrupted: boolean;
 }
 
@@ -95,7 +95,7 @@ const act = ({ prepared, flags }: Prepared): Promise<ReplayOutcome> =>
     if (!(await isConfirmed(prepared, flags.yes === true, interruption)))
       return { replayed: null, isInterrupted: signal.aborted };
     printLine(line`Sending ${formatCount(prepared.requests.length, "request")} to ${prepared.baseUrl} again`);
-    return { replayed: await replay(prepared, signal), isInterrupted: signal.aborted };
+    return { replayed: await resendAndCompare(prepared, signal), isInterrupted: signal.aborted };
   });
 
 /**
@@ -137,7 +137,7 @@ function present({ replayed, isInterrupted }: ReplayOutcome, { prepared, flags }
   return isInterrupted ? exitCodes.interrupted : exitCodeOf[replayed.outcome];
 }
 
-const exitCodeOf: Readonly<Record<Replayed["outcome"], number>> = {
+const exitCodeOf: Readonly<Record<ReplayResult["outcome"], number>> = {
   alike: exitCodes.fine,
   other: exitCodes.broken,
   "not reached": exitCodes.nothingExercised,

@@ -6,7 +6,7 @@ import { formatCount, joinFirst } from "../../base/text.ts";
 import { type Paint, createPaint } from "../../base/paint.ts";
 import type { TerminalStyle } from "../terminal.ts";
 import type { ReplaySelection } from "../../app/replay/select-exchanges.ts";
-import { differences, isSignificant, type DifferenceRow } from "../../app/replay/differences.ts";
+import { compareExchanges, hasSignificantDifference, type DifferenceRow } from "../../app/replay/compare-exchanges.ts";
 import type { ReplayPair } from "../../app/replay/replay.ts";
 
 const maxRows = 40;
@@ -31,7 +31,7 @@ export function replayText(
   isQuiet: boolean,
 ): string {
   const total = chosen.exchanges.length;
-  const differing = pairs.filter(({ kept, now }) => isSignificant(differences(kept, now))).length;
+  const differing = pairs.filter(({ kept, now }) => hasSignificantDifference(compareExchanges(kept, now))).length;
   const lines = [
     ...(isQuiet ? [] : headingOf(chosen)),
     ...pairs.flatMap((pair, index) => pairLines(pair, `${index + 1} of ${total}`, look, isQuiet)),
@@ -68,9 +68,9 @@ function summaryOf(done: number, differing: number, total: number, stopped: stri
  */
 function pairLines({ kept, now }: ReplayPair, place: string, look: TerminalStyle, isQuiet: boolean): string[] {
   const paint = createPaint(look.colour);
-  const rows = differences(kept, now);
+  const rows = compareExchanges(kept, now);
   const key = kept.key === null ? "" : `, with the key ${sanitizeLine(kept.key, 40)}`;
-  const verdict = isSignificant(rows) ? paint.bold(paint.red("differs")) : paint.green("alike");
+  const verdict = hasSignificantDifference(rows) ? paint.bold(paint.red("differs")) : paint.green("alike");
   return [
     `${paint.bold(sanitizeLine(kept.id, 40))}  ${sanitizeLine(now.request.method, 20)} ${sanitizeLine(now.request.url, 300)}${key} (${place}): ${verdict}`,
     ...(isQuiet ? [] : sentLines(now).map((line) => `  ${paint.dim(line)}`)),

@@ -11,7 +11,8 @@ export interface EntryChanges {
   readonly entry?: Readonly<Record<string, unknown>>;
 }
 
-const named = (headers: readonly (readonly [string, string])[]) => headers.map(([name, value]) => ({ name, value }));
+const headersFrom = (headers: readonly (readonly [string, string])[]) =>
+  headers.map(([name, value]) => ({ name, value }));
 
 /** Creates an entry of an HTTP archive: a request that took 40 ms, with a JSON response. */
 export const anEntry = ({
@@ -31,10 +32,10 @@ export const anEntry = ({
     method,
     url,
     httpVersion: "HTTP/1.1",
-    headers: named(sent),
+    headers: headersFrom(sent),
     ...(body === undefined ? { bodySize: 0 } : { postData: { mimeType: "application/json", text: body } }),
   },
-  response: { status, headers: named(headers), content },
+  response: { status, headers: headersFrom(headers), content },
   ...entry,
 });
 

@@ -15,26 +15,33 @@ export interface DifferenceRow {
   readonly now: string;
 }
 
-export const isSignificant = (rows: readonly DifferenceRow[]): boolean =>
+export const hasSignificantDifference = (rows: readonly DifferenceRow[]): boolean =>
   rows.some(({ mark }) => mark === "significant");
 
 /**
  * Compares the saved response to a request with the response to the same request now. Returns a row for each property,
  * also for equal ones.
  */
-export function differences(kept: Exchange, now: Exchange): DifferenceRow[] {
+export function compareExchanges(kept: Exchange, now: Exchange): DifferenceRow[] {
   const [was, is] = [kept.answer, now.answer];
   if (was.kind === "unanswered" || is.kind === "unanswered")
-    return [row("response", statusText(kept), statusText(now), "significant")];
+    return [differenceRow("response", statusText(kept), statusText(now), "significant")];
   return [
-    row("status", String(was.status), String(is.status), "significant"),
-    ...(was.ending.kind === is.ending.kind ? [] : [row("ending", was.ending.kind, is.ending.kind, "significant")]),
+    differenceRow("status", String(was.status), String(is.status), "significant"),
+    ...(was.ending.kind === is.ending.kind
+      ? []
+      : [differenceRow("ending", was.ending.kind, is.ending.kind, "significant")]),
     ...headerRows(was, is),
     ...(was.events.length + is.events.length > 0 ? eventRows(was, is) : bodyRows(kept, now, was, is)),
   ];
 }
 
-const row = (name: string, kept: string, now: string, mark: Exclude<DifferenceRow["mark"], "same">): DifferenceRow => ({
+const differenceRow = (
+  name: string,
+  kept: string,
+  now: string,
+  mark: Exclude<DifferenceRow["mark"], "same">,
+): DifferenceRow => ({
   mark: kept === now ? "same" : mark,
   name,
   kept,
@@ -62,25 +69,25 @@ const isUsuallyDifferent = (name: string): boolean =>
 
 /** Compares the headers of two responses. Significant: a header of the interface appears or disappears, or the media type changes. */
 function headerRows(was: Answered, is: Answered): DifferenceRow[] {
-  const [kept, now] = [byName(was), byName(is)];
+  const [kept, now] = [headersByName(was), headersByName(is)];
   return [...new Set([...kept.keys(), ...now.keys()])].map((name): DifferenceRow => {
     const [before, after] = [kept.get(name), now.get(name)];
     const isOfInterface = rateLimitNames.has(name) || name === "content-type" || name === "retry-after";
     if (before === undefined || after === undefined)
-      return row(
+      return differenceRow(
         name,
         before ?? "absent",
         after ?? "absent",
         isOfInterface ? "significant" : isUsuallyDifferent(name) ? "usual" : "value",
       );
     const isOther = name === "content-type" && mediaType(before) !== mediaType(after);
-    return row(name, before, after, isOther ? "significant" : isUsuallyDifferent(name) ? "usual" : "value");
+    return differenceRow(name, before, after, isOther ? "significant" : isUsuallyDifferent(name) ? "usual" : "value");
   });
 }
 
 const mediaType = (value: string): string => (value.split(";")[0] ?? "").trim().toLowerCase();
 
-function byName({ headers }: Answered): Map<string, string> {
+function headersByName({ headers }: Answered): Map<string, string> {
   const values = Map.groupBy(headers, ([name]) => name.toLowerCase());
   return new Map([...values].map(([name, each]) => [name, each.map(([, value]) => value).join(", ")]));
 }
@@ -89,8 +96,8 @@ function bodyRows(kept: Exchange, now: Exchange, was: Answered, is: Answered): D
   const [before, after] = [bodyJson(kept), bodyJson(now)];
   if (before !== undefined && after !== undefined) return jsonRows(before, after, "body");
   const [kindBefore, kindAfter] = [bodyFormOf(was.body, before), bodyFormOf(is.body, after)];
-  if (kindBefore !== kindAfter) return [row("body", kindBefore, kindAfter, "significant")];
-  return kindBefore === "none" ? [] : [row("body", textOf(was.body), textOf(is.body), "value")];
+  if (kindBefore !== kindAfter) return [differenceRow("body", kindBefore, kindAfter, "significant")];
+  return kindBefore === "none" ? [] : [differenceRow("body", bodyText(was.body), bodyText(is.body), "value")];
 }
 
 function bodyFormOf({ kind }: Body, json: unknown): string {
@@ -100,7 +107,7 @@ function bodyFormOf({ kind }: Body, json: unknown): string {
   return kind === "cut" ? "too long to be saved completely" : "none";
 }
 
-function textOf(body: Body): string {
+function bodyText(body: Body): string {
   switch (body.kind) {
     case "none":
       return "";
@@ -119,10 +126,12 @@ function textOf(body: Body): string {
  */
 function jsonRows(before: unknown, after: unknown, name: string): DifferenceRow[] {
   const [was, is] = [flattenJson(before, name), flattenJson(after, name)];
-  const shapes = shapeChanges(was, is).map(({ path, kept, now }) => row(path, kept, now, "significant"));
+  const shapes = shapeChanges(was, is).map(({ path, kept, now }) => differenceRow(path, kept, now, "significant"));
   const values = [...was.values].flatMap(([path, kept]) => {
     const now = is.values.get(path);
-    return now === undefined ? [] : [row(path, kept, now, path === `${name}.error.code` ? "significant" : "value")];
+    return now === undefined
+      ? []
+      : [differenceRow(path, kept, now, path === `${name}.error.code` ? "significant" : "value")];
   });
   const changed = new Set(shapes.map(({ name: path }) => path));
   return [...shapes, ...values.filter(({ name: path }) => !changed.has(path))];
@@ -133,12 +142,15 @@ function jsonRows(before: unknown, after: unknown, name: string): DifferenceRow[
  * does not matter.
  */
 function eventRows(was: Answered, is: Answered): DifferenceRow[] {
-  const [before, after] = [was, is].map((answer) => namesOf(answer));
-  const isSame = withoutCounts(before ?? "") === withoutCounts(after ?? "");
-  return [row("events", before ?? "", after ?? "", isSame ? "value" : "significant"), ...firstOfEachName(was, is)];
+  const [before, after] = [was, is].map((answer) => eventNamesText(answer));
+  const isSame = withoutChunkCounts(before ?? "") === withoutChunkCounts(after ?? "");
+  return [
+    differenceRow("events", before ?? "", after ?? "", isSame ? "value" : "significant"),
+    ...firstEventRows(was, is),
+  ];
 }
 
-function namesOf({ events }: Answered): string {
+function eventNamesText({ events }: Answered): string {
   const runs: { name: string; count: number }[] = [];
   for (const { name } of events) {
     const last = runs.at(-1);
@@ -148,9 +160,9 @@ function namesOf({ events }: Answered): string {
   return runs.map(({ name, count }) => (count === 1 ? name : `${name} × ${count}`)).join(", ") || "none";
 }
 
-const withoutCounts = (names: string): string => names.replace(/\bchunk(?: × \d+)?/g, "chunk");
+const withoutChunkCounts = (names: string): string => names.replace(/\bchunk(?: × \d+)?/g, "chunk");
 
-function firstOfEachName(was: Answered, is: Answered): DifferenceRow[] {
+function firstEventRows(was: Answered, is: Answered): DifferenceRow[] {
   return [...new Set(was.events.map(({ name }) => name))].flatMap((name) => {
     const [before, after] = [was, is].map(({ events }) => events.find((event) => event.name === name));
     if (before === undefined || after === undefined) return [];
@@ -158,12 +170,24 @@ function firstOfEachName(was: Answered, is: Answered): DifferenceRow[] {
     const label = `event ${name ?? "message"}`;
     if (kept === undefined || now === undefined)
       return [
-        row(label, kept === undefined ? "not JSON" : "JSON", now === undefined ? "not JSON" : "JSON", "significant"),
+        differenceRow(
+          label,
+          kept === undefined ? "not JSON" : "JSON",
+          now === undefined ? "not JSON" : "JSON",
+          "significant",
+        ),
       ];
     const code =
       getPath(kept, "code") === getPath(now, "code")
         ? []
-        : [row(`${label}.code`, valueText(getPath(kept, "code")), valueText(getPath(now, "code")), "significant")];
+        : [
+            differenceRow(
+              `${label}.code`,
+              valueText(getPath(kept, "code")),
+              valueText(getPath(now, "code")),
+              "significant",
+            ),
+          ];
     return [...code, ...jsonRows(kept, now, label).filter((each) => each.name !== `${label}.code`)];
   });
 }

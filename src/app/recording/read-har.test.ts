@@ -3,7 +3,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 
 import { anEntry, archive, type EntryChanges } from "./testing/archive.ts";
-import { readHar } from "./har.ts";
+import { readHar } from "./read-har.ts";
 
 const read = (changes: EntryChanges, creator?: string) => readHar(archive([anEntry(changes)], creator));
 const text = '{"result":{"output":"é"}}';

@@ -4,7 +4,7 @@ import { defaultKeyTraits, type TargetKey } from "../../target/target.ts";
 import type { RecordedExchange } from "./recording.ts";
 
 /** Name of every key that the recorder hid. Two requests with this name may have used different keys. */
-export const hiddenKey = "hidden key";
+export const hiddenKeyName = "hidden key";
 
 /** Exchanges that refer to their keys by name, and the keys by name. */
 export interface NamedExchanges {
@@ -14,8 +14,8 @@ export interface NamedExchanges {
   readonly areKnown: boolean;
 }
 
-/** What a recording shows of a request's key: none, hidden, replaced by a name, or its value. */
-type ShownKey =
+/** The key of a request as the recording shows it: no key, a hidden key, a name in place of the key, or its value. */
+type RecordedKey =
   | { readonly kind: "none" }
   | { readonly kind: "hidden" }
   /** The recorder replaced the key by a name, as this harness does in evidence. */
@@ -27,34 +27,34 @@ type ShownKey =
  * hidden: Chromium leaves the header out by default.
  */
 export function nameKeys(recorded: readonly RecordedExchange[]): NamedExchanges {
-  const shown = recorded.map(({ exchange }) => shownKey(exchange));
+  const shown = recorded.map(({ exchange }) => recordedKeyOf(exchange));
   const isLeftOut = shown.every(({ kind }) => kind === "none");
-  const names = namesOf(shown);
+  const names = chooseKeyNames(shown);
   const exchanges = recorded.map((each, at): RecordedExchange => {
     const key = shown[at] ?? { kind: "none" };
     const isHidden = key.kind === "hidden" || isLeftOut;
-    const name = isHidden ? hiddenKey : key.kind === "none" ? null : (names.get(identityOf(key)) ?? null);
+    const name = isHidden ? hiddenKeyName : key.kind === "none" ? null : (names.get(keyIdentity(key)) ?? null);
     return {
       exchange: { ...each.exchange, key: name },
       gaps: isHidden ? [...each.gaps, "hidden key"] : each.gaps,
     };
   });
   const keys = shown.flatMap((key) => {
-    const name = names.get(identityOf(key));
+    const name = names.get(keyIdentity(key));
     return name === undefined ? [] : [[name, key.kind === "shown" ? key.value : ""] as const];
   });
-  const good = usableNames(exchanges.map(({ exchange }) => exchange));
+  const good = usableKeyNames(exchanges.map(({ exchange }) => exchange));
   return {
     exchanges,
-    keys: Object.fromEntries(keys.map(([name, value]) => [name, keyOf(name, value, good.has(name))])),
-    areKnown: exchanges.every(({ exchange: { key } }) => key !== hiddenKey),
+    keys: Object.fromEntries(keys.map(([name, value]) => [name, createTargetKey(name, value, good.has(name))])),
+    areKnown: exchanges.every(({ exchange: { key } }) => key !== hiddenKeyName),
   };
 }
 
-const identityOf = (key: ShownKey): string =>
+const keyIdentity = (key: RecordedKey): string =>
   key.kind === "shown" ? `shown ${key.value}` : key.kind === "named" ? `named ${key.name}` : "";
 
-function namesOf(shown: readonly ShownKey[]): ReadonlyMap<string, string> {
+function chooseKeyNames(shown: readonly RecordedKey[]): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   const given = new Set(shown.flatMap((key) => (key.kind === "named" ? [key.name] : [])));
   let count = 0;
@@ -64,8 +64,8 @@ function namesOf(shown: readonly ShownKey[]): ReadonlyMap<string, string> {
     return `key-${count}`;
   };
   for (const key of shown)
-    if ((key.kind === "shown" || key.kind === "named") && !names.has(identityOf(key)))
-      names.set(identityOf(key), key.kind === "named" ? key.name : next());
+    if ((key.kind === "shown" || key.kind === "named") && !names.has(keyIdentity(key)))
+      names.set(keyIdentity(key), key.kind === "named" ? key.name : next());
   return names;
 }
 
@@ -73,7 +73,7 @@ function namesOf(shown: readonly ShownKey[]): ReadonlyMap<string, string> {
  * Creates a target's key. A key that is not usable is marked as expired, so that checks draw no conclusion from its
  * requests.
  */
-const keyOf = (name: string, key: string, isUsable: boolean): TargetKey => ({
+const createTargetKey = (name: string, key: string, isUsable: boolean): TargetKey => ({
   ...defaultKeyTraits,
   name,
   key,
@@ -82,10 +82,10 @@ const keyOf = (name: string, key: string, isUsable: boolean): TargetKey => ({
 });
 
 /** Maximum number of keys that get a name. All further keys count as hidden. */
-const maxKeys = 5000;
+const maxNamedKeys = 5000;
 
 /** Creates a namer, which gives each key of recorded exchanges a name when it first occurs: `key-1`, `key-2` and so on. */
-export function keyNamer() {
+export function createKeyNamer() {
   const known = new Map<
     string,
     { readonly name: string; readonly value: string; isAccepted: boolean; isRefused: boolean }
@@ -93,10 +93,10 @@ export function keyNamer() {
   return {
     /** Returns a copy of an exchange that has the name of its key. */
     named: (exchange: Exchange): Exchange => {
-      const key = shownKey(exchange);
-      if (key.kind !== "shown") return { ...exchange, key: key.kind === "none" ? null : hiddenKey };
+      const key = recordedKeyOf(exchange);
+      if (key.kind !== "shown") return { ...exchange, key: key.kind === "none" ? null : hiddenKeyName };
       const found = known.get(key.value);
-      if (found === undefined && known.size >= maxKeys) return { ...exchange, key: hiddenKey };
+      if (found === undefined && known.size >= maxNamedKeys) return { ...exchange, key: hiddenKeyName };
       const entry = found ?? { name: `key-${known.size + 1}`, value: key.value, isAccepted: false, isRefused: false };
       known.set(key.value, entry);
       const status = statusOf(exchange) ?? 0;
@@ -108,14 +108,14 @@ export function keyNamer() {
       Object.fromEntries(
         [...known.values()].map(({ name, value, isAccepted, isRefused }) => [
           name,
-          keyOf(name, value, isAccepted && !isRefused),
+          createTargetKey(name, value, isAccepted && !isRefused),
         ]),
       ),
   };
 }
 
 /** Returns the names of usable keys: at least one response has a 2xx status, and none has 401 or 403. */
-function usableNames(exchanges: readonly Exchange[]): ReadonlySet<string> {
+function usableKeyNames(exchanges: readonly Exchange[]): ReadonlySet<string> {
   const statuses = Map.groupBy(exchanges, ({ key }) => key ?? "");
   return new Set(
     [...statuses].flatMap(([name, own]) => {
@@ -128,7 +128,7 @@ function usableNames(exchanges: readonly Exchange[]): ReadonlySet<string> {
 const authorizationOf = (headers: readonly Header[]): string | undefined =>
   headers.find(([name]) => name.toLowerCase() === "authorization")?.[1];
 
-function shownKey({ request, key }: Exchange): ShownKey {
+function recordedKeyOf({ request, key }: Exchange): RecordedKey {
   const given = authorizationOf(request.headers)?.trim();
   if (given === undefined || given === "") return key === null ? { kind: "none" } : { kind: "named", name: key };
   const value = given.replace(/^[A-Za-z][A-Za-z0-9_-]*\s+/, "");

@@ -3,9 +3,9 @@ import type { Answered, Exchange, Header } from "../../evidence/exchange.ts";
 import { isTerminalName } from "../../rules/streams/rules.ts";
 import { isGatewayError } from "../../run/send/retry.ts";
 import { readStream } from "../../wire/stream-reader.ts";
-import { type HarBody, headerValue, receivedBody, sentBody, textAt } from "./har-body.ts";
-import { headDelaysMs, readHarTimes, type HarTimes } from "./har-times.ts";
-import { type Gap, type LeftOut, type RecordedExchange, type Recording, tally } from "./recording.ts";
+import { type HarBody, headerValue, readResponseBody, readRequestBody, stringAt } from "./har-body.ts";
+import { responseDelaysMs, readHarTimes, type HarTimes } from "./har-times.ts";
+import { type MissingPart, type LeftOutReason, type RecordedExchange, type Recording, countEach } from "./recording.ts";
 
 /** Whether a parsed file is an HTTP Archive, of any version. */
 export const isHar = (json: unknown): boolean => Array.isArray(getPath(json, "log", "entries"));
@@ -16,25 +16,25 @@ export const isHar = (json: unknown): boolean => Array.isArray(getPath(json, "lo
  */
 export function readHar(json: unknown): Recording {
   const entries = getPath(json, "log", "entries") as readonly unknown[];
-  const creator = textAt(json, "log", "creator", "name") || "an unknown program";
-  const read = entries.map((entry, at) => readEntry(entry, at, creator));
+  const creator = stringAt(json, "log", "creator", "name") || "an unknown program";
+  const read = entries.map((entry, at) => parseEntry(entry, at, creator));
   const kept = read.filter((each) => typeof each !== "string");
-  const laterBy = headDelaysMs(kept.map(({ exchange: { answer }, times }) => ({ answer, times })));
-  const exchanges = kept.map((each, at) => withLaterHead(each, laterBy[at] ?? 0));
+  const laterBy = responseDelaysMs(kept.map(({ exchange: { answer }, times }) => ({ answer, times })));
+  const exchanges = kept.map((each, at) => delayResponse(each, laterBy[at] ?? 0));
   return {
-    format: `HAR ${textAt(json, "log", "version")} by ${creator}`,
+    format: `HAR ${stringAt(json, "log", "version")} by ${creator}`,
     exchanges,
-    leftOut: tally(read.filter((each) => typeof each === "string")),
+    leftOut: countEach(read.filter((each) => typeof each === "string")),
     facts: { times: kept.every(({ times }) => times !== null), eventTimes: false, clock: true },
   };
 }
 
-interface ReadEntry extends RecordedExchange {
+interface ParsedEntry extends RecordedExchange {
   readonly exchange: Exchange & { readonly answer: Answered };
   readonly times: HarTimes | null;
 }
 
-function readEntry(entry: unknown, at: number, creator: string): ReadEntry | LeftOut {
+function parseEntry(entry: unknown, at: number, creator: string): ParsedEntry | LeftOutReason {
   const [request, response] = [getPath(entry, "request"), getPath(entry, "response")];
   const [method, url] = [getPath(request, "method"), getPath(request, "url")];
   const status = getPath(response, "status");
@@ -46,23 +46,23 @@ function readEntry(entry: unknown, at: number, creator: string): ReadEntry | Lef
   if (!Number.isInteger(status)) return "unreadable";
   if (isCached(entry, status, headers)) return "cache";
   const times = readHarTimes(entry, headers, creator);
-  const received = receivedBody(getPath(response, "content"), status, headers);
+  const received = readResponseBody(getPath(response, "content"), status, headers);
   const requestHeaders = headersOf(request);
-  const sent = sentBody(request, requestHeaders);
-  const { ending, events } = endingOf(received, headers, response, times?.endMs ?? untimedMs);
+  const sent = readRequestBody(request, requestHeaders);
+  const { ending, events } = endingOf(received, headers, response, times?.endMs ?? assumedDurationMs);
   const answer: Answered = {
     kind: "answered",
     status,
     headers,
-    headMs: times?.headMs ?? untimedMs,
-    endMs: times?.endMs ?? untimedMs,
+    headMs: times?.headMs ?? assumedDurationMs,
+    endMs: times?.endMs ?? assumedDurationMs,
     body: received.body,
     ending,
     events,
   };
   if (status === 407 || isGatewayError(answer)) return "gateway";
   const clockMs = getPath(entry, "_clockMs");
-  const gaps: (Gap | null)[] = [
+  const gaps: (MissingPart | null)[] = [
     received.gap,
     sent.gap,
     isStream(headers) && ending.kind !== "complete" ? "no end" : null,
@@ -85,7 +85,7 @@ function readEntry(entry: unknown, at: number, creator: string): ReadEntry | Lef
 /**
  * Assumed duration of an exchange whose times are unknown: a day. So it contradicts no duration that a response states.
  */
-const untimedMs = 86_400_000;
+const assumedDurationMs = 86_400_000;
 
 /**
  * Reads the headers of a message. Leaves out HTTP/2 pseudo-headers such as `:path`, and splits values that Chromium
@@ -102,13 +102,19 @@ function headersOf(message: unknown): Header[] {
 }
 
 /** Fields of an entry that mark a response from the cache of a browser or a proxy. */
-const cacheMarks = ["_fromCache", "_fromDiskCache", "fromDiskCache", "_servedFromCache", "_fetchedViaServiceWorker"];
+const cacheFieldNames = [
+  "_fromCache",
+  "_fromDiskCache",
+  "fromDiskCache",
+  "_servedFromCache",
+  "_fetchedViaServiceWorker",
+];
 
 const isCached = (entry: unknown, status: number, headers: readonly Header[]): boolean =>
   status === 304 ||
   Number(headerValue(headers, "age") ?? 0) > 0 ||
   [entry, getPath(entry, "response")].some((part) =>
-    cacheMarks.some((mark) => isObject(part) && (part[mark] === true || typeof part[mark] === "string")),
+    cacheFieldNames.some((mark) => isObject(part) && (part[mark] === true || typeof part[mark] === "string")),
   );
 
 const isStream = (headers: readonly Header[]): boolean =>
@@ -134,12 +140,12 @@ function endingOf(
   }
   const isEnded = isStream(headers) ? isTerminalName(stream.events.at(-1)?.name ?? null) : gap === null;
   const isAborted = ["_error", "_failureText"].some((name) => typeof getPath(response, name) === "string");
-  const isClosed = /^(broken|deadline|closed by us)/.test(textAt(response, "comment"));
+  const isClosed = /^(broken|deadline|closed by us)/.test(stringAt(response, "comment"));
   const isWhole = isEnded && gap !== "cut body" && !isAborted && !isClosed;
   return { ending: { kind: isWhole ? "complete" : "closed by us" }, events: stream.events };
 }
 
-function withLaterHead({ exchange, gaps }: ReadEntry, laterMs: number): RecordedExchange {
+function delayResponse({ exchange, gaps }: ParsedEntry, laterMs: number): RecordedExchange {
   if (laterMs === 0) return { exchange, gaps };
   const { answer } = exchange;
   const [headMs, endMs] = [answer.headMs + laterMs, answer.endMs + laterMs];

@@ -30,7 +30,7 @@ export interface KeySources {
 }
 
 /** The API keys for a replay, by their names in the report, and all secrets to redact in its result. */
-export interface Keys {
+export interface ReplayKeys {
   readonly values: ReadonlyMap<string, string>;
   readonly secrets: readonly Secret[];
   /**
@@ -49,8 +49,8 @@ const redactionMark = /\[redacted ([^\]]+?)(, its last character cut off)?\]/g;
  * @param all every exchange of the report: `apiKey` may be used only if a single key sent all of them
  * @throws {UsageError | UseCaseError} if a key is missing
  */
-export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], sources: KeySources): Keys {
-  const names = new Set(chosen.flatMap(namesIn));
+export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], sources: KeySources): ReplayKeys {
+  const names = new Set(chosen.flatMap(redactedKeyNames));
   const used = [...new Set(all.flatMap(({ key }) => key ?? []))];
   if (sources.apiKey !== null && used.length > 1)
     throw new UseCaseError({
@@ -59,7 +59,7 @@ export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], 
         used.map((name) => sanitizeLine(name, 40)),
         10,
       ),
-      variables: variablesOf([...names], sources),
+      variables: variableNames([...names], sources),
     });
   const found = [...names].map((name) => findKey(name, used.length <= 1, sources));
   const secrets = found.map(({ name, key }) => ({ name, value: key }));
@@ -73,12 +73,12 @@ export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], 
 /**
  * Returns the names of the redacted keys in a request's headers. Leaves out parts of keys, which cannot be restored.
  */
-const namesIn = ({ request }: Exchange): string[] =>
+const redactedKeyNames = ({ request }: Exchange): string[] =>
   request.headers
     .flatMap(([, value]) => [...value.matchAll(redactionMark)].map(([, name]) => name ?? ""))
     .filter((name) => !name.endsWith(partMark));
 
-const variablesOf = (names: readonly string[], { shellVariableOf }: KeySources): string =>
+const variableNames = (names: readonly string[], { shellVariableOf }: KeySources): string =>
   names.map((name) => shellVariableOf(name) ?? name).join(", ");
 
 /** Environment variable for the API key if all requests of a report have the same key. */
@@ -114,7 +114,7 @@ function findKey(
 /**
  * Replaces redaction marks in a text by the keys. Returns `null` if a mark stands for something else than a known key.
  */
-export function withKeysRestored(text: string, { values }: Keys): string | null {
+export function withKeysRestored(text: string, { values }: ReplayKeys): string | null {
   const filled = text.replace(redactionMark, (whole, name: string, cut: string | undefined) => {
     const key = values.get(name) ?? whole;
     return cut === undefined ? key : key.slice(0, -1);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Answered, Exchange, Header } from "../../evidence/exchange.ts";
 import { sampleExchange, textBody } from "../../report/testing/sample.ts";
-import { differences, isSignificant } from "./differences.ts";
+import { compareExchanges, hasSignificantDifference } from "./compare-exchanges.ts";
 
 const json = (value: unknown, status = 200): Exchange =>
   sampleExchange("x1", {}, { status, body: textBody(JSON.stringify(value)) });
@@ -15,7 +15,7 @@ const error = (code: string): unknown => ({ error: { code, message: "m", status:
 const silent: Exchange = { ...json({}), answer: { kind: "unanswered", reason: "silent", detail: "d", endMs: 1 } };
 
 const told = (kept: Exchange, now: Exchange): string[] =>
-  differences(kept, now)
+  compareExchanges(kept, now)
     .filter(({ mark }) => mark !== "same")
     .map(({ mark, name, kept: was, now: is }) => `${mark} ${name}: ${was} → ${is}`);
 
@@ -94,7 +94,9 @@ describe("the differences of two answers", () => {
     ],
   ])("%s", (_, kept, now, lines) => {
     expect(told(kept, now)).toEqual(lines);
-    expect(isSignificant(differences(kept, now))).toBe(lines.some((line) => line.startsWith("significant")));
+    expect(hasSignificantDifference(compareExchanges(kept, now))).toBe(
+      lines.some((line) => line.startsWith("significant")),
+    );
   });
 
   it("are found in JSON of any depth and size", () => {

@@ -43,8 +43,8 @@ import { spareKeyChecks } from "./spare-key-checks.ts";
 import type { TimedRetry } from "./timed-retry.ts";
 
 /**
- * Returns on which side a breach lies: the target admitted more (`over`) or fewer (`under`) requests than the key's
- * tier publishes. Returns `null` if some limiter that the document allows explains the history.
+ * Returns whether the target admitted more (`over`) or fewer (`under`) requests than the key's tier publishes. Returns
+ * `null` if some limiter that the document allows explains the history.
  */
 function findBreach(use: RunKeyHistory, admitted: number, published: number) {
   const judged = judgeKeyHistory(use);
@@ -97,15 +97,15 @@ const judgeHealth = (refused: readonly Exchange[], health: readonly Exchange[], 
 };
 
 /**
- * Whether a 429 reports `Remaining` above 0. The cause of the refusal is then a concurrency slot or the month's tokens,
- * not the request rate.
+ * Whether a 429 reports `Remaining` above 0. A concurrency slot or the month's tokens then caused the refusal, and not
+ * the request rate.
  */
 const reportsAllowance = (refusal: Exchange): boolean =>
   (wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) > 0;
 
 /**
- * Judges that a stream is refused while the hour's limit is exhausted. An admitted stream is a breach only if both the
- * invoke before it and the one after it are refused until the same reset time.
+ * Judges that a stream is refused while the hour's limit is used up. An admitted stream is a breach only if invokes
+ * before and after it are refused until the same reset time.
  */
 function judgeStreamBeyondHour(use: HourExhausted, isOver: boolean): Finding<never> {
   const { stream, afterStream, refused, limits: numbers, beganFresh } = use;
@@ -131,14 +131,14 @@ function judgeStreamBeyondHour(use: HourExhausted, isOver: boolean): Finding<nev
 }
 
 /**
- * Counts the requests admitted in the hour that ends at the reset time of a refusal. If they are fewer than the hour's
- * limit, the target may use a sliding window, which frees requests all the time.
+ * Counts the requests admitted in the hour that ends at the reset time of a refusal. A count below the hour's limit may
+ * mean a sliding window, which gives back requests all the time.
  */
 function admittedInWindow({ samples }: HourExhausted, refusal: Sample): number {
   if (refusal.resetAfter === null) return 0;
   const windowMs = hourMs - refusal.resetAfter * 1000 + toleranceMs;
-  // Compares only how far the run has advanced the test clock: the clock may stand still between two advances, so real
-  // time does not count.
+  // Counts only the run's advances of the test clock, and not real time, because the clock may stand still between two
+  // advances.
   const isInWindow = ({ headClockMs }: Sample): boolean =>
     headClockMs <= refusal.sentClockMs && refusal.sentClockMs - headClockMs <= windowMs;
   return samples.filter((each) => isAdmitted(each) && isInWindow(each)).length;
@@ -154,7 +154,7 @@ function judgeLimitWithBurst(use: MinuteExhausted): Finding<never> {
   const isReported = use.samples.some((each) => each.kind === "invoke" && isAdmitted(each) && each.limit === withBurst);
   if (burst === null || !isReported || withBurst === use.limits.perHour)
     return inapplicable("no response reports the minute's limit with the burst on top");
-  // Uses only the first burst, which lies in one window. Requests of a whole minute may lie in two windows.
+  // Uses only the first burst, because it lies in one window. The requests of a whole minute may lie in two windows.
   const { admitted, end } = use.first;
   if (admitted > perMinute) return holds();
   if (end !== "refused" || !use.beganFresh) return unproven("other requests than this run's counted in the minute");
@@ -172,7 +172,7 @@ export const limits = suite("Limits", [
     if (found?.side === "over") return describeBreach(found.judged);
     if (use.first.end === "failing") return unprovenByFailures("beyond");
     const { burst, perMinute } = use.limits;
-    // If the tier's burst is not documented, it may be large enough to explain the extra requests.
+    // A burst that is not documented may be large enough to explain the extra requests.
     if (burst === null && use.first.admitted > perMinute)
       return unproven(
         `${use.first.admitted} of ${perMinute} were admitted, and the burst of the tier is not documented`,
@@ -214,7 +214,7 @@ export const limits = suite("Limits", [
     if (minuteBreach(use)?.side !== "under") return unproven("an admissible limiter explains the refusal");
     const [refusal] = use.refused;
     const saidSeconds = refusal === undefined ? null : retryAfterSeconds(refusal);
-    // A burst limit never asks for a longer wait, so the minute's limit refused the request.
+    // A burst limit never makes a client wait this long, so the minute's limit refused the request.
     if (saidSeconds === null || saidSeconds > maxBurstSeconds) return unproven("the minute admits too few (LIM-2)");
     if (use.first.end !== "refused") return unprovenByFailures("below");
     return breach(`a burst of ${burst} is admitted`, `refused after ${use.first.admitted}`, ...use.refused);
@@ -259,7 +259,7 @@ export const limits = suite("Limits", [
       : breach("an error body: an `error` object", formatValue(bodyJson(refusal)), refusal);
   }),
   check("LIM-13", minuteExhausted, ({ early, retried }) =>
-    // If the early request was admitted, no refusal is left whose `retry_after` could be tested.
+    // If the target admitted the early request, no refusal is left whose `retry_after` could be tested.
     early !== null && isSuccess(early.exchange) ? holds() : judgeRetry(retried),
   ),
   check("LIM-13", hourExhausted, ({ retried }) => judgeRetry(retried), { as: "hour" }),

@@ -12,15 +12,15 @@ import { ensureAllowance, unpaced } from "./exhaust.ts";
 import { countedReadOf } from "./key-history.ts";
 
 /**
- * How often each request is sent in a row. The first one only sets a starting point: `Remaining` of the second and the
- * third shows the cost.
+ * How often to send each request in a row. `Remaining` of the second and third response shows the cost; the first
+ * response is only the starting point.
  */
 const repeatCount = 3;
-/** Endpoints and statuses that this probe skips, because other probes repeat them anyway. */
+/** Endpoints with a status that this probe skips, because other probes repeat these requests anyway. */
 const skippedKinds: ReadonlySet<string> = new Set(["usage 200", "health 200"]);
 /**
- * Maximum number of pairs of endpoint and status to repeat: with a test clock, and without. Without one, each request
- * may have to wait for the next window.
+ * Maximum number of pairs of endpoint and status to repeat: with a test clock (`clock`), and without (`real`), where
+ * each request may have to wait for the next window.
  */
 const maxKinds = { clock: 14, real: 5 } as const;
 /** Maximum length, in characters, of the body of a request that is sent again. */
@@ -32,8 +32,8 @@ const maxKindsOf = (target: Target): number => {
 };
 
 /**
- * Repeats one request for each endpoint and status that runs no agent and creates nothing, and reads usage after each
- * of them. `ledger.ts` then computes from `Remaining` what such a request costs.
+ * Repeats one request for each endpoint and status, and reads usage after each. Repeats no request that runs an agent
+ * or creates something. `ledger.ts` computes the cost of a request from `Remaining`.
  */
 export const costsMeasured = probe(
   "requests of each kind are repeated, for what they cost",
@@ -70,8 +70,8 @@ function repeatRequest({ request }: Exchange, { client, target }: ProbeContext):
 }
 
 /**
- * Returns the last request for each endpoint and status that can be repeated without effect: a GET, or a POST that got
- * 400 or 404.
+ * Returns the last request for each endpoint and status that can be sent again without effect: a GET, or a POST that
+ * got 400 or 404.
  */
 function repeatableRequests({ recorder, target, client, readOnly }: ProbeContext): Exchange[] {
   const found = new Map<string, Exchange>();
@@ -90,7 +90,7 @@ function repeatableRequests({ recorder, target, client, readOnly }: ProbeContext
   return [...all.filter(isRead), ...all.filter((each) => !isRead(each))];
 }
 
-/** Whether a request has at most a short body, and no headers except `Authorization`, `Accept` and `Content-Type`. */
+/** Whether a request has a short body or none, and no headers except `Authorization`, `Accept` and `Content-Type`. */
 const hasPlainHeaders = ({ request: { headers, body } }: Exchange): boolean =>
   (body.kind === "none" || (body.kind === "text" && body.text.length <= maxBodyLength)) &&
   headers.every(([name, value]) => /^(authorization|accept)$/i.test(name) || isJsonType(name, value));
@@ -98,17 +98,20 @@ const hasPlainHeaders = ({ request: { headers, body } }: Exchange): boolean =>
 const isJsonType = (name: string, value: string): boolean =>
   name.toLowerCase() === "content-type" && value === "application/json";
 
-/** Maximum number of keys to measure with, without the main key. */
+/** Maximum number of keys, other than the main key, that the probe measures with. */
 const maxKeys = 5;
-/** A key with a smaller limit per minute is not measured: the probe would take too much of it. */
+/** Minimum limit per minute of a key that the probe measures with. It would use up too much of a smaller limit. */
 const minPerMinute = 20;
-/** Number of GET requests before and after the health requests. `Remaining` falls by their usual cost three times. */
+/**
+ * Number of GET requests before and after the health requests. Three of the falls of `Remaining` between them show what
+ * a GET costs.
+ */
 const readCounts = { before: 2, after: 3 } as const;
 const healthTimes = 2;
 
 /**
- * Returns the keys to measure with, restricted keys first. Leaves out the main key, and keys that sign requests, have a
- * token quota, are bound to addresses or have expired.
+ * Returns the keys to measure with, restricted keys first. Leaves out the main key, keys that sign requests or have a
+ * token quota, and keys that are bound to addresses or have expired.
  */
 function keysToMeasure(target: Target): TargetKey[] {
   if (hasFewRequests(target)) return [];
@@ -125,8 +128,8 @@ function keysToMeasure(target: Target): TargetKey[] {
 }
 
 /**
- * Sends health requests with each key except the main key, between GET requests that cost one. `ledger.ts` then
- * computes from `Remaining` what a health request costs the key.
+ * Sends health requests with each key except the main key, between GET requests that cost one. `ledger.ts` computes the
+ * cost of a health request from `Remaining`.
  */
 export const healthCostMeasured = probe(
   "health is read between other requests with every other key, for what it costs",
@@ -146,7 +149,7 @@ export const healthCostMeasured = probe(
 );
 
 /**
- * Sends the requests for one key. Returns `false` if it sent none, because the key expires too soon or would have to
+ * Sends the requests with one key. Returns `false` without sending any if the key expires too soon or would have to
  * wait for a window.
  */
 async function measureHealth(key: TargetKey, context: ProbeContext): Promise<boolean> {

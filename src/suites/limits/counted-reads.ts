@@ -1,18 +1,21 @@
 import { isAdmitted, isAgentCall, type Sample } from "../../rules/limits/sample.ts";
 import { fallBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 
-/** Whether `Remaining` fell by exactly one between two responses. `null` if they do not belong to one window. */
+/**
+ * Whether `Remaining` fell by exactly one between two responses. `null` if the responses do not describe the same
+ * window.
+ */
 const fallsByOne = (from: Sample | undefined, to: Sample | undefined): boolean | null => {
   const fall = from === undefined || to === undefined ? null : fallBetween(from, to);
   return fall === null ? null : fall.fell === 1;
 };
 
 /**
- * Returns the ids of the GET requests that the limiter counted, as far as `Remaining` proves it. `Remaining` must fall
- * by one from the request before to the GET, and by one from the GET to the next request. Both falls are needed because
- * a response may report `Remaining` before or after its own request is counted.
+ * Returns the ids of the GET requests that the limiter certainly counted. `Remaining` must fall by one from the request
+ * before to the GET, and by one from the GET to the next request. Both falls are needed, because a response may report
+ * `Remaining` before or after its own request is counted.
  *
- * If one list request is proved to count, and none seems free, all list requests are returned.
+ * If one list request certainly counts, and none seems free, all list requests are returned.
  * @param samples all requests of the run with one key
  */
 export function idsOfCountedReads(samples: readonly Sample[]): string[] {

@@ -12,15 +12,18 @@ import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { ensureAllowance, helloBody, unpaced, waitIfAllowed } from "./exhaust.ts";
 import { useExpiryMs } from "./timed-retry.ts";
 
-/** The smallest limit per minute in the document. The probes assume it for a key whose tier is unknown. */
+/** The smallest limit per minute in the document. Probes assume it for a key whose tier is unknown. */
 const smallestPerMinute = 10;
 
-/** Responses that show how different kinds of requests change `Remaining` of one key. */
+/** Responses that show how much different kinds of requests lower `Remaining` of one key. */
 export interface CountingResponses {
-  /** The first of two invokes in a row. From it to `before`, `Remaining` falls by the cost of one invoke. */
+  /**
+   * The first of two invokes in a row; the second is `before`. `Remaining` falls between them by the cost of one
+   * invoke.
+   */
   readonly first: Exchange;
   readonly before: Exchange;
-  /** Streams that were sent in a row; empty if no agent is known to stream. */
+  /** Streams that were sent in a row. Empty if the harness knows no agent that streams. */
   readonly streams: readonly Exchange[];
   readonly afterStreams: Exchange;
   readonly health: readonly Exchange[];
@@ -32,7 +35,8 @@ export interface CountingResponses {
   readonly spelled: readonly Exchange[];
   readonly afterSpelled: Exchange;
   /**
-   * A health report read some seconds later, without a request that counts in between. `null` if the run may not wait.
+   * A health response, read some seconds later. Between it and `afterHealth`, no request counts. `null` if the run may
+   * not wait.
    */
   readonly later: Exchange | null;
   /** Requests whose connection broke before a response. Each may or may not have been counted. */
@@ -62,7 +66,7 @@ export const allowanceWatched = probe(
     const streams: Exchange[] = [];
     if (streaming !== undefined) {
       const sized = await client.stream(streaming, { query: longQuery, parameters: { chunk_size: 8 } }, unpaced);
-      // If the target rejects `chunk_size`, which another clause judges, streams without it are sent below.
+      // If the target rejects `chunk_size`, streams without it are sent below. Another clause judges that rejection.
       if (isSuccess(sized) || hasStatus(sized, 429)) streams.push(sized);
       else before = await invoke();
     }
@@ -100,13 +104,13 @@ export const allowanceWatched = probe(
   },
 );
 
-/** Returns the requests with the same key that got no response, from the given request on. */
+/** Returns the requests with the key of an exchange that got no response, sent from that exchange on. */
 const unansweredSince = ({ key, sentMs }: Exchange, recorder: Recorder): Exchange[] =>
   recorder.exchanges().filter((each) => each.key === key && each.sentMs >= sentMs && each.answer.kind === "unanswered");
 
 /**
- * Whether to send another stream. One is enough if `Remaining` fell. If `Remaining` stayed the same, the window may
- * have given back a request just then and so hidden the stream's cost.
+ * Whether to send another stream. One stream is enough if `Remaining` fell. If `Remaining` did not change, the window
+ * may have given back a request at that moment, which hides the stream's cost.
  */
 function needsStream(before: Exchange, streams: readonly Exchange[], isFound: boolean): boolean {
   const last = streams.at(-1);
@@ -137,8 +141,8 @@ export const twoKeys = probe(
         recorder,
         perMinute: limitsOf(each.key, target)?.perMinute ?? smallestPerMinute,
       });
-    // A faulty target may let both keys share one allowance. Earlier use of the main key must not block the second key
-    // then.
+    // A faulty target may let both keys share one allowance. Earlier use of the main key must then not block the second
+    // key.
     if (time.canAdvance) await time.passTime(useExpiryMs, "earlier use of both keys must expire");
     await ensure(client, 3);
     await ensure(other, 2);
@@ -153,8 +157,8 @@ const incomparable = (what: string): Finding<never> =>
   unproven(`${what} report different windows, or no \`X-RateLimit-Remaining\``);
 
 /**
- * Returns `unproven` if a request without a response was sent between two others: it may have lowered `Remaining`.
- * Otherwise returns `null`.
+ * Returns `unproven` if a request without a response was sent between two exchanges, because it may have lowered
+ * `Remaining`. Otherwise returns `null`.
  */
 const unansweredBetween = (lost: readonly Exchange[], from: Exchange, to: Exchange): Unproven | null =>
   lost.some(({ sentMs }) => sentMs >= from.sentMs && sentMs <= to.sentMs)
@@ -167,8 +171,8 @@ function unprovenUnlessAdmitted(...exchanges: readonly Exchange[]): Finding<neve
 }
 
 /**
- * Returns `unproven` if `Remaining` does not fall by one from invoke to invoke, which breaks HDR-12. It then cannot
- * show whether other requests count. Otherwise returns `null`.
+ * Returns `unproven` if `Remaining` does not fall by one from invoke to invoke, which breaks HDR-12. `Remaining` then
+ * cannot show whether other requests count. Otherwise returns `null`.
  */
 function remainingUnreliable(...invokes: readonly Exchange[]): Finding<never> | null {
   const falls = invokes.slice(1).map((each, index) => fallBetween(sampleOf(invokes[index] ?? each), sampleOf(each)));
@@ -176,7 +180,10 @@ function remainingUnreliable(...invokes: readonly Exchange[]): Finding<never> | 
   return isReliable ? null : unproven("`Remaining` does not fall by one with each request (HDR-12)");
 }
 
-/** Judges that only the second of two invokes was counted between their responses: `Remaining` falls by at most 1. */
+/**
+ * Judges that requests between two invokes did not count: from the first invoke to the second, `Remaining` falls by at
+ * most 1.
+ */
 function judgeOnlyLastCounted(lost: readonly Exchange[], from: Exchange, to: Exchange, what: string): Finding<never> {
   const missing = unprovenUnlessAdmitted(from, to);
   if (missing !== null) return missing;
@@ -243,7 +250,7 @@ export const countingChecks: readonly Check[] = [
       remainingUnreliable(first, before, afterHealth, afterStrangers);
     if (missing !== null) return missing;
     const admitted = spelled.filter(isSuccess);
-    // The server rejects every other spelling, so a key cannot have a second allowance under another spelling.
+    // The server rejects all unusual spellings of the header, so no spelling can have an allowance of its own.
     if (admitted.length === 0) return holds();
     const from = sampleOf(afterStrangers);
     const fall = fallBetween(from, sampleOf(afterSpelled));
@@ -270,8 +277,8 @@ export const countingChecks: readonly Check[] = [
 ];
 
 /**
- * Whether a response reports the limit of an earlier one, but at least two more requests left. It then counts in
- * another window.
+ * Whether a response has the same limit as an earlier response, but at least two more requests left. The two then
+ * describe different windows.
  */
 function hasMoreLeft(exchange: Exchange, before: Exchange): boolean {
   const [a, b] = [sampleOf(exchange), sampleOf(before)];

@@ -9,8 +9,8 @@ import { roleAssignmentOf, type Target } from "../../target/target.ts";
 import { codeOf, describeStatus, fieldsOf, hasStatus, isSuccess } from "../shared/response.ts";
 
 /**
- * An invoke of an agent that takes longer than the default timeout, and bounds of its duration in milliseconds. They
- * differ while the test clock is moved, and if nobody says whether agents use the test clock or real time.
+ * An invoke of an agent that takes longer than the default timeout. The duration has two bounds, in milliseconds: they
+ * differ if the test clock advanced, or if it is unknown whether agents use the test clock.
  */
 interface OverdueInvoke {
   readonly exchange: Exchange;
@@ -19,17 +19,17 @@ interface OverdueInvoke {
 }
 
 const defaultTimeoutSeconds = 30;
-/** A timeout that comes earlier is too short: the tolerance is 10 %, as for retries. */
+/** Minimum time until a timeout that is not too short. The tolerance is 10 %, as for retries. */
 const minTimeoutMs = 0.9 * defaultTimeoutSeconds * 1000;
-/** From here on, the timeout is too long. Before it, a cold start or a queue may explain the time. */
+/** Time from which a timeout is too long. Up to this time, a cold start or a queue may explain the duration. */
 const maxTimeoutMs = 2 * defaultTimeoutSeconds * 1000;
-/** An execution that reports more seconds than this was not ended by the default timeout. */
+/** Maximum duration that an execution may report if the default timeout ended it. */
 const maxExecutionSeconds = 1.2 * defaultTimeoutSeconds;
 
 /** How long to wait for a response. */
 const responseTimeoutMs = maxTimeoutMs + 5000;
 const clockStepMs = 5000;
-/** Real time for a response to arrive before the next step of the test clock, on a busy machine too. */
+/** Real pause between two advances of the test clock. On a busy machine, a response needs this long to arrive. */
 const clockRestMs = 50;
 
 const requestCount = (target: Target): number => Number(roleAssignmentOf(target, "timingOutByDefault") !== null);
@@ -73,7 +73,7 @@ const secondsOf = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 const namesTimeout = (exchange: Exchange): boolean =>
   hasStatus(exchange, 408, 504) || /time.?(d.?)?out|deadline/i.test(codeOf(exchange) ?? "");
 
-/** Whether a gateway before the target may have ended the request: the response has no code of the interface. */
+/** Whether a gateway before the target may have ended the request: the response has no error code of the document. */
 const mayBeGateway = (exchange: Exchange): boolean =>
   hasStatus(exchange, 408, 502, 503, 504) && codeOf(exchange) === null;
 
@@ -85,7 +85,10 @@ function judgeSuccess({ exchange, minMs }: OverdueInvoke): Finding<never> {
     : unproven(`the agent answered after ${secondsOf(minMs)}, so it does not take longer than the timeout`);
 }
 
-/** Judges LIM-27. A cold start, a queue or a gateway must not look like another timeout. */
+/**
+ * Judges LIM-27: the default timeout is 30 seconds. A cold start, a queue or a gateway does not count as a wrong
+ * timeout.
+ */
 export function judgeDefaultTimeout(overdue: OverdueInvoke | null): Finding<never> {
   if (overdue === null)
     return exempt("the target file names no agent for `agents.timingOutByDefault`, without a timeout of its own");

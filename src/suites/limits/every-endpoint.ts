@@ -11,7 +11,7 @@ import { isSameWindow } from "../shared/compare-samples.ts";
 /** States of a key in which the target must refuse requests to every endpoint except health. */
 const exhaustedStates: readonly string[] = ["minute used up", "hour used up"] satisfies readonly KeyState[];
 
-/** Endpoints that run agents. When the month's tokens are spent, a target may refuse only these. */
+/** Endpoints that run agents. Once the month's tokens are used up, a target may refuse these and admit all others. */
 const endpointsRunningAgents: readonly EndpointName[] = ["invoke", "stream", "batch"];
 
 /** A request that was sent while a limit of its key was used up. */
@@ -21,7 +21,7 @@ interface LateRequest {
   readonly sample: Sample;
 }
 
-/** A late request that the target admitted, and the refused late requests before and after it. */
+/** A late request that the target admitted, with the refused late requests before and after it. */
 interface AdmittedRequest {
   readonly window: readonly LateRequest[];
   readonly admitted: LateRequest;
@@ -30,16 +30,18 @@ interface AdmittedRequest {
 }
 
 /**
- * Minimum number of refusals by endpoints that run no agent. Only these prove that a request limit is used up: for
- * spent tokens, a target may refuse the others alone.
+ * Minimum number of refusals by endpoints that run no agent. They prove that a request limit is used up, because
+ * used-up tokens may lead to refusals by endpoints that run agents only.
  */
 const minRefused = 3;
-/**
- * Minimum number of admitted late requests to one endpoint, and of the windows in which they lie. Fewer may be chance.
- */
+/** Minimum number of admitted late requests to one endpoint that prove a breach. Fewer may be chance. */
 const minAdmitted = 3;
+/** Minimum number of windows in which these requests must lie. */
 const minWindows = 2;
-/** Maximum chance that the limiter gave back a request for each of the admitted ones. Below it, they are a breach. */
+/**
+ * Maximum probability that the limiter gave back a request for each of the admitted ones. Below it, the admissions are
+ * a breach.
+ */
 const maxChance = 1e-4;
 
 /**
@@ -60,7 +62,7 @@ function lateRequests(all: AllExchanges): (readonly LateRequest[])[] {
 const showsUsedUp = ({ endpoint, sample }: LateRequest): boolean =>
   isRefused(sample) && !endpointsRunningAgents.includes(endpoint);
 
-/** Returns the admitted requests between two refusals that both report the same window and `Remaining: 0`. */
+/** Returns the admitted requests that lie between two refusals with the same window and `Remaining: 0`. */
 const admittedBetweenRefusals = (window: readonly LateRequest[]): AdmittedRequest[] =>
   window.flatMap((admitted, at) => {
     if (!isAdmitted(admitted.sample)) return [];
@@ -75,12 +77,12 @@ const isOneWindow = (one: Sample, other: Sample): boolean =>
   isSameWindow(one, other) &&
   one.remaining === 0 &&
   other.remaining === 0 &&
-  // If the run advanced the test clock in between, the limiter may have given back requests.
+  // If the run advanced the test clock between the refusals, the limiter may have given back requests.
   one.sentClockMs === other.sentClockMs;
 
 /**
- * Returns the chance that the limiter gave back a request between the two refusals, at the fastest rate that the
- * document allows: the whole limit in a minute.
+ * Returns the probability that the limiter gave back a request between the two refusals. Assumes the fastest rate that
+ * the document allows: the whole limit in a minute.
  */
 function chanceOfReturn({ before, after }: AdmittedRequest): number {
   const returnMs = minuteMs / (before.sample.limit ?? Number.POSITIVE_INFINITY);
@@ -98,8 +100,8 @@ function judgeEveryEndpoint(all: AllExchanges): Finding<never> {
   if (late.length === 0) return inapplicable("no limit was certainly used up while other endpoints were requested");
   const endpointsThat = (is: (sample: Sample) => boolean): ReadonlySet<EndpointName> =>
     new Set(late.flat().flatMap(({ endpoint, sample }) => (is(sample) ? [endpoint] : [])));
-  // Some endpoint was both admitted and refused: the limiter gave back requests meanwhile, or its limit is wrong. Then
-  // nothing shows that another endpoint is exempt.
+  // If some endpoint was both admitted and refused, the limiter gave back requests, or its limit is wrong. Then nothing
+  // shows that another endpoint is exempt.
   if (!endpointsThat(isAdmitted).isDisjointFrom(endpointsThat(isRefused))) return holds();
   const byEndpoint = Map.groupBy(late.flatMap(admittedBetweenRefusals), (each) => each.admitted.endpoint);
   const pattern = [...byEndpoint.values()].find(isImprobable);

@@ -12,17 +12,17 @@ import type { CountedRead } from "./key-history.ts";
 
 export const helloBody = { query: "hello" } as const;
 
-/** Options of a request that is sent without waiting for an allowance. */
+/** Options of a request that is sent without waiting for the key's limits. */
 export const unpaced = { unpaced: true } as const;
 
-/** The key of a probe that exhausts an allowance, with the agent and the client that send for it. */
+/** The key of a probe that uses up a limit, with the client that sends with this key and the agent to invoke. */
 export interface KeySender {
   readonly client: Client;
   readonly agent: string;
   readonly limits: TierLimits;
   readonly time: RunClock;
   /**
-   * The GET request to send instead of most invokes, because it counts as well and runs no agent. `null` to send
+   * The kind of GET request to send instead of most invokes: it counts as well, and runs no agent. `null` means to send
    * invokes only.
    */
   readonly countedRead: CountedRead | null;
@@ -34,7 +34,10 @@ export const invokeUnpaced = ({ client, agent }: KeySender): Promise<Exchange> =
 export const invokeSample = ({ client, agent }: KeySender): Promise<Sample> =>
   client.sample("POST", agentPath(agent, "invoke"), { json: helloBody });
 
-/** Result of sending until a refusal. `failing` means that five responses in a row were neither a success nor a 429. */
+/**
+ * Result of sending requests until the limiter refuses one. The end `failing` means that five responses in a row were
+ * neither a success nor a 429.
+ */
 export interface BurstResult {
   readonly admitted: number;
   /** Number of responses that were neither a success nor a 429. The target may have counted these requests, too. */
@@ -48,19 +51,20 @@ export interface ExhaustOptions {
   /** Maximum number of requests. */
   readonly max: number;
   /**
-   * Number of requests that the limiter should admit. {@link exhaustAllowance} retries a refusal that comes earlier.
+   * Number of requests that the limiter should admit. {@link exhaustAllowance} retries a refusal that comes before
+   * that.
    */
   readonly expected: number;
-  /** Number of requests among `expected` that the run may have sent before. */
+  /** Number of requests among `expected` that the run may have sent already. */
   readonly alreadySent?: number;
   /**
-   * After this many admitted requests, {@link exhaustAllowance} does not retry a refusal with `Remaining: 0`. Default:
-   * `expected`.
+   * Number of admitted requests from which {@link exhaustAllowance} no longer retries a refusal with `Remaining: 0`.
+   * Default: `expected`.
    */
   readonly trustedFrom?: number;
   /**
-   * Whether to send a GET request as the request with this index, counted from 0. Default: GET requests first, and
-   * invokes from `minInvoked` before `expected` on.
+   * Whether the request with this index, counted from 0, is a GET request. Default: all are, except the last
+   * `minInvoked` before `expected` and all later ones.
    */
   readonly isReadAt?: (index: number) => boolean;
   /** Called for each response with status 429. */
@@ -70,7 +74,7 @@ export interface ExhaustOptions {
 const shortListPath = "/agents?page=1&limit=2";
 const maxFailures = 5;
 /**
- * Number of invokes at the end of the expected requests. They prove that the limit holds for invokes, not only for GET
+ * Number of invokes at the end of the expected requests. They prove that the limit holds for invokes as well as for GET
  * requests.
  */
 const minInvoked = 3;
@@ -117,22 +121,22 @@ export async function sendUntilRefused(
 }
 
 /**
- * Real time in milliseconds to wait before each retry of a refused request. By the last retry, a server has released
- * the slots of all earlier requests, so a slot cannot be the reason of the refusal.
+ * Real time in milliseconds to wait before each retry of a refused request. Before the last retry, a server has
+ * released the slots of all earlier requests, so a slot cannot be the cause of the refusal.
  */
 export const retryPausesMs = [300, 600, 1200] as const;
-/** Maximum number of refusals that are retried. */
+/** Maximum number of refusals to retry. */
 const maxRetriedRefusals = 12;
 
 /** Result of sending requests until the limiter refuses one and all its retries. */
 export interface ExhaustResult extends BurstResult {
-  /** Number of refusals after which a retry was admitted. The server had released a slot late. */
+  /** Number of refusals after which a retry was admitted, because the server had released a slot late. */
   readonly hiccups: number;
 }
 
 /**
- * Like {@link exhaustAllowance}, but pauses once in real time. The server releases all slots in the pause, so a slot
- * cannot be the reason of a refusal right after it.
+ * Like {@link exhaustAllowance}, but pauses once in real time. During the pause, the server releases all slots, so a
+ * slot cannot be the cause of a refusal right after it.
  *
  * @param pauseAfter number of admitted requests before the pause; no pause if `null`, negative or at least `max`
  */
@@ -162,7 +166,7 @@ export async function exhaustWithPause(
 }
 
 /**
- * Like {@link sendUntilRefused}, but retries a refusal that comes before `expected` requests were admitted, and goes on
+ * Like {@link sendUntilRefused}, but retries a refusal that comes before `expected` requests were admitted. Continues
  * if a retry is admitted.
  */
 export async function exhaustAllowance(sender: KeySender, options: ExhaustOptions): Promise<ExhaustResult> {
@@ -171,7 +175,8 @@ export async function exhaustAllowance(sender: KeySender, options: ExhaustOption
   let failed = 0;
   let invoked = 0;
   for (let hiccups = 0; ; hiccups++) {
-    // A separate limit on GET requests may have caused the refusal, so the rest is sent as invokes.
+    // GET requests may have a limit of their own, which caused the refusal. All requests after it are therefore
+    // invokes.
     const countedRead = hiccups === 0 ? sender.countedRead : null;
     const rest = { ...options, max: max - admitted, expected: expected - admitted };
     let reportsExhaustion = false;
@@ -193,8 +198,7 @@ export async function exhaustAllowance(sender: KeySender, options: ExhaustOption
 }
 
 /**
- * Minimum `Reset-After` by which a refusal shows an exhausted window. A smaller value may be the time until a slot is
- * free.
+ * Minimum `Reset-After` of a refusal that shows a used-up window. A smaller value may be the time until a slot is free.
  */
 const minResetAfterSeconds = 5;
 
@@ -210,10 +214,10 @@ async function isAdmittedOnRetry(sender: KeySender): Promise<boolean> {
 const malformed = { ...unpaced, text: '{"url": "https://' } as const;
 
 /**
- * Sends requests to other endpoints while a key's allowance is exhausted, so that checks of all responses can judge
- * their refusals.
- * @param isThorough whether to request all endpoints instead of only stream and list
- * @returns the exchange of the stream, which must be refused as an invoke is
+ * Sends requests to other endpoints while a key's limit is used up, so that checks of all responses can judge their
+ * refusals.
+ * @param isThorough whether to request all endpoints, or only stream and list
+ * @returns the exchange of the stream, which the target must refuse like an invoke
  */
 export async function requestOtherEndpoints({ client, agent }: KeySender, isThorough: boolean): Promise<Exchange> {
   const streamOptions = { ...unpaced, json: helloBody, accept: "text/event-stream" };
@@ -229,7 +233,7 @@ export async function requestOtherEndpoints({ client, agent }: KeySender, isThor
   return stream;
 }
 
-/** Waits, unless the run may not wait that long. Returns whether it did. */
+/** Waits, if the run may wait that long. Returns whether it waited. */
 export async function waitIfAllowed(time: RunClock, ms: number, why: string): Promise<boolean> {
   try {
     await time.passTime(ms, why);
@@ -241,8 +245,8 @@ export async function waitIfAllowed(time: RunClock, ms: number, why: string): Pr
 }
 
 /**
- * Waits for the next window unless the key's current one has enough requests left and lasts at least 5 seconds more.
- * The requests of a probe then lie in one window, and their headers can be compared.
+ * Waits for the next window, unless the key's current window has enough requests left and lasts at least 5 more
+ * seconds. The requests of a probe then lie in one window, so their headers can be compared.
  * @throws {WaitRefused} if the run may not wait that long
  */
 export async function ensureAllowance(
@@ -262,5 +266,5 @@ export async function ensureAllowance(
   if (leftMs > 0 && (last.remaining <= requests || leftMs < 5000)) await time.passTime(leftMs + 1000, why);
 }
 
-/** Largest limit that a probe exhausts twice, to measure the length of its window. */
+/** Largest limit that a probe uses up twice to measure the length of its window. */
 export const maxRepeatedAllowance = 200;

@@ -11,14 +11,15 @@ import type { Target } from "../../target/target.ts";
 import { elapsedSeconds } from "../shared/compare-samples.ts";
 import { hasStatus } from "../shared/response.ts";
 
-/** Health requests that were sent in sequence. */
+/** Health requests that were sent one after the other. */
 interface HealthBurst {
   /**
-   * Number of requests to send, one more than the smallest tier admits in a minute. `null` if no key's tier is known.
+   * Number of requests to send, one more than the smallest tier admits in a minute. `null` if the harness knows no
+   * key's tier.
    */
   readonly wanted: number | null;
   readonly samples: readonly Sample[];
-  /** A health request after the burst, sent if one of the burst was refused; else `null`. */
+  /** A health request after the burst. `null` if no request of the burst was refused. */
   readonly again: Exchange | null;
   readonly hasClock: boolean;
 }

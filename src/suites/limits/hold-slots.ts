@@ -9,20 +9,20 @@ import type { RoleAssignment } from "../../target/target.ts";
 import { hasStatus } from "../shared/response.ts";
 import { helloBody, unpaced, waitIfAllowed } from "./exhaust.ts";
 
-// Functions for probes that hold all concurrency slots of a key. They retry while the server may not have released a
-// slot yet.
+// This file has the functions for probes that hold all concurrency slots of a key. They retry while the server may not
+// have released a slot yet.
 
-/** Milliseconds of real time to wait before each try. A server may release a slot some time after its response. */
+/** Real time in milliseconds to wait before each try. A server may release a slot some time after its response. */
 export const pausesMs = [0, 400, 1200] as const;
 export const maxSlowMs = 60_000;
 
-/** A key's slots are all tested up to this number. Testing more slots would take too many requests. */
+/** Maximum number of slots of a key that a probe tests. More would take too many requests. */
 const maxTestedSlots = 40;
 export const triesBeyondSlots = ({ concurrent }: TierLimits): number => Math.min(maxTestedSlots, concurrent) + 1;
 
 /**
- * Returns the number of requests of a probe that sends more requests than a key has slots, and the seconds that it may
- * wait. It waits for a new minute if the requests exceed the minute's limit.
+ * Creates the options that say how many requests a probe sends and how long it may wait. For a probe that sends more
+ * requests than a key has slots. It waits for a new minute if the requests exceed the minute's limit.
  */
 export const requestsAndWait = (requestsOfTries: (tries: number) => number) => {
   const requests = ({ limits }: { readonly limits: TierLimits }): number => requestsOfTries(triesBeyondSlots(limits));
@@ -34,8 +34,8 @@ export const requestsAndWait = (requestsOfTries: (tries: number) => number) => {
 };
 
 /**
- * Sends requests one after the other. Stops after a 429, after `tries` requests, or once `isEnough` is true. Sends none
- * if `before` is a 429.
+ * Sends requests one after the other. Stops after a 429, after `tries` requests, or once `isEnough` returns true. Sends
+ * none if `before` is a 429.
  */
 export async function repeatUntilRefused(
   before: Exchange,
@@ -49,19 +49,19 @@ export async function repeatUntilRefused(
 }
 
 /**
- * Waits for a response, at most one second of real time. If none has arrived by then, the server has queued the request
+ * Waits for a response, at most one second of real time. A server that has not responded by then has queued the request
  * until a slot is free.
  */
 export const awaitBriefly = (finished: Promise<unknown>): Promise<unknown> =>
   Promise.race([finished, sleep(1000, null, { ref: false })]);
 
 /**
- * Holds all slots of a key. If some of the requests are refused, tries again after a pause.
+ * Holds all slots of a key. If the target refuses some of the requests, tries again after a pause.
  *
- * When the run advances the test clock, agents may end before a response in transit arrives. So if an extra request was
- * admitted and responses are slow, holds the slots once more with longer real pauses.
+ * When the run advances the test clock, agents may end before a response in transit arrives. If responses are slow and
+ * an extra request was admitted, that may be why. The slots are then held once more, with longer real pauses.
  * @param hold holds the slots, with a real pause of `tripMs` after each advance of the test clock
- * @param heldOf the requests of a result that must hold slots
+ * @param heldOf returns the requests of a result that must hold slots
  */
 export async function holdAllSlots<T>(
   hold: (tripMs: number) => Promise<T>,
@@ -82,15 +82,17 @@ export async function holdAllSlots<T>(
 /** Whether agents follow the test clock that the run advances. Otherwise agents take real time. */
 export const agentsFollowClock = (time: RunClock): boolean => time.canAdvance && !time.agentsUseRealTime();
 
-/**
- * Real pause after each advance of the test clock, for responses in transit. If round trips take longer than
- * `outrunTripMs`, the second try pauses for one round trip, at most `maxTripMs`.
- */
+/** Real pause after each advance of the test clock, so that responses in transit arrive. */
 const quickTripMs = 2;
+/** Minimum time of a round trip for which the slots are held a second time, with longer pauses. */
 const outrunTripMs = 40;
+/** Maximum pause after an advance of the clock in this second try. */
 const maxTripMs = 1500;
 
-/** Estimates the time of a round trip: twice the longest time until a response of this key that ran no agent. */
+/**
+ * Estimates the time of a round trip: twice the longest time until a response that ran no agent, but at most
+ * `maxTripMs`.
+ */
 function estimateTripMs(samples: readonly Sample[]): number {
   const trips = samples.flatMap(({ kind, status, sentMs, headMs, sentClockMs, headClockMs }) =>
     status !== null && (kind === "health" || kind === "other") && sentClockMs === headClockMs ? [headMs - sentMs] : [],
@@ -98,7 +100,10 @@ function estimateTripMs(samples: readonly Sample[]): number {
   return Math.min(maxTripMs, 2 * Math.max(0, ...trips));
 }
 
-/** Step in which the probe advances the test clock. The target's time of a response is known only up to one step. */
+/**
+ * How far the probe advances the test clock at a time. The time of a response by the target's clock is known only up to
+ * one such step.
+ */
 export const stepMs = 500;
 
 /** Invokes an agent. If the response is a 429, retries after each pause of `pausesMs`. */
@@ -117,8 +122,8 @@ export async function invokeWithRetries(
 }
 
 /**
- * Invokes an agent, and once more a minute later if it gets 429. By then the minute's limit admits requests again, but
- * a slot that was never released is still taken.
+ * Invokes an agent. If the response is a 429, invokes again a minute later. By then the minute's limit admits requests
+ * again, but a slot that was never released is still taken.
  */
 export async function invokeAfterMinute(client: Client, agent: string, time: RunClock): Promise<Exchange> {
   const after = await invokeWithRetries(client, agent);

@@ -24,26 +24,26 @@ import { expireEarlierUse, retryWhenDue, senderOf, type TimedRetry, useExpiryMs 
 /** Evidence of a probe that tries to exhaust the limit per hour of a key. */
 export interface HourExhausted extends RunKeyHistory {
   readonly beganFresh: boolean;
-  /** Number of requests that the target admitted before its hour's limit refused one, or before the probe stopped. */
+  /** Number of requests that the target admitted before the hour's limit refused one, or before the probe stopped. */
   readonly admitted: number;
   readonly end: "refused" | "all sent" | "failing";
   readonly refused: readonly Exchange[];
-  /** A health report that was read while the hour was exhausted; `null` if the hour was not exhausted. */
+  /** A health response from while the hour's limit was used up. `null` if the limit was not used up. */
   readonly health: Exchange | null;
   /**
-   * A stream that was requested while the hour was exhausted. If it was admitted, `afterStream` is an invoke right
-   * after it.
+   * A stream that was requested while the hour's limit was used up. If it was admitted, `afterStream` is an invoke
+   * right after it.
    */
   readonly stream: Exchange | null;
   readonly afterStream: Exchange | null;
   readonly retried: TimedRetry | null;
-  /** Use of the sibling key while the first key was exhausted. */
+  /** Use of another key of the same tier while the first key's hour was used up. */
   readonly twin: SiblingKeyResult;
 }
 
 /**
  * Pause after which no earlier request counts in the minute, even if the limiter adds a share of the previous minute.
- * Only the hour's limit can refuse then.
+ * After it, only the hour's limit can refuse a request.
  */
 const twoMinutesMs = 2 * minuteMs + 3000;
 
@@ -84,15 +84,16 @@ async function exhaustHourOfTier(
   const health = refused.length === 0 ? null : await sender.client.health(sender.agent);
   let [stream, afterStream]: [Exchange | null, Exchange | null] = [null, null];
   if (end === "refused" && target.clock !== null) {
-    // Without this pause, the minute's limit might refuse instead of the hour's limit.
+    // Without this pause, the minute's limit might refuse the request instead of the hour's limit.
     await time.passTime(pauseMs, "only the hour must be exhausted");
     stream = await requestOtherEndpoints(sender, false);
     await requestInState(context, { key: tested.key, kind: tested.tier, state: "hour used up" });
-    // If the target refuses this invoke, the hour is still exhausted, so it should have refused the stream.
+    // If the target refuses this invoke, the hour's limit is still used up, so it should have refused the stream as
+    // well.
     if (isSuccess(stream)) afterStream = await invokeUnpaced(sender);
   }
   const siblingUse = await invokeSibling(context, refused, siblingControl);
-  // Requests since the first refusal may have moved the reset time, so the probe needs a refusal with the current
+  // Requests since the first refusal may have moved the reset time, so the probe needs a new refusal with the current
   // `retry_after`.
   const last = end === "refused" && target.clock !== null ? await invokeUnpaced(sender) : refused.at(-1);
   const retried = target.clock === null ? null : await retryWhenDue(sender, last);
@@ -104,8 +105,8 @@ async function exhaustHourOfTier(
   if (isRepeated || (!isShort && isSmall && retried !== null && statusOf(retried.exchange) === 200)) {
     const again = isRepeated ? { before: 0, admittedBefore: admitted } : { before: 1, admittedBefore: null };
     const next = await exhaustHour(sender, { ...options, ...again });
-    // The two values of `Reset` show the window's length. If the request is admitted, the month's tokens were not used
-    // up.
+    // The two values of `Reset` show the window's length. An admitted request shows that the month's tokens are not
+    // used up.
     if (next.end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
   }
   return {
@@ -122,12 +123,12 @@ async function exhaustHourOfTier(
   };
 }
 
-/** The probe keeps this distance from a full hour of the target's clock, where a fixed window may end. */
+/** Minimum distance from a full hour of the target's clock, where a fixed window may end. */
 const marginMs = 2 * minuteMs;
 
 /**
- * Lets the next full hour of the target's clock pass if it would come within `neededMs`. A fixed window may end there,
- * and counting would start again.
+ * Waits until after the next full hour of the target's clock, if that would come within `neededMs`. A fixed window may
+ * end there, and the count would restart.
  */
 async function waitPastFullHour(
   { time, recorder }: TierProbeContext<"agents.answering">,
@@ -144,11 +145,11 @@ async function waitPastFullHour(
 interface HourOptions {
   /** Pause between the bursts of two consecutive minutes. */
   readonly pauseMs: number;
-  /** Number of requests that were admitted in this hour before `exhaustHour` starts. */
+  /** Number of requests that the target had admitted in this hour before `exhaustHour` starts. */
   readonly before: number;
   /**
-   * Number of requests that an earlier hour admitted before it refused one too soon; `null` without such an hour. At
-   * that number the probe pauses in real time, so that the server releases all slots.
+   * Number of requests that the target admitted in an earlier hour before it refused one too soon. At that number, the
+   * probe pauses in real time, so that the server releases all slots. `null` if no hour ended too soon.
    */
   readonly admittedBefore: number | null;
   readonly smallerTiers: SmallerTiers;
@@ -157,8 +158,8 @@ interface HourOptions {
 type HourResult = Pick<BurstResult, "admitted" | "failed" | "end">;
 
 /**
- * Exhausts the hour's limit minute by minute, within the minute's limit, so that the final refusal comes from the
- * hour's limit. Stops a few requests beyond the hour's limit if a smaller tier has proved that it admits too many.
+ * Uses up the hour's limit minute by minute, staying within the minute's limit, so that the hour's limit causes the
+ * final refusal. If a smaller tier has already admitted too many requests, stops a few requests beyond the limit.
  */
 async function exhaustHour(
   sender: KeySender,
@@ -173,7 +174,7 @@ async function exhaustHour(
   let failed = 0;
   let endsEarly = false;
   for (let idleMinutes = 0; admitted < max && idleMinutes < 2;) {
-    // The first minute already has the request that opened the hour.
+    // The request that opened the hour already counts in the first minute.
     const room = admitted === before ? perMinute - before : perMinute;
     const share = Math.min(room, (time.canAdvance && admitted < maxAtFirst ? maxAtFirst : max) - admitted);
     const minute = await sendMinute({ admitted, share, endsEarly });
@@ -202,15 +203,15 @@ interface MinuteOfHour {
 }
 
 /**
- * Number of invokes just below the hour's limit. They prove that the limit holds for invokes, not only for GET
+ * Number of invokes just below the hour's limit. They prove that the limit holds for invokes as well as for GET
  * requests.
  */
 const invokesBelowLimit = 3;
 
 /**
- * Returns a function that sends the requests of one minute. Most are GET requests, because these run no agent. If the
- * target refuses one but admits an invoke after it, GET requests have a limit of their own, and all later requests are
- * invokes.
+ * Creates a function that sends the requests of one minute. Most are GET requests, because these run no agent. If the
+ * target refuses a GET but admits an invoke after it, GET requests have a limit of their own, and all later requests
+ * are invokes.
  */
 function createMinuteSender(sender: KeySender, admittedBefore: number | null) {
   const { perHour } = sender.limits;

@@ -37,39 +37,39 @@ import { elapsedSeconds, fallBetween } from "../shared/compare-samples.ts";
 import { isSuccess } from "../shared/response.ts";
 
 /**
- * Kind of GET request that the limiter counts like an invoke, as far as headers or usage reports prove it. It runs no
- * agent.
+ * Kind of GET request that the limiter counts like an invoke, although it runs no agent. Headers or usage responses
+ * must prove that it counts.
  */
 export type CountedRead = "usage" | "list";
 
-/** All requests that the run sent with one key, as the checks of limits judge them. */
+/** All requests that the run sent with one key, in the form that the checks of limits judge. */
 export interface RunKeyHistory extends KeyHistory<Sample> {
   /** Whether the target has a test clock. Between the run's advances, that clock may stand still or run. */
   readonly hasClock: boolean;
   /**
-   * The kind of GET request that counts; `null` if none is known to. Absent in older evidence, which has `readsCount`
-   * instead.
+   * The kind of GET request that counts. `null` if it is unknown whether one counts. Absent in older evidence, which
+   * has `readsCount` instead.
    */
   readonly countedRead?: CountedRead | null;
   /** Whether `GET /usage` counts against the allowance. Only in older evidence. */
   readonly readsCount?: boolean;
-  /** Ids of more GET requests that count. Default: none. */
+  /** Ids of GET requests of other kinds that counted. Default: none. */
   readonly countedReadIds?: readonly string[];
   /**
-   * Requests from just before the wait that let earlier use expire. They no longer count, but a slow server may still
-   * hold their concurrency slots.
+   * Requests from just before the wait after which earlier requests no longer count. These do not count either, but a
+   * slow server may still hold their concurrency slots.
    */
   readonly stragglers: readonly Sample[];
   /**
-   * Requests that the limiter may or may not count for this key: their key is invalid but begins alike, or it is
-   * spelled differently, or they come from probes of a later requirement set.
+   * Requests that the limiter may or may not count for this key. Their key is invalid but begins alike, or is spelled
+   * differently, or they come from probes of a later requirement set.
    */
   readonly lookalikes: readonly Sample[];
 }
 
 /**
- * Collects every request that the run sent with a key, since `idleSinceMs` if that is set. Looks under every name that
- * the target file has for the key.
+ * Collects every request that the run sent with a key. If `idleSinceMs` is set, takes only requests since then.
+ * Searches under every name that the target file has for the key.
  */
 export function keyHistoryOf(
   key: TargetKey,
@@ -106,8 +106,8 @@ export interface KeyHistoryContext {
   readonly discovery: Discovery;
   readonly idleSinceMs: number | null;
   /**
-   * The requirement set to judge by. The limiter may or may not have counted requests of probes from later sets.
-   * Default: 1.0.
+   * The requirement set to judge by. Default: 1.0. The limiter may or may not have counted requests of probes from
+   * later sets.
    */
   readonly requirements?: RequirementSet;
 }
@@ -119,7 +119,7 @@ function hasSimilarKey({ request }: Exchange, key: string): boolean {
 
 /**
  * Judges a key's history against every limiter that the document allows. A test clock may stand still or run between
- * two advances, so a breach must follow in both cases.
+ * two advances, so it is a breach only if it is one in both cases.
  */
 export const judgeKeyHistory = memoizeByObject((use: RunKeyHistory): HistoryJudgement => {
   const clocks = use.hasClock ? (["stands", "runs"] as const) : (["runs"] as const);
@@ -139,7 +139,7 @@ export function provesExcess(use: RunKeyHistory, name: LimitName): boolean {
 
 const isLimited = (sample: Sample): boolean => isAdmitted(sample) && sample.kind !== "health";
 
-/** Whether a used-up monthly token quota may explain the refusals: no request was admitted after them. */
+/** Whether the refusals may mean that the monthly token quota is used up: no request was admitted after them. */
 export const tokensMayBeExhausted = ({ samples }: RunKeyHistory): boolean =>
   noAdmissionAfterLastRefusal(samples, samples.filter(isLimited));
 
@@ -160,7 +160,7 @@ function historyOf(
   };
 }
 
-/** The span, by the target's clock, in which the server decided whether to admit the request. */
+/** Returns the time span, by the target's clock, in which the server decided whether to admit the request. */
 function decisionSpan(sample: Sample, clock: "stands" | "runs"): Span {
   const runs = clock === "runs" ? 1 : 0;
   return {
@@ -170,24 +170,23 @@ function decisionSpan(sample: Sample, clock: "stands" | "runs"): Span {
 }
 
 /**
- * Whether it is unknown if the limiter counted a request. The document does not say whether a GET request counts, or is
- * refused at the limit. A GET request counted for certain if its kind is known to count and it left requests in the
- * window.
+ * Whether it is unknown if the limiter counted a request. The document does not say whether GET requests count or may
+ * be refused. A GET certainly counted if its kind is known to count and its `Remaining` is above 0.
  */
 const isCountUnknown = (sample: Sample, countedRead: CountedRead | null): boolean =>
   isRefusedRead(sample, countedRead) ||
   (isAdmitted(sample) && !isAgentCall(sample) && !(sample.kind === countedRead && (sample.remaining ?? 0) > 0));
 
 /**
- * Whether a request is a GET request that got 429. GET requests may have a limit of their own, so the 429 proves
+ * Whether a request is a GET request that got 429. GET requests may have a limit of their own, so this 429 proves
  * nothing about invokes.
  */
 const isRefusedRead = ({ kind, status }: Sample, countedRead: CountedRead | null): boolean =>
   (kind === "usage" || kind === countedRead) && status === 429;
 
 /**
- * Returns the kind of GET request that counts, as `Remaining` shows it for the requests of the pre-flight discovery.
- * `null` if it shows none.
+ * Returns the kind of GET request that counts, judging by `Remaining` in the responses of the pre-flight discovery.
+ * `null` if `Remaining` shows no such kind.
  */
 export function countedReadOf({ listing, usage, again: [first, second] = [] }: Discovery): CountedRead | null {
   if (fallsByOne(listing, usage)) return "usage";
@@ -197,7 +196,7 @@ export function countedReadOf({ listing, usage, again: [first, second] = [] }: D
 
 /**
  * Returns the kind of GET request that a burst can send instead of invokes, so that fewer agents run. If `Remaining`
- * does not show whether GET requests count, compares the run's usage reports. `null` if neither shows one.
+ * does not show whether GET requests count, compares the run's usage responses. `null` if no kind is proved to count.
  */
 export function burstReadOf({
   discovery,
@@ -219,7 +218,7 @@ const requestsUsedIn = (exchange: Exchange): number | null =>
     : null;
 
 /**
- * Whether some two usage reports prove that GET requests count. Between them the key must have sent only GET requests,
+ * Whether two usage responses prove that GET requests count. Between the two, the key must have sent only GET requests,
  * and `requests.used` must have grown by their number.
  */
 function addsToUsage(exchanges: readonly Exchange[]): boolean {
@@ -240,10 +239,7 @@ function addsToUsage(exchanges: readonly Exchange[]): boolean {
 const fallsByOne = (from: Exchange, to: Exchange): boolean =>
   statusOf(from) === 200 && statusOf(to) === 200 && fallBetween(sampleOf(from), sampleOf(to))?.fell === 1;
 
-/**
- * Returns the kind of GET request that counts, from the fields of this version (`countedRead`) or of an older one
- * (`readsCount`).
- */
+/** Returns the kind of GET request that counts, from the field `countedRead` or, in older evidence, `readsCount`. */
 export const countedReadIn = ({
   countedRead,
   readsCount,
@@ -254,8 +250,8 @@ const toDecision = (sample: Sample, clock: "stands" | "runs", outcome: DecisionO
   decisionOfResponse(sample, decisionSpan(sample, clock), outcome);
 
 /**
- * Returns the maximum number of requests that the target admitted, for certain, within one span of `windowMs`. Takes
- * the target's clock to run between two advances.
+ * Returns the maximum number of requests that the target certainly admitted within any span of `windowMs`. Assumes that
+ * the target's clock runs between two advances.
  */
 export const maxAdmittedWithin = (samples: readonly Sample[], windowMs: number): number =>
   maxInClosedWindow(
@@ -263,13 +259,13 @@ export const maxAdmittedWithin = (samples: readonly Sample[], windowMs: number):
     windowMs,
   );
 
-/** Whether some minute admitted as many requests as the limit per minute allows. */
+/** Whether the target admitted as many requests as the limit per minute within some minute. */
 export const minuteReached = ({ samples, limits }: RunKeyHistory): boolean =>
   maxAdmittedWithin(samples, minuteMs) >= limits.perMinute;
 
 /**
- * Whether the minute before a request admitted as many requests as its limit. If not, the limit per minute did not
- * refuse the request.
+ * Whether the target admitted as many requests as the limit per minute in the minute before a request. If not, that
+ * limit did not refuse the request.
  */
 export function minuteReachedBefore(request: Exchange, { samples, limits }: RunKeyHistory): boolean {
   const refused = samples.find(({ id }) => id === request.id) ?? sampleOf(request);

@@ -16,14 +16,14 @@ type KindTest = (kind: RequestKind) => boolean;
 
 const isStream: KindTest = ({ endpoint, outcome }) => endpoint === "stream" && outcome === "2xx";
 /**
- * Whether a kind of request must cost nothing. Health requests must, except those that are refused with 401, 403 or
- * 429.
+ * Whether the document allows no cost for a kind of request. That holds for health requests, except those that are
+ * refused with 401, 403 or 429.
  */
 const mustBeFree: KindTest = (kind) => admissibleCosts(kind).max === 0;
 
-/** Minimum number of wrong costs that prove a breach. A request of another client of the key may cause a single one. */
+/** Minimum number of requests with a wrong cost that prove a breach. Another client of the key may cause one alone. */
 const minInstances = 2;
-/** Maximum number of wrong costs to examine in a group. More would only take time: a fault shows in all of them. */
+/** Maximum number of wrong costs to examine in a group. A fault shows in all of them, so more would only take time. */
 const maxSuspects = 20;
 /**
  * Minimum number of controls for a charge. A charge is the measured cost of a request. Its controls are requests of
@@ -33,11 +33,14 @@ const minControls = 3;
 /** Maximum time between a charge and its controls, in ms. */
 const maxControlDistanceMs = 15_000;
 /**
- * Minimum duration of a control, as a share of the charge's duration. In a much shorter time, the limiter may have
- * given back no request.
+ * Minimum duration of a control, as a share of the charge's duration. In a shorter control, the limiter may have given
+ * back no request although it did during the charge.
  */
 const minControlSpan = 0.7;
-/** Maximum chance that the limiter gave back a request at each of the wrong costs. Below it, they are a breach. */
+/**
+ * Maximum probability that the limiter gave back a request at each of the wrong costs. Below it, the wrong costs are a
+ * breach.
+ */
 const maxChance = 0.001;
 
 interface Ledger {
@@ -46,8 +49,8 @@ interface Ledger {
 }
 
 /**
- * Judges the costs of all requests of a run.
- * @param isCovered the kinds of requests that the clause covers
+ * Judges what the requests of a run cost.
+ * @param isCovered whether the clause covers a kind of request
  */
 function judgeCosts(samples: AllSamples, all: AllExchanges, isCovered: KindTest): Finding<never> {
   const charges = chargesOf(samples)(all);
@@ -87,8 +90,8 @@ const groupCharges = (
 };
 
 /**
- * Returns the charges of a group that cost too much; `null` if fewer than two do. Two prove it, because a target may
- * charge too much only now and then.
+ * Returns the charges of a group that cost too much; `null` if there are fewer than two. They need not be the majority,
+ * because a target may charge too much only now and then.
  */
 function findTooHigh(group: string, own: readonly Charge[], ledger: Ledger): readonly Charge[] | null {
   const [first] = own;
@@ -103,8 +106,8 @@ function findTooHigh(group: string, own: readonly Charge[], ledger: Ledger): rea
 }
 
 /**
- * Whether a control may cost too much for the same reason as the charge. It may if both are of one endpoint or have the
- * same trait, such as a parameter, or if the control lies next to a request of the charge's kind.
+ * Whether a control may cost too much for the same reason as the charge. It may if both have the same endpoint or the
+ * same trait, such as a parameter. It may also if a request of the charge's kind is next to the control.
  */
 const isSuspected = (control: Charge, { kind }: Charge, trait: string): boolean =>
   control.kind.endpoint === kind.endpoint ||
@@ -114,8 +117,8 @@ const isSuspected = (control: Charge, { kind }: Charge, trait: string): boolean 
     !trait.startsWith(" with the key "));
 
 /**
- * Returns the charges of a group that cost too little; `null` without proof. More than half of the group must, because
- * a window may give back requests at any time.
+ * Returns the charges of a group that cost too little. Returns `null` unless they are more than half of the group,
+ * because a window may give back requests at any time.
  */
 function findTooLow(own: readonly Charge[], ledger: Ledger): readonly Charge[] | null {
   const [first] = own;
@@ -149,8 +152,8 @@ function mayBeGivenBack(charges: readonly Charge[], hasClock: boolean): boolean 
 }
 
 /**
- * Whether enough requests of other kinds had their usual cost at about the time of a charge. Then neither another
- * client of the key, nor requests that a window gave back, nor late counting explains the charge.
+ * Whether all controls near a charge have their usual cost, and there are enough of them. Then the charge is not
+ * explained by another client of the key, requests that a window gave back, or late counting.
  */
 function isUndisturbed(charge: Charge, { charges }: Ledger, isFit: (control: Charge) => boolean = () => true): boolean {
   const { cost, kind, account } = charge;
@@ -170,8 +173,8 @@ function isUndisturbed(charge: Charge, { charges }: Ledger, isFit: (control: Cha
 }
 
 /**
- * Whether requests of a kind with this usual cost can be controls. For a cost that is too low, only requests that cost
- * 1 can: `Remaining` then shows whether a window gave back a request.
+ * Whether requests with this usual cost can be controls. For a charge that is too low, only a usual cost of 1 will do:
+ * `Remaining` then shows whether a window gave back a request.
  */
 const isControl = (cost: number | undefined, isTooLow: boolean): boolean =>
   cost !== undefined && (!isTooLow || cost === 1);
@@ -191,14 +194,14 @@ const usualAdmissible = memoizeByObject((charges: readonly Charge[]): ReadonlyMa
 
 /**
  * Whether a control lies in the window of a charge and took about as long. If the window gave back a request during the
- * charge, it then did so during the control, too.
+ * charge, it also did so during the control.
  */
 const sharesWindow = (control: Charge, charge: Charge): boolean =>
   isSameWindow(control.from, charge.from) &&
   control.from.sentClockMs === charge.from.sentClockMs &&
   timePerRequestMs(control) >= minControlSpan * timePerRequestMs(charge);
 
-/** Time that one request of a charge took, from the first request to the last response, in milliseconds. */
+/** Returns the average time that a request of a charge took, in milliseconds. */
 const timePerRequestMs = ({ from, to, count }: Charge): number => (to.headMs - from.sentMs) / count;
 
 function describeWrongCosts(
@@ -248,7 +251,10 @@ export const ledgerChecks: readonly Check[] = [
   }),
 ];
 
-/** The suite `headers` includes this check. */
+/**
+ * Checks what each kind of request costs, except streams and requests that must be free. The suite `headers` includes
+ * this check.
+ */
 export const remainingLedger: Check = check(
   "HDR-12",
   evidence,
@@ -256,7 +262,7 @@ export const remainingLedger: Check = check(
   options,
 );
 
-/** The suite `keys` includes this check. */
+/** Observes which numbers in `GET /keys/usage` grow with each request. The suite `keys` includes this observation. */
 export const keyUsageLedger: Check = observe(
   "KEY-10",
   evidence,
@@ -264,7 +270,7 @@ export const keyUsageLedger: Check = observe(
   options,
 );
 
-/** The suite `usage` includes this check. */
+/** Checks that usage grows with each request. The suite `usage` includes this check. */
 export const usageLedger: Check = check(
   "USE-7",
   evidence,

@@ -9,9 +9,7 @@ import { agentInPath, type AllExchanges, endpointOf } from "../shared/all-exchan
 import { textKindOf } from "../coverage/texts.ts";
 import { fallBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 
-/**
- * The endpoint and the outcome of a request. `endpoint` is `null` if the document does not define the path and method.
- */
+/** The endpoint and the outcome of a request. Requests of the same kind should cost the same. */
 export interface RequestKind {
   readonly endpoint: EndpointName | null;
   /** `2xx`, or the status of an error. */
@@ -23,20 +21,20 @@ interface LedgerEntry {
   readonly kind: RequestKind;
   readonly sample: Sample;
   /**
-   * Names of the groups to which the request belongs: all requests of its kind, and those of its kind with the same
-   * agent, parameter name or key. A fault may affect just one group.
+   * Names of the groups to which the request belongs. One has all requests of its kind; the others have those with the
+   * same agent, parameter name or key. A fault may affect just one group.
    */
   readonly groups: readonly string[];
   /**
-   * Names of smaller groups: requests of its kind with the same value of a parameter, text or page. Only costs that are
-   * too high are judged in them.
+   * Names of smaller groups: requests of the same kind with the same value of a parameter, text or page. Only costs
+   * that are too high are judged in these groups.
    */
   readonly valueGroups: readonly string[];
 }
 
 /**
- * The measured cost of requests of the same groups in a row. `Remaining` fell by it from the response before them to a
- * response after them.
+ * The measured cost of one or more consecutive requests of the same groups. `Remaining` fell by this cost from the
+ * response `from` to the response `to`.
  */
 export interface Charge {
   readonly kind: RequestKind;
@@ -44,15 +42,15 @@ export interface Charge {
   readonly valueGroups: readonly string[];
   /** How far each of the `count` requests lowered `Remaining`. */
   readonly cost: number;
-  /** Number of requests. */
+  /** Number of requests whose cost was measured together. */
   readonly count: number;
   readonly from: Sample;
   readonly to: Sample;
-  /** The kinds of the requests `from` and `to`. The measured fall may contain their own cost. */
+  /** The kinds of the requests `from` and `to`, whose own cost may be part of the measured fall. */
   readonly between: readonly string[];
   /**
-   * Whether the run advanced the test clock between `from` and `to`. The window may then have given back requests, and
-   * the true cost may be higher.
+   * Whether the true cost may be higher than `cost`: the run advanced the test clock between `from` and `to`, so the
+   * window may have given back requests.
    */
   readonly isLowerBound: boolean;
   readonly account: KeySamples;
@@ -61,7 +59,7 @@ export interface Charge {
 export const groupOf = ({ endpoint, outcome }: RequestKind): string => `${endpoint ?? "other paths"} ${outcome}`;
 
 /**
- * Returns the lowest and the highest cost that the document allows for a kind of request. An error may be free. A batch
+ * Returns the minimum and maximum cost that the document allows for a kind of request. An error may be free. A batch
  * may cost one, or as many as it has items.
  */
 export function admissibleCosts({ endpoint, outcome }: RequestKind): { readonly min: number; readonly max: number } {
@@ -71,7 +69,7 @@ export function admissibleCosts({ endpoint, outcome }: RequestKind): { readonly 
   return { min: 1, max: endpoint === "batch" ? Infinity : 1 };
 }
 
-/** Whether the document allows only the cost 1 for a kind. Such requests show what the requests between them cost. */
+/** Whether the document allows only the cost 1 for a kind of request. */
 export const costsOne = (kind: RequestKind): boolean => {
   const { min, max } = admissibleCosts(kind);
   return min === 1 && max === 1;
@@ -91,8 +89,8 @@ export const chargesOf = memoizeByObject((samples: AllSamples) =>
 );
 
 /**
- * Returns the requests of a key up to its last admitted one if the key got 401 afterwards, else all. A rejected key has
- * no allowance: the target may count its requests against the client's address.
+ * Returns the requests of a key. If the key got 401 after its last admitted request, returns only those up to that
+ * request. A rejected key has no allowance: the target may count its requests against the client's address.
  */
 function samplesUntilRejected(samples: readonly Sample[]): readonly Sample[] {
   const lastMs = samples.findLast(isAdmitted)?.sentMs;
@@ -116,14 +114,14 @@ function entryOf(sample: Sample, key: string, exchange: Exchange | undefined, al
 }
 
 /**
- * Returns the endpoint of a request in a burst. The run records only samples of bursts, because they may have thousands
- * of requests.
+ * Returns the endpoint of a request in a burst. The run records only samples of bursts, not exchanges, because a burst
+ * may have thousands of requests.
  */
 const endpointOfSample = ({ kind }: Sample): EndpointName | null => (kind === "other" ? null : kind);
 
 /**
- * Properties on which the cost of a request may depend. `traits` are names of agents and parameters; `values` also have
- * the value.
+ * Properties of a request that may change its cost. `traits` has agents and names of parameters; `values` has
+ * parameters with their values.
  */
 interface RequestTraits {
   readonly traits: readonly string[];
@@ -157,8 +155,8 @@ const traitsOf = memoizeByObject((exchange: Exchange): RequestTraits => {
 });
 
 /**
- * Splits the requests of a key into series that were sent one after the other. A series ends where requests overlap or
- * one got no response, because `Remaining` then shows no single cost.
+ * Splits the requests of a key into series of requests that were sent one after the other. A series ends where requests
+ * overlap or a request got no response, because `Remaining` then shows no single cost.
  */
 function splitIntoSeries(samples: readonly Sample[]): Sample[][] {
   const found: Sample[][] = [[]];
@@ -169,9 +167,9 @@ function splitIntoSeries(samples: readonly Sample[]): Sample[][] {
 }
 
 /**
- * Measures the costs of a key's requests in two ways: from a request to the next one of its kind, and from one request
- * of known cost to another, with the measured requests in between. Both ways work whether a response reports
- * `Remaining` before or after its own request is counted.
+ * Measures the costs of a key's requests in two ways. One compares a request with the next request of its kind. The
+ * other compares two requests of known cost around the measured ones. Both work whether a response reports `Remaining`
+ * before or after its own request is counted.
  */
 function measureCharges(
   series: readonly (readonly LedgerEntry[])[],
@@ -217,7 +215,7 @@ const commonGroups = ([one, other]: Pair): Pick<LedgerEntry, "groups" | "valueGr
 const isAlike = (one: LedgerEntry, other: LedgerEntry): boolean =>
   one.groups.join() === other.groups.join() && one.valueGroups.join() === other.valueGroups.join();
 
-/** Splits a series into runs of consecutive requests with the same groups. */
+/** Splits a series into sequences of consecutive requests with the same groups. */
 function splitIntoRuns(series: readonly LedgerEntry[]): LedgerEntry[][] {
   const runs: LedgerEntry[][] = [];
   for (const entry of series) {
@@ -228,7 +226,10 @@ function splitIntoRuns(series: readonly LedgerEntry[]): LedgerEntry[][] {
   return runs;
 }
 
-/** Returns the cost that more than half of a kind's charges have. Leaves out kinds without such a cost. */
+/**
+ * Returns the usual cost of each kind of request: the cost of more than half of its charges. Leaves out kinds without
+ * one.
+ */
 export function usualCosts(charges: readonly Charge[]): ReadonlyMap<string, number> {
   const exact = charges.filter(({ isLowerBound }) => !isLowerBound);
   const ofKinds = Map.groupBy(exact, ({ groups }) => groups[0] ?? "");
@@ -242,9 +243,9 @@ export function usualCosts(charges: readonly Charge[]): ReadonlyMap<string, numb
 }
 
 /**
- * Returns a function that tells whether two kinds of requests report `Remaining` at the same moment: both before their
- * own request is counted, or both after. They do if `Remaining` falls by exactly one from either kind to the other, and
- * each costs one.
+ * Creates a function that says whether two kinds of requests report `Remaining` at the same moment: both before their
+ * own request is counted, or both after. They do if each costs one, and `Remaining` falls by exactly one from either
+ * kind to the other.
  */
 function comparableKinds(
   pairs: readonly Pair[],
@@ -269,8 +270,8 @@ function comparableKinds(
 const pairName = (...kinds: readonly string[]): string => kinds.toSorted().join(" and ");
 
 /**
- * Returns how far `Remaining` fell between two responses of one window. `null` if requests without a key, an advance of
- * the test clock, or a bound of the header may have changed the value.
+ * Returns how far `Remaining` fell between two responses of one window. Returns `null` if something else may have
+ * changed the value: requests without a key, an advance of the test clock, or a burst allowance.
  */
 export function fallWithin(
   from: Sample,

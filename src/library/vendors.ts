@@ -21,6 +21,8 @@ export interface VendorsOptions extends JudgeScope {
   readonly folder: string;
   /** Maximum number of concurrent runs. Default: 12. */
   readonly concurrency?: number;
+  /** The vendor whose differences from each other one are listed. Default: every pair. */
+  readonly from?: string;
   /** Load to send to one target after the other, when all runs have ended. Default: none. */
   readonly load?: LoadChoice;
   /** When this signal aborts, the runs end early and judge the evidence that they have. */
@@ -38,12 +40,20 @@ export async function vendors(
   described: Readonly<Record<string, VendorDescription>>,
   options: VendorsOptions,
 ): Promise<VendorComparison> {
-  const { folder, concurrency = defaultConcurrency, load, signal = new AbortController().signal, ...scope } = options;
+  const {
+    folder,
+    concurrency = defaultConcurrency,
+    load,
+    from,
+    signal = new AbortController().signal,
+    ...scope
+  } = options;
   const parameters = load === undefined ? null : { ...defaultLoadParameters, ...toLoadParameters(load) };
   const { sideBySide } = await judgeVendors({
     vendors: Object.entries(described).map(([name, description]) => toListedVendor(name, description)),
     judging: { ...scopeOf(scope), signal },
     concurrency,
+    from: from ?? null,
     load:
       parameters === null
         ? null

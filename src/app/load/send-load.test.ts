@@ -96,6 +96,7 @@ const byVendors = (folder: string, readOnly = false) =>
     judging: { ...bounds, readOnly },
     load: { parameters: { ...defaultLoadParameters, scenarios }, engines, planned() {}, agree: () => false },
     concurrency: 1,
+    from: null,
     folder,
     sayOf: () => () => {},
   });

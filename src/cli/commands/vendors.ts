@@ -40,6 +40,7 @@ interface VendorsFlags {
   readonly load: readonly string[];
   readonly engine?: string;
   readonly yes?: boolean;
+  readonly from?: string;
   readonly out?: string;
   readonly html?: string;
   readonly markdown?: string;
@@ -58,6 +59,7 @@ Examples:
   conformance vendors vendors.json --html vendors.html
   conformance vendors vendors.json --only 'LIM-*' --only 'HDR-*' --max-wait 5m
   conformance vendors vendors.json --load burst --load concurrency --yes --out reports/vendors
+  conformance vendors vendors.json --from Acme --html from-acme.html
   conformance vendors vendors.json --json - | jq '.vendors[] | { name, verdict }'
 
 Exit codes: 0 all were judged, and none is nonconformant; 1 one is nonconformant, or broke what load demands; 2 usage; 3 one could not be
@@ -77,6 +79,7 @@ export const vendorsCommand = (): Command =>
       )
       .option("--engine <name>", "k6 or autocannon, for --load (default: each scenario's own)")
       .option("-y, --yes", "the owners of the targets agree to the load: do not ask")
+      .option("--from <name>", "list what a client meets that leaves this vendor (default: every pair)")
       .option("--out <dir>", "folder for a report of each, and vendors.json (default: a new one under reports/)")
       .option("--html <file>", "one page for people, that stands alone")
       .option("--markdown <file>", "the same as Markdown")
@@ -166,6 +169,7 @@ const act = ({ load, scope, flags, ...options }: Prepared): Promise<VendorsOutco
   untilInterrupted(async ({ signal, isInterrupted, interrupt }) => {
     const judged = await judgeVendors({
       ...options,
+      from: flags.from ?? null,
       judging: { ...scope, signal, onLoss: reportLoss },
       load:
         load === null

@@ -152,6 +152,11 @@ describe("conformance vendors", () => {
       /vendors\.0: must have `name`, and either/,
     ],
     [
+      "a vendor to leave that is not in the file",
+      [fileOf("a.json", [{ name: "A", report: "a" }]), "--from", "B"],
+      /No vendor is named "B"\. The file has A\./,
+    ],
+    [
       "no load scenario",
       [fileOf("a.json", [{ name: "A", report: "a" }]), "--load", "brust"],
       /There is no load scenario "brust"/,

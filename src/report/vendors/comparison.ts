@@ -6,6 +6,7 @@ import { type LatencyRow, latencyRows, loadLatencyRows } from "./latency-rows.ts
 import { type TierRows, tierRows } from "./limit-rows.ts";
 import { type ProfileRow, profileRows, rankVendors } from "./profile-rows.ts";
 import { vendorQuestions, type VendorQuestion } from "./questions.ts";
+import { type VendorSwitch, vendorSwitches } from "./switches.ts";
 import type { Vendor, VendorWithReport } from "./vendor.ts";
 
 /** Number of clauses by outcome. A clause counts once, by its worst finding. */
@@ -56,6 +57,8 @@ export interface VendorComparison {
   readonly gaps: readonly BehaviourRow[];
   /** The questions for each vendor; `null` if the vendor was not judged. */
   readonly questions: readonly (readonly VendorQuestion[] | null)[];
+  /** The differences between the vendors of each pair. */
+  readonly switches: readonly VendorSwitch[];
   readonly limits: readonly TierRows[];
   readonly latencies: {
     /** Latencies of the requests of the conformance runs, which are few. `ofLoad`: of load runs. */
@@ -68,20 +71,21 @@ export interface VendorComparison {
  * Compares the reports of several vendors, and sorts the vendors by their profiles.
  *
  * @param made the time now, ISO 8601
+ * @param from the vendor from which a client goes to each other one; `null` for every pair
  */
-export function compareVendors(listed: readonly Vendor[], made: string): VendorComparison {
+export function compareVendors(listed: readonly Vendor[], made: string, from: string | null = null): VendorComparison {
   const vendors = rankVendors(listed);
   const [readings, gaps] = [readingRows(vendors), gapRows(vendors)];
+  const tables = { profiles: profileRows(vendors), sections: clauseSections(vendors), limits: tierRows(vendors) };
   return {
     format: "agent-hosting-conformance/vendors/1",
     made,
     vendors: vendors.map(vendorSummary),
-    profiles: profileRows(vendors),
-    sections: clauseSections(vendors),
+    ...tables,
     readings: readings.map(({ row }) => row),
     gaps: gaps.map(({ row }) => row),
     questions: vendorQuestions(vendors, readings, gaps),
-    limits: tierRows(vendors),
+    switches: vendorSwitches(vendors, { ...tables, readings, gaps }, from),
     latencies: { ofRuns: latencyRows(vendors), ofLoad: loadLatencyRows(vendors) },
   };
 }

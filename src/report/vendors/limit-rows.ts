@@ -73,10 +73,15 @@ function limitRow(
 ): LimitRow {
   const numbers = new Map<string, TierLimits>(Object.entries(publishedTiers)).get(tier);
   const cells = mapJudged(vendors, (vendor) => (tiersOf(vendor).includes(tier) ? text(vendor, tier) : noKey));
-  const observed = cells.flatMap((cell) => (cell === null || cell === noKey || cell === notJudged ? [] : [cell]));
-  const differs = observed.some((one, at) => observed.slice(at + 1).some((other) => !isEquivalentText(one, other)));
+  const differs = cells.some((one, at) => cells.slice(at + 1).some((other) => areLimitsDifferent(one, other)));
   return { name, published: numbers === undefined ? "" : published(numbers), cells, differs };
 }
+
+/** Whether two cells of a row show different limits. A cell without a judged limit does not differ. */
+export const areLimitsDifferent = (one: string | null, other: string | null): boolean =>
+  hasLimit(one) && hasLimit(other) && one !== other && !isEquivalentText(one, other);
+
+const hasLimit = (cell: string | null): cell is string => cell !== null && cell !== noKey && cell !== notJudged;
 
 const noKey = "no key";
 const notJudged = "not judged";

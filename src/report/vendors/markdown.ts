@@ -1,6 +1,7 @@
 import { markdownProse, markdownTable } from "../formats/markdown-text.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
 import { formatClauseCounts, comparisonNotes, formatOverview, questionsLead, questionsTitle } from "./summary.ts";
+import { formatDifference, formatSwitch, switchesLead, switchesTitle } from "./switches.ts";
 import { type VendorCell, type VendorTable, vendorTables } from "./tables.ts";
 
 /** Renders a vendor comparison as Markdown: verdicts, then differences, limits and times. */
@@ -14,6 +15,7 @@ export function renderVendorsMarkdown(all: VendorComparison): string {
     notes.join("\n"),
     ...vendorTables(all).flatMap((each) => tableMarkdown(each, names)),
     ...questionsMarkdown(all, names),
+    ...switchesMarkdown(all),
   ];
   return `${blocks.filter((block) => block !== "").join("\n\n")}\n`;
 }
@@ -53,6 +55,15 @@ function questionsMarkdown({ questions }: VendorComparison, names: readonly stri
       : [`### ${names[at] ?? ""}`, asked.map(({ text }) => `1. ${markdownProse(text, 1500)}`).join("\n")],
   );
   return lists.length === 0 ? [] : [`## ${questionsTitle}`, markdownProse(questionsLead), ...lists];
+}
+
+function switchesMarkdown({ switches }: VendorComparison): string[] {
+  if (switches.length === 0) return [];
+  const lists = switches.flatMap((each) => [
+    `### ${markdownProse(formatSwitch(each))}`,
+    each.differences.map((difference) => `- ${markdownProse(formatDifference(difference), 1500)}`).join("\n"),
+  ]);
+  return [`## ${switchesTitle}`, markdownProse(switchesLead), ...lists];
 }
 
 const outcomeSymbols = {

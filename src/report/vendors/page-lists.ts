@@ -1,6 +1,7 @@
 import { prose } from "../html/elements.ts";
 import { type Html, html } from "../html/markup.ts";
 import type { VendorComparison } from "./comparison.ts";
+import { formatDifference, formatSwitch, switchesLead, switchesTitle } from "./switches.ts";
 import { questionsLead, questionsTitle } from "./summary.ts";
 
 /** A part of the vendors page, with its entry in the page's navigation. */
@@ -32,4 +33,23 @@ export function questionsHtml({ vendors, questions }: VendorComparison): PagePar
     ${lists}
   </section>`;
   return [{ id: "questions", title: questionsTitle, content }];
+}
+
+/** Renders what a client meets when it changes vendors. Empty if there is no pair of vendors. */
+export function switchesHtml({ switches }: VendorComparison): PagePart[] {
+  if (switches.length === 0) return [];
+  const content = html`<section id="switches">
+    <h2>${switchesTitle}</h2>
+    <p class="muted">${prose(switchesLead)}</p>
+    ${switches.map(
+      (each) =>
+        html`<details class="switch">
+          <summary>${formatSwitch(each)}</summary>
+          <ul>
+            ${each.differences.map((difference) => html`<li>${prose(formatDifference(difference), 1500)}</li>`)}
+          </ul>
+        </details>`,
+    )}
+  </section>`;
+  return [{ id: "switches", title: switchesTitle, content }];
 }

@@ -40,7 +40,8 @@ section { scroll-margin-top: 4rem; }
 .only-differences .matrix tr.differs > td { background: none; }
 .only-differences .same { display: none; }
 .asked { margin-block: 1rem; } .asked h3 { overflow-wrap: anywhere; }
-.asked li { max-width: 90ch; margin-block: 0.4rem; }
+.switch { margin-block: 0.6rem; } .switch summary { overflow-wrap: anywhere; font-weight: 650; }
+.asked li, .switch li { max-width: 90ch; margin-block: 0.4rem; }
 .apart { font-size: 0.78rem; font-weight: 650; color: var(--accent); white-space: nowrap; }
 @media (max-width: 40rem) {
   .controls { position: static; }

@@ -7,7 +7,7 @@ import type { Verdict } from "../model/report.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
 import { vendorsPageScript, vendorsPageStyle } from "./page-style.ts";
 import { formatClauseCounts, comparisonNotes, formatOverview } from "./summary.ts";
-import { type PagePart, questionsHtml } from "./page-lists.ts";
+import { type PagePart, questionsHtml, switchesHtml } from "./page-lists.ts";
 import { type VendorRowGroup, type VendorCell, type VendorRow, type VendorTable, vendorTables } from "./tables.ts";
 
 /** Renders a vendor comparison as one HTML page, which is readable without scripts. */
@@ -53,7 +53,12 @@ export function renderVendorsPage(all: VendorComparison): string {
 function pageParts(all: VendorComparison): PagePart[] {
   const tables = vendorTables(all).map((table) => ({ ...table, content: tableHtml(table, all.vendors) }));
   const isFirst = ({ id }: VendorTable): boolean => id === "profiles" || id === "broken";
-  return [...tables.filter(isFirst), ...questionsHtml(all), ...tables.filter((table) => !isFirst(table))];
+  return [
+    ...tables.filter(isFirst),
+    ...questionsHtml(all),
+    ...switchesHtml(all),
+    ...tables.filter((table) => !isFirst(table)),
+  ];
 }
 
 function tableHtml({ id, title, lead, groups }: VendorTable, vendors: readonly VendorSummary[]): Html {

@@ -6,6 +6,7 @@ import type { TerminalSettings } from "../terminal/section-lines.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
 import { formatQuestionCounts } from "./questions.ts";
 import { formatClauseCounts, comparisonNotes, formatOverview } from "./summary.ts";
+import { formatSwitch } from "./switches.ts";
 import { type VendorCell, type VendorTable, vendorTables } from "./tables.ts";
 import { type TableColumn, tableGap, tableLines } from "../terminal/table.ts";
 
@@ -22,6 +23,7 @@ export function renderVendorsTerminal(all: VendorComparison, { colour, width }: 
     ...splitColumns(judged, width).flatMap((part) => terminalTables(all, part, width, paint)),
     gapLines(all, width, paint),
     questionLines(all, width, paint),
+    switchLines(all, width, paint),
     unjudgedLines(all, width, paint),
     comparisonNotes(all)
       .flatMap((note) => formatLabelled("note  ", note, width, paint.dim))
@@ -57,6 +59,11 @@ function questionLines({ vendors, questions }: VendorComparison, width: number, 
   if (counts === "") return "";
   return formatLabelled(label, `${counts}: --html and --markdown show it`, width, paint.bold).join("\n");
 }
+
+const switchLines = ({ switches }: VendorComparison, width: number, paint: Paint): string =>
+  switches
+    .flatMap((each) => formatLabelled("switch  ", formatSwitch(each), Math.max(width, 60), paint.bold))
+    .join("\n");
 
 const unjudgedLines = ({ vendors }: VendorComparison, width: number, paint: Paint): string =>
   vendors

@@ -47,24 +47,24 @@ import {
 export interface MinuteExhausted extends RunKeyHistory {
   readonly beganFresh: boolean;
   readonly first: ExhaustResult;
-  /** Invokes sent one by one after the first refusal. */
+  /** Invokes that were sent one by one after the first refusal. */
   readonly refused: readonly Exchange[];
-  /** Health reports read while the minute's limit was used up. */
+  /** Health responses from while the minute's limit was used up. */
   readonly health: readonly Exchange[];
   readonly early: TimedRetry | null;
   readonly retried: TimedRetry | null;
-  /** Result of invokes with another key of the same tier, while the first key was refused. */
+  /** Result of invokes with another key of the same tier while the target refused the first key. */
   readonly twin: SiblingKeyResult;
-  /** A `GET /usage`, sent only if no invoke was refused. */
+  /** A `GET /usage`. `null` if some invoke was refused. */
   readonly other: Exchange | null;
 }
 
 /**
- * Seconds that are left of the window when the burst starts. It is well below 60, so that a `retry_after` that always
- * names the whole window is noticed.
+ * Seconds that are left of the window when the burst starts. The value is well below 60, to notice a `retry_after` that
+ * always names the whole window.
  */
 const tailSeconds = 40;
-/** Minimum time between two bursts: twice the tolerance for clocks, and 200 ms to send the requests. */
+/** Minimum time between two bursts: twice the tolerance for clocks, plus 200 ms to send the requests. */
 export const marginMs = 2 * toleranceMs + 200;
 /** Returns a number of requests that no limiter of the document admits in one burst, wherever its windows begin. */
 export const requestsBeyondMinute = ({ perMinute, burst }: TierLimits): number =>
@@ -112,8 +112,8 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
   const early = await retryEarly(sender, latest);
   if (early !== null) refused.push(early.exchange);
   const last = early?.exchange ?? latest;
-  // If the target admitted too many requests, some of them before the burst, the retry starts a second burst. It lies
-  // at another offset in the minute, so it cannot cross the boundary that the first may have crossed.
+  // If the target admitted too many requests, and some before the burst, a second burst follows. It lies at another
+  // offset in the minute, so it cannot cross the window boundary that the first burst may have crossed.
   const untilOtherPhaseMs = pastNearReset(minuteMs + marginMs - (time.targetMs() - refusedAtMs), last, {
     nowMs: time.now(),
     perMinute: limits.perMinute,
@@ -122,15 +122,15 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
   const retried = await retryWhenDue(sender, last, isAtOtherPhase ? untilOtherPhaseMs : 0);
   const twin = await invokeSiblingAgain(context, siblingUse, idleSinceMs);
   const history = () => keyHistoryOf(tested.key, limits, { target, recorder, discovery, idleSinceMs });
-  // Without a test clock, requests of earlier probes count in this minute as well. If they explain the early refusal,
-  // nothing is sent again.
+  // Without a test clock, requests of earlier probes count in this minute as well. If they explain an early refusal,
+  // the burst is not repeated.
   const isShort =
     first.end === "refused" &&
     first.admitted + first.failed < limits.perMinute &&
     (hasClock || !minuteReached(history()));
   const isProven = hasClock && smallerTiers.some("isOver");
   const admitsBurst = first.admitted > limits.perMinute;
-  // If a smaller tier also admits a burst on top of its limit, the probe need not measure this tier's burst again.
+  // If a smaller tier also admits a burst on top of its limit, this tier's burst need not be measured again.
   const isExplained =
     hasClock &&
     smallerTiers.some("admitsBurst") &&
@@ -150,14 +150,14 @@ async function exhaustMinute(context: LimitsProbeContext, smallerTiers: SmallerT
 }
 
 /**
- * Uses up the minute's limit for the first time. With a test clock, it starts at the end of a window; for a small
- * limit, it sends two bursts before.
+ * Uses up the minute's limit for the first time. With a test clock, starts near the end of a window, or for a small
+ * limit sends two whole bursts before.
  */
 async function exhaustFirstWindow(sender: KeySender, context: LimitsProbeContext, smallerTiers: SmallerTiers) {
   const { limits, time } = sender;
   const { perMinute } = limits;
   const hasClock = context.target.clock !== null;
-  // If a smaller tier has proved a breach, a few requests beyond the limit are enough.
+  // If a smaller tier has proved a breach, a few requests beyond this tier's limit are enough.
   const isProven = hasClock && smallerTiers.some("isOver");
   const options = { ...wholeMinuteOptions(limits), ...(isProven && { max: perMinute + maxBeyondLimit }) };
   const { max, expected } = options;
@@ -179,9 +179,8 @@ async function exhaustFirstWindow(sender: KeySender, context: LimitsProbeContext
 }
 
 /**
- * Returns the last refusal whose `retry_after` is still valid. A later request of the run, even one with invalid input,
- * may have used the request that became free. The probe then invokes until it is refused again. `undefined` without a
- * refusal.
+ * Returns the last refusal whose `retry_after` still holds. A later request, even one with invalid input, may have used
+ * the request that became free. The probe then invokes until it is refused again. `undefined` if no invoke is refused.
  */
 async function latestRefusal(
   { tested, recorder }: LimitsProbeContext,
@@ -200,16 +199,19 @@ async function latestRefusal(
   return undefined;
 }
 
-/** Maximum number of invokes to get a new refusal. More than one is needed only if requests have just become free. */
+/**
+ * Maximum number of invokes to get a new refusal. More than one is needed only if the limiter has just given back
+ * requests.
+ */
 const maxNewRefusals = 3;
 
-/** Options to use up the allowance of one whole minute. */
+/** Returns the options for using up the limit of one whole minute. */
 const wholeMinuteOptions = (limits: TierLimits): ExhaustOptions => ({
   max: requestsBeyondMinute(limits),
   expected: limits.perMinute,
 });
 
-/** Returns how many admitted requests of the key may still count in the minute; at most the limit minus one. */
+/** Returns how many admitted requests of the key may still count in the minute, but at most the limit minus one. */
 function countRecent({ tested: { key, limits }, time, recorder }: LimitsProbeContext): number {
   const sinceMs = time.now() - minuteMs;
   const counted = recorder.samplesOf(key.name).filter((each) => each.kind !== "health" && isAdmitted(each));
@@ -217,8 +219,8 @@ function countRecent({ tested: { key, limits }, time, recorder }: LimitsProbeCon
 }
 
 /**
- * Uses up the next windows as well: earlier requests may have used part of the first window, and two values of `Reset`
- * show the length of a window.
+ * Uses up the limit of the next windows as well. Earlier requests may have used part of the first window, and two
+ * values of `Reset` show the length of a window.
  */
 async function exhaustNextWindows(sender: KeySender): Promise<void> {
   const options = { ...wholeMinuteOptions(sender.limits), expected: sender.limits.perMinute - 1, trustedFrom: 0 };
@@ -232,8 +234,8 @@ async function exhaustNextWindows(sender: KeySender): Promise<void> {
 }
 
 /**
- * Maximum number of windows to use up in a row. With fewer, a burst that crosses the boundary of two windows could not
- * be told from a window that is too short.
+ * Maximum number of windows to use up in a row. With fewer, a burst that crosses a window's boundary would look like a
+ * window that is too short.
  */
 const maxWindows = 5;
 
@@ -244,11 +246,11 @@ interface Burst extends BurstResult {
 }
 
 /**
- * Sends a second burst at another offset within the minute. The first burst exceeded the minute's limit, perhaps only
- * because it crossed the boundary of two fixed windows. The second cannot cross that boundary.
+ * Sends a second burst at another offset within the minute. The first burst exceeded the minute's limit, but may have
+ * crossed the boundary of two fixed windows. The second burst cannot cross that boundary.
  *
- * The second burst alone may exceed the limit plus the burst allowance, if earlier requests took part of the first one.
- * The probe then sends a third to compare with the second.
+ * If earlier requests took part of the first burst's window, the second burst alone may exceed the limit plus the burst
+ * allowance. A third burst is then compared with the second.
  */
 async function exhaustAtOtherPhases(sender: KeySender, first: Burst): Promise<void> {
   const { perMinute, burst } = sender.limits;
@@ -261,7 +263,7 @@ async function exhaustAtOtherPhases(sender: KeySender, first: Burst): Promise<vo
 
 async function burstAtOtherPhase(sender: KeySender, earlier: Burst): Promise<Burst> {
   const { time, limits } = sender;
-  // On some servers a window starts at its first request. After this wait, no window is open.
+  // On some servers, a window starts at its first request. After this wait, no window is open.
   await waitIfAllowed(time, marginMs, "a second burst needs a minute of its own");
   const minGapMs = earlier.lastedMs + marginMs;
   const phaseNowMs = (time.targetMs() - earlier.beganMs) % minuteMs;
@@ -274,8 +276,8 @@ async function burstAtOtherPhase(sender: KeySender, earlier: Burst): Promise<Bur
 }
 
 /**
- * Uses up the minute's limit once more, after all earlier requests have expired and with a pause that lets the server
- * release its slots. If the target refuses too early again, neither is the reason.
+ * Uses up the minute's limit once more, after all earlier requests have expired and the server has released its slots.
+ * If the target again refuses a request too early, neither earlier requests nor slots are the cause.
  */
 async function exhaustAfterIdle(sender: KeySender, hasClock: boolean, admittedBefore: number): Promise<void> {
   const idleMs = hasClock ? useExpiryMs : minuteOverMs;
@@ -285,15 +287,15 @@ async function exhaustAfterIdle(sender: KeySender, hasClock: boolean, admittedBe
 }
 
 /**
- * Distance of the second burst from the first within the minute, in milliseconds. No boundary of fixed windows lies in
- * both bursts.
+ * Distance of the second burst from the first within the minute, in milliseconds. It is so large that no boundary of
+ * fixed windows lies in both bursts.
  */
 const secondBurstOffsetMs = 23_000;
 
 /**
- * Uses up the minute's limit in one burst, twice, each time after all earlier requests have expired. Only such a burst
- * shows whether a rolling limit admits one request too many.
- * @returns the burst that no request was refused in, after which the probe sends no more; otherwise `null`
+ * Uses up the minute's limit in one burst, twice, each time after all earlier requests have expired. A rolling limit
+ * that admits one request too many shows only in such a burst.
+ * @returns the burst in which the target refused no request, after which the probe sends no more; otherwise `null`
  */
 async function burstTwice(sender: KeySender, options: ExhaustOptions): Promise<ExhaustResult | null> {
   for (let count = 0; count < 2; count++) {
@@ -305,15 +307,15 @@ async function burstTwice(sender: KeySender, options: ExhaustOptions): Promise<E
 }
 
 /**
- * Sends the first request of a window, then waits until `tailSeconds` of the window are left. Returns the number of
- * admitted requests, 0 or 1.
+ * Sends the first request of a window, then waits until `tailSeconds` of the window are left. Returns 1 if the target
+ * admitted the request, else 0.
  */
 async function waitForWindowTail(sender: KeySender): Promise<number> {
   const { perMinute } = sender.limits;
   let sample = await invokeSample(sender);
   if (sample.limit === perMinute && sample.resetAfter !== null && sample.resetAfter < tailSeconds) {
-    // After this wait the first request counts in no window, even if the limiter adds a share of the previous window or
-    // its clock is wrong. If it still counted, the probe might not notice a window that is too short.
+    // After this wait, the first request counts in no window, even if the limiter adds a share of the previous window
+    // or its clock is wrong. A request that still counted could hide a window that is too short.
     await sender.time.passTime(sample.resetAfter * 1000 + minuteMs + 2 * toleranceMs + 1000, "a new window must begin");
     sample = await invokeSample(sender);
   }

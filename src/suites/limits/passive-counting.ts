@@ -7,7 +7,7 @@ import { probe } from "../../run/probe.ts";
 import { fallBetween, sortAndMarkOverlaps } from "../shared/compare-samples.ts";
 
 /**
- * Two admitted requests of one key. Between them the key sent only health requests, and none of these requests overlap
+ * Two admitted requests of one key, with only health requests of the key between them. No two of these requests overlap
  * in time.
  */
 export interface ConsecutivePair {
@@ -19,13 +19,13 @@ export interface ConsecutivePair {
 }
 
 /**
- * Evidence of how far `Remaining` falls between requests that other probes sent. For keys with few requests a minute:
- * it costs none.
+ * Evidence of how far `Remaining` falls between requests that other probes sent. It costs no request, so it is used for
+ * keys with few requests a minute.
  */
 export interface PassiveCounting {
   /**
-   * Pairs to judge. `null` if the key has so many requests a minute that the probe `allowanceWatched` tests the same
-   * with requests of its own.
+   * Pairs to judge. `null` if the key has many requests a minute: the probe `allowanceWatched` then tests the same with
+   * its own requests.
    */
   readonly neighbours: readonly ConsecutivePair[] | null;
 }
@@ -42,8 +42,8 @@ export const passivelyCounted = probe(
           answer.kind === "answered" && answer.ending.kind === "complete" ? [[id, answer.events.length]] : [],
         ),
     );
-    // Probes of later requirement sets are not judged here. Their requests only make the pairs around them unusable, as
-    // they may have counted.
+    // Requests of probes from later requirement sets are not judged here. They may have counted, so pairs around them
+    // are not used.
     const isUnjudged = ({ since }: { readonly since?: string }): boolean => isLaterThan(firstRequirements, since);
     const keylessMs = recorder
       .allExchanges()
@@ -59,8 +59,8 @@ interface OtherRequests {
   /** Number of events of each complete stream, by the id of its exchange. */
   readonly eventsOf: ReadonlyMap<string, number>;
   /**
-   * Times at which requests without a known key were sent, in milliseconds since the start of the run. The limiter may
-   * have counted them.
+   * Times of requests that the limiter may have counted although they are not among the key's samples, in milliseconds
+   * since the start of the run.
    */
   readonly keylessMs: readonly number[];
 }
@@ -90,19 +90,21 @@ const hasKeyless = (keylessMs: readonly number[], from: Sample, to: Sample): boo
 
 const fallOf = ({ from, to }: ConsecutivePair): number | null => fallBetween(from, to)?.fell ?? null;
 
-/**
- * Minimum number of pairs that prove a breach. In a single pair, another client of the key may have lowered
- * `Remaining`.
- */
+/** Minimum number of pairs that prove a breach. In one pair, another client of the key may have lowered `Remaining`. */
 const minPairs = 2;
-/** Minimum number of health requests in a pair. If the limiter counted them, `Remaining` would fall by at least 3. */
+/**
+ * Minimum number of health requests in a pair to judge. If the limiter counted health requests, `Remaining` would fall
+ * by at least 3.
+ */
 const minHealthReads = 2;
-/** Minimum number of events of a stream. If the limiter counted each, `Remaining` would fall by at least 3. */
+/**
+ * Minimum number of events of a stream to judge. If the limiter counted events, `Remaining` would fall by at least 3.
+ */
 const minEvents = 3;
 
 /**
- * Whether `Remaining` falls by 1 between some two invokes, and by more between none. If not, it does not show whether
- * other requests count.
+ * Whether `Remaining` shows which requests count: it falls by 1 between at least one pair of invokes, and by more than
+ * 1 between none.
  */
 function isRemainingReliable(all: readonly ConsecutivePair[]): boolean {
   const plain = all.filter(({ from, to, health }) => health === 0 && from.kind === "invoke" && to.kind === "invoke");
@@ -115,7 +117,7 @@ const remainingUnreliable = (): Finding<never> =>
 
 /**
  * Judges HLT-16 by requests that other probes sent: `Remaining` falls by 1 from one request to the next, however many
- * health requests lie between them.
+ * health requests lie in between.
  */
 export function judgeHealthOfOtherProbes({ neighbours }: PassiveCounting): Finding<never> {
   if (neighbours === null) return probedSeparately();
@@ -139,8 +141,8 @@ export function judgeStreamsOfOtherProbes({ neighbours }: PassiveCounting): Find
 }
 
 /**
- * Returns pairs of the request before a stream and the request after it. The stream's own `Remaining` is not used,
- * because a server may report it before or after it counts the stream.
+ * Returns a pair for each stream: the request before it and the request after it. The stream's own `Remaining` is not
+ * used, because a server may report it before or after it counts the stream.
  */
 const pairsAroundStreams = (neighbours: readonly ConsecutivePair[]): ConsecutivePair[] =>
   neighbours.flatMap((after) => {

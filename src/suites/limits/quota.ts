@@ -15,7 +15,7 @@ import { describeStatus, hasStatus, isSuccess, outcomeOf, reportedTokens } from 
 import { eventsOf } from "../stream/events.ts";
 import { ensureAllowance, helloBody, unpaced } from "./exhaust.ts";
 
-/** An invoke or a stream, with the number of tokens that the target had counted for the month before it. */
+/** An invoke or a stream, with the number of tokens that the target had counted for the month before this call. */
 export interface QuotaCall {
   readonly usedBefore: number;
   readonly exchange: Exchange;
@@ -28,13 +28,14 @@ export interface QuotaExhausted {
    */
   readonly readings: readonly Exchange[];
   /**
-   * Monthly token quota of the key. `null` if none of the target file, the key's tier and the usage report states it.
+   * Monthly token quota of the key. `null` if it is stated neither by the target file, nor by the key's tier, nor by
+   * the usage response.
    */
   readonly quota: number | null;
   readonly turns: readonly QuotaCall[];
   /**
-   * Streams after the refused invoke. `null` if no invoke was refused for tokens, or no streams could be sent. Absent
-   * in evidence of earlier versions.
+   * Streams that were requested after the refused invoke. `null` if no invoke was refused for tokens, or no streams
+   * could be sent. Absent in evidence of earlier versions.
    */
   readonly streamed?: StreamsBeyondQuota | null;
 }
@@ -47,11 +48,11 @@ export interface StreamsBeyondQuota {
 }
 
 const maxCalls = 12;
-/** Maximum number of invokes after the quota was reached. */
+/** Maximum number of invokes once the quota is reached. */
 const maxBeyond = 2;
-/** Maximum number of streams after the refused invoke. The first one may still use tokens that were left. */
+/** Maximum number of streams after the refused invoke. The first stream may still use tokens that were left. */
 const maxStreams = 2;
-/** Number of requests for these streams: the streams, a GET of usage after each, and one invoke. */
+/** Number of requests after the refused invoke: the streams, a GET of usage after each stream, and one invoke. */
 const requestsBeyond = 2 * maxStreams + 1;
 
 export const quotaExhausted = probe(
@@ -77,20 +78,20 @@ export const quotaExhausted = probe(
     for (let beyond = 0; quota !== null && beyond < maxBeyond && turns.length < maxCalls;) {
       if (used >= quota) beyond += 1;
       await ensureAllowance(own, 1, allowance);
-      // Sends without waiting for a window: after a refusal for tokens, `retry_after` may lead into the next month.
+      // Sends without waiting for a window. After a refusal for tokens, `retry_after` may lead into the next month.
       const exchange = await own.invoke(given["agents.answering"], helloBody, unpaced);
       turns.push({ usedBefore: used, exchange });
       if (!isSuccess(exchange) && (statusOf(exchange) ?? 0) < 500) break;
       const tokens = reportedTokens(exchange);
       used = tokens === null ? (tokensIn(await read(), "used") ?? used) : used + tokens;
     }
-    // The streams come before the last read of usage. That read waits if the refusal's headers ask to wait, perhaps
-    // until the next month.
+    // The streams come before the last `GET /usage`, which waits as long as the refusal's headers ask, perhaps until
+    // the next month.
     const streamed = await streamBeyond(context, { readings, quota, turns }, used);
     if (turns.length > 0) await read();
     const last = turns.at(-1);
     if (last !== undefined && quota !== null && used >= quota && hasStatus(last.exchange, 429) && time.canAdvance) {
-      // Without this pause, the minute's limit might refuse instead of the quota.
+      // Without this pause, the minute's limit might refuse the request instead of the quota.
       await time.passTime(minuteOverMs, "only the tokens must be spent");
       await requestInState(context, { key, kind: "near quota", state: "tokens spent" });
     }
@@ -124,21 +125,24 @@ async function streamBeyond(
   return { streams, control: await own.invoke(given["agents.answering"], helloBody, unpaced) };
 }
 
-/** Returns a number in the `tokens` object of a usage report; `null` if the report failed or lacks the number. */
+/**
+ * Returns a number in the `tokens` object of a usage response. `null` if the request failed or the number is absent.
+ */
 export function tokensIn(reading: Exchange, name: "used" | "limit"): number | null {
   const value = getPath(usageField(bodyJson(reading), "tokens"), name);
   return isSuccess(reading) && typeof value === "number" ? value : null;
 }
 
 /**
- * Whether the quota had been reached before a request was sent. The request that reaches the quota may still succeed.
+ * Whether the quota had been reached before a request was sent. If the request itself reaches the quota, it may still
+ * succeed.
  */
 const wasQuotaReached = ({ usedBefore }: QuotaCall, quota: number | null): boolean =>
   quota !== null && usedBefore >= quota;
 
 /**
- * Returns the last invoke if the target refused it for tokens: it was refused although the window had requests left, or
- * after the quota had been reached. Otherwise `null`.
+ * Returns the last invoke if the target refused it for tokens, else `null`. A refusal is for tokens if the quota had
+ * been reached, or the window had requests left.
  */
 function refusalIn({ turns, quota }: QuotaExhausted): Exchange | null {
   const last = turns.at(-1);
@@ -151,7 +155,7 @@ function refusalIn({ turns, quota }: QuotaExhausted): Exchange | null {
 const isRefusal = (exchange: Exchange): boolean => hasStatus(exchange, 402, 403, 429);
 
 /**
- * Whether the usage reports counted more tokens than the responses stated. False if some response does not state its
+ * Whether `GET /usage` counted more tokens than the responses reported. False if some response does not report its
  * tokens.
  */
 function usageOverstates({ readings, turns, streamed }: QuotaExhausted): boolean {
@@ -162,20 +166,20 @@ function usageOverstates({ readings, turns, streamed }: QuotaExhausted): boolean
   return (used.at(-1) ?? 0) - (used[0] ?? 0) > sumOf(reported.map((each) => each ?? 0));
 }
 
-/** Whether a successful stream has an event of this name. A server may refuse by an `error` event inside the stream. */
+/** Whether a successful stream has an event of this name. A server may send an `error` event to refuse a stream. */
 const hasEvent = (exchange: Exchange, wanted: "done" | "error"): boolean =>
   isSuccess(exchange) && eventsOf(exchange).some(({ name }) => name === wanted);
 
 /**
- * Whether a stream ended with `done` and reported that it used tokens. A stream that used none may succeed with none
- * left.
+ * Whether a stream ended with `done` and reported that it used tokens. A stream that used none may succeed even if no
+ * tokens are left.
  */
 const hasSpentTokens = (exchange: Exchange): boolean =>
   hasEvent(exchange, "done") && (reportedTokens(exchange) ?? 0) > 0;
 
 /**
  * Judges that the target refuses streams as well as invokes once the month's tokens are used up (LIM-19). A stream may
- * succeed if it begins with any token left.
+ * succeed if any token is left when it begins.
  */
 function judgeStreamsBeyond(evidence: QuotaExhausted): Finding<never> {
   const { quota, streamed } = evidence;

@@ -12,8 +12,8 @@ import { judgeKeyHistory, keyHistoryOf, type RunKeyHistory } from "./key-history
 import { type LimitsProbeContext, useExpiryMs } from "./timed-retry.ts";
 
 /**
- * Result of invoking with the sibling key (another key of the same tier) while the first key is exhausted. Shows
- * whether the limiter counts by key, or wrongly by tier.
+ * Result of invoking with the sibling key while the first key's limit is used up. The sibling key is another key of the
+ * same tier. The result shows whether the limiter counts by key, or wrongly by tier.
  * - `none`: no key of this tier has a sibling; `isElsewhere` says whether another tier has two keys.
  * - `not asked`: the sibling key sent nothing, because the first key was never refused.
  */
@@ -23,19 +23,23 @@ export type SiblingKeyResult =
   | {
       readonly kind: "asked";
       /**
-       * An invoke with the sibling key from before the first key was exhausted. `null` if the sibling key was unused.
+       * An invoke with the sibling key before the first key's limit was used up. `null` if the sibling key needed none.
        */
       readonly before: Exchange | null;
       readonly after: Exchange;
-      /** An invoke with the sibling key, after the first key was admitted again. `null` if `after` was not refused. */
+      /**
+       * An invoke with the sibling key after the target admitted the first key again. `null` if `after` was not
+       * refused.
+       */
       readonly again: Exchange | null;
       /** All requests of the run with the sibling key. */
       readonly use: RunKeyHistory;
     };
 
 /**
- * Invokes an agent with the sibling key, unless that key is unused: it then needs no control. On a faulty target, the
- * control would take a request from an allowance that both keys share.
+ * Invokes an agent with the sibling key, to show that the target admits this key. Returns `null` without a request if
+ * the key was unused, or with a test clock. On a faulty target, the request would use up an allowance that both keys
+ * share.
  */
 export async function sendSiblingControl({
   client,
@@ -47,7 +51,7 @@ export async function sendSiblingControl({
   return client.as(siblingKey).invoke(given["agents.answering"], helloBody, unpaced);
 }
 
-/** The sibling key's requests while the first key was exhausted, or the reason why there are none. */
+/** The sibling key's requests while the first key's limit was used up, or the reason why there are none. */
 type SiblingInvokes =
   | Exclude<SiblingKeyResult, { kind: "asked" }>
   | { readonly before: Exchange | null; readonly after: Exchange };
@@ -69,8 +73,8 @@ export async function invokeSibling(
 }
 
 /**
- * Invokes with the sibling key once more, after the first key was admitted again. If the sibling key is now admitted,
- * used-up tokens were not the cause of its refusal.
+ * Invokes with the sibling key once more, after the target admitted the first key again. If the target now admits the
+ * sibling key, used-up tokens were not the cause of its refusal.
  */
 export async function invokeSiblingAgain(
   { client, given, tested: { siblingKey, limits }, target, recorder, discovery, time }: LimitsProbeContext,
@@ -80,15 +84,15 @@ export async function invokeSiblingAgain(
   if ("kind" in used) return used;
   if (siblingKey === null) return { kind: "not asked" };
   const isRefused = statusOf(used.after) === 429;
-  // If a faulty target has one rolling window for both keys, the first key may have taken the only request that had
-  // become free.
+  // A faulty target may have one rolling window for both keys. The first key may then have taken the only request that
+  // had become free.
   if (isRefused && time.canAdvance) await time.passTime(useExpiryMs, "use that both keys may share must expire");
   const again = isRefused ? await client.as(siblingKey).invoke(given["agents.answering"], helloBody, unpaced) : null;
   const use = keyHistoryOf(siblingKey, limits, { target, recorder, discovery, idleSinceMs });
   return { kind: "asked", ...used, again, use };
 }
 
-/** Judges LIM-9: the target admits a key although another key of its tier is exhausted. */
+/** Judges LIM-9: the target admits a key although the limit of another key of its tier is used up. */
 export function judgeSibling(sibling: SiblingKeyResult): Finding<never> {
   if (sibling.kind === "none")
     return sibling.isElsewhere

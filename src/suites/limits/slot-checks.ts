@@ -6,23 +6,23 @@ import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { failuresBeyondSlots, slotsHeld } from "./slot-probes.ts";
 import { failedStreamsBeyondSlots, streamsHeld } from "./stream-slot-probes.ts";
 
-/** An invoke must last this long to show that its agent plays the role `slow`. */
+/** Minimum duration of an invoke that shows that its agent plays the role `slow`. */
 const minSlowMs = 1000;
 
 /**
- * Whether a stream still ran at a time: at least two of its events came later. A single later event may only have been
+ * Whether a stream still ran at a time: at least two of its events arrived later. One later event alone may have been
  * delayed.
  */
 export const continuesAfter = ({ answer: stream }: Exchange, ms: number): boolean =>
   stream.kind === "answered" && stream.events.filter(({ atMs }) => atMs > ms).length >= 2;
 
-/** Returns the first extra request that succeeded while all streams still ran; `undefined` if none did. */
+/** Returns the first extra request that succeeded while all streams still ran. `undefined` if none did. */
 const findAdmittedExtra = (streams: readonly Exchange[], extras: readonly Exchange[]): Exchange | undefined =>
   extras.find((each) => isSuccess(each) && streams.every((stream) => continuesAfter(stream, each.answer.endMs)));
 
 /**
- * Time of a stream's first event; infinite if it sent none. The time of its headers would prove nothing: a stream may
- * send them and then wait for a slot.
+ * Returns the time of a stream's first event, or infinity if the stream sent none. The time of the headers would prove
+ * nothing: a server may send them and then wait for a slot.
  */
 const firstEventMs = ({ answer }: Exchange): number =>
   (answer.kind === "answered" ? answer.events[0]?.atMs : undefined) ?? Number.POSITIVE_INFINITY;
@@ -99,7 +99,7 @@ export const slotChecks: readonly Check[] = [
   ),
   check("LIM-6", slotsHeld, ({ concurrent, held, extra, after }) => {
     const [refused] = refusals(held);
-    // The extra request may have taken a slot before one of the held requests did, so it counts as one of them.
+    // The extra request may have taken a slot before one of the held requests, so it counts as one of them.
     const admitted = [...held, extra].filter(isSuccess).length;
     if (refused === undefined || admitted >= concurrent)
       return admitted >= concurrent ? holds() : unproven(`only ${admitted} of ${concurrent} slow requests succeeded`);
@@ -176,8 +176,8 @@ export const slotChecks: readonly Check[] = [
       if (open.length < concurrent)
         return unproven(`of ${concurrent} streams at once, only ${open.length} were opened`);
       if (findAdmittedExtra(open, extras) === undefined) return unprovenIfRefused(after) ?? holds();
-      // Extra streams that the target admitted although all slots were taken. If it admits all of them, its streams
-      // hold no slots, which LIM-18 judges.
+      // Extra streams that the target admitted although all slots were taken. If it admits every extra stream, its
+      // streams hold no slots, which LIM-18 judges.
       const beyond = more.filter(
         (each) => isSuccess(each) && open.every((stream) => continuesAfter(stream, firstEventMs(each))),
       );

@@ -23,12 +23,11 @@ import {
   triesBeyondSlots,
 } from "./hold-slots.ts";
 
-/**
- * Bounds of the real pause until all requests have reached the server. The pause is `roundTrips` times as long as a
- * health request: opening a connection takes several round trips.
- */
+/** Minimum real pause until all requests have reached the server. Opening a connection takes several round trips. */
 const minArrivalMs = 10;
+/** Maximum real pause until all requests have reached the server. */
 const maxArrivalMs = 500;
+/** The real pause as a multiple of the time that a health request takes. */
 const roundTrips = 4;
 
 /** Evidence of a key whose concurrency slots were all held by slow invokes while one more request was sent. */
@@ -38,15 +37,15 @@ export interface SlotsHeld {
   readonly held: readonly Exchange[];
   readonly extra: Exchange;
   /**
-   * Invokes with another key of the tier: `during` while the slow invokes ran, `after` when all had ended. `null` if
-   * the tier has only one key.
+   * Invokes with another key of the tier: `during` was sent while the slow invokes ran, and `after` when all had ended.
+   * `null` if the tier has only one key.
    */
   readonly twin: { readonly during: Exchange; readonly after: Exchange } | null;
-  /** Health report of another agent, read while the slow invokes ran. */
+  /** Health response of another agent, from while the slow invokes ran. */
   readonly health: Exchange;
   /**
-   * A batch, submitted while the slow invokes ran. If it got a 5xx, `after` is the same batch, submitted when all had
-   * ended. `null` if the path of batches is not known.
+   * A batch that was submitted while the slow invokes ran. If it got a 5xx, `after` is the same batch, submitted when
+   * all had ended. `null` if the target file names no path for batches.
    */
   readonly batch: { readonly during: Exchange; readonly after: Exchange | null } | null;
   /** Maximum time by the target's clock from the end of the first slow invoke to the end of the extra request. */
@@ -142,8 +141,8 @@ export const slotsHeld = tierProbe(
 );
 
 /**
- * Holds all slots of a key again, to send those requests to other endpoints that the first minute's limit left no room
- * for.
+ * Holds all slots of a key again, to send the remaining requests to other endpoints. The limit of the first minute left
+ * no room for these.
  */
 async function holdForOtherEndpoints(
   { client, given, tested: { key, limits }, time }: TierProbeContext<"agents.slow">,
@@ -163,13 +162,13 @@ async function holdForOtherEndpoints(
 }
 
 /**
- * More failing requests than the key has slots, sent one after the other. If the server keeps their slots, it refuses
- * the last ones.
+ * Failing requests, sent one after the other, more than the key has slots. If the server does not release their slots,
+ * it refuses the last ones.
  */
 export interface FailuresBeyondSlots {
   readonly concurrent: number;
   readonly before: Exchange;
-  /** Requests with invalid input. The probe stops at the first 429, which is then the last. */
+  /** Requests with invalid input. If one got 429, the probe stopped there. */
   readonly refusedInput: readonly Exchange[];
   /** A valid invoke after the requests with invalid input. */
   readonly between: Exchange;
@@ -177,7 +176,7 @@ export interface FailuresBeyondSlots {
   readonly after: Exchange;
 }
 
-/** Whether the target accepts invalid input. More such requests would run agents, and show nothing about slots. */
+/** Whether the target accepts invalid input. More requests would then run agents, and show nothing about slots. */
 const acceptsInvalidInput = (sent: readonly Exchange[]): boolean => sent.length >= 2 && sent.every(isSuccess);
 
 export const failuresBeyondSlots = tierProbe(

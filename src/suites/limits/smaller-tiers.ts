@@ -8,9 +8,12 @@ import type { TierLimits } from "../../spec/tiers.ts";
 interface LimitResult {
   /** Whether the requests prove that the tier admits more than it publishes. */
   readonly isOver: boolean;
-  /** Whether the tier refused a request before its limit was reached. */
+  /** Whether the target refused a request before the tier's limit was reached. */
   readonly isShort: boolean;
-  /** Whether one burst exceeded the limit per minute. The tier's burst allowance may explain that. */
+  /**
+   * Whether the target admitted more requests in one burst than the limit per minute. The tier's burst allowance may
+   * explain that.
+   */
   readonly admitsBurst: boolean;
 }
 
@@ -19,22 +22,22 @@ interface TierProgress {
   result: LimitResult | null;
 }
 
-/** The tiers whose limits the probes of a run use up, by the recorder of the run. */
+/** The results of the tiers whose limits the probes of a run use up, by the recorder of the run. */
 const progressOfRun = new WeakMap<Recorder, Record<LimitName, TierProgress[]>>();
 
-/** Results of the tiers of this run whose limit is smaller than that of the tier under test. */
+/** Access to the results of all tiers in this run whose limit is smaller than that of the tier under test. */
 export interface SmallerTiers {
   /** Sets the result of the tier under test. Later calls change nothing. */
   readonly report: (result: LimitResult) => void;
-  /** Whether some smaller tier has this result so far. */
+  /** Whether this value is true in the result of some smaller tier so far. */
   readonly some: (result: keyof LimitResult) => boolean;
   /** Advances the test clock until each smaller tier has a result. Does nothing without a test clock. */
   readonly awaitResults: (time: RunClock, stepMs: number) => Promise<void>;
 }
 
 /**
- * Adds the tier under test to those of the run. Once a smaller tier has proved a breach, a larger one stops a few
- * requests beyond its limit, because thousands more would prove the same.
+ * Adds the tier under test to those of the run. If a smaller tier has proved a breach, a larger tier stops a few
+ * requests beyond its limit: thousands more would prove the same.
  */
 function joinTiers(recorder: Recorder, name: LimitName, limits: TierLimits): SmallerTiers {
   const progress = progressOfRun.get(recorder) ?? { hour: [], minute: [] };
@@ -57,8 +60,8 @@ function joinTiers(recorder: Recorder, name: LimitName, limits: TierLimits): Sma
 const noBreach: LimitResult = { isOver: false, isShort: false, admitsBurst: false };
 
 /**
- * Runs a probe that uses up a limit of the tier under test. If the probe sets no result, for example because it throws,
- * the result is no breach.
+ * Runs a probe that uses up a limit of the tier under test. A probe that sets no result, for example because it throws,
+ * counts as one without a breach.
  */
 export async function runAmongTiers<T>(
   { recorder, tested: { limits } }: TierProbeContext,
@@ -73,5 +76,5 @@ export async function runAmongTiers<T>(
   }
 }
 
-/** Number of requests beyond its limit after which a tier waits for the results of smaller tiers. */
+/** Number of requests that a tier sends beyond its limit before it waits for the results of smaller tiers. */
 export const maxBeyondLimit = 5;

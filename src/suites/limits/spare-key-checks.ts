@@ -17,13 +17,13 @@ import { continuesAfter } from "./slot-checks.ts";
 import { type PartnerUse, type SpareSlots, spareMinuteExhausted, spareSlotsLeft } from "./spare-key-probes.ts";
 
 /**
- * All requests of a used-up key: one that got a 429, or of which the target admitted more requests in a minute than its
- * tier publishes.
+ * All requests of a key whose limit was used up: it got a 429, or the target admitted more requests in a minute than
+ * its tier publishes.
  */
 interface UsedUpKey {
   readonly key: string;
   readonly history: RunKeyHistory;
-  /** Times at which requests with other keys were admitted, in milliseconds since the start of the run. */
+  /** Times at which the target admitted requests with other keys, in milliseconds since the start of the run. */
   readonly othersMs: readonly number[];
 }
 
@@ -58,8 +58,8 @@ export const usedUpKeys = probe(
 const isCounted = (sample: Sample): boolean => isAdmitted(sample) && sample.kind !== "health";
 
 /**
- * Whether the headers of a 429 say that the minute's limit is used up. The hour's limit, a slot or the month's tokens
- * then do not explain the 429.
+ * Whether the headers of a 429 say that the minute's limit is used up. Then the hour's limit, a slot or the month's
+ * tokens did not cause the 429.
  */
 const reportsMinuteExhausted = (sample: Sample, { limits: { perMinute } }: RunKeyHistory): boolean =>
   isRefused(sample) &&
@@ -74,7 +74,7 @@ interface Shortfall {
   readonly refusal: Sample;
   /** The `Remaining` of the response before the refusal. */
   readonly left: number;
-  /** Number of admitted requests with other keys in the minute before the refusal. */
+  /** Number of requests with other keys that the target admitted in the minute before the refusal. */
   readonly others: number;
 }
 
@@ -82,8 +82,8 @@ interface Shortfall {
  * Finds a refusal for the minute's limit right after a response with at least two requests left. No limiter of the
  * document takes requests away, so the target must have counted something else.
  *
- * Returns `null` if there is none, or if the tier's burst is unknown or smaller than the minute's limit: a burst limit
- * may then refuse sooner.
+ * Returns `null` if there is no such refusal. Also returns `null` if the tier's burst is unknown or smaller than the
+ * minute's limit, because a burst limit may then refuse sooner.
  */
 function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
   const { samples, lookalikes, limits } = history;
@@ -93,7 +93,7 @@ function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
     const before = sorted.slice(0, index).findLast(isCounted);
     if (!reportsMinuteExhausted(refusal, history) || before === undefined || before.limit !== limits.perMinute)
       return [];
-    // Requests between the two, or under way at the same time, may also have been counted.
+    // Requests between the response and the refusal, or under way at the same time, may also have counted.
     const between = sorted.filter((each) => each.endMs >= before.sentMs && each.sentMs <= refusal.headMs).length - 2;
     const left = before.remaining ?? 0;
     const others = othersMs.filter((ms) => ms >= refusal.sentMs - minuteOverMs && ms <= refusal.headMs).length;
@@ -102,16 +102,21 @@ function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
   return found[0] ?? null;
 }
 
-/** Minimum `Remaining` before the refusal. A smaller value may be off by one, because some servers update it late. */
+/**
+ * Minimum `Remaining` before the refusal. Some servers update `Remaining` late, so a smaller value may be off by one.
+ */
 const minLeft = 2;
 
 const describeShortfall = ({ key }: UsedUpKey, { before, refusal, left }: Shortfall): string =>
   `429 that says the minute of the key \`${key}\` is used up (${refusal.id}), after \`Remaining: ${left}\` (${before.id})`;
 
-/** Whether admitted requests with other keys explain the refusal. The target then counts the keys together. */
+/** Whether admitted requests with other keys explain the refusal. If so, the target counts the keys together. */
 const isShared = ({ left, others }: Shortfall): boolean => others >= left;
 
-/** Returns a breach if the partner key's requests lowered `Remaining` of the spare key, else `null`. */
+/**
+ * Returns a breach if requests with another key, the partner, lowered `Remaining` of the spare key. Otherwise returns
+ * `null`.
+ */
 function judgePartnerUse(use: PartnerUse | null): Finding<never> | null {
   if (use === null || ![use.before, ...use.partner, use.after].every(isSuccess)) return null;
   const fall = fallBetween(sampleOf(use.before), sampleOf(use.after));

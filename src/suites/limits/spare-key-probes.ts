@@ -28,26 +28,29 @@ import { requireEndpoint, retryWhenDue } from "./timed-retry.ts";
 
 /**
  * Number of requests with the partner key. If the target counts both keys together, `Remaining` of the spare key falls
- * by as many more.
+ * by this many more.
  */
 const partnerRequests = 3;
 
 const requestsOfMinute = (target: Target): number => spareKeyOf(target)?.limits.perMinute ?? 0;
 
-/** Invokes with the partner key between two invokes with the spare key. */
+/** Invokes with the partner key (`partner`), between two invokes with the spare key. */
 export interface PartnerUse {
   readonly before: Exchange;
   readonly partner: readonly Exchange[];
   readonly after: Exchange;
 }
 
-/** Result of using up a spare key's minute. The checks read the requests themselves from the whole run. */
+/**
+ * Result of using up the minute's limit of a spare key: a key of a small tier that is not the main key. The checks read
+ * its requests from the whole run.
+ */
 export interface SpareMinute {
   readonly isSpare: boolean;
   readonly between?: PartnerUse | null;
 }
 
-/** Uses the partner key between two requests of the spare key, then sends with the spare key until it is refused. */
+/** Uses the partner key between two requests of a spare key, and then uses up the spare key's limit per minute. */
 export const spareMinuteExhausted = probe(
   "the minute of a spare key is used up",
   {
@@ -76,8 +79,8 @@ export const spareMinuteExhausted = probe(
 );
 
 /**
- * Uses the partner key between two requests of the spare key. Only this comparison shows a target that counts both keys
- * together but refuses the spare key in time. Never waits, because other keys need the run's waiting time.
+ * Uses the partner key between two requests of the spare key. Only this shows a target that counts both keys together
+ * but never refuses the spare key too early. Does not wait, because other probes need the run's waiting time.
  */
 async function usePartnerBetween(
   { client, agent, time }: KeySender,
@@ -97,7 +100,8 @@ async function usePartnerBetween(
 
 /**
  * Uses up the spare key's limit per minute. If the target admitted more or fewer requests than the tier publishes,
- * sends a second burst at another offset in the minute: the first may have crossed the boundary of two fixed windows.
+ * sends a second burst at another offset in the minute. The first burst may have crossed the boundary of two fixed
+ * windows.
  */
 async function exhaustSpareKey(
   sender: KeySender,
@@ -116,26 +120,27 @@ async function exhaustSpareKey(
   const isOver = total > perMinute + (burst ?? Infinity);
   if (end === "failing" || (total >= perMinute && !isOver)) return;
   const lastedMs = time.now() - beganMs;
-  // After an early refusal, waits until the run is a minute old: requests from before the run may explain the refusal.
+  // After an early refusal, waits until the run is a minute old, because requests from before the run may explain the
+  // refusal.
   const waitMs = isOver ? minuteMs + lastedMs + marginMs : minuteOverMs + marginMs - time.now();
   if (!(await waitIfAllowed(time, waitMs, "a second burst must show the limit of the spare key"))) return;
   const again = await exhaustAllowance(sender, { ...options, expected: isOver ? perMinute : 0 });
-  // If the target admits this request, neither its hour's limit nor the month's tokens caused the refusals.
+  // If the target admits this request, neither the key's hour nor the month's tokens caused the refusals.
   if (!isOver && again.end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
 }
 
-/** A stream and an invalid invoke that each took the last free slot, and a valid invoke after each of the two. */
+/** A stream and an invalid invoke that each took the last free slot, with a valid invoke after each. */
 interface EndedOnLastSlot {
   readonly stream: Exchange;
   readonly afterStream: Exchange;
-  /** An invoke without `query`. `null` if the slot of the stream was not released. */
+  /** An invoke without `query`. `null` if the stream's slot was not released. */
   readonly badInput: Exchange | null;
   readonly afterInput: Exchange | null;
 }
 
 /**
- * Evidence of a probe that holds all slots of the spare key with streams and closes them (`left`), or the reason why it
- * did not.
+ * Evidence of a probe that holds all slots of the spare key with streams and then closes the streams (`left`). The
+ * other kinds say why it did not.
  */
 export type SpareSlots =
   | { readonly kind: "not needed"; readonly reason: string }
@@ -148,34 +153,41 @@ export type SpareSlots =
       /** An invoke that was sent while the streams held all slots. */
       readonly extra: Exchange;
       readonly isAnsweredMeanwhile: boolean;
-      /** Invokes after all streams were closed. The probe stops at the first that is admitted. */
+      /** Invokes after all streams were closed. The probe stopped at the first invoke that the target admitted. */
       readonly after: readonly Exchange[];
-      /** Slow streams opened after those invokes, on all slots except one. Empty if no invoke was admitted. */
+      /**
+       * Slow streams that were opened after the invokes of `after`, on all slots except one. Empty if no invoke was
+       * admitted.
+       */
       readonly reopened: readonly Exchange[];
-      /** Requests on the one free slot, sent one after the other. `null` if the other slots were not all held. */
+      /**
+       * Requests on the one free slot, sent one after the other. `null` if the streams of `reopened` did not hold all
+       * other slots.
+       */
       readonly ended: EndedOnLastSlot | null;
     };
 
 const delayMs = 250;
-/** Asks for a stream of about 12 seconds. A target need not honour `stream_delay_ms`. */
+/** Body of a request for a stream of about 12 seconds. A target need not follow `stream_delay_ms`. */
 const slowBody = {
   query: `Please count: ${Array.from({ length: 48 }, (_, index) => index + 1).join(" ")}`,
   parameters: { stream_delay_ms: delayMs },
 } as const;
-/** Number of events to read before deciding whether a stream is slow, and the maximum real time to wait for them. */
+/** Number of events to read before deciding whether a stream is slow. */
 const sampleSize = 5;
+/** Maximum real time to wait for these events. */
 const sampleMs = 4000;
 /** A stream counts as slow if every gap between its events is at least this share of the requested delay. */
 const minObservedDelayShare = 0.6;
 /**
- * Pauses before each invoke after the streams were closed. A server may take some seconds to notice a closed
+ * Pauses before each invoke that follows the closing of the streams. A server may take some seconds to notice a closed
  * connection.
  */
 const pausesMs = [200, 800, 1000, 1500, 2500] as const;
-/** Pauses before each invoke that follows a request that ended normally. */
+/** Pauses before each invoke that follows a request which ended normally. */
 const laterPausesMs = [0, 1500] as const;
 const lastSlotPausesMs = [0, 3000, 2500] as const;
-/** Real time until the server learns that the client closed a connection, on a test network. */
+/** Real time until a server on a test network learns that the client closed a connection. */
 const networkMs = 50;
 
 const slotRequests = (target: Target): number => {
@@ -184,8 +196,8 @@ const slotRequests = (target: Target): number => {
 };
 
 /**
- * Whether this probe must hold slots. If the main key has enough requests, or some agent is known to stream slowly, the
- * probe `streamsHeld` tests the slots of each tier.
+ * Whether this probe must hold slots. It need not if the main key has enough requests, or the target file names an
+ * agent that streams slowly: the probe `streamsHeld` then tests the slots of each tier.
  */
 const mustHoldSlots = (target: Target): boolean =>
   hasFewRequests(target) &&
@@ -243,7 +255,7 @@ export const spareSlotsLeft = probe(
 type Waiting = Pick<RunClock, "sleep" | "now">;
 
 /**
- * Opens slow streams on all slots except one. If one is refused, tries again after a pause, because the server may
+ * Opens slow streams on all slots except one. If the target refuses a stream, tries again after a pause, because it may
  * still hold the slot of a closed stream.
  */
 async function holdAllButOne(client: Client, agent: string, concurrent: number, time: Waiting) {
@@ -259,7 +271,7 @@ async function holdAllButOne(client: Client, agent: string, concurrent: number, 
     }
     if (held.at(-1)?.isOpen !== false) break;
   }
-  // Leaves out refused streams, except the last one: a later try replaced the others.
+  // Leaves out refused streams that a later try replaced. Keeps a refused stream that is the last.
   return held.filter(({ isOpen }, index) => isOpen || index === held.length - 1);
 }
 
@@ -271,7 +283,7 @@ async function endOnLastSlot(
   const invoke = (): Promise<Exchange> => client.invoke(answering, helloBody, unpaced);
   const next = async (): Promise<Exchange | null> =>
     (await sendUntilAdmitted(invoke, laterPausesMs, time)).at(-1) ?? null;
-  // The last slot may still belong to a stream that the harness has closed.
+  // The last slot may still belong to a stream that the harness has closed, so the request is repeated after a pause.
   const streams = await sendUntilAdmitted(() => client.stream(agent, helloBody, unpaced), lastSlotPausesMs, time);
   const stream = streams.at(-1) ?? (await invoke());
   const afterStream = (await next()) ?? stream;
@@ -282,7 +294,7 @@ async function endOnLastSlot(
 
 interface TimedStream {
   readonly stream: PendingExchange;
-  /** Whether the gaps between the first events are nearly as long as the request asked. */
+  /** Whether the gaps between the first events are nearly as long as the request asked for. */
   readonly isSlow: () => Promise<boolean>;
 }
 
@@ -301,7 +313,7 @@ function openTimed(client: Client, agent: string, time: Pick<RunClock, "now">): 
   });
   const isSlow = async (): Promise<boolean> => {
     await Promise.race([sampled.promise, stream.finished, sleep(sampleMs, null, { ref: false })]);
-    // The gap before the second event is left out, because the agent may need time to begin.
+    // Leaves out the gap before the second event, because the agent may need time to begin.
     const gapsMs = timesMs.slice(2).map((ms, index) => ms - (timesMs[index + 1] ?? ms));
     return timesMs.length >= sampleSize && gapsMs.every((ms) => ms >= minObservedDelayShare * delayMs);
   };
@@ -317,7 +329,7 @@ const isFinished = ({ finished }: PendingExchange): Promise<boolean> =>
   Promise.race([finished.then(() => true), sleep(networkMs, false)]);
 
 /**
- * Sends a request after each pause until the target admits one. In a pause, the server can notice that an earlier
+ * Sends a request after each pause until the target admits one. During a pause, the server can notice that an earlier
  * request has ended.
  */
 async function sendUntilAdmitted(

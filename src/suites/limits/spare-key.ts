@@ -3,25 +3,25 @@ import type { TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
 /**
- * A key of a small tier, other than the main key. Probes may use up its limit per minute without delaying the rest of
+ * A key of a small tier that is not the main key. Probes may use up its limit per minute without delaying the rest of
  * the run.
  */
 export interface SpareKey {
   readonly key: TargetKey;
   readonly limits: TierLimits;
   /**
-   * A third key, whose requests must not count for the spare key. `null` if the tier has none besides the spare key and
-   * the main key.
+   * Another key of the tier, whose requests must not count for the spare key. `null` if the tier has no key besides the
+   * spare key and the main key.
    */
   readonly partner: TargetKey | null;
 }
 
-/** Maximum limit per minute of a spare key. To use up a larger one, the run would need too many requests. */
+/** Maximum limit per minute of a spare key. Using up a larger limit would take too many requests. */
 const maxPerMinute = 20;
 
 /**
- * Returns a spare key of the tier with the smallest limit per minute; `null` if the target has none. `null` also with a
- * test clock: probes of each tier then test every limit.
+ * Returns a spare key from the tier with the smallest limit per minute. `null` if the target has none, or has a test
+ * clock: the probes of each tier then test every limit.
  */
 export function spareKeyOf(target: Target): SpareKey | null {
   const main = mainKey(target);
@@ -35,7 +35,9 @@ export function spareKeyOf(target: Target): SpareKey | null {
   return { key, limits, partner };
 }
 
-/** Returns the spare key and its partner, as the keys that a probe uses. Empty if there is no spare key. */
+/**
+ * Returns the keys that a probe of the spare key uses: the spare key and its partner. Empty if there is no spare key.
+ */
 export function spareKeys(target: Target): readonly TargetKey[] {
   const spare = spareKeyOf(target);
   return spare === null ? [] : [spare.key, ...(spare.partner === null ? [] : [spare.partner])];

@@ -24,12 +24,12 @@ import {
 import { requireEndpoint } from "./timed-retry.ts";
 
 /**
- * More streams that end in an error than the key has slots, sent one after the other. If the server keeps their slots,
- * it refuses the last ones.
+ * Streams that end in an error, sent one after the other, more than the key has slots. If the server does not release
+ * their slots, it refuses the last ones.
  */
 export interface FailedStreamsBeyondSlots {
   readonly before: Exchange;
-  /** The streams, up to the first that got 429. */
+  /** The streams. If one got 429, the probe stopped there. */
   readonly failed: readonly Exchange[];
   readonly after: Exchange;
 }
@@ -58,7 +58,7 @@ export const failedStreamsBeyondSlots = tierProbe(
 export interface StreamsHeld {
   readonly concurrent: number;
   readonly streams: readonly Exchange[];
-  /** Invokes sent while the streams held all slots: one after the streams' first events, and one later. */
+  /** Invokes that were sent while the streams held all slots: one after the streams' first events, and one later. */
   readonly extras: readonly Exchange[];
   /** Extra streams, opened one by one while the first streams ran. Empty unless the first of `extras` was admitted. */
   readonly more: readonly Exchange[];
@@ -126,15 +126,15 @@ async function holdStreams(
   return { streams: ended.slice(0, concurrent), extras, more: ended.slice(concurrent) };
 }
 
-/** Whether a response has arrived and meets a condition. Does not wait for the response. */
+/** Whether a response has already arrived and meets a condition. */
 const isResponse = async ({ finished }: PendingExchange, isSuch: (answer: Exchange) => boolean): Promise<boolean> => {
   const answer = await Promise.race([finished, Promise.resolve(null)]);
   return answer !== null && isSuch(answer);
 };
 
 /**
- * Maximum number of extra streams. If the target refuses one of them, it only has too many slots. If it refuses none,
- * its streams hold no slots at all.
+ * Maximum number of extra streams. A target that refuses one of them has too many slots. If it refuses none, its
+ * streams hold no slots at all.
  */
 const maxExtraStreams = 3;
 
@@ -149,7 +149,9 @@ async function openExtraStreams(own: Client, path: string, options: SendOptions)
   return opened;
 }
 
-/** Whether some stream with {@link briefParameters} lasted long enough, in real time, to hold a slot. */
+/**
+ * Whether some stream with {@link briefParameters} lasted long enough, in real time, to hold a slot during the probe.
+ */
 function holdsSlotBriefly(recorder: Recorder, agent: RoleAssignment): boolean {
   const sentText = JSON.stringify(briefParameters.parameters);
   return recorder
@@ -163,7 +165,7 @@ function holdsSlotBriefly(recorder: Recorder, agent: RoleAssignment): boolean {
     );
 }
 
-/** Lets part of a stream's duration pass, so short that the stream still runs afterwards. */
+/** Lets a short part of a stream's duration pass. The stream still runs afterwards. */
 const passPartOfStream = async (time: RunClock): Promise<void> => {
   await (time.agentsUseRealTime() ? sleep(partOfStreamMs) : time.passUntil(sleep(20), 1000));
 };

@@ -10,9 +10,9 @@ import { ensureAllowance } from "./exhaust.ts";
 import { countedReadOf } from "./key-history.ts";
 import { admissibleCosts, type RequestKind } from "./ledger.ts";
 
-/** Watches how far each request of a probe lowers `Remaining`, and repeats those that seem to cost too much. */
+/** Watches how far each request of a probe lowers `Remaining`, and repeats requests that seem to cost too much. */
 interface CostWatcher {
-  /** Records a request of a key, with a function that sends it again. */
+  /** Records a request of a key. `again` sends that request again. */
   readonly note: (exchange: Exchange, again: () => Promise<Exchange | null>) => void;
   /**
    * Repeats the requests that seemed to cost too much. A single high cost proves nothing, because another client of the
@@ -26,13 +26,14 @@ interface Suspect {
   readonly again: () => Promise<Exchange | null>;
 }
 
-/** Maximum number of requests to repeat, and how often to repeat each. */
+/** Maximum number of requests to repeat. */
 const maxSuspects = 4;
+/** How often to repeat each of them. */
 const repeatCount = 3;
 
 /**
- * Creates the watcher for a probe that sends its requests one after the other. Does nothing unless the run can advance
- * the target's clock.
+ * Creates the watcher for a probe that sends its requests one after the other. The watcher does nothing unless the run
+ * can advance the target's clock.
  */
 export function createCostWatcher(context: ProbeContext): CostWatcher {
   const suspects: Suspect[] = [];

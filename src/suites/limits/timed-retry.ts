@@ -9,8 +9,8 @@ import { invokeUnpaced, type KeySender, retryPausesMs, waitIfAllowed } from "./e
 import { burstReadOf, keyHistoryOf } from "./key-history.ts";
 
 /**
- * A request that was sent some time after a refusal. That time is known only within bounds, in seconds of the target's
- * clock.
+ * A request that was sent some time after a refusal. The time between them is known only within bounds, in seconds of
+ * the target's clock.
  */
 export interface TimedRetry {
   readonly exchange: Exchange;
@@ -23,8 +23,8 @@ export interface TimedRetry {
 export type LimitsProbeContext = TierProbeContext<"agents.answering">;
 
 /**
- * Time after which no limiter of the document counts a request any more: two hours, because some limiters add a share
- * of the previous window.
+ * Time after which no limiter of the document counts a request any more. It is two hours, because some limiters add a
+ * share of the previous window.
  */
 export const useExpiryMs = 2 * hourMs + 2000;
 
@@ -36,13 +36,13 @@ export const senderOf = (context: LimitsProbeContext): KeySender => ({
   countedRead: burstReadOf(context),
 });
 
-/** Statuses that a request to a missing endpoint may get. Some servers check the key or the limit first. */
+/** Statuses that a request to a missing endpoint may get. Some servers check the key or the limit before the path. */
 const missingStatuses: readonly number[] = [401, 403, 404, 405, 429];
 
 /**
- * Skips a probe if the run's requests to an endpoint show that the target does not have it. More requests would show
+ * Skips a probe if the target seems to lack an endpoint, judging by the run's requests. More requests would show
  * nothing about limits.
- * @throws {SkipError} if some request got 404 or 405, and none got past that
+ * @throws {SkipError} if some request got 404 or 405, and all others got one of `missingStatuses`
  */
 export function requireEndpoint(
   endpoint: "invoke" | "stream",
@@ -58,15 +58,18 @@ export function requireEndpoint(
 
 const isUnknown = (exchange: Exchange): boolean => [404, 405].includes(statusOf(exchange) ?? 0);
 
-/** Whether earlier requests may count for a key when a probe begins, and when the key was last idle for long enough. */
+/**
+ * State of a key when a probe begins. `beganFresh` means that no earlier request counts for the key. `idleSinceMs` is
+ * the time at which earlier requests had expired.
+ */
 export interface StartState {
   readonly beganFresh: boolean;
   readonly idleSinceMs: number | null;
 }
 
 /**
- * Advances the test clock until no earlier request of the key counts. Does nothing without a test clock, or for a key
- * that the target file calls `fresh` and the run has not used.
+ * Advances the test clock until no earlier request of the key counts. Does nothing without a test clock. Does nothing
+ * either if the run has not used the key and the target file marks it as `fresh`.
  */
 export async function expireEarlierUse(context: LimitsProbeContext): Promise<StartState> {
   requireEndpoint("invoke", context);
@@ -85,8 +88,8 @@ export async function expireEarlierUse(context: LimitsProbeContext): Promise<Sta
 }
 
 /**
- * Sends a request well before `retry_after` is over. Returns `null` if `retry_after` is below 4 seconds, or the run may
- * not wait that long.
+ * Sends a request well before the end of `retry_after`. Returns `null` if `retry_after` is below 4 seconds, or the run
+ * may not wait that long.
  */
 export async function retryEarly(sender: KeySender, refusal: Exchange | undefined): Promise<TimedRetry | null> {
   const seconds = reportedWaitSeconds(refusal);
@@ -97,8 +100,8 @@ export async function retryEarly(sender: KeySender, refusal: Exchange | undefine
 }
 
 /**
- * Sends a request half a second after `retry_after` is over. Returns `null` without a `retry_after`, or if the run may
- * not wait that long.
+ * Sends a request half a second after the end of `retry_after`. Returns `null` without a `retry_after`, or if the run
+ * may not wait that long.
  * @param minWaitMs minimum time to wait
  */
 export async function retryWhenDue(
@@ -111,7 +114,7 @@ export async function retryWhenDue(
   const dueMs = (seconds + 0.5) * 1000;
   if (!(await waitIfAllowed(sender.time, Math.max(dueMs, minWaitMs), "`retry_after` must pass"))) return null;
   let exchange = await invokeUnpaced(sender);
-  // If the wait only advanced the test clock, a slow server may not have released its slot in real time, so a 429 is
+  // If only the test clock advanced, a slow server may not have released its slot in real time. A 429 is therefore
   // retried.
   const pausesMs = sender.time.maxClockOffsetMs() > refusal.clockMs ? retryPausesMs : [];
   for (const pauseMs of pausesMs) {
@@ -123,8 +126,8 @@ export async function retryWhenDue(
 }
 
 /**
- * Lengthens a wait that would end just before the minute's reset that a refusal reports. Headers are rounded to
- * seconds, so `Remaining` shows nothing about a request that was admitted right before a reset.
+ * Returns a wait, made longer if it would end just before the reset of the minute that a refusal reports. Headers are
+ * rounded to seconds, so `Remaining` shows nothing about a request right before a reset.
  */
 export function pastNearReset(
   waitMs: number,
@@ -140,7 +143,7 @@ export function pastNearReset(
   return leftMs <= nearResetMs ? waitMs + leftMs + 500 : waitMs;
 }
 
-/** A burst may take this long, so it does not fit into a window with less time left. */
+/** Maximum time that a burst may take. It does not fit into a window with less time left. */
 const nearResetMs = 8000;
 
 const reportedWaitSeconds = (refusal: Exchange | undefined): number | null =>
@@ -151,7 +154,7 @@ function timedRetry(exchange: Exchange, refusal: Exchange, saidSeconds: number):
   return {
     exchange,
     saidSeconds,
-    // After an advance of the test clock, real time does not count: the clock may stand still between two advances.
+    // If the run advanced the test clock, only the advances count, because the clock may stand still between them.
     atLeastSeconds: Math.max(advancedMs, advancedMs === 0 ? exchange.sentMs - headMsOf(refusal) : 0) / 1000,
     atMostSeconds: (advancedMs + headMsOf(exchange) - refusal.sentMs) / 1000,
   };

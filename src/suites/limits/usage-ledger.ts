@@ -8,7 +8,7 @@ import { type AllExchanges, byEndpoint, endpointOf } from "../shared/all-exchang
 import { isSuccess } from "../shared/response.ts";
 import { fallWithin } from "./ledger.ts";
 
-/** Two GET requests of the same report in a row, within one rate-limit window. */
+/** Two GET requests of the same usage endpoint in a row, within one rate-limit window. */
 interface ReadInterval {
   readonly before: Exchange;
   readonly after: Exchange;
@@ -23,16 +23,19 @@ interface UsageInterval extends ReadInterval {
 }
 
 /**
- * Minimum number of intervals in which `requests.used` grew exactly as far as `Remaining` fell. They show that the
+ * Minimum number of intervals in which `requests.used` grew exactly as far as `Remaining` fell. They prove that the
  * target updates usage at once, at least sometimes.
  */
 const minAgreeing = 2;
-/** Minimum number of requests that usage lacks in an interval. A target may count a single one a moment later. */
+/**
+ * Minimum number of requests that usage must lack in an interval to count as a breach. A target may count one request a
+ * moment later.
+ */
 const minMissing = 2;
 
 /**
  * Judges that `requests.used` grows as far as `Remaining` falls between two reads of usage (USE-7). Which requests the
- * server counts does not matter.
+ * server counts is not judged.
  */
 export function judgeUsageGrowth(samples: AllSamples, all: AllExchanges): Finding<never> {
   const intervals = intervalsOf("usage", samples, all).flatMap((each): UsageInterval[] => {
@@ -84,7 +87,7 @@ const numbersIn = (value: unknown, path = ""): ReadonlyMap<string, number> => {
   );
 };
 
-/** Returns the pairs of consecutive reads of a report with one key, within one rate-limit window. */
+/** Returns the pairs of consecutive reads of one usage endpoint with one key, within one rate-limit window. */
 function intervalsOf(
   endpoint: "usage" | "keyUsage",
   { keys, keylessMs }: AllSamples,
@@ -111,8 +114,8 @@ const isOverlapped = (sample: Sample, samples: readonly Sample[]): boolean =>
   samples.some((each) => each !== sample && each.sentMs < sample.endMs && each.endMs > sample.sentMs);
 
 /**
- * Returns how far `requests.used` grew between two reads. `null` if one of them does not state it, or the target began
- * a new period in between.
+ * Returns how far `requests.used` grew between two reads. `null` if a read does not contain it, or the target began a
+ * new period in between.
  */
 function growthBetween(before: Exchange, after: Exchange): number | null {
   const [from, to] = [before, after].map((each) => usageCountIn(bodyJson(each), "requests"));

@@ -37,6 +37,10 @@ export const deliverySchema = z
       .describe(
         "What X-Service-Signature has to be, computed over the raw bytes; null for a webhook without a secret.",
       ),
+    otherSignatures: z
+      .array(z.string())
+      .describe("The same by the secrets of other webhooks that share this address.")
+      .exactOptional(),
     reply: replySchema,
     since: z
       .string()

@@ -22,6 +22,8 @@ export type Reply =
 export interface HookPlan {
   /** The secret of the webhook; `null` if it has none. */
   readonly secret: string | null;
+  /** The secrets of other webhooks that share the address. Default: none. */
+  readonly otherSecrets?: readonly string[];
   /**
    * The replies to the first delivery, the second, and so on. Further deliveries get the last one. If the list is
    * empty, every delivery gets 204.
@@ -41,6 +43,7 @@ export interface Hook {
   readonly name: string;
   readonly url: string;
   readonly secret: string | null;
+  readonly otherSecrets: readonly string[];
   /** The deliveries so far, in order of arrival. */
   readonly deliveries: () => readonly Delivery[];
   /** Number of deliveries that were not stored, because the storage was full. */
@@ -98,7 +101,7 @@ function plannedReply(earlier: number, replies: readonly Reply[], isReleased: bo
  * @param onDelivery called with each delivery and its reply, and again if the reply changes
  */
 export function openHook(
-  { name, token, secret, arrivals, replies, isReleased, takesReads = false, since }: HookRecord,
+  { name, token, secret, otherSecrets = [], arrivals, replies, isReleased, takesReads = false, since }: HookRecord,
   url: string,
   { hasRoom, isFull }: DeliveryStorage,
   onDelivery: (delivery: Delivery) => void,
@@ -155,6 +158,7 @@ export function openHook(
     name,
     url,
     secret,
+    otherSecrets,
     deliveries: () => stored.map((each) => (isSetAside ? { ...each, hook: `interrupted-${name}` } : each)),
     droppedCount: () => dropped,
     waitForDeliveries: arriving.waitFor,
@@ -181,6 +185,7 @@ export function openHook(
       replies,
       arrivals: count,
       isReleased,
+      ...(otherSecrets.length === 0 ? {} : { otherSecrets }),
       ...(since === undefined ? {} : { since }),
     }),
     /** Registers a function to be called when the probe calls `release`. */

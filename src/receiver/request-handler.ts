@@ -92,7 +92,7 @@ async function receiveDelivery(
   const { socket } = incoming;
   if (countOnly()) return connections.reject(socket, () => response.writeHead(503).end());
   connections.mark(socket, "incomplete");
-  const body = await readBody(incoming, hook.secret);
+  const body = await readBody(incoming, hook.secret === null ? [] : [hook.secret, ...hook.otherSecrets]);
   if (body === null) {
     ignored.incomplete += 1;
     return;
@@ -130,7 +130,8 @@ const receivedDelivery = (
   receivedMs: time.now(),
   clockMs: time.clockOffsetMs(),
   clockAtMostMs: time.maxClockOffsetMs(),
-  computedSignature: body.signature,
+  computedSignature: body.signatures[0] ?? null,
+  ...(body.signatures.length > 1 && { otherSignatures: body.signatures.slice(1) }),
 });
 
 /**
@@ -145,8 +146,8 @@ export function startSigning(secret: string) {
 /** The body of a request. */
 export interface ReceivedBody {
   readonly body: Body;
-  /** HMAC of the raw bytes; `null` if the webhook has no secret, or the body was too long. */
-  readonly signature: string | null;
+  /** HMAC of the raw bytes by each secret; none if the body was too long. */
+  readonly signatures: readonly string[];
   /** Whether the body was read to its end; `false` if it was too long. */
   readonly isWhole: boolean;
 }
@@ -155,19 +156,19 @@ export interface ReceivedBody {
 export const maxBodyBytes = 2 * 1024 * 1024;
 
 /** Reads the body of a request. Resolves to `null` if the connection ends first. */
-export function readBody(incoming: IncomingMessage, secret: string | null): Promise<ReceivedBody | null> {
+export function readBody(incoming: IncomingMessage, secrets: readonly string[]): Promise<ReceivedBody | null> {
   const recorder = recordBody();
-  const signing = secret === null ? null : startSigning(secret);
+  const signings = secrets.map(startSigning);
   return new Promise((resolve) => {
     incoming.on("data", (piece: Buffer) => {
       recorder.add(piece);
-      signing?.add(piece);
+      for (const signing of signings) signing.add(piece);
       if (recorder.bytes() <= maxBodyBytes) return;
       incoming.removeAllListeners("data").pause();
-      resolve({ body: recorder.body(), signature: null, isWhole: false });
+      resolve({ body: recorder.body(), signatures: [], isWhole: false });
     });
     incoming.on("end", () =>
-      resolve({ body: recorder.body(), signature: signing?.signature() ?? null, isWhole: true }),
+      resolve({ body: recorder.body(), signatures: signings.map(({ signature }) => signature()), isWhole: true }),
     );
     incoming.on("error", () => resolve(null));
     incoming.on("close", () => resolve(null));

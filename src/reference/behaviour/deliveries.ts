@@ -103,6 +103,8 @@ export const standardDeliveries = {
   }),
   /** Encodes a body as the bytes that are signed and sent. */
   deliveryBytes: (body: unknown): Uint8Array => Buffer.from(JSON.stringify(body), "utf8"),
+  /** Returns the secret that signs the deliveries of a webhook or an alert; `null` if it has none. */
+  signingSecret: ({ secret }: { readonly url: string; readonly secret: string | null }): string | null => secret,
   /** Returns the value of the signature header; `null` leaves the header out. */
   deliverySignature: (bytes: Uint8Array, secret: string | null): string | null =>
     secret === null ? null : createHmac("sha256", secret).update(bytes).digest("hex"),

@@ -69,6 +69,19 @@ export const signatureFaults = faults("Events / Delivery security and policy", {
   "signature-secret-in-latin-1": fault("HOOK-21", "The secret is encoded in Latin-1.").by(
     changeSigningSecret((secret) => bytesOf(secret, "latin1")),
   ),
+  "signature-secret-of-url": fault(
+    "HOOK-21",
+    "The secret of the first webhook with a URL signs the deliveries of all webhooks with it.",
+  ).by((base) => {
+    const secrets = new Map<string, string | null>();
+    return {
+      signingSecret: (to) => {
+        const secret = secrets.get(to.url) ?? base.signingSecret(to);
+        secrets.set(to.url, secret);
+        return secret;
+      },
+    };
+  }),
   "signature-secret-cut": fault("HOOK-21", "Only the first 72 characters of a secret are used.").by(
     changeSigningSecret((secret) => secret.slice(0, 72)),
   ),

@@ -99,7 +99,11 @@ function deliveryRequest(behaviour: DeliveryBehaviour, delivery: Delivery): Deli
   };
   return {
     url: to.url,
-    headers: behaviour.deliveryHeaders(facts, behaviour.deliverySignature(bytes, to.secret), to.headers),
+    headers: behaviour.deliveryHeaders(
+      facts,
+      behaviour.deliverySignature(bytes, behaviour.signingSecret(to)),
+      to.headers,
+    ),
     bytes,
     localAddress: behaviour.deliverySource(facts),
     framing: behaviour.deliveryFraming(),

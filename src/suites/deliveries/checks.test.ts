@@ -55,6 +55,36 @@ const signed = (...values: readonly string[]) =>
 const to = (hook: string, type: string) => delivery({ hook: `webhook-${hook}`, event: { type } });
 /** The evidence of a valid event, and of a copy in which these fields differ. */
 const twice = (event: Readonly<Record<string, unknown>>) => evidenceOf([delivery(), delivery({ event })]);
+
+/** Deliveries to the URL of two webhooks, each with this signature: `aa` is by the first secret, `bb` by the second. */
+const toOneUrl = (signatures: readonly string[], ids = ["wh-1", "wh-2"]) => {
+  const [first = "", second = ""] = ids;
+  const created = [first, second].map((id) => exchange({ path: "/webhooks", status: 201, json: { webhook_id: id } }));
+  const [one = exchange(), other = exchange()] = created;
+  const arrived = signatures.map((value) =>
+    delivery({
+      hook: "same-url",
+      computedSignature: "aa",
+      otherSignatures: ["bb"],
+      headers: [["X-Service-Signature", value]],
+    }),
+  );
+  const invoked = [exchange(), exchange()];
+  return evidenceOf([delivery()], { invoked, sameUrl: { created: [one, other], deliveries: arrived } }).sent;
+};
+
+it.each([
+  ["each by its own secret", toOneUrl(["aa", "bb", "aa", "bb"]), "holds"],
+  ["all by the first secret", toOneUrl(["aa", "aa", "aa", "aa"]), "breach"],
+  ["all by the second secret", toOneUrl(["bb", "bb", "bb", "bb"]), "breach"],
+  ["one by no secret", toOneUrl(["aa", "bb", "aa", "cc"]), "breach"],
+  ["one delivery for each execution, as of one webhook", toOneUrl(["aa", "aa"]), "inapplicable"],
+  ["one delivery repeated", toOneUrl(["aa", "aa", "aa"]), "inapplicable"],
+  ["one id for both", toOneUrl(["aa", "aa", "aa", "aa"], ["wh-1", "wh-1"]), "inapplicable"],
+])("HOOK-21 of two webhooks with one URL: %s", (_, sent, kind) => {
+  expect(judged(deliveries, "HOOK-21/two webhooks of one URL", sent)).toBe(kind);
+});
+
 const reach = { baseUrl: "http://127.0.0.1:1", unreachable: null, isNamed: false };
 
 describe("deliveries", () => {

@@ -18,6 +18,7 @@ import { judgeAgentNamed, judgeCreatedTime, uniqueIdsCheck } from "./event-conte
 import { missingDeliveryExcuse, receiverOverflowExcuse, unpublishedTypeExcuse } from "./missing-deliveries.ts";
 import { deploymentChecks, isOfDeployment } from "./deployment-events.ts";
 import { oddWebhookChecks } from "./odd-webhooks.ts";
+import { sameUrlCheck } from "./same-url.ts";
 import { sourceChecks } from "./sources.ts";
 import { unusualEndChecks } from "./unusual-ends.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
@@ -280,6 +281,7 @@ export const deliveries = suite("Webhook deliveries", [
     return observed(values.length === 0 ? `no \`${signatureHeader}\`` : `still a \`${signatureHeader}\``);
   }),
   ...oddWebhookChecks,
+  sameUrlCheck,
   ...unusualEndChecks,
   ...deploymentChecks,
   ...sourceChecks,

@@ -10,6 +10,7 @@ export interface DeliveryOptions {
   readonly text?: string;
   readonly headers?: readonly Header[];
   readonly computedSignature?: string | null;
+  readonly otherSignatures?: readonly string[];
   readonly reply?: DeliveryReply;
   readonly receivedMs?: number;
   readonly clockMs?: number;
@@ -37,6 +38,7 @@ export function delivery(made: DeliveryOptions = {}): Delivery {
     clockMs,
     clockAtMostMs: clockMs,
     computedSignature,
+    ...(made.otherSignatures && { otherSignatures: made.otherSignatures }),
     reply: made.reply ?? { kind: "answered", status: 200, endMs: receivedMs + 1 },
   };
 }

@@ -9,6 +9,7 @@ const slowAddress = (takesMs: number): Hook => ({
   name: "webhook-slow",
   url: "http://127.0.0.1:9/",
   secret: null,
+  otherSecrets: [],
   deliveries: () => [],
   droppedCount: () => 0,
   waitForDeliveries: async (_count, realMs) => realMs >= takesMs,

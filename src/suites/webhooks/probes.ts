@@ -30,6 +30,7 @@ import {
   openOddWebhooks,
   requestedOddWebhooks,
 } from "./odd-webhooks.ts";
+import { expectedOfOneUrl, openWebhooksOfOneUrl, type WebhooksOfOneUrl } from "./same-url.ts";
 
 /** Names of the invoked agent's webhooks. Each selects other events. */
 export type Subscription =
@@ -55,6 +56,8 @@ export interface InvokedWithWebhooks {
     Readonly<Record<Exclude<Subscription, MinSubscription>, RequestedWebhook | null>>;
   /** Webhooks with unusual secrets; `null` if the key has few requests a minute. Absent in older evidence. */
   readonly odd?: OddWebhooks | null;
+  /** Two webhooks of one URL; `null` if the key has few requests a minute. Absent in older evidence. */
+  readonly sameUrl?: WebhooksOfOneUrl | null;
   /** A webhook of another agent, which was not invoked; `null` if the target has none. */
   readonly elsewhere: RequestedWebhook | null;
   readonly invoked: readonly Exchange[];
@@ -81,10 +84,10 @@ export const invokedWithWebhooks = probe(
   "webhooks are created for an agent, and it is invoked",
   {
     needs: ["receiver", "agents.answering"],
-    requests: (target) => (hasFewRequests(target) ? 5 : 12 + oddKinds.length),
+    requests: (target) => (hasFewRequests(target) ? 5 : 14 + oddKinds.length),
     executions: (target) => (hasFewRequests(target) ? 1 : invokeBodies().length),
     stage: "exclusive",
-    creates: { webhooks: 6 + oddKinds.length },
+    creates: { webhooks: 8 + oddKinds.length },
     createsFew: { webhooks: 3 },
   },
   async (context): Promise<InvokedWithWebhooks> => {
@@ -109,6 +112,7 @@ export const invokedWithWebhooks = probe(
     };
     const elsewhere = await createIdleWebhook(context, agent);
     const odd = hasFew ? null : await openOddWebhooks(client, receiver, agent);
+    const sameUrl = hasFew ? null : await openWebhooksOfOneUrl(client, receiver, agent);
 
     const invoked: Exchange[] = [];
     // If the key has few requests a minute, one body also tests the parameters together.
@@ -126,7 +130,8 @@ export const invokedWithWebhooks = probe(
         ? [{ address: odd[kind].address, count: count * oddDeliveriesPerInvoke(kind) }]
         : [],
     );
-    if (reach.unreachable === null) await awaitDeliveries([...expected, ...expectedOdd], time);
+    const expectedSame = sameUrl === null ? [] : [expectedOfOneUrl(sameUrl, count)];
+    if (reach.unreachable === null) await awaitDeliveries([...expected, ...expectedOdd, ...expectedSame], time);
     await awaitUnexpected(time);
 
     const id = webhookIdOf(opened.both.exchange);
@@ -145,6 +150,7 @@ export const invokedWithWebhooks = probe(
       },
       elsewhere: elsewhere === null ? null : requestedWebhookOf(elsewhere),
       odd: odd && requestedOddWebhooks(odd),
+      sameUrl: sameUrl && { created: sameUrl.created, deliveries: [...sameUrl.address.deliveries()] },
       invoked,
       deliveries: receiver.deliveries().filter(({ hook, since }) => hook.startsWith(hookPrefix) && since === undefined),
       listed,

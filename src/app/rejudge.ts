@@ -10,6 +10,7 @@ import { clauseOf } from "../spec/clauses.ts";
 import { partyOf, type Report } from "../report/model/report.ts";
 import { type Check, probesOf, type Suite } from "../run/judge/check.ts";
 import { judgeEvidence, type ProbeResults } from "../run/judge/judge-evidence.ts";
+import { isAboutKeys, suitesFor } from "../run/plan/without-keys.ts";
 import { isSelectedBy } from "../run/plan/selection.ts";
 import type { Messages } from "../run/skip-reason.ts";
 import { runEndOf } from "../report/model/verdict.ts";
@@ -42,7 +43,7 @@ export function rejudgeRun(
 ): Report {
   const results: ProbeResults = Map.groupBy(evidence.probes, ({ probe }) => probe);
   const findings = withUnseenPairs(
-    judgeEvidence(selected, results).map((each) => findingRowOf(each, messages)),
+    judgeEvidence(suitesFor(selected, { auth: authOf(report) }), results).map((each) => findingRowOf(each, messages)),
     unseenPairsOf(pairCoverageIn(evidence), report.selection),
   );
   return withProfileResults({
@@ -75,6 +76,10 @@ function batchPathIn({ probes }: Evidence): string | null {
   const result = probes.find(({ probe }) => probe === allExchanges.name)?.result;
   return result?.kind === "ran" ? ((result.evidence as AllExchanges).batchPath ?? null) : null;
 }
+
+/** Whether the target of a report asked for keys: its clauses about keys are judged, and not exempt. */
+const authOf = ({ findings }: Report): "keys" | "none" =>
+  findings.some(({ clause, exempt }) => exempt === true && isAboutKeys(clause)) ? "none" : "keys";
 
 /** Returns which pairs of request properties the run tried; `null` if the run did not record that. */
 function pairCoverageIn({ probes }: Evidence): PairCoverage | null {

@@ -2,6 +2,7 @@ import type { TierName } from "../spec/tiers.ts";
 import type { AgentFile } from "./agent-file/agent-file.ts";
 import { hostAgentFile, removeHostedAgent, type HostingReason } from "./agent-file/hosting.ts";
 import { agentsByRole } from "./agents.ts";
+import type { Behaviour } from "./behaviour/behaviour.ts";
 import { isVirtualClock, systemClock, type Clock } from "./clock.ts";
 import {
   keyRing,
@@ -43,6 +44,8 @@ export interface ReferenceOptions {
   readonly patches?: readonly Patch[];
   readonly keys?: readonly ReferenceKey[];
   readonly tiers?: TierTable;
+  /** Whether requests need a key. With `none`, all that have no valid key share the account of the largest tier. */
+  readonly auth?: "keys" | "none";
   /** Token that a caller must send to move the clock or to change a deployment. Default: none. */
   readonly controlToken?: string | null;
   /** Host names under which the test control is on, besides loopback. Default: none. */
@@ -96,6 +99,8 @@ export interface Reference {
   readonly startId: string;
   /** When the server started, in Unix milliseconds of its clock. */
   readonly startedMs: number;
+  /** Whether requests need a key. */
+  readonly auth: "keys" | "none";
   /** Whether the clock moves only when it is advanced. */
   readonly hasVirtualClock: boolean;
   /** Paths of the endpoints for which the document shows no path. `{agent_id}` stands for an agent. */
@@ -117,6 +122,16 @@ export interface Reference {
   close(): Promise<void>;
 }
 
+/** Takes each request without a valid key as one of the largest tier. */
+const withoutKeys = (base: Behaviour): Behaviour => ({
+  ...base,
+  identify: (credentials, ring, nowMs, endpoint) => {
+    const found = base.identify(credentials, ring, nowMs, endpoint);
+    const shared = ring.keys.find(({ tier, scope }) => tier === "enterprise" && scope === "full");
+    return found.kind === "known" || shared === undefined ? found : { kind: "known", key: shared };
+  },
+});
+
 /**
  * Starts a server.
  *
@@ -132,7 +147,9 @@ export async function startReference(options: ReferenceOptions = {}): Promise<Re
   // If the folder has stored state, a virtual clock starts at the latest instant of that state.
   if (dataFolder !== null && isVirtualClock(clock))
     await clock.advance(Math.max(0, latestInstantMs(store.load()) - clock.now()));
-  const behaviour = applyPatches(patches);
+  const { auth = "keys" } = options;
+  const patched = applyPatches(patches);
+  const behaviour = auth === "none" ? withoutKeys(patched) : patched;
   const initialKeys = options.keys ?? referenceKeys;
   const ring = keyRing(initialKeys, (text) => behaviour.keyText(text), clock.now());
   const { controlToken = null, trustedProxies = [], tls = null } = options;
@@ -167,6 +184,7 @@ export async function startReference(options: ReferenceOptions = {}): Promise<Re
     startId: state.startId,
     startedMs: state.startedMs,
     hasVirtualClock: isVirtualClock(clock),
+    auth,
     paths: undocumentedPaths,
     hasAgent: (id) => state.agents.has(id),
     addressRefusal: (url) => deliveries.addressRefusal(url),

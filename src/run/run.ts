@@ -17,6 +17,7 @@ import { defaultBounds, maxRunTimeMs } from "./plan/bounds.ts";
 import { defaultCoverageSeed } from "./plan/coverage-seed.ts";
 import { hasFewRequests, mainKey } from "./plan/needs.ts";
 import { createsWebhooks, planProbes } from "./plan/plan.ts";
+import { suitesFor } from "./plan/without-keys.ts";
 import { startRequestBudget } from "./plan/request-budget.ts";
 import type { ProbeRun } from "./probe-run.ts";
 import { receiverOnDemand } from "./receiver-on-demand.ts";
@@ -75,7 +76,8 @@ export async function runSuites(options: RunOptions): Promise<RunResult> {
   );
   try {
     const target = await withConfirmedFreshness(options.target);
-    const result = await runWithSignal({ ...options, target, signal, stop, onHarnessLimit: stop });
+    const suites = suitesFor(options.suites, target);
+    const result = await runWithSignal({ ...options, suites, target, signal, stop, onHarnessLimit: stop });
     // An open receiver still reads the clock of the run, so `end`, which aborts all waits on that clock, is called only
     // without one.
     if (result.listening === null) end();
@@ -145,6 +147,7 @@ async function withKnownTier(
   { pacer }: Pick<ClientContext, "pacer">,
   onUnknownTier: RunOptions["onUnknownTier"],
 ): Promise<Target> {
+  if (target.auth === "none") return target;
   if (key.tier !== null || pacer.detectedTier(key) !== null)
     return withDetectedTier(target, key.name, pacer.detectedTier(key));
   const tier = (await onUnknownTier?.(key.name)) ?? null;

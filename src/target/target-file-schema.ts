@@ -184,6 +184,10 @@ export const targetFileSchema = z
     name: nonEmptyText.optional(),
     baseUrl: nonEmptyText.describe("Address of the deployment, with or without /v1."),
     keys: z.record(nonEmptyText, keySchema).default({}),
+    auth: z
+      .literal("none")
+      .describe("The server is local and asks for no keys (`auth_settings.type` is none): no key is sent.")
+      .optional(),
     agents: agentsSchema.optional(),
     tiers: z.record(nonEmptyText, tierSchema).optional(),
     webhooks: webhooksSchema.optional(),
@@ -239,14 +243,18 @@ export const targetFileSchema = z
       .describe("Paths that the document leaves open.")
       .optional(),
   })
-  .refine(({ keys, control }) => control !== undefined || Object.keys(keys).length > 0, {
+  .refine(({ keys, control, auth }) => control !== undefined || auth === "none" || Object.keys(keys).length > 0, {
     path: ["keys"],
     message: "at least one key is needed",
+  })
+  .refine(({ keys, auth }) => auth === undefined || Object.keys(keys).length === 0, {
+    path: ["auth"],
+    message: "is none, so there must be no `keys`",
   })
   .meta({
     description: "A deployment of the Agent Hosting Service Interface, as the conformance harness is to use it.",
     // The JSON schema for editors cannot contain the condition above otherwise.
-    anyOf: [{ required: ["keys"] }, { required: ["control"] }],
+    anyOf: [{ required: ["keys"] }, { required: ["control"] }, { required: ["auth"] }],
   });
 
 export type ParsedTargetFile = z.infer<typeof targetFileSchema>;

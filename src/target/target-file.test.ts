@@ -57,6 +57,12 @@ describe("a target file", () => {
     expect(target.keys["brief"]?.expiresInSeconds).toBe(600);
   });
 
+  it("sends no key to a local server that asks for none", () => {
+    const { auth, keys } = read({ baseUrl: "http://localhost:8787", auth: "none", keys: {} });
+    expect([auth, Object.values(keys).map(({ key }) => key)]).toEqual(["none", [""]]);
+    expect(read({}).auth).toBe("keys");
+  });
+
   it("reads the limits of custom tiers", () => {
     const tiers = { gold: { perHour: 900, perMinute: 90, concurrent: 9 } };
     const target = read({ tiers, keys: { gold: { key: "k", tier: "gold" } } });
@@ -109,7 +115,10 @@ describe("a target file", () => {
   });
 
   it.each([
-    [{ colour: "red" }, /the file has "colour", which is not known there; allowed: name, baseUrl, keys, agents, tiers/],
+    [
+      { colour: "red" },
+      /the file has "colour", which is not known there; allowed: name, baseUrl, keys, auth, agents, tiers/,
+    ],
     [
       { keys: { pro: { key: "k", teir: "pro", fersh: true } } },
       /keys\.pro has "teir", "fersh", which is not known there; allowed: key, tier, expired/,
@@ -136,6 +145,8 @@ describe("a target file", () => {
       { keys: { pro: { key: "k", tier: "pros" } } },
       new RegExp(`keys\\.pro\\.tier is "pros"; allowed: ${tierNames.join(", ")}`),
     ],
+    [{ auth: "none", keys: {} }, /auth is none, but https:\/\/api\.acme\.example\/v1 is not on loopback/],
+    [{ auth: "none", baseUrl: "http://127.0.0.1:9" }, /auth: is none, so there must be no `keys`/],
     [{ baseUrl: "https://x.example/?a=1" }, /must not carry a query/],
   ])("says where %j is wrong, and what is allowed, in one line", (changes, expected) => {
     expect(() => read(changes)).toThrow(UsageError);

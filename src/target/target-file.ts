@@ -22,6 +22,7 @@ import {
   type AgentRole,
   defaultKeyTraits,
   isRequestRole,
+  noKey,
   type OwnRequest,
   type RequestRole,
   type RoleAssignment,
@@ -184,6 +185,10 @@ function toTarget(
     ]),
   );
   const baseUrl = readBaseUrl(file.baseUrl);
+  if (file.auth === "none" && !isLoopback(baseUrl))
+    throw new UsageError(
+      line`${path}: auth is none, but ${baseUrl} is not on loopback. Only a local server may ask for no keys.`,
+    );
   const keys = Object.fromEntries(
     Object.entries(file.keys).map(([name, key]): [string, TargetKey] => {
       const known = [...tierNames, ...Object.keys(tiers)];
@@ -197,7 +202,8 @@ function toTarget(
   return {
     name: file.name ?? new URL(baseUrl).host,
     baseUrl,
-    keys,
+    keys: file.auth === "none" ? { [noKey.name]: noKey } : keys,
+    auth: file.auth ?? "keys",
     ...parseRoles(file.agents ?? {}),
     tiers,
     clock: file.clock === undefined ? null : clockOverHttp(file.clock, network),

@@ -150,6 +150,8 @@ export interface Target {
   readonly name: string;
   readonly baseUrl: string;
   readonly keys: Readonly<Record<string, TargetKey>>;
+  /** Whether the target asks for keys. A local server with the `auth_settings.type` `none` does not. */
+  readonly auth: "keys" | "none";
   /** Ids of agents by role, for agents that play the role on every request. */
   readonly agents: Partial<Readonly<Record<AgentRole, string>>>;
   /** Agents by role, for agents that play the role only on a certain request. */
@@ -205,8 +207,12 @@ export const defaultKeyTraits = {
   disposable: false,
 } as const satisfies Partial<TargetKey>;
 
+/** Stands for the key of a target that asks for none. Requests then have no `Authorization`. */
+export const noKey: TargetKey = { ...defaultKeyTraits, name: "none", key: "", variable: "NO_KEY" };
+
 /** The properties of a target about which the user states nothing. */
 export const defaultTargetTraits = {
+  auth: "keys",
   agents: {},
   roleAssignments: {},
   ownRequests: [],
@@ -290,6 +296,7 @@ export const usableKeys = (target: Target): TargetKey[] =>
 /** Sets the tier of a key to the one that response headers show. Keeps a tier that the user stated. */
 export function withDetectedTier(target: Target, keyName: string, tier: string | null): Target {
   const key = target.keys[keyName];
-  if (key === undefined || key.tier !== null || tier === null) return target;
+  // Limits are those of keys, so a server without keys has no tier.
+  if (key === undefined || key.tier !== null || tier === null || target.auth === "none") return target;
   return { ...target, keys: { ...target.keys, [keyName]: { ...key, tier, isTierDetected: true } } };
 }

@@ -89,7 +89,8 @@ export function webhookSecretsIn({ request: { method, body } }: Exchange): Secre
 
 /** Returns all keys and secrets of a target. In redacted texts, the `name` of each replaces its value. */
 export const secretsOf = (target: Target): Secret[] => [
-  ...Object.values(target.keys).map(({ name, key }) => ({ name, value: key })),
+  // A server without keys has one with an empty text.
+  ...Object.values(target.keys).flatMap(({ name, key }) => (key === "" ? [] : [{ name, value: key }])),
   ...Object.values(target.keys).flatMap(({ signingSecret }) =>
     signingSecret === null ? [] : [{ name: "signing secret", value: signingSecret }],
   ),

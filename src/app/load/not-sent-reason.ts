@@ -10,6 +10,8 @@ export type NotSentReason =
   | { readonly kind: "unknown scenario"; readonly name: string; readonly near: readonly string[] }
   | { readonly kind: "no engine"; readonly missing: SkipText }
   | { readonly kind: "no tier" }
+  /** The target asks for no keys, and limits are those of keys. */
+  | { readonly kind: "no keys" }
   | { readonly kind: "no key of the tier"; readonly wanted: TierName; readonly tiers: readonly TierName[] }
   /** None of the chosen scenarios can be sent. `left` has a phrase for each that says why. */
   | { readonly kind: "nothing to send"; readonly left: readonly string[] }
@@ -45,6 +47,8 @@ export function describeNotSent(why: NotSentReason): string {
       return why.missing.needs ?? why.missing.reason;
     case "no tier":
       return "No key has a known tier with known limits: give `tier` and `tiers` in a target file.";
+    case "no keys":
+      return "The target asks for no keys (`auth` in the target file), and load is judged by the limits of a key.";
     case "no key of the tier":
       return `The target has no usable key of the ${why.wanted} tier; there are keys of ${why.tiers.join(", ")}.`;
     case "nothing to send":

@@ -108,7 +108,7 @@ const describeUnsendable =
 
 function chosenTiers(target: Target, wanted: TierName | null): readonly TierKeys[] {
   const all = tierKeysOf(target);
-  if (all.length === 0) throw new UnsendableLoadError({ kind: "no tier" });
+  if (all.length === 0) throw new UnsendableLoadError({ kind: target.auth === "none" ? "no keys" : "no tier" });
   const found = all.filter(({ tier }) => wanted === null || tier === wanted);
   if (found.length > 0 || wanted === null) return found;
   throw new UnsendableLoadError({ kind: "no key of the tier", wanted, tiers: all.map(({ tier }) => tier) });

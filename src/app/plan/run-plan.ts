@@ -3,6 +3,7 @@ import { keysOfUnknownTier } from "../../run/discovery/key-tiers.ts";
 import type { RunScope } from "../../run/plan/selection.ts";
 import { mainKey } from "../../run/plan/needs.ts";
 import { type PlannedProbe, planProbes } from "../../run/plan/plan.ts";
+import { suitesFor } from "../../run/plan/without-keys.ts";
 import { stages } from "../../run/probe.ts";
 import type { CreatedObjects } from "../../run/probe.ts";
 import type { RequirementSet } from "../../spec/requirements.ts";
@@ -77,7 +78,7 @@ export interface PlanOptions extends RunScope {
 export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
   const {
     target: named,
-    suites,
+    suites: selected,
     messages,
     readOnly,
     selection: _,
@@ -88,6 +89,7 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
   } = options;
   const { maxWaitMs } = bounds;
   const target = withAgentPlaceholders(named);
+  const suites = suitesFor(selected, target);
   const main = mainKey(target);
   if (main === null) return null;
   const most = maxRequestsFor(bounds.maxRequests, target);

@@ -1,8 +1,16 @@
 import { assertOpenFiles, watchOpenFiles } from "../../base/open-files.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { type Reference, type ReferenceOptions, startReference } from "../../reference/reference.ts";
+import { listensOnLoopback } from "../../reference/webhooks/address-guard.ts";
 import { DataFolderProblem } from "../../reference/webhooks/disk-store.ts";
-import { followAgents, hostAgents, type HostedAgent, loadAgents, type ServeOptionNames } from "./agent-files.ts";
+import {
+  followAgents,
+  hostAgents,
+  type HostedAgent,
+  type LoadedAgent,
+  loadAgents,
+  type ServeOptionNames,
+} from "./agent-files.ts";
 import { targetDocument, writeTargetDocument } from "./target-document.ts";
 import { line, fromOutside } from "../../base/line.ts";
 
@@ -53,7 +61,7 @@ export async function serve({
 }: ServeOptions): Promise<ServingReference> {
   assertOpenFiles(minConnections);
   const loaded = loadAgents(agentFiles, names);
-  const reference = await start(options);
+  const reference = await start({ ...options, auth: authOf(loaded, options.host) });
   try {
     const hosted = hostAgents(reference, loaded, names);
     if (targetFile !== null) writeTargetDocument(targetFile, targetDocument(reference, options.controlToken), names);
@@ -70,6 +78,12 @@ export async function serve({
     throw error;
   }
 }
+
+/** Whether the server asks for keys: not if it is local, and the `auth_settings.type` of each agent file is `none`. */
+const authOf = (loaded: readonly LoadedAgent[], host: string): "keys" | "none" =>
+  loaded.length > 0 && listensOnLoopback(host) && loaded.every(({ file }) => file.authType === "none")
+    ? "none"
+    : "keys";
 
 async function start(options: ReferenceOptions & { readonly host: string; readonly port: number }): Promise<Reference> {
   try {

@@ -21,7 +21,9 @@ export function targetDocument(reference: Reference, token: string): ParsedTarge
   return {
     name: "reference server",
     baseUrl: reference.baseUrl,
-    keys: Object.fromEntries(reference.keys.map((key) => [key.name, keyEntry(key)])),
+    ...(reference.auth === "none"
+      ? { auth: "none" as const, keys: {} }
+      : { keys: Object.fromEntries(reference.keys.map((key) => [key.name, keyEntry(key)])) }),
     agents: agentsOf(reference),
     tiers: { enterprise: { ...reference.tiers.enterprise } },
     webhooks: { listen, sources: [...loopbackSources] },

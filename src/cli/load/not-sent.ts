@@ -20,6 +20,7 @@ export function formatNotSentReason(why: NotSentReason): string {
     case "unsendable agent":
       return `${why.problem}: name another agent with --agent, or in the target file. Nothing was sent.`;
     case "no engine":
+    case "no keys":
     case "no key of the tier":
     case "nothing to send":
     case "lacks what it needs":

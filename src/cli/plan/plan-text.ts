@@ -65,7 +65,7 @@ function roleLines({ roles }: FormattedPlan, width: number, paint: Paint): strin
   if (rows.length === 0) return [];
   return [
     paint.bold("Roles"),
-    ...rows.flatMap(([role, who]) => formatLabelled(`  ${role.padEnd(16)}`, sanitizeLine(who, 400), width, paint.dim)),
+    ...rows.flatMap(([role, who]) => formatLabelled(`  ${role.padEnd(20)}`, sanitizeLine(who, 400), width, paint.dim)),
   ];
 }
 

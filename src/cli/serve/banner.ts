@@ -14,7 +14,7 @@ export interface BannerFacts {
 
 /** Returns the first output of `conformance serve`: all that the author of a client needs to start. */
 export function banner(reference: Reference, { patches, hosted, control, targetFile }: BannerFacts): string {
-  const { baseUrl, keys, agents } = reference;
+  const { baseUrl, keys, agents, auth } = reference;
   const at = (path: string): string => new URL(path, baseUrl).href;
   const main = keys.find(({ name }) => name === "enterprise") ?? keys[0];
   const isSecure = baseUrl.startsWith("https:");
@@ -26,7 +26,7 @@ export function banner(reference: Reference, { patches, hosted, control, targetF
     `base URL  ${baseUrl}`,
     `OpenAPI   ${at("/openapi.json")}`,
     "",
-    "keys",
+    auth === "none" ? "keys (none is needed: auth_settings.type is none)" : "keys",
     ...keys.map(({ name, key, tier }) => `  ${name.padEnd(12)}${tier.padEnd(12)}${key}`),
     "",
     "agents",

@@ -97,6 +97,15 @@ describe("conformance serve --agent", () => {
     });
   });
 
+  it.each([
+    ["none", 200],
+    ["api_key", 401],
+  ])("asks for keys unless the auth_settings.type of each file is none (%s)", async (type, status) => {
+    const path = file(`auth-${type}.json`, agent({ auth_settings: { type } }));
+    const { baseUrl } = await serve("--agent", path);
+    expect((await fetch(`${baseUrl}/agents`)).status).toBe(status);
+  });
+
   it("follows edits, a removal and a new file, tells its webhooks, and goes on with the last good one", async () => {
     const heard: string[] = [];
     const receiver = createServer((message, answer) => {

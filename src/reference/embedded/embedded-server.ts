@@ -5,7 +5,7 @@ import type { ReferenceKey } from "../keys.ts";
 import type { Patch } from "../patch.ts";
 import { type Reference, startReference, virtualClock } from "../reference.ts";
 import { variableFor } from "../../target/target-file.ts";
-import { defaultTargetTraits, type Target, type TargetKey } from "../../target/target.ts";
+import { defaultTargetTraits, noKey, type Target, type TargetKey } from "../../target/target.ts";
 
 /** The reference server inside this process, on a virtual clock, as a target for a run. */
 export interface EmbeddedServer {
@@ -30,7 +30,11 @@ export function targetOf(reference: Reference): Target {
     ...defaultTargetTraits,
     name: "embedded reference server",
     baseUrl: reference.baseUrl,
-    keys: Object.fromEntries(reference.keys.map((key) => [key.name, toTargetKey(key)])),
+    keys:
+      reference.auth === "none"
+        ? { [noKey.name]: noKey }
+        : Object.fromEntries(reference.keys.map((key) => [key.name, toTargetKey(key)])),
+    auth: reference.auth,
     agents: { ...reference.agents, slowStreaming: reference.agents.slowStream },
     agentSource: "named",
     tiers,

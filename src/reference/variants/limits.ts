@@ -154,7 +154,4 @@ export const limitVariants = variants("Limits", {
   "limits-told-last": variant(
     "An invoke or a stream of an unknown agent, or without a query, gets that error even beyond a limit.",
   ).by(() => ({ reportsLimitErrorsLast: () => true })),
-  "timeout-after-a-cold-start": variant("An agent times out 5 seconds late, because it had to be started.").by(
-    (base) => ({ timeoutMs: (agent) => base.timeoutMs(agent) + 5000 }),
-  ),
 });

@@ -350,7 +350,9 @@ async function finishAndRecord(
 }
 
 function headersOf(key: TargetKey, options: SendOptions): Header[] {
-  const authorization = options.authorization === undefined ? `Bearer ${key.key}` : options.authorization;
+  // A target without keys has one with an empty text. It gets no other key either.
+  const given = options.authorization === undefined ? `Bearer ${key.key}` : options.authorization;
+  const authorization = key.key === "" ? null : given;
   const hasBody = options.json !== undefined || options.text !== undefined;
   return [
     ...(authorization === null ? [] : [["Authorization", authorization] as const]),

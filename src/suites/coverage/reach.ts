@@ -78,6 +78,7 @@ const hasFixedQuery = ({ ownRequests }: Target): boolean =>
   ownRequests.some(({ body: { query } }) => typeof query === "string" && !query.includes("{query}"));
 
 function missingKey(kind: string, target: Target): Enabler | null {
+  if (target.auth === "none") return "a target that asks for keys";
   if (kind === "in the query" && keyForUrl(target) === null)
     return 'a key with `"disposable": true` in the target file, or a target on loopback: a URL ends in logs';
   if (kind === "outlived" && target.clock === null) return need("clock");

@@ -1,10 +1,10 @@
 import { countsIn, type RequirementSet } from "../spec/requirements.ts";
 import { newestRequirementsFor } from "../report/model/requirements.ts";
-import { judgedParts, withProfileResults } from "./report/assemble.ts";
-import { withOffers } from "./report/offers.ts";
+import { verdictParts, withProfileResults } from "./report/assemble-report.ts";
+import { withoutMissingProfiles } from "./report/missing-profiles.ts";
 import { findingRowOf } from "./report/run-report.ts";
-import { createdResources } from "./report/created.ts";
-import { unseenPairsOf, withUnseenPairs } from "./report/unseen-pairs.ts";
+import { createdResources } from "./report/created-resources.ts";
+import { untriedPairs, withUntriedPairFindings } from "./report/untried-pairs.ts";
 import type { Evidence } from "../evidence/evidence.ts";
 import { clauseOf } from "../spec/clauses.ts";
 import { partyOf, type Report } from "../report/model/report.ts";
@@ -42,14 +42,14 @@ export function rejudgeRun(
   { requirements = newestRequirementsFor(report), selected = suitesToJudge(report, evidence) }: RejudgeOptions = {},
 ): Report {
   const results: ProbeResults = Map.groupBy(evidence.probes, ({ probe }) => probe);
-  const findings = withUnseenPairs(
+  const findings = withUntriedPairFindings(
     judgeEvidence(suitesFor(selected, { auth: authOf(report) }), results).map((each) => findingRowOf(each, messages)),
-    unseenPairsOf(pairCoverageIn(evidence), report.selection),
+    untriedPairs(pairCoverageIn(evidence), report.selection),
   );
   return withProfileResults({
     ...report,
-    ...judgedParts(
-      withOffers(findings, {
+    ...verdictParts(
+      withoutMissingProfiles(findings, {
         offers: report.target.offers ?? null,
         selected: report.selection?.profiles ?? null,
         exchanges: evidence.exchanges,

@@ -3,9 +3,9 @@ import { UsageError } from "../base/usage-error.ts";
 import { isRequirementSet, newestRequirements, type RequirementSet, requirementSets } from "../spec/requirements.ts";
 
 /**
- * Finds a requirement set by its name. Without a name, returns the newest set.
+ * Returns the requirement set with a name, such as `1.0`. Without a name, returns the newest set.
  *
- * @param option name of the option, for the error message
+ * @param option name of the user's option, for the error message
  * @throws {UsageError} if there is no such set
  */
 export function parseRequirements(given: unknown, option: string): RequirementSet {

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 
-import { writeTogether } from "../app/report-folder/write-files.ts";
+import { writeAndRename } from "../app/report-folder/write-files.ts";
 import { makeFolder } from "../base/files/make-folder.ts";
 import { compareReports } from "../report/compare/compare-reports.ts";
 import type { Comparison } from "../report/compare/comparison.ts";
@@ -34,7 +34,7 @@ import type { Judged } from "./judge.ts";
 export function writeReport({ report, evidence }: Pick<Judged, "report" | "evidence">, folder: string): void {
   if (folder === "") throw new UsageError(line`The folder of a report has an empty name.`);
   makeFolder(resolve(folder));
-  writeTogether(resolve(folder), {
+  writeAndRename(resolve(folder), {
     "evidence.json": () => serializeEvidenceChunks(evidence),
     "report.json": serializeReport(report),
   });

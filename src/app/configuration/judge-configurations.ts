@@ -4,7 +4,7 @@ import type { Report, ReportFinding } from "../../report/model/report.ts";
 import { type FileFinding, formatPath } from "../../rules/configuration/finding.ts";
 import { judgeConfiguration } from "../../rules/configuration/judge.ts";
 import { latestRequirements } from "../../spec/requirements.ts";
-import { assemble, detailsOf, shortHash } from "../report/assemble.ts";
+import { assembleReport, findingDetails, shortHash } from "../report/assemble-report.ts";
 import { packageVersion } from "../../base/package-root.ts";
 import type { ConfigurationFile } from "./read-configuration.ts";
 
@@ -21,7 +21,7 @@ export function judgeConfigurations(
   started: Date,
   hosted: HostedObservations = { findings: [], requests: 0 },
 ): Report {
-  const report = assemble({
+  const report = assembleReport({
     judging: {
       version: packageVersion(),
       party: "file",
@@ -60,7 +60,7 @@ const findingsOf = (file: ConfigurationFile): ReportFinding[] =>
     ...resultOf(finding, file),
   }));
 
-function resultOf(finding: FileFinding, { name, source }: ConfigurationFile): ReturnType<typeof detailsOf> {
+function resultOf(finding: FileFinding, { name, source }: ConfigurationFile): ReturnType<typeof findingDetails> {
   switch (finding.kind) {
     case "holds":
       return { outcome: "pass" };
@@ -68,7 +68,7 @@ function resultOf(finding: FileFinding, { name, source }: ConfigurationFile): Re
       return { outcome: "skipped", reason: finding.reason };
     case "breach": {
       const { expected, actual, path } = finding;
-      const breach = detailsOf({ kind: "breach", expected, actual, at: [] }, finding.level);
+      const breach = findingDetails({ kind: "breach", expected, actual, at: [] }, finding.level);
       return { ...breach, where: filePlace(name, source.placeOf(path)) };
     }
   }

@@ -1,7 +1,7 @@
 import type { RequirementSet } from "../../spec/requirements.ts";
 import { messageOf, traceOf } from "../../base/errors.ts";
 import type { Redact } from "../../evidence/redaction.ts";
-import { assembleReport, type RunReportInput } from "../report/run-report.ts";
+import { assembleRunReport, type RunReportInput } from "../report/run-report.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import type { Report } from "../../report/model/report.ts";
 import type { Receiver, ReceiverRecord } from "../../receiver/receiver.ts";
@@ -123,7 +123,7 @@ function redactResult(
 ): RedactedRun {
   const secrets = secretsOf(target);
   const interrupted = signal.aborted;
-  const report = assembleReport(result, { ...occasion, roles: describeRoles(result.target) });
+  const report = assembleRunReport(result, { ...occasion, roles: describeRoles(result.target) });
   const evidence: Evidence = {
     exchanges: result.exchanges,
     deliveries: result.deliveries,

@@ -1,4 +1,4 @@
-import { writeTogether } from "../report-folder/write-files.ts";
+import { writeAndRename } from "../report-folder/write-files.ts";
 import { probesOf } from "../../run/judge/check.ts";
 import { deliveryHeaders, type DeliverySettings } from "../../run/run-deliveries.ts";
 import type { DeliverySender, OutgoingDelivery, SentDelivery } from "../../run/send/delivery-sender.ts";
@@ -31,7 +31,7 @@ export async function writeDeliveries(folder: string, settings: DeliverySettings
     };
     await probe.deliver?.({ ...settings, deliver });
   }
-  writeTogether(folder, { ...files, "deliveries.json": `${JSON.stringify(written, null, 2)}\n` });
+  writeAndRename(folder, { ...files, "deliveries.json": `${JSON.stringify(written, null, 2)}\n` });
   return written.length;
 }
 

@@ -7,7 +7,7 @@ import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { serializeEvidence, serializeReport } from "../../report/model/report-file.ts";
 import { sampleExchange, sampleFinding, sampleReport, textBody } from "../../report/testing/sample.ts";
 import { UsageError } from "../../base/usage-error.ts";
-import { readReportDocument, readReportAlone } from "./read-report-document.ts";
+import { readReportDocument, readReportWithoutEvidence } from "./read-report-document.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "read-document-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -24,7 +24,7 @@ beforeEach(() => {
 describe("a kept report", () => {
   it.each([
     ["with its evidence", readReportDocument, 1],
-    ["alone", readReportAlone, undefined],
+    ["alone", readReportWithoutEvidence, undefined],
   ])("is read %s, without the secrets of webhooks", (_, read, count) => {
     const { report, evidence } = read(folder);
     expect(report.findings[0]?.actual).toBe("the target says [redacted webhook secret] aloud");
@@ -35,12 +35,12 @@ describe("a kept report", () => {
   it.each(["{", '{"format":"x"}', ""])("is refused with damaged evidence (%j), and read without it", (text) => {
     write("evidence.json", text);
     expect(() => readReportDocument(folder)).toThrow(UsageError);
-    expect(readReportAlone(folder).report.findings).toHaveLength(1);
+    expect(readReportWithoutEvidence(folder).report.findings).toHaveLength(1);
   });
 
   it("is refused when it is damaged itself", () => {
     write("report.json", "{");
-    expect(() => readReportAlone(folder)).toThrow(/report\.json is not JSON/);
-    expect(() => readReportAlone(join(folder, "none"))).toThrow(/cannot be read: .*ENOENT/);
+    expect(() => readReportWithoutEvidence(folder)).toThrow(/report\.json is not JSON/);
+    expect(() => readReportWithoutEvidence(join(folder, "none"))).toThrow(/cannot be read: .*ENOENT/);
   });
 });

@@ -12,28 +12,28 @@ import { line, fromOutside } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
 /**
- * Reads a saved report of a run or of load, with its evidence, and removes webhook secrets. Missing evidence is accepted. Damaged evidence
- * is an error, because a page without evidence would look as if nothing had been recorded.
+ * Reads a saved report of a run or of load with its evidence, without webhook secrets. Missing evidence is accepted.
+ * Damaged evidence is an error, because the report would look as if nothing had been recorded.
  *
  * @param path folder of a report, or a report file; evidence is read only next to a file named `report.json`
- * @throws {UsageError}
+ * @throws {UsageError} if the report or its evidence cannot be read
  */
 export function readReportDocument(path: string): ReportDocument {
   return withReadErrors(path, readWithEvidence);
 }
 
 /**
- * Reads a saved report without its evidence. Comparisons need only the findings.
+ * Reads a saved report without its evidence, for comparisons, which need only the findings.
  *
- * @throws {UsageError}
+ * @throws {UsageError} if it cannot be read
  */
-export function readReportAlone(path: string): ReportDocument {
+export function readReportWithoutEvidence(path: string): ReportDocument {
   return withReadErrors(path, readWithoutEvidence);
 }
 
 function withReadErrors(path: string, read: (file: string) => ReportDocument): ReportDocument {
   try {
-    return read(fileOf(path));
+    return read(reportFileOf(path));
   } catch (error) {
     if (error instanceof UnreadableFile) throw new UsageError(fromOutside(error.message));
     if (error instanceof Error && "code" in error)
@@ -48,9 +48,9 @@ function withReadErrors(path: string, read: (file: string) => ReportDocument): R
 export class ContradictoryReport extends UsageError {}
 
 /**
- * Reads a report and checks that it is consistent.
+ * Reads a report, and checks that its totals and its verdict follow from its findings.
  *
- * @throws {ContradictoryReport} if its totals or its verdict do not follow from its findings
+ * @throws {ContradictoryReport} if they do not
  */
 function readConsistentReport(file: string): Report {
   const report = readReport(readFileSync(file, "utf8"), file);
@@ -59,22 +59,22 @@ function readConsistentReport(file: string): Report {
   throw new ContradictoryReport(line`${file} contradicts itself: ${contradiction}. Give the report as it was written.`);
 }
 
-/** File name of reports that the harness writes. Evidence is read only next to a file with this name. */
-const standardName = "report.json";
+/** Name of the report file in a report's folder. Evidence is read only next to a file with this name. */
+const reportFileName = "report.json";
 
-const fileOf = (path: string): string => (statSync(path).isDirectory() ? join(path, standardName) : path);
+const reportFileOf = (path: string): string => (statSync(path).isDirectory() ? join(path, reportFileName) : path);
 
 function readWithEvidence(file: string): ReportDocument {
   const report = readConsistentReport(file);
-  if (basename(file) !== standardName) return { report, evidence: null, load: new Map() };
+  if (basename(file) !== reportFileName) return { report, evidence: null, load: new Map() };
   const folder = dirname(file);
-  return documentOf(report, evidenceIn(folder, report), loadIn(folder, report));
+  return documentOf(report, readEvidenceOf(folder, report), readLoadEvidenceOf(folder, report));
 }
 
 function readWithoutEvidence(file: string): ReportDocument {
   const report = readConsistentReport(file);
-  const isStandard = basename(file) === standardName && report.load === undefined;
-  const evidence = isStandard ? textOf(join(dirname(file), "evidence.json")) : null;
+  const isStandard = basename(file) === reportFileName && report.load === undefined;
+  const evidence = isStandard ? readTextIfPresent(join(dirname(file), "evidence.json")) : null;
   return {
     report: evidence === null ? report : withoutWebhookSecretsOfText(report, evidence),
     evidence: null,
@@ -82,7 +82,7 @@ function readWithoutEvidence(file: string): ReportDocument {
   };
 }
 
-/** Removes webhook secrets from a report and its evidence. */
+/** Combines a report and its evidence, without webhook secrets, into a document to show. */
 export function documentOf(
   report: Report,
   evidence: Evidence | null,
@@ -92,24 +92,27 @@ export function documentOf(
   return { ...withoutWebhookSecretsOnRead(report, evidence), load };
 }
 
-function evidenceIn(folder: string, { load }: Report): Evidence | null {
+function readEvidenceOf(folder: string, { load }: Report): Evidence | null {
   const file = join(folder, "evidence.json");
-  const text = load === undefined ? textOf(file) : null;
+  const text = load === undefined ? readTextIfPresent(file) : null;
   return text === null ? null : readEvidence(text, file);
 }
 
-function loadIn(folder: string, { load }: Report): ReadonlyMap<string, LoadEvidence> {
+function readLoadEvidenceOf(folder: string, { load }: Report): ReadonlyMap<string, LoadEvidence> {
   const names = (load?.runs ?? []).map(({ evidence }) => evidence).filter((name) => isWithin(folder, name));
   return new Map(
     names.flatMap((name): [string, LoadEvidence][] => {
       const file = join(folder, name);
-      const text = textOf(file);
+      const text = readTextIfPresent(file);
       return text === null ? [] : [[name, readLoadEvidence(text, file)]];
     }),
   );
 }
 
-/** Whether a path that a report mentions stays inside the report's folder. A forged report must not make the harness read other files. */
+/**
+ * Whether a file that a report names is inside the report's folder. A forged report must not make the harness read
+ * other files.
+ */
 const isWithin = (folder: string, name: string): boolean =>
   name !== "" && !relative(resolve(folder), resolve(folder, name)).startsWith("..");
 
@@ -126,7 +129,7 @@ function jsonOf(text: string, file: string): unknown {
 }
 
 /** Returns the text of a file; `null` if the file does not exist. */
-function textOf(file: string): string | null {
+function readTextIfPresent(file: string): string | null {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {

@@ -16,14 +16,14 @@ import { UsageError } from "../../base/usage-error.ts";
 import { UseCaseError } from "../use-case-error.ts";
 import { writeFiles, type WrittenFiles } from "./write-files.ts";
 
-/** The report of a run, and its evidence. */
+/** The report of a run and its evidence, still with webhook secrets, as a folder contains them. */
 export interface SavedRun {
   readonly report: Report;
   readonly evidence: Evidence;
 }
 
 /**
- * Reads a saved run. Webhook secrets are not removed.
+ * Reads a saved run from its folder, with webhook secrets, which checks of signatures need.
  *
  * @throws {UsageError} if the folder cannot be read
  * @throws {UseCaseError} if the folder holds a load report
@@ -46,14 +46,20 @@ export function readSavedRun(folder: string): SavedRun {
   }
 }
 
-/** Writes `evidence.json`, then `report.json`. If that fails, writes both into a temporary folder. */
+/**
+ * Writes `evidence.json` and then `report.json` into a folder, or into a temporary folder if that fails. Returns their
+ * digests as well.
+ */
 export function saveRun(folder: string, { report, evidence }: SavedRun): WrittenFiles & { readonly digests: Digests } {
   const { chunks, sha256 } = digestingChunks(() => serializeEvidenceChunks(evidence));
   const written = writeFiles(folder, { "evidence.json": chunks, "report.json": serializeReport(report) });
   return { ...written, digests: { "evidence.json": sha256() } };
 }
 
-/** Returns the digests of a saved report and of its evidence files. Empty if the report has no evidence. */
+/**
+ * Returns SHA-256 digests of a saved report and of its evidence files, by file name. Empty if the report has no
+ * evidence.
+ */
 export function digestsOfSaved(path: string, { evidence, load }: ReportDocument): Digests {
   const folder = folderOf(path);
   const names = evidence === null ? [...load.keys()] : ["evidence.json"];

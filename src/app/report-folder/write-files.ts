@@ -8,13 +8,15 @@ import { makeFolder } from "../../base/files/make-folder.ts";
 import { type StagedFile, stageFile } from "../../base/files/replace-file.ts";
 import type { FileText } from "../../base/files/write-text.ts";
 
-/** Prints a warning that files could not be written. It is the default for callers that do not handle this. */
+/**
+ * Emits a warning of Node that files could not be written. It is the default where a caller gives no callback for that.
+ */
 export const warnOfUnwrittenFiles = (sentence: string): void => process.emitWarning(sentence);
 
-/** The text of a file, or a function that yields the text in pieces. */
+/** The content of a file: a text, or a function that returns the text in pieces. */
 type TextOrPieces = string | (() => Iterable<string>);
 
-/** The folder in which files were written, and the problem if there was one. */
+/** Tells where files were written, and what went wrong. */
 export interface WrittenFiles {
   /** The folder of the files: a temporary folder if the requested one could not be written, or `null` if both failed. */
   readonly folder: string | null;
@@ -23,13 +25,13 @@ export interface WrittenFiles {
 }
 
 /**
- * Writes files into a folder, in their order. If that fails, writes them into a temporary folder, so that the result of a long run is not
- * lost.
+ * Writes files into a folder in the given order. If that fails, writes all of them into a temporary folder, so that the
+ * result of a long run is not lost.
  */
 export function writeFiles(folder: string, files: Readonly<Record<string, TextOrPieces>>): WrittenFiles {
   try {
     assertLocked(folder);
-    writeTogether(folder, files);
+    writeAndRename(folder, files);
     return { folder, problem: null };
   } catch (error) {
     return writeToTemporaryFolder(`${folder} could not be written (${errorCodeOrText(error)})`, files);
@@ -41,7 +43,7 @@ function writeToTemporaryFolder(problem: string, files: Readonly<Record<string, 
   let folder = "";
   try {
     folder = mkdtempSync(join(tmpdir(), "conformance-"));
-    writeTogether(folder, files);
+    writeAndRename(folder, files);
     return { folder, problem: `${problem}. Instead, this folder holds ${names}: ${folder}` };
   } catch (error) {
     if (folder !== "") rmSync(folder, { recursive: true, force: true });
@@ -50,12 +52,12 @@ function writeToTemporaryFolder(problem: string, files: Readonly<Record<string, 
 }
 
 /**
- * Writes files into a folder. First writes all of them under temporary names and then renames them, so that a report never stands next to
- * the evidence of another run.
+ * Writes files into a folder under temporary names, and then renames all of them. So a report is never next to the
+ * evidence of another run.
  *
  * @throws the error of Node's file system functions
  */
-export function writeTogether(folder: string, files: Readonly<Record<string, TextOrPieces>>): void {
+export function writeAndRename(folder: string, files: Readonly<Record<string, TextOrPieces>>): void {
   const staged: StagedFile[] = [];
   try {
     for (const [name, text] of Object.entries(files)) {

@@ -4,11 +4,17 @@ import type { ReportDocument } from "../../report/model/report.ts";
 import { saveRun, type SavedRun } from "./saved-run.ts";
 import { type OutputFiles, writeOutput } from "./write-output.ts";
 
-/** Options for writing a report in the formats that the user requested. */
+/** Options for saving a report, and for writing it in the formats that the user requested. */
 export interface WriteOptions extends FormatParts {
-  /** A run to save first, and the folder to save it in. The run must still contain webhook secrets, because `evidence.json` keeps them. */
+  /**
+   * A run to save before any format is written, and its folder. The run still contains webhook secrets, which
+   * `evidence.json` keeps. Absent: nothing is saved.
+   */
   readonly save?: { readonly folder: string; readonly run: SavedRun };
-  /** Whether this is the command's last report. Only the last report may be printed to standard output. Default: `true`. */
+  /**
+   * Whether the command shows no later version of this report. Only the last version may be printed to standard output.
+   * Default: `true`.
+   */
   readonly isFinal?: boolean;
 }
 
@@ -16,8 +22,8 @@ export interface WriteOptions extends FormatParts {
 export interface RequestedFormats extends OutputFiles<FormatName>, Pick<FormatParts, "signing"> {}
 
 /**
- * Saves a run, then writes its report in every requested format. A format that fails does not stop the others. Returns a sentence for each
- * failure.
+ * Saves a run if requested, then writes its report in every requested format. A failure does not stop the others.
+ * Returns a sentence for each failure.
  */
 export async function saveAndWriteFormats(
   document: ReportDocument,

@@ -12,21 +12,26 @@ export interface OutputFile<Name extends string> {
   readonly file: string | null;
 }
 
-/** The outputs of a command. Each file has been checked to be writable. */
+/**
+ * The outputs that the user requested from a command. Every file was found to be writable before the command started.
+ */
 export interface OutputFiles<Name extends string> {
   readonly files: readonly OutputFile<Name>[];
   /** Whether one of the outputs goes to standard output, so that nothing else may be printed there. */
   readonly isStdoutTaken: boolean;
 }
 
-/** Writes or prints an output. Returns a list with a sentence if that fails, and an empty list otherwise. */
+/**
+ * Writes an output to its file, or prints it. If writing fails, returns a sentence about that as a list of one;
+ * otherwise an empty list.
+ */
 export function writeOutput<Name extends string>(
   { flag, file }: OutputFile<Name>,
   textOf: () => string | Generator<string>,
 ): Line[] {
   try {
     const text = textOf();
-    if (file === null) print(typeof text === "string" ? text : [...text].join(""));
+    if (file === null) printOutput(typeof text === "string" ? text : [...text].join(""));
     else replaceFile(file, text);
     return [];
   } catch (error) {
@@ -35,5 +40,5 @@ export function writeOutput<Name extends string>(
   }
 }
 
-/** Prints a text to standard output. Escapes control characters if that is a terminal. */
-const print = (text: string): void => void process.stdout.write(process.stdout.isTTY ? sanitizeJson(text) : text);
+/** Prints a text to standard output. If that is a terminal, escapes control characters. */
+const printOutput = (text: string): void => void process.stdout.write(process.stdout.isTTY ? sanitizeJson(text) : text);

@@ -7,7 +7,13 @@ import type { TrialResult } from "../../load/run-trials.ts";
 import type { LoadTrial } from "../../load/trials.ts";
 import { targetLossIn } from "../../load/judge/before-loss.ts";
 import type { LoadFinding } from "../../load/judge/finding.ts";
-import { assemble, shortHash, tiersOfKeys, type RowDetails, detailsOf as rowDetailsOf } from "./assemble.ts";
+import {
+  assembleReport,
+  shortHash,
+  tiersOfKeys,
+  type FindingDetails,
+  findingDetails as rowDetailsOf,
+} from "./assemble-report.ts";
 import type { CreatedResource, Report, ReportFinding, RowLevel } from "../../report/model/report.ts";
 import { trialInstance, trialSuite } from "../../report/model/trial-id.ts";
 import type { Coverage } from "../../run/judge/coverage.ts";
@@ -15,7 +21,7 @@ import type { Target } from "../../target/target.ts";
 import { type RunEnd, runEndFor } from "../../report/model/verdict.ts";
 import { loadRunOf } from "./load-run.ts";
 
-/** Input of a load report, apart from the results of its trials. */
+/** Facts about a load that its report needs in addition to the results of the trials. */
 export interface LoadReportInput {
   readonly version: string;
   readonly requirements: RequirementSet;
@@ -24,19 +30,22 @@ export interface LoadReportInput {
   readonly finished: Date;
   readonly waitedMs: number;
   readonly end: RunEnd;
-  /** Returns the name of the evidence file of a trial, in the report's folder. */
+  /** Returns the name of a trial's evidence file, relative to the report's folder. */
   readonly fileOf: (trial: LoadTrial) => string;
 }
 
-/** Assembles a load report. It has the same findings as a report of the suites, and the results of the trials. */
+/**
+ * Assembles the report of a load: the findings of all trials, in the form that a run's report has, and the results of
+ * each trial.
+ */
 export function assembleLoadReport(outcomes: readonly TrialResult[], occasion: LoadReportInput): Report {
   const { version, requirements, target, started, finished, waitedMs, fileOf } = occasion;
-  const end = occasion.end.kind === "planned" ? runEndFor(firstLoss(outcomes)) : occasion.end;
+  const end = occasion.end.kind === "planned" ? runEndFor(firstTargetLoss(outcomes)) : occasion.end;
   const runs = outcomes.flatMap((outcome) =>
     outcome.kind === "judged" ? [loadRunOf(outcome, fileOf(outcome.trial))] : [],
   );
-  return assemble({
-    judging: { version, requirements, end, unselected: unselectedClaims(outcomes, requirements), load: { runs } },
+  return assembleReport({
+    judging: { version, requirements, end, unselected: untestedMustClauses(outcomes, requirements), load: { runs } },
     target: { ...target, fingerprint: shortHash(target.baseUrl) },
     started,
     finished,
@@ -44,18 +53,21 @@ export function assembleLoadReport(outcomes: readonly TrialResult[], occasion: L
     requests: runs.reduce((sum, { requests }) => sum + requests.sent, 0),
     waitedMs,
     findings: outcomes.flatMap((outcome) => rowsOf(outcome, fileOf(outcome.trial))),
-    created: outcomes.flatMap((outcome) => createdBy(outcome, fileOf(outcome.trial))),
+    created: outcomes.flatMap((outcome) => createdWebhookOf(outcome, fileOf(outcome.trial))),
   });
 }
 
-/** Why the target became unreachable during the load, from the first trial in which it did; `null` if it always answered. */
-const firstLoss = (outcomes: readonly TrialResult[]): string | null =>
+/**
+ * Returns why the target became unreachable, from the first trial in which that happened. Returns `null` if it always
+ * answered.
+ */
+const firstTargetLoss = (outcomes: readonly TrialResult[]): string | null =>
   outcomes
     .map((outcome) => (outcome.kind === "judged" ? targetLossIn(outcome.evidence) : null))
     .find((loss) => loss !== null)?.reason ?? null;
 
-/** Returns the must clauses that scenarios test, but none of the chosen scenarios does. */
-function unselectedClaims(outcomes: readonly TrialResult[], requirements: RequirementSet): string[] {
+/** Returns the must clauses that some scenario tests, but none of the scenarios in these trials. */
+function untestedMustClauses(outcomes: readonly TrialResult[], requirements: RequirementSet): string[] {
   const chosen = new Set(outcomes.flatMap(({ trial }) => trial.scenario.claims));
   const all = new Set(
     loadChecks().flatMap(({ clause, since }) => (clause !== null && countsIn(since, requirements) ? [clause] : [])),
@@ -72,7 +84,7 @@ function rowsOf(outcome: TrialResult, file: string): ReportFinding[] {
       return outcome.findings.map((finding) => ({
         ...place,
         ...rowOf(finding),
-        ...(finding.seen === undefined ? {} : { seen: coverageOf(finding.seen) }),
+        ...(finding.seen === undefined ? {} : { seen: reportedCoverage(finding.seen) }),
         ...(finding.kind === "inapplicable" ? {} : { evidence: [file] }),
       }));
     case "skipped":
@@ -112,18 +124,21 @@ function levelOf(clause: string): Level {
   return clauseOf(clause).level;
 }
 
-/** Converts the coverage of a load check. A load check has no list of unobserved responses. */
-const coverageOf = ({ looked, broken, cells }: Coverage): NonNullable<ReportFinding["seen"]> => ({
+/**
+ * Converts the coverage of a load check for the report. `unseen` is empty, because a load has no list of responses to
+ * expect.
+ */
+const reportedCoverage = ({ looked, broken, cells }: Coverage): NonNullable<ReportFinding["seen"]> => ({
   looked,
   broken,
   cells: cells.map((cell) => ({ ...cell })),
   unseen: [],
 });
 
-/** The name of a load check without its scenario: `load/slow-refusals` for `load/slow-refusals/far-over`. */
-const demandOf = (check: string): string => check.split("/").slice(0, 2).join("/");
+/** Returns the id of a load check without its scenario: `load/slow-refusals` for `load/slow-refusals/far-over`. */
+const checkWithoutScenario = (check: string): string => check.split("/").slice(0, 2).join("/");
 
-/** Describes the target of a load, for its report. `null`: the embedded server. */
+/** Describes the target of a load for its report. `null`: the embedded server. */
 export const loadReportTarget = (target: Target | null): LoadReportInput["target"] => ({
   name: target?.name ?? "embedded reference server",
   baseUrl: target?.baseUrl ?? "",
@@ -136,16 +151,16 @@ function rowOf(finding: LoadFinding): Row {
   const { check, clause } = finding;
   const place =
     clause === null
-      ? ({ check, clause: demandOf(check), level: "load" } as const)
+      ? ({ check, clause: checkWithoutScenario(check), level: "load" } as const)
       : { check, clause, level: levelOf(clause) };
   return { ...place, ...sinceField(finding.since), ...detailsOf(finding, place.level) };
 }
 
 /**
- * Turns a load finding into fields of the report. A pass has its measured numbers as `reason`. A failure has its witness: the smallest part
- * of the load that proves it.
+ * Converts a load finding into fields of the report. `reason` of a pass has its measured numbers. A failure has the
+ * smallest part of the load that proves it.
  */
-function detailsOf(finding: LoadFinding, level: RowLevel): RowDetails {
+function detailsOf(finding: LoadFinding, level: RowLevel): FindingDetails {
   switch (finding.kind) {
     case "holds":
       return { ...rowDetailsOf({ kind: "holds" }, level), reason: finding.detail };
@@ -161,8 +176,8 @@ function detailsOf(finding: LoadFinding, level: RowLevel): RowDetails {
   }
 }
 
-/** Lists the webhook that a load trial left on the target; empty if it created none. */
-function createdBy(outcome: TrialResult, exchange: string): CreatedResource[] {
+/** Returns the webhook that a load trial left on the target, as a list of one. Empty if it created none. */
+function createdWebhookOf(outcome: TrialResult, exchange: string): CreatedResource[] {
   if (outcome.kind === "skipped" || outcome.evidence === null || outcome.evidence.deliveries === null) return [];
   const at = new Date(outcome.evidence.startedAt).toISOString();
   return [{ kind: "webhook", id: null, key: "main", at, exchange }];

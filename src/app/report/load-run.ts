@@ -33,19 +33,19 @@ export function loadRunOf({ trial, evidence, findings, validity }: JudgedOutcome
     streams: streamsOf(evidence),
     generator: { dropped, late, busiest: busiest === null ? null : rounded(busiest, timeDecimals) },
     validity,
-    windows: windowsOf(findings),
+    windows: windowKind(findings),
     serverRssBytes: memoryOf(evidence),
     notes: [...evidence.notes, ...targetLossNotes(evidence)],
     stopped: evidence.stopped,
   };
 }
 
-/** Decimal places of times in milliseconds. No load engine measures more precisely. */
+/** Decimal places of milliseconds in a load report. Load engines measure no finer than microseconds. */
 const timeDecimals = 3;
 
-type Counts = Pick<LoadRun["requests"], "admitted" | "refused" | "failed" | "unanswered" | "left">;
+type ResponseCounts = Pick<LoadRun["requests"], "admitted" | "refused" | "failed" | "unanswered" | "left">;
 
-function countsOf({ requests, summary }: LoadEvidence): Counts {
+function countsOf({ requests, summary }: LoadEvidence): ResponseCounts {
   const counts = { admitted: 0, refused: 0, failed: 0, unanswered: 0, left: 0 };
   for (const { status, left } of requests) {
     if (left) counts.left += 1;
@@ -77,19 +77,20 @@ function streamsOf({ streams }: LoadEvidence): LoadRun["streams"] {
     firstEventMs === null ? [] : [Math.max(0, firstEventMs - sentMs)],
   );
   const gaps = streams.flatMap(({ longestGapMs }) => longestGapMs ?? []);
-  return { count: streams.length, firstEventMs: spreadOf(first), longestGapMs: spreadOf(gaps) };
+  return { count: streams.length, firstEventMs: distribution(first), longestGapMs: distribution(gaps) };
 }
 
-function spreadOf(values: readonly number[]): Spread | null {
+function distribution(values: readonly number[]): Spread | null {
   if (values.length === 0) return null;
   const at = (share: number): number => rounded(quantile(values, share), timeDecimals);
   return { count: values.length, median: at(0.5), p99: at(0.99), max: at(1) };
 }
 
 /**
- * Describes which rate-limit windows the target uses (fixed, rolling or both), from the finding of LIM-15. `null` without such a finding.
+ * Returns which kind of rate-limit window the target uses, as the finding of the clause LIM-15 says: fixed, rolling, or
+ * either. `null` without that finding.
  */
-function windowsOf(findings: readonly LoadFinding[]): string | null {
+function windowKind(findings: readonly LoadFinding[]): string | null {
   const shape = findings.find(({ clause, kind }) => clause === "LIM-15" && kind === "observed");
   return shape?.kind === "observed" ? shape.text : null;
 }

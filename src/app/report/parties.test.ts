@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import { sampleFinding } from "../../report/testing/sample.ts";
 import { clauseOf, isClauseId } from "../../spec/clauses.ts";
 import { latestRequirements, newestRequirements } from "../../spec/requirements.ts";
-import { clausesHash, judgedParts } from "./assemble.ts";
+import { clausesHash, verdictParts } from "./assemble-report.ts";
 
 const judging = { version: "0.0.1", end: { kind: "planned" }, unselected: [], load: null } as const;
 
 const untestablePartiesOf = (party: "server" | "client"): string[] => {
-  const { untestable } = judgedParts([], { ...judging, party, requirements: latestRequirements });
+  const { untestable } = verdictParts([], { ...judging, party, requirements: latestRequirements });
   return [...new Set(untestable.flatMap(({ clause }) => (isClauseId(clause) ? [clauseOf(clause).party] : [])))];
 };
 
@@ -22,7 +22,7 @@ describe("a report judges one party", () => {
   });
 
   it("and a server is conformant although nothing of a client was exercised", () => {
-    const { verdict } = judgedParts([sampleFinding({})], { ...judging, requirements: newestRequirements });
+    const { verdict } = verdictParts([sampleFinding({})], { ...judging, requirements: newestRequirements });
     expect(verdict).toBe("conformant");
   });
 });

@@ -13,42 +13,42 @@ import { shellVariableOfKey } from "../../report/reproduce/curl.ts";
 import { streamingOf } from "../../report/model/streaming.ts";
 import { type RunEnd, runEndFor } from "../../report/model/verdict.ts";
 import { cornersRequested, type PairCoverage } from "../../suites/coverage/probe.ts";
-import { assemble, detailsOf, shortHash, tiersOfKeys, type WordedFinding } from "./assemble.ts";
-import { createdResources } from "./created.ts";
-import { withOffers } from "./offers.ts";
-import { unseenPairsOf, withUnseenPairs } from "./unseen-pairs.ts";
+import { assembleReport, findingDetails, shortHash, tiersOfKeys, type FindingWithTexts } from "./assemble-report.ts";
+import { createdResources } from "./created-resources.ts";
+import { withoutMissingProfiles } from "./missing-profiles.ts";
+import { untriedPairs, withUntriedPairFindings } from "./untried-pairs.ts";
 import { type Network, proxyFor, proxyOrigin } from "../../base/network/network.ts";
 
-/** Input of the report of a run, in addition to the run's result. */
+/** Facts about a run that its report needs in addition to the run's result. */
 export interface RunReportInput {
   readonly version: string;
-  /** The party that is judged, server or receiver. Default: the server. */
+  /** The party that is judged, such as a server or a client. Default: the server. */
   readonly party?: Party;
   readonly requirements: RequirementSet;
   readonly started: Date;
   readonly finished: Date;
-  /** Must clauses whose checks `--only` or `--skip` left out. */
+  /** Ids of must clauses whose checks the user left out by `--only` or `--skip`. */
   readonly unselected: readonly string[];
   /** The patterns of `--only` and `--skip`. Absent if every check was selected. */
   readonly selection?: Selection;
-  /** For each role, the agent and the query that makes the agent play the role. */
+  /** For each role, a text that names its agent, and the query that makes the agent play that role. */
   readonly roles: Readonly<Record<string, string>>;
   readonly messages: Messages;
-  /** The trouble under which a client was judged. Absent without trouble. */
+  /** The kinds of trouble that were made for a client, and their seed. Absent if none was made. */
   readonly trouble?: NonNullable<Report["trouble"]>;
 }
 
-/** Assembles the report of a run. */
-export function assembleReport(
+/** Assembles the report of a run from the run's result. It still contains the secrets that occur in findings. */
+export function assembleRunReport(
   result: RunResult,
   { version, party, requirements, started, finished, unselected, selection, roles, messages, trouble }: RunReportInput,
 ): Report {
   const { target, durationMs, requests, executions, lost, away, waitedMs, judgements, exchanges } = result;
   const { name, baseUrl, keys, network } = target;
   const coverage = pairCoverageOf(result);
-  const unseen = unseenPairsOf(coverage, selection);
+  const unseen = untriedPairs(coverage, selection);
   const streaming = party === undefined || party === "server" ? streamingOf(exchanges) : [];
-  return assemble({
+  return assembleReport({
     judging: {
       version,
       ...(party && { party }),
@@ -63,7 +63,7 @@ export function assembleReport(
       fingerprint: fingerprintOf(result),
       tiers: tiersOfKeys(keys),
       roles,
-      ...variablesOf(keys),
+      ...keyVariables(keys),
       ...(target.offers === null ? {} : { offers: target.offers }),
       ...connectionOf(network, baseUrl),
     },
@@ -75,40 +75,43 @@ export function assembleReport(
     lost,
     ...(away === null ? {} : { away }),
     waitedMs,
-    findings: withOffers(
-      withUnseenPairs(
+    findings: withoutMissingProfiles(
+      withUntriedPairFindings(
         judgements.map((each) => findingRowOf(each, messages)),
         unseen,
       ),
       { offers: target.offers, selected: selection?.profiles ?? null, exchanges, batchPath: target.paths.batch },
     ),
     ...(streaming.length === 0 ? {} : { streaming }),
-    ...(coverage === null ? {} : { pairs: pairsOf(coverage, unseen, messages) }),
+    ...(coverage === null ? {} : { pairs: reportedPairs(coverage, unseen, messages) }),
     created: party === undefined || party === "server" ? createdResources(exchanges, started) : [],
     ...(selection && { selection }),
     ...(trouble && { trouble }),
   });
 }
 
-/** Returns the environment variables of keys that cannot be guessed from the names of the keys. The report's commands need them. */
-function variablesOf(keys: RunResult["target"]["keys"]): Pick<Report["target"], "variables"> {
+/**
+ * Returns the environment variables of those keys whose variable does not follow from the key's name. Commands in the
+ * report contain them.
+ */
+function keyVariables(keys: RunResult["target"]["keys"]): Pick<Report["target"], "variables"> {
   const named = Object.values(keys).filter(({ name, variable }) => variable !== shellVariableOfKey(name));
   return named.length === 0
     ? {}
     : { variables: Object.fromEntries(named.map(({ name, variable }) => [name, variable])) };
 }
 
-/** Returns which pairs of request properties occurred together in some request; `null` if the run did not count pairs. */
+/** Returns which pairs of request properties the run tried; `null` if the run did not record that. */
 function pairCoverageOf({ runs }: RunResult): PairCoverage | null {
   const result = runs.find(({ planned }) => planned.probe === cornersRequested)?.result;
   return result?.kind === "ran" ? (result.evidence as PairCoverage) : null;
 }
 
 /**
- * The field `pairs` of the report: which pairs of request properties occurred together in some request. Absent if the run did not count
- * pairs.
+ * Returns the report's field `pairs`: which pairs of request properties the run tried. Empty if the run did not record
+ * that.
  */
-function pairsOf(
+function reportedPairs(
   { coveredCount, total, cut, triples, seed, seen }: PairCoverage,
   unseen: readonly string[],
   { needs }: Messages,
@@ -131,7 +134,7 @@ function endOfRun(result: RunResult, { reason }: Messages): RunEnd {
   return { kind: result.why, why: reason(result.sentence) };
 }
 
-/** Turns the judgement of a check into a finding row of the report. */
+/** Converts the judgement of a check into a finding of the report. */
 export function findingRowOf(
   { check, suite, instance, finding, exchanges }: Judgement,
   messages: Messages,
@@ -144,13 +147,13 @@ export function findingRowOf(
     level,
     ...sinceField(check.since),
     ...(instance === null ? {} : { instance }),
-    ...detailsOf(wordedFinding(finding, messages), level),
+    ...findingDetails(wordedFinding(finding, messages), level),
     ...("seen" in finding && finding.seen !== undefined ? { seen: wordedCoverage(finding.seen, messages) } : {}),
     ...(exchanges.length === 0 ? {} : { evidence: exchanges }),
   };
 }
 
-const wordedFinding = (finding: Judgement["finding"], { reason, needs }: Messages): WordedFinding =>
+const wordedFinding = (finding: Judgement["finding"], { reason, needs }: Messages): FindingWithTexts =>
   finding.kind === "unproven"
     ? { ...finding, reason: reason(finding.reason), needs: finding.needs === null ? null : needs(finding.needs) }
     : finding;
@@ -170,7 +173,10 @@ function serverHeader({ answer }: Exchange): string | null {
   return answer.headers.find(([name]) => name.toLowerCase() === "server")?.[1] ?? null;
 }
 
-/** Describes the proxy and the certificates of a target, for the report. Empty if the target uses neither. */
+/**
+ * Returns the report's field `way`: the proxy and the certificates that the run used for the target. Empty if it used
+ * neither.
+ */
 export function connectionOf(network: Network, baseUrl: string): { readonly way?: ReportedConnection } {
   const proxy = proxyFor(network, baseUrl);
   const { ca, cert, key } = network.files;

@@ -14,14 +14,17 @@ import {
   type Reference,
 } from "../../reference/reference.ts";
 
-/** Names of the options of `serve`, for error messages. Command line and library name them differently. */
+/**
+ * Names of the user's options for a reference server, for error messages: flags on the command line, and properties in
+ * the library.
+ */
 export interface ServeOptionNames {
   readonly agentFile: string;
   readonly allowDeliveriesTo: string;
   readonly targetFile: string;
 }
 
-/** The content of an agent configuration file when the server started. */
+/** An agent from an agent configuration file, as read when the server started. */
 export interface LoadedAgent {
   readonly path: string;
   readonly content: string;
@@ -34,16 +37,16 @@ export interface HostedAgent extends LoadedAgent {
 }
 
 /**
- * Reads agent configuration files.
+ * Reads the agents from agent configuration files.
  *
- * @throws {UsageError} with a line for each problem in any of the files
+ * @throws {UsageError} if there are problems, with a line for each problem of all files
  */
 export function loadAgents(paths: readonly string[], { agentFile: option }: ServeOptionNames): readonly LoadedAgent[] {
   const problems: Line[] = [];
   const loaded = paths.flatMap((given): LoadedAgent[] => {
     const path = resolve(given);
     const content = readOrThrow(path, option);
-    const reading = readAgentFile(content, notationIn(path));
+    const reading = readAgentFile(content, agentNotationOf(path));
     if (reading.kind === "agent") return [{ path, content, file: reading.file }];
     problems.push(...reading.problems.map((problem) => line`${option} ${given}: ${problem}`));
     return [];
@@ -52,8 +55,8 @@ export function loadAgents(paths: readonly string[], { agentFile: option }: Serv
   return loaded;
 }
 
-/** Returns whether an agent file is JSON or YAML. Any other file ending counts as JSON. */
-const notationIn = (path: string): Notation => notationOf(path) ?? "JSON";
+/** Returns the notation of an agent file, by its file ending. An unknown ending counts as JSON. */
+const agentNotationOf = (path: string): Notation => notationOf(path) ?? "JSON";
 
 function readOrThrow(path: string, option: string): string {
   try {
@@ -66,9 +69,9 @@ function readOrThrow(path: string, option: string): string {
 }
 
 /**
- * Makes the server host the agents of these files.
+ * Adds the agents of agent files to a running reference server.
  *
- * @throws {UsageError} if another agent has the same id, or a file names an address to which deliveries are not allowed
+ * @throws {UsageError} if two agents have the same id, or a file names an address to which deliveries are not allowed
  */
 export function hostAgents(
   reference: Reference,
@@ -89,12 +92,12 @@ function chooseAgentId(
   { file: { agentId, agentName }, path }: LoadedAgent,
   option: string,
 ): string {
-  if (agentId === null) return unusedId(reference, generatedId(agentName));
+  if (agentId === null) return unusedAgentId(reference, generatedId(agentName));
   if (!reference.hasAgent(agentId)) return agentId;
   throw new UsageError(line`${option} ${path}: agent_id is "${agentId}", which another agent has; choose another.`);
 }
 
-function unusedId(reference: Reference, wanted: string): string {
+function unusedAgentId(reference: Reference, wanted: string): string {
   for (let number = 2, id = wanted; ; number += 1) {
     if (!reference.hasAgent(id)) return id;
     id = `${wanted}-${number}`;
@@ -114,10 +117,10 @@ function endpointProblems(
 }
 
 /**
- * Watches the agent files while the server runs: an edit updates the agent, a deleted file removes the agent, and a file that comes back
- * restores it.
+ * Watches the agent files while the server runs: an edit updates the agent, deleting the file removes it, and restoring
+ * the file adds it again.
  */
-export function followAgents(
+export function watchAgentFiles(
   reference: Reference,
   hosted: readonly HostedAgent[],
   names: ServeOptionNames,
@@ -129,7 +132,10 @@ export function followAgents(
   return { close: () => watches.forEach((each) => each.close()) };
 }
 
-/** Applies a change of an agent's file to the server. The agent keeps its id. Returns a line for the user. */
+/**
+ * Applies a changed, deleted or restored agent file to the server. The agent keeps its id. Returns a line of text for
+ * the user.
+ */
 function applyChange(
   reference: Reference,
   { path, id }: HostedAgent,
@@ -142,7 +148,7 @@ function applyChange(
     reference.removeAgent(id);
     return `${name} was removed: agent ${id} is taken out of service.`;
   }
-  const reading = readAgentFile(change.content, notationIn(path));
+  const reading = readAgentFile(change.content, agentNotationOf(path));
   const problems = reading.kind === "wrong" ? reading.problems : changeProblems(reference, reading.file, id, names);
   if (reading.kind === "wrong" || problems.length > 0) {
     const effect = isInService ? "the last valid version stays in service" : "the agent stays out of service";
@@ -168,16 +174,22 @@ export interface FileWatch {
   close(): void;
 }
 
-/** How long a file must be unchanged before it is read again. Editors write a file in several steps. */
+/**
+ * After a change event, how long to wait for further events before the file is read. Editors save a file in several
+ * steps.
+ */
 const debounceMs = 120;
-/** How long a file must be missing before it counts as removed. Some editors delete a file and then write it again. */
+/**
+ * How long a file must be missing before it counts as deleted. Some editors save a file by deleting it and writing it
+ * again.
+ */
 const removalGraceMs = 400;
 /** How often a file is read again without a change event. Some file systems send no events. */
 const pollIntervalMs = 2000;
 
 /**
- * Reports every change of a file's content, and its removal. Watches the folder and not the file: some editors replace a file by renaming a
- * copy, and a watch on the file would not see the copy.
+ * Calls back for every change of a file's content, and for its removal. Watches the folder, because many editors
+ * replace a file by a renamed copy, which a watch of the file itself would miss.
  */
 function watchFile(path: string, content: string, onChange: (change: FileChange) => void): FileWatch {
   let known: string | null = content;
@@ -188,7 +200,7 @@ function watchFile(path: string, content: string, onChange: (change: FileChange)
     timer = setTimeout(() => check(isSecondCheck), ms);
   };
   const check = (isSecondCheck: boolean): void => {
-    const current = contentOf(path);
+    const current = readFileIfPresent(path);
     if (isClosed || current === known) return;
     if (current === null && !isSecondCheck) return checkAfter(removalGraceMs, true);
     known = current;
@@ -206,7 +218,7 @@ function watchFile(path: string, content: string, onChange: (change: FileChange)
   };
 }
 
-/** Watches a folder for changes. Does nothing if the file system does not support that. */
+/** Calls back for changes in a folder, if the file system can report them. Returns a function that ends this. */
 function watchFolder(folder: string, onChange: () => void): () => void {
   try {
     const watcher = watch(folder, { persistent: false }, onChange);
@@ -218,7 +230,7 @@ function watchFolder(folder: string, onChange: () => void): () => void {
 }
 
 /** Returns the content of an agent file; `null` if the file is missing or cannot be read. */
-function contentOf(path: string): string | null {
+function readFileIfPresent(path: string): string | null {
   try {
     return readRegularFile(path, mostAgentFileBytes + 1);
   } catch {

@@ -11,10 +11,13 @@ import type { ParsedTargetFile } from "../../target/target-file-schema.ts";
 import { agentRoles } from "../../target/target.ts";
 import type { ServeOptionNames } from "./agent-files.ts";
 
-/** Address of the webhook receiver: a free port on loopback, because harness and reference server run on the same machine. */
-const listen = "127.0.0.1:0";
+/**
+ * Address on which the harness's webhook receiver listens: a free port on loopback, because the reference server runs
+ * on the same machine.
+ */
+const receiverAddress = "127.0.0.1:0";
 
-/** Builds a target file that describes a reference server and enables every check. */
+/** Returns the content of a target file for a reference server. It enables every check. */
 export function targetDocument(reference: Reference, token: string): ParsedTargetFile {
   const at = (path: string): string => new URL(path, reference.baseUrl).href;
   const headers = { [controlTokenHeader]: token };
@@ -26,7 +29,7 @@ export function targetDocument(reference: Reference, token: string): ParsedTarge
       : { keys: Object.fromEntries(reference.keys.map((key) => [key.name, keyEntry(key)])) }),
     agents: agentsOf(reference),
     tiers: { enterprise: { ...reference.tiers.enterprise } },
-    webhooks: { listen, sources: [...loopbackSources] },
+    webhooks: { listen: receiverAddress, sources: [...loopbackSources] },
     triggers: Object.fromEntries(
       deploymentEvents.map((event) => [
         event,
@@ -34,14 +37,15 @@ export function targetDocument(reference: Reference, token: string): ParsedTarge
           method: "POST" as const,
           url: at("/control/deployments"),
           headers,
-          body: { agent_id: deployedAgent(reference, event), event: event.replace("deployment.", "") },
+          body: { agent_id: agentForDeploymentEvent(reference, event), event: event.replace("deployment.", "") },
         },
       ]),
     ),
     ...(reference.hasVirtualClock && {
       clock: {
         advance: { method: "POST" as const, url: at("/clock/advance"), headers, body: { seconds: "${seconds}" } },
-        // The server answers an advance of its clock only after all effects of the advance, so no time to settle is needed.
+        // No time to settle: the reference server responds to an advance of its clock only after all effects of the
+        // advance.
         settleMs: 0,
         agentsFollow: true,
       },
@@ -57,10 +61,10 @@ export function targetDocument(reference: Reference, token: string): ParsedTarge
 }
 
 /**
- * Returns the agent that a deployment event is about: a separate agent for "created" and "deleted" events, and an agent with webhooks for
- * others.
+ * Returns the id of the agent to create, delete or change for a deployment event. Only the agent that is created and
+ * deleted is one of its own.
  */
-function deployedAgent({ agents }: Reference, event: (typeof deploymentEvents)[number]): string {
+function agentForDeploymentEvent({ agents }: Reference, event: (typeof deploymentEvents)[number]): string {
   return event === "deployment.created" || event === "deployment.deleted" ? newAgentId : agents.webhooked;
 }
 

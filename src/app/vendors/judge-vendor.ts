@@ -26,33 +26,34 @@ import type { ListedVendor } from "./vendors-file.ts";
 /** Prints a line about the progress of one vendor. */
 export type PrintLine = (text: string) => void;
 
-/** Options that are the same for every vendor. */
-export interface VendorJudging extends RunScope {
+/** Options for judging vendors that are the same for each of them. */
+export interface VendorsRunOptions extends RunScope {
   readonly signal: AbortSignal;
   /** Called with a sentence if files could not be written. Default: prints a warning. */
   readonly onLoss?: (sentence: string) => void;
 }
 
-/** A vendor and its judgement. */
+/** A vendor with its report, and notes about it. */
 export interface JudgedVendor {
   readonly vendor: Vendor;
-  /** The target that was judged. `null` if it was not reached, or a saved report was read instead. */
+  /** The target of the run. `null` if the target could not be used, or a saved report replaces the run. */
   readonly target: Target | null;
-  /** Whether the harness itself failed, and not the vendor. */
+  /** Whether there is no verdict because the harness itself failed. */
   readonly isHarness: boolean;
   /** Why the requested load was not sent. `null` if it was sent, or no load was requested. */
   readonly noLoad: NotSentReason | null;
 }
 
 /**
- * Judges a vendor's target, or reads the vendor's saved report. Errors become part of the result.
+ * Runs the suites against a vendor's target, or reads the vendor's saved report. Does not throw: an error becomes part
+ * of the result.
  *
  * @param folder folder for the report, which is written at once
  */
 export async function judgeVendor(
   named: ListedVendor,
   target: Target | null,
-  judging: VendorJudging,
+  judging: VendorsRunOptions,
   folder: string,
   say: PrintLine,
 ): Promise<JudgedVendor> {
@@ -79,10 +80,10 @@ export const unjudgedVendor = (name: string, target: Target | null, reason: stri
 });
 
 /**
- * Judges a saved report again by the requirement set of the comparison. Keeps a report of an earlier set as it is, which a note in the
- * comparison says.
+ * Narrows a saved report to the requirement set of the comparison. A report of an earlier set stays as it is, and the
+ * comparison has a note about it.
  */
-const judgedBySet = (document: ReportDocument, requirements: RequirementSet): ReportDocument =>
+const narrowedToSet = (document: ReportDocument, requirements: RequirementSet): ReportDocument =>
   countsIn(requirements, document.report.suite.requirements)
     ? { ...document, report: narrowReport(document.report, requirements) }
     : document;
@@ -91,7 +92,7 @@ function readSavedVendor(
   { name, report, load }: Extract<ListedVendor, { kind: "report" }>,
   requirements: RequirementSet,
 ): Vendor {
-  const document = judgedBySet(readReportDocument(report), requirements);
+  const document = narrowedToSet(readReportDocument(report), requirements);
   if (document.report.load !== undefined)
     throw new UsageError(
       line`${report} is the report of a load run: give it as \`load\`, and the report of a run as \`report\`.`,
@@ -100,7 +101,7 @@ function readSavedVendor(
 }
 
 /**
- * Reads the saved load report of a vendor; returns `null` without a path.
+ * Reads the saved load report of a vendor. Returns `null` if `path` is `null`.
  *
  * @throws {UsageError} if it is no load report
  */
@@ -108,13 +109,13 @@ function readSavedLoad(path: string | null, requirements: RequirementSet) {
   if (path === null) return null;
   const document = readReportDocument(path);
   if (document.report.load === undefined) throw new UsageError(line`${path} is no report of a load run.`);
-  return judgedBySet(document, requirements);
+  return narrowedToSet(document, requirements);
 }
 
 async function runVendor(
   { name, load }: ListedVendor,
   target: Target,
-  judging: VendorJudging,
+  judging: VendorsRunOptions,
   folder: string,
   say: PrintLine,
 ): Promise<Vendor> {
@@ -144,10 +145,13 @@ async function runVendor(
   return vendor;
 }
 
-/** Shorter waits are not printed. */
+/** Waits of a run that are shorter than this are not printed. */
 const shortWaitMs = 2000;
 
-/** Returns the report folder of each vendor. The folders differ even if two names look the same. */
+/**
+ * Returns the report folder of each vendor, by the vendor's name. No two are equal, even if two names differ only in
+ * characters that file names cannot have.
+ */
 export function foldersOf(names: readonly string[], out: string): Map<string, string> {
   const taken = new Set<string>();
   return new Map(
@@ -161,28 +165,30 @@ export function foldersOf(names: readonly string[], out: string): Map<string, st
   );
 }
 
-/** Default number of runs at the same time. Runs spend most of their time waiting, so one core is enough. */
+/** Default number of concurrent runs. One processor core is enough for so many, because runs mostly wait. */
 export const defaultConcurrency = 12;
 
 export interface ConcurrentJudging {
   readonly vendors: readonly ListedVendor[];
-  readonly judging: VendorJudging;
+  readonly judging: VendorsRunOptions;
   /** Maximum number of concurrent runs. */
   readonly concurrency: number;
   readonly folderOf: (name: string) => string;
   readonly sayOf: (name: string) => PrintLine;
 }
 
-/** A vendor with its target, or with the reason why the target cannot be used. */
-interface Entry {
+/**
+ * A vendor to judge. `target` is `null` for a saved report, and if the target cannot be used: then `problem` says why.
+ */
+interface VendorEntry {
   readonly named: ListedVendor;
   readonly target: Target | null;
   readonly problem: string | null;
 }
 
 /**
- * Judges several vendors at the same time. Vendors at the same address take turns, because runs on one deployment would disturb each other.
- * The failure of one vendor does not affect the others.
+ * Judges several vendors concurrently. Vendors with the same host are judged one after the other, because runs on one
+ * deployment disturb each other. The failure of one vendor does not affect the others.
  *
  * @throws {HarnessLimit} if this process cannot open as many connections as the runs may need
  */
@@ -194,10 +200,10 @@ export async function judgeConcurrently({
   sayOf,
 }: ConcurrentJudging): Promise<JudgedVendor[]> {
   const results = new Map<ListedVendor, JudgedVendor>();
-  const entries = vendors.map(entryOf);
+  const entries = vendors.map(vendorEntryOf);
   assertOpenFiles(connectionsOfRuns(entries, concurrency));
   const lanes = [...Map.groupBy(entries, ({ named, target }) => target?.baseUrl ?? named).values()];
-  const judgeEntry = async ({ named, target, problem }: Entry): Promise<void> => {
+  const judgeEntry = async ({ named, target, problem }: VendorEntry): Promise<void> => {
     const say = sayOf(named.name);
     const failed = problem ?? (judging.signal.aborted ? "Interrupted before anything was sent to it." : null);
     if (failed !== null) say(`not judged: ${failed}`);
@@ -216,13 +222,13 @@ export async function judgeConcurrently({
   return vendors.flatMap((named) => results.get(named) ?? []);
 }
 
-/** Maximum number of connections that all concurrent runs may open together. A saved report needs none. */
-function connectionsOfRuns(entries: readonly Entry[], concurrency: number): number {
+/** Returns how many connections the concurrent runs together may open at most. A saved report needs none. */
+function connectionsOfRuns(entries: readonly VendorEntry[], concurrency: number): number {
   const each = entries.map(({ target }) => (target === null ? 0 : connectionsOfRun(target)));
   return sumOf(each.toSorted((one, other) => other - one).slice(0, concurrency));
 }
 
-function entryOf(named: ListedVendor): Entry {
+function vendorEntryOf(named: ListedVendor): VendorEntry {
   if (named.kind === "report") return { named, target: null, problem: null };
   try {
     return { named, target: named.target(), problem: null };

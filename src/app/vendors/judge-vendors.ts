@@ -22,8 +22,8 @@ export interface JudgedVendors {
 }
 
 /**
- * Judges several deployments at the same time, sends the requested load to one after the other, and compares all results. The failure of
- * one deployment does not affect the others.
+ * Judges several deployments concurrently, then sends the requested load to one after the other, and compares all
+ * results. The failure of one deployment does not affect the others.
  *
  * @throws {UsageError} if `from` names none of the vendors; nothing was sent then
  * @throws {UnsendableLoadError} if the load cannot be sent to any target; nothing was sent then
@@ -47,10 +47,10 @@ export async function judgeVendors(options: JudgeVendorsOptions): Promise<Judged
     new Date().toISOString(),
     from,
   );
-  const { problem } = writeFiles(folder, { "vendors.json": sideBySideJson(all) });
+  const { problem } = writeFiles(folder, { "vendors.json": vendorsJson(all) });
   if (problem !== null) (options.judging.onLoss ?? warnOfUnwrittenFiles)(problem);
   return { judged, sideBySide: all };
 }
 
-/** The text of `vendors.json`. */
-export const sideBySideJson = (all: VendorComparison): string => `${JSON.stringify(all, null, 2)}\n`;
+/** Returns the content of `vendors.json`: the comparison of all vendors. */
+export const vendorsJson = (all: VendorComparison): string => `${JSON.stringify(all, null, 2)}\n`;

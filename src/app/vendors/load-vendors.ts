@@ -10,16 +10,16 @@ import type { LoadPreview } from "../load/plan-load.ts";
 import type { RedactedLoad } from "../load/save-load.ts";
 import { warnOfUnwrittenFiles } from "../report-folder/write-files.ts";
 import type { VendorWithReport } from "../../report/vendors/vendor.ts";
-import type { ConcurrentJudging, JudgedVendor, PrintLine, VendorJudging } from "./judge-vendor.ts";
+import type { ConcurrentJudging, JudgedVendor, PrintLine, VendorsRunOptions } from "./judge-vendor.ts";
 
 /** The load to send to every vendor. */
 export interface VendorsLoad {
   /** Parameters of the load. `engine` must not be `in turns`, because only loads of the same engine can be compared. */
   readonly parameters: Omit<LoadParameters, "maxRequests" | "requirements">;
   readonly engines: AvailableEngines;
-  /** Called before load is sent to a vendor. */
+  /** Called with the preview of a vendor's load before it is sent. */
   readonly planned: (outlook: LoadPreview) => void;
-  /** Asks the user whether load may be sent to a target that is not on loopback. */
+  /** Returns whether the user agrees to the load. Called only for a target that is not on loopback. */
   readonly agree: (outlook: LoadPreview) => boolean | Promise<boolean>;
 }
 
@@ -32,8 +32,8 @@ export async function sendVendorLoads(
   { parameters, engines, planned, agree }: VendorsLoad,
   { judging, folderOf, sayOf }: Pick<ConcurrentJudging, "judging" | "folderOf" | "sayOf">,
 ): Promise<JudgedVendor[]> {
-  // The runs have just used the keys, so the load waits until their rate-limit windows have passed. Vendors at the same address may share
-  // keys.
+  // All keys count as used until now, because the runs have used them, and vendors may share keys. The load pauses
+  // until their rate-limit windows have passed.
   const ranUntilMs = performance.now();
   const usedAtMs = new Map<string, number>();
   const done: JudgedVendor[] = [];
@@ -69,8 +69,8 @@ export async function sendVendorLoads(
   return done;
 }
 
-/** Number of requests that the load may send: `maxRequests` minus the requests of the run. */
-const requestsLeft = ({ document }: VendorWithReport, { maxRequests }: VendorJudging): number =>
+/** Returns how many requests the load of a vendor may send: `maxRequests` minus the requests of its run. */
+const requestsLeft = ({ document }: VendorWithReport, { maxRequests }: VendorsRunOptions): number =>
   maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - document.report.requests);
 
 function withLoadReport(vendor: VendorWithReport, { document }: RedactedLoad): VendorWithReport {

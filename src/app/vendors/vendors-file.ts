@@ -10,18 +10,21 @@ import { UsageError } from "../../base/usage-error.ts";
 import type { Target } from "../../target/target.ts";
 import { vendorsSchemaWith } from "../../report/vendors/vendors-schema.ts";
 
-/** A row of a vendors file. Its target file has not been read yet. */
+/** An entry of a vendors file: a target, which `target()` reads later, or a saved report. */
 export type ListedVendor =
   | { readonly kind: "target"; readonly name: string; readonly target: () => Target; readonly load: string | null }
   | { readonly kind: "report"; readonly name: string; readonly report: string; readonly load: string | null };
 
-/** Accepts any object as a target. A wrong target is reported later, in the column of its vendor, and does not stop the others. */
+/**
+ * Schema of a vendors file that accepts any object as a target. A wrong target is reported later, in its vendor's
+ * column, and does not stop the others.
+ */
 const vendorsSchema = vendorsSchemaWith(z.record(z.string(), z.unknown()));
 
 /**
  * Reads a vendors file. Relative paths in it start at its own folder.
  *
- * @throws {UsageError} with the place of the error in the file; errors of a single target are thrown later, by its `target` function
+ * @throws {UsageError} if the file is wrong; an error in a single target is thrown later, by `target()` of its entry
  */
 export function readVendorsFile(
   file: string,

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 
-import { clausesHash } from "../report/assemble.ts";
+import { clausesHash } from "../report/assemble-report.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { joinFirst } from "../../base/text.ts";
 import { rejudgeDifferences, statementDifferences } from "../../report/statement/differences.ts";
@@ -23,7 +23,7 @@ import { rejudgeReport, type PossibleMessages } from "./rejudge-report.ts";
 
 /** The result of comparing a statement with its report and evidence. */
 export interface ReportComparison {
-  /** A line for each mismatch. */
+  /** A line of text for each contradiction between statement, report and evidence. */
   readonly mismatches: readonly string[];
   /** Sentences on how the evidence was judged again, and how the judgement of another version differs. */
   readonly notes: readonly string[];
@@ -51,11 +51,11 @@ export function compareWithReport(statement: Statement, path: string, wordings: 
     const what = files.length === 0 ? "the report names no evidence" : `${missing.join(", ")} is missing`;
     return { mismatches: [...differences, `The evidence could not be judged: ${what}`], notes: [] };
   }
-  const judged = judgeAgain(folder, document.report, wordings);
+  const judged = compareWithEvidence(folder, document.report, wordings);
   return { mismatches: [...differences, ...judged.mismatches], notes: judged.notes };
 }
 
-function judgeAgain(folder: string, kept: Report, wordings: PossibleMessages): ReportComparison {
+function compareWithEvidence(folder: string, kept: Report, wordings: PossibleMessages): ReportComparison {
   const { report, again, unselected, mismatches: occasion } = rejudgeReport(folder, kept, wordings);
   const { differences, leftOut } = rejudgeDifferences(report, again, unselected);
   const left =
@@ -66,15 +66,19 @@ function judgeAgain(folder: string, kept: Report, wordings: PossibleMessages): R
     const how = "The evidence was judged again, by the same version of the suites.";
     return { mismatches: [...occasion, ...differences], notes: [how, ...left] };
   }
-  const { mismatches, notes } = judgedByOther(report, again, differences);
+  const { mismatches, notes } = compareWithOtherVersion(report, again, differences);
   return { mismatches: [...occasion, ...mismatches], notes: [...notes, ...left] };
 }
 
 /**
- * Compares this version's judgement with the report of another version. Different findings become notes, but a different verdict is a
- * mismatch.
+ * Compares a report that another version of the harness made with this version's judgement. A different verdict is a
+ * mismatch; different findings become notes.
  */
-function judgedByOther({ suite, verdict }: Report, again: Report, differences: readonly string[]): ReportComparison {
+function compareWithOtherVersion(
+  { suite, verdict }: Report,
+  again: Report,
+  differences: readonly string[],
+): ReportComparison {
   const [theirs, ours] = [suite, again.suite].map(
     ({ version, clauses }) => `version ${sanitizeLine(version, 40)} (clauses ${sanitizeLine(clauses, 40)})`,
   );
@@ -88,8 +92,8 @@ function judgedByOther({ suite, verdict }: Report, again: Report, differences: r
 }
 
 /**
- * Returns digests of the report and of its evidence files. Leaves out paths outside the folder, because a forged report must not make the
- * harness read other files.
+ * Returns SHA-256 digests of a report and of its evidence files. Ignores paths outside the folder, because a forged
+ * report must not make the harness read other files.
  */
 function digestsIn(folder: string, report: Report): Digests {
   const files = [reportFileName, ...evidenceFileNames(report)].filter(

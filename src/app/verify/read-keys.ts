@@ -10,7 +10,7 @@ import { UsageError } from "../../base/usage-error.ts";
 import { keyListSchema, parseKeyList, type VendorKey } from "../../report/statement/key-list.ts";
 
 /**
- * Reads a vendor's list of keys.
+ * Reads a list of public keys that a vendor has published.
  *
  * @param place a file, or a URL: https, or http on loopback
  * @throws {UsageError} if it cannot be read, or is no list of usable keys

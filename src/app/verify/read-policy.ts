@@ -8,7 +8,7 @@ import { UsageError } from "../../base/usage-error.ts";
 import { type Policy, policySchema } from "../../report/statement/policy-schema.ts";
 
 /**
- * Reads a policy, in JSON or YAML. Files that it names are found from its own folder.
+ * Reads a buyer's policy, in JSON or YAML. Relative paths in it start at its own folder.
  *
  * @throws {UsageError} with the place of the error in the file
  */

@@ -16,10 +16,10 @@ import { type Envelope, envelopeSchema, payloadOf } from "../../report/statement
 import { type Statement, statementSchema } from "../../report/statement/statement-schema.ts";
 import { UseCaseError } from "../use-case-error.ts";
 
-/** A statement as it was published: plain, or in a signed envelope. */
+/** A statement as a vendor published it: plain, or in a signed envelope. */
 export interface PublishedStatement {
   readonly statement: Statement;
-  /** `null`: nobody signed it. */
+  /** The parts that only a signed statement has; `null` if it is not signed. */
   readonly seal: Seal | null;
 }
 
@@ -28,14 +28,14 @@ export interface Seal {
   readonly envelope: Envelope;
   /** Deployed images, packages and commits, by name and digest. */
   readonly subjects: readonly Subject[];
-  /** ISO 8601. */
+  /** When the statement expires, in ISO 8601. */
   readonly expires: string;
-  /** A line for each field of the signed text that contradicts the statement in it. */
+  /** A line of text for each field of the envelope that contradicts the statement in it. */
   readonly contradictions: readonly string[];
 }
 
 /**
- * Reads a statement: `statement/1`, or a DSSE envelope. Does not check the signature.
+ * Reads a statement, plain or in a signed DSSE envelope. Does not check the signature.
  *
  * @throws {UsageError} if the file cannot be read, or is neither
  * @throws {UseCaseError} if a parser could read it in two ways
@@ -62,7 +62,8 @@ function parseStrictly<T>(text: string, raw: unknown, schema: z.ZodType<T>, file
 }
 
 /**
- * Whether every field name in a JSON text is unique. Of two fields with the same name, a parser reads one, and a person may read the other.
+ * Whether no JSON object in a text has two fields with the same name. A parser would use one of them, and a person
+ * might read the other.
  */
 const hasNoDuplicateFields = (text: string, raw: unknown): boolean =>
   withoutWhiteSpace(text) === withoutWhiteSpace(JSON.stringify(raw));

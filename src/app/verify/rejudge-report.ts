@@ -29,13 +29,13 @@ export interface RejudgedReport {
   readonly again: Report;
   /** Findings of must clauses that the report lists as not selected; empty for a load report. */
   readonly unselected: readonly ReportFinding[];
-  /** A line for each contradiction between evidence and report, such as different deployments. */
+  /** A line of text for each contradiction between evidence and report, such as different base URLs. */
   readonly mismatches: readonly string[];
 }
 
 /**
- * Judges the evidence in a report's folder again, like `conformance rejudge` and `conformance load judge`. Copies the findings of trials
- * that were not sent.
+ * Judges the evidence in a report's folder again, as `conformance rejudge` and `conformance load judge` do. Findings of
+ * load trials without evidence are copied.
  *
  * @param wordings messages of the command line and of the library, either of which may have written the report
  * @throws {UsageError} if the evidence cannot be read
@@ -61,8 +61,8 @@ export function rejudgeReport(folder: string, report: Report, wordings: Possible
 }
 
 /**
- * Compares the report's target and number of requests with the evidence. The evidence has the first request of a run, but not every
- * request. The first request to a server goes to `/agents`; a receiver gets each delivery at its own address.
+ * Checks that a report's target and number of requests fit the evidence, and returns contradictions. Evidence has the
+ * first request, but may lack others.
  */
 function occasionMismatches(report: Report, { exchanges }: Evidence): string[] {
   const { target, requests } = report;

@@ -18,16 +18,16 @@ const lineSchema = z.union([
 ]);
 
 /**
- * A line of `watch.jsonl`: the receiver began to listen, the receiver is still listening, or a delivery. Times are in milliseconds since
- * the start of the run.
+ * A line of `watch.jsonl`: when the receiver began to listen, that it still listens, or a delivery. Times are in
+ * milliseconds since the start of the run.
  */
 export type JournalLine = { readonly began: number } | { readonly listening: number } | { readonly delivery: Delivery };
 
 const fileOf = (folder: string): string => join(folder, "watch.jsonl");
 
 /**
- * The file `watch.jsonl` with the deliveries that arrive after a run, one JSON object on each line. A line is flushed to disk at once, so
- * that a killed process loses no delivery.
+ * Writer of the file `watch.jsonl`, with a line of JSON for each delivery that arrives after a run. Each line is
+ * flushed to disk at once, so that a killed process loses none.
  */
 export interface Journal {
   readonly add: (line: JournalLine) => void;
@@ -36,9 +36,10 @@ export interface Journal {
 
 export function openJournal(folder: string): Journal {
   const file = openSync(fileOf(folder), "a", 0o600);
-  // Deliveries may contain webhook secrets, so other users must not read even a file that already exists.
+  // Only this user may read the file, also if it existed before, because deliveries may contain webhook secrets.
   fchmodSync(file, 0o600);
-  // An earlier process may have left an incomplete line. A line feed keeps the next line apart from it.
+  // A killed process may have left an incomplete last line. The line feed ends it, so that the next line stays
+  // readable.
   let begin = fstatSync(file).size > 0 ? "\n" : "";
   return {
     add: (line) => {
@@ -65,11 +66,11 @@ export function readJournal(folder: string): JournalLine[] {
 
 export const removeJournal = (folder: string): void => rmSync(fileOf(folder), { force: true });
 
-/** Collects the lines of a journal, to find out which deliveries arrived and when no receiver listened. */
+/** Computes from the lines of a journal which deliveries arrived, and at which times no receiver listened. */
 export interface WatchAccumulator {
   readonly add: (line: JournalLine) => void;
   /**
-   * Returns the deliveries so far.
+   * Returns the deliveries up to now, and the times without a receiver.
    *
    * @param untilMs the time now, in milliseconds since the start of the run
    * @param isListening whether the receiver is listening now
@@ -77,9 +78,12 @@ export interface WatchAccumulator {
   readonly upTo: (untilMs: number, isListening: boolean) => WatchedDeliveries;
 }
 
-/** Interval at which the receiver notes in the journal that it still listens. */
+/** How often a line in the journal says that the receiver still listens. */
 export const heartbeatIntervalMs = 5000;
-/** Longest time between two lines of the journal while the receiver listens. A longer time means that the machine was asleep. */
+/**
+ * If there is no line in the journal for longer than this, the receiver did not listen meanwhile, for example because
+ * the machine was asleep.
+ */
 const maxSilenceMs = 2 * heartbeatIntervalMs;
 
 /**

@@ -11,42 +11,42 @@ import { type RemainingRetries, type WatchedDeliveries, mergeWatched } from "../
 import { rejudgeRun } from "../rejudge.ts";
 import { saveRun, type SavedRun } from "../report-folder/saved-run.ts";
 import { removeJournal } from "./journal.ts";
-import { type WatchState, removeState } from "./state.ts";
+import { type WatchState, removeState } from "./watch-state.ts";
 import { startWatch } from "./watch.ts";
 
 export interface WatchAndRejudgeOptions {
   readonly folder: string;
   readonly state: WatchState;
-  /** The receiver of the run, if it still listens. The caller closes it. */
+  /** The run's receiver, if it still listens; the caller closes it. `null` or absent: a new receiver is started. */
   readonly live?: Receiver | null;
   readonly kept: SavedRun;
   /** Secrets to redact. A delivery may contain them. */
   readonly secrets: readonly Secret[];
-  /** Turns skip reasons into sentences for the new report. */
+  /** Turns skip reasons into sentences for the report. */
   readonly messages: Messages;
   readonly signal: AbortSignal;
   readonly onOutlook: (outlook: RemainingRetries) => void;
   /** Called with a sentence if a delivery could not be written. Default: prints a warning. */
   readonly onLoss?: (sentence: string) => void;
-  /** Called once when the receiver listens, before the first progress. */
+  /** Called once when the receiver listens, before the first report of progress. */
   readonly onListening?: (() => void | Promise<void>) | undefined;
 }
 
-/** How far the schedule of webhook retries came during a watch, and the new report. */
+/** The result of a watch: which webhook retries are still due, and the new report. */
 export interface WatchResult {
   readonly kind: "over" | "interrupted";
   readonly outlook: RemainingRetries;
   readonly kept: SavedRun;
-  /** A sentence if the folder could not be written; otherwise `null`. */
+  /** A sentence for the user if the report's folder could not be written; otherwise `null`. */
   readonly problem: string | null;
 }
 
-/** Number of deliveries that the receiver must be able to accept at the same time. */
+/** Number of connections for which file descriptors must be available, so that the receiver can accept deliveries. */
 const minConnections = 32;
 
 /**
- * Listens until the schedule of webhook retries is over, or the signal aborts. Then judges run and new deliveries together, and rewrites
- * the report. A stopped watch can be resumed.
+ * Listens for webhook deliveries until no retry is due any more, or the signal aborts. Then judges all evidence again,
+ * and rewrites the report. A stopped watch can be resumed.
  *
  * @throws {UsageError} if the receiver's address is in use
  * @throws {HarnessLimit} if this process can open too few connections
@@ -59,11 +59,11 @@ export async function watchAndRejudge({ kept, messages, ...watching }: WatchAndR
   const { kind, outlook, watched } = await watch.ended;
   const judged = outlook.kind === "nothing" ? kept : judgeWatched(kept, state, watched, messages);
   const { problem } = saveRun(folder, judged);
-  if (kind === "over" && problem === null) endWatching(folder);
+  if (kind === "over" && problem === null) deleteWatchFiles(folder);
   return { kind, outlook, kept: judged, problem };
 }
 
-/** Judges the evidence of the run together with the deliveries that arrived after it. */
+/** Judges the evidence of a run together with the deliveries that arrived after the run. */
 export function judgeWatched(
   { report, evidence }: SavedRun,
   { epochMs }: WatchState,
@@ -76,18 +76,21 @@ export function judgeWatched(
     probes: mergeWatched(evidence.probes, watched),
   };
   const finished = new Date(epochMs + watched.untilMs).toISOString();
-  const options = { requirements: requirementsOf(report), selected: selectedBy(report) };
+  const options = { requirements: requirementsOf(report), selected: judgedSuites(report) };
   return { report: { ...rejudgeRun(report, all, messages, options), finished }, evidence: all };
 }
 
 /** Returns the checks that the run judged, grouped by suite. */
-function selectedBy({ findings, upcoming }: Report): Suite[] {
+function judgedSuites({ findings, upcoming }: Report): Suite[] {
   const selected = new Set([...findings, ...upcoming].map(({ check }) => check));
   return suites.map((suite) => ({ ...suite, checks: suite.checks.filter(({ id }) => selected.has(id)) }));
 }
 
-/** Deletes the files of a finished watch. The report now contains everything. */
-export function endWatching(folder: string): void {
+/**
+ * Deletes `watch.json` and `watch.jsonl` after a finished watch, because the report's folder now contains all
+ * deliveries.
+ */
+export function deleteWatchFiles(folder: string): void {
   removeState(folder);
   removeJournal(folder);
 }

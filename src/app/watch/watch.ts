@@ -17,9 +17,9 @@ import {
   heartbeatIntervalMs,
   accumulateWatch,
 } from "./journal.ts";
-import type { WatchState } from "./state.ts";
+import type { WatchState } from "./watch-state.ts";
 
-/** The clock of a watch. Default: the clock of the machine. */
+/** The clock and timers of a watch. Default: those of the machine. */
 export interface WatchTimers {
   /** Returns the time now, in Unix milliseconds. */
   readonly now: () => number;
@@ -30,7 +30,7 @@ export interface WatchTimers {
 export interface WatchOptions {
   readonly folder: string;
   readonly state: WatchState;
-  /** The receiver of the run, if it still listens. The watch closes it at the end. */
+  /** The run's receiver, if it still listens; the watch closes it. `null` or absent: a new receiver is started. */
   readonly live?: Receiver | null;
   /** Deliveries and probe results that the run itself recorded. */
   readonly evidence: { readonly deliveries: readonly Delivery[]; readonly probes: readonly ProbeEvidence[] };
@@ -40,7 +40,7 @@ export interface WatchOptions {
   readonly onOutlook: (outlook: RemainingRetries) => void;
   /** Called with a sentence if a delivery could not be written. Default: prints a warning. */
   readonly onLoss?: (sentence: string) => void;
-  /** Called once when the receiver listens, before the first progress. */
+  /** Called once when the receiver listens, before the first report of progress. */
   readonly onListening?: (() => void | Promise<void>) | undefined;
   readonly timers?: WatchTimers;
 }
@@ -65,8 +65,8 @@ const machineTimers: WatchTimers = {
 };
 
 /**
- * Listens for deliveries after a run, until the schedule of webhook retries is over or the signal aborts. Writes each delivery to the
- * journal at once. Does not listen if the schedule is already over.
+ * Listens for webhook deliveries after a run, until no retry is due any more or the signal aborts. Writes each delivery
+ * to the journal at once. Does not listen if no retry is due.
  *
  * @throws {UsageError} if the receiver's address is in use
  * @throws {UseCaseError} if the folder cannot be written
@@ -82,7 +82,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   };
   const live = options.live ?? null;
   const before = stateNow(live !== null);
-  if (isOver(before.outlook)) return { ended: Promise.resolve({ kind: "over", ...before }) };
+  if (isScheduleOver(before.outlook)) return { ended: Promise.resolve({ kind: "over", ...before }) };
 
   const { deep } = redactorWithAlteredKeys(options.secrets);
   const journal = openedJournal(folder, options.onLoss ?? warnOfUnwrittenFiles);
@@ -93,15 +93,19 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
       accumulator.add(entry);
       const { watched, outlook } = stateNow(true);
       options.onOutlook(outlook);
-      if (isOver(outlook)) ended.resolve({ kind: "over", watched, outlook });
+      if (isScheduleOver(outlook)) ended.resolve({ kind: "over", watched, outlook });
     } catch (error) {
       ended.reject(error);
     }
   };
-  const receiver = live ?? (await listenAgain(resumed(state.receiver, before.watched.deliveries), now, journal));
-  const timed = timesOfArrival([...before.watched.deliveries, ...receiver.deliveries()], now);
+  const receiver =
+    live ?? (await listenAgain(withContinuedCounts(state.receiver, before.watched.deliveries), now, journal));
+  const timed = arrivalTimeCorrector([...before.watched.deliveries, ...receiver.deliveries()], now);
   let refused = 0;
-  /** Records a gap in the journal if the receiver has refused connections since the last line. Deliveries may be missing in that time. */
+  /**
+   * Notes in the journal if the receiver has refused connections since the last line, because deliveries may be missing
+   * for that time.
+   */
   const recordGap = (): void => {
     const isGap = receiver.refusedConnections() > refused;
     refused = receiver.refusedConnections();
@@ -114,7 +118,8 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   await options.onListening?.();
   receiver.onDelivery(receive);
   record(live === null ? { began: now() } : { listening: now() });
-  // Adds the deliveries that arrived between the run and the watch.
+  // Ids of deliveries that are recorded already. Others may have arrived between the end of the run and the start of
+  // the watch.
   const known = new Set(before.watched.deliveries.map(({ id }) => id));
   for (const delivery of receiver.deliveries()) if (!known.has(delivery.id)) receive(delivery);
   const stopHeartbeat = timers.every(heartbeatIntervalMs, () => {
@@ -140,7 +145,8 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
 }
 
 /**
- * Opens the journal. If a line cannot be written later, the watch goes on, because its report will contain the delivery anyway.
+ * Opens the journal of a watch. If a later line cannot be written, the watch goes on, because the new report will
+ * contain the delivery anyway.
  *
  * @throws {UseCaseError} if the journal cannot be opened
  */
@@ -162,10 +168,10 @@ function openedJournal(folder: string, onLoss: (sentence: string) => void): Jour
   }
 }
 
-const isOver = ({ kind }: RemainingRetries): boolean => kind === "nothing" || kind === "over";
+const isScheduleOver = ({ kind }: RemainingRetries): boolean => kind === "nothing" || kind === "over";
 
-/** Restores the receiver's counts of attempts and of delivery ids. New deliveries are then numbered after those in the journal. */
-function resumed(record: ReceiverRecord, deliveries: readonly Delivery[]): ReceiverRecord {
+/** Returns a receiver's record in which attempts and delivery ids continue those of the deliveries so far. */
+function withContinuedCounts(record: ReceiverRecord, deliveries: readonly Delivery[]): ReceiverRecord {
   const arrivalsAt = (name: string): number[] =>
     deliveries.filter(({ hook }) => hook === name).map(({ attempt }) => attempt);
   return {
@@ -175,8 +181,11 @@ function resumed(record: ReceiverRecord, deliveries: readonly Delivery[]): Recei
   };
 }
 
-/** Returns a function that corrects the arrival time of a delivery. The receiver's own clock stops while the machine sleeps. */
-function timesOfArrival(known: readonly Delivery[], now: () => number): (delivery: Delivery) => Delivery {
+/**
+ * Returns a function that corrects the arrival time of each delivery by the wall clock, because the receiver's own
+ * clock stops while the machine sleeps.
+ */
+function arrivalTimeCorrector(known: readonly Delivery[], now: () => number): (delivery: Delivery) => Delivery {
   const arrivedMs = new Map(known.map(({ id, receivedMs }) => [id, receivedMs]));
   return (delivery) => {
     const receivedMs = arrivedMs.get(delivery.id) ?? now();

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { readReportAlone } from "../../app/report-folder/read-report-document.ts";
+import { readReportWithoutEvidence } from "../../app/report-folder/read-report-document.ts";
 import { baselineOf } from "../../report/model/failure-policy.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -26,7 +26,10 @@ export const baselineCommand = (): Command =>
         .addHelpText("after", examples),
       {
         prepare: (path: string) => path,
-        act: (path) => ({ $schema: baselineSchemaUrl, known: baselineOf(readReportAlone(path).report.findings) }),
+        act: (path) => ({
+          $schema: baselineSchemaUrl,
+          known: baselineOf(readReportWithoutEvidence(path).report.findings),
+        }),
         present: (baseline) => {
           process.stdout.write(`${JSON.stringify(baseline, null, 2)}\n`);
           return exitCodes.fine;

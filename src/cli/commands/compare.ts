@@ -7,7 +7,7 @@ import { Command } from "commander";
 
 import { rejudgeRun } from "../../app/rejudge.ts";
 import { writeOutput } from "../../app/report-folder/write-output.ts";
-import { documentOf, readReportAlone } from "../../app/report-folder/read-report-document.ts";
+import { documentOf, readReportWithoutEvidence } from "../../app/report-folder/read-report-document.ts";
 import { readSavedRun } from "../../app/report-folder/saved-run.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
@@ -86,7 +86,7 @@ export const compareCommand = (): Command =>
 
 function prepare(oldPath: string, newPath: string, flags: CompareFlags) {
   const rules = readRegressionRules(flags.regression);
-  const read = flags.rejudge === true ? readRejudged : readReportAlone;
+  const read = flags.rejudge === true ? readRejudged : readReportWithoutEvidence;
   const [older, newer] = [read(oldPath), read(newPath)].map((document) => narrowDocument(document, flags));
   if (older === undefined || newer === undefined) throw new Error("two reports were read");
   if (kindOf(older) !== kindOf(newer))

@@ -5,7 +5,7 @@ import { Command } from "commander";
 import { judgeTarget, type JudgedTarget } from "../../app/judge/judge-target.ts";
 import { secretsOf, webhookSecretNames } from "../../app/judge/secrets.ts";
 import { documentOf } from "../../app/report-folder/read-report-document.ts";
-import { beginState } from "../../app/watch/state.ts";
+import { writeFirstState } from "../../app/watch/watch-state.ts";
 import { slug, timeInName } from "../../base/file-names.ts";
 import type { Patch } from "../../reference/patch.ts";
 import type { Report, ReportDocument } from "../../report/model/report.ts";
@@ -157,7 +157,7 @@ async function watch(judged: Extract<JudgedTarget, { kind: "judged" }>, prepared
     const watched = await watchInTerminal(
       {
         folder,
-        state: beginState(folder, listening, flags.target),
+        state: writeFirstState(folder, listening, flags.target),
         live: listening?.live ?? null,
         kept: { report, evidence },
         secrets: secretsOf(target),

@@ -3,7 +3,7 @@ import { printText } from "../print-line.ts";
 import { Command } from "commander";
 
 import type { HostedAgent } from "../../app/serve/agent-files.ts";
-import { serve, type ServeOptions } from "../../app/serve/serve.ts";
+import { serveReference, type ServeOptions } from "../../app/serve/serve-reference.ts";
 import { allFaults, allVariants } from "../../reference/catalogue.ts";
 import { patchesByName } from "../../reference/embedded/patches-by-name.ts";
 import type { Patch } from "../../reference/patch.ts";
@@ -92,7 +92,7 @@ function prepare(flags: ServeFlags) {
 
 /** Prints the banner, and serves until a signal such as SIGINT. */
 async function serveUntilSignal({ options, control, patches }: Prepared): Promise<void> {
-  const { reference, hosted, close } = await serve(options);
+  const { reference, hosted, close } = await serveReference(options);
   try {
     printBanner(reference, hosted, { options, control, patches });
     await firstSignal();

@@ -6,9 +6,9 @@ import { findEngines } from "../../app/load/available-engines.ts";
 import { writeOutput } from "../../app/report-folder/write-output.ts";
 import { defaultLoadParameters } from "../../app/load/load-parameters.ts";
 import { assertScenariosAndEngine } from "../../app/load/plan-load.ts";
-import { ContradictoryReport, readReportAlone } from "../../app/report-folder/read-report-document.ts";
+import { ContradictoryReport, readReportWithoutEvidence } from "../../app/report-folder/read-report-document.ts";
 import { defaultConcurrency, type JudgedVendor, type PrintLine } from "../../app/vendors/judge-vendor.ts";
-import { type JudgedVendors, judgeVendors, sideBySideJson } from "../../app/vendors/judge-vendors.ts";
+import { type JudgedVendors, judgeVendors, vendorsJson } from "../../app/vendors/judge-vendors.ts";
 import type { VendorsLoad } from "../../app/vendors/load-vendors.ts";
 import { type ListedVendor, readVendorsFile } from "../../app/vendors/vendors-file.ts";
 import { displayWidth, padToWidth } from "../../base/display-width.ts";
@@ -146,7 +146,7 @@ function assertConsistentReports(vendors: readonly ListedVendor[]): void {
   for (const vendor of vendors)
     for (const path of [vendor.load, vendor.kind === "report" ? vendor.report : null]) {
       try {
-        if (path !== null) readReportAlone(path);
+        if (path !== null) readReportWithoutEvidence(path);
       } catch (error) {
         if (error instanceof ContradictoryReport) throw error;
       }
@@ -200,7 +200,7 @@ function present(
   { folder, outputs: { files, isStdoutTaken } }: Prepared,
 ): number {
   const render = {
-    json: () => sideBySideJson(sideBySide),
+    json: () => vendorsJson(sideBySide),
     html: () => renderVendorsPage(sideBySide),
     markdown: () => renderVendorsMarkdown(sideBySide),
   };

@@ -6,9 +6,9 @@ import {
   isVerified,
   type SignatureState,
   type Verification,
-  verify,
+  verifyStatement,
   type VerifyOptions,
-} from "../../app/verify/verify.ts";
+} from "../../app/verify/verify-statement.ts";
 import { line } from "../../base/line.ts";
 import { createPaint, type Paint } from "../../base/paint.ts";
 import { sanitizeJson, sanitizeLine } from "../../base/sanitize.ts";
@@ -71,7 +71,7 @@ export const verifyCommand = (): Command =>
       .addHelpText("after", examples),
     {
       prepare,
-      act: ({ options }) => verify(options),
+      act: ({ options }) => verifyStatement(options),
       present: (verification, { isJson }) => {
         if (isJson) process.stdout.write(`${sanitizeJson(JSON.stringify(jsonOf(verification), null, 2))}\n`);
         else print(verification);

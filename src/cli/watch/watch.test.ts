@@ -10,9 +10,9 @@ import type { RemainingRetries } from "../../suites/deliveries/watch.ts";
 import { UseCaseError } from "../../app/use-case-error.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { saveRun, type SavedRun } from "../../app/report-folder/saved-run.ts";
-import { endWatching, judgeWatched } from "../../app/watch/watch-and-rejudge.ts";
+import { deleteWatchFiles, judgeWatched } from "../../app/watch/watch-and-rejudge.ts";
 import { readJournal } from "../../app/watch/journal.ts";
-import { readState, type WatchState } from "../../app/watch/state.ts";
+import { readState, type WatchState } from "../../app/watch/watch-state.ts";
 import type { Judged } from "../testing/judged-session.ts";
 import {
   attemptAgain,
@@ -143,7 +143,7 @@ describe("a watch", () => {
     await watching.attemptAt(minute);
     watching.passTo(10 * minute);
     saveRun(watching.folder, judge(await watching.ended, watching));
-    endWatching(watching.folder);
+    deleteWatchFiles(watching.folder);
     const [report, evidence] = ["report.json", "evidence.json"].map((name) => join(watching.folder, name));
     expect(readReport(readFileSync(report ?? "", "utf8"), "report.json").totals.fail).toBe(1);
     expect(readEvidence(readFileSync(evidence ?? "", "utf8"), "evidence.json").deliveries).toHaveLength(

@@ -12,7 +12,7 @@ import { suites } from "../../../suites/all.ts";
 import { deliveries } from "../../../suites/deliveries/checks.ts";
 import { startHosting } from "../../../suites/testing/hosting.ts";
 import { type Judged, judgedRun } from "../../testing/judged-session.ts";
-import { beginState, type WatchState } from "../../../app/watch/state.ts";
+import { writeFirstState, type WatchState } from "../../../app/watch/watch-state.ts";
 import type { WatchTimers } from "../../../app/watch/watch.ts";
 
 /**
@@ -41,7 +41,7 @@ export function folderOf(run: Judged, targetFile?: string): { readonly folder: s
   const folder = mkdtempSync(join(tmpdir(), "conformance-watch-"));
   writeFileSync(join(folder, "report.json"), serializeReport(run.report));
   writeFileSync(join(folder, "evidence.json"), serializeEvidence(run.evidence));
-  return { folder, state: beginState(folder, run.listening, targetFile) };
+  return { folder, state: writeFirstState(folder, run.listening, targetFile) };
 }
 
 /** A simulated clock that a test advances. */

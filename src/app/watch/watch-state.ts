@@ -13,19 +13,19 @@ import { UseCaseError } from "../use-case-error.ts";
 import type { ListeningState } from "../judge/redacted-run.ts";
 
 const headersSchema = z.array(z.tuple([z.string(), z.string()]));
-const status = z.int();
+const statusSchema = z.int();
 
 const replySchema = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("status"),
-    status,
+    status: statusSchema,
     headers: headersSchema.exactOptional(),
     body: z.string().exactOptional(),
   }),
-  z.object({ kind: z.literal("held"), status }),
+  z.object({ kind: z.literal("held"), status: statusSchema }),
   z.object({ kind: z.literal("reset") }),
   z.object({ kind: z.literal("silence") }),
-  z.object({ kind: z.literal("endless"), status }),
+  z.object({ kind: z.literal("endless"), status: statusSchema }),
   z.object({ kind: z.literal("verify") }),
 ]);
 
@@ -53,27 +53,27 @@ const stateSchema = z.object({
   targetFile: z.string().nullable(),
 });
 
-/** The file `watch.json`, from which a later process learns how to listen on after a run. */
+/** The content of `watch.json`, with which a later process can listen for the webhook deliveries of a run. */
 export interface WatchState {
   readonly format: "agent-hosting-conformance/watch/1";
   readonly receiver: ReceiverRecord;
   /** Start of the run, in Unix milliseconds. */
   readonly epochMs: number;
-  /** When the run itself stopped listening, in milliseconds since its start. */
+  /** When the run ended and the watch began, in milliseconds since the start of the run. */
   readonly sinceMs: number;
   /** The target file of the run, whose keys must be redacted in the new report. `null` if the target came from flags. */
   readonly targetFile: string | null;
 }
 
-const fileName = "watch.json";
+const stateFileName = "watch.json";
 
 /**
- * Writes `watch.json` for the first time.
+ * Writes `watch.json` at the end of a run, so that a watch can begin.
  *
  * @throws {UsageError} if the run did not listen for deliveries
  * @throws {UseCaseError} if the folder cannot be written
  */
-export function beginState(
+export function writeFirstState(
   folder: string,
   listened: ListeningState | null,
   targetFile: string | undefined,
@@ -87,7 +87,7 @@ export function beginState(
   const state: WatchState = { format, receiver, epochMs, sinceMs, targetFile: file };
   try {
     // The file contains webhook secrets, so only its owner may read it.
-    replaceFile(join(folder, fileName), `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
+    replaceFile(join(folder, stateFileName), `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
   } catch (error) {
     throw new UseCaseError({ kind: "unwritable watch", folder, reason: errorCodeOrText(error) });
   }
@@ -100,11 +100,11 @@ export function beginState(
  * @throws {UseCaseError} if the folder has no valid file of this name
  */
 export function readState(folder: string): WatchState {
-  const file = join(folder, fileName);
-  if (!existsSync(file)) throw new UseCaseError({ kind: "nothing to watch", folder, file: fileName });
+  const file = join(folder, stateFileName);
+  if (!existsSync(file)) throw new UseCaseError({ kind: "nothing to watch", folder, file: stateFileName });
   const parsed = stateSchema.safeParse(tryParseJson(readFileSync(file, "utf8")));
   if (parsed.success) return parsed.data;
   throw new UseCaseError({ kind: "unreadable watch", file });
 }
 
-export const removeState = (folder: string): void => rmSync(join(folder, fileName), { force: true });
+export const removeState = (folder: string): void => rmSync(join(folder, stateFileName), { force: true });

@@ -4,7 +4,7 @@ import { type Reference, type ReferenceOptions, startReference } from "../../ref
 import { listensOnLoopback } from "../../reference/webhooks/address-guard.ts";
 import { DataFolderProblem } from "../../reference/webhooks/disk-store.ts";
 import {
-  followAgents,
+  watchAgentFiles,
   hostAgents,
   type HostedAgent,
   type LoadedAgent,
@@ -20,12 +20,15 @@ export interface ServeOptions extends ReferenceOptions {
   readonly controlToken: string;
   /** Paths of the agent configuration files to host. */
   readonly agentFiles: readonly string[];
-  /** Path for a target file that describes this server; `null` to write none. */
+  /** Path of a target file to write, which describes this server; `null` to write none. */
   readonly targetFile: string | null;
   readonly names: ServeOptionNames;
   /** Called with a line of text for each change of an agent file. */
   readonly onAgentChange: (line: string) => void;
-  /** Called with a sentence when the limit of open files is reached, because the server then closes new connections. */
+  /**
+   * Called with a sentence when this process has reached its limit of open files. Until some are closed, the server
+   * refuses new connections.
+   */
   readonly onOpenFilesLimit: (sentence: string) => void;
 }
 
@@ -40,18 +43,18 @@ const atOpenFilesLimit =
   "The server has no file descriptor left, and closes new connections without a response: raise `ulimit -n`.";
 
 /**
- * Number of connections that a server must be able to hold. Clients test the concurrency limit of a key, and each webhook needs a
- * connection.
+ * Number of connections for which file descriptors must be available: for clients that test concurrency limits, and for
+ * webhook deliveries.
  */
 const minConnections = 128;
 
 /**
- * Starts the reference server with the agents of agent files, and applies later changes of the files.
+ * Starts the reference server with the agents in agent files. Later changes of these files change the agents.
  *
  * @throws {UsageError} if a file or an address cannot be used
  * @throws {HarnessLimit} if this process can open too few connections
  */
-export async function serve({
+export async function serveReference({
   agentFiles,
   targetFile,
   names,
@@ -61,11 +64,11 @@ export async function serve({
 }: ServeOptions): Promise<ServingReference> {
   assertOpenFiles(minConnections);
   const loaded = loadAgents(agentFiles, names);
-  const reference = await start({ ...options, auth: authOf(loaded, options.host) });
+  const reference = await startWithAgents({ ...options, auth: authOf(loaded, options.host) });
   try {
     const hosted = hostAgents(reference, loaded, names);
     if (targetFile !== null) writeTargetDocument(targetFile, targetDocument(reference, options.controlToken), names);
-    const watch = followAgents(reference, hosted, names, onAgentChange);
+    const watch = watchAgentFiles(reference, hosted, names, onAgentChange);
     const endWatch = watchOpenFiles(() => onOpenFilesLimit(atOpenFilesLimit));
     const close = async (): Promise<void> => {
       endWatch();
@@ -85,7 +88,7 @@ const authOf = (loaded: readonly LoadedAgent[], host: string): "keys" | "none" =
     ? "none"
     : "keys";
 
-async function start(options: ReferenceOptions & { readonly host: string; readonly port: number }): Promise<Reference> {
+async function startWithAgents(options: ReferenceOptions & { readonly host: string; readonly port: number }): Promise<Reference> {
   try {
     return await startReference(options);
   } catch (error) {

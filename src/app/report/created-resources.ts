@@ -4,7 +4,8 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { CreatedResource } from "../../report/model/report.ts";
 
 /**
- * Lists the webhooks, alerts and operations that a run left on its target: a POST request got a 2xx response. Sorted like the exchanges.
+ * Lists the webhooks, alerts and operations that POST requests of a run created (their status was 2xx), in the order of
+ * the exchanges.
  *
  * @param started start of the run, to which the times of exchanges are relative
  */
@@ -19,35 +20,35 @@ export function createdResources(exchanges: readonly Exchange[], started: Date):
 }
 
 function resourceOf(url: string, text: string): Pick<CreatedResource, "kind" | "id"> | null {
-  const records = recordsIn(text);
+  const records = candidateObjects(text);
   const path = url.replace(/[?#].*/, "").replace(/\/+$/, "");
-  if (path.endsWith("/webhooks")) return { kind: "webhook", id: idIn(records, ["webhook_id", "id"]) };
-  if (path.endsWith("/alerts")) return { kind: "alert", id: idIn(records, ["alert_id", "id"]) };
-  const operation = idIn(records, ["operation_id"]);
+  if (path.endsWith("/webhooks")) return { kind: "webhook", id: firstFieldValue(records, ["webhook_id", "id"]) };
+  if (path.endsWith("/alerts")) return { kind: "alert", id: firstFieldValue(records, ["alert_id", "id"]) };
+  const operation = firstFieldValue(records, ["operation_id"]);
   return operation === null ? null : { kind: "operation", id: operation };
 }
 
-type Members = Readonly<Record<string, unknown>>;
+type JsonFields = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the objects in a response body that may be the created resource: the body itself, and objects in its envelope. The document does
- * not say which it is.
+ * Returns the JSON objects in a response body that may describe the created resource: the body itself, and nested
+ * objects such as `data`. The document does not say which it is.
  */
-function recordsIn(text: string): Members[] {
-  const records: Members[] = [];
+function candidateObjects(text: string): JsonFields[] {
+  const records: JsonFields[] = [];
   let inner = parseBoundedJson(text);
-  for (let depth = 0; depth < maxDepth && isObject(inner); depth++) {
+  for (let depth = 0; depth < maxEnvelopeDepth && isObject(inner); depth++) {
     records.push(inner);
     inner = ["data", "result", "webhook", "alert", "operation"].map((name) => getPath(inner, name)).find(isObject);
   }
   return records;
 }
 
-const maxDepth = 4;
+const maxEnvelopeDepth = 4;
 
-/** Returns the first id that any of the objects has under one of these names; `null` if there is none. Earlier names take precedence. */
-const idIn = (records: readonly Members[], names: readonly string[]): string | null =>
-  names.flatMap((name) => records.flatMap((record) => idOf(getPath(record, name))))[0] ?? null;
+/** Returns the value of the first of these field names that occurs in any of the objects; `null` if none does. */
+const firstFieldValue = (records: readonly JsonFields[], names: readonly string[]): string | null =>
+  names.flatMap((name) => records.flatMap((record) => idTexts(getPath(record, name))))[0] ?? null;
 
-const idOf = (value: unknown): string[] =>
+const idTexts = (value: unknown): string[] =>
   typeof value === "number" || (typeof value === "string" && value !== "") ? [String(value)] : [];

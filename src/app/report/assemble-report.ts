@@ -16,12 +16,12 @@ import type { Judgement } from "../../run/judge/judge-evidence.ts";
 /** Everything apart from the findings that decides the verdict of a report. */
 export interface JudgingInput {
   readonly version: string;
-  /** The party that is judged, server or receiver. Default: the server. */
+  /** The party that is judged, such as a server or a client. Default: the server. */
   readonly party?: Party;
-  /** The requirement set to judge by. Findings of checks that only a later set has are ignored. */
+  /** The requirement set to judge by. Findings of checks that count only in later sets do not affect the verdict. */
   readonly requirements: RequirementSet;
   readonly end: RunEnd;
-  /** Must clauses whose checks `--only` or `--skip` left out. */
+  /** Ids of must clauses whose checks the user left out by `--only` or `--skip`. */
   readonly unselected: readonly string[];
   /** The results of load trials; `null` for a run of the suites. */
   readonly load: LoadResults | null;
@@ -48,9 +48,12 @@ interface ReportParts extends Pick<
   readonly finished: Date;
 }
 
-/** Assembles a report of a run or of load. It still contains secrets. */
-export function assemble({ judging, started, finished, findings, ...parts }: ReportParts): Report {
-  const { suite, untestable, ...judged } = judgedParts(findings, judging);
+/**
+ * Assembles the report of a run, of load, or of other judged evidence. It still contains the secrets that occur in
+ * findings.
+ */
+export function assembleReport({ judging, started, finished, findings, ...parts }: ReportParts): Report {
+  const { suite, untestable, ...judged } = verdictParts(findings, judging);
   const { end, unselected, load } = judging;
   const report: Report = {
     format: "agent-hosting-conformance/report/1",
@@ -85,8 +88,10 @@ export function withProfileResults({ profiles: _before, ...report }: Report): Re
   return profiles.length === 0 ? report : { ...report, profiles };
 }
 
-/** Returns the parts of a report that follow from its findings and from the clauses. */
-export function judgedParts(
+/**
+ * Returns the parts of a report that follow from its findings and the clauses: verdict, totals, and lists of clauses.
+ */
+export function verdictParts(
   findings: readonly ReportFinding[],
   { version, party = "server", requirements, end, unselected, load }: JudgingInput,
 ): Pick<Report, "suite" | "verdict" | "totals" | "findings" | "upcoming" | "untestable"> {
@@ -96,18 +101,18 @@ export function judgedParts(
     verdict: reportVerdict({ findings: split.findings, end, unselected, hasInvalidLoad: hasInvalidLoad(load) }),
     totals: totalsOf(split.findings),
     ...split,
-    untestable: untestableRows(party).filter(({ clause }) => isClauseIn(clause, requirements)),
+    untestable: untestableClauses(party).filter(({ clause }) => isClauseIn(clause, requirements)),
   };
 }
 
-/** Lists the clauses of a party that no request can test, with the reasons. */
-const untestableRows = (party: Party): Report["untestable"] =>
+/** Lists the clauses for a party that no request can test, each with the reason. */
+const untestableClauses = (party: Party): Report["untestable"] =>
   clausesOfParty(party).flatMap((clause) => {
     const { level, untestable } = clauseOf(clause);
     return untestable === undefined ? [] : [{ clause, level, reason: untestable }];
   });
 
-/** Returns a hash of all clauses of a party. Reports with the same hash were judged by the same clauses. */
+/** Returns a hash of all clauses for a party. Two reports with the same hash were judged by the same clauses. */
 export const clausesHash = (party: Party): string =>
   shortHash(JSON.stringify(clausesOfParty(party).map((id) => [id, clauseOf(id)])));
 
@@ -119,16 +124,17 @@ export const tiersOfKeys = (keys: Target["keys"]): Report["target"]["tiers"] =>
 
 const breachOutcomes: Readonly<Record<RowLevel, Outcome>> = { ...breachOutcomeByLevel, load: "fail" };
 
-/** The fields of a finding that hold its result, without those that identify the finding. */
-export type RowDetails = Pick<ReportFinding, "outcome"> & Partial<ReportFinding>;
+/** The fields of a report's finding that hold its result, such as the outcome, but not the ids of check and clause. */
+export type FindingDetails = Pick<ReportFinding, "outcome"> & Partial<ReportFinding>;
 
-/** The result of a check, with every skip reason already turned into text. */
-export type WordedFinding = Exclude<Judgement["finding"], Unproven> | ({ readonly kind: "unproven" } & SkipText);
+/** The result of a check, in which skip reasons are texts and no longer data. */
+export type FindingWithTexts = Exclude<Judgement["finding"], Unproven> | ({ readonly kind: "unproven" } & SkipText);
 
 /**
- * Turns the result of a check into fields of a finding. The level of the clause decides whether a breach is a fail, a warning or a note.
+ * Converts the result of a check into fields of a report's finding. The level of the clause decides whether a breach is
+ * a fail, a warning or a note.
  */
-export function detailsOf(finding: WordedFinding, level: RowLevel): RowDetails {
+export function findingDetails(finding: FindingWithTexts, level: RowLevel): FindingDetails {
   switch (finding.kind) {
     case "holds":
       return { outcome: "pass" };

@@ -7,58 +7,58 @@ import { compareWithReport, type ReportComparison } from "./compare-with-report.
 import { readKeys } from "./read-keys.ts";
 import { type PublishedStatement, readStatement } from "./read-statement.ts";
 import type { PossibleMessages } from "./rejudge-report.ts";
-import { supersedingStatements } from "./superseded.ts";
+import { supersedingStatements } from "./superseding-statements.ts";
 
-/** Inputs for checking a statement. */
+/** Options for verifying a statement. */
 export interface VerifyOptions {
   readonly statementFile: string;
   /** Folder of the report, or the `report.json` in it; `null` for none. */
   readonly report: string | null;
-  /** Files or URLs of vendors' lists of keys. */
+  /** Files or URLs of lists of public keys that vendors have published. */
   readonly keys: readonly string[];
-  /** The rules of a buyer; `null` for none. */
+  /** A buyer's policy that the statement must meet; `null` for none. */
   readonly policy: Policy | null;
-  /** Files of other statements that are known. A newer one may supersede the statement. */
+  /** Files of other statements. A newer one may supersede the verified statement. */
   readonly also: readonly string[];
-  /** The connection to the URLs. */
+  /** Proxy and certificates for requests to the URLs in `keys`. */
   readonly network: Network;
   /** Messages of the command line and of the library, either of which may have written the report. */
   readonly messages: PossibleMessages;
-  /** Decides whether the statement has expired. */
+  /** The current time, by which the statement may have expired. */
   readonly now: Date;
 }
 
-/** The result of checking a statement. */
+/** The result of verifying a statement. */
 export interface Verification {
   readonly published: PublishedStatement;
   readonly signature: SignatureState;
-  /** A line for each mismatch. If there are none, and every rule is met, the statement is verified. */
+  /** A line of text for each problem. The statement is verified if there is none, and it meets the required rules. */
   readonly mismatches: readonly string[];
-  /** Results of the policy's rules. Empty without a policy. */
+  /** The result of each rule of the policy. Empty without a policy. */
   readonly rules: readonly RuleResult[];
-  /** Sentences on how the checks were made, and on what was not checked. */
+  /** Sentences on how the statement was checked, and on what was not checked. */
   readonly notes: readonly string[];
 }
 
-/** Whether a statement is verified: nothing contradicts it, and it meets every rule that is not optional. */
+/** Whether a statement is verified: there is no mismatch, and it meets every required rule of the policy. */
 export const isVerified = ({ mismatches, rules }: Verification): boolean =>
   mismatches.length === 0 && rules.every(({ outcome }) => outcome === "met" || outcome === "optional");
 
-/** Whose signature a statement has. `unchecked`: no list of keys was given. */
+/** The result of checking a statement's signature. `unchecked`: no list of keys was given. */
 export type SignatureState =
   | { readonly kind: "unsigned" | "unchecked" | "refused" }
   | { readonly kind: "valid"; readonly signers: readonly VendorKey[] };
 
 /**
- * Verifies a statement: its signature must be of a key in the lists, it must match its report and evidence, and meet the policy. Whatever is
- * not given is not checked, and a note says so.
+ * Verifies a statement by its signature, its report and evidence, and a policy. Without key lists, report or policy,
+ * that part is not checked, and a note says so.
  *
  * @throws {UsageError} if one of the files cannot be read
  */
-export async function verify(options: VerifyOptions): Promise<Verification> {
+export async function verifyStatement(options: VerifyOptions): Promise<Verification> {
   const { policy, now } = options;
   const published = readStatement(options.statementFile);
-  const { keys, listedKeyIds } = await readLists(options);
+  const { keys, listedKeyIds } = await readKeyLists(options);
   const acceptsUnsigned = policy?.unsigned === true;
   const signature = checkSignature(published, keys, acceptsUnsigned);
   const compared = comparisonOf(published, options);
@@ -70,7 +70,7 @@ export async function verify(options: VerifyOptions): Promise<Verification> {
     mismatches: [
       ...signature.mismatches,
       ...ownMismatches(published, now),
-      ...superseding(published, options, keys, acceptsUnsigned),
+      ...supersedingLines(published, options, keys, acceptsUnsigned),
       ...compared.mismatches,
     ],
     rules:
@@ -89,11 +89,11 @@ export async function verify(options: VerifyOptions): Promise<Verification> {
   };
 }
 
-/** Keys of all lists; `null` if no list was given. */
+/** The public keys of all lists; `null` if the user gave no list. */
 type KnownKeys = readonly VendorKey[] | null;
 
-/** Reads the lists of the command line and those of the policy's signers. */
-async function readLists({ keys, policy, network }: VerifyOptions) {
+/** Reads the lists of keys that the user gave and those that the policy names. */
+async function readKeyLists({ keys, policy, network }: VerifyOptions) {
   const given = await Promise.all(keys.map((place) => readKeys(place, network)));
   const ofSigners = await Promise.all(
     (policy?.signers ?? []).map(async ({ keys: place }) => (place === undefined ? null : readKeys(place, network))),
@@ -121,7 +121,10 @@ function checkSignature({ seal }: PublishedStatement, keys: KnownKeys, acceptsUn
   return { state, mismatches: problems, notes };
 }
 
-/** Lists what is wrong with a statement by itself: it expired, or its fields contradict each other. */
+/**
+ * Returns problems of a statement that need no other file to be found: it has expired, or its fields contradict each
+ * other.
+ */
 function ownMismatches({ seal }: PublishedStatement, now: Date): string[] {
   if (seal === null) return [];
   const isExpired = now.getTime() >= Date.parse(seal.expires);
@@ -131,8 +134,8 @@ function ownMismatches({ seal }: PublishedStatement, now: Date): string[] {
   ];
 }
 
-/** Lists the other statements that supersede this one, or that may do so. */
-function superseding(
+/** Returns a line for each other statement that supersedes this one, or that may do so. */
+function supersedingLines(
   { statement }: PublishedStatement,
   { also }: VerifyOptions,
   keys: KnownKeys,

@@ -3,9 +3,12 @@ import { isBroken, type ReportFinding } from "../../report/model/report.ts";
 import { endpointsAtPath } from "../../spec/endpoints.ts";
 import { isOffered, type Profile, profileNames, profileOf, profileOfSource, profiles } from "../../spec/profiles.ts";
 
-/** The profiles that concern a report, and the exchanges that show which endpoints are there. */
-interface OfferedProfiles {
-  /** The profiles that the target offers; `null` for all. */
+/**
+ * The profiles that a target offers and a run selected, and the exchanges that show which endpoints the target really
+ * has.
+ */
+interface ProfileContext {
+  /** The profiles that `offers` in the target file lists; `null` if it has no such list, which means all. */
   readonly offers: readonly Profile[] | null;
   /** The profiles that the run selected; `null` for all. */
   readonly selected: readonly Profile[] | null;
@@ -14,14 +17,17 @@ interface OfferedProfiles {
 }
 
 /**
- * Takes profiles out of the findings that the target does not offer and does not have. Their clauses become skipped as
- * "not offered". A clause about every endpoint is judged without the endpoints of profiles that are left out or not
- * selected. A profile whose endpoints are there is judged, whatever the target says that it offers.
+ * Marks findings as skipped if they belong to a profile that the target neither offers nor has. A finding about many
+ * endpoints is judged without those of profiles that are missing or not selected. A profile that the target has, but
+ * does not offer, is judged all the same.
  */
-export function withOffers(findings: readonly ReportFinding[], profilesOf: OfferedProfiles): ReportFinding[] {
+export function withoutMissingProfiles(
+  findings: readonly ReportFinding[],
+  profilesOf: ProfileContext,
+): ReportFinding[] {
   const { offers, selected } = profilesOf;
   const missing = new Set(
-    profileNames.filter((each) => !isOffered(each, offers) && isMissing(each, findings, profilesOf)),
+    profileNames.filter((each) => !isOffered(each, offers) && isProfileMissing(each, findings, profilesOf)),
   );
   const ignored = new Set([
     ...missing,
@@ -29,19 +35,20 @@ export function withOffers(findings: readonly ReportFinding[], profilesOf: Offer
   ]);
   return findings.map((finding) => {
     const profile = profileOf(finding.clause);
-    if (profile !== null && missing.has(profile)) return notOffered(finding, profile);
-    return profile === "core" ? withoutSources(finding, ignored) : finding;
+    if (profile !== null && missing.has(profile)) return skippedAsNotOffered(finding, profile);
+    return profile === "core" ? withoutEndpointsOf(finding, ignored) : finding;
   });
 }
 
-/** Statuses with which a server without an endpoint may answer a request to it. */
-const missingStatuses: ReadonlySet<number> = new Set([401, 403, 404, 405, 410, 429, 501]);
+/** Statuses by which a server may respond to a request for an endpoint that it does not have. */
+const statusesOfMissingEndpoint: ReadonlySet<number> = new Set([401, 403, 404, 405, 410, 429, 501]);
 
 /**
- * Whether a target lacks a profile. Endpoints are missing if no request got past them; limits, if there are no
- * rate-limit headers and no 429. A profile without endpoints is missing if none of its clauses could be exercised.
+ * Whether a target lacks a profile: every response of the profile's endpoints has a status of a missing endpoint. For
+ * limits, additionally no 429 and no rate-limit header occurred. For a profile without endpoints, instead no clause of
+ * it was exercised.
  */
-function isMissing(profile: Profile, findings: readonly ReportFinding[], given: OfferedProfiles): boolean {
+function isProfileMissing(profile: Profile, findings: readonly ReportFinding[], given: ProfileContext): boolean {
   const { exchanges, batchPath } = given;
   const { sources } = profiles[profile];
   if (sources.length === 0)
@@ -52,7 +59,7 @@ function isMissing(profile: Profile, findings: readonly ReportFinding[], given: 
     const isOwn = endpointsAtPath(exchange.request.url, { batch: batchPath }).some(({ endpoint }) =>
       sources.some((source) => source === endpoint),
     );
-    return isOwn && status !== null && !missingStatuses.has(status);
+    return isOwn && status !== null && !statusesOfMissingEndpoint.has(status);
   });
 }
 
@@ -63,7 +70,7 @@ const showsLimits = (exchange: Exchange): boolean =>
   statusOf(exchange) === 429 ||
   (exchange.answer.kind === "answered" && exchange.answer.headers.some(([name]) => /^x-ratelimit-/i.test(name)));
 
-function notOffered(finding: ReportFinding, profile: Profile): ReportFinding {
+function skippedAsNotOffered(finding: ReportFinding, profile: Profile): ReportFinding {
   const { check, clause, suite, level, since, instance } = finding;
   return {
     check,
@@ -77,8 +84,11 @@ function notOffered(finding: ReportFinding, profile: Profile): ReportFinding {
   };
 }
 
-/** Returns a finding about the responses of many endpoints without the endpoints of some profiles. */
-function withoutSources(finding: ReportFinding, ignored: ReadonlySet<Profile>): ReportFinding {
+/**
+ * Removes the endpoints of some profiles from a finding about many endpoints. Without them, a failure may become a pass
+ * or skipped.
+ */
+function withoutEndpointsOf(finding: ReportFinding, ignored: ReadonlySet<Profile>): ReportFinding {
   const { seen } = finding;
   if (seen === undefined || ignored.size === 0) return finding;
   const isKept = ({ of }: { readonly of: string }): boolean => !ignored.has(profileOfSource(of));

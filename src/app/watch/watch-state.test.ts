@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { beginState, readState } from "./state.ts";
+import { writeFirstState, readState } from "./watch-state.ts";
 
 const hook = { name: "webhook-both", token: "t", secret: "conformance-1", replies: [], arrivals: 0, isReleased: false };
 const receiver = { listen: "127.0.0.1:4711", publicUrl: null, hooks: [hook], deliveries: 0 };
@@ -14,7 +14,7 @@ describe("what it takes to go on watching", () => {
     const folder = mkdtempSync(join(tmpdir(), "conformance-state-"));
     // Simulates a killed process, which leaves this file behind.
     writeFileSync(join(folder, "watch.json.new"), "", { mode: 0o644 });
-    const state = beginState(folder, { receiver, live: null, epochMs: 1, untilMs: 2 }, undefined);
+    const state = writeFirstState(folder, { receiver, live: null, epochMs: 1, untilMs: 2 }, undefined);
     expect(readState(folder)).toEqual(state);
     expect(statSync(join(folder, "watch.json")).mode & 0o777).toBe(0o600);
   });

@@ -5,21 +5,21 @@ import type { Selection } from "../../run/plan/selection.ts";
 import { clausesOfPair } from "../../suites/coverage/clauses-of-pairs.ts";
 import { cornersRequested, type PairCoverage } from "../../suites/coverage/probe.ts";
 
-/** A finding names at most this many pairs of request properties. */
-const maxNamed = 4;
+/** Maximum number of untried pairs that the text of a finding names. */
+const maxNamedPairs = 4;
 
 /**
- * Returns the pairs of request properties that the run could have combined in a request, but did not. Empty if `--only` or `--skip` left
- * requests out, or the evidence is too old to say why a pair is missing.
+ * Returns the pairs of request properties that the run could have tried together, but did not. Empty if the user
+ * selected checks, or old evidence does not say why a pair is missing.
  */
-export const unseenPairsOf = (coverage: PairCoverage | null, selection: Selection | undefined): readonly string[] =>
+export const untriedPairs = (coverage: PairCoverage | null, selection: Selection | undefined): readonly string[] =>
   coverage?.seen === undefined || selection !== undefined ? [] : coverage.uncovered;
 
 /**
- * Adds skipped findings for must clauses that an untried pair of request properties is about, so that such a clause does not count as
- * exercised. They count only from the requirement set that introduced generated requests.
+ * Adds a skipped finding for each must clause with an untried pair of request properties, so that the clause does not
+ * count as exercised. It counts from the requirement set on that introduced generated requests.
  */
-export function withUnseenPairs(
+export function withUntriedPairFindings(
   findings: readonly ReportFinding[],
   unseen: readonly string[],
 ): readonly ReportFinding[] {
@@ -31,7 +31,7 @@ export function withUnseenPairs(
     const { suite, level } = known;
     const names = joinFirst(
       pairs.map(({ pair }) => pair),
-      maxNamed,
+      maxNamedPairs,
     );
     return [
       {

@@ -29,7 +29,8 @@ export async function runCommandLine(): Promise<void> {
   // Arguments that may name the command. It need not be the first: `conformance help run` needs `run`.
   const named = new Set(process.argv.slice(2));
   try {
-    const program = await conformanceProgram((name) => named.has(name));
+    // Completion needs the flags of every command.
+    const program = await conformanceProgram((name) => named.has(name) || process.argv[2] === "completion");
     await program.parseAsync();
     const code = Number(process.exitCode ?? exitCodes.fine);
     process.exitCode = withLosses(hasPrintedFailure() ? withFailure(code) : code);

@@ -105,6 +105,10 @@ export const commandTable: Readonly<Record<string, TableRow>> = {
     says: "Make a key pair that signs statements, and the list of keys to publish.",
     load: async () => (await import("./commands/key.ts")).keyCommand(),
   },
+  completion: {
+    says: "Print a script that completes commands, flags and clause ids in bash, zsh or fish.",
+    load: async () => (await import("./commands/completion.ts")).completionCommand(),
+  },
   selftest: {
     says: "Prove the suites: every fault is caught by exactly what it breaks, every variant passes.",
     load: async () => (await import("./commands/selftest.ts")).selftestCommand(),

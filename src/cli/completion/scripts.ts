@@ -1,0 +1,141 @@
+import { type CommandWords, type FlagWords, type Shell, type ValueKind, wordLists } from "./command-words.ts";
+
+/** Returns a script that completes the command line of a program in a shell. */
+export const completionScript = (shell: Shell, program: string, commands: readonly CommandWords[]): string =>
+  `${scripts[shell](program, commands).join("\n")}\n`;
+
+type Render = (program: string, commands: readonly CommandWords[]) => string[];
+
+const scripts: Readonly<Record<Shell, Render>> = { bash: bashScript, zsh: zshScript, fish: fishScript };
+
+/** Quotes a text for a shell. Between single quotes, bash and zsh change nothing; fish reads `\\` and `\'` there. */
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+const quotedForFish = (text: string): string => `'${text.replace(/[\\']/g, "\\$&")}'`;
+
+/** Lines of a function that sets `kind` to what completes the value of the flag `$2` of the command `$1`. */
+function valueFunction(commands: readonly CommandWords[]): string[] {
+  const takesValue = ({ value }: FlagWords): boolean => value !== "none";
+  const cases = commands.flatMap(({ path, flags }) =>
+    [...Map.groupBy(flags.filter(takesValue), ({ value }) => value)].map(([value, all]) => {
+      const patterns = all.flatMap(({ names }) => names.map((name) => quoted(`${path} ${name}`)));
+      return `    ${patterns.join("|")}) kind=${value} ;;`;
+    }),
+  );
+  return ["_conformance_value() {", '  case "$1 $2" in', ...cases, "  esac", "}"];
+}
+
+/** Lines of a function that sets variables to the words that can follow the command `$1`. */
+const wordsFunction = (
+  commands: readonly CommandWords[],
+  assignments: (command: CommandWords) => readonly string[],
+): string[] => [
+  "_conformance_at() {",
+  '  case "$1" in',
+  ...commands.flatMap((command) => [
+    `    ${quoted(command.path)})`,
+    ...assignments(command).map((each) => `      ${each}`),
+    "      ;;",
+  ]),
+  "  esac",
+  "}",
+];
+
+const listLines = (assign: (name: string, words: readonly string[]) => string): string[] =>
+  Object.entries(wordLists).map(([name, words]) => assign(`_conformance_${name}`, words));
+
+const namesIn = (flags: readonly FlagWords[]): string[] => flags.flatMap(({ names }) => names);
+
+function bashScript(program: string, commands: readonly CommandWords[]): string[] {
+  return [
+    `# Completes ${program} in bash. To load it: source <(${program} completion bash)`,
+    ...listLines((name, words) => `${name}=${quoted(words.join(" "))}`),
+    ...wordsFunction(commands, ({ commands: below, flags, argument }) => [
+      `commands=${quoted(below.map(({ name }) => name).join(" "))}`,
+      `flags=${quoted(namesIn(flags).join(" "))}`,
+      `argument=${argument}`,
+    ]),
+    ...valueFunction(commands),
+    "_conformance() {",
+    '  local current="${COMP_WORDS[COMP_CWORD]}" at="" commands="" flags="" argument="none" kind="" word list',
+    '  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do',
+    '    _conformance_at "$at"',
+    '    [[ " $commands " == *" $word "* ]] && at="${at:+$at }$word"',
+    "  done",
+    '  _conformance_at "$at"',
+    '  _conformance_value "$at" "${COMP_WORDS[COMP_CWORD-1]}"',
+    "  if [[ -z $kind && $current == -* ]]; then list=$flags",
+    "  elif [[ -z $kind && -n $commands ]]; then list=$commands",
+    "  elif [[ ${kind:-$argument} == none ]]; then list=$flags",
+    '  elif [[ ${kind:-$argument} == file ]]; then list=""',
+    '  else word="_conformance_${kind:-$argument}" list="${!word}"',
+    "  fi",
+    '  COMPREPLY=($(compgen -W "$list" -- "$current"))',
+    "}",
+    "# Without a word of its own, bash completes files.",
+    `complete -o default -F _conformance ${program}`,
+  ];
+}
+
+function zshScript(program: string, commands: readonly CommandWords[]): string[] {
+  const described = (name: string, says: string): string => quoted(`${name}:${says}`);
+  return [
+    `# Completes ${program} in zsh. To load it, after compinit: source <(${program} completion zsh)`,
+    ...listLines((name, words) => `${name}=(${words.join(" ")})`),
+    ...wordsFunction(commands, ({ commands: below, flags, argument }) => [
+      `commands=(${below.map(({ name, says }) => described(name, says)).join(" ")})`,
+      `flags=(${flags.flatMap(({ names, says }) => names.map((name) => described(name, says))).join(" ")})`,
+      `argument=${argument}`,
+    ]),
+    ...valueFunction(commands),
+    "_conformance() {",
+    '  local at="" argument="none" kind="" word',
+    "  local -a commands flags",
+    '  for word in "${(@)words[2,CURRENT-1]}"; do',
+    '    _conformance_at "$at"',
+    '    (( ${commands[(I)${(b)word}:*]} )) && at="${at:+$at }$word"',
+    "  done",
+    '  _conformance_at "$at"',
+    '  _conformance_value "$at" "${words[CURRENT-1]}"',
+    "  if [[ -z $kind && ${words[CURRENT]} == -* ]]; then _describe -o option flags",
+    "  elif [[ -z $kind && $#commands -gt 0 ]]; then _describe command commands",
+    "  elif [[ ${kind:-$argument} == none ]]; then _describe -o option flags",
+    "  elif [[ ${kind:-$argument} == file ]]; then _files",
+    '  else word="_conformance_${kind:-$argument}"; compadd -- "${(@P)word}"',
+    "  fi",
+    "}",
+    `compdef _conformance ${program}`,
+  ];
+}
+
+function fishScript(program: string, commands: readonly CommandWords[]): string[] {
+  const valueOf = (kind: ValueKind): string =>
+    kind === "none" ? "" : kind === "file" ? " -r -F" : ` -x -a '$_conformance_${kind}'`;
+  const argumentOf = (kind: ValueKind): string => (kind === "file" ? " -F" : ` -a '$_conformance_${kind}'`);
+  const linesOf = ({ path, commands: below, flags, argument }: CommandWords): string[] => {
+    const at = `complete -c ${program} -n ${quotedForFish(`_conformance_at ${quotedForFish(path)}`)}`;
+    return [
+      ...below.map(({ name, says }) => `${at} -a ${name} -d ${quotedForFish(says)}`),
+      ...flags.map(({ names, says, value }) => {
+        const forms = names.map((name) => (name.startsWith("--") ? ` -l ${name.slice(2)}` : ` -s ${name.slice(1)}`));
+        return `${at}${forms.join("")}${valueOf(value)} -d ${quotedForFish(says)}`;
+      }),
+      ...(argument === "none" ? [] : [`${at}${argumentOf(argument)}`]),
+    ];
+  };
+  return [
+    `# Completes ${program} in fish. To load it: ${program} completion fish | source`,
+    ...listLines((name, words) => `set -g ${name} ${words.join(" ")}`),
+    `set -g _conformance_paths ${commands.flatMap(({ path }) => (path === "" ? [] : [quotedForFish(path)])).join(" ")}`,
+    "# Whether the words before the cursor name this command.",
+    "function _conformance_at",
+    '  set -l at ""',
+    "  for word in (commandline -opc)[2..-1]",
+    '    set -l next (string trim -- "$at $word")',
+    "    contains -- $next $_conformance_paths; and set at $next",
+    "  end",
+    '  test "$at" = "$argv[1]"',
+    "end",
+    `complete -c ${program} -f`,
+    ...commands.flatMap(linesOf),
+  ];
+}

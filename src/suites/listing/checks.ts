@@ -20,7 +20,7 @@ function rootOf(exchange: Exchange): unknown {
   return { data: agents, pagination };
 }
 
-/** Returns `page` and `limit` of a request; `null` for one that is absent. */
+/** Returns the `page` and `limit` of a list request. Each is `null` if it is absent. */
 const requestedPage = memoizeByObject(
   (exchange: Exchange): { readonly page: number | null; readonly limit: number | null } => {
     const requestedQuery = new URL(exchange.request.url).searchParams;
@@ -31,8 +31,8 @@ const requestedPage = memoizeByObject(
 );
 
 /**
- * Whether the requested page lies past the end of the list, or its limit is 0. The document does not define the
- * response then.
+ * Whether the document leaves the response open: the requested page lies past the end of the list, or its `page` or
+ * `limit` is below 1.
  * @param totals the values of `total` in the run's pages
  */
 function isBeyond({ exchange }: JudgedResponse, totals: readonly unknown[]): boolean {
@@ -42,15 +42,15 @@ function isBeyond({ exchange }: JudgedResponse, totals: readonly unknown[]): boo
   return totals.some((total) => typeof total === "number" && (page - 1) * limit >= total);
 }
 
-/** Whether a request names a limit and a page after the first, so that the page may lie past the end of the list. */
+/** Whether a request names a limit and a page after the first. That page may lie past the end of the list. */
 function isPastTheEnd(exchange: Exchange): boolean {
   const { page, limit } = requestedPage(exchange);
   return page !== null && page > 1 && limit !== null && limit >= 1;
 }
 
 /**
- * Judges the fields of `pagination` on a page past the end. The document does not show such a page, so they may be
- * absent. A field that is present must have the type of the table; `null` does not.
+ * Judges the fields of `pagination` on a page past the end. The document does not show this page, so fields may be
+ * absent. A field that is present, even as `null`, must be a whole number.
  */
 function presentFieldMismatch(pagination: unknown): Mismatch | null | undefined {
   if (!isObject(pagination)) return undefined;
@@ -62,7 +62,10 @@ function presentFieldMismatch(pagination: unknown): Mismatch | null | undefined 
 
 const paginationFields = ["page", "limit", "total", "pages"] as const;
 
-/** Returns the responses to all list requests as cases, each with whether the document leaves its content open. */
+/**
+ * Returns the responses to all list requests as cases to judge. `isOpen` says whether the document leaves the content
+ * open.
+ */
 const listCases = memoizeByObject((all: AllExchanges) => {
   const pages = bodyCases("list", all, isSuccess, rootOf);
   const totals = pages.map(({ subject }) => getPath(subject.root, "pagination", "total"));
@@ -71,13 +74,13 @@ const listCases = memoizeByObject((all: AllExchanges) => {
 
 const withIsOpen = memoizeByPair((response: JudgedResponse, isOpen: boolean) => ({ ...response, isOpen }));
 
-/** Returns the cases of pages that do not lie past the end of the list. */
+/** Returns the pages of the list as cases to judge, except those whose content the document leaves open. */
 const pageCases = (all: AllExchanges): ClauseCase<JudgedResponse>[] =>
   listCases(all).filter(({ subject }) => !subject.isOpen);
 
 const noPage = () => unproven("no page has its agents and a complete `pagination`");
 
-/** Returns what identifies an agent of the list: its id, else all of its fields. */
+/** Returns a text that identifies an agent of the list: its id, or all of its fields if it has no id. */
 export function identityOf(agent: unknown): string {
   const id = ["agent_id", "id"].map((name) => getPath(agent, name)).find((each) => each !== undefined);
   return JSON.stringify(id ?? agent);
@@ -93,7 +96,7 @@ const checkPages = (clause: "LST-4" | "LST-5", judge: (page: Page) => Mismatch |
       members: ({ all }) => pageCases(all),
       judge: ({ exchange }) => {
         const page = pageOf(exchange);
-        // An empty page after the first may lie past the end, where the document defines no response.
+        // An empty page after the first may lie past the end of the list, where the document defines no response.
         const isDefined = page !== null && (page.agents.length > 0 || (requestedPage(exchange).page ?? 1) === 1);
         return isDefined ? judge(page) : undefined;
       },
@@ -107,8 +110,8 @@ export const listing = suite("List agents", [
   }),
   checkEverySuccess("LST-1", "list", (exchange, all) => {
     const { page, limit } = requestedPage(exchange);
-    // The document does not say whether `page` may be absent. But if a request without any parameter succeeds, its
-    // status must be 200.
+    // The document does not say whether `page` may be absent, so a refusal is legal. But a success must have status
+    // 200.
     if (page === null && limit === null) return false;
     return page === null || limit === null || !pageCases(all).some(({ proof }) => proof === exchange);
   }),
@@ -171,7 +174,8 @@ export const listing = suite("List agents", [
   check("LST-7", secondPageListed, ({ first, second }) => {
     const [one, two] = [pageOf(first), pageOf(second)];
     if (one === null || two === null) return noPage();
-    // If the target has only one page, the second lies past the end, where the document defines no response.
+    // If the target has only one page, the second page lies past the end of the list, where the document defines no
+    // response.
     if (one.agents.length === 0 || two.agents.length === 0 || one.pagination.total <= pageLimit)
       return unproven("the target has too few agents for a second page", `a target with more than ${pageLimit} agents`);
     if (one.pagination.total !== two.pagination.total)

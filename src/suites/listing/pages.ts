@@ -10,8 +10,8 @@ interface Listing {
 }
 
 /**
- * Returns the agents and the `pagination` of a listing. Both may be at the top level or in the envelope, where `data`
- * or `data.result` may be the array itself.
+ * Returns the agents and the `pagination` of a response to a list request. Both may be at the top level or in the
+ * envelope, where `data` or `data.result` may be the array itself.
  */
 export function listingOf(exchange: Exchange): Listing {
   const body = bodyJson(exchange);
@@ -45,7 +45,10 @@ export interface Page {
   readonly pagination: Pagination;
 }
 
-/** Parses a page. Returns `null` if a more basic clause is broken, which is reported instead. */
+/**
+ * Parses a page of the list. Returns `null` if a page lacks what other clauses require, because those clauses report
+ * it.
+ */
 export function pageOf(exchange: Exchange): Page | null {
   const { agents, pagination } = listingOf(exchange);
   const parsed = paginationShape.safeParse(pagination);

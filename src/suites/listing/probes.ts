@@ -11,7 +11,7 @@ export const secondPageListed = probe(
   }),
 );
 
-/** Returns the page that the pre-flight discovery has read, so that this probe sends no request. */
+/** Returns the first page of the list, which the pre-flight discovery has read. This probe sends no request. */
 export const firstPageListed = probe(
   "the first page of the agents is listed",
   { requests: 0, reads: true },

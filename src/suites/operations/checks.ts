@@ -27,13 +27,13 @@ import {
 } from "../shared/response.ts";
 import { formatValue } from "../../base/format-value.ts";
 
-/** Whether a response is an operation handle. It has at least one field of a handle. */
+/** Whether a response is an operation handle: it has an operation id or a `check_url`, or it says `pending` or 202. */
 function isHandle(exchange: Exchange): boolean {
   const { operationId, status, checkUrl } = handleOf(exchange);
   return operationId !== undefined || checkUrl !== undefined || status === "pending" || hasStatus(exchange, 202);
 }
 
-/** Returns the requests that should start an operation, the batch first. */
+/** Returns the exchanges that should have started an operation, the batch first. */
 const startsOf = ({ submitted, started = null }: BatchSubmitted): Exchange[] =>
   [submitted, started].filter((each) => each !== null);
 
@@ -41,7 +41,7 @@ const startsOf = ({ submitted, started = null }: BatchSubmitted): Exchange[] =>
 const handlesOf = (evidence: BatchSubmitted): Exchange[] =>
   startsOf(evidence).filter((each) => isSuccess(each) && isHandle(each));
 
-/** Returns why no response is a handle; `null` if one is. */
+/** Returns why no response is an operation handle; `null` if some response is one. */
 function missingHandle(evidence: BatchSubmitted): Unproven | null {
   if (handlesOf(evidence).length > 0) return null;
   const [refused] = startsOf(evidence).filter((each) => !isSuccess(each));

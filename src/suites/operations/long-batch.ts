@@ -23,11 +23,11 @@ interface LongBatch {
   readonly before: Exchange;
   readonly submitted: Exchange;
   readonly after: Exchange;
-  /** Deliveries of `agent.completed` for its queries. */
+  /** Deliveries of `agent.completed` for the queries of the batch. */
   readonly completed: readonly Delivery[];
 }
 
-/** Submits the batch. Returns `null` if the main key has few requests a minute. */
+/** Submits a batch of eleven queries. Returns `null` if the main key has few requests a minute. */
 export const longBatchCounted = probe(
   `a batch of ${batchLength} queries is submitted, and its tokens are counted`,
   {
@@ -42,7 +42,8 @@ export const longBatchCounted = probe(
   async (context): Promise<LongBatch | null> => {
     const { client, given, target, time } = context;
     if (hasFewRequests(target)) return null;
-    // Without a test clock, more events of the agent with webhooks would mix with the retries of its deliveries.
+    // Without a test clock, the target may still be retrying deliveries of the agent with webhooks. More events of that
+    // agent would mix with the retries.
     const agent = time.canAdvance ? agentIdOf({ target }) : given["agents.answering"];
     const mark = randomUUID();
     const batch = Array.from({ length: batchLength }, () => ({ query: `Hello. ${mark}` }));
@@ -73,7 +74,7 @@ const requestIdOf = (delivery: Delivery): unknown => getPath(deliveryJson(delive
 
 const fewRequests = inapplicable("the key has few requests a minute");
 
-/** Creates a judge of the handle in the response to the long batch. */
+/** Creates a judge of the operation handle in the response to the long batch. */
 const judgeHandle =
   (judge: (submitted: Exchange) => Finding<never>) =>
   (batch: LongBatch | null): Finding<never> => {
@@ -153,7 +154,7 @@ const describeHandle = (submitted: Exchange): string => {
   return JSON.stringify({ operation_id: operationId, status, check_url: checkUrl });
 };
 
-/** The suite `usage` includes this check. */
+/** Check of the month's tokens after a batch. The suite `usage` includes it. */
 export const batchTokensCheck = check(
   "USE-8",
   { batch: longBatchCounted, sent: invokedWithWebhooks },

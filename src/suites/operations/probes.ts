@@ -10,7 +10,7 @@ import { waitIfAllowed } from "../limits/exhaust.ts";
 import { fieldsOf, isSuccess } from "../shared/response.ts";
 import { getPath } from "../../base/json.ts";
 
-/** The fields of an operation handle, at the top level or in the envelope; `undefined` if absent. */
+/** The fields of an operation handle, at the top level or in the envelope. A field is `undefined` if it is absent. */
 export interface OperationHandle {
   readonly operationId: unknown;
   readonly status: unknown;
@@ -18,15 +18,15 @@ export interface OperationHandle {
 }
 
 export interface BatchSubmitted {
-  /** Path for batches in the target file, with its placeholder; `null` if it names none. */
+  /** Path for batches in the target file, with the placeholder `{agent_id}`. `null` if the target file names none. */
   readonly path: string | null;
   readonly submitted: Exchange | null;
   /**
-   * The start of an operation at another path of the target file; `null` if it names none. Absent in the evidence of
-   * earlier versions.
+   * A request to the target file's other path that starts an operation. `null` if it names none. Absent in the evidence
+   * of earlier versions.
    */
   readonly started?: Exchange | null;
-  /** GET requests for the operation, in order; empty without a handle. */
+  /** GET requests for the started operation, in order. Empty if no response was a handle. */
   readonly polls: readonly Exchange[];
   /** An invoke with the first query of the batch, as a control. */
   readonly control: Exchange;
@@ -34,7 +34,10 @@ export interface BatchSubmitted {
 
 const queries = [defaultQuery, "Good evening. Please answer in a few words."] as const;
 
-/** Time by the target's clock to wait before each GET of an operation, with and without a test clock. */
+/**
+ * Time by the target's clock to wait before each GET of an operation: with a test clock (`advanced`) and without
+ * (`real`).
+ */
 const pollWaitsMs = { advanced: [0, 1000, 5000, 15_000, 40_000, 60_000, 180_000], real: [0, 500, 1500, 3000] } as const;
 
 const pollWaits = { mode: "optional", seconds: sumOf(pollWaitsMs.real) / 1000 } as const;
@@ -56,7 +59,7 @@ export const batchSubmitted = probe(
     const control = await client.invoke(agent, { query: queries[0] });
     const submitted = await post(path, { batch: queries.map((query) => ({ query })) });
     const started = await post(operation, { query: queries[0] });
-    // Starts a second operation, so that its handle is judged too. It ends while the first is polled: otherwise the
+    // Starts a second operation, so that its handle is judged too. It ends while the first is polled. Otherwise the
     // next probe would count its tokens.
     if (submitted !== null && isSuccess(submitted) && !hasFewRequests(target))
       await post(path, { batch: [{ query: defaultQuery }] });
@@ -86,13 +89,13 @@ export const longBatchSubmitted = probe(
     const path = fillAgentId(given["paths.batch"], given["agents.answering"]);
     const submitted = await client.send("POST", path, { json: { batch: longBatch.map((query) => ({ query })) } });
     const id = startedId(submitted);
-    // Waits for the end: otherwise the next probe would count these executions.
+    // Waits until the operation has ended. Otherwise the next probe would count its executions.
     if (id !== null) await pollToEnd(client, id, time);
     return { submitted };
   },
 );
 
-/** Returns the id of a started operation; `null` without one, or if it cannot be part of a path. */
+/** Returns the id of a started operation. `null` if the response has none, or the id cannot be part of a path. */
 export function startedId(exchange: Exchange | null): string | null {
   const id = exchange !== null && isSuccess(exchange) ? handleOf(exchange).operationId : undefined;
   return typeof id === "string" && isSegment(id) ? id : null;
@@ -102,12 +105,12 @@ export function startedId(exchange: Exchange | null): string | null {
 export const fillAgentId = (path: string, agent: string): string =>
   path.replaceAll("{agent_id}", encodedSegment(agent));
 
-/** Reads an operation until it is no longer pending, as often as `pollWaitsMs` says. Returns the exchanges. */
+/** Reads an operation until it is no longer pending, with the pauses of `pollWaitsMs`. Returns the exchanges. */
 export async function pollToEnd(client: Client, id: string, time: RunClock): Promise<Exchange[]> {
   const polls: Exchange[] = [];
   for (const ms of time.canAdvance ? pollWaitsMs.advanced : pollWaitsMs.real) {
     if (!(await waitIfAllowed(time, ms, "the operation is pending"))) break;
-    // The target's worker may need real time after an advance of the clock.
+    // After an advance of the clock, the target's worker may still need real time.
     if (time.canAdvance && polls.length > 0) await time.sleepReal(time.settleMs);
     const poll = await client.send("GET", `/operations/${encodedSegment(id)}`);
     polls.push(poll);
@@ -140,7 +143,7 @@ export function handleOf(exchange: Exchange): OperationHandle {
   };
 }
 
-/** Returns the accepted values of `check_url`: with and without the path of the target's base URL. */
+/** Returns the two accepted values of `check_url`: with and without the path of the target's base URL. */
 export function checkUrlsOf({ request: { url } }: Exchange, operationId: string): string[] {
   const prefix = new URL(url).pathname.replace(/\/v1\/.*$/, "");
   return [operationId, encodedSegment(operationId)].flatMap((id) => [

@@ -20,7 +20,7 @@ const entrypointExecuted = probe(
   },
 );
 
-/** Reads an agent's details at the path that a user would try first. */
+/** Reads an agent's details at `GET /agents/{agent_id}`, the path that a user would try first. */
 const agentDetailsRead = probe(
   "an agent's detailed information is read",
   { needs: ["agents.answering"], requests: 1, reads: true },
@@ -30,17 +30,17 @@ const agentDetailsRead = probe(
   }),
 );
 
-/** Fields by which an agent's record is told from the envelope around it. */
+/** Fields of an agent's record. They distinguish the record from the envelope around it. */
 const agentFields = ["agent_id", "agent_name", "agent_architecture", "entrypoints", "deployment"] as const;
 
-/** Returns all records of agents that the target shows, in its list and under the agent's own path. */
+/** Returns all records of agents that the target has sent, in its list and under the agent's own path. */
 function recordsIn({ read, listing }: EvidenceOf<typeof agentDetailsRead>): unknown[] {
   const { agents } = listingOf(listing);
   const detail = isSuccess(read) ? [fieldsOf(read, agentFields)] : [];
   return [...detail, ...(Array.isArray(agents) ? agents : [])];
 }
 
-/** Returns the distinct values of some fields in the records, each with the name of its field. */
+/** Returns the distinct values of some fields in the records. Each value comes with the name of its field. */
 const valuesOf = (records: readonly unknown[], ...names: readonly string[]): string[] => [
   ...new Set(
     records.flatMap((record) =>

@@ -1,8 +1,8 @@
 import type { DeliveryEvent } from "./event.ts";
 
 /**
- * Writes an event as most services do: no white space, and the fields in their usual order. Parsing and writing it
- * again gives the same text.
+ * Writes an event as most services do: no white space, and the fields in their usual order. Parsing and writing the
+ * text again does not change it.
  */
 export const compactJson = (event: object): string => JSON.stringify(event);
 
@@ -12,7 +12,7 @@ export const escapedJson = (event: object): string =>
     .replaceAll("/", String.raw`\/`)
     .replaceAll(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** Writes an event with white space that no serialiser writes, and a line feed at the end. */
+/** Writes an event with white space that no serializer writes, and a line feed at the end. */
 export const spacedJson = (event: object): string =>
   ` ${JSON.stringify(event, null, "\t").replaceAll('": ', '"  : ').replaceAll("\n", "\r\n")}\n`;
 

@@ -28,7 +28,9 @@ const isUnreachable = ({ exchange: { answer } }: SentDelivery): boolean =>
 
 const describe = ({ what, exchange }: SentDelivery): string => `${what}: ${outcomeOf(exchange)}`;
 
-/** Judges that each delivery has a property. Leaves out deliveries that got no connection. */
+/**
+ * Judges that each delivery got a reply of the right kind. The result is `unproven` if a delivery found no connection.
+ */
 function judgeEach(sent: SentDeliveries, expected: string, isRight: (each: SentDelivery) => boolean): Finding<never> {
   const lost = sent.find(isUnreachable);
   if (lost !== undefined) return unproven(`a delivery found no connection (${describe(lost)})`);
@@ -38,8 +40,8 @@ function judgeEach(sent: SentDeliveries, expected: string, isRight: (each: SentD
 }
 
 /**
- * Judges other deliveries if the receiver accepted the positive control. If it did not, its answers to others prove
- * nothing.
+ * Calls `judge` if the receiver accepted all deliveries of the positive control. Otherwise its replies to other
+ * deliveries prove nothing, and the result is `unproven`.
  */
 function judgeAfterControl<R>(control: SentDeliveries, judge: () => R) {
   const refused = control.find((each) => !isAccepted(each));
@@ -97,10 +99,7 @@ const refusalChecks = [
   ),
 ];
 
-/**
- * Whether the receiver accepted a delivery in time. A delivery that it refused also counts, because another clause
- * judges that.
- */
+/** Whether the receiver replied in time, with any status. Another clause judges a refusal. */
 const isInTime = ({ exchange: { answer, sentMs } }: SentDelivery): boolean =>
   answer.kind !== "answered" || answer.headMs - sentMs <= deliveryPolicy.responseTimeoutMs;
 
@@ -123,7 +122,7 @@ const observeOne = ({ control: right, tried }: Controlled<SentDelivery>) =>
 const observeAll = ({ control: right, tried }: Controlled<SentDeliveries>) =>
   judgeAfterControl(right, () => observed(tried.map(describe).join("; ")));
 
-/** Counts the outcomes of deliveries that were sent at the same time: `20 of 20 answered 200`. */
+/** Describes how often each outcome occurred among concurrent deliveries: `20 of 20: 200`. */
 function countOutcomes(sent: SentDeliveries): string {
   const counts = Map.groupBy(sent, ({ exchange }) => outcomeOf(exchange));
   return [...counts].map(([outcome, { length }]) => `${length} of ${sent.length}: ${outcome}`).join("; ");

@@ -13,11 +13,9 @@ export interface DeliveryEvent {
   readonly deployment_id?: string;
 }
 
-/**
- * Texts of events: plain, and with characters outside ASCII. The second finds a receiver that decodes the body before
- * it checks the signature.
- */
+/** Text of most events, in ASCII. */
 export const plainText = "How is the weather in Berlin?";
+/** Text that finds a receiver which decodes the body before it checks the signature. */
 export const textOutsideAscii = "Grüße aus 東京: 🙂 \u2028 ½";
 
 /** Options of an event. Default: plain text, created now. */
@@ -45,8 +43,8 @@ export function createEvent(
 const isExecutionEvent = (type: string): boolean => executionEvents.some((event) => event === type);
 
 /**
- * Returns the `data` of an execution event. The document shows it for two types; the other types get the fields that
- * both have.
+ * Returns the `data` of an execution event. The document shows `data` for two event types. All other types get the
+ * fields that these two have in common.
  */
 function executionData(type: string, text: string): Readonly<Record<string, unknown>> {
   const common = { request_id: `req_${randomUUID()}`, input: { query: text } };
@@ -55,6 +53,9 @@ function executionData(type: string, text: string): Readonly<Record<string, unkn
   return { ...common, error: { code: "EXECUTION_ERROR", message: text, details: "the model did not answer" } };
 }
 
-/** Returns the type of most events: `agent.completed` if the webhook selects it, else another that it selects. */
+/**
+ * Returns the type of most events: `agent.completed` if the webhook selects it, else another type that the webhook
+ * selects.
+ */
 export const usualType = ({ events }: Pick<DeliverySender, "events">): WebhookEvent =>
   events.find((event) => event === "agent.completed") ?? events[0];

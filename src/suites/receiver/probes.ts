@@ -5,7 +5,7 @@ import type { DeliverySender, SentDelivery } from "../../run/send/delivery-sende
 import type { Pace } from "../../wire/pace.ts";
 import { deliveryProbe } from "../../run/probe.ts";
 
-/** Sends a body with its right signature. */
+/** Sends a body with its correct signature. */
 const sendSigned = (
   sender: DeliverySender,
   what: string,
@@ -19,11 +19,11 @@ const sendSigned = (
     ...(pace && { pace }),
   });
 
-/** Adds the number of the webhook to the name of a case, if there is more than one webhook. */
+/** Adds the number of the webhook to the name of a case, if there are several webhooks. */
 const nameWithWebhook = (what: string, at: number, { secrets }: DeliverySender): string =>
   secrets.length === 1 ? what : `${what}, webhook ${at + 1}`;
 
-/** Sends a delivery for each item, one after the other. Concurrent deliveries are a case of their own. */
+/** Sends a delivery for each item, one after the other, so that the receiver never has two at a time. */
 async function sendInSequence<T>(items: readonly T[], send: (item: T, at: number) => Promise<SentDelivery>) {
   const sent: SentDelivery[] = [];
   for (const [at, item] of items.entries()) sent.push(await send(item, at));
@@ -31,7 +31,7 @@ async function sendInSequence<T>(items: readonly T[], send: (item: T, at: number
 }
 
 /**
- * The positive control: a plain delivery with its right signature, for each secret. If the receiver refuses it, later
+ * The positive control: a plain delivery with its correct signature, for each secret. If the receiver refuses it, later
  * cases prove nothing.
  */
 export const controlDelivered = deliveryProbe("a rightly signed delivery is sent for each secret", (sender) =>
@@ -47,7 +47,7 @@ export const controlDelivered = deliveryProbe("a rightly signed delivery is sent
   ),
 );
 
-/** Sends one event as several JSON texts, each with its right signature. */
+/** Sends one event as several JSON texts, each with its correct signature. */
 export const formsDelivered = deliveryProbe("rightly signed deliveries are sent in several JSON texts", (sender) => {
   const event = (text?: string) => createEvent(usualType(sender), sender, text === undefined ? {} : { text });
   const forms: readonly [what: string, body: string][] = [
@@ -74,7 +74,7 @@ export const typesDelivered = deliveryProbe("a delivery of each event type is se
   sendInSequence(sender.events, (type) => sendSigned(sender, type, compactJson(createEvent(type, sender)))),
 );
 
-/** Sends deliveries with a wrong signature, each wrong in another way, for each secret. */
+/** Sends deliveries with a wrong signature for each secret. Each signature is wrong in its own way. */
 export const wronglySignedDelivered = deliveryProbe("wrongly signed deliveries are sent", async (sender) => {
   const sent: SentDelivery[] = [];
   for (const [at, secret] of sender.secrets.entries()) {
@@ -104,7 +104,7 @@ export const unsignedDelivered = deliveryProbe("a delivery without a signature i
 
 const minuteMs = 60_000;
 
-/** Sends one event twice at the same time and once more later, and an older event after a newer one. */
+/** Sends one event twice at the same time and once more later. Also sends an older event after a newer one. */
 export const duplicatesDelivered = deliveryProbe("events are sent twice, again later, and out of order", (sender) => {
   const now = Date.now();
   const created = (ms: number): Date => new Date(now - ms);
@@ -137,7 +137,7 @@ export const unknownTypeDelivered = deliveryProbe("a delivery of an unknown even
 const mebibyte = 1024 * 1024;
 
 export const largeDelivered = deliveryProbe("a delivery of 1 MiB is sent", (sender) =>
-  // The body is padded with white space, which is legal after JSON, so the receiver gets no unknown field.
+  // The body is padded with white space, which is legal after JSON. So the receiver gets no unknown field.
   sendSigned(sender, "a body of 1 MiB", compactJson(createEvent(usualType(sender), sender)).padEnd(mebibyte)),
 );
 

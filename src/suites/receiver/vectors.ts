@@ -3,7 +3,7 @@ import { compactJson, escapedJson, reversedJson, spacedJson } from "./body-forms
 import { deliverySignature } from "./delivery-signature.ts";
 import { type DeliveryEvent, plainText, textOutsideAscii } from "./event.ts";
 
-/** Secrets of many shapes. The key is always the UTF-8 text, also of a secret that looks encoded. */
+/** Secrets of many shapes. The HMAC key is always the secret's UTF-8 text, even if the secret looks encoded. */
 const secrets: Readonly<Record<string, string>> = {
   text: "correct horse battery staple",
   "looks like hexadecimal": "3b6fd5a0c1e29487aa10bb42cc93dd74",
@@ -46,7 +46,7 @@ const timestamp = "1893553445";
 
 const base64 = (text: string): string => Buffer.from(text, "utf8").toString("base64");
 
-/** Combines every entry of one table with every entry of another, and joins their names. */
+/** Combines every entry of one table with every entry of another table, and joins their names. */
 const pairsOf = <A, B>(
   ones: Readonly<Record<string, A>>,
   others: Readonly<Record<string, B>>,
@@ -55,7 +55,9 @@ const pairsOf = <A, B>(
     Object.entries(others).map(([second, other]) => ({ name: `secret ${first}; ${second}`, one, other })),
   );
 
-/** Signatures of fixed deliveries and requests, to test a receiver or a client without sending anything. */
+/**
+ * Returns signatures of fixed deliveries and requests, with which a receiver or client can be tested without a network.
+ */
 export const signatureVectors = () => ({
   format: "agent-hosting-conformance/signature-vectors/1",
   about:

@@ -7,14 +7,17 @@ import { suitesOfParty } from "../all.ts";
 import { type ObservedRuns, ranPlainly } from "../client/probes.ts";
 import { notInRecordings } from "./recorded-suites.ts";
 
-/** Skips a check that must know the client's settings, such as its signing secret. */
+/**
+ * Returns a check that is always skipped, because the original check must know the client's settings, such as its
+ * signing secret.
+ */
 const withoutSecret = (check: Check): Check =>
   check.clause === "CLI-10"
     ? { ...check, on: {}, judge: () => unproven("the secret that signs the requests is not known") }
     : check;
 
 /**
- * The suites of a client, for requests of real clients that passed a recording proxy. Such requests may be wrong on
+ * The suites of a client, for requests that passed a recording proxy. A client in use may send wrong requests on
  * purpose, so most violations are notes.
  */
 export const recordedClientSuites: readonly Suite[] = suitesOfParty("client").map(({ title, checks }) => ({
@@ -23,8 +26,8 @@ export const recordedClientSuites: readonly Suite[] = suitesOfParty("client").ma
 }));
 
 /**
- * Returns requests that passed a recording proxy as the result of a probe of a client. The harness causes no trouble
- * there.
+ * Returns requests that passed a recording proxy in the form of a client probe's result. The harness causes no trouble
+ * at the proxy.
  */
 export function clientTrafficResult(
   { name }: Probe,

@@ -9,12 +9,12 @@ import { need } from "../../run/skip-reason.ts";
 import { usableKeys } from "../../target/target.ts";
 import { judgeKeyHistory, maxAdmittedWithin, type RunKeyHistory } from "../limits/key-history.ts";
 
-/** The requests of a key whose tier is known, from a recording. */
+/** The requests of a key in a recording, with the limits of its known tier. */
 interface RecordedKey {
   readonly key: string;
   /**
-   * The key's requests except those that got 429. Requests outside the recording may explain any 429, but no admission
-   * beyond a limit.
+   * The key's requests except those that got 429. Requests outside the recording may explain any 429, but they cannot
+   * explain admissions beyond a limit.
    */
   readonly history: RunKeyHistory;
   readonly wasRefused: boolean;
@@ -42,8 +42,8 @@ const recordedKeys = probe(
 );
 
 /**
- * How much later than recorded a response may have begun. The recording gives that time only by its `Date` header, in
- * whole seconds.
+ * Maximum delay between a response's recorded time and its true start. A recording shows the start only by the `Date`
+ * header, in whole seconds.
  */
 const maxLateMs = 1000;
 
@@ -58,7 +58,7 @@ const windows = {
   hour: { ms: hourMs, most: ({ perHour }: RunKeyHistory["limits"]) => perHour },
 } as const satisfies Partial<Record<LimitName, unknown>>;
 
-/** Judges that the target admitted no key more often in a window than the key's tier publishes. */
+/** Judges that the target admitted no more requests of a key within one window than the key's tier publishes. */
 function judgeWindow(keys: readonly RecordedKey[], name: keyof typeof windows): Finding<never> {
   if (keys.length === 0) return unproven("the tier of no key is known", need("tier"));
   for (const { key, history } of keys) {
@@ -72,7 +72,10 @@ function judgeWindow(keys: readonly RecordedKey[], name: keyof typeof windows): 
   return keys.some(isNear) ? holds() : unproven(`no key was refused near the limit of its ${name}`);
 }
 
-/** Checks of a key's history that are right whatever the key sent outside the recording, each with its suite. */
+/**
+ * Checks that hold for a recording even if the key also sent requests outside it. Each comes with the title of its
+ * suite.
+ */
 export const recordedLimitChecks: readonly { readonly suite: string; readonly check: Check }[] = [
   check("LIM-1", recordedKeys, ({ keys }) => judgeWindow(keys, "minute"), { as: "recorded", since: "1.1" }),
   check("LIM-3", recordedKeys, ({ keys }) => judgeWindow(keys, "hour"), { as: "recorded", since: "1.1" }),

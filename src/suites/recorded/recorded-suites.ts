@@ -5,7 +5,7 @@ import { type Enabler, need } from "../../run/skip-reason.ts";
 import { suites } from "../all.ts";
 import { recordedLimitChecks } from "./limit-checks.ts";
 
-/** Contents of a recording of traffic. Some checks need more than others. */
+/** Says which facts a recording of traffic contains. Some checks need facts that not every recording has. */
 export interface RecordingContents {
   /** Whether the recording shows when each request was sent and answered. */
   readonly times: boolean;
@@ -20,12 +20,12 @@ export interface RecordingContents {
 /** A recording that contains everything. */
 export const completeRecording: RecordingContents = { times: true, eventTimes: true, keys: true, clock: true };
 
-/** Reason to skip a check that needs requests of its own. */
+/** Reason to skip a check that needs requests which only a probe sends. */
 export const notInRecordings = "a recording of other traffic does not show this";
 
 /**
- * Why a check cannot judge a recording: the recording lacks a fact, or the check must know all requests with a key, of
- * which other clients may have sent some.
+ * Why a check cannot judge a recording: the recording lacks a fact, or other clients may have used the key (`own
+ * requests only`).
  */
 type Exclusion = keyof RecordingContents | "own requests only";
 
@@ -38,7 +38,7 @@ const exclusionReasons: Readonly<Record<Exclusion, string>> = {
 };
 
 /**
- * Checks that need more than a recording shows, by id. With `own requests only`, they compare counters of a key, so
+ * Checks that need more than a recording shows, by id. Checks with `own requests only` compare counters of a key, so
  * they must know every request with the key.
  */
 const exclusions: Readonly<Record<string, Exclusion>> = {
@@ -62,18 +62,19 @@ const exclusions: Readonly<Record<string, Exclusion>> = {
   "USE-10": "keys",
 };
 
-/** The ids of all checks that are left out of recordings on purpose. */
+/** The ids of all checks that are skipped for recordings that lack a fact they need. */
 export const excludedChecks: readonly string[] = Object.keys(exclusions);
 
 /**
- * Returns the suites of a server for a recording. They judge every recorded exchange, as in a run. Checks are skipped
- * if they need requests of their own, or a fact that the recording lacks.
+ * Returns the suites of a server for a recording. They judge every recorded exchange, as in a run. They skip checks
+ * that need requests of their own, or a fact that the recording lacks.
  */
 export const recordedSuites = (facts: RecordingContents): Suite[] =>
   suites.map(({ title, checks }) => ({
     title,
     checks: [
-      // A check that only repeats another for the requests of later probes has nothing to judge in a recording.
+      // Leaves out checks that only repeat another check for the requests of later probes. A recording has no such
+      // requests.
       ...checks.filter(({ widens }) => widens === undefined).map((each) => adaptToRecording(each, facts)),
       ...(facts.times ? recordedLimitChecks : []).filter(({ suite }) => suite === title).map(({ check }) => check),
     ],
@@ -102,8 +103,8 @@ function adaptToRecording(check: Check, facts: RecordingContents): Check {
 }
 
 /**
- * Removes the settings that a finding recommends: no setting adds requests to a recording. Only the tier of a key can
- * be stated afterwards.
+ * Removes the settings that a finding recommends, because no setting adds requests to a recording. Only the
+ * recommendation to state a key's tier remains.
  */
 function withoutNeeds(finding: Finding | Observation): Finding | Observation {
   const bare =
@@ -114,7 +115,9 @@ function withoutNeeds(finding: Finding | Observation): Finding | Observation {
 
 const namesTier = (needs: Enabler | null): boolean => needs !== null && JSON.stringify(needs).includes('"tier"');
 
-/** Splits the probes of a check: those that only read what was recorded, and the names of those that send requests. */
+/**
+ * Splits the probes of a check into those that only read recorded exchanges (`reviews`), and the names of all others.
+ */
 function splitProbes(probes: ProbesByName): readonly [reviews: ProbesByName, others: readonly string[]] {
   const entries = Object.entries(probes);
   return [
@@ -123,7 +126,10 @@ function splitProbes(probes: ProbesByName): readonly [reviews: ProbesByName, oth
   ];
 }
 
-/** Whether a probe only reads exchanges of the run. Probes with needs also read deliveries, which recordings lack. */
+/**
+ * Whether a probe only reads exchanges of the run. Probes with needs also read deliveries, which recordings do not
+ * contain.
+ */
 const readsOnlyExchanges = ({ stage, needs }: Probe): boolean => stage === "review" && needs.length === 0;
 
 const skipped = (check: Check, reason: string): Check => ({
@@ -135,7 +141,7 @@ const skipped = (check: Check, reason: string): Check => ({
   judge: () => unproven(reason),
 });
 
-/** A check has read the evidence of a probe that did not run. */
+/** Thrown if a check reads the evidence of a probe that did not run. */
 class NotRecorded extends Error {
   override readonly name = "NotRecorded";
 }

@@ -36,8 +36,7 @@ const successesOf = (all: AllExchanges, endpoint: EndpointName): Exchange[] =>
 const isCount = (value: unknown): value is number => Number.isInteger(value);
 
 /**
- * Creates the checks that invoke and stream share: `max_tokens` against usage, the sum of tokens, and streams that time
- * out.
+ * The checks that invoke and stream share: `max_tokens` against usage, the sum of tokens, and streams that time out.
  */
 const sharedRules = [
   relation(
@@ -110,8 +109,8 @@ const sharedRules = [
 ];
 
 /**
- * Endpoints whose successful responses have no `status` of their own. A `status` of `error` there belongs to the
- * generic envelope and contradicts the success.
+ * Endpoints whose successful responses have no field `status` of their own. A `status` of `error` belongs to the
+ * generic envelope there, and contradicts the success.
  */
 const endpointsWithoutState = ["invoke", "list", "usage", "webhooks", "deliveries", "alerts", "keyUsage"] as const;
 

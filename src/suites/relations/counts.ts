@@ -23,8 +23,8 @@ const noPages = unproven(
 );
 
 /**
- * Returns the pages of one listing. Returns `unproven` if the list changed in the meantime, or two agents on a page
- * cannot be told apart.
+ * Returns the pages of one list, read one after the other. Returns `unproven` if the list changed in the meantime, or
+ * two agents on a page look alike.
  */
 function readPages(listed: readonly Exchange[]): readonly Page[] | Unproven {
   const pages = listed.flatMap((each) => pageOf(each) ?? []);
@@ -90,7 +90,7 @@ interface UsagePair extends ComparedPair {
   readonly second: Exchange;
 }
 
-/** Pairs each read of usage with the next read of the same key, unless the two overlap. */
+/** Pairs each read of usage with the next read by the same key. Leaves out pairs that overlap in time. */
 const usagePairs = (all: AllExchanges): UsagePair[] =>
   splitAtReturns((byEndpoint(all).get("usage") ?? []).filter(isSuccess), all).flatMap((reads) =>
     [...Map.groupBy(reads, ({ key }) => key).values()].flatMap((ofKey) =>
@@ -123,7 +123,10 @@ interface LimitPair extends ComparedPair {
   readonly other: number;
 }
 
-/** Pairs each response whose `Limit` is per minute with the first such response of a key with the same tier limits. */
+/**
+ * Pairs responses whose `Limit` is per minute: each with the first such response of any key that has the same tier
+ * limits.
+ */
 function minuteLimitPairs(
   all: AllExchanges,
   keys: readonly { readonly key: string; readonly limits: TierLimits | null }[],
@@ -142,10 +145,7 @@ function minuteLimitPairs(
   return pairs;
 }
 
-/**
- * Whether the number in a `Limit` header is the limit per minute, with or without the burst. HDR-10 (published limits)
- * judges other numbers.
- */
+/** Whether the number in a `Limit` header is the limit per minute, with or without the burst. */
 const isOfMinute = (limit: number, { perHour, perMinute, burst }: TierLimits): boolean =>
   limit === perMinute || (limit !== perHour && (burst === null ? limit > perMinute : limit === perMinute + burst));
 

@@ -30,13 +30,13 @@ const between = "delivery and response";
 const noPair = unproven("no delivery of `agent.completed` can be matched with a response; see HOOK-8 and HOOK-17");
 
 /**
- * Returns the finding if no pair could be compared. If there are pairs, it is `inapplicable`: the field is optional and
- * missing in one message of each pair.
+ * Returns the finding for a field that could be compared in no pair. It is `inapplicable` if there are pairs: the field
+ * is optional, and one message of each pair lacks it.
  */
 const nothingCompared = ({ all, arrived }: EvidenceOf<typeof on>): Finding<never> =>
   reportedExecutions(all)(arrived).length === 0 ? noPair : inapplicable("no delivery and its response both show it");
 
-/** Creates a check that compares each delivery with the response to the request that it reports. */
+/** Creates a check that compares each delivery with the response to the request that the delivery reports. */
 const checkReports = (
   clause: "HOOK-42" | "HOOK-43",
   as: string,
@@ -53,7 +53,7 @@ const checkReports = (
 const isCompleted = (delivery: Delivery): boolean => eventTypeOf(delivery) === "agent.completed";
 
 /**
- * Compares a value in a delivery with the value in the response. Returns `undefined` unless both have the expected
+ * Compares a value in a delivery with the same value in the response. Returns `undefined` unless both have the expected
  * type.
  */
 function compare<T>(
@@ -75,8 +75,8 @@ const isText = (value: unknown): value is string => typeof value === "string";
 const isCount = (value: unknown): value is number => Number.isInteger(value);
 
 /**
- * Compares the strings that both results have at the same path. Either result may have more fields. Timestamps are left
- * out, because the same time can be written in two ways.
+ * Compares the strings at equal paths in two results. Either result may have more fields. Timestamps are left out,
+ * because the same time can be written in two ways.
  */
 function resultMismatch(delivered: unknown, responded: unknown, path = "result"): Mismatch | null | undefined {
   if (isText(delivered) && isText(responded))
@@ -88,22 +88,28 @@ function resultMismatch(delivered: unknown, responded: unknown, path = "result")
   return found.find((each) => each !== null && each !== undefined) ?? (found.includes(null) ? null : undefined);
 }
 
-/** Returns how an execution ended by its response; `null` if the response does not show it. */
+/** Returns how an execution ended according to its response. `null` if the response does not show it. */
 function endOf({ first }: ReportedExecution): "completed" | "failed" | null {
   if (isEventStream(first)) {
     const [isDone, isError] = ["done", "error"].map((end) => eventsOf(first).some(({ name }) => name === end));
-    // A stream with both events breaks SSE-5 (one end of a stream), so its end is unknown.
+    // A stream with both events breaks SSE-5 (one end of a stream), so this check cannot know its end.
     return isDone === isError ? null : isDone ? "completed" : "failed";
   }
   // An error response does not prove a failure: a gateway may send it although the execution completes.
   return is2xx(statusOf(first)) && getPath(invokeFields(first), "result") !== undefined ? "completed" : null;
 }
 
-/** Whether a stream arrived up to its last event. If not, the server may have gone on, so the durations may differ. */
+/**
+ * Whether a stream arrived completely. If not, the server may have gone on, and its duration may differ from the
+ * measured one.
+ */
 const isWholeStream = (exchange: Exchange): boolean =>
   isEventStream(exchange) && exchange.answer.kind === "answered" && exchange.answer.ending.kind === "complete";
 
-/** Pairs the first event that reports the end of an execution with each later one for the same execution. */
+/**
+ * Groups the events that report the end of an execution by request id, and pairs the first event of each group with
+ * each later one.
+ */
 const endsOfExecutions = (
   ends: readonly Delivery[],
 ): (ComparedPair & { readonly first: Delivery; readonly second: Delivery })[] =>
@@ -116,8 +122,8 @@ const endsOfExecutions = (
 const timedOutProbes = { ended: timingOutWithWebhooks, arrived: allDeliveries };
 
 /**
- * Whether `agent.completed` belongs to the execution that timed out. If both have a request id and the ids differ, it
- * does not: a gateway may have sent the query twice.
+ * Whether `agent.completed` reports the execution that timed out. It does not if both have a request id and the ids
+ * differ, because a gateway may have sent the query twice.
  */
 function isOfTimeout(completed: Delivery, timeout: Delivery, invoked: Exchange): boolean {
   const [agent, itsAgent] = [completed, timeout].map((each) => getPath(deliveryJson(each), "agent_id"));
@@ -129,8 +135,8 @@ function isOfTimeout(completed: Delivery, timeout: Delivery, invoked: Exchange):
 }
 
 /**
- * Whether `agent.completed` was created before `agent.timeout`. A later one is legal: the agent may have finished after
- * its timeout, or run again.
+ * Whether `agent.completed` was created before `agent.timeout`. The reverse order is legal: the agent may have finished
+ * after its timeout, or run again.
  */
 function isBeforeTimeout(completed: Delivery, timeout: Delivery): boolean {
   const [completedMs = NaN, timeoutMs = NaN] = [completed, timeout].map((each) => {
@@ -141,8 +147,8 @@ function isBeforeTimeout(completed: Delivery, timeout: Delivery): boolean {
 }
 
 /**
- * Judges that the target does not report an execution that timed out as completed. Only a 500 proves the timeout,
- * because a gateway may have sent a 504.
+ * Judges that the target does not report an execution that timed out as completed. Only a 500 proves a timeout, because
+ * a 504 may come from a gateway.
  */
 function judgeTimeout({ ended: { invoked, deliveries }, arrived }: EvidenceOf<typeof timedOutProbes>): Finding<never> {
   if (hasStatus(invoked, 504)) return inapplicable("the invoke ended with 504, which may be a gateway's");
@@ -192,8 +198,8 @@ export const deliveryRelations = [
       const seconds = dataOf(second, "execution_time");
       if (typeof seconds !== "number") return undefined;
       if (!isWholeStream(first)) return unitMismatch("data.execution_time", seconds, tookMs);
-      // The server may have measured the duration after a later advance of the clock, so the longer of two times is the
-      // bound.
+      // The bound is the longer of two times, because the server may have measured the duration after a later advance
+      // of the clock.
       const untilDeliveryMs = first.answer.endMs - first.sentMs + second.clockAtMostMs - first.clockMs;
       const done = readEvents(first, "done")[0]?.data["execution_time"];
       return streamTimeMismatch(seconds, { done, tookMs: Math.max(tookMs, untilDeliveryMs) });

@@ -12,7 +12,7 @@ import { eventsOfType } from "../deliveries/events.ts";
 import type { AllDeliveries } from "../deliveries/probes.ts";
 import type { ComparedPair } from "./relation.ts";
 
-/** A webhook delivery (`second`) and the request (`first`) whose execution it reports. */
+/** A delivery (`second`), and the exchange of the request (`first`) whose execution the delivery reports. */
 export interface ReportedExecution extends ComparedPair {
   readonly first: Exchange;
   readonly second: Delivery;
@@ -28,15 +28,15 @@ const requestIdOf = (exchange: Exchange): unknown => getPath(invokeFields(exchan
 /** Returns a field of a delivery's `data`. */
 export const dataOf = (delivery: Delivery, name: string): unknown => getPath(deliveryJson(delivery), "data", name);
 
-/** Returns the deliveries of `agent.completed` and `agent.failed`. The document shows the data only of these events. */
+/** Returns the deliveries of `agent.completed` and `agent.failed`, the only events whose data the document shows. */
 export const endedExecutions = ({ deliveries }: AllDeliveries): Delivery[] => [
   ...eventsOfType(deliveries, "agent.completed"),
   ...eventsOfType(deliveries, "agent.failed"),
 ];
 
 /**
- * Pairs deliveries with the requests that they report. The unique text in a query identifies the request if the
- * delivery repeats the query. Otherwise the request id does, unless the target gave one id to several requests.
+ * Pairs deliveries with the requests that they report. If the delivery repeats the query, a unique text in the query
+ * identifies the request. Otherwise the request id does, unless the target gave one id to several requests.
  */
 export const reportedExecutions = memoizeByObject((all: AllExchanges) =>
   memoizeByObject((arrived: AllDeliveries): readonly ReportedExecution[] => {
@@ -51,7 +51,10 @@ export const reportedExecutions = memoizeByObject((all: AllExchanges) =>
   }),
 );
 
-/** Whether the target had no outage. After one, a restarted server may give the same request ids again. */
+/**
+ * Whether the target had no outage during the run. After an outage, a restarted server may give the same request ids
+ * again.
+ */
 const hadNoOutage = ({ returnsMs = [] }: AllExchanges): boolean => returnsMs.length === 0;
 
 const agentCallsOf = (all: AllExchanges): Exchange[] =>
@@ -64,15 +67,15 @@ function haveUniqueIds(calls: readonly Exchange[]): boolean {
 
 const uuidPattern = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
-/** Returns the unique text (a UUID) that probes add to a query if they expect its delivery; `undefined` without one. */
+/** Returns the UUID that a probe put into a query to recognize its delivery. `undefined` if the query has none. */
 function markerOf({ request }: Exchange): string | undefined {
   const query = getPath(sentJson(request), "query");
   return typeof query === "string" ? query.match(uuidPattern)?.[0] : undefined;
 }
 
 /**
- * Returns the unique text of a known query in a delivery's `input`. `undefined` if there are several, because the input
- * may also contain earlier queries of the session.
+ * Returns the UUID in a delivery's `input` that belongs to a query in `known`. `undefined` if there are several,
+ * because the input may also contain earlier queries of the session.
  */
 function markerIn(delivery: Delivery, known: ReadonlyMap<unknown, Exchange>): string | undefined {
   const found = new Set(JSON.stringify(dataOf(delivery, "input") ?? null).match(uuidPattern));
@@ -80,7 +83,7 @@ function markerIn(delivery: Delivery, known: ReadonlyMap<unknown, Exchange>): st
   return others.length === 0 ? first : undefined;
 }
 
-/** Maps each value to its exchange. Leaves out values that several exchanges have. */
+/** Returns a map from each value to its exchange. Leaves out values that several exchanges have. */
 function uniqueBy(exchanges: readonly Exchange[], valueOf: (exchange: Exchange) => unknown): Map<unknown, Exchange> {
   const groups = Map.groupBy(
     exchanges.filter((each) => valueOf(each) !== undefined),
@@ -91,7 +94,7 @@ function uniqueBy(exchanges: readonly Exchange[], valueOf: (exchange: Exchange) 
   );
 }
 
-/** Whether a delivery can report a request: neither agent, query nor time contradicts it. */
+/** Whether a delivery may report a request: neither agent, query nor time contradicts it. */
 function canReport(delivery: Delivery, exchange: Exchange): boolean {
   const segment = agentInPath(exchange);
   const [agent, query] = [getPath(deliveryJson(delivery), "agent_id"), getPath(dataOf(delivery, "input"), "query")];

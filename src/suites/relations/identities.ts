@@ -22,8 +22,8 @@ interface TwoCreations extends ComparedPair {
 }
 
 /**
- * Pairs each creation with an earlier one that got the same id, or else with the first one. Earlier creations with an
- * equal body are left out: the target may return the same object for a repeated request.
+ * Pairs each creation with an earlier one that got the same id, or if there is none, with the first one. Leaves out
+ * earlier creations with an equal body, because the target may return the same object for a repeated request.
  */
 const creationPairs = (
   all: AllExchanges,
@@ -55,7 +55,9 @@ function operationIdOf(exchange: Exchange): string | null {
 
 type CreationProbes = ProbesByName & { readonly all: typeof allExchanges };
 
-/** Creates a check that no two objects of a kind have the same id. `kind` is their name in the plural. */
+/**
+ * Creates a check that no two objects of a kind have the same id. `kind` is their name in the plural, such as "alerts".
+ */
 const checkDistinctIds = (
   clause: "WHK-13" | "ALR-6" | "OPS-7",
   on: CreationProbes,
@@ -86,7 +88,7 @@ export const identityRelations = [
       if (!isSuccess(created)) return unproven("no first alert was created (ALR-1)");
       if (second === null) return inapplicable("the key has few requests a minute");
       if (isSuccess(second)) return holds();
-      // A service may limit how many alerts a key has.
+      // A service may limit how many alerts a key can create.
       if (hasStatus(second, 401, 403, 409, 429))
         return unproven(`the second alert was refused (${describeStatus(second)})`);
       return breach("a success, as for the first alert of the key", describeStatus(second), created, second);

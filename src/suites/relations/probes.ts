@@ -14,7 +14,7 @@ import { awaitDeliveries } from "../webhooks/await-deliveries.ts";
 
 const since = "1.1";
 
-/** Invokes of a degraded agent, with a health report before and one after them. */
+/** Invokes of a degraded agent, and health responses from before and after the invokes. */
 export interface DegradedInvoked {
   readonly before: Exchange;
   /** Invokes of the degraded agent: one, or two if the first failed. */
@@ -40,8 +40,8 @@ export const degradedInvoked = probe(
 const maxSlowMs = 35_000;
 
 /**
- * Creates a webhook for a slow agent and invokes the agent. Runs late: other probes invoke the slow agent often, and
- * the webhook would get all their events.
+ * Creates a webhook for a slow agent and invokes the agent. Runs late, because other probes invoke the slow agent
+ * often, and the webhook would get all events of these invokes.
  */
 export const slowWithWebhook = probe(
   "a slow agent that has a webhook is invoked, and streams",
@@ -72,7 +72,7 @@ export const slowWithWebhook = probe(
   },
 );
 
-/** Maximum time by the target's clock to wait until an agent runs into its timeout. */
+/** Maximum time by the target's clock to wait for an agent's timeout. */
 const maxTimeoutMs = 60_000;
 const timeoutStepMs = 5000;
 
@@ -82,7 +82,7 @@ export const timedOutInStream = probe(
     needs: ["agents.timingOut"],
     requests: 1,
     waits: { mode: "reserved", seconds: maxTimeoutMs / 1000 },
-    // Runs late, because it advances the test clock in large steps, which would disturb the durations that other probes
+    // Runs late: it advances the test clock in large steps, which would disturb the durations that other probes
     // measure.
     stage: "coverage",
     since,
@@ -96,28 +96,29 @@ export const timedOutInStream = probe(
   }),
 );
 
-/** A session that other sessions interrupt, and a question in it after them. */
+/** A session that is interrupted by other sessions, and a question that follows in it. */
 export interface InterruptedSession {
   /**
-   * Words of the session's earlier calls. The call before the question is left out, because any agent may repeat its
-   * latest query.
+   * Words that the agent was told earlier in the session. The words of the latest call are left out, because any agent
+   * may repeat its latest query.
    */
   readonly texts: readonly string[];
   readonly opening: Exchange;
-  /** The response to the question for one of these words. */
+  /** The response to the question for one of the words in `texts`. */
   readonly response: Exchange;
 }
 
 export interface SessionsAtOnce {
   /**
-   * A question in the first session before the others begin. It shows whether the agent repeats earlier words at all.
+   * The same question in the first session, before the other sessions begin. It shows whether the agent repeats earlier
+   * words at all.
    */
   readonly control: { readonly word: string; readonly response: Exchange };
   readonly first: InterruptedSession;
   readonly third: InterruptedSession;
 }
 
-/** Holds three sessions at the same time. Returns `null` if the main key has a small limit per minute. */
+/** Holds three sessions whose calls alternate. Returns `null` if the main key has a small limit per minute. */
 export const sessionsAtOnce = probe(
   "an agent is told a word in each of three sessions, and then asked for it in the first and the third",
   { needs: ["agents.remembering"], requests: (target) => (hasFewRequests(target) ? 0 : 6), since },
@@ -143,10 +144,10 @@ export const sessionsAtOnce = probe(
 );
 
 const pageCount = 3;
-/** Maximum page size. A target may reject a larger `limit`. */
+/** Largest `limit` that the probe requests. A target may reject a larger one. */
 const maxLimit = 20;
 
-/** Reads all pages of the list, at most three. Returns none if the main key has a small limit per minute. */
+/** Reads all pages of the list, but at most three. Returns none if the main key has a small limit per minute. */
 export const everyPageListed = probe(
   "all agents are listed on three pages",
   { requests: (target) => (hasFewRequests(target) ? 0 : pageCount), reads: true, since },

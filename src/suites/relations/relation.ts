@@ -7,20 +7,17 @@ import type { JudgedId, ReadingOf } from "../../spec/clauses.ts";
 
 /** Two messages of a run that report the same fact, such as a response and a delivery. */
 export interface ComparedPair {
-  /**
-   * The message to compare with. `null` if the check compares `second` with its own request or with other fields of its
-   * own.
-   */
+  /** The message to compare with. `null` if the check compares `second` with its own request, or two of its fields. */
   readonly first: Proof | null;
   readonly second: Proof;
 }
 
 interface RelationOptions<E, T extends ComparedPair, R extends string> {
-  /** Suffix of the check's id, after the clause. */
+  /** Suffix of the check's id, which begins with the clause. */
   readonly as?: string;
   /** Additional probes of the check, whose requests add pairs. */
   readonly also?: readonly Probe[];
-  /** Name of the pairs in two or three words, for a report's coverage. */
+  /** Name of the pairs in two or three words, for the coverage table of the report. */
   readonly between: string;
   /** Finds all pairs of the run. */
   readonly pairs: (evidence: E) => readonly T[];
@@ -30,11 +27,11 @@ interface RelationOptions<E, T extends ComparedPair, R extends string> {
   readonly otherwise: Finding<R> | ((evidence: E) => Finding<R>);
 }
 
-/** Name of the row in a report's coverage that counts compared pairs. */
+/** Name of the row in the report's coverage table that counts compared pairs. */
 export const comparedPairs = "pairs compared";
 
 /**
- * Creates a check that compares two messages. It compares every pair of the run, whichever probe caused the messages.
+ * Creates a check that compares two messages. It compares every pair in the run, whichever probe caused the messages.
  */
 export const relation = <const K extends JudgedId, const P extends Probe | ProbesByName, T extends ComparedPair>(
   clause: K,

@@ -14,26 +14,25 @@ import { comparedPairs } from "./relation.ts";
 const on = { all: allExchanges, arrived: allDeliveries, sent: invokedWithWebhooks };
 const between = "delivery and `done` of a stream";
 
-/**
- * Bounds of delivered duration divided by that of `done` if the delivered one is in milliseconds. If the stream may
- * have taken so many seconds, the quotient must be 1000 but for floating-point errors.
- */
+/** Minimum quotient of the delivered duration and the duration in `done` if the delivered one is in milliseconds. */
 const minMillisecondsFactor = 700;
+/** Maximum quotient in this case. */
 const maxMillisecondsFactor = 1400;
+/** Maximum distance of the quotient from 1000 if the stream may have taken as many seconds as delivered. */
 const maxFactorError = 0.001;
 /** Tolerance for clocks, in seconds. */
 const clockSeconds = 0.05;
 
-/** The duration of one stream, in seconds: by its delivery and by its `done` event. */
+/** The duration of one stream in seconds, as reported by its delivery and by its `done` event. */
 interface ComparedTimes {
   readonly pair: ReportedExecution;
   readonly delivered: number;
   readonly done: number;
-  /** Whether the target may have rounded the delivered duration up to whole seconds. */
+  /** Whether the target may have rounded the delivered duration to whole seconds. */
   readonly mayBeRounded: boolean;
 }
 
-/** Returns both durations of each stream, if both are above 0. */
+/** Returns the two durations of each stream. Leaves out streams with a duration of 0. */
 function comparedTimes({ all, arrived }: EvidenceOf<typeof on>): ComparedTimes[] {
   const isWhole = (seconds: unknown): boolean => typeof seconds !== "number" || Number.isInteger(seconds);
   const roundsAll = eventsOfType(arrived.deliveries, "agent.completed").every((each) =>
@@ -50,7 +49,7 @@ function comparedTimes({ all, arrived }: EvidenceOf<typeof on>): ComparedTimes[]
 
 /**
  * Returns a mismatch if the delivered duration of a short stream is in milliseconds. `HOOK-42/execution_time` cannot
- * notice that: it accepts up to a second more than the stream took, because a server may round.
+ * notice that, because it allows a second more than the stream took for rounding.
  */
 function unitMismatch({ pair, delivered, done, mayBeRounded }: ComparedTimes): Mismatch | null {
   const { first, second, tookMs } = pair;
@@ -65,7 +64,7 @@ function unitMismatch({ pair, delivered, done, mayBeRounded }: ComparedTimes): M
   return { expected: `\`data.execution_time\` about ${done}, as in \`done\``, actual: `${delivered}` };
 }
 
-/** Checks that the delivery of a short stream reports seconds, as `done` does. */
+/** Checks that the delivery of a short stream reports its duration in seconds, as `done` does. */
 export const streamTimesCheck = checkEvery("HOOK-42", on, {
   as: "execution_time of short streams",
   since: "1.2",

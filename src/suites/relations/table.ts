@@ -14,10 +14,13 @@ export const relations: readonly Check[] = [
   ...identityRelations,
 ];
 
-/** Returns the prefix of a check's clause, such as `HOOK`. */
+/** Returns the first part of the id of a check's clause, such as `HOOK`. */
 const sectionOf = ({ clause }: Check): string => clause.slice(0, clause.indexOf("-"));
 
-/** Adds the relations of its section to a suite. The clause of the suite's first check shows the section. */
+/**
+ * Adds the checks of `relations` that belong to a suite's section. The clause of the suite's first check shows the
+ * section.
+ */
 export const addRelations = ({ title, checks }: Suite): Suite => {
   const [first] = checks;
   const own = first === undefined ? [] : relations.filter((each) => sectionOf(each) === sectionOf(first));

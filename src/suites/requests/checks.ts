@@ -44,7 +44,7 @@ import {
 } from "./probes.ts";
 import { addressCheck } from "./transport-security.ts";
 
-/** Judges that the target accepts a request in an unusual spelling if it accepts the plain one. */
+/** Judges that the target accepts a request in an unusual spelling if it accepts the plain request. */
 export function judgeSpelling(
   { together, plain, apart }: SpellingResult,
   spelling: Spelling,
@@ -67,12 +67,12 @@ const acceptsEventStream = ({ request }: Exchange): boolean =>
   request.headers.some(([name, value]) => name.toLowerCase() === "accept" && value.includes("text/event-stream"));
 
 /**
- * Location of an endpoint's fields in a body. `elsewhere` is neither of the published shapes; `null` means that the
- * fields were not found.
+ * Where a body has the endpoint's fields. `elsewhere` is neither of the published shapes; `null` means that the fields
+ * were not found.
  */
 type ResponseShape = "top-level" | "envelope" | "elsewhere" | null;
 
-/** Endpoints whose shape the document leaves open, each with a test whether an object has its fields. */
+/** Endpoints whose shape the document leaves open. Each function says whether a value has the endpoint's fields. */
 const ownFields = {
   list: (value: unknown): boolean =>
     isObject(getPath(value, "pagination")) || Array.isArray(getPath(value, "data")) || Array.isArray(value),
@@ -87,7 +87,7 @@ export const hasFieldsOf = (endpoint: OpenEndpoint, exchange: Exchange): boolean
   return shape === "top-level" || shape === "envelope";
 };
 
-/** Successful responses of an endpoint with a JSON body. */
+/** Returns the responses of an endpoint that have status 200 and a JSON body. */
 const responsesOf = (endpoint: OpenEndpoint, all: AllExchanges): Exchange[] =>
   (byEndpoint(all).get(endpoint) ?? []).filter((each) => hasStatus(each, 200) && bodyJson(each) !== undefined);
 
@@ -99,7 +99,7 @@ function shapeOf(endpoint: OpenEndpoint, exchange: Exchange): ResponseShape {
   return isWithin(body, isOwn) ? "elsewhere" : null;
 }
 
-/** Whether an object with an endpoint's fields lies one or two levels inside the body. */
+/** Whether an object with the endpoint's fields lies one or two levels inside the body. */
 const isWithin = (body: unknown, isOwn: (value: unknown) => boolean, levels = 2): boolean =>
   isObject(body) &&
   Object.values(body).some(
@@ -107,7 +107,8 @@ const isWithin = (body: unknown, isOwn: (value: unknown) => boolean, levels = 2)
   );
 
 /**
- * Whether a body is the envelope. A body with `pagination` is not: there, `status` is only an extra field of the list.
+ * Whether a body is the envelope `{status, data}`. A body with `pagination` is a list instead, and its `status` is an
+ * extra field.
  */
 const isEnveloped = (body: unknown): boolean =>
   typeof getPath(body, "status") === "string" &&
@@ -137,7 +138,7 @@ const judgeShape =
 const envelopeStatus = z.enum(["success", "error"]);
 const envelopeMetadata = z.looseObject({ execution_time: z.number().optional(), tokens_used: z.int().optional() });
 
-/** Judges the fields of the envelope that are present. */
+/** Judges the fields `status` and `metadata` of the envelope. Absent metadata passes. */
 function envelopeMismatch(exchange: Exchange): Breach | null {
   const body = bodyJson(exchange);
   const metadata = getPath(body, "data", "metadata");

@@ -3,7 +3,7 @@ import { agentPath, type SendOptions } from "../../run/send/client.ts";
 import { probe } from "../../run/probe.ts";
 import { hasStatus, isSuccess, describeNonJson } from "../shared/response.ts";
 
-/** Unusual spellings of a request that mean the same. */
+/** Unusual spellings of one request. All of them mean the same. */
 const spellings = {
   whiteSpace: { text: '\n\t{ \r\n  "query"\t:\n"Hello."  } \r\n' },
   keyOrder: { text: '{"parameters":{},"query":"Hello."}' },
@@ -14,8 +14,8 @@ const spellings = {
 export type Spelling = keyof typeof spellings;
 
 /**
- * Responses to unusual spellings of one invoke. `together` combines all spellings. If they may be why it failed,
- * `plain` has none of them. If `plain` succeeded, `apart` has each spelling alone.
+ * Responses to unusual spellings of one invoke. `together` combines all spellings. If it failed, `plain` has none of
+ * them. If `plain` succeeded, `apart` has each spelling alone.
  */
 export interface SpellingResult {
   readonly together: Exchange;
@@ -55,7 +55,10 @@ function plainBody(): string {
   return '{"query":"Hello."}';
 }
 
-/** Length of a body that exceeds limits of common gateways. It is padded with white space, which costs no tokens. */
+/**
+ * Length of a body that exceeds the limits of common gateways. The body is padded with white space, which costs no
+ * tokens.
+ */
 export const longBodyBytes = 300 * 1024;
 
 export const invokedWithLongBody = probe(
@@ -79,17 +82,17 @@ export const invokedWithoutJson = probe(
   },
 );
 
-/** Reads of the pre-flight discovery. */
+/** The exchanges in which the pre-flight discovery read the list and usage. */
 export interface DiscoveryReads {
   readonly listing: Exchange;
   readonly usage: Exchange;
-  /** If the list or the usage report was missing, requests for it at other paths. Absent in older evidence. */
+  /** Requests at other paths. Sent only if the list or usage was missing. Absent in older evidence. */
   readonly elsewhere?: readonly Exchange[];
 }
 
 /**
- * Returns the list and the usage report that the pre-flight discovery read. If one was missing, requests it at other
- * paths.
+ * Returns the responses for the list and usage that the pre-flight discovery read. If one was missing, requests it at
+ * other paths.
  */
 export const discoveryReads = probe(
   "the list of agents and the usage are read",
@@ -97,8 +100,8 @@ export const discoveryReads = probe(
   async ({ client, discovery: { listing, usage }, target }): Promise<DiscoveryReads> => {
     const missing = [listing, usage].filter((each) => hasStatus(each, 404, 405));
     const elsewhere: Exchange[] = [];
-    // With an `Authorization` header of its own, the request is not recorded as one of the client's key: the target may
-    // not count it.
+    // An explicit `Authorization` header keeps the request out of the key's samples, because the target may not count
+    // it.
     const options = { fromOrigin: true, authorization: `Bearer ${client.key.key}` } as const;
     for (const { request } of missing)
       for (const path of pathsElsewhere(request.url, target.baseUrl))
@@ -107,7 +110,7 @@ export const discoveryReads = probe(
   },
 );
 
-/** Returns two other paths for a URL: without the version segment, and with `/v2`. */
+/** Returns two more URLs to try: one without the version segment, and one with `/v2`. */
 function pathsElsewhere(url: string, baseUrl: string): string[] {
   const prefix = new URL(baseUrl).pathname.replace(/\/v1\/?$/, "");
   return ["", "/v2"].map((version) => `${prefix}${version}${url.slice(baseUrl.length)}`);

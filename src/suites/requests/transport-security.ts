@@ -23,7 +23,8 @@ local.addSubnet("fc00::", 7, "ipv6");
 local.addSubnet("fe80::", 10, "ipv6");
 
 /**
- * Names that never resolve on the public Internet (RFC 6761, RFC 6762, RFC 9476, ICANN's `.internal`), or have no dot.
+ * Host names that have no dot or never resolve on the public Internet (RFC 6761, RFC 6762, RFC 9476, ICANN's
+ * `.internal`).
  */
 const localName = /^[^.]+$|(?:^|\.)(?:localhost|local|internal|test|home\.arpa)$/i;
 
@@ -55,7 +56,7 @@ export const addressInspected = probe(
 );
 
 /**
- * Judges the scheme of the address and its certificate. Only a local address may lack TLS or have an untrusted
+ * Judges the scheme of the target's address and its certificate. Only a local address may lack TLS or have an untrusted
  * certificate.
  */
 function judgeAddress({ listing, certificate }: TargetAddress): Finding<"https" | "local"> {

@@ -14,7 +14,10 @@ import { streamed } from "../stream/probes.ts";
 
 const isDocumented = (exchange: Exchange): boolean => statusCodes.some((status) => status === statusOf(exchange));
 
-/** Whether the whole body arrived: neither the harness, a deadline nor its length cut it off. */
+/**
+ * Whether the whole body arrived. False if the harness closed the response, a deadline passed, or the body was too long
+ * to record.
+ */
 function hasWholeBody({ answer }: Exchange): boolean {
   return (
     answer.kind === "answered" &&
@@ -31,7 +34,7 @@ const isEventStream = (exchange: Exchange): boolean =>
   exchange.answer.kind === "answered" &&
   (exchange.answer.events.length > 0 || !hasWholeBody(exchange));
 
-/** Whether a response is a list of agents or a usage report, and not another page of a web site that answers 200. */
+/** Whether a response is a list of agents or a usage response. A web site may answer 200 with some other page. */
 const isListOrUsage = (exchange: Exchange): boolean =>
   isSuccess(exchange) && (["list", "usage"] as const).some((endpoint) => hasFieldsOf(endpoint, exchange));
 

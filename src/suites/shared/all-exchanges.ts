@@ -18,25 +18,28 @@ import { usableKeys } from "../../target/target.ts";
 import { getPath, isObject } from "../../base/json.ts";
 import { isSuccess } from "./response.ts";
 
-/** Endpoints that every target has. They need only a key and an agent. */
+/** Endpoints that every target has. A request to one needs only a key and an agent. */
 export const coreEndpoints = ["invoke", "stream", "health", "list", "usage"] as const satisfies readonly EndpointName[];
 export type CoreEndpoint = (typeof coreEndpoints)[number];
 
 /** All requests of a run and their responses. */
 export interface AllExchanges {
   readonly exchanges: readonly Exchange[];
-  /** Names of the keys that may do everything: every endpoint must accept them. */
+  /** Names of the keys without restriction: every endpoint must accept them. */
   readonly validKeys: readonly string[];
-  /** Path for batches; `null` if the target file names none. Absent in evidence of earlier versions. */
+  /** Path for batches. `null` if the target file names none. Absent in evidence of earlier versions. */
   readonly batchPath?: string | null;
-  /** Endpoints of profiles that the target does not offer. Absent if it offers all. */
+  /** Endpoints of the profiles that the target does not offer. Absent if it offers all profiles. */
   readonly notOffered?: readonly EndpointName[];
   /**
    * Whether agents may have been deployed again during the run: by a command of the target file, or while the target
    * was unreachable. Absent in evidence of earlier versions.
    */
   readonly mayDeploy?: boolean;
-  /** How far the run had advanced the target's clock by its end. Absent in evidence of earlier versions. */
+  /**
+   * How far the run had advanced the target's clock when it ended, in milliseconds. Absent in evidence of earlier
+   * versions.
+   */
   readonly endClockMs?: number;
   /**
    * Whether the run can advance the target's clock. Such a clock may stand still between two advances. Absent in
@@ -51,8 +54,8 @@ export interface AllExchanges {
 }
 
 /**
- * Leaves out exchanges of probes from later requirement sets. Returns the same object if nothing is left out, because
- * checks cache results by object.
+ * Returns the exchanges without those of probes from later requirement sets. If nothing is left out, returns the same
+ * object, because checks cache results by object.
  */
 const exchangesOfSet = memoizeByPair((all: AllExchanges, requirements: RequirementSet): AllExchanges => {
   const exchanges = all.exchanges.filter(({ since }) => !isLaterThan(requirements, since));
@@ -83,7 +86,7 @@ export const allExchanges = probe(
   }),
 );
 
-/** Splits exchanges at the end of each outage: a restarted server may count and measure from zero again. */
+/** Splits exchanges at the end of each outage. A restarted server may count and measure from zero again. */
 export const splitAtReturns = <E extends Pick<Exchange, "sentMs">>(
   exchanges: readonly E[],
   { returnsMs = [] }: Pick<AllExchanges, "returnsMs">,
@@ -102,7 +105,7 @@ const endpointsAt = memoizeByValue((batch: string | null) =>
 );
 
 /**
- * Returns the endpoints at the path of a request, for any method. Empty if neither the document nor the target file has
+ * Returns the endpoints whose path a request has, for any method. Empty if neither the document nor the target file has
  * the path.
  */
 export const endpointsAtRequestPath = ({ request }: Pick<Exchange, "request">, all?: Paths): readonly EndpointCall[] =>
@@ -114,19 +117,22 @@ export const endpointOf = (requested: Pick<Exchange, "request">, all?: Paths): E
     ({ endpoint }) => publishedEndpoints[endpoint].method === requested.request.method,
   )?.endpoint ?? null;
 
-/** Groups the exchanges by endpoint, in the order of the run. */
+/** Groups the exchanges by endpoint. Each group is in the order of the run. */
 export const byEndpoint = memoizeByObject((all: AllExchanges) =>
   Map.groupBy(all.exchanges, (each) => endpointOf(each, all)),
 );
 
-/** Returns the agent's id in the path of a request, still percent-encoded; `null` without one. */
+/** Returns the agent's id in the path of a request, still percent-encoded. `null` if the path has none. */
 export const agentInPath = (exchange: Exchange): string | null =>
   endpointsAtRequestPath(exchange)[0]?.parameters["agent_id"] ?? null;
 
 const isDeclaredJson = ({ request: { headers } }: Exchange): boolean =>
   headers.some(([name, value]) => name.toLowerCase() === "content-type" && /^\s*application\/json\b/i.test(value));
 
-/** Maximum length of a body that every server should accept. A server may refuse longer bodies for their length. */
+/**
+ * Minimum length of the longest body that every server should accept. A server may refuse longer bodies for their
+ * length.
+ */
 const maxBodyBytes = 64 * 1024;
 
 /** Whether a server must read the body of a request: the body is short, and its type is exactly `application/json`. */
@@ -153,15 +159,15 @@ const isSpecifiedResponse = (exchange: Exchange, all: AllExchanges): boolean =>
   (isErrorStatus(exchange) && endpointOf(exchange, all) !== null && isDeclaredJson(exchange));
 
 /**
- * Whether a request has a key that is valid for everything. A signed request does not count, because its signature may
- * be rejected.
+ * Whether a request has a key that is valid everywhere. False for a signed request, because its signature may be the
+ * reason of a rejection.
  */
 export const hasValidKey = ({ key, request }: Exchange, { validKeys }: Pick<AllExchanges, "validKeys">): boolean =>
   key !== null && validKeys.includes(key) && !request.headers.some(([name]) => name.toLowerCase() === "x-signature");
 
 /**
- * Endpoints that accepted a valid key in some request. Without such a positive control, a rejection proves nothing
- * about what else is wrong with a request.
+ * Returns the endpoints that accepted a valid key in some request. At any other endpoint, a rejection proves nothing
+ * about a further mistake in the request.
  */
 export const endpointsWithControl = memoizeByObject((all: AllExchanges): ReadonlySet<EndpointName> =>
   endpointsOf(
@@ -170,7 +176,7 @@ export const endpointsWithControl = memoizeByObject((all: AllExchanges): Readonl
   ),
 );
 
-/** Endpoints with at least one successful response. */
+/** Returns the endpoints with at least one successful response. */
 const foundEndpoints = memoizeByObject((all: AllExchanges) => endpointsOf(all.exchanges.filter(isSuccess), all));
 
 const endpointsOf = (exchanges: readonly Exchange[], all: AllExchanges): ReadonlySet<EndpointName> =>
@@ -186,7 +192,7 @@ export const specifiedExchanges = memoizeByObject((all: AllExchanges): readonly 
 
 /**
  * Returns the responses that must have an error body: those with a status of the document's error table. Leaves out
- * health reports, which may have such a status without being errors.
+ * health reports, which may have an error status without being errors.
  */
 export const errorResponses = memoizeByObject((all: AllExchanges): readonly Exchange[] =>
   specifiedExchanges(all).filter((each) => isErrorStatus(each) && !isHealthReport(each)),
@@ -195,8 +201,8 @@ export const errorResponses = memoizeByObject((all: AllExchanges): readonly Exch
 /**
  * Whether a 404 may come from a router that does not know the path. The document says nothing about such a response.
  *
- * It cannot if the endpoint has answered another request with success. It cannot either if the document states the
- * endpoint's method and its path names a resource: then the resource may be missing.
+ * The 404 comes from the endpoint itself if the endpoint has answered another request with success. It also does if the
+ * document states the endpoint's method and the path names a resource, which may be missing.
  */
 function mayBeRouter404(exchange: Exchange, all: AllExchanges): boolean {
   const endpoint = endpointOf(exchange, all);

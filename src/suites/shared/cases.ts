@@ -25,7 +25,7 @@ export const responseCases = (exchanges: readonly Exchange[], all: AllExchanges)
 
 /**
  * Returns the responses of an endpoint whose JSON bodies can be judged, each with its cell of the coverage matrix.
- * Leaves out responses to requests without a key, which other clauses judge.
+ * Leaves out responses to requests without a key of the target file, which other clauses judge.
  * @param rootOf finds the object that contains the endpoint's fields
  */
 export function bodyCases(
@@ -46,8 +46,8 @@ export function bodyCases(
 }
 
 /**
- * Creates the judged form of a response. The same response always gives the same object, so that results can be cached
- * by object.
+ * Returns a response in the form that checks judge. The same response always gives the same object, because checks
+ * cache results by object.
  */
 const judgedResponseBy = memoizeByObject((rootOf: (exchange: Exchange) => unknown) =>
   memoizeByPair((exchange: Exchange, tookMs: number): JudgedResponse => ({ exchange, root: rootOf(exchange), tookMs })),
@@ -64,8 +64,8 @@ export const responseCell = (exchange: Exchange, all: AllExchanges): Cell => ({
 });
 
 /**
- * Returns the reading `present` if some of the objects has the field, and `absent` if none has. For a clause without
- * these readings, returns `holds`.
+ * Returns the reading `present` if at least one object has the field, else `absent`. Returns `holds` for a clause that
+ * has no such readings.
  * @param path path of the field; by default, the first path that the field table has for the clause
  */
 export function judgePresence<K extends JudgedId>(

@@ -2,7 +2,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { type Breach, breach, holds, type Unproven, unproven } from "../../run/judge/finding.ts";
 import { describeStatus, hasStatus, outcomeOf } from "./response.ts";
 
-/** Some fields of a request body that the server must accept, such as one optional parameter. */
+/** Fields of a request body that the server must accept, such as one optional parameter. */
 export interface Feature {
   readonly query?: string;
   readonly session_id?: string;
@@ -10,8 +10,8 @@ export interface Feature {
 }
 
 /**
- * The response to one request with all features. If that request was rejected, also the response to a request with each
- * feature alone.
+ * The response to one request with all features (`together`). If the target rejected that request, `apart` has the
+ * response to a request with each feature alone.
  */
 export interface CombinedResult<F extends string> {
   readonly together: Exchange;
@@ -25,8 +25,8 @@ export function combineFeatures(features: Readonly<Record<string, Feature>>, pla
 type Accepts = (exchange: Exchange) => boolean;
 
 /**
- * Sends all features in one request: a target that accepts them gets no other. If it rejects them but accepts a request
- * without features, sends each feature alone to find the rejected one.
+ * Sends all features in one request. If the target rejects it but accepts a request without features, sends each
+ * feature alone to find the rejected one.
  */
 export async function sendCombined<F extends string>(
   features: Readonly<Record<F, Feature>>,
@@ -73,7 +73,7 @@ type FeatureFinding = { readonly kind: "holds" } | Breach | Unproven;
 const inconclusive = (exchange: Exchange): Unproven =>
   unproven(`the request was neither accepted nor rejected (${describeOutcome(exchange)})`);
 
-/** Judges whether the target accepts features together that it accepts alone. */
+/** Judges whether the target accepts features together if it accepts each of them alone. */
 export function judgeCombined(
   { together, apart }: CombinedResult<string>,
   control: Exchange,

@@ -13,18 +13,18 @@ import { judgePresence, responseCases } from "./cases.ts";
 import { fieldMatrix, responseCells, responseMatrix } from "./matrices.ts";
 import { hasStatus, isSuccess, outcomeOf } from "./response.ts";
 
-/** Judges that a response has status 200. After a 429 the finding is `unproven`. */
+/** Judges that a response has status 200. The result is `unproven` for a 429. */
 export function judgeOk(exchange: Exchange): { readonly kind: "holds" } | Breach | Unproven {
   if (hasStatus(exchange, 429)) return unproven("a limit refused the request (429)");
   return hasStatus(exchange, 200) ? holds() : breach("200", outcomeOf(exchange), exchange);
 }
 
-/** Endpoints for which the document defines 200 as the only success. */
+/** Endpoints whose only successful status in the document is 200. */
 type EndpointWith200 = "invoke" | "stream" | "health" | "list" | "usage" | "keyUsage";
 
 /**
- * Creates a check that every successful response of an endpoint has status 200, with any key, agent, page and
- * parameters.
+ * Creates a check that every successful response of an endpoint has status 200, whatever the key, agent, page and
+ * parameters are.
  * @param isOpen whether the document leaves open how the target answers a request
  */
 export const checkEverySuccess = (
@@ -48,8 +48,8 @@ export const checkEverySuccess = (
   });
 
 /**
- * Whether the document leaves open how an invoke or stream is answered. It does if `query` is empty or not a string, or
- * if a parameter may be out of range.
+ * Whether the document leaves open how the target answers an invoke or stream: `query` is empty or not a string, or a
+ * parameter may be out of range.
  */
 export function isOpenExecution({ request }: Exchange): boolean {
   const sent = sentJson(request);
@@ -69,7 +69,7 @@ interface FieldCheckOptions<E, T, R extends string> {
   readonly table: FieldTableName;
   readonly members: (evidence: E) => readonly ClauseCase<T>[];
   readonly whenEmpty: Finding<R> | ((evidence: E) => Finding<R>);
-  /** An additional rule for each message that has the fields of the table. */
+  /** An additional rule for each message that has the required fields. */
   readonly judge?: (subject: T) => Mismatch | null;
   /** The field whose presence decides the clause's reading. Default: the clause's first field in the table. */
   readonly presencePath?: string;
@@ -77,7 +77,7 @@ interface FieldCheckOptions<E, T, R extends string> {
   readonly noun?: string;
 }
 
-/** Creates a check of the fields that a clause requires, in every such message of the run. */
+/** Creates a check of the fields that a clause requires, in every message of one kind. */
 export const checkFields = <
   const K extends JudgedId,
   const P extends Probe | ProbesByName,

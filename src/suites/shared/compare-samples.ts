@@ -2,15 +2,15 @@ import type { Elapsed } from "../../rules/limits/exhausted-window.ts";
 import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 
 /**
- * Whether two responses report the same limit, and a reset at the same time up to 2 seconds. They then belong to one
- * window.
+ * Whether two responses describe the same rate-limit window: they report the same limit, and resets that differ by at
+ * most 2 seconds.
  */
 export const isSameWindow = (a: Sample, b: Sample): boolean =>
   a.limit !== null && a.limit === b.limit && a.reset !== null && b.reset !== null && Math.abs(a.reset - b.reset) <= 2;
 
 /**
- * Whether two responses fit one token bucket of a minute or an hour. There, `Reset` is the time at which the bucket is
- * full, and each counted request delays it by `span / limit` seconds. Tolerates 2 seconds.
+ * Whether two responses describe the same token bucket of a minute or an hour. `Reset` is the time at which the bucket
+ * is full, and each counted request delays it by `span / limit` seconds. The tolerance is 2 seconds.
  */
 function isSameBucket(from: Sample, to: Sample): boolean {
   if (from.limit === null || from.limit !== to.limit || from.reset === null || to.reset === null) return false;
@@ -21,7 +21,10 @@ function isSameBucket(from: Sample, to: Sample): boolean {
 
 const isSameAllowance = (from: Sample, to: Sample): boolean => isSameWindow(from, to) || isSameBucket(from, to);
 
-/** Maximum time between two responses by the target's clock: the real time plus the run's advances of that clock. */
+/**
+ * Returns the maximum time between two responses by the target's clock: the real time plus the run's advances of that
+ * clock.
+ */
 const secondsBetween = (from: Sample, to: Sample): number =>
   (to.headMs - from.sentMs + (to.headClockMs - from.sentClockMs)) / 1000;
 
@@ -37,7 +40,7 @@ export function elapsedSeconds(from: Sample, to: Sample, hasClock: boolean): Ela
   };
 }
 
-/** The difference between the `Remaining` of two responses. */
+/** How far `Remaining` fell from one response to another. */
 export interface RemainingFall {
   readonly fell: number;
   /** Maximum number of requests that the limiter may have given back between the two responses. */
@@ -48,13 +51,12 @@ export function fallBetween(from: Sample, to: Sample): RemainingFall | null {
   if (!isSameAllowance(from, to) || from.remaining === null || to.remaining === null) return null;
   // A `Remaining` below 0 or above the limit breaks another clause and proves nothing here.
   if ([from.remaining, to.remaining].some((value) => value < 0 || value > (from.limit ?? 0))) return null;
-  // The fastest limiter that the document allows gives the whole limit back in a minute. One request is added for
-  // rounding.
+  // The fastest limiter that the document allows gives back the whole limit in a minute. The added 1 is for rounding.
   const mayRegain = 1 + Math.ceil(((from.limit ?? 0) / 60) * secondsBetween(from, to));
   return { fell: from.remaining - to.remaining, mayRegain };
 }
 
-/** A sample, and whether its request overlapped in time with earlier or later ones of the same key. */
+/** A sample, with whether its request overlapped in time with other requests of the same key. */
 interface OrderedSample {
   readonly sample: Sample;
   /** Whether all earlier requests had ended when this one was sent. */
@@ -63,7 +65,7 @@ interface OrderedSample {
   readonly isBeforeNext: boolean;
 }
 
-/** Sorts samples of one key by the time of sending, and marks those that overlap others in time. */
+/** Sorts samples of one key by the time of sending, and marks requests that overlap others in time. */
 export function sortAndMarkOverlaps(samples: readonly Sample[]): readonly OrderedSample[] {
   const sorted = samples.toSorted((a, b) => a.sentMs - b.sentMs);
   let lastEndMs = -Infinity;
@@ -75,7 +77,8 @@ export function sortAndMarkOverlaps(samples: readonly Sample[]): readonly Ordere
 }
 
 /**
- * Invokes of one key in one window, each sent after the response to the one before. No other request came between them.
+ * Invokes of one key in one window. Each was sent after the response to the previous one, with no other request in
+ * between.
  */
 export type SerialRun = readonly Sample[];
 
@@ -83,7 +86,7 @@ export type SerialRun = readonly Sample[];
 const maxGapSeconds = 1;
 
 /**
- * Finds the serial runs among the samples of one key. Each has at least two samples.
+ * Finds the serial runs among the samples of one key. Each run has at least two samples.
  * @param between whether a request that the limiter may count was sent between two times
  * @param countedRead kind of GET request that the limiter counts like an invoke; `null` if it counts none
  */

@@ -14,7 +14,7 @@ import { assignedAgents, type Target } from "../../target/target.ts";
 import { endpointOf } from "./all-exchanges.ts";
 import { fillAgentId } from "../operations/probes.ts";
 
-/** A request for a cell of the coverage matrix (an endpoint and a status) that no other probe may have covered. */
+/** A request for a cell of the coverage matrix (an endpoint and a status) that other probes may have left uncovered. */
 interface CoverageRequest {
   /** The cell that the response is expected to cover. */
   readonly cell: Cell;
@@ -22,8 +22,8 @@ interface CoverageRequest {
   readonly path: string;
   readonly text?: string;
   /**
-   * Condition to skip the request. `covered`: a response already covers the cell. `never`: always send it. Default: the
-   * run already sent the same request.
+   * Reason to skip the request. `covered`: a response already covers the cell. `never`: it is always sent. Default: the
+   * run has already sent the same request.
    */
   readonly unless?: "covered" | "never";
 }
@@ -57,7 +57,7 @@ export const coverageProbe = probe(
     for (const request of coverageRequests(context)) {
       const { cell, method, path, text } = request;
       if (isNeedless(request, recorder.allExchanges(), target)) continue;
-      // No limit counts a health request, so the key's allowance is no reason to skip it.
+      // No limit counts a health request, so a used-up limit is no reason to skip it.
       const isFree = cell.of === "health";
       if (!isFree && !time.canAdvance && sent >= maxOnRealClock) {
         left.push({ ...cell, why: { reason: "the key has few requests a minute", needs: needsMoreTime } });
@@ -132,9 +132,9 @@ function coverageRequests({ target, discovery, time, recorder }: ProbeContext): 
     ...request(["invoke", "200"], "POST", ifClock(pathOf("invoke")), { text: cacheableBody }),
     ...request(["invoke", "200"], "POST", ifClock(pathOf("invoke")), { text: cacheableBody, unless: "never" }),
     ...request(["invoke", "400"], "POST", ifClock(pathOf("invoke")), { text: oversizedBody, unless: "never" }),
-    // The document defines only GET for these paths, and a PUT without a body changes nothing. The path of operations
-    // is left out, because the document does not state its method. With a small limit per minute, health is left out:
-    // the key is used up by now, and the PUT would get a 429.
+    // The document defines only GET for these paths, and a PUT without a body changes nothing. Operations are left out,
+    // because the document does not state their method. Health is left out if the limit per minute is small: by now it
+    // is used up, and the PUT would get a 429.
     ...["/agents", "/usage", "/keys/usage", unknownWebhook, hasFewRequests(target) ? null : pathOf("health")].flatMap(
       (path) => request(["other paths", "405"], "PUT", path),
     ),
@@ -149,8 +149,8 @@ const idsInPaths = (exchanges: readonly Exchange[], parameter: string): string[]
     .flatMap((id) => (id === undefined ? [] : [decodedSegment(id)]));
 
 /**
- * Returns listed agents, except agents of the target file that were already invoked: their version may have changed
- * since, by a deployment.
+ * Returns the listed agents. Leaves out agents of the target file that the run has invoked, because a later deployment
+ * may have changed their version.
  */
 function otherAgents(exchanges: readonly Exchange[], target: Target): string[] {
   const calls = exchanges.map(({ request }) => endpointCalled(request.method, request.url));
@@ -161,7 +161,7 @@ function otherAgents(exchanges: readonly Exchange[], target: Target): string[] {
 }
 
 /**
- * Returns the path of the list's last page; `null` if the list has at most two pages, because other probes read those.
+ * Returns the path of the list's last page. `null` if the list has at most two pages, because other probes read these.
  */
 function lastPage(listing: Exchange): string | null {
   const pages = getPath(bodyJson(listing), "pagination", "pages");

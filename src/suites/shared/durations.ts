@@ -6,7 +6,7 @@ import { type Breach, breach, holds } from "../../run/judge/finding.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
 import { agentInPath, type AllExchanges, byEndpoint } from "./all-exchanges.ts";
 
-/** Tolerance for a reported duration, because a server may round to whole seconds. */
+/** Tolerance for a reported duration. A server may round to whole seconds. */
 const roundingSeconds = 1;
 
 /**
@@ -32,12 +32,12 @@ export function judgeDuration(
 }
 
 /**
- * Maximum time from an advance of the target's clock until the run has recorded it. A request sent earlier may not show
- * it.
+ * Maximum time from an advance of the target's clock until the run has recorded it. A request that is sent before that
+ * may not show the advance.
  */
 const recordedWithinMs = 50;
 
-/** Sorts exchanges in order of sending. Cached, because several checks need the result. */
+/** Sorts exchanges in the order of sending. The result is cached, because several checks need it. */
 const sortBySending = memoizeByObject((exchanges: readonly Exchange[]) => {
   const sorted = exchanges.toSorted((one, other) => one.sentMs - other.sentMs);
   return { sorted, sentMs: sortedBy(sorted, ({ sentMs }) => sentMs) };
@@ -48,8 +48,8 @@ type RecordedExchanges = Pick<AllExchanges, "exchanges" | "endClockMs">;
 /**
  * Returns a function that computes the maximum duration of a request by the target's clock, in milliseconds.
  *
- * The run may have advanced that clock during the request. The next request, or the end of the run, shows how far. If
- * neither does, the duration is infinite.
+ * If the run advanced that clock during the request, the next request or the end of the run shows how far. If neither
+ * does, the maximum is infinite.
  */
 export function maxDurationIn({ exchanges, endClockMs = Infinity }: RecordedExchanges): (exchange: Exchange) => number {
   const all = sortBySending(exchanges);
@@ -60,14 +60,14 @@ export function maxDurationIn({ exchanges, endClockMs = Infinity }: RecordedExch
 }
 
 /**
- * A reported duration above `maxFactor` × the measured one + `maxExtraSeconds` cannot be in seconds. Clock errors are
- * far smaller.
+ * A reported duration is not in seconds if it exceeds the measured one times `maxFactor`, plus `maxExtraSeconds`. Clock
+ * errors are far smaller.
  */
 const maxFactor = 50;
 const maxExtraSeconds = 5;
 
 /**
- * Returns a mismatch if a duration is so much longer than the request took that its unit must be milliseconds, not
+ * Returns a mismatch if a duration is so much longer than the request took that it must be in milliseconds instead of
  * seconds.
  */
 export function unitMismatch(field: string, value: unknown, tookMs: number): Mismatch | null {
@@ -79,19 +79,21 @@ export function unitMismatch(field: string, value: unknown, tookMs: number): Mis
 }
 
 /**
- * Tolerances for the duration of a stream: a multiple of the measured one, and some seconds. They are small, because
- * the harness measures streams exactly.
+ * A stream's reported duration may be this many times the measured one. The factor is small, because the harness
+ * measures streams exactly.
  */
 const maxStreamFactor = 10;
+/** Seconds that a stream's reported duration may exceed this product. */
 const maxStreamExtraSeconds = 2;
+/** A delivered duration may be this many times the duration in `done`. */
 const maxDoneFactor = 100;
 
 /**
- * Returns a mismatch if a delivery reports a far longer duration than the stream's `done` event, or than the stream
- * took.
+ * Returns a mismatch if a delivery reports a far longer duration than the stream's `done` event. Without a usable
+ * `done`, compares with the time that the stream took.
  *
- * A duration near that of `done` always matches, even if it is longer than the stream took. Both may then describe an
- * earlier execution whose chunks the server sent again.
+ * A duration near that of `done` always matches, even if the stream took less time. Both may then describe an earlier
+ * execution whose chunks the server sent again.
  */
 export function streamTimeMismatch(
   seconds: number,
@@ -110,10 +112,11 @@ export function streamTimeMismatch(
 }
 
 /**
- * Returns the maximum duration of an agent's execution by the target's clock, in milliseconds: that of the longest
- * invoke or stream of the agent that was sent before `untilMs`.
+ * Returns the maximum duration of an agent's execution by the target's clock, in milliseconds. It is that of the
+ * agent's longest invoke or stream that was sent before `untilMs`.
  *
- * Infinite without such a request, or if a batch was sent before, which may have started the execution.
+ * Returns infinity if there is no such request, or if a batch was sent before, because the batch may have started the
+ * execution.
  * @param untilMs milliseconds since the start of the run
  */
 export function maxExecutionMs(all: AllExchanges, agent: unknown, untilMs: number): number {

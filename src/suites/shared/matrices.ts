@@ -6,7 +6,7 @@ import { type FieldTableName, fieldTableOf, type MessageKind } from "../../spec/
 import { coverageProbe } from "./coverage-probe.ts";
 
 /**
- * Creates a coverage matrix of responses: endpoints and statuses. The coverage probe sends requests for cells that no
+ * Creates a coverage matrix of responses by endpoint and status. The coverage probe sends requests for cells that no
  * other probe covers.
  */
 export const responseMatrix = (description: string, cells: readonly DocumentedCell[]): CoverageMatrix => ({
@@ -22,8 +22,8 @@ const responseCellOf = (of: EndpointName, status: number): DocumentedCell => ({
 });
 
 /**
- * Returns what a target must offer so that an endpoint can answer with a status, in addition to a key and an agent.
- * `null` if nothing.
+ * Returns what a target must offer, besides a key and an agent, so that an endpoint can answer with a status. `null` if
+ * it needs nothing more.
  */
 function reachOf(endpoint: EndpointName, status: number): Enabler | null {
   // Only an invoke can cause a 500. A stream reports a failure in an `error` event, and a batch in its operation.
@@ -35,7 +35,7 @@ function reachOf(endpoint: EndpointName, status: number): Enabler | null {
   return endpoint === "webhooks" || endpoint === "alerts" || endpoint === "deliveries" ? need("receiver") : null;
 }
 
-/** Returns the cells for all combinations of endpoints and statuses that the document allows. */
+/** Returns the cells of these endpoints and statuses, without combinations that the document excludes. */
 export const responseCells = (
   statuses: readonly number[],
   endpoints: readonly EndpointName[] = endpointNames,
@@ -54,7 +54,7 @@ export const errorMatrix = (
   return responseMatrix(`every ${what} of ${where}`, responseCells(statuses, endpoints));
 };
 
-/** Returns the coverage matrix of the messages whose fields a table describes. */
+/** Returns the coverage matrix of the messages whose fields a table of the document describes. */
 export function fieldMatrix(table: FieldTableName): CoverageMatrix {
   const { message } = fieldTableOf(table);
   return matrixByKind[message.kind](message as never);

@@ -5,19 +5,19 @@ import { need } from "../../run/skip-reason.ts";
 import { type ErrorCodeName, errorCodes } from "../../spec/errors.ts";
 import { describeStatus, errorOf, hasStatus, outcomeOf } from "./response.ts";
 
-/** The status and code that a wrong request must get, and a right request to compare with. */
+/** The status and code that a wrong request must get, with a correct request to compare. */
 export interface ExpectedRejection {
   readonly status: number;
-  /** The expected error code. `null` accepts every code, except one that the document defines for another status. */
+  /** The expected error code. `null` accepts any code, except one that the document defines for another status. */
   readonly code: ErrorCodeName | null;
-  /** The wrong request without its mistake, as a control. */
+  /** The exchange of the same request without its mistake, as a control. */
   readonly control: Exchange;
   readonly isControlAccepted: boolean;
 }
 
 /**
- * Judges the status and code of a rejection. Returns `unproven` if the control was rejected as well, or a rate limit
- * refused the request.
+ * Judges the status and code of a rejection. Returns `unproven` if the target also rejected the control, or a rate
+ * limit refused the request.
  */
 export function judgeRejection(
   rejected: Exchange,
@@ -36,7 +36,7 @@ export function judgeRejection(
   return breach(expected, actual, rejected, control);
 }
 
-/** Whether the document defines this error code for another status than the given one. */
+/** Whether the document defines this error code for a status other than the given one. */
 function isOfOtherStatus(code: unknown, status: number): boolean {
   const documented: Readonly<Record<string, { readonly status: unknown }>> = errorCodes;
   return typeof code === "string" && Object.hasOwn(errorCodes, code) && documented[code]?.status !== status;
@@ -46,10 +46,10 @@ function isOfOtherStatus(code: unknown, status: number): boolean {
 const urlWords = /url|address|https?\b|loopback|private|localhost|\bhost(name)?\b|scheme|reachable/i;
 
 /**
- * Returns a reason if the target may have rejected a webhook or an alert because of the receiver's URL, else `null`. A
- * server may refuse to call loopback addresses, private networks or plain HTTP.
- * @param isPromised whether the target file promises that the target can reach the receiver. Then only a rejection that
- * mentions the URL counts.
+ * Returns `unproven` if the target may have rejected a webhook or an alert because of the receiver's URL, else `null`.
+ * A server may refuse to call loopback addresses, private networks or plain HTTP.
+ * @param isPromised whether the target file promises that the target can reach the receiver; then only a rejection that
+ * mentions the URL counts
  */
 export function rejectedReceiverAddress(rejected: Exchange, isPromised: boolean): Unproven | null {
   if (!hasStatus(rejected, 400, 403, 422)) return null;

@@ -14,11 +14,11 @@ export const hasStatus = ({ answer }: Exchange, ...statuses: readonly number[]):
 
 export const isSuccess = ({ answer }: Exchange): boolean => answer.kind === "answered" && is2xx(answer.status);
 
-/** Whether an exchange proves nothing about the request: it met a rate limit (429) or got no response. */
+/** Whether an exchange proves nothing about the request: it got a 429 from a rate limit, or no response. */
 export const isInconclusive = (exchange: Exchange): boolean =>
   exchange.answer.kind === "unanswered" || hasStatus(exchange, 429);
 
-/** Describes the status of a response, with the reason if it broke off. Without a response, says why there is none. */
+/** Describes the status of a response, and why it broke off if it did. Without a response, says why there is none. */
 export function outcomeOf({ answer }: Exchange): string {
   if (answer.kind === "unanswered") return `no response: ${answer.detail}`;
   const ending =
@@ -26,7 +26,7 @@ export function outcomeOf({ answer }: Exchange): string {
   return `${answer.status}${ending}`;
 }
 
-/** Returns the status and the error code, if any: `403 FORBIDDEN`. */
+/** Returns the status of a response and its error code, if it has one: `403 FORBIDDEN`. */
 export function describeStatus(exchange: Exchange): string {
   const code = codeOf(exchange);
   return code === null ? outcomeOf(exchange) : `${outcomeOf(exchange)} ${code}`;
@@ -40,7 +40,7 @@ export const describeVerdict = (exchange: Exchange): string =>
 export const describeResponse = (exchange: Exchange): string =>
   isSuccess(exchange) ? `${outcomeOf(exchange)} with ${fieldNamesOf(bodyJson(exchange))}` : describeStatus(exchange);
 
-/** Returns the names of an object's fields, or the text of any other value. */
+/** Returns a text with the names of an object's fields. For any other value, returns its text. */
 export const fieldNamesOf = (value: unknown): string =>
   isObject(value) ? Object.keys(value).join(", ") : formatValue(value);
 
@@ -53,33 +53,36 @@ export function describeNonJson(exchange: Exchange): string | null {
 }
 
 /**
- * Whether a response has a body that is not JSON. SVC-1 (bodies are JSON) judges such a response, so checks of fields
- * leave it out.
+ * Whether a response has a body that is not JSON. SVC-1 (bodies are JSON) judges that, so checks of fields leave the
+ * response out.
  */
 export const hasNonJsonBody = (exchange: Exchange): boolean =>
   exchange.answer.kind === "answered" && exchange.answer.body.kind !== "none" && describeNonJson(exchange) !== null;
 
 /**
- * Returns the object with the fields of an endpoint's response, at the top level or in the envelope. `known` names some
- * of these fields.
+ * Returns the object with the fields of an endpoint's response, at the top level or in the envelope. `known` has names
+ * of fields by which the object is found.
  */
 export const fieldsOf = (exchange: Exchange, known: readonly string[]): unknown =>
   endpointFields(bodyJson(exchange), known);
 
-/** Returns the total tokens that a response or the stream's `done` event reports; `null` if neither does. */
+/**
+ * Returns the total tokens that an invoke's response or a stream's `done` event reports. `null` if there is no such
+ * number.
+ */
 export const reportedTokens = (exchange: Exchange): number | null =>
   exchange.answer.kind === "answered" && exchange.answer.events.length > 0
     ? tokensOfDone(exchange.answer.events)
     : tokensOf(bodyJson(exchange));
 
-/** Returns the `error` object of an error body, in either form; `null` without one. */
+/** Returns the `error` object of an error body, in either form of the document; `null` if there is none. */
 export const errorOf = (exchange: Exchange): Readonly<Record<string, unknown>> | null =>
   errorIn({ json: bodyJson(exchange) });
 
-/** Returns the code of an error body, in either form; `null` without one. */
+/** Returns the code of an error body, in either form of the document; `null` if there is none. */
 export const codeOf = (exchange: Exchange): string | null => codeIn({ json: bodyJson(exchange) });
 
-/** Returns the form of an error body; `null` if the body has neither form. */
+/** Returns the form of an error body, A or B; `null` if it has neither. */
 export const formOf = (exchange: Exchange): ErrorForm | null =>
   formIn({ status: statusOf(exchange), json: bodyJson(exchange) });
 
@@ -112,7 +115,7 @@ const typeNames: Readonly<Record<string, string>> = {
   array: "an array",
 };
 
-/** Describes the value that a schema expects. */
+/** Describes the value that a schema expected where an issue occurred. */
 function expectedBy(issue: z.core.$ZodIssue): string {
   if (issue.code === "invalid_type") return typeNames[issue.expected] ?? issue.expected;
   if (issue.code === "invalid_value") return `one of ${issue.values.map(String).join(", ")}`;
@@ -128,7 +131,7 @@ const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
     value,
   );
 
-/** Returns the JSON type of a value: `array`, `null`, `absent` for `undefined`, or the result of `typeof`. */
+/** Returns the JSON type of a value: `array`, `null`, or the result of `typeof`. For `undefined`, returns `absent`. */
 export function typeName(value: unknown): string {
   if (value === undefined) return "absent";
   if (value === null) return "null";

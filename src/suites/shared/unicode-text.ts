@@ -1,5 +1,6 @@
 /**
- * Words of many writing systems: characters of two to four bytes, combining marks, joined emoji, right-to-left text.
+ * Words of many writing systems, with characters of two to four bytes, combining marks, joined emoji and right-to-left
+ * text.
  */
 const wordsOfScripts = [
   "Grüße",
@@ -17,8 +18,8 @@ const wordsOfScripts = [
 ];
 
 /**
- * The words, each between two ASCII marks such as `w3-` and `-3w`. The marks locate a word in a response even if the
- * server corrupted it.
+ * The words, each between two ASCII marks such as `w3-` and `-3w`. If the server corrupted a word, its marks still show
+ * where it is in a response.
  */
 const marked = wordsOfScripts.map((word, at) => `w${at}-${word}-${at}w`);
 
@@ -36,12 +37,12 @@ export interface Corruption {
 
 /** The words of {@link unicodeText} that a response repeats. */
 export interface EchoedText {
-  /** Number of words found, intact or corrupted. */
+  /** Number of words that the response contains, intact or corrupted. */
   readonly found: number;
   readonly corruptions: readonly Corruption[];
 }
 
-/** Finds the words of {@link unicodeText} in a response. A word is intact if at least one of its occurrences is intact. */
+/** Finds the words of {@link unicodeText} in a response. A word counts as intact if one of its occurrences is. */
 export function findEchoed(text: string): EchoedText {
   const found = wordsOfScripts
     .map((word, at) => ({ word, forms: formsOf(text, at) }))

@@ -4,12 +4,14 @@ import type { RejectedKeyKind } from "../../../spec/rejected-key-kinds.ts";
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const seed = 1;
 
-/** Returns the prefix of a key: two letters and an underscore, which are not secret. `null` without one. */
+/**
+ * Returns the prefix of a key: two letters and an underscore, which are not secret. `null` if the key has no prefix.
+ */
 export const prefixOf = (key: string): string | null => /^[A-Za-z]{2}_/.exec(key)?.[0] ?? null;
 
 /**
- * Makes a key that was never issued, with the prefix and the length of a real key. Its other characters are the same in
- * every run.
+ * Returns a key that was never issued, with the prefix and the length of a real key. Its other characters are the same
+ * in every run.
  */
 export function neverIssuedKey(key: string): string {
   const prefix = prefixOf(key) ?? "";
@@ -21,8 +23,8 @@ export function neverIssuedKey(key: string): string {
 const base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /**
- * Replaces the last character by one whose highest bit differs: a base64 decoder may ignore the lower bits of the last
- * character.
+ * Returns a key with another last character. The two characters differ in their highest bit, because a base64 decoder
+ * may ignore the lower bits of the last character.
  */
 export function replaceLastCharacter(key: string): string {
   const last = key.slice(-1);
@@ -32,20 +34,23 @@ export function replaceLastCharacter(key: string): string {
   return key.slice(0, -1) + (at < 0 ? "A" : (base64[(at + 32) % 64] ?? "A"));
 }
 
-/** Matches base64 padding. Keys are changed before the padding, because some decoders ignore everything after it. */
+/**
+ * Matches the padding at the end of a base64 text. Keys are changed before the padding, because some decoders ignore
+ * everything after it.
+ */
 const base64Padding = /=*$/;
 
 export const truncated = (key: string): string => key.replace(base64Padding, "").slice(0, -1);
 
-/** Makes a key longer by characters that are valid in base64 and in hexadecimal. */
+/** Returns a longer key. The added characters are valid in base64 and in hexadecimal. */
 export const lengthenKey = (key: string): string => key.replace(base64Padding, (end) => `0a1b${end}`);
 
 /**
- * Swaps upper and lower case in a key after its prefix. Returns `null` if the letters there do not have the given
- * number of cases.
+ * Swaps upper and lower case in a key after its prefix. Returns `null` if the number of letter cases there is not
+ * `cases`.
  *
  * A key whose letters all have one case may be hexadecimal, and a server may then ignore the case.
- * @param cases 1 for keys with letters of one case, 2 for keys with upper-case and lower-case letters
+ * @param cases 1 for keys whose letters all have the same case, 2 for keys with upper-case and lower-case letters
  */
 export function swapLetterCase(key: string, cases: 1 | 2): string | null {
   const prefix = prefixOf(key) ?? "";
@@ -66,8 +71,8 @@ type AlteredKeyKind = Extract<
 const bearer = (key: string | null): string | null => (key === null ? null : `Bearer ${key}`);
 
 /**
- * Makes `Authorization` headers from a valid key that the server must reject. Returns `null` if the key cannot be
- * altered in that way.
+ * Functions that turn a valid key into an `Authorization` header that the server must reject. They return `null` if the
+ * key cannot be altered in that way.
  */
 export const alteredAuthorizations: Readonly<Record<AlteredKeyKind, (key: string) => string | null>> = {
   "a key with another last character": (key) => `Bearer ${replaceLastCharacter(key)}`,

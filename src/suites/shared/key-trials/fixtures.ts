@@ -9,8 +9,8 @@ import { webhookIdOf } from "../../webhooks/create-webhook.ts";
 import { isSuccess } from "../response.ts";
 
 /**
- * Returns the body of a request that creates a webhook. The webhook gets no deliveries: it subscribes to
- * `deployment.deleted`, which no run causes.
+ * Returns the body of a request that creates a webhook without deliveries: it subscribes to `deployment.deleted`, which
+ * no run causes.
  * @param name name of the receiver's address
  */
 export function idleWebhook(receiver: Receiver, { agents }: Target, name: string) {
@@ -21,8 +21,8 @@ export function idleWebhook(receiver: Receiver, { agents }: Target, name: string
 }
 
 /**
- * Existing resources that requests can name, so that only the key can be a reason to reject them. A field is `null` if
- * the target has no such resource, or the run may not create one.
+ * Existing resources that requests can name, so that the target can reject a request only for its key. A field is
+ * `null` if the target has no such resource, or the run may not create one.
  */
 export interface Fixtures {
   readonly agent: string | null;
@@ -54,7 +54,7 @@ export async function prepareFixtures(context: ProbeContext, name: string): Prom
   };
 }
 
-/** Finds a successful request with the main key to the target file's path that starts an operation. */
+/** Finds a successful request with the main key that started an operation at the target file's path. */
 function startedOperation({
   client,
   recorder,

@@ -13,7 +13,8 @@ import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess, outcomeOf
 import type { KeyTrial, KeyTrials } from "./send-trials.ts";
 
 /**
- * The expected response to a kind of invalid key: 401 with one code, 401 with any code, or any response but a success.
+ * The expected response to a kind of invalid key: a 401 with one code, a 401 with any code, or any response except a
+ * success.
  */
 type Expectation =
   | { readonly status: 401; readonly code: "INVALID_API_KEY" | "EXPIRED_API_KEY" | null }
@@ -24,7 +25,7 @@ interface KeyExpectation {
   readonly expects: Expectation;
   /** Endpoints to which requests with this kind of key are sent. */
   readonly on: readonly EndpointName[];
-  /** Feature of the target that these requests need, in addition to the key; `null` if none. */
+  /** Feature of the target that these requests need in addition to the key; `null` if they need none. */
   readonly reach: Enabler | null;
 }
 
@@ -39,12 +40,12 @@ const invalid = { status: 401, code: "INVALID_API_KEY" } as const;
 const expired = { status: 401, code: "EXPIRED_API_KEY" } as const;
 const noSuccess = { status: "no success" } as const;
 /**
- * Marks kinds of keys that only a target with a test clock gets on every endpoint. Without one, the requests would have
- * to wait for the key's limit.
+ * Option for kinds of keys that are sent to every endpoint only if the target has a test clock. Without one, the
+ * requests would have to wait for the key's limit.
  */
 const needsClock = { reach: need("clock") };
 
-/** The document's rule for each kind of invalid key. */
+/** The rule of the document for each kind of invalid key. */
 export const keyExpectations: Readonly<Record<RejectedKeyKind, KeyExpectation>> = {
   "no key": expectation("AUTH-2", anyCode),
   "a wrong key": expectation("AUTH-3", invalid),
@@ -87,7 +88,7 @@ function keyMatrix(kinds: readonly RejectedKeyKind[]): CoverageMatrix {
   };
 }
 
-/** Requirement for a valid request to each endpoint. */
+/** The setting of the target file without which no valid request to an endpoint can be built. */
 const fixtureNeeds: Readonly<Partial<Record<EndpointName, Enabler>>> = {
   webhooks: need("receiver"),
   deliveries: need("receiver"),
@@ -114,8 +115,8 @@ function judgeTrial(trial: KeyTrial, withControl: ReadonlySet<EndpointName>): Tr
   if (expects.status === "no success") return hasControl ? "correct" : "inconclusive";
   if (!hasStatus(trial.exchange, expects.status)) return hasControl ? "violation" : "inconclusive";
   const code = codeOf(trial.exchange);
-  // The code of this 401 shows whether the key is its reason. Without a code, only the success of a valid key on this
-  // endpoint shows that.
+  // The code of this 401 shows whether the key is the reason. A 401 without a code shows it only if the endpoint
+  // accepts a valid key.
   if (expects.code === "EXPIRED_API_KEY" && code !== null) return code === expects.code ? "correct" : "violation";
   if (!hasControl || (expects.code !== null && code === null)) return "inconclusive";
   return expects.code === null || code === expects.code ? "correct" : "violation";
@@ -130,9 +131,8 @@ export const judgeTrialsBy = (trials: readonly KeyTrial[], verdict: (trial: KeyT
   trials.map((trial) => ({ trial, verdict: verdict(trial) }));
 
 /**
- * Judges each trial.
- * @param withControl endpoints on which a valid key succeeded. Only on these does a rejection prove something about the
- * key.
+ * Judges each request with an invalid key.
+ * @param withControl endpoints on which a valid key succeeded; elsewhere, a rejection proves nothing about the key
  */
 export const judgeTrials = (trials: readonly KeyTrial[], withControl: ReadonlySet<EndpointName>): JudgedTrial[] =>
   judgeTrialsBy(trials, (trial) => judgeTrial(trial, withControl));
@@ -140,20 +140,20 @@ export const judgeTrials = (trials: readonly KeyTrial[], withControl: ReadonlySe
 interface KeyCheckOptions<E, R extends string> extends CheckOptions {
   readonly kinds: readonly RejectedKeyKind[];
   readonly expected: (evidence: E) => string;
-  /** The trials that the clause covers, with their verdicts. */
+  /** Returns the requests that the clause covers, with their verdicts. */
   readonly judged: (evidence: E) => readonly JudgedTrial[];
   /**
-   * Checks an additional condition if no trial is a violation. Returns a finding if the condition is not met, else
-   * `null`.
+   * Judges an additional condition if no request has the verdict `violation`. Returns a finding if the condition is not
+   * met, else `null`.
    */
   readonly alsoRequire?: (evidence: E, correct: readonly KeyTrial[]) => Finding<R> | null;
-  /** Returns why no trial is conclusive; `null` if the trials themselves show the reason. */
+  /** Returns why no response is conclusive. `null` if the responses themselves show the reason. */
   readonly whenEmpty?: (evidence: E) => Unproven | null;
 }
 
 /**
- * Creates a check of the responses to some kinds of keys. One violation is a breach. Otherwise one correct response is
- * enough.
+ * Creates a check of the responses to some kinds of keys. One violation is a breach. Without one, the clause holds if
+ * at least one response is correct.
  */
 export const checkKeys = <const K extends JudgedId, const P extends Probe | ProbesByName>(
   clause: K,
@@ -186,7 +186,7 @@ export const checkKeys = <const K extends JudgedId, const P extends Probe | Prob
       explainNoVerdict(judged(evidence).map(({ trial }) => trial)),
   });
 
-/** Maximum number of violations that a finding names. */
+/** Maximum number of violations that a finding lists. */
 const maxNamed = 8;
 
 /** Describes violations, grouped by kind of key: "an expired key on list (200), usage (200); …". */
@@ -215,8 +215,8 @@ export const acceptingEndpoints = (trials: readonly KeyTrial[]): ReadonlySet<End
   new Set(trials.filter(isAccepted).map(({ endpoint }) => endpoint));
 
 /**
- * Judges trials, but only on endpoints that rejected a wrong key. An endpoint that accepts every key breaks AUTH-3 and
- * AUTH-8, and is not reported again for each kind of key.
+ * Judges requests with invalid keys, but only on endpoints that rejected a wrong key. An endpoint that accepts every
+ * key breaks AUTH-3 and AUTH-8, and is not reported again for each kind of key.
  * @param excused more endpoints to leave out, because they break another clause
  */
 export function judgeWhereWrongKeyRejected(

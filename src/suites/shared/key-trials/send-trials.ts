@@ -20,7 +20,7 @@ export interface KeyTrials {
   readonly cells: readonly KeyTrial[];
 }
 
-/** A request that succeeds if it is sent with a valid key. */
+/** A request to an endpoint that succeeds with a valid key. */
 export interface EndpointRequest {
   readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
@@ -35,11 +35,14 @@ const post = (path: string, json: object, options: SendOptions = {}): EndpointRe
   options: { json, ...options },
 });
 
-/** Builds a request that needs an existing resource; `null` without that resource. */
+/** Builds a request that names an existing resource. Returns `null` if there is no such resource. */
 const withFixture = <T>(fixture: T | null, request: (fixture: T) => EndpointRequest | null): EndpointRequest | null =>
   fixture === null ? null : request(fixture);
 
-/** Builds a valid request to each endpoint; `null` without the resources that it needs. */
+/**
+ * Functions that build a valid request to each endpoint. They return `null` if a resource that the request needs is
+ * missing.
+ */
 export const requestFor: Readonly<Record<EndpointName, (fixtures: Fixtures) => EndpointRequest | null>> = {
   invoke: ({ agent }) => withFixture(agent, (id) => post(agentPath(id, "invoke"), helloBody)),
   stream: ({ agent }) => withFixture(agent, (id) => post(agentPath(id, "stream"), helloBody, streamOptions)),
@@ -56,27 +59,30 @@ export const requestFor: Readonly<Record<EndpointName, (fixtures: Fixtures) => E
     withFixture(batchPath, (path) => withFixture(agent, (id) => post(fillAgentId(path, id), { batch: [helloBody] }))),
 };
 
-/** Closes a stream after its first event other than `start`. That event shows whether the server accepted the key. */
+/**
+ * Options of a stream that the harness closes after the first event other than `start`. That event shows whether the
+ * server accepted the key.
+ */
 const streamOptions: SendOptions = {
   accept: "text/event-stream",
   closeWhen: (events) => events.some(({ name }) => name !== "start"),
 };
 
-/** Number of 429 responses after which the probe stops: the server may be limiting the client's address. */
+/** Number of 429 responses after which a sender stops, because the server may be limiting the client's address. */
 const maxLimited = 2;
 
 export interface TrialSender {
   readonly fixtures: Fixtures;
   /**
-   * Sends a request with the client's key or another `Authorization` header. Returns `null` if the request may not be
-   * sent.
+   * Sends a request with the client's key, or with `authorization` as its header. Returns `null` if the request may not
+   * be sent.
    */
   readonly send: (request: EndpointRequest, authorization?: string | null) => Promise<Exchange | null>;
 }
 
 /**
- * Creates the sender of one probe's trials. With a test clock, it waits for a rate limit; without one, it does not. In
- * a read-only run, it sends only GET requests.
+ * Creates the object with which one probe sends its requests with invalid keys. It waits for rate limits only with a
+ * test clock. In a read-only run, it sends only GET requests.
  */
 export function createTrialSender(client: Client, fixtures: Fixtures, { target, readOnly }: ProbeContext): TrialSender {
   let limited = 0;
@@ -95,7 +101,7 @@ export function createTrialSender(client: Client, fixtures: Fixtures, { target, 
   };
 }
 
-/** Sends requests in sequence, so that no concurrency limit rejects them. */
+/** Sends a request to each endpoint, one after the other, so that no concurrency limit rejects them. */
 export async function sendTrials(
   { fixtures, send }: TrialSender,
   kind: RejectedKeyKind,

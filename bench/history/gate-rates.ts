@@ -1,6 +1,6 @@
 import { quantile } from "../../src/base/statistics/quantile.ts";
-import { replay } from "../../src/report/history/testing/replay.ts";
-import { nothingHappens, simulateNights } from "../../src/report/history/testing/simulate-nights.ts";
+import { replayNights } from "../../src/report/history/testing/replay.ts";
+import { noChanges, simulateNights } from "../../src/report/history/testing/simulate-nights.ts";
 
 /**
  * Simulates histories of 60 nights, to tune the gate of `conformance nightly`. Prints how often the gate raises a false
@@ -13,14 +13,14 @@ const seeds = Array.from({ length: histories }, (_, at) => at + 1);
 const slowFrom = 35;
 
 const withNoise = seeds.filter((seed) => {
-  const { judgements } = replay(simulateNights(seed, nothingHappens));
+  const { judgements } = replayNights(simulateNights(seed, noChanges));
   return judgements.some(({ slower, regressions }) => slower.length + regressions.length > 0);
 });
 
 const found = seeds.map((seed) => {
   const slower = { from: slowFrom, share: 0.15, scenario: "burst" };
-  const { judgements, nights } = replay(
-    simulateNights(5000 + seed, { ...nothingHappens, slower, failing: { from: 20, check: "INV-7" } }),
+  const { judgements, nights } = replayNights(
+    simulateNights(5000 + seed, { ...noChanges, slower, failing: { from: 20, check: "INV-7" } }),
   );
   const alarms = judgements.flatMap(({ slower: loads }, night) =>
     loads.length === 0

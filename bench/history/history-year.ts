@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { readHistory, writeNight } from "../../src/app/nightly/history-store.ts";
-import { nothingHappens, simulateNights } from "../../src/report/history/testing/simulate-nights.ts";
+import { noChanges, simulateNights } from "../../src/report/history/testing/simulate-nights.ts";
 import { renderTrendPage } from "../../src/report/history/trend/page.ts";
 
 /**
@@ -12,7 +12,7 @@ import { renderTrendPage } from "../../src/report/history/trend/page.ts";
  * Run it as `node bench/history/history-year.ts`.
  */
 const folder = mkdtempSync(join(tmpdir(), "history-"));
-for (const { night } of simulateNights(1, { ...nothingHappens, nights: 365, checks: 300 })) writeNight(folder, night);
+for (const { night } of simulateNights(1, { ...noChanges, nights: 365, checks: 300 })) writeNight(folder, night);
 const startMs = performance.now();
 const history = readHistory(folder);
 const readMs = performance.now();

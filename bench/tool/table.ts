@@ -1,4 +1,4 @@
-import { tableLines, widest } from "../../src/report/terminal/table.ts";
+import { tableLines, widestCell } from "../../src/report/terminal/table.ts";
 import type { FigureRow, Machine } from "./figures.ts";
 import { bytesText, type RowCells, cellsOf, columnHeads } from "./row-text.ts";
 
@@ -15,7 +15,7 @@ const tableColumns = [
 
 /** Formats the figures as a table for a terminal. */
 export function terminalTable(rows: readonly FigureRow[]): string {
-  const columns = tableColumns.map((name) => ({ head: columnHeads[name], align: "left", width: widest }) as const);
+  const columns = tableColumns.map((name) => ({ head: columnHeads[name], align: "left", width: widestCell }) as const);
   const lines = rows.map(cellsOf).map((cells) => tableColumns.map((name) => cells[name]));
   return tableLines(columns, lines).join("\n");
 }

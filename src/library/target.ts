@@ -51,9 +51,13 @@ export type ResolvedTarget =
   | { readonly target: Target; readonly patches: readonly [] }
   | { readonly target: null; readonly patches: readonly Patch[] };
 
-const patchNames = z.array(z.string()).optional();
+const patchNamesSchema = z.array(z.string()).optional();
 const filePathSchema = z.strictObject({ file: z.string().min(1) });
-const embeddedSchema = z.strictObject({ embedded: z.literal(true), faults: patchNames, variants: patchNames });
+const embeddedSchema = z.strictObject({
+  embedded: z.literal(true),
+  faults: patchNamesSchema,
+  variants: patchNamesSchema,
+});
 const plainSchema = z.strictObject({
   baseUrl: z.string(),
   apiKey: z.string().min(1, "is empty: is the environment variable set?"),

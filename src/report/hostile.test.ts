@@ -10,8 +10,8 @@ import { renderComparisonPage } from "./compare/page.ts";
 import { renderComparisonTerminal } from "./compare/terminal.ts";
 import { comparisonWithText } from "./compare/testing/comparison-with-text.ts";
 import { nightWithText } from "./history/testing/night-with-text.ts";
-import { replay } from "./history/testing/replay.ts";
-import { nothingHappens, simulateNights } from "./history/testing/simulate-nights.ts";
+import { replayNights } from "./history/testing/replay.ts";
+import { noChanges, simulateNights } from "./history/testing/simulate-nights.ts";
 import { renderTrendPage } from "./history/trend/page.ts";
 import { renderVendorsMarkdown } from "./vendors/markdown.ts";
 import { renderVendorsPage } from "./vendors/page.ts";
@@ -40,7 +40,7 @@ type Rule<T> = (of: (value: T) => string, value: T) => void | Promise<void>;
 
 const createdAt = "2030-01-01T00:00:00.000Z";
 const options = { colour: false, width: 100, quiet: false, folder: null } as const;
-const { nights } = replay(simulateNights(1, { ...nothingHappens, failing: { from: 3, check: "INV-7" } }));
+const { nights } = replayNights(simulateNights(1, { ...noChanges, failing: { from: 3, check: "INV-7" } }));
 const few = nights.slice(0, 8);
 
 /** Renderers of small values. Each is tried with a hostile text wherever a text from outside may be. */

@@ -3,7 +3,7 @@ import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import type { ReportDocument } from "../../report/model/report.ts";
 import { packageVersion } from "../../base/package-root.ts";
 import { assembleLoadReport } from "../report/load-report.ts";
-import { runEndFor } from "../../report/model/verdict.ts";
+import { runEndFromReason } from "../../report/model/verdict.ts";
 import { judgeSavedEvidence, type SavedTrialOutcome } from "./saved-evidence.ts";
 
 /**
@@ -52,7 +52,7 @@ function savedLoadReport(kept: readonly SavedTrialOutcome[], requirements: Requi
       started: new Date(Math.min(...spans.map(({ fromMs }) => fromMs))),
       finished: new Date(Math.max(...spans.map(({ toMs }) => toMs))),
       waitedMs: 0,
-      end: runEndFor(stopped[0] ?? null),
+      end: runEndFromReason(stopped[0] ?? null),
       fileOf: (trial) => files.get(trial) ?? "",
     },
   );

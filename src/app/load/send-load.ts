@@ -3,7 +3,7 @@ import type { LoadProgress } from "../../load/engine.ts";
 import { runTrials, type TrialResult, type LoadEnvironment } from "../../load/run-trials.ts";
 import type { LoadTrial } from "../../load/trials.ts";
 import type { Patch } from "../../reference/patch.ts";
-import { runEndFor } from "../../report/model/verdict.ts";
+import { runEndFromReason } from "../../report/model/verdict.ts";
 import type { Messages } from "../../run/skip-reason.ts";
 import { describeStop } from "../../run/time/stop-signal.ts";
 import { isLoopback } from "../../target/base-url.ts";
@@ -228,7 +228,7 @@ async function runAndSaveTrials(
   }
   // A pause counts in full even if the user interrupted it, so the sum could exceed the duration of the load.
   waitedMs = Math.min(waitedMs, performance.now() - startedMs);
-  return writer.finish({ started, waitedMs, end: runEndFor(signal.aborted ? describeStop(signal) : death) });
+  return writer.finish({ started, waitedMs, end: runEndFromReason(signal.aborted ? describeStop(signal) : death) });
 }
 
 /** Callbacks that report the progress of a load. */

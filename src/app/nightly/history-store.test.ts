@@ -6,11 +6,10 @@ import { describe, expect, it } from "vitest";
 
 import type { Night } from "../../report/history/night.ts";
 import { newNightId, nightsFolder, pruneHistory, readHistory, reportFolder, writeNight } from "./history-store.ts";
-import { nothingHappens, simulateNights } from "../../report/history/testing/simulate-nights.ts";
+import { noChanges, simulateNights } from "../../report/history/testing/simulate-nights.ts";
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), "history-"));
-const some = (count: number): Night[] =>
-  simulateNights(3, { ...nothingHappens, nights: count }).map(({ night }) => night);
+const some = (count: number): Night[] => simulateNights(3, { ...noChanges, nights: count }).map(({ night }) => night);
 
 function folderWith(nights: readonly Night[]): string {
   const folder = newFolder();

@@ -7,7 +7,7 @@ import type { LoadFinding, JudgeResult } from "../../load/judge/finding.ts";
 import { evidenceOf, sample } from "../../load/testing/samples.ts";
 import { readReport, serializeReport } from "../../report/model/report-file.ts";
 import type { Report } from "../../report/model/report.ts";
-import { runEndFor } from "../../report/model/verdict.ts";
+import { runEndFromReason } from "../../report/model/verdict.ts";
 import { assembleLoadReport } from "./load-report.ts";
 import { evidenceFileOf } from "../../load/trials.ts";
 import { describeInvalidTrials } from "../load/describe-invalid-trials.ts";
@@ -53,7 +53,7 @@ const reportOf = (
     started: new Date(0),
     finished: new Date(2000),
     waitedMs: 0,
-    end: runEndFor(stopped),
+    end: runEndFromReason(stopped),
     fileOf: evidenceFileOf,
   });
 

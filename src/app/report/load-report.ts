@@ -18,7 +18,7 @@ import type { CreatedResource, Report, ReportFinding, RowLevel } from "../../rep
 import { trialInstance, trialSuite } from "../../report/model/trial-id.ts";
 import type { Coverage } from "../../run/judge/coverage.ts";
 import type { Target } from "../../target/target.ts";
-import { type RunEnd, runEndFor } from "../../report/model/verdict.ts";
+import { type RunEnd, runEndFromReason } from "../../report/model/verdict.ts";
 import { loadRunOf } from "./load-run.ts";
 
 /** Facts about a load that its report needs in addition to the results of the trials. */
@@ -40,7 +40,7 @@ export interface LoadReportInput {
  */
 export function assembleLoadReport(outcomes: readonly TrialResult[], occasion: LoadReportInput): Report {
   const { version, requirements, target, started, finished, waitedMs, fileOf } = occasion;
-  const end = occasion.end.kind === "planned" ? runEndFor(firstTargetLoss(outcomes)) : occasion.end;
+  const end = occasion.end.kind === "planned" ? runEndFromReason(firstTargetLoss(outcomes)) : occasion.end;
   const runs = outcomes.flatMap((outcome) =>
     outcome.kind === "judged" ? [loadRunOf(outcome, fileOf(outcome.trial))] : [],
   );

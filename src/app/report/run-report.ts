@@ -11,7 +11,7 @@ import type { Coverage } from "../../run/judge/coverage.ts";
 import type { Report, ReportedConnection, ReportFinding } from "../../report/model/report.ts";
 import { shellVariableOfKey } from "../../report/reproduce/curl.ts";
 import { streamingOf } from "../../report/model/streaming.ts";
-import { type RunEnd, runEndFor } from "../../report/model/verdict.ts";
+import { type RunEnd, runEndFromReason } from "../../report/model/verdict.ts";
 import { cornersRequested, type PairCoverage } from "../../suites/coverage/probe.ts";
 import { assembleReport, findingDetails, shortHash, tiersOfKeys, type FindingWithTexts } from "./assemble-report.ts";
 import { createdResources } from "./created-resources.ts";
@@ -130,7 +130,7 @@ function reportedPairs(
 }
 
 function endOfRun(result: RunResult, { reason }: Messages): RunEnd {
-  if (result.kind === "judged") return runEndFor(result.stopped);
+  if (result.kind === "judged") return runEndFromReason(result.stopped);
   return { kind: result.why, why: reason(result.sentence) };
 }
 

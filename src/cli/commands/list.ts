@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { type TableColumn, tableLines, widest } from "../../report/terminal/table.ts";
+import { type TableColumn, tableLines, widestCell } from "../../report/terminal/table.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { parties, type Party } from "../../spec/clause.ts";
@@ -77,12 +77,12 @@ const otherColumnsWidth = 51;
 function tableOf(rows: Awaited<ReturnType<typeof rowsOf>>): string {
   const columns = Math.max(20, (process.stdout.columns ?? 120) - otherColumnsWidth);
   const heads: readonly TableColumn[] = [
-    { head: "clause", align: "left", width: widest },
-    { head: "level", align: "left", width: widest },
-    { head: "party", align: "left", width: widest },
-    { head: "since", align: "left", width: widest },
+    { head: "clause", align: "left", width: widestCell },
+    { head: "level", align: "left", width: widestCell },
+    { head: "party", align: "left", width: widestCell },
+    { head: "since", align: "left", width: widestCell },
     { head: "says", align: "left", width: { kind: "wrapped", columns } },
-    { head: "checks", align: "left", width: widest },
+    { head: "checks", align: "left", width: widestCell },
   ];
   const cells = rows.map(({ id, level, party, since, says, untestable, checks }) => [
     id,

@@ -6,7 +6,7 @@ import { parseJsonFile, readTextFile } from "../../base/read-file.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import {
-  type FormatInput,
+  type RequiredInput,
   type FormatName,
   formatNames,
   formats,
@@ -28,7 +28,7 @@ export type FormatFlags = { readonly [name in FormatName]?: string } & SigningFl
  */
 export function withFormatOptions(
   command: Command,
-  sources: readonly FormatInput[] = ["report", "exchanges", "files"],
+  sources: readonly RequiredInput[] = ["report", "exchanges", "files"],
 ): Command {
   for (const name of formatNames) {
     const { says, source } = formats[name];

@@ -23,7 +23,11 @@ export function findChanges(older: ComparedReport, newer: ComparedReport): Findi
   const { pairs, onlyOlder, onlyNewer } = pairFindings(older.findings, newer.findings);
   const categories = Map.groupBy(pairs, ({ was, is }) => categorizeChange(was, is));
   const changes = (name: ChangeCategory): FindingChange[] =>
-    (categories.get(name) ?? []).map(({ was, is }) => ({ ...identityOf(is), was: resultOf(was), is: resultOf(is) }));
+    (categories.get(name) ?? []).map(({ was, is }) => ({
+      ...findingIdentityOf(is),
+      was: findingResultOf(was),
+      is: findingResultOf(is),
+    }));
   return {
     newlyFailing: changes("newlyFailing"),
     fixed: changes("fixed"),
@@ -45,7 +49,7 @@ export function findChanges(older: ComparedReport, newer: ComparedReport): Findi
 export function categorizeChange(was: ReportFinding, is: ReportFinding): ChangeCategory {
   const [before, now] = [severityByOutcome[was.outcome], severityByOutcome[is.outcome]];
   if (is.outcome === "skipped") return was.outcome === "skipped" ? "unchanged" : "newlySkipped";
-  if (now === null || now > 0) return isWorse(was.outcome, is.outcome) ? "newlyFailing" : "stillFailing";
+  if (now === null || now > 0) return isBrokenOutcomeWorse(was.outcome, is.outcome) ? "newlyFailing" : "stillFailing";
   if (was.outcome === "skipped") return "noLongerSkipped";
   if (before === null || before > 0) return "fixed";
   if (was.reading !== is.reading) return "changedReadings";
@@ -57,7 +61,7 @@ export function categorizeChange(was: ReportFinding, is: ReportFinding): ChangeC
  * Whether a broken outcome is worse than the outcome in the older report. Any broken outcome counts as worse than `skipped` and `error`.
  * An `error` of the harness counts as worse than any other outcome.
  */
-function isWorse(was: Outcome, is: Outcome): boolean {
+function isBrokenOutcomeWorse(was: Outcome, is: Outcome): boolean {
   const [before, now] = [severityByOutcome[was], severityByOutcome[is]];
   if (now === null) return was !== is;
   return before === null || now > before;
@@ -67,8 +71,8 @@ const isImmaterial = ({ was, is }: FindingChange): boolean =>
   was.outcome === is.outcome && isEquivalentText(was.reason ?? "", is.reason ?? "");
 
 const unpairedFinding = (finding: ReportFinding, here: ComparedReport, there: ComparedReport): UnpairedFinding => ({
-  ...identityOf(finding),
-  said: resultOf(finding),
+  ...findingIdentityOf(finding),
+  said: findingResultOf(finding),
   why: unpairedReason(finding, here, there),
 });
 
@@ -77,14 +81,18 @@ function unpairedReason(finding: ReportFinding, here: ComparedReport, there: Com
   if (!countsIn(sinceOf(finding), there.suite.requirements)) return "requirements";
   const why = there.load === undefined ? unpairedReasonInRun(finding, there) : unpairedReasonInLoad(finding, there);
   if (why !== "check" || !isSameSuite(here.suite, there.suite)) return why;
-  return isRepeatedIn(finding, here, there) ? "repeated" : "silent";
+  return onlyRepeatsEarlierCheck(finding, here, there) ? "repeated" : "silent";
 }
 
 /**
  * Whether the report `there` lacks a finding because its check only repeats an earlier check, for newer kinds of request. In `there`, the
  * earlier check must have been exercised, or its requests must have been drawn by another seed.
  */
-function isRepeatedIn({ check, instance }: ReportFinding, here: ComparedReport, there: ComparedReport): boolean {
+function onlyRepeatsEarlierCheck(
+  { check, instance }: ReportFinding,
+  here: ComparedReport,
+  there: ComparedReport,
+): boolean {
   const earlier = repeatedCheck(check);
   const found = there.findings.find((other) => other.check === earlier && other.instance === instance);
   if (found === undefined) return false;
@@ -147,7 +155,7 @@ function pairFindings(older: readonly ReportFinding[], newer: readonly ReportFin
   return { pairs, onlyOlder: older.filter((finding) => !paired.has(finding)), onlyNewer };
 }
 
-const identityOf = ({ check, clause, suite, level, instance }: ReportFinding): FindingIdentity => ({
+const findingIdentityOf = ({ check, clause, suite, level, instance }: ReportFinding): FindingIdentity => ({
   check,
   clause,
   suite,
@@ -158,7 +166,7 @@ const identityOf = ({ check, clause, suite, level, instance }: ReportFinding): F
 /** Fields that make up the result of a finding. The other fields identify the finding. */
 const resultFields = ["outcome", "reading", "expected", "actual", "reason", "needs", "evidence"] as const;
 
-function resultOf(finding: ReportFinding): FindingResult {
+function findingResultOf(finding: ReportFinding): FindingResult {
   const result: Partial<Record<keyof FindingResult, unknown>> = {};
   for (const field of resultFields) if (finding[field] !== undefined) result[field] = finding[field];
   return result as unknown as FindingResult;

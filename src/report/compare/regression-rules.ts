@@ -77,12 +77,12 @@ interface ParsedRule {
 
 function parseRule(word: string): ParsedRule {
   const [kind = "", share, ...rest] = word.split(":");
-  if (!isKind(kind))
+  if (!isRegressionKind(kind))
     throw new InvalidRegressionList(
       `${JSON.stringify(word)} is no kind of regression. There are: ${Object.keys(regressionKinds).join(", ")}; default; none (alone).`,
     );
   if (share === undefined) return { kind, share: null };
-  if (!hasShare(kind))
+  if (!hasTolerance(kind))
     throw new InvalidRegressionList(
       `${JSON.stringify(word)}: ${kind} takes no share; ${Object.keys(defaultTolerances).join(", ")} do.`,
     );
@@ -92,5 +92,5 @@ function parseRule(word: string): ParsedRule {
   return { kind, share: { of: kind, is: Number(percent) / 100 } };
 }
 
-const isKind = (text: string): text is RegressionKind => Object.hasOwn(regressionKinds, text);
-const hasShare = (kind: RegressionKind): kind is MetricRegressionKind => Object.hasOwn(defaultTolerances, kind);
+const isRegressionKind = (text: string): text is RegressionKind => Object.hasOwn(regressionKinds, text);
+const hasTolerance = (kind: RegressionKind): kind is MetricRegressionKind => Object.hasOwn(defaultTolerances, kind);

@@ -1,5 +1,5 @@
 import { displayWidth, padToWidth } from "../../base/display-width.ts";
-import { type TableColumn, tableLines, widest } from "../terminal/table.ts";
+import { type TableColumn, tableLines, widestCell } from "../terminal/table.ts";
 import { formatLabelled } from "../../base/text.ts";
 import { type Paint, createPaint } from "../../base/paint.ts";
 import { formatTrial } from "../model/trial-id.ts";
@@ -66,9 +66,9 @@ function summaryLine(found: Comparison, paint: Paint): string {
   return `${paint.bold(colour(formatRegressionCount(found)))}, ${formatChangeCounts(found)}`;
 }
 
-const maxEntries = 10;
-const maxCases = 4;
-const maxLines = 12;
+const maxShownClauses = 10;
+const maxShownResults = 4;
+const maxShownCauses = 12;
 
 function sectionLines(
   { title, tone, count, entries, lines }: ComparisonSection,
@@ -76,27 +76,29 @@ function sectionLines(
   paint: Paint,
 ): string[] {
   const colour = { bad: paint.red, good: paint.green, plain: paint.cyan }[tone];
-  const left = entries.length - maxEntries;
+  const left = entries.length - maxShownClauses;
   return [
     `${paint.bold(colour(title))}: ${count}`,
-    ...entries.slice(0, maxEntries).flatMap((entry) => entryLines(entry, width, paint)),
+    ...entries.slice(0, maxShownClauses).flatMap((entry) => clauseLines(entry, width, paint)),
     ...(left > 0 ? [`  and ${left} more clauses; --json has them all`] : []),
-    ...lines.slice(0, maxLines).flatMap(({ label, text }) => formatLabelled(`  ${label}  `, text, width, paint.bold)),
-    ...(lines.length > maxLines ? [`  and ${lines.length - maxLines} more; --json has them all`] : []),
+    ...lines
+      .slice(0, maxShownCauses)
+      .flatMap(({ label, text }) => formatLabelled(`  ${label}  `, text, width, paint.bold)),
+    ...(lines.length > maxShownCauses ? [`  and ${lines.length - maxShownCauses} more; --json has them all`] : []),
   ];
 }
 
-function entryLines({ clause, level, says, cases }: ClauseWithResults, width: number, paint: Paint): string[] {
+function clauseLines({ clause, level, says, cases }: ClauseWithResults, width: number, paint: Paint): string[] {
   const head = formatLabelled(`  ${clause}  `, says === "" ? level : `${level} · ${says}`, width, paint.bold);
   return [
     ...head,
     ...cases
-      .slice(0, maxCases)
+      .slice(0, maxShownResults)
       .flatMap(({ checks, rows }) => [
         ...(checks === clause ? [] : formatLabelled("    ", checks, width, paint.dim)),
         ...rows.flatMap(({ label, text }) => formatLabelled(`    ${padToWidth(label, 9)} `, text, width, paint.dim)),
       ]),
-    ...(cases.length > maxCases ? [`    and ${cases.length - maxCases} more`] : []),
+    ...(cases.length > maxShownResults ? [`    and ${cases.length - maxShownResults} more`] : []),
   ];
 }
 
@@ -118,7 +120,7 @@ function loadTableLines(groups: readonly TrialMetrics[], width: number, paint: P
     (head) => ({
       head: paint.dim(head),
       align: head === "load" || head === "metric" ? "left" : "right",
-      width: widest,
+      width: widestCell,
     }),
   );
   const [head = "", ...lines] = tableLines(

@@ -4,7 +4,7 @@ import { causeImpact, causeName, causesToFix, causeText, furtherCauses, maxCause
 import { defaultPolicy, type FailurePolicy, type TestStatuses, testStatusesOf } from "../model/failure-policy.ts";
 import { type Outcome, outcomes, type Report, type ReportDocument, type ReportFinding } from "../model/report.ts";
 import { pickSections, reportSections } from "../model/report-sections.ts";
-import type { Block, Cause, Cell, Section, TableBlock } from "../model/section.ts";
+import type { SectionBlock, SharedCause, TableCell, Section, TableBlock } from "../model/section.ts";
 import { lostRequests, verdictName, verdictReasons } from "../model/verdict-summary.ts";
 import { evidenceLines, type FailureContext } from "../terminal/failure-lines.ts";
 import { plainTextContext } from "./finding-text.ts";
@@ -85,7 +85,7 @@ function sectionBlocks({ title, lead, blocks }: Section): string[] {
   ];
 }
 
-function blockMarkdown(block: Exclude<Block, { kind: "causes" }>): string {
+function blockMarkdown(block: Exclude<SectionBlock, { kind: "causes" }>): string {
   switch (block.kind) {
     case "table":
       return tableMarkdown(block);
@@ -106,9 +106,10 @@ const tableMarkdown = ({ columns, rows }: TableBlock): string =>
     columns.flatMap(({ align }, at) => (align === "right" ? [at] : [])),
   );
 
-const cellMarkdown = ({ text, tone }: Cell): string => (tone === "bad" ? `**${formatText(text)}**` : formatText(text));
+const cellMarkdown = ({ text, tone }: TableCell): string =>
+  tone === "bad" ? `**${formatText(text)}**` : formatText(text);
 
-function causesTable(causes: readonly (Cause & { readonly prefix: string })[]): string[] {
+function causesTable(causes: readonly (SharedCause & { readonly prefix: string })[]): string[] {
   if (causes.length === 0) return [];
   const rows = causes.slice(0, maxTableRows).map(({ prefix, text, findings }) => {
     const clauses = [...new Set(findings.map(({ clause }) => clause))];

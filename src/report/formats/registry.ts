@@ -34,7 +34,7 @@ export interface FormatParts {
  * The input that a format needs. `report`: any report is enough. `exchanges`: a run with its evidence. `files`: the evidence files of a
  * run or of load.
  */
-export type FormatInput = "report" | "exchanges" | "files";
+export type RequiredInput = "report" | "exchanges" | "files";
 
 export interface ReportFormat {
   /** A short description, shown in the help of the format's flag. */
@@ -42,7 +42,7 @@ export interface ReportFormat {
   /** File name extension without the dot. */
   readonly extension: string;
   readonly contentType: string;
-  readonly source: FormatInput;
+  readonly source: RequiredInput;
   /** Returns the text of the format, or generates it in chunks if it may be very long. */
   readonly render: (document: ReportDocument, parts: FormatParts) => string | Generator<string>;
 }
@@ -144,7 +144,7 @@ const missingInputTexts = {
   exchanges:
     "an archive is made of exchanges: there are none of load, and of a run they are in evidence.json, beside the report",
   files: "a statement names the digest of the evidence, which does not stand beside the report",
-} as const satisfies Partial<Record<FormatInput, string>>;
+} as const satisfies Partial<Record<RequiredInput, string>>;
 
 /** Returns why a format cannot be rendered from a saved report; `null` if it can. */
 export function unavailableReason(

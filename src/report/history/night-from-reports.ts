@@ -35,7 +35,7 @@ export function emptyNight(
     suite,
     target,
     verdict,
-    stopped: truncate(sentence, maxCharacters),
+    stopped: truncate(sentence, maxTextCharacters),
     requests: 0,
     totals: totalsOf([]),
     findings: [],
@@ -74,7 +74,7 @@ export function nightFromReports({ id, run, load, loadEnd = null }: NightReports
 const loadProblem = (end: RunEnd | null): string | undefined =>
   end === null || end.kind === "planned" ? undefined : `No load was sent: ${end.why}`;
 
-const maxCharacters = 300;
+const maxTextCharacters = 300;
 
 /**
  * Removes the texts of a finding that later nights do not compare. Keeps expected and actual of a broken finding, expected of a passed
@@ -83,7 +83,7 @@ const maxCharacters = 300;
 function trimFinding({ expected, actual, reason, ...row }: ReportFinding): NightFinding {
   const kept = isBroken(row) ? { expected, actual } : row.outcome === "pass" ? { expected } : { expected, reason };
   const texts = Object.entries(kept).flatMap(([name, text]) =>
-    text === undefined ? [] : [[name, truncate(text, maxCharacters)]],
+    text === undefined ? [] : [[name, truncate(text, maxTextCharacters)]],
   );
   return nightFindingSchema.parse({ ...row, ...Object.fromEntries(texts) });
 }

@@ -5,14 +5,14 @@ import { type Night, nightFindingSchema, nightFormat, nightLoadSchema, nightSche
 
 export const nightV1Format = "agent-hosting-conformance/night/1";
 
-const why = z.string().nullable();
+const reasonSchema = z.string().nullable();
 
 const findingV1Schema = nightFindingSchema.omit({ actual: true, reason: true, load: true }).extend({
   /** The actual result, if the finding is broken; otherwise its reason. */
   says: z.string().exactOptional(),
 });
 
-const loadV1Schema = nightLoadSchema.extend({ validity: z.object({ counts: why, times: why }) });
+const loadV1Schema = nightLoadSchema.extend({ validity: z.object({ counts: reasonSchema, times: reasonSchema }) });
 
 /** Parses a history entry of version 0.1 and converts it to the current format. */
 export const nightV1Schema = nightSchema
@@ -20,7 +20,7 @@ export const nightV1Schema = nightSchema
   .extend({
     format: z.literal(nightV1Format),
     target: nightSchema.shape.target.omit({ tiers: true }),
-    stopped: why,
+    stopped: reasonSchema,
     findings: z.array(findingV1Schema),
     load: z.array(loadV1Schema),
     second: z.array(loadV1Schema),

@@ -7,19 +7,21 @@ import { reportSchema } from "../model/report.ts";
 
 export const nightFormat = "agent-hosting-conformance/night/2";
 
-const ms = z.number().nonnegative();
-const loadRun = loadResultsSchema.shape.runs.element.shape;
-const latencySchema = loadRun.latencyMs.shape.admitted.unwrap().pick({ count: true, p50: true, p90: true, p99: true });
+const msSchema = z.number().nonnegative();
+const loadRunShape = loadResultsSchema.shape.runs.element.shape;
+const latencySchema = loadRunShape.latencyMs.shape.admitted
+  .unwrap()
+  .pick({ count: true, p50: true, p90: true, p99: true });
 
 /** The metrics of a load run that a history keeps. */
 export const nightLoadSchema = z.object({
-  scenario: loadRun.scenario,
-  tier: loadRun.tier,
-  engine: loadRun.engine,
-  requests: loadRun.requests.omit({ left: true }),
-  perSecond: loadRun.perSecond,
+  scenario: loadRunShape.scenario,
+  tier: loadRunShape.tier,
+  engine: loadRunShape.engine,
+  requests: loadRunShape.requests.omit({ left: true }),
+  perSecond: loadRunShape.perSecond,
   latencyMs: z.object({ admitted: latencySchema.nullable(), refused: latencySchema.nullable() }),
-  validity: loadRun.validity,
+  validity: loadRunShape.validity,
 });
 
 /** A finding of a night, with texts of at most 300 characters. A passed finding has neither `actual` nor `reason`. */
@@ -38,15 +40,15 @@ const reportedRegressionSchema = z.object({
 
 /** A lasting change of a latency. */
 const latencyShiftSchema = z.object({
-  scenario: loadRun.scenario,
-  tier: loadRun.tier,
-  engine: loadRun.engine,
+  scenario: loadRunShape.scenario,
+  tier: loadRunShape.tier,
+  engine: loadRunShape.engine,
   /** Name of the metric, such as `admitted p50`. */
   figure: z.string(),
   direction: z.enum(["slower", "faster"]),
   /** Typical latency before the change, in milliseconds. `isMs`: after it. */
-  wasMs: ms,
-  isMs: ms,
+  wasMs: msSchema,
+  isMs: msSchema,
   /** Start of the first night with the new latency. */
   since: z.iso.datetime(),
   /** Whether the change is part of a slow-down that an earlier night reported. It is then not reported again. */

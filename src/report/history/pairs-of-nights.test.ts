@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Night } from "./night.ts";
 import { pairsOfNights } from "./pairs-of-nights.ts";
-import { nightWith } from "./testing/simulate-nights.ts";
+import { sampleNight } from "./testing/simulate-nights.ts";
 
 const total = 10;
 const cut = [{ needs: "`clock.advance` in the target file", pairs: 4 }];
@@ -13,9 +13,9 @@ function nightOf(at: number, pairs: readonly number[], of = "a hash"): Night {
   for (const pair of pairs) bytes[pair >> 3] = (bytes[pair >> 3] ?? 0) | (1 << (pair & 7));
   const bits = Buffer.from(bytes).toString("base64");
   const counts = { covered: pairs.length, reachable: pairs.length, total, cut, unseen: [] };
-  return { ...nightWith(at, [], []), pairs: { ...counts, seed: at + 1, seen: { of, bits } } };
+  return { ...sampleNight(at, [], []), pairs: { ...counts, seed: at + 1, seen: { of, bits } } };
 }
-const withoutPairs = nightWith(3, [], []);
+const withoutPairs = sampleNight(3, [], []);
 
 describe("the pairs of several nights", () => {
   it("are added up, each night with what it brought", () => {

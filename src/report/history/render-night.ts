@@ -1,7 +1,7 @@
 import type { TerminalSettings } from "../terminal/section-lines.ts";
 import { formatLabelled, formatCount } from "../../base/text.ts";
 import { type Paint, createPaint } from "../../base/paint.ts";
-import { type NightJudgement, flakyOf } from "./gate/judge-night.ts";
+import { type NightJudgement, flakyCheckOf } from "./gate/judge-night.ts";
 import { type Night, type NightLoad, countsCaveat, timesCaveat } from "./night.ts";
 import {
   brokenFindingLines,
@@ -106,7 +106,10 @@ export function renderNightJson(
     format: "agent-hosting-conformance/nightly/1",
     isWorse: hasNewRegression({ comparison, broken, ...judgement }),
     ...judgement,
-    regressions: judgement.regressions.map((each) => ({ ...each, isFlaky: flakyOf(each, judgement.flaky) !== null })),
+    regressions: judgement.regressions.map((each) => ({
+      ...each,
+      isFlaky: flakyCheckOf(each, judgement.flaky) !== null,
+    })),
     night: {
       ...night,
       stopped: stopped ?? null,

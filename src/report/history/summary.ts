@@ -4,7 +4,7 @@ import { formatCount } from "../../base/text.ts";
 import type { SuiteChange } from "../compare/comparison.ts";
 import { formatFindingName } from "../compare/find-regressions.ts";
 import { type FlakyCheck, flakyNights } from "./gate/flaky.ts";
-import { flakyOf, type NightJudgement } from "./gate/judge-night.ts";
+import { flakyCheckOf, type NightJudgement } from "./gate/judge-night.ts";
 import { countsCaveat, type Night, type ReportedLatencyShift, timesCaveat, trialIdText } from "./night.ts";
 import type { PairsOfNights } from "./pairs-of-nights.ts";
 import type { OpenFailure } from "./open-failures.ts";
@@ -33,7 +33,7 @@ export function nightLines(judgement: NightJudgement, night: Night): NightLine[]
     (says: string): NightLine => ({ kind, says });
   return [
     ...regressions.map((each) => {
-      const often = flakyOf(each, flaky);
+      const often = flakyCheckOf(each, flaky);
       return line("regression")(often === null ? each.says : `${each.says} [flaky: ${formatFlips(often)}]`);
     }),
     ...groupByLoad(slower).map((each) => line("slower")(`${formatShifts(each)}; a second run confirmed it`)),
@@ -106,13 +106,13 @@ export function formatNightVerdict(judgement: NightJudgement, night: Night): str
   const broken = [...Map.groupBy(bySince, ({ finding }) => finding.clause)].flatMap(([clause, [first]]) =>
     first === undefined ? [] : [`${clause} ${formatSince(first, night)}`],
   );
-  const names = broken.slice(0, maxNamed).map((each) => sanitizeLine(each, 80));
-  const more = broken.length > maxNamed ? [`and ${broken.length - maxNamed} more`] : [];
+  const names = broken.slice(0, maxNamedClauses).map((each) => sanitizeLine(each, 80));
+  const more = broken.length > maxNamedClauses ? [`and ${broken.length - maxNamedClauses} more`] : [];
   const result = formatGateResult(judgement, night);
   return `${night.verdict}${names.length === 0 ? "" : `: ${[...names, ...more].join(", ")}`}; ${result}`;
 }
 
-const maxNamed = 5;
+const maxNamedClauses = 5;
 
 const formatOpenName = ({ finding: { check, instance } }: OpenFailure): string =>
   formatFindingName({ check, instance: instance ?? null });

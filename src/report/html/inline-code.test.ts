@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { compareReports } from "../compare/compare-reports.ts";
 import { renderComparisonPage } from "../compare/page.ts";
 import { defaultRegressionRules } from "../compare/regression-rules.ts";
-import { replay } from "../history/testing/replay.ts";
-import { nothingHappens, simulateNights } from "../history/testing/simulate-nights.ts";
+import { replayNights } from "../history/testing/replay.ts";
+import { noChanges, simulateNights } from "../history/testing/simulate-nights.ts";
 import { renderTrendPage } from "../history/trend/page.ts";
 import { renderVendorsPage } from "../vendors/page.ts";
 import { compareVendors } from "../vendors/comparison.ts";
@@ -27,7 +27,7 @@ const passing = {
   ...brokenDocument,
   report: sampleReport(brokenDocument.report.findings.map((each) => ({ ...each, outcome: "pass" as const }))),
 };
-const { nights } = replay(simulateNights(1, { ...nothingHappens, failing: { from: 20, check: "INV-7" } }));
+const { nights } = replayNights(simulateNights(1, { ...noChanges, failing: { from: 20, check: "INV-7" } }));
 const saying = withSentences({ nights, damaged: [{ file: "a.json", problem: "damaged" }] }, hostile);
 
 const pages = [

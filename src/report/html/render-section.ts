@@ -1,5 +1,14 @@
 import { sanitizeLine } from "../../base/sanitize.ts";
-import type { Block, Cause, CausesBlock, Cell, FactsBlock, Link, Section, TableBlock } from "../model/section.ts";
+import type {
+  SectionBlock,
+  SharedCause,
+  CausesBlock,
+  TableCell,
+  FactsBlock,
+  CellLink,
+  Section,
+  TableBlock,
+} from "../model/section.ts";
 import { findingAnchor, runAnchor } from "./anchors.ts";
 import { textHtml, numberColumnHead, renderTable } from "./elements.ts";
 import { type Html, html } from "./markup.ts";
@@ -11,7 +20,7 @@ export const renderSection = ({ name, title, lead, blocks }: Section): Html =>
     ${lead !== undefined && html`<p>${textHtml(lead)}</p>`} ${blocks.map(blockHtml)}
   </section>`;
 
-function blockHtml(block: Block): Html {
+function blockHtml(block: SectionBlock): Html {
   switch (block.kind) {
     case "table":
       return tableHtml(block);
@@ -49,14 +58,14 @@ export function tableHtml({ name, columns, rows, lead, isMinor }: TableBlock): H
   return html`${lead !== undefined && html`<p>${textHtml(lead)}</p>`}${table}`;
 }
 
-function cellHtml({ text, tone, link }: Cell, isHead: boolean, isNumber: boolean): Html {
+function cellHtml({ text, tone, link }: TableCell, isHead: boolean, isNumber: boolean): Html {
   const words = link === undefined ? textHtml(text) : html`<a href="#${linkAnchor(link)}">${textHtml(text)}</a>`;
   const content = tone === "bad" ? html`<strong>${words}</strong>` : words;
   if (isHead) return html`<th scope="row" class="nowrap">${content}</th>`;
   return isNumber ? html`<td class="number">${content}</td>` : html`<td>${content}</td>`;
 }
 
-const linkAnchor = (link: Link): string =>
+const linkAnchor = (link: CellLink): string =>
   link.kind === "finding" ? findingAnchor(link.finding) : runAnchor(link.evidence);
 
 export const factsHtml = ({ facts }: Pick<FactsBlock, "facts">, classes = "facts"): Html =>
@@ -75,7 +84,7 @@ const causesHtml = ({ head, causes }: CausesBlock): Html =>
     ? html``
     : renderTable(head, [head, numberColumnHead("Checks"), "Clauses"], causes.map(causeRow), "wordy");
 
-function causeRow({ text, findings }: Cause): Html {
+function causeRow({ text, findings }: SharedCause): Html {
   const byClause = new Map(findings.map((each) => [each.clause, each]));
   const links = [...byClause.values()].map(
     (each, at) =>

@@ -1,6 +1,6 @@
 import { clauseOf, isClauseId } from "../../spec/clauses.ts";
 import type { Outcome, Report, ReportFinding } from "./report.ts";
-import type { Fact } from "./section.ts";
+import type { LabelledValue } from "./section.ts";
 import { joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
 import { formatCoverage } from "./coverage.ts";
 import { formatScenarioTrials } from "./trial-id.ts";
@@ -84,7 +84,7 @@ const formatPlace = ({ file, line, column }: NonNullable<ReportFinding["where"]>
  * Returns the facts of a finding, each with a label: expected, actual, place in a file, coverage, and tiers or load trials. Leaves out
  * facts that the finding does not have.
  */
-export function findingFacts({ finding, instances }: DistinctFinding): Fact[] {
+export function findingFacts({ finding, instances }: DistinctFinding): LabelledValue[] {
   const { expected = "", actual, reason = "", seen, load, where } = finding;
   return [
     { label: own("expected"), value: outside(expected, 600) },
@@ -97,7 +97,7 @@ export function findingFacts({ finding, instances }: DistinctFinding): Fact[] {
   ];
 }
 
-function instanceFacts(instances: readonly string[], load: ReportFinding["load"]): Fact[] {
+function instanceFacts(instances: readonly string[], load: ReportFinding["load"]): LabelledValue[] {
   if (load !== undefined)
     return [{ label: own("under"), value: outside(formatScenarioTrials(load.scenario, instances), 600) }];
   if (instances.length === 0) return [];

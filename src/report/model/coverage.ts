@@ -2,7 +2,15 @@ import { formatNumber } from "../../base/numbers.ts";
 import { joinFirst } from "../../base/text.ts";
 import { rejectedKeyKinds } from "../../spec/rejected-key-kinds.ts";
 import type { Report, ReportFinding } from "./report.ts";
-import { type Block, cell, type Cell, type Fact, type FactsBlock, type Section, textColumns } from "./section.ts";
+import {
+  type SectionBlock,
+  cell,
+  type TableCell,
+  type LabelledValue,
+  type FactsBlock,
+  type Section,
+  textColumns,
+} from "./section.ts";
 import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
 
 /**
@@ -31,7 +39,7 @@ export function coverageOf(findings: readonly ReportFinding[]): CoverageRow[] {
   // Each load run checked its own responses, so the counts of several runs are added.
   for (const ofOneRun of Map.groupBy(findings, ({ load }) => JSON.stringify(load ?? null)).values())
     for (const [of, cells] of coverageOfRun(ofOneRun))
-      for (const each of cells.values()) addCell(rows, of, each, addCells);
+      for (const each of cells.values()) mergeCell(rows, of, each, sumOfCells);
   return [...rows].map(([of, cells]) => ({ of, cells: [...cells.values()] }));
 }
 
@@ -42,39 +50,39 @@ function coverageOfRun(findings: readonly ReportFinding[]): CellsByRow {
   const rows: CellsByRow = new Map();
   for (const { seen } of findings) {
     for (const { of, kind, looked, broken } of seen?.cells ?? [])
-      addCell(rows, of, { kind, state: "checked", checked: looked, broken }, maxCell);
+      mergeCell(rows, of, { kind, state: "checked", checked: looked, broken }, largerCell);
     for (const { of, kind, needs } of seen?.unseen ?? [])
-      addCell(
+      mergeCell(
         rows,
         of,
         needs === undefined ? { kind, state: "out of reach" } : { kind, state: "within reach", needs },
-        maxCell,
+        largerCell,
       );
   }
   return rows;
 }
 
-function addCell(rows: CellsByRow, of: string, added: CoverageCell, combine: typeof maxCell): void {
+function mergeCell(rows: CellsByRow, of: string, added: CoverageCell, combine: typeof largerCell): void {
   const cells = rows.get(of) ?? new Map<string, CoverageCell>();
   rows.set(of, cells);
   const known = cells.get(added.kind);
   cells.set(added.kind, known === undefined ? added : combine(known, added));
 }
 
-const statesInOrder = ["out of reach", "within reach", "checked"] as const;
+const coverageStatesInOrder = ["out of reach", "within reach", "checked"] as const;
 
-function maxCell(one: CoverageCell, other: CoverageCell): CoverageCell {
+function largerCell(one: CoverageCell, other: CoverageCell): CoverageCell {
   if (one.state === "checked" && other.state === "checked")
     return { ...one, checked: Math.max(one.checked, other.checked), broken: Math.max(one.broken, other.broken) };
-  return statesInOrder.indexOf(other.state) > statesInOrder.indexOf(one.state) ? other : one;
+  return coverageStatesInOrder.indexOf(other.state) > coverageStatesInOrder.indexOf(one.state) ? other : one;
 }
 
-const addCells = (one: CoverageCell, other: CoverageCell): CoverageCell =>
+const sumOfCells = (one: CoverageCell, other: CoverageCell): CoverageCell =>
   one.state === "checked" && other.state === "checked"
     ? { ...one, checked: one.checked + other.checked, broken: one.broken + other.broken }
-    : maxCell(one, other);
+    : largerCell(one, other);
 
-/** A table of coverage. CellsByRow are endpoints; columns are statuses or kinds of key. */
+/** A table of coverage. Rows are endpoints; columns are statuses or kinds of key. */
 interface CoverageMatrix {
   readonly columns: readonly string[];
   readonly rows: readonly { readonly of: string; readonly cells: ReadonlyMap<string, CoverageCell> }[];
@@ -86,7 +94,7 @@ interface CoverageMatrix {
  */
 const isStatus = (kind: string): boolean => /^(\d{3}( \w+)?|all)$/.test(kind);
 
-const keyNames: ReadonlyMap<string, string> = new Map(Object.entries(rejectedKeyKinds));
+const columnByKeyKind: ReadonlyMap<string, string> = new Map(Object.entries(rejectedKeyKinds));
 
 function statusMatrix(rows: readonly CoverageRow[]): CoverageMatrix {
   const { columns, ...matrix } = matrixOf(rows, (kind) => (isStatus(kind) ? kind : undefined));
@@ -95,13 +103,13 @@ function statusMatrix(rows: readonly CoverageRow[]): CoverageMatrix {
 
 /** The table of requests with an invalid key, by kind of key. Columns have short names, and the order of the document. */
 function keyMatrix(rows: readonly CoverageRow[]): CoverageMatrix {
-  const { columns, ...matrix } = matrixOf(rows, (kind) => keyNames.get(kind));
-  return { ...matrix, columns: [...new Set(keyNames.values())].filter((name) => columns.includes(name)) };
+  const { columns, ...matrix } = matrixOf(rows, (kind) => columnByKeyKind.get(kind));
+  return { ...matrix, columns: [...new Set(columnByKeyKind.values())].filter((name) => columns.includes(name)) };
 }
 
 /** Returns the rows about stream events and deliveries, which have neither a status nor a kind of key. */
 const otherRows = (rows: readonly CoverageRow[]): CoverageRow[] =>
-  rows.filter(({ cells }) => cells.every(({ kind }) => !isStatus(kind) && !keyNames.has(kind)));
+  rows.filter(({ cells }) => cells.every(({ kind }) => !isStatus(kind) && !columnByKeyKind.has(kind)));
 
 function matrixOf(rows: readonly CoverageRow[], columnOf: (kind: string) => string | undefined): CoverageMatrix {
   const found = rows.flatMap(({ of, cells }) => {
@@ -110,7 +118,7 @@ function matrixOf(rows: readonly CoverageRow[], columnOf: (kind: string) => stri
       const column = columnOf(each.kind);
       if (column === undefined) continue;
       const known = columns.get(column);
-      columns.set(column, known === undefined ? each : addCells(known, each));
+      columns.set(column, known === undefined ? each : sumOfCells(known, each));
     }
     return columns.size === 0 ? [] : [{ of, cells: columns }];
   });
@@ -125,8 +133,8 @@ export function coverageSection({ findings, pairs }: Pick<Report, "findings" | "
     name: "coverage",
     title: "Coverage",
     blocks: [
-      ...matrixTable("responses", "Responses checked", statusMatrix(rows), statusLead),
-      ...matrixTable("with key", "Requests by kind of key", byKey, keyLead(byKey)),
+      ...matrixTable("responses", "Responses checked", statusMatrix(rows), statusTableLead),
+      ...matrixTable("with key", "Requests by kind of key", byKey, keyTableLead(byKey)),
       ...factsBlock({ kind: "facts", facts: otherRows(rows).map(eventsFact) }),
       ...factsBlock({ kind: "facts", facts: pairs === undefined ? [] : combinationFacts(pairs) }),
       ...factsBlock({ kind: "facts", prefix: "not observed  ", facts: requirementFacts(rows) }),
@@ -135,7 +143,7 @@ export function coverageSection({ findings, pairs }: Pick<Report, "findings" | "
 }
 
 /** Returns facts on how many pairs and triples of request properties occurred together in some request. */
-const combinationFacts = (pairs: NonNullable<Report["pairs"]>): Fact[] => [
+const combinationFacts = (pairs: NonNullable<Report["pairs"]>): LabelledValue[] => [
   combinationsFact("pairs of properties", pairs),
   ...(pairs.triples === undefined ? [] : [combinationsFact("endpoint, key and state", pairs.triples)]),
 ];
@@ -144,7 +152,7 @@ const combinationFacts = (pairs: NonNullable<Report["pairs"]>): Fact[] => [
 function combinationsFact(
   name: string,
   { covered, reachable, total, cut }: Pick<NonNullable<Report["pairs"]>, "covered" | "reachable" | "total" | "cut">,
-): Fact {
+): LabelledValue {
   const label = own(name);
   const share = (part: number): Text => own(`${formatNumber(Math.round((100 * part) / Math.max(1, total)))} %`);
   const coveredText = text`${covered} of ${reachable} within reach`;
@@ -159,14 +167,14 @@ function combinationsFact(
 /** Maximum number of setups to name that would enable more combinations. */
 const maxNamedNeeds = 4;
 
-const factsBlock = (block: FactsBlock): Block[] => (block.facts.length === 0 ? [] : [block]);
+const factsBlock = (block: FactsBlock): SectionBlock[] => (block.facts.length === 0 ? [] : [block]);
 
-const statusLead = own(
+const statusTableLead = own(
   "Responses by endpoint and status. `3/41`: 3 of 41 broke some clause. `?`: none was observed; the missing setup is listed below. `–`: none was observed, and no request is known that causes one. Empty: the document gives the endpoint no such response.",
 );
 
 /** Explains the columns of the table of keys, such as `none (no key); near (a key that is cut off, a key that is lengthened)`. */
-function keyLead({ columns }: CoverageMatrix): Text {
+function keyTableLead({ columns }: CoverageMatrix): Text {
   const kinds = columns.map((column) => {
     const names = Object.entries(rejectedKeyKinds).flatMap(([kind, name]) => (name === column ? [kind] : []));
     return `${column} (${names.join(", ")})`;
@@ -176,7 +184,7 @@ function keyLead({ columns }: CoverageMatrix): Text {
   );
 }
 
-function matrixTable(head: string, name: string, { columns, rows }: CoverageMatrix, lead: Text): Block[] {
+function matrixTable(head: string, name: string, { columns, rows }: CoverageMatrix, lead: Text): SectionBlock[] {
   if (rows.length === 0) return [];
   return [
     {
@@ -192,7 +200,7 @@ function matrixTable(head: string, name: string, { columns, rows }: CoverageMatr
   ];
 }
 
-function countCell(covered: CoverageCell | undefined): Cell {
+function countCell(covered: CoverageCell | undefined): TableCell {
   switch (covered?.state) {
     case "checked":
       return covered.broken > 0
@@ -207,7 +215,7 @@ function countCell(covered: CoverageCell | undefined): Cell {
   }
 }
 
-const eventsFact = ({ of, cells }: CoverageRow): Fact => ({
+const eventsFact = ({ of, cells }: CoverageRow): LabelledValue => ({
   label: outside(of, 40),
   value: joinTexts(
     cells.map((each) =>
@@ -219,7 +227,7 @@ const eventsFact = ({ of, cells }: CoverageRow): Fact => ({
 });
 
 /** Lists unobserved kinds of message, grouped by the setup that would make them observable. */
-function requirementFacts(rows: readonly CoverageRow[]): Fact[] {
+function requirementFacts(rows: readonly CoverageRow[]): LabelledValue[] {
   const missing = rows.flatMap(({ of, cells }) =>
     cells.flatMap((each) =>
       each.state === "within reach" ? [{ needs: each.needs, name: outside(`${of} ${each.kind}`, 80) }] : [],

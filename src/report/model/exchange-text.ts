@@ -65,25 +65,25 @@ function bodyLines(body: Body, bounds: MessageBounds): MessageLine[] {
     case "base64":
       return [noteLine(`${body.bytes} bytes that are not UTF-8 text`), wireLine(truncate(body.base64, 76))];
     case "text":
-      return textLines(body.text, bounds);
+      return shortenedTextLines(body.text, bounds);
     case "cut":
       return [
-        ...textLines(body.head, bounds),
+        ...shortenedTextLines(body.head, bounds),
         noteLine(`${body.bytes} bytes in all, SHA-256 ${sanitizeLine(body.sha256, 64)}; the last of them:`),
-        ...textLines(truncateStart(body.tail, Math.floor(bounds.bodyCharacters / 3)), bounds),
+        ...shortenedTextLines(truncateStart(body.tail, Math.floor(bounds.bodyCharacters / 3)), bounds),
       ];
   }
 }
 
 /** Cuts a text to the limits. Keeps more of the beginning (two thirds) than of the end, because the end of a stream matters too. */
-function textLines(text: string, { bodyCharacters, bodyLines: maxLines }: MessageBounds): MessageLine[] {
+function shortenedTextLines(text: string, { bodyCharacters, bodyLines: maxLines }: MessageBounds): MessageLine[] {
   const trimmed = withoutTrailingLineFeeds(text);
   const sanitized = (lines: readonly string[]): MessageLine[] => lines.map((line) => wireLine(sanitize(line)));
-  const lines = trimmed.length <= bodyCharacters ? linesOf(trimmed) : null;
+  const lines = trimmed.length <= bodyCharacters ? splitLines(trimmed) : null;
   if (lines !== null && lines.length <= maxLines) return sanitized(lines);
   const [tailCharacters, tailLines] = [Math.floor(bodyCharacters / 3), Math.floor(maxLines / 3)];
-  const head = linesOf(truncate(trimmed, bodyCharacters - tailCharacters)).slice(0, maxLines - tailLines);
-  const tail = linesOf(truncateStart(trimmed, tailCharacters)).slice(-tailLines);
+  const head = splitLines(truncate(trimmed, bodyCharacters - tailCharacters)).slice(0, maxLines - tailLines);
+  const tail = splitLines(truncateStart(trimmed, tailCharacters)).slice(-tailLines);
   const hiddenCount = trimmed.length - head.join("\n").length - tail.join("\n").length;
   return [
     ...sanitized(head),
@@ -92,7 +92,7 @@ function textLines(text: string, { bodyCharacters, bodyLines: maxLines }: Messag
   ];
 }
 
-const linesOf = (text: string): string[] => text.split(/\r\n|\n/);
+const splitLines = (text: string): string[] => text.split(/\r\n|\n/);
 
 function withoutTrailingLineFeeds(text: string): string {
   let end = text.length;

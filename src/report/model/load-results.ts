@@ -3,11 +3,13 @@ import { z } from "zod";
 import type { DeepReadonly } from "../../base/deep-readonly.ts";
 
 const count = z.int().nonnegative();
-const ms = z.number().nonnegative();
-const why = z.string().nullable();
+const msSchema = z.number().nonnegative();
+const reasonSchema = z.string().nullable();
 
-const percentilesSchema = z.object({ count, p50: ms, p90: ms, p99: ms, p999: ms, max: ms }).describe("Milliseconds.");
-const spreadSchema = z.object({ count, median: ms, p99: ms, max: ms }).describe("Milliseconds.");
+const percentilesSchema = z
+  .object({ count, p50: msSchema, p90: msSchema, p99: msSchema, p999: msSchema, max: msSchema })
+  .describe("Milliseconds.");
+const spreadSchema = z.object({ count, median: msSchema, p99: msSchema, max: msSchema }).describe("Milliseconds.");
 
 /** The load trial that a finding is about: scenario, tier and engine. */
 export const findingTrialSchema = z
@@ -24,7 +26,7 @@ const runSchema = z
     segments: z.array(z.string()).describe('Parts of the load; ["0:1"] is all of it by one process.'),
     evidence: z.string().describe("File of the load evidence, beside `report.json`."),
     started: z.string().describe("ISO 8601."),
-    durationMs: ms,
+    durationMs: msSchema,
     speed: z.number().describe("Speed of the target's clock relative to that of the load machine."),
     isFresh: z.boolean().describe("Whether the keys had not been used before."),
     requests: z.object({
@@ -54,7 +56,7 @@ const runSchema = z
       busiest: z.number().nullable().describe("Share of one core in the busiest second."),
     }),
     validity: z
-      .object({ invalid: why, counts: why, pace: why })
+      .object({ invalid: reasonSchema, counts: reasonSchema, pace: reasonSchema })
       .describe("Why the run, its exact counts, or its times prove nothing; null if they are valid."),
     windows: z.string().nullable().describe("Shapes of windows that explain every admitted and refused request."),
     /** Memory of the embedded server; `null` for any other server. */
@@ -63,7 +65,7 @@ const runSchema = z
       .describe("Memory of the embedded server.")
       .nullable(),
     notes: z.array(z.string()),
-    stopped: why.describe("Why the run ended early."),
+    stopped: reasonSchema.describe("Why the run ended early."),
   })
   .describe("One scenario on one tier by one engine.");
 

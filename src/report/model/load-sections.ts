@@ -3,7 +3,7 @@ import { formatNumber } from "../../base/numbers.ts";
 import { formatCount } from "../../base/text.ts";
 import type { LoadRun, Percentiles, Spread } from "./load-results.ts";
 import type { Report, ReportFinding } from "./report.ts";
-import { cell, type Cell, type Column, type Fact, type Section } from "./section.ts";
+import { cell, type TableCell, type TableBlockColumn, type LabelledValue, type Section } from "./section.ts";
 import { joinFirstTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
 import { formatTrial } from "./trial-id.ts";
 
@@ -26,8 +26,8 @@ const itemsSection = (name: Section["name"], title: string, items: readonly Text
 
 const trialText = (run: LoadRun): Text => outside(formatTrial(run), 120);
 
-interface RunColumn extends Column {
-  readonly cellOf: (run: LoadRun) => Cell;
+interface RunColumn extends TableBlockColumn {
+  readonly cellOf: (run: LoadRun) => TableCell;
 }
 
 const textColumn = (head: string, textOf: (run: LoadRun) => Text): RunColumn => ({
@@ -83,7 +83,7 @@ function runsSection(runs: readonly LoadRun[], findings: readonly ReportFinding[
 export const findingsOfLoadRun = ({ evidence }: LoadRun, findings: readonly ReportFinding[]): ReportFinding[] =>
   findings.filter((finding) => finding.evidence?.includes(evidence) === true);
 
-function loadRunResult(run: LoadRun, findings: readonly ReportFinding[]): Cell {
+function loadRunResult(run: LoadRun, findings: readonly ReportFinding[]): TableCell {
   const ofRun = findingsOfLoadRun(run, findings);
   const failed = ofRun.filter(({ outcome }) => outcome === "fail").length;
   const passed = ofRun.filter(({ outcome }) => outcome === "pass").length;
@@ -123,7 +123,7 @@ function caveatItems(run: LoadRun): Text[] {
 }
 
 /** Returns facts about a load run for which the table of runs has no room. */
-export function loadRunFacts(run: LoadRun): Fact[] {
+export function loadRunFacts(run: LoadRun): LabelledValue[] {
   const { windows, notes, stopped, speed, durationMs, isFresh, serverRssBytes: memory, generator } = run;
   const mebibytes = (bytes: number): string => `${Math.round(bytes / 1_048_576)} MiB`;
   const late = `${formatCount(generator.dropped, "request")} not started, ${generator.late} late`;

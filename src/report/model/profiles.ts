@@ -25,7 +25,7 @@ export function profileResultsOf(report: ProfileInput): readonly ProfileResult[]
 function profileResultOf(profile: Profile, report: ProfileInput): ProfileResult {
   const findings = report.findings.flatMap((finding) => findingForProfile(profile, finding));
   const exempt = new Set(findings.flatMap((finding) => (finding.exempt === true ? [finding.clause] : [])));
-  const musts = mustsOf(profile, requirementsOf(report)).filter((clause) => !exempt.has(clause));
+  const musts = mustClausesOf(profile, requirementsOf(report)).filter((clause) => !exempt.has(clause));
   const unexercised = unexercisedMusts(findings);
   const exercised = new Set(findings.filter(isExercised).map(({ clause }) => clause));
   const count = musts.filter((clause) => exercised.has(clause) && !unexercised.includes(clause)).length;
@@ -59,7 +59,7 @@ function judgedVerdict({ isBroken: hasBroken, isStopped, isWhole }: ProfileFacts
 }
 
 /** The must clauses of a profile that a check can exercise. */
-const mustsOf = (profile: Profile, requirements: string): string[] =>
+const mustClausesOf = (profile: Profile, requirements: string): string[] =>
   clauseIds.filter((id) => {
     const { level, since, untestable } = clauseOf(id);
     const isMust = level === "must" && untestable === undefined;

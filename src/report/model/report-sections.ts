@@ -8,7 +8,15 @@ import { loadSections } from "./load-sections.ts";
 import { profilesSection } from "./profiles.ts";
 import { streamingSection } from "./streaming-section.ts";
 import { createdKinds, type Outcome, outcomes, type Report, type ReportFinding } from "./report.ts";
-import { type Cause, type CausesBlock, cell, type Cell, type Fact, findingCell, textColumns } from "./section.ts";
+import {
+  type SharedCause,
+  type CausesBlock,
+  cell,
+  type TableCell,
+  type LabelledValue,
+  findingCell,
+  textColumns,
+} from "./section.ts";
 import type { Section, SectionName, TableBlock } from "./section.ts";
 import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
 
@@ -57,7 +65,7 @@ function errorsSection({ findings }: Report): Section {
 
 /** The recording that was judged: its exchanges, those that were left out, and what it does not show. */
 function recordingSection({ recording }: Report): Section {
-  const facts: Fact[] =
+  const facts: LabelledValue[] =
     recording === undefined
       ? []
       : [
@@ -76,11 +84,11 @@ function recordingSection({ recording }: Report): Section {
                   ),
                 },
               ]),
-          ...recording.leftOut.map(({ why, exchanges }): Fact => ({
+          ...recording.leftOut.map(({ why, exchanges }): LabelledValue => ({
             label: own("Left out"),
             value: text`${own(formatCount(exchanges, "exchange"))} ${outsideProse(why)}`,
           })),
-          ...recording.gaps.map(({ what, count }): Fact => ({
+          ...recording.gaps.map(({ what, count }): LabelledValue => ({
             label: own("Missing"),
             value: text`${count} ${outsideProse(what)}`,
           })),
@@ -95,9 +103,9 @@ function recordingSection({ recording }: Report): Section {
 
 /** Builds the table of counts: clauses, and findings by outcome, for each section of the document and in total. Empty for a load report. */
 function countsSection({ findings, load }: Report): Section {
-  const shown = outcomes.filter((outcome) => outcome !== "error" || countOf(findings, outcome) > 0);
+  const shown = outcomes.filter((outcome) => outcome !== "error" || countFindings(findings, outcome) > 0);
   const isDroppable = (outcome: Outcome): boolean =>
-    outcome !== "pass" && outcome !== "fail" && countOf(findings, outcome) === 0;
+    outcome !== "pass" && outcome !== "fail" && countFindings(findings, outcome) === 0;
   const suites = [...Map.groupBy(findings, ({ suite }) => suite)];
   const table: TableBlock = {
     kind: "table",
@@ -116,13 +124,13 @@ function countsSection({ findings, load }: Report): Section {
   return { name: "counts", title: table.name, blocks: isShown ? [table] : [] };
 }
 
-const countOf = (findings: readonly ReportFinding[], outcome: Outcome): number =>
+const countFindings = (findings: readonly ReportFinding[], outcome: Outcome): number =>
   findings.filter((each) => each.outcome === outcome).length;
 
-function countsRow(name: Text, findings: readonly ReportFinding[], shown: readonly Outcome[]): Cell[] {
+function countsRow(name: Text, findings: readonly ReportFinding[], shown: readonly Outcome[]): TableCell[] {
   const clauses = new Set(findings.map(({ clause }) => clause)).size;
   const counts = shown.map((outcome) => {
-    const count = countOf(findings, outcome);
+    const count = countFindings(findings, outcome);
     if (count > 0 && (outcome === "fail" || outcome === "error")) return cell(text`${count}`, "bad");
     return cell(text`${count}`, count > 0 && outcome === "warning" ? "caution" : "plain");
   });
@@ -139,13 +147,13 @@ function skippedSection({ findings, unselected }: Report): Section {
       kind: "causes",
       head: "What would enable it",
       prefix: "enabled by ",
-      causes: causesOf(enabling, ({ needs = "" }) => needs),
+      causes: groupByCause(enabling, ({ needs = "" }) => needs),
     },
     {
       kind: "causes",
       head: "Why, where no setting would help",
       prefix: "",
-      causes: causesOf(others, ({ reason = "" }) => reason),
+      causes: groupByCause(others, ({ reason = "" }) => reason),
     },
   ];
   const unselectedText = joinTexts(unselected.map((clause) => outside(clause, 60)));
@@ -161,7 +169,7 @@ function skippedSection({ findings, unselected }: Report): Section {
   };
 }
 
-const causesOf = (findings: readonly ReportFinding[], causeOf: (finding: ReportFinding) => string): Cause[] =>
+const groupByCause = (findings: readonly ReportFinding[], causeOf: (finding: ReportFinding) => string): SharedCause[] =>
   [...Map.groupBy(findings, causeOf)]
     .map(([cause, members]) => ({ text: outsideProse(cause), findings: members }))
     .toSorted((one, other) => other.findings.length - one.findings.length);
@@ -207,7 +215,7 @@ const readingsOf = (findings: readonly ReportFinding[]): string[] => [
 
 type ClauseFindings = readonly [clause: string, findings: readonly ReportFinding[]];
 
-function readingRow([clause, members]: ClauseFindings): Cell[] {
+function readingRow([clause, members]: ClauseFindings): TableCell[] {
   const followed = readingsOf(members);
   const known: Readonly<Record<string, string>> = isClauseId(clause) ? (clauseOf(clause).readings ?? {}) : {};
   const others = Object.keys(known).filter((reading) => !followed.includes(reading));
@@ -274,11 +282,11 @@ function aboutSection({ suite, target, started, finished, durationMs, waitedMs, 
     outside(key === tier ? key : `${key} (${tier})`, 120),
   );
   const waited = waitedMs >= 1000 ? `, ${formatDuration(waitedMs)} of it waiting` : "";
-  const roles = Object.entries(target.roles ?? {}).map(([role, who]): Fact => ({
+  const roles = Object.entries(target.roles ?? {}).map(([role, who]): LabelledValue => ({
     label: text`Agent that is ${outside(role, 80)}`,
     value: outside(who, 400),
   }));
-  const facts: Fact[] = [
+  const facts: LabelledValue[] = [
     { label: own("Target"), value: text`${outside(target.name)}, ${outside(target.baseUrl)}` },
     { label: own("Fingerprint of the deployment"), value: outside(target.fingerprint) },
     { label: own("Keys by tier"), value: tiers.length === 0 ? own("none") : joinTexts(tiers) },

@@ -37,9 +37,9 @@ export const rowLevels = [...levels, "load"] as const;
 export type RowLevel = (typeof rowLevels)[number];
 
 const count = z.int().nonnegative();
-const milliseconds = z.number().nonnegative().describe("Milliseconds.");
+const millisecondsSchema = z.number().nonnegative().describe("Milliseconds.");
 
-const coveredCounts = {
+const combinationCountFields = {
   covered: count,
   reachable: count.describe("Those that the target's keys, agents and clock allow, within the bounds of the run."),
   total: count,
@@ -50,13 +50,16 @@ const coveredCounts = {
 
 const pairsSchema = z
   .object({
-    ...coveredCounts,
+    ...combinationCountFields,
     unseen: z
       .array(z.string())
       // Default for reports of earlier versions, which do not name these pairs.
       .default([])
       .describe("Pairs within reach that no request had. Their must clauses do not count as exercised."),
-    triples: z.object(coveredCounts).describe("Triples of endpoint, kind of key and state of the key.").exactOptional(),
+    triples: z
+      .object(combinationCountFields)
+      .describe("Triples of endpoint, kind of key and state of the key.")
+      .exactOptional(),
     seed: z.int().describe("The seed of the generated requests.").exactOptional(),
     seen: z
       .object({ of: z.string().describe("A hash of all pairs, in order."), bits: z.string() })
@@ -74,12 +77,12 @@ const cell = {
   of: z.string().describe("An endpoint, `other paths`, `stream events` or `deliveries received`."),
   kind: z.string().describe("A status, the name of an event, or the type of a delivery."),
 };
-const coverageCounts = { looked: count, broken: count };
+const coverageCountFields = { looked: count, broken: count };
 
 const coverageSchema = z
   .object({
-    ...coverageCounts,
-    cells: z.array(z.object({ ...cell, ...coverageCounts })).describe("Cells with at least one observation."),
+    ...coverageCountFields,
+    cells: z.array(z.object({ ...cell, ...coverageCountFields })).describe("Cells with at least one observation."),
     unseen: z
       .array(z.object({ ...cell, needs: z.string().describe("What it takes to observe the cell.").exactOptional() }))
       .describe("Cells that the document mentions and the run did not observe."),
@@ -241,7 +244,7 @@ export const reportSchema = z
     }),
     started: z.iso.datetime(),
     finished: z.iso.datetime(),
-    durationMs: milliseconds,
+    durationMs: millisecondsSchema,
     requests: count,
     executions: count
       .describe(
@@ -251,7 +254,7 @@ export const reportSchema = z
     lost: count
       .describe("Requests that were sent again because the connection ended before the response was complete.")
       .exactOptional(),
-    waitedMs: milliseconds,
+    waitedMs: millisecondsSchema,
     away: z
       .string()
       .describe(

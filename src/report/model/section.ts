@@ -28,23 +28,23 @@ export interface Section {
   readonly lead?: Text;
   /** The section in one line, for formats with little room. Absent: these formats show the blocks. */
   readonly summary?: Text;
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly SectionBlock[];
 }
 
-export type Block = TableBlock | FactsBlock | ItemsBlock | CausesBlock;
+export type SectionBlock = TableBlock | FactsBlock | ItemsBlock | CausesBlock;
 
 export interface TableBlock {
   readonly kind: "table";
   readonly name: string;
-  readonly columns: readonly Column[];
-  readonly rows: readonly (readonly Cell[])[];
+  readonly columns: readonly TableBlockColumn[];
+  readonly rows: readonly (readonly TableCell[])[];
   /** An explanation of the table, for formats with room for it. */
   readonly lead?: Text;
   /** Whether the table matters little. The HTML page collapses it. */
   readonly isMinor?: boolean;
 }
 
-export interface Column {
+export interface TableBlockColumn {
   readonly head: string;
   readonly align: "left" | "right";
   /**
@@ -57,14 +57,14 @@ export interface Column {
 /** How good the content of a table cell is. Colour or weight show it in addition to the words. */
 export type Tone = "plain" | "good" | "bad" | "caution";
 
-export interface Cell {
+export interface TableCell {
   readonly text: Text;
   readonly tone: Tone;
   /** The finding or the load run to which the cell links, in formats with links. */
-  readonly link?: Link;
+  readonly link?: CellLink;
 }
 
-export type Link =
+export type CellLink =
   | { readonly kind: "finding"; readonly finding: ReportFinding }
   | { readonly kind: "load run"; readonly evidence: string };
 
@@ -73,10 +73,10 @@ export interface FactsBlock {
   readonly kind: "facts";
   /** A word before each label, in formats that show facts as lines. */
   readonly prefix?: string;
-  readonly facts: readonly Fact[];
+  readonly facts: readonly LabelledValue[];
 }
 
-export interface Fact {
+export interface LabelledValue {
   readonly label: Text;
   readonly value: Text;
 }
@@ -92,19 +92,20 @@ export interface CausesBlock {
   readonly head: string;
   /** A word before each cause, in formats without a heading for causes. May be empty. */
   readonly prefix: string;
-  readonly causes: readonly Cause[];
+  readonly causes: readonly SharedCause[];
 }
 
-export interface Cause {
+export interface SharedCause {
   readonly text: Text;
   readonly findings: readonly ReportFinding[];
 }
 
-export const cell = (text: Text, tone: Tone = "plain"): Cell => ({ text, tone });
+export const cell = (text: Text, tone: Tone = "plain"): TableCell => ({ text, tone });
 
 /** Creates a table cell that links to a finding. */
-export const findingCell = (text: Text, finding: ReportFinding | undefined): Cell =>
+export const findingCell = (text: Text, finding: ReportFinding | undefined): TableCell =>
   finding === undefined ? cell(text) : { text, tone: "plain", link: { kind: "finding", finding } };
 
 /** Creates columns of left-aligned text. */
-export const textColumns = (...heads: readonly string[]): Column[] => heads.map((head) => ({ head, align: "left" }));
+export const textColumns = (...heads: readonly string[]): TableBlockColumn[] =>
+  heads.map((head) => ({ head, align: "left" }));

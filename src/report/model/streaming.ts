@@ -7,8 +7,8 @@ import { quantile } from "../../base/statistics/quantile.ts";
 import { type Exchange, sentJson } from "../../evidence/exchange.ts";
 import { endpointCalled } from "../../spec/endpoints.ts";
 
-const ms = z.number().nonnegative();
-const spreadSchema = z.object({ p50: ms, p99: ms, max: ms }).describe("Milliseconds.");
+const msSchema = z.number().nonnegative();
+const spreadSchema = z.object({ p50: msSchema, p99: msSchema, max: msSchema }).describe("Milliseconds.");
 
 /** Schema of the streaming quality of one agent. These are measured values, which no clause judges. */
 const agentStreamingSchema = z.object({

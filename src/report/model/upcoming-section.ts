@@ -2,7 +2,7 @@ import { formatCount } from "../../base/text.ts";
 import { breachText } from "./broken-clauses.ts";
 import { isBroken, outcomes, type Report, type ReportFinding } from "./report.ts";
 import { sinceOf } from "./requirements.ts";
-import type { Fact, Section } from "./section.ts";
+import type { LabelledValue, Section } from "./section.ts";
 import { outside, outsideProse, own, text } from "./text.ts";
 
 /**
@@ -14,11 +14,11 @@ export function upcomingSection({ suite, upcoming }: Pick<Report, "suite" | "upc
     const count = upcoming.filter((each) => each.outcome === outcome).length;
     return count === 0 ? [] : [`${count} ${outcome}`];
   });
-  const summary: Fact = {
+  const summary: LabelledValue = {
     label: own("Upcoming"),
     value: text`${own(formatCount(upcoming.length, "check"))} not in requirement set ${outside(suite.requirements, 40)}, so not counted: ${own(counts.join(", "))}`,
   };
-  const broken = upcoming.filter(isBrokenOrError).map((finding): Fact => ({
+  const broken = upcoming.filter(isBrokenOrError).map((finding): LabelledValue => ({
     label: text`${outside(upcomingName(finding), 100)} ${own(finding.outcome)}`,
     value: text`counts from requirement set ${outside(sinceOf(finding), 40)}; ${finding.outcome === "error" ? outsideProse(finding.reason ?? "") : breachText(finding)}`,
   }));

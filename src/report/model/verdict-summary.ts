@@ -5,7 +5,7 @@ import { partyOf, type Report, type Verdict } from "./report.ts";
 import type { Tone } from "./section.ts";
 import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
 import { profilesLeftOut } from "./profiles.ts";
-import { clauseOutcomes, unexercisedNamed, unexercisedOfferedMusts, whyNothingJudged } from "./verdict.ts";
+import { clauseOutcomes, unexercisedNamedFindings, unexercisedOfferedMusts, whyNothingJudged } from "./verdict.ts";
 
 export const verdictTones: Readonly<Record<Verdict, Tone>> = {
   conformant: "good",
@@ -119,7 +119,7 @@ const brokenNames = (findings: Report["findings"]): string[] =>
 
 /** Names clauses that `--only` selects and that were not exercised, with the reason for the first. */
 function unexercisedNamedTexts(report: Report): Text[] {
-  const findings = unexercisedNamed(report);
+  const findings = unexercisedNamedFindings(report);
   const [first] = findings;
   if (first === undefined) return [];
   const names = clauseNames(

@@ -83,7 +83,10 @@ export const unexercisedOfferedMusts = (report: Pick<Report, "findings" | "unsel
  * Returns findings that were not exercised although `--only` names their must or should clause, or a check of it, by its exact id.
  * Returns one for each id. A glob or the title of a suite does not count as naming.
  */
-export function unexercisedNamed({ findings, selection }: Pick<Report, "findings" | "selection">): ReportFinding[] {
+export function unexercisedNamedFindings({
+  findings,
+  selection,
+}: Pick<Report, "findings" | "selection">): ReportFinding[] {
   const names = new Set(selection?.only.map((pattern) => pattern.toUpperCase()));
   return [...names].flatMap((name) => {
     const named = findings.filter(
@@ -118,12 +121,12 @@ export type RunEnd = { readonly kind: "planned" } | { readonly kind: "stopped" |
  *
  * @param why why the run was stopped early; `null` if it was not
  */
-export const runEndFor = (why: string | null): RunEnd =>
+export const runEndFromReason = (why: string | null): RunEnd =>
   why === null ? { kind: "planned" } : { kind: "stopped", why };
 
 /** Returns how the run of a report ended. */
 export const runEndOf = ({ verdict, stopped }: Pick<Report, "verdict" | "stopped">): RunEnd =>
-  verdict === "unreachable" ? { kind: "unreachable", why: stopped ?? "" } : runEndFor(stopped ?? null);
+  verdict === "unreachable" ? { kind: "unreachable", why: stopped ?? "" } : runEndFromReason(stopped ?? null);
 
 /** The facts from which the verdict of a report follows. */
 interface VerdictInput {
@@ -208,7 +211,7 @@ export function runExitCode(
   const code = exitCodeOf({ ...report, findings }, { strict, complete });
   if (report.verdict === "incomplete" && !isStoppedByHarness(report))
     return decisiveExitCode([code, exitCodes.nothingExercised]);
-  if (code === 0 && unexercisedNamed(report).length > 0) return 3;
+  if (code === 0 && unexercisedNamedFindings(report).length > 0) return 3;
   // Excused findings were exercised too, so the code is not 3 (nothing was exercised).
   return code === 3 && excused.length > 0 ? 0 : code;
 }

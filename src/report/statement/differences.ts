@@ -87,11 +87,11 @@ function rowDifferences<T>(
   return lines.length > 0 ? lines : [`${field}: the statement has the rows of the report in another order or number`];
 }
 
-type Evidence = Statement["evidence"];
+type StatedEvidence = Statement["evidence"];
 
-function evidenceDifferences(stated: Evidence, found: Evidence): string[] {
+function evidenceDifferences(stated: StatedEvidence, found: StatedEvidence): string[] {
   if (isDeepStrictEqual(stated, found)) return [];
-  const digestIn = (files: Evidence, file: string): string | undefined =>
+  const digestIn = (files: StatedEvidence, file: string): string | undefined =>
     files.find((each) => each.file === file)?.sha256;
   const files = [...new Set([...stated, ...found].map(({ file }) => file))];
   const lines = files.flatMap((file) => {

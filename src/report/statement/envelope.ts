@@ -5,24 +5,24 @@ import type { SigningKey } from "./signing-key.ts";
 /** The payload type in the DSSE envelope, which says that the payload is an in-toto Statement. */
 const payloadType = "application/vnd.in-toto+json";
 
-/** Whether a text is base64, in the standard or the URL-safe alphabet. DSSE allows both. */
+/** Whether a text is base64Schema, in the standard or the URL-safe alphabet. DSSE allows both. */
 const isBase64 = (text: string): boolean => {
   const standard = text.replaceAll("-", "+").replaceAll("_", "/").replace(/=+$/, "");
   return standard !== "" && Buffer.from(text, "base64").toString("base64").replace(/=+$/, "") === standard;
 };
 
-const base64 = z.string().refine(isBase64, "must be base64");
+const base64Schema = z.string().refine(isBase64, "must be base64");
 
 /** Schema of a signed statement: a DSSE envelope around an in-toto Statement. */
 export const envelopeSchema = z
   .strictObject({
     payloadType: z.literal(payloadType),
-    payload: base64.describe("The statement, in base64."),
+    payload: base64Schema.describe("The statement, in base64."),
     signatures: z
       .array(
         z.strictObject({
           keyid: z.string().describe("SHA-256 of the public key (SubjectPublicKeyInfo in DER)."),
-          sig: base64.describe("Signature over the pre-authentication encoding, in base64; ECDSA in DER."),
+          sig: base64Schema.describe("Signature over the pre-authentication encoding, in base64; ECDSA in DER."),
         }),
       )
       .min(1)

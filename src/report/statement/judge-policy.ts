@@ -22,24 +22,24 @@ export interface PolicyFacts {
 }
 
 /**
- * The result of one rule of a policy. `unchecked`: nothing shows whether the rule is met. `optional`: the same, and the policy says that
+ * The result of one rule of a policy. `ruleUnchecked`: nothing shows whether the rule is met. `optional`: the same, and the policy says that
  * the rule is optional.
  */
 export interface RuleResult {
   readonly rule: keyof Policy;
   readonly outcome: "met" | "broken" | "unchecked" | "optional";
-  /** What was found, as the second half of a line that begins with the rule. */
+  /** The second half of a line that begins with the name of the rule: what was found. */
   readonly says: string;
 }
 
 type JudgedRule = Pick<RuleResult, "says"> & { readonly outcome: "met" | "broken" | "unchecked" };
 
-const met = (says: string): JudgedRule => ({ outcome: "met", says });
-const broken = (says: string): JudgedRule => ({ outcome: "broken", says });
-const unchecked = (says: string): JudgedRule => ({ outcome: "unchecked", says });
+const ruleMet = (says: string): JudgedRule => ({ outcome: "met", says });
+const ruleBroken = (says: string): JudgedRule => ({ outcome: "broken", says });
+const ruleUnchecked = (says: string): JudgedRule => ({ outcome: "unchecked", says });
 /** Returns that a rule is broken if there are problems, and that it is met otherwise. */
 const metUnlessProblems = (problems: readonly string[], says: string): JudgedRule =>
-  problems.length === 0 ? met(says) : broken(joinFirst(problems, 8));
+  problems.length === 0 ? ruleMet(says) : ruleBroken(joinFirst(problems, 8));
 
 /** Judges a statement by the rules of a policy. Returns a result for each rule that the policy has. */
 export function judgePolicy(policy: Policy, facts: PolicyFacts): RuleResult[] {
@@ -65,19 +65,21 @@ const ruleJudges: Readonly<Record<RuleName, (policy: Policy, facts: PolicyFacts)
   signers: judgeSigners,
   party: ({ party = "server" }, { statement }) => {
     const judged = statement.party ?? "server";
-    return judged === party ? met(`it judges a ${party}`) : broken(`it judges a ${judged}, and must judge a ${party}`);
+    return judged === party
+      ? ruleMet(`it judges a ${party}`)
+      : ruleBroken(`it judges a ${judged}, and must judge a ${party}`);
   },
   baseUrl: ({ baseUrl }, { statement: { target } }) => {
     if (baseUrl === undefined) return null;
     return target.baseUrl === baseUrl
-      ? met(baseUrl)
-      : broken(`it is about ${target.baseUrl}, and must be about ${baseUrl}`);
+      ? ruleMet(baseUrl)
+      : ruleBroken(`it is about ${target.baseUrl}, and must be about ${baseUrl}`);
   },
   subjects: judgeSubjects,
   verdicts: ({ verdicts = ["conformant"], exceptions = [] }, facts) => {
     const verdict = verdictWithoutAllowed(exceptions, facts);
     const isAccepted = verdicts.some((each) => each === verdict);
-    return isAccepted ? met(verdict) : broken(`it is ${verdict}, and must be ${verdicts.join(" or ")}`);
+    return isAccepted ? ruleMet(verdict) : ruleBroken(`it is ${verdict}, and must be ${verdicts.join(" or ")}`);
   },
   exceptions: ({ exceptions = [] }, facts) =>
     metUnlessProblems(disallowedFailures(exceptions, facts), "nothing fails that may not"),
@@ -85,15 +87,15 @@ const ruleJudges: Readonly<Record<RuleName, (policy: Policy, facts: PolicyFacts)
     if (requirements === undefined) return null;
     const set = suite.requirements ?? firstRequirements;
     return countsIn(requirements, set)
-      ? met(set)
-      : broken(`it is by set ${set}, and must be by ${requirements} or later`);
+      ? ruleMet(set)
+      : ruleBroken(`it is by set ${set}, and must be by ${requirements} or later`);
   },
   maxAgeDays: ({ maxAgeDays }, { statement: { finished }, now }) => {
     if (maxAgeDays === undefined) return null;
     const days = (now.getTime() - Date.parse(finished)) / dayMs;
-    if (days < -maxClockErrorDays) return broken(`its run ended in the future, on ${finished.slice(0, 10)}`);
+    if (days < -maxClockErrorDays) return ruleBroken(`its run ended in the future, on ${finished.slice(0, 10)}`);
     const says = `its run ended ${Math.max(0, Math.floor(days))} days ago`;
-    return days <= maxAgeDays ? met(says) : broken(`${says}, and may have ended ${maxAgeDays} days ago`);
+    return days <= maxAgeDays ? ruleMet(says) : ruleBroken(`${says}, and may have ended ${maxAgeDays} days ago`);
   },
   tiers: ({ tiers }, { statement: { target } }) => {
     if (tiers === undefined) return null;
@@ -105,7 +107,7 @@ const ruleJudges: Readonly<Record<RuleName, (policy: Policy, facts: PolicyFacts)
   },
   profiles: ({ profiles }, { statement }) => {
     if (profiles === undefined) return null;
-    if (statement.profiles === undefined) return unchecked("the statement has no profiles");
+    if (statement.profiles === undefined) return ruleUnchecked("the statement has no profiles");
     const verdicts = new Map(statement.profiles.map(({ profile, verdict }) => [profile, verdict]));
     const wrong = profiles.filter((profile) => verdicts.get(profile) !== "conformant");
     return metUnlessProblems(
@@ -115,11 +117,11 @@ const ruleJudges: Readonly<Record<RuleName, (policy: Policy, facts: PolicyFacts)
   },
   readings: judgeReadings,
   excessPercent: ({ excessPercent }) =>
-    excessPercent === undefined ? null : unchecked("the statement does not show by how much limits are exceeded"),
+    excessPercent === undefined ? null : ruleUnchecked("the statement does not show by how much limits are exceeded"),
   report: ({ report }, { matchesReport }) => {
     if (report === undefined) return null;
-    if (matchesReport === null) return unchecked("no report was given");
-    return matchesReport ? met("report and evidence match") : broken("report or evidence do not match");
+    if (matchesReport === null) return ruleUnchecked("no report was given");
+    return matchesReport ? ruleMet("report and evidence match") : ruleBroken("report or evidence do not match");
   },
 };
 
@@ -128,24 +130,24 @@ const maxClockErrorDays = 1 / 24;
 
 function judgeSigners({ signers = [], unsigned = false }: Policy, facts: PolicyFacts): JudgedRule {
   if (!facts.isSigned)
-    return unsigned ? met("unsigned, which the policy accepts") : broken("the statement is unsigned");
-  if (signers.length === 0) return met("the policy accepts unsigned statements, so no key was checked");
+    return unsigned ? ruleMet("unsigned, which the policy accepts") : ruleBroken("the statement is unsigned");
+  if (signers.length === 0) return ruleMet("the policy accepts unsigned statements, so no key was checked");
   const accepted = facts.signers.find(({ keyId }) =>
     signers.some(({ keyid }, at) => {
       const listed = facts.listedKeyIds[at] ?? null;
       return (keyid === undefined || keyid === keyId) && (listed === null || listed.has(keyId));
     }),
   );
-  if (accepted !== undefined) return met(`signed by ${accepted.vendor}`);
+  if (accepted !== undefined) return ruleMet(`signed by ${accepted.vendor}`);
   const hasList = facts.signers.length > 0 || facts.listedKeyIds.some((listed) => listed !== null);
   return hasList
-    ? broken("no accepted signer has signed it")
-    : broken("no accepted signer is known to have signed it: give --keys, or keys of the signer");
+    ? ruleBroken("no accepted signer has signed it")
+    : ruleBroken("no accepted signer is known to have signed it: give --keys, or keys of the signer");
 }
 
 function judgeSubjects({ subjects }: Policy, { subjects: stated, isSigned }: PolicyFacts): JudgedRule | null {
   if (subjects === undefined) return null;
-  if (!isSigned) return unchecked("only a signed statement says what was deployed");
+  if (!isSigned) return ruleUnchecked("only a signed statement says what was deployed");
   const names = stated.flatMap(({ name, digest }) =>
     Object.entries(digest).map(([kind, hex]) => `${name}=${kind}:${hex}`),
   );
@@ -194,12 +196,12 @@ function judgeReadings({ readings }: Policy, { statement }: PolicyFacts): Judged
     ),
   ];
   if (wrong.length > 0)
-    return broken(
+    return ruleBroken(
       joinFirst(
         wrong.map(([clause]) => says(clause)),
         8,
       ),
     );
-  if (unknown.length > 0) return unchecked(`the statement shows no reading of ${joinFirst(unknown, 8)}`);
-  return met("as the policy wants");
+  if (unknown.length > 0) return ruleUnchecked(`the statement shows no reading of ${joinFirst(unknown, 8)}`);
+  return ruleMet("as the policy wants");
 }

@@ -10,7 +10,7 @@ import { formatText, type TerminalStyle } from "./section-lines.ts";
 
 export type FailureContext = EvidenceContext & TerminalStyle;
 
-const indent = "      ";
+const failureIndent = "      ";
 const maxOtherFindings = 3;
 
 /**
@@ -32,22 +32,22 @@ export function failureLines(group: ClauseGroup, context: FailureContext, shown:
   const more = otherTexts.length - maxOtherFindings;
   return [
     `${paint.bold(paint.red("FAIL"))}  ${paint.bold(clause)}  ${paint.dim(origin)}`,
-    ...(group.says === "" ? [] : formatLabelled(indent, group.says, width, paint.dim)),
+    ...(group.says === "" ? [] : formatLabelled(failureIndent, group.says, width, paint.dim)),
     ...indentLines(findingLines(first, context)),
     ...otherTexts
       .slice(0, maxOtherFindings)
-      .flatMap((each) => formatLabelled(`${indent}also      `, each, width, paint.dim)),
-    ...(more > 0 ? [`${indent}also      ${more} more findings of this clause`] : []),
+      .flatMap((each) => formatLabelled(`${failureIndent}also      `, each, width, paint.dim)),
+    ...(more > 0 ? [`${failureIndent}also      ${more} more findings of this clause`] : []),
     ...indentLines(evidenceLines(first.finding, context, shown)),
   ];
 }
 
-const indentLines = (lines: readonly string[]): string[] => lines.map((line) => `${indent}${line}`);
+const indentLines = (lines: readonly string[]): string[] => lines.map((line) => `${failureIndent}${line}`);
 
 /** Formats the labels and values of a finding, wrapped to the width of the terminal minus the indentation. */
 export const findingLines = (distinct: DistinctFinding, { width, paint }: TerminalStyle): string[] =>
   findingFacts(distinct).flatMap(({ label, value }) =>
-    formatLabelled(formatText(label).padEnd(10), formatText(value), width - indent.length, paint.dim),
+    formatLabelled(formatText(label).padEnd(10), formatText(value), width - failureIndent.length, paint.dim),
   );
 
 /** Formats a finding on one line: expected and actual, and its first instances. */

@@ -2,11 +2,11 @@ import { displayWidth } from "../../base/display-width.ts";
 import { sumOf } from "../../base/numbers.ts";
 import type { Paint } from "../../base/paint.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import { tableGap, tableLines, widest } from "./table.ts";
+import { tableGap, tableLines, widestCell } from "./table.ts";
 import { formatCount, formatLabelled, joinFirst } from "../../base/text.ts";
 import type {
-  Block,
-  Cause,
+  SectionBlock,
+  SharedCause,
   CausesBlock,
   FactsBlock,
   Section,
@@ -73,7 +73,7 @@ interface IndentedStyle extends TerminalStyle {
   readonly indent: string;
 }
 
-function blockLines(block: Block, max: number | undefined, style: IndentedStyle): string[] {
+function blockLines(block: SectionBlock, max: number | undefined, style: IndentedStyle): string[] {
   switch (block.kind) {
     case "table":
       return tableBlockLines(block, style);
@@ -108,7 +108,11 @@ const factLines = ({ prefix = "", facts }: FactsBlock, { width, paint, indent }:
       : formatLabelled(prefix, `${formatText(label)}: ${formatText(value)}`, width, paint.dim),
   );
 
-function causeLines({ text, findings }: Cause, { prefix }: CausesBlock, { width, paint }: TerminalStyle): string[] {
+function causeLines(
+  { text, findings }: SharedCause,
+  { prefix }: CausesBlock,
+  { width, paint }: TerminalStyle,
+): string[] {
   const clauses = [...new Set(findings.map(({ clause }) => sanitizeLine(clause, 60)))];
   const label = `${String(findings.length).padStart(5)}  `;
   return formatLabelled(label, `${prefix}${formatText(text)} (${joinFirst(clauses, 3)})`, width, paint.bold);
@@ -134,7 +138,7 @@ function tableBlockLines({ columns, rows }: TableBlock, { width, paint }: Termin
     shown.map((at) => ({
       head: paint.dim(columns[at]?.head ?? ""),
       align: columns[at]?.align ?? "left",
-      width: at === 0 && (widths[0] ?? 0) > firstWidth ? { kind: "cut", columns: firstWidth } : widest,
+      width: at === 0 && (widths[0] ?? 0) > firstWidth ? { kind: "cut", columns: firstWidth } : widestCell,
     })),
     rows.map((row, index) => shown.map((at) => paintTone(texts[index]?.[at] ?? "", row[at]?.tone ?? "plain", paint))),
   );

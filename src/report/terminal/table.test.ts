@@ -3,9 +3,9 @@ import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
 
 import { createPaint } from "../../base/paint.ts";
-import { type TableColumn, tableLines, widest } from "./table.ts";
+import { type TableColumn, tableLines, widestCell } from "./table.ts";
 
-const column = (head: string, align: TableColumn["align"], width: TableColumn["width"] = widest): TableColumn => ({
+const column = (head: string, align: TableColumn["align"], width: TableColumn["width"] = widestCell): TableColumn => ({
   head,
   align,
   width,

@@ -18,7 +18,7 @@ export type ColumnWidth =
   | { readonly kind: "wrapped"; readonly columns: number }
   | { readonly kind: "cut"; readonly columns: number };
 
-export const widest: ColumnWidth = { kind: "widest" };
+export const widestCell: ColumnWidth = { kind: "widest" };
 
 /** Number of spaces between two columns of a table. */
 export const tableGap = 2;

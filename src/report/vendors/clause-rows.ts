@@ -129,9 +129,9 @@ export function gapRows(vendors: readonly Vendor[]): ComparedRow[] {
 /** Beginning of a text that says why nothing was observed. */
 export const notObservedPrefix = "not observed: ";
 
-type TextOf = (finding: ReportFinding) => string | null;
+type DescribeFinding = (finding: ReportFinding) => string | null;
 
-function behaviourRows(vendors: readonly Vendor[], textOf: TextOf, by: "clause" | "check"): ComparedRow[] {
+function behaviourRows(vendors: readonly Vendor[], textOf: DescribeFinding, by: "clause" | "check"): ComparedRow[] {
   const columns = mapJudged(vendors, ({ document }) =>
     Map.groupBy(
       document.report.findings.filter((finding) => textOf(finding) !== null),
@@ -161,7 +161,7 @@ function behaviourRows(vendors: readonly Vendor[], textOf: TextOf, by: "clause" 
 const maxTextCharacters = 400;
 
 /** Joins the texts of a vendor's findings for several tiers. Equal texts appear once. */
-function joinInstances(findings: readonly ReportFinding[], textOf: TextOf): string {
+function joinInstances(findings: readonly ReportFinding[], textOf: DescribeFinding): string {
   const byText = Map.groupBy(findings, (finding) => sanitizeLine(textOf(finding) ?? "", maxTextCharacters));
   if (byText.size <= 1) return [...byText.keys()].join("");
   return [...byText]
@@ -184,7 +184,7 @@ const differsFrom =
     one.instance === other.instance && one.text !== other.text && !isEquivalentText(one.text, other.text);
 
 /** Returns what was observed of a vendor, with the tier. Leaves out findings for which nothing was observed, because they cannot differ. */
-const observedTexts = (findings: readonly ReportFinding[], textOf: TextOf): ObservedText[] =>
+const observedTexts = (findings: readonly ReportFinding[], textOf: DescribeFinding): ObservedText[] =>
   findings.flatMap((finding) => {
     const text = sanitizeLine(textOf(finding) ?? "", maxTextCharacters);
     return text === "" || text.startsWith(notObservedPrefix) ? [] : [{ instance: finding.instance, text }];

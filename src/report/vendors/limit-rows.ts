@@ -72,7 +72,7 @@ function limitRow(
   tiersOf: (vendor: VendorWithReport) => readonly string[],
 ): LimitRow {
   const numbers = new Map<string, TierLimits>(Object.entries(publishedTiers)).get(tier);
-  const cells = mapJudged(vendors, (vendor) => (tiersOf(vendor).includes(tier) ? text(vendor, tier) : noKey));
+  const cells = mapJudged(vendors, (vendor) => (tiersOf(vendor).includes(tier) ? text(vendor, tier) : noKeyText));
   const differs = cells.some((one, at) => cells.slice(at + 1).some((other) => areLimitsDifferent(one, other)));
   return { name, published: numbers === undefined ? "" : published(numbers), cells, differs };
 }
@@ -81,27 +81,27 @@ function limitRow(
 export const areLimitsDifferent = (one: string | null, other: string | null): boolean =>
   hasLimit(one) && hasLimit(other) && one !== other && !isEquivalentText(one, other);
 
-const hasLimit = (cell: string | null): cell is string => cell !== null && cell !== noKey && cell !== notJudged;
+const hasLimit = (cell: string | null): cell is string => cell !== null && cell !== noKeyText && cell !== notJudgedText;
 
-const noKey = "no key";
-const notJudged = "not judged";
+const noKeyText = "no key";
+const notJudgedText = "not judged";
 
-const rateLimitLimit = headerNames.rateLimit.toLowerCase();
+const limitHeaderName = headerNames.rateLimit.toLowerCase();
 
 function limitsInHeaders({ document }: VendorWithReport, tier: string): string {
   const { evidence, report } = document;
-  if (evidence === null) return notJudged;
+  if (evidence === null) return notJudgedText;
   const names = new Set(Object.entries(report.target.tiers).flatMap(([name, each]) => (each === tier ? [name] : [])));
-  const values = evidence.exchanges.filter(({ key }) => key !== null && names.has(key)).flatMap(limitHeader);
+  const values = evidence.exchanges.filter(({ key }) => key !== null && names.has(key)).flatMap(limitHeaderValues);
   const distinct = [...new Set(values)].toSorted((one, other) => Number(one) - Number(other));
   return distinct.length === 0 ? "none" : sanitizeLine(distinct.join(", "), 80);
 }
 
-const limitHeader = ({ answer }: Exchange): string[] =>
+const limitHeaderValues = ({ answer }: Exchange): string[] =>
   // A response 401 belongs to no tier, because the key was not valid.
   answer.kind === "unanswered" || answer.status === 401
     ? []
-    : answer.headers.filter(([name]) => name.toLowerCase() === rateLimitLimit).map(([, value]) => value);
+    : answer.headers.filter(([name]) => name.toLowerCase() === limitHeaderName).map(([, value]) => value);
 
 function judgedLimit(
   name: string,
@@ -116,13 +116,13 @@ function formatJudgedLimit(findings: readonly ReportFinding[], clauses: readonly
   const broken = rows.find(({ outcome }) => outcome === "fail");
   if (broken !== undefined) return `✕ ${broken.clause}: ${sanitizeLine(broken.actual ?? "", 160)}`;
   if (rows.some(({ outcome }) => outcome === "pass")) return "✓ as published";
-  return notJudged;
+  return notJudgedText;
 }
 
 const windowKindsPrefix = "what was seen fits these windows: ";
 
 function formatWindowKinds({ document }: VendorWithReport, check: string, tier: string): string {
   const row = document.report.findings.find((each) => each.check === check && each.instance === tier);
-  if (row?.outcome !== "observed") return notJudged;
+  if (row?.outcome !== "observed") return notJudgedText;
   return sanitizeLine((row.reason ?? "").replace(windowKindsPrefix, ""), 160);
 }

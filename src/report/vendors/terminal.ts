@@ -35,7 +35,7 @@ export function renderVendorsTerminal(all: VendorComparison, { colour, width }: 
 
 /** Splits the indexes of the vendors' columns into groups that fit the width of the terminal. */
 function splitColumns(columns: readonly number[], width: number): number[][] {
-  const most = Math.max(1, Math.floor((width - labelWidth) / minColumnWidth));
+  const most = Math.max(1, Math.floor((width - labelColumnWidth) / minColumnWidth));
   const parts = Math.ceil(columns.length / most);
   return Array.from({ length: parts }, (_, at) =>
     columns.slice(Math.ceil((at * columns.length) / parts), Math.ceil(((at + 1) * columns.length) / parts)),
@@ -186,19 +186,19 @@ function formatCell(cell: VendorCell, paint: Paint): string {
 
 /** Minimum width of a vendor's column, including the gap before it. */
 const minColumnWidth = 19;
-const labelWidth = 22;
+const labelColumnWidth = 22;
 const maxColumnWidth = 48;
 
 /** Formats a table without borders: a column of labels, and for each vendor a column of wrapped texts. */
 function formatTable(head: readonly string[], rows: readonly (readonly string[])[], width: number): string {
   const each = Math.min(
     maxColumnWidth,
-    Math.max(minColumnWidth, Math.floor((width - labelWidth) / (head.length - 1))) - tableGap,
+    Math.max(minColumnWidth, Math.floor((width - labelColumnWidth) / (head.length - 1))) - tableGap,
   );
   const columns = head.map((text, at): TableColumn => ({
     head: text,
     align: "left",
-    width: { kind: "wrapped", columns: at === 0 ? labelWidth : each },
+    width: { kind: "wrapped", columns: at === 0 ? labelColumnWidth : each },
   }));
   return tableLines(columns, rows).join("\n");
 }

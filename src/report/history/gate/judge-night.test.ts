@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import { runsOf } from "../../../base/testing/test-scope.ts";
 import { defaultRegressionRules } from "../../compare/regression-rules.ts";
 import { type Night, type NightFinding, type NightLoad } from "../night.ts";
-import { replay } from "../testing/replay.ts";
-import { nightWith, nothingHappens, simulateNights } from "../testing/simulate-nights.ts";
+import { replayNights } from "../testing/replay.ts";
+import { sampleNight, noChanges, simulateNights } from "../testing/simulate-nights.ts";
 import { judgeNight, reportedByNight, loadsToConfirm } from "./judge-night.ts";
 
 /** The regressions and slow-downs that a replay of nights reported, each with the number of its night. */
-const alarmsOf = ({ judgements }: ReturnType<typeof replay>): string[] =>
+const alarmsOf = ({ judgements }: ReturnType<typeof replayNights>): string[] =>
   judgements.flatMap(({ regressions, slower }, night) => [
     ...regressions.map(({ says }) => `night ${night}: ${says}`),
     ...new Set(slower.map(({ scenario }) => `night ${night}: ${scenario} slower`)),
@@ -16,11 +16,11 @@ const alarmsOf = ({ judgements }: ReturnType<typeof replay>): string[] =>
 
 describe("sixty nights with a slow-down of 15 %, a new failure, and noise", () => {
   const truth = {
-    ...nothingHappens,
+    ...noChanges,
     slower: { from: 35, share: 0.15, scenario: "burst" },
     failing: { from: 20, check: "INV-7" },
   };
-  const replayed = replay(simulateNights(1, truth));
+  const replayed = replayNights(simulateNights(1, truth));
   const slow = replayed.judgements.findIndex(({ slower }) => slower.length > 0);
 
   it("report the slow-down and the failure once each, and nothing else", () => {
@@ -47,7 +47,7 @@ describe("sixty nights with a slow-down of 15 %, a new failure, and noise", () =
 describe("histories of noise alone", () => {
   it("raise no alarm", () => {
     const seeds = Array.from({ length: runsOf({ quick: 3, full: 20 }) }, (_, at) => at + 1);
-    const alarms = seeds.flatMap((seed) => alarmsOf(replay(simulateNights(seed, nothingHappens))));
+    const alarms = seeds.flatMap((seed) => alarmsOf(replayNights(simulateNights(seed, noChanges))));
     expect(alarms).toEqual([]);
   });
 });
@@ -76,35 +76,35 @@ const nights = (count: number, of: (at: number) => Night): Night[] => Array.from
 const judge = (history: readonly Night[], tonight: Night) => judgeNight(history, tonight, defaultRegressionRules);
 
 describe("findings", () => {
-  const passing = (at: number): Night => nightWith(at, [], [row()]);
+  const passing = (at: number): Night => sampleNight(at, [], [row()]);
 
   it("are not compared on the first night", () => {
-    expect(judge([], nightWith(0, [], [row({ outcome: "fail" })]))).toMatchObject({
+    expect(judge([], sampleNight(0, [], [row({ outcome: "fail" })]))).toMatchObject({
       comparison: null,
       regressions: [],
     });
   });
 
   it("fail the first night that breaks them, and are not reported again while they stay broken", () => {
-    const failing = (at: number): Night => nightWith(at, [], [row({ outcome: "fail", actual: "two endings" })]);
+    const failing = (at: number): Night => sampleNight(at, [], [row({ outcome: "fail", actual: "two endings" })]);
     const history = nights(5, passing);
     expect(judge(history, failing(5)).regressions).toHaveLength(1);
     expect(judge([...history, failing(5)], failing(6)).regressions).toEqual([]);
   });
 
   it("are not reported as gone by a night on which nothing could be judged", () => {
-    expect(judge(nights(5, passing), nightWith(5, [], []))).toMatchObject({ comparison: null, regressions: [] });
+    expect(judge(nights(5, passing), sampleNight(5, [], []))).toMatchObject({ comparison: null, regressions: [] });
   });
 
   it("are compared with the last night that judged them", () => {
-    const skipped = nightWith(5, [], [row({ outcome: "skipped", reason: "no key" })]);
-    const silent = nightWith(6, [], []);
-    const failing = nightWith(7, [], [row({ outcome: "fail", actual: "two endings" })]);
+    const skipped = sampleNight(5, [], [row({ outcome: "skipped", reason: "no key" })]);
+    const silent = sampleNight(6, [], []);
+    const failing = sampleNight(7, [], [row({ outcome: "fail", actual: "two endings" })]);
     expect(judge([...nights(5, passing), skipped, silent], failing).regressions).toMatchObject([{ kind: "failing" }]);
   });
 
   it("that are no longer exercised fail the second such night in a row, once", () => {
-    const skipped = (at: number): Night => nightWith(at, [], [row({ outcome: "skipped", reason: "no room" })]);
+    const skipped = (at: number): Night => sampleNight(at, [], [row({ outcome: "skipped", reason: "no room" })]);
     const history = nights(5, passing);
     expect(judge(history, skipped(5)).regressions).toEqual([]);
     expect(judge([...history, skipped(5)], skipped(6)).regressions).toMatchObject([{ kind: "skipped-must" }]);
@@ -113,7 +113,7 @@ describe("findings", () => {
   });
 
   it("that are missing fail the second such night in a row, once", () => {
-    const both = (at: number): Night => nightWith(at, [], [row(), row({ check: "SSE-6", clause: "SSE-6" })]);
+    const both = (at: number): Night => sampleNight(at, [], [row(), row({ check: "SSE-6", clause: "SSE-6" })]);
     const history = nights(5, both);
     expect(judge(history, passing(5)).regressions).toEqual([]);
     expect(judge([...history, passing(5)], passing(6)).regressions).toMatchObject([{ kind: "skipped-must" }]);
@@ -122,14 +122,14 @@ describe("findings", () => {
   });
 
   it("that a stopped run did not reach are not reported as gone", () => {
-    const both = (at: number): Night => nightWith(at, [], [row(), row({ check: "SSE-6", clause: "SSE-6" })]);
-    const stopped = { ...nightWith(5, [], [row()]), stopped: "the target did not answer any more" };
+    const both = (at: number): Night => sampleNight(at, [], [row(), row({ check: "SSE-6", clause: "SSE-6" })]);
+    const stopped = { ...sampleNight(5, [], [row()]), stopped: "the target did not answer any more" };
     expect(judge(nights(5, both), stopped).regressions).toEqual([]);
   });
 
   it("that keep changing are named as flaky, and still fail the night", () => {
     const flipping = (at: number): Night =>
-      nightWith(at, [], [row(at % 2 === 0 ? {} : { outcome: "fail", actual: "two endings" })]);
+      sampleNight(at, [], [row(at % 2 === 0 ? {} : { outcome: "fail", actual: "two endings" })]);
     const { flaky, regressions } = judge(nights(9, flipping), flipping(9));
     expect(flaky).toMatchObject([{ check: "SSE-5", flips: 9, broken: 5, nights: 10 }]);
     expect(regressions).toHaveLength(1);
@@ -137,12 +137,12 @@ describe("findings", () => {
 });
 
 describe("exact counts", () => {
-  const usual = (at: number): Night => nightWith(at, [load()], []);
+  const usual = (at: number): Night => sampleNight(at, [load()], []);
   const requests = load().requests;
   const history = nights(12, usual);
 
   it("fail the night at once if responses fail for the first time", () => {
-    const tonight = nightWith(12, [load({ requests: { ...requests, admitted: 108, failed: 2 } })], []);
+    const tonight = sampleNight(12, [load({ requests: { ...requests, admitted: 108, failed: 2 } })], []);
     expect(judge(history, tonight).regressions.map(({ says }) => says)).toEqual([
       "load burst pro autocannon: 2 responses failed (neither admitted nor refused), and none on every night before.",
     ]);
@@ -155,7 +155,7 @@ describe("exact counts", () => {
   ])("that were the same on every night fail the night only with confirmation: $name", ({ again, regressions }) => {
     const more = (admitted: number): NightLoad =>
       load({ requests: { ...requests, admitted, refused: 210 - admitted } });
-    const first = nightWith(12, [more(111)], []);
+    const first = sampleNight(12, [more(111)], []);
     expect(loadsToConfirm(history, first)).toEqual([{ scenario: "burst", tier: "pro", engine: "autocannon" }]);
     const { regressions: found, unconfirmed } = judge(history, { ...first, second: [more(again)] });
     // Two counts differ, the admitted and the refused requests.
@@ -167,14 +167,14 @@ describe("exact counts", () => {
       validity: { invalid: "stopped", counts: null, pace: null },
       requests: { ...requests, failed: 9 },
     });
-    expect(judge(history, nightWith(12, [invalid], [])).regressions).toEqual([]);
+    expect(judge(history, sampleNight(12, [invalid], [])).regressions).toEqual([]);
   });
 });
 
 describe("times", () => {
   const at = (night: number, p50: number, run: Partial<NightLoad> = {}): Night => {
     const ms = p50 * (1 + ((night * 7) % 5) / 100);
-    return nightWith(
+    return sampleNight(
       night,
       [load({ latencyMs: { admitted: { count: 110, p50: ms, p90: 2 * ms, p99: 3 * ms }, refused: null }, ...run })],
       [],

@@ -140,7 +140,7 @@ export const reportedByNight = ({ regressions, slower, alsoSlower, faster }: Nig
 });
 
 /** Returns the flaky check that a regression is about; `null` if its check is not flaky. */
-export const flakyOf = ({ finding }: Regression, flaky: readonly FlakyCheck[]): FlakyCheck | null =>
+export const flakyCheckOf = ({ finding }: Regression, flaky: readonly FlakyCheck[]): FlakyCheck | null =>
   flaky.find((each) => finding !== null && nullableFindingKey(each) === nullableFindingKey(finding)) ?? null;
 
 const nullableFindingKey = ({

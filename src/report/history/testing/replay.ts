@@ -11,7 +11,7 @@ export interface ReplayedHistory {
 }
 
 /** Replays simulated nights one by one, like `conformance nightly`: first runs, second runs, judgement, history entry. */
-export function replay(simulated: readonly SimulatedNight[]): ReplayedHistory {
+export function replayNights(simulated: readonly SimulatedNight[]): ReplayedHistory {
   const nights: Night[] = [];
   const judgements: NightJudgement[] = [];
   let confirmations = 0;

@@ -18,7 +18,7 @@ export interface SimulatedChanges {
   readonly failing: { readonly from: number; readonly check: string } | null;
 }
 
-export const nothingHappens: SimulatedChanges = { nights: 60, checks: 60, slower: null, failing: null };
+export const noChanges: SimulatedChanges = { nights: 60, checks: 60, slower: null, failing: null };
 
 /** One night of a simulated target. `confirmationRuns` returns the results of second runs on that night. */
 export interface SimulatedNight {
@@ -61,7 +61,7 @@ export function simulateNights(seed: number, truth: SimulatedChanges): Simulated
         });
       });
     const [load, again] = [sendAll(), sendAll()];
-    const night = nightWith(at, load, findingsOf(at, truth, numbers));
+    const night = sampleNight(at, load, findingsOf(at, truth, numbers));
     return {
       night,
       confirmationRuns: (names) =>
@@ -99,7 +99,7 @@ function findingsOf(at: number, { failing, checks }: SimulatedChanges, numbers: 
   });
 }
 
-export function nightWith(at: number, load: readonly NightLoad[], findings: readonly NightFinding[]): Night {
+export function sampleNight(at: number, load: readonly NightLoad[], findings: readonly NightFinding[]): Night {
   const started = new Date(firstMs + at * dayMs).toISOString();
   return {
     format: nightFormat,

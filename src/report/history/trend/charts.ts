@@ -1,4 +1,4 @@
-import { type ChartPoint, renderLineChart, type Series, type VerticalLine } from "../../html/svg/line-chart.ts";
+import { type ChartPoint, renderLineChart, type ChartSeries, type VerticalLine } from "../../html/svg/line-chart.ts";
 import { type Html, html } from "../../html/markup.ts";
 import { formatLoad, formatMs, formatShare } from "../summary.ts";
 import { latencyGate } from "../gate/latency-shifts.ts";
@@ -78,14 +78,14 @@ function latencyChart(
         .map(({ atMs, value }) => [
           formatDate(new Date(atMs).toISOString()),
           formatMs(value),
-          msOrNone(slow.find((each) => each.atMs === atMs)),
+          formatMsOrEmpty(slow.find((each) => each.atMs === atMs)),
         ]),
     },
   });
 }
 
 const chartPoint = ({ atMs, value }: LatencyPoint): ChartPoint => ({ x: toDays(atMs), y: value });
-const msOrNone = (point: LatencyPoint | undefined): string => (point === undefined ? "" : formatMs(point.value));
+const formatMsOrEmpty = (point: LatencyPoint | undefined): string => (point === undefined ? "" : formatMs(point.value));
 
 const levelChangeLine = ({ atMs, was, is }: LevelChange): VerticalLine => ({
   name: formatShare(was, is),
@@ -180,7 +180,11 @@ export function passRateChart(nights: readonly Night[]): Html {
 
 /** Charts the numbers of broken and of skipped findings by night. */
 export function countsChart(nights: readonly Night[]): Html {
-  const line = (name: string, tone: "bad" | "third" | "quiet", of: (totals: Night["totals"]) => number): Series => ({
+  const line = (
+    name: string,
+    tone: "bad" | "third" | "quiet",
+    of: (totals: Night["totals"]) => number,
+  ): ChartSeries => ({
     name,
     tone,
     shape: "line",

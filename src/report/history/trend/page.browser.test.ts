@@ -3,13 +3,13 @@ import { everyHostileText } from "../../testing/hostile.ts";
 import { testPagesForFlaws } from "../../html/testing/inspect-pages.ts";
 import type { Night } from "../night.ts";
 import { nightWithText } from "../testing/night-with-text.ts";
-import { replay } from "../testing/replay.ts";
-import { nothingHappens, simulateNights } from "../testing/simulate-nights.ts";
+import { replayNights } from "../testing/replay.ts";
+import { noChanges, simulateNights } from "../testing/simulate-nights.ts";
 import { renderTrendPage } from "./page.ts";
 
-const { nights } = replay(
+const { nights } = replayNights(
   simulateNights(1, {
-    ...nothingHappens,
+    ...noChanges,
     slower: { from: 35, share: 0.4, scenario: "burst" },
     failing: { from: 20, check: "INV-7" },
   }),

@@ -2,15 +2,15 @@ import { describe, expect, it } from "vitest";
 
 import { newestRequirements } from "../../../spec/requirements.ts";
 import type { Night } from "../night.ts";
-import { replay } from "../testing/replay.ts";
-import { nothingHappens, simulateNights } from "../testing/simulate-nights.ts";
+import { replayNights } from "../testing/replay.ts";
+import { noChanges, simulateNights } from "../testing/simulate-nights.ts";
 import { trendEvents } from "./events.ts";
 import { openFailures } from "../open-failures.ts";
 import { renderTrendPage } from "./page.ts";
 
-const { nights } = replay(
+const { nights } = replayNights(
   simulateNights(1, {
-    ...nothingHappens,
+    ...noChanges,
     slower: { from: 35, share: 0.15, scenario: "burst" },
     failing: { from: 20, check: "INV-7" },
   }),

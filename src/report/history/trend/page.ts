@@ -117,11 +117,11 @@ function pairsSection(pairs: PairsOfNights): Html {
 const formatCuts = (cut: PairsOfNights["cut"], share: (part: number) => string): string =>
   joinFirst(
     cut.map(({ needs, pairs }) => `${needs} (${share(pairs)})`),
-    maxCuts,
+    maxNamedCuts,
   );
 
 /** Maximum number of lines or flags to name that would enable more pairs. */
-const maxCuts = 6;
+const maxNamedCuts = 6;
 
 const nothingChangedText = (isAlone: boolean): string =>
   isAlone

@@ -61,20 +61,20 @@ export const failuresTable = (failures: readonly OpenFailure[]): Html =>
     ),
   );
 
-const stripNights = 30;
+const maxStripNights = 30;
 
 /** A table of the flaky checks. Each row has a strip with a mark for each of the last nights. */
 export const flakyTable = (flaky: readonly FlakyCheck[], nights: readonly Night[]): Html =>
   renderTable(
     "Flaky checks",
-    ["check", "changed", "broken on", `the last ${Math.min(stripNights, nights.length)} nights`],
+    ["check", "changed", "broken on", `the last ${Math.min(maxStripNights, nights.length)} nights`],
     flaky.map(
       (each) =>
         html`<tr>
           <th scope="row">${formatFindingName(each)}</th>
           <td class="tight">${each.flips} times</td>
           <td class="tight">${each.broken} of ${each.nights} nights</td>
-          <td>${nightStrip(each, nights.slice(-stripNights))}</td>
+          <td>${nightStrip(each, nights.slice(-maxStripNights))}</td>
         </tr>`,
     ),
   );
@@ -91,7 +91,9 @@ function nightStrip({ check, instance, broken, nights: judged }: FlakyCheck, nig
       : html`<circle class="held" cx="${x}" cy="9" r="4" />`;
   });
   const says = `Broken on ${broken} of the last ${judged} nights that judged it`;
-  return html`<svg class="strip" role="img" aria-label="${says}" viewBox="0 0 ${16 * stripNights} 18">${marks}</svg>`;
+  return html`<svg class="strip" role="img" aria-label="${says}" viewBox="0 0 ${16 * maxStripNights} 18">
+    ${marks}
+  </svg>`;
 }
 
 /** A table with a row for each night. `linkOf` returns the address of the night's report; `null` if there is none. */

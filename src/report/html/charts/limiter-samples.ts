@@ -34,7 +34,7 @@ interface SavedSample extends RateLimitInfo, Pick<Sample, "status" | "sentMs" | 
  * Converts the saved samples of a key to samples for charts, in order of time. Leaves out health checks, which count against no limit,
  * and requests without a response.
  */
-function countedSamples(samples: readonly SavedSample[]): LimiterSample[] {
+function toLimiterSamples(samples: readonly SavedSample[]): LimiterSample[] {
   return samples
     .filter(({ kind, status }) => kind !== "health" && status !== null)
     .map((sample) => limiterSampleOf(sample.headMs + sample.headClockMs, sample))
@@ -42,7 +42,7 @@ function countedSamples(samples: readonly SavedSample[]): LimiterSample[] {
 }
 
 /** Returns the samples of one key under load, in order of time. Leaves out health checks and requests without a response. */
-export function loadSamples({ requests, flows, speed }: LoadEvidence, key: string): LimiterSample[] {
+export function limiterSamplesUnderLoad({ requests, flows, speed }: LoadEvidence, key: string): LimiterSample[] {
   const uncounted = new Set(flows.filter(({ operation }) => operation.kind === "health").map(({ name }) => name));
   return requests
     .filter((each) => each.key === key && each.status !== null && !uncounted.has(each.flow))
@@ -65,7 +65,7 @@ export function keySamplesOf({ instance, result }: ProbeEvidence): KeySamples | 
   if (!isTierLimits(limits) || !Array.isArray(samples)) return null;
   const saved = samples.map(parseSample);
   const isValid = saved.every((each) => each !== null);
-  return isValid ? { name: instance ?? "key", limits, samples: countedSamples(saved) } : null;
+  return isValid ? { name: instance ?? "key", limits, samples: toLimiterSamples(saved) } : null;
 }
 
 type JsonObject = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { formatNumber } from "../../../base/numbers.ts";
 import { timeAxisWithBreaks, type TimeAxisWithBreaks } from "../svg/axes.ts";
 import { tones } from "../svg/chart.ts";
-import { type ChartPoint, renderLineChart, type Series, type VerticalLine } from "../svg/line-chart.ts";
+import { type ChartPoint, renderLineChart, type ChartSeries, type VerticalLine } from "../svg/line-chart.ts";
 import { formatCount } from "../../../base/text.ts";
 import type { Html } from "../markup.ts";
 import {
@@ -84,7 +84,7 @@ function admittedChart(
   const axis = limiterTimeAxis(samples, window);
   const shifted = (points: readonly ChartPoint[]): ChartPoint[] =>
     downsample(points, maxLineColumns).map(({ x, y }) => ({ x: at(x), y }));
-  const refusals = withoutHiddenCrosses(
+  const refusals = visibleCrosses(
     count.refusals.map(({ x, y }) => ({ x: at(x), y })),
     axis,
   );
@@ -121,7 +121,7 @@ function admittedChart(
 }
 
 /** Leaves out crosses that other crosses would cover. */
-function withoutHiddenCrosses(points: readonly ChartPoint[], { scale }: TimeAxisWithBreaks): ChartPoint[] {
+function visibleCrosses(points: readonly ChartPoint[], { scale }: TimeAxisWithBreaks): ChartPoint[] {
   const places = new Map(points.map((point) => [`${Math.round(scale.at(point.x) * 140)} ${point.y}`, point]));
   return [...places.values()];
 }
@@ -161,13 +161,13 @@ function remainingChart(name: string, samples: readonly LimiterSample[], window:
   const byLimit = [...Map.groupBy(reported, ({ limit }) => limit ?? 0)]
     .toSorted(([one], [other]) => one - other)
     .slice(0, 4);
-  const series = byLimit.map(([limit, members], index): Series => {
+  const series = byLimit.map(([limit, members], index): ChartSeries => {
     const points = members.map(({ atMs, remaining }) => ({ x: at(atMs), y: remaining ?? 0 }));
     return {
       name: `of a limit of ${formatNumber(limit)}`,
       tone: tones[index] ?? "quiet",
       shape: "dots",
-      points: withoutHiddenDots(points, axis),
+      points: visibleDots(points, axis),
     };
   });
   const lows = byLimit.map(([limit, members]) => {
@@ -186,7 +186,7 @@ function remainingChart(name: string, samples: readonly LimiterSample[], window:
 }
 
 /** Leaves out dots that are too close to others to be distinguished. */
-function withoutHiddenDots(points: readonly ChartPoint[], { scale }: TimeAxisWithBreaks): ChartPoint[] {
+function visibleDots(points: readonly ChartPoint[], { scale }: TimeAxisWithBreaks): ChartPoint[] {
   const highest = points.reduce((high, { y }) => Math.max(high, y), 1);
   const places = new Map(
     points.map((point) => [`${Math.round(scale.at(point.x) * 200)} ${Math.round((point.y / highest) * 60)}`, point]),

@@ -1,7 +1,7 @@
 import { median, quantile } from "../../../base/statistics/quantile.ts";
 import type { Answered, Exchange } from "../../../evidence/exchange.ts";
 import type { LoadEvidence } from "../../../evidence/load-evidence.ts";
-import { renderLineChart, type Series } from "../svg/line-chart.ts";
+import { renderLineChart, type ChartSeries } from "../svg/line-chart.ts";
 import { linearScale } from "../svg/axes.ts";
 import { type TimelineMark, renderTimeline } from "../svg/timeline.ts";
 import { formatCount } from "../../../base/text.ts";
@@ -102,7 +102,7 @@ export function loadStreamChart({ streams, startedAt }: LoadEvidence, title: str
   const seconds = (sentMs: number): number => (sentMs - startMs) / 1000;
   const every = Math.ceil(streams.length / 400);
   const shown = streams.filter(({ ending }, at) => at % every === 0 || ending === "cut");
-  const dots = (wanted: "whole" | "left" | "cut"): Series["points"] =>
+  const dots = (wanted: "whole" | "left" | "cut"): ChartSeries["points"] =>
     shown.flatMap(({ ending, sentMs, firstEventMs }) =>
       ending === wanted && firstEventMs !== null ? [{ x: seconds(sentMs), y: firstEventMs - sentMs }] : [],
     );
@@ -111,7 +111,7 @@ export function loadStreamChart({ streams, startedAt }: LoadEvidence, title: str
       { name: "ended by itself", tone: "first", shape: "dots", points: dots("whole") },
       { name: "closed by the client", tone: "third", shape: "dots", points: dots("left") },
       { name: "broken off", tone: "bad", shape: "crosses", points: dots("cut") },
-    ] as const satisfies readonly Series[]
+    ] as const satisfies readonly ChartSeries[]
   ).filter(({ points }) => points.length > 0);
   const counts = (["whole", "left", "cut"] as const).map(
     (ending) => streams.filter((each) => each.ending === ending).length,

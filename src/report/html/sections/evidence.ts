@@ -7,7 +7,7 @@ import { prose } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
 import type { PageContext } from "../page-context.ts";
 
-const messageBounds = { bodyCharacters: 3000, bodyLines: 60, headers: 40, headerCharacters: 400 } as const;
+const shownMessageBounds = { bodyCharacters: 3000, bodyLines: 60, headers: 40, headerCharacters: 400 } as const;
 
 /**
  * Renders the evidence of a finding: the first delivery or exchange as on the wire, with commands that reproduce it, and the ids of all
@@ -22,7 +22,7 @@ export function evidenceSection(finding: ReportFinding, context: PageContext): H
   ];
   if (all.length === 0) return null;
   const isShown = finding.outcome !== "pass" && finding.outcome !== "skipped";
-  const evidence = isShown ? findingEvidence(finding, context, messageBounds) : null;
+  const evidence = isShown ? findingEvidence(finding, context, shownMessageBounds) : null;
   const shown = evidence === null ? null : messageOnWire(evidence, context);
   const others = shown === null ? all : all.filter(({ id }) => id !== evidence?.id);
   return html`${shown}${others.length > 0 && otherMessages(others, shown !== null)}`;
@@ -72,10 +72,10 @@ const deliveryName = ({ id, hook, attempt }: Delivery): MessageReference => ({
   says: `delivery ${attempt} to \`${sanitizeLine(hook, 60)}\``,
 });
 
-const maxNames = 4;
+const maxNamedMessages = 4;
 
 function otherMessages(names: readonly MessageReference[], isMore: boolean): Html {
-  const shown = names.slice(0, maxNames);
+  const shown = names.slice(0, maxNamedMessages);
   const hiddenCount = names.length - shown.length;
   return html`<p class="small muted names">
     ${isMore ? "Also in evidence.json: " : "In evidence.json: "}${shown.map(

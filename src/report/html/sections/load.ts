@@ -10,7 +10,7 @@ import { runAnchor } from "../anchors.ts";
 import { factsHtml, tableHtml } from "../render-section.ts";
 import { loadLatencyChart } from "../charts/latency.ts";
 import { limitCharts, perMinuteChart } from "../charts/limits.ts";
-import { loadSamples } from "../charts/limiter-samples.ts";
+import { limiterSamplesUnderLoad } from "../charts/limiter-samples.ts";
 import { loadStreamChart } from "../charts/streams.ts";
 import { textHtml, prose } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
@@ -59,7 +59,7 @@ function loadRunCharts({ scenario }: LoadRun, evidence: LoadEvidence): Html[] {
   const keys = [...new Set(requests.map(({ key }) => key))];
   const byKey = keys.flatMap((key) =>
     limitCharts(
-      { name: `${tier ?? "tier"}, ${key} key`, limits, samples: loadSamples(evidence, key) },
+      { name: `${tier ?? "tier"}, ${key} key`, limits, samples: limiterSamplesUnderLoad(evidence, key) },
       scenario.includes("hour") ? "hour" : "minute",
     ),
   );

@@ -6,7 +6,7 @@ import { type BrokenClause, breachText } from "../../model/broken-clauses.ts";
 import { causeImpact, type FailureCause, failureCauses, furtherCauses, maxCausesShown } from "../../model/causes.ts";
 import type { Report, Verdict } from "../../model/report.ts";
 import { pickSections } from "../../model/report-sections.ts";
-import type { Cause, Section } from "../../model/section.ts";
+import type { SharedCause, Section } from "../../model/section.ts";
 import { verdictReasons } from "../../model/verdict-summary.ts";
 import { findingAnchor } from "../anchors.ts";
 import { outcomeBadge, numberTiles, textHtml, prose } from "../elements.ts";
@@ -152,8 +152,8 @@ function fixItem(cause: FailureCause): Html {
       others.length > 0 &&
       html`<p class="small">
         Probably the same cause:
-        ${others.slice(0, maxOthers).map(clauseLink)}${
-          others.length > maxOthers && ` and ${others.length - maxOthers} more`
+        ${others.slice(0, maxNamedClauses).map(clauseLink)}${
+          others.length > maxNamedClauses && ` and ${others.length - maxNamedClauses} more`
         }
       </p>`
     }
@@ -161,7 +161,7 @@ function fixItem(cause: FailureCause): Html {
   </li>`;
 }
 
-const maxOthers = 12;
+const maxNamedClauses = 12;
 
 const clauseLink = ({ group }: BrokenClause): Html =>
   html`<a class="clause" href="#${findingAnchor(group.distinctFindings[0].finding)}"
@@ -172,7 +172,7 @@ const findingCountText = ({ findingCount }: BrokenClause["group"]): string =>
   findingCount > 1 ? `Found in ${findingCount} places.` : "";
 
 function enablersSection(sections: readonly Section[]): Html {
-  const needs: Cause[] = pickSections(sections, ["skipped"])
+  const needs: SharedCause[] = pickSections(sections, ["skipped"])
     .flatMap(({ blocks }) => blocks)
     .flatMap((block) => (block.kind === "causes" && block.prefix !== "" ? block.causes : []));
   const shown = needs.slice(0, maxCausesShown);

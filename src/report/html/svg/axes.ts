@@ -8,7 +8,7 @@ export interface Axis {
 }
 
 /** The rectangle of a chart in which data is drawn, in SVG units. Its margins are wide, because labels keep their size on a phone. */
-export interface Plot {
+export interface PlotArea {
   readonly width: number;
   readonly height: number;
   readonly left: number;
@@ -17,7 +17,7 @@ export interface Plot {
   readonly bottom: number;
 }
 
-export const createPlot = (height: number, left = 66): Plot => ({
+export const createPlot = (height: number, left = 66): PlotArea => ({
   width: 640,
   height,
   left,
@@ -29,14 +29,18 @@ export const createPlot = (height: number, left = 66): Plot => ({
 /** Formats a coordinate with one decimal. A drawing may have thousands, and more decimals would make it large. */
 export const formatCoordinate = (value: number): string => String(Math.round(value * 10) / 10);
 
-export const xAt = ({ left, right }: Plot, share: number): number => left + share * (right - left);
-export const yAt = ({ top, bottom }: Plot, share: number): number => bottom - share * (bottom - top);
+export const xAt = ({ left, right }: PlotArea, share: number): number => left + share * (right - left);
+export const yAt = ({ top, bottom }: PlotArea, share: number): number => bottom - share * (bottom - top);
 
 /** Minimum distance between the labels of two ticks, in SVG units, so that the labels do not touch on a phone. */
 const minTickLabelGap = 92;
 
 /** Draws the grid, and the ticks and labels of both axes. */
-export function drawAxes(plot: Plot, x: Axis & { readonly scale: Scale }, y: Axis & { readonly scale: Scale }): Html {
+export function drawAxes(
+  plot: PlotArea,
+  x: Axis & { readonly scale: Scale },
+  y: Axis & { readonly scale: Scale },
+): Html {
   return html`<g class="axes"
     >${y.scale.ticks.map((tick) => {
       const at = formatCoordinate(yAt(plot, y.scale.at(tick)));
@@ -51,7 +55,7 @@ export function drawAxes(plot: Plot, x: Axis & { readonly scale: Scale }, y: Axi
 }
 
 /** Draws the ticks and the label of a horizontal axis. */
-export function drawXAxis(plot: Plot, { label, format, scale }: Axis & { readonly scale: Scale }): Html {
+export function drawXAxis(plot: PlotArea, { label, format, scale }: Axis & { readonly scale: Scale }): Html {
   let last = -Infinity;
   const shown = scale.ticks
     .map((tick) => ({ tick, at: xAt(plot, scale.at(tick)) }))

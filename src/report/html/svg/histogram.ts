@@ -1,6 +1,15 @@
 import { type Html, html } from "../markup.ts";
 import { renderChart, type ChartTable, type Tone } from "./chart.ts";
-import { drawAxes, type Plot, createPlot, formatCoordinate, xAt, yAt, linearScale, logarithmicScale } from "./axes.ts";
+import {
+  drawAxes,
+  type PlotArea,
+  createPlot,
+  formatCoordinate,
+  xAt,
+  yAt,
+  linearScale,
+  logarithmicScale,
+} from "./axes.ts";
 
 /** A named group of values, all above 0. Each value stands for a share of the group; the shares add up to 1. */
 export interface HistogramGroup {
@@ -25,8 +34,8 @@ const binsPerDecade = 12;
 export function renderHistogram({ title, says, label, format, groups, table }: Histogram): Html {
   const plot = createPlot(300);
   const all = groups.flatMap(({ values }) => values.map(({ value }) => value)).filter((value) => value > 0);
-  const x = logarithmicScale(extremeOf(all, Math.min, 1), extremeOf(all, Math.max, 10));
-  const binned = groups.map((group) => ({ ...group, bins: binsOf(group) }));
+  const x = logarithmicScale(extremeValueOf(all, Math.min, 1), extremeValueOf(all, Math.max, 10));
+  const binned = groups.map((group) => ({ ...group, bins: shareByBin(group) }));
   const highest = Math.max(0.01, ...binned.flatMap(({ bins }) => [...bins.values()]));
   const y = linearScale(0, highest * 100, 4);
   const drawing = html`${drawAxes(
@@ -47,13 +56,13 @@ export function renderHistogram({ title, says, label, format, groups, table }: H
   return renderChart({ title, says, legend, table, width: plot.width, height: plot.height, drawing });
 }
 
-const extremeOf = (
+const extremeValueOf = (
   values: readonly number[],
   choose: (one: number, other: number) => number,
   otherwise: number,
 ): number => (values.length === 0 ? otherwise : values.reduce((found, value) => choose(found, value)));
 
-function binsOf({ values }: HistogramGroup): Map<number, number> {
+function shareByBin({ values }: HistogramGroup): Map<number, number> {
   const bins = new Map<number, number>();
   for (const { value, share } of values) {
     const bin = Math.floor(Math.log10(Math.max(value, 1e-6)) * binsPerDecade);
@@ -64,7 +73,7 @@ function binsOf({ values }: HistogramGroup): Map<number, number> {
 
 /** Returns the SVG path of a bar. `at` is its index among the `count` bars of a bin. */
 function barPath(
-  plot: Plot,
+  plot: PlotArea,
   [bin, at, count]: readonly [number, number, number],
   x: (value: number) => number,
   height: number,

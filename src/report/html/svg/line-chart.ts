@@ -4,7 +4,7 @@ import { renderChart, type ChartTable, type LegendEntry, type Tone } from "./cha
 import {
   type Axis,
   drawAxes,
-  type Plot,
+  type PlotArea,
   createPlot,
   formatCoordinate,
   xAt,
@@ -20,7 +20,7 @@ export interface ChartPoint {
 }
 
 /** A series of points. `step`: a line that keeps its height until the next point. `dots` and `crosses`: points without a line. */
-export interface Series {
+export interface ChartSeries {
   readonly name: string;
   readonly tone: Tone;
   readonly shape: "line" | "step" | "dots" | "crosses";
@@ -28,7 +28,7 @@ export interface Series {
 }
 
 /** An area between two lines, such as the range of usual noise. */
-export interface Band {
+export interface ChartBand {
   readonly name: string;
   readonly tone: Tone;
   readonly points: readonly { readonly x: number; readonly low: number; readonly high: number }[];
@@ -57,8 +57,8 @@ export interface LineChart {
     readonly scale?: Scale;
   };
   readonly y: Axis & { readonly scale?: "from zero" | "fitted" | "logarithmic" };
-  readonly series: readonly Series[];
-  readonly bands?: readonly Band[];
+  readonly series: readonly ChartSeries[];
+  readonly bands?: readonly ChartBand[];
   readonly referenceLines?: readonly ReferenceLine[];
   readonly verticalLines?: readonly VerticalLine[];
   readonly table: ChartTable;
@@ -85,7 +85,7 @@ export function renderLineChart(chart: LineChart): Html {
 const signsByShape = { line: "line", step: "line", dots: "dot", crosses: "cross" } as const;
 
 interface PlotScales {
-  readonly plot: Plot;
+  readonly plot: PlotArea;
   readonly x: Scale;
   readonly y: Scale;
 }
@@ -121,7 +121,7 @@ const highestOf = (values: readonly number[]): number =>
 const formatPoint = ({ plot, x, y }: PlotScales, point: ChartPoint): string =>
   `${formatCoordinate(xAt(plot, x.at(point.x)))} ${formatCoordinate(yAt(plot, y.at(point.y)))}`;
 
-function drawSeries({ tone, shape, points }: Series, place: PlotScales): Html {
+function drawSeries({ tone, shape, points }: ChartSeries, place: PlotScales): Html {
   switch (shape) {
     case "line":
       return html`<path
@@ -154,7 +154,7 @@ function stepPath(points: readonly ChartPoint[], place: PlotScales): string {
     .join("");
 }
 
-function drawBand({ tone, points }: Band, place: PlotScales): Html {
+function drawBand({ tone, points }: ChartBand, place: PlotScales): Html {
   const upper = points.map(({ x, high }) => formatPoint(place, { x, y: high }));
   const lower = points.map(({ x, low }) => formatPoint(place, { x, y: low })).toReversed();
   return html`<path class="band ${tone}" d="M${[...upper, ...lower].join("L")}Z" />`;

@@ -1,7 +1,7 @@
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import { type Html, html } from "../markup.ts";
 import { renderChart, type ChartTable, type LegendEntry, type Tone } from "./chart.ts";
-import { type Axis, type Plot, formatCoordinate, drawXAxis, xAt, type Scale } from "./axes.ts";
+import { type Axis, type PlotArea, formatCoordinate, drawXAxis, xAt, type Scale } from "./axes.ts";
 
 /** A mark on a time axis. `from` and `to` differ if the time of the event is not known exactly. */
 export interface TimelineMark {
@@ -32,7 +32,7 @@ const rowHeight = 56;
 /** Renders rows of marks over a common time axis. The name of a row is above its marks, so that a phone has room for it. */
 export function renderTimeline({ title, says, x, rows, legend, table }: TimelineChart): Html {
   const height = rows.length * rowHeight + 80;
-  const plot: Plot = { width: 640, height, left: 14, right: 620, top: 8, bottom: height - 60 };
+  const plot: PlotArea = { width: 640, height, left: 14, right: 620, top: 8, bottom: height - 60 };
   const drawing = html`${drawXAxis(plot, x)}${x.scale.ticks.map((tick) => {
     const at = formatCoordinate(xAt(plot, x.scale.at(tick)));
     return html`<path class="grid" d="M${at} ${plot.top}V${plot.bottom}" />`;
@@ -40,7 +40,7 @@ export function renderTimeline({ title, says, x, rows, legend, table }: Timeline
   return renderChart({ title, says, legend, table, width: plot.width, height, drawing });
 }
 
-function drawRow({ name, line, marks }: TimelineRow, top: number, plot: Plot, scale: Scale): Html {
+function drawRow({ name, line, marks }: TimelineRow, top: number, plot: PlotArea, scale: Scale): Html {
   const y = top + 40;
   const at = (time: number): string => formatCoordinate(xAt(plot, scale.at(time)));
   return html`<text x="${plot.left}" y="${top + 24}" class="rule">${sanitizeLine(name, 56)}</text

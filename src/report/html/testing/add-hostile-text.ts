@@ -32,24 +32,27 @@ const sentenceProperties = new Set([
 
 /** Appends `text` to every sentence of a report, a night or a comparison. */
 export const withSentences = <T>(value: T, text: string): T =>
-  replaced(value, "", text, (member) => sentenceProperties.has(member)) as T;
+  replaceTexts(value, "", text, (member) => sentenceProperties.has(member)) as T;
 
 /** Appends `text` to every text of a document that may come from outside. Equal texts stay equal, so that references still match. */
 export const withHostileText = (document: ReportDocument, text: string): ReportDocument => ({
-  report: withText(document.report, text),
-  evidence: withText(document.evidence, text),
-  load: new Map([...document.load].map(([name, evidence]) => [`${name}${text}`, withText(evidence, text)])),
+  report: withFreeText(document.report, text),
+  evidence: withFreeText(document.evidence, text),
+  load: new Map([...document.load].map(([name, evidence]) => [`${name}${text}`, withFreeText(evidence, text)])),
 });
 
-const withText = <T>(value: T, text: string): T =>
-  replaced(value, "", text, (member) => !fixedValueProperties.has(member)) as T;
+const withFreeText = <T>(value: T, text: string): T =>
+  replaceTexts(value, "", text, (member) => !fixedValueProperties.has(member)) as T;
 
-function replaced(value: unknown, member: string, text: string, isText: (member: string) => boolean): unknown {
+function replaceTexts(value: unknown, member: string, text: string, isText: (member: string) => boolean): unknown {
   if (typeof value === "string") return isText(member) ? value + text : value;
-  if (Array.isArray(value)) return value.map((each) => replaced(each, member, text, isText));
+  if (Array.isArray(value)) return value.map((each) => replaceTexts(each, member, text, isText));
   if (typeof value !== "object" || value === null) return value;
   const isRecord = member === "tiers" && isText(member);
   return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [isRecord ? name + text : name, replaced(each, name, text, isText)]),
+    Object.entries(value).map(([name, each]) => [
+      isRecord ? name + text : name,
+      replaceTexts(each, name, text, isText),
+    ]),
   );
 }

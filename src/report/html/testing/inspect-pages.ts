@@ -14,9 +14,9 @@ const views = [
   ["dark", { viewport: desktop, colorScheme: "dark" }],
 ] as const;
 
-type View = (typeof views)[number][1];
+type BrowserSettings = (typeof views)[number][1];
 
-/** PageFlaws that no page may have. */
+/** Flaws that no page may have. */
 interface PageFlaws {
   /** Serious or critical issues that the accessibility checker axe finds when all details are open. */
   readonly issues: readonly string[];
@@ -27,13 +27,13 @@ interface PageFlaws {
   /** Number of pixels by which the page is wider than the screen. */
   readonly sidewaysPx: number;
   /** Elements, attributes, addresses and invisible characters that the harness itself never writes. */
-  readonly foreign: readonly string[];
+  readonly foreignElementsScript: readonly string[];
 }
 
-const flawless: PageFlaws = { issues: [], messages: [], requests: [], sidewaysPx: 0, foreign: [] };
+const flawless: PageFlaws = { issues: [], messages: [], requests: [], sidewaysPx: 0, foreignElementsScript: [] };
 
 /** Finds the flaws of a page in one view. */
-async function flawsOf(viewer: Viewer, text: string, view: View): Promise<PageFlaws> {
+async function flawsOf(viewer: Viewer, text: string, view: BrowserSettings): Promise<PageFlaws> {
   const { page, messages, requests } = await viewer.view(text, view);
   await openAll(page);
   const flaws = {
@@ -41,7 +41,7 @@ async function flawsOf(viewer: Viewer, text: string, view: View): Promise<PageFl
     sidewaysPx: await page.evaluate<number>(
       "document.documentElement.scrollWidth - document.documentElement.clientWidth",
     ),
-    foreign: await foreignElementsIn(page),
+    foreignElementsScript: await foreignElementsIn(page),
   };
   return { ...flaws, messages, requests };
 }
@@ -62,9 +62,9 @@ async function issuesOf(page: Page): Promise<string[]> {
 }
 
 /** Finds foreign elements in a page, as {@link PageFlaws} defines them. A hostile text that is executed sets the variable `owned`. */
-export const foreignElementsIn = (page: Page): Promise<string[]> => page.evaluate<string[]>(foreign);
+export const foreignElementsIn = (page: Page): Promise<string[]> => page.evaluate<string[]>(foreignElementsScript);
 
-const foreign = `(() => {
+const foreignElementsScript = `(() => {
   const all = [...document.querySelectorAll("body, body *")];
   const never = ["img", "iframe", "b", "i", "object", "embed", "base", "foreignobject", "textarea", "link", "form"];
   const elements = all.map((each) => each.localName).filter((name) => never.includes(name));
@@ -79,7 +79,7 @@ const foreign = `(() => {
   return [...new Set([...elements, ...attributes, ...links, ...more])];
 })()`;
 
-/** PageFlaws of a page in a browser without scripts. */
+/** Flaws of a page in a browser without scripts. */
 interface ScriptlessFlaws {
   /** Number of visible controls, which would do nothing without scripts. */
   readonly controls: number;

@@ -81,7 +81,7 @@ const findings: readonly ReportFinding[] = [
   sampleFinding({ clause: "SSE-5", suite: "Stream", outcome: "error", reason: "the check threw" }),
 ];
 
-const sample = (at: number, other: Partial<Sample> = {}): Sample => ({
+const limiterSample = (at: number, other: Partial<Sample> = {}): Sample => ({
   id: `x${100 + at}`,
   kind: "invoke",
   sentMs: at * 10,
@@ -134,7 +134,10 @@ export const brokenDocument: ReportDocument = {
         instance: "free",
         result: {
           kind: "ran",
-          evidence: { limits: publishedTiers.free, samples: Array.from({ length: 14 }, (_, at) => sample(at + 1)) },
+          evidence: {
+            limits: publishedTiers.free,
+            samples: Array.from({ length: 14 }, (_, at) => limiterSample(at + 1)),
+          },
         },
       },
     ],

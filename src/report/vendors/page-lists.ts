@@ -21,7 +21,7 @@ export function questionsHtml({ vendors, questions }: VendorComparison): PagePar
           html`<div class="asked">
             <h3>${name}</h3>
             <ol>
-              ${asked.map(({ text }) => html`<li>${prose(text, 1500)}</li>`)}
+              ${asked.map(({ text }) => html`<li><span class="words">${prose(text, 1500)}</span></li>`)}
             </ol>
           </div>`,
         ];

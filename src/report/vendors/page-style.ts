@@ -48,12 +48,23 @@ section { scroll-margin-top: 4rem; }
   .matrix col.what { width: 9.5rem; } .matrix col.vendor { width: 10.5rem; }
   .matrix .row-head .says { font-size: 0.78rem; }
 }
+@page { size: A4 landscape; margin: 10mm; }
 @media print {
+  header.wide { padding-block: 0; }
+  .heads { margin: 0.6rem 0; } .head { padding: 0.4rem 0.7rem; }
   .matrix { max-height: none; overflow: visible; }
   .matrix thead th, .matrix .row-head, .matrix .rows-of th { position: static; }
-  .matrix col.what, .matrix col.vendor { width: auto; }
-  .matrix table { font-size: 8pt; }
-  .same .says { display: none !important; }
+  .matrix col.what, .matrix col.vendor, .matrix col.unjudged { width: auto; }
+  .matrix table { width: 100%; min-width: 0; font-size: 8pt; line-height: 1.3; }
+  .matrix td, .matrix th { padding: 0.15rem 0.35rem; font-size: 7.5pt !important; }
+  .matrix td p, .matrix .row-head .says { font-size: 7pt; line-height: 1.3; margin: 0; }
+  .matrix td p, .matrix td .words, .matrix .row-head .says { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3;
+    overflow: hidden; }
+  section.differences:not(:has(tr.differs)), .differences .same, .unprinted { display: none; }
+  section[data-unprinted]::after { content: attr(data-unprinted); font-size: 8pt; color: var(--muted); }
+  .asked, .switch { margin-block: 0.4rem; font-size: 8pt; line-height: 1.3; }
+  .asked li, .switch li { max-width: none; margin-block: 0.15rem; display: list-item; }
+  .asked .words { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
 }
 `;
 

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 
+import { clauseIds, clauseOf } from "../../spec/clauses.ts";
 import { describeInBrowser } from "../html/testing/browser.ts";
 import { brokenDocument, conformantDocument, loadDocument } from "../html/testing/sample-documents.ts";
 import { everyHostileText as hostile } from "../testing/hostile.ts";
@@ -24,6 +25,20 @@ const page = pageOf([
   unjudgedVendor("Down", "No answer."),
 ]);
 
+/** Findings of every clause that can be tested, broken in every way, with long texts. */
+const worst = (name: string): Vendor =>
+  sampleVendor(
+    name,
+    clauseIds.map((clause, at) => {
+      const long = `${name} ${"says much about what it does ".repeat(20)}`;
+      const { level } = clauseOf(clause);
+      if (level === "gap") return sampleObservation(clause, long);
+      return at % 3 === 0
+        ? sampleFinding({ clause, level, outcome: "fail", expected: long, actual: long, suite: `Suite ${at % 20}` })
+        : sampleFinding({ clause, level, reading: `${name}-${clause}`, suite: `Suite ${at % 20}` });
+    }),
+  );
+
 const ran = { kind: "judged", load: null, isKept: false, notes: [] } as const;
 const pages = [
   ["three vendors", page],
@@ -39,6 +54,19 @@ const pages = [
 
 describeInBrowser("the page of vendors in a browser", (viewer) => {
   testPagesForFlaws(viewer, pages);
+
+  it.each([
+    ["two that differ in everything", ["Acme", "Borealis"].map(worst)],
+    ["four that differ in everything", ["Acme", "Borealis", "Cumulus", "Drift"].map(worst)],
+    ["hostile texts", vendorsWithText(hostile)],
+  ])("prints on at most four pages for each vendor: %s", async (_, vendors) => {
+    const { page: shown, context } = await viewer.open(pageOf(vendors));
+    const pdf = await shown.pdf({ preferCSSPageSize: true });
+    await context.close();
+    const count = pdf.toString("latin1").match(/\/Type\s*\/Page\b(?!s)/g)?.length ?? 0;
+    expect(count).toBeGreaterThan(0);
+    expect(count).toBeLessThanOrEqual(4 * vendors.length);
+  });
 
   it("hides equal rows, counts the others, and keeps this in its address", async () => {
     const { page: shown, messages, requests, context } = await viewer.open(page);

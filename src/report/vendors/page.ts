@@ -64,7 +64,14 @@ function pageParts(all: VendorComparison): PagePart[] {
 function tableHtml({ id, title, lead, groups }: VendorTable, vendors: readonly VendorSummary[]): Html {
   const names = vendors.map(({ name }) => name);
   const hasIds = id === "broken" || id === "clauses" || id === "readings" || id === "silence";
-  return html`<section id="${id}">
+  const isWhole = id === "profiles" || id === "broken" || id === "times" || id === "load";
+  const printable = groups.flatMap(({ rows }) => rows.filter((row) => isWhole || row.differs === true));
+  const unprinted = new Set(printable.slice(maxPrintedRows(vendors)));
+  const note = unprinted.size === 0 ? null : `${formatCount(unprinted.size, "more row")} on the page itself.`;
+  return html`<section
+    id="${id}"
+    ${!isWhole && html` class="differences"`}${note !== null && html` data-unprinted="${note}"`}
+  >
     <h2>${title}</h2>
     <p class="muted">${lead}</p>
     <div class="table-box matrix" role="region" aria-label="${title}" tabindex="0">
@@ -74,21 +81,31 @@ function tableHtml({ id, title, lead, groups }: VendorTable, vendors: readonly V
           ${vendors.map(({ kind }) => html`<col class="${kind === "judged" ? "vendor" : "unjudged"}" />`)}
         </colgroup>
         ${tableHead([screenReaderHead(title), ...names])}
-        ${groups.map((group) => groupTableBody(group, names.length + 1, hasIds))}
+        ${groups.map((group) => groupTableBody(group, names.length + 1, hasIds, unprinted))}
       </table>
     </div>
   </section>`;
 }
 
+/** Maximum number of rows of a table that are printed, so that the print has at most four pages for each vendor. */
+const maxPrintedRows = (vendors: readonly VendorSummary[]): number => Math.max(12, 6 * vendors.length);
+
 const differenceClass = (differs: boolean): string => (differs ? "differs" : "same");
 
-function groupTableBody({ title, rows }: VendorRowGroup, columns: number, hasIds: boolean): Html {
-  const body = rows.map((row) => rowHtml(row, hasIds));
+function groupTableBody(
+  { title, rows }: VendorRowGroup,
+  columns: number,
+  hasIds: boolean,
+  unprinted: ReadonlySet<VendorRow>,
+): Html {
+  const body = rows.map((row) => rowHtml(row, hasIds, unprinted.has(row)));
   if (title === "")
     return html`<tbody>
       ${body}
     </tbody>`;
-  return html`<tbody class="${differenceClass(rows.some(({ differs }) => differs === true))}">
+  const differing = rows.filter(({ differs }) => differs === true);
+  const isUnprinted = differing.length > 0 && differing.every((row) => unprinted.has(row));
+  return html`<tbody class="${differenceClass(differing.length > 0)}${isUnprinted && " unprinted"}">
     <tr class="rows-of">
       <th scope="rowgroup" colspan="${columns}">${title}</th>
     </tr>
@@ -96,7 +113,7 @@ function groupTableBody({ title, rows }: VendorRowGroup, columns: number, hasIds
   </tbody>`;
 }
 
-function rowHtml({ name, level, detail, cells, differs }: VendorRow, hasId: boolean): Html {
+function rowHtml({ name, level, detail, cells, differs }: VendorRow, hasId: boolean, isUnprinted: boolean): Html {
   const content = html`<th scope="row" class="row-head">
       ${hasId ? html`<code>${name}</code>` : name}${level !== "" && html` <span class="muted small">${level}</span>`}
       ${differs === true && html`<span class="apart">≠ differs</span>`}
@@ -107,14 +124,14 @@ function rowHtml({ name, level, detail, cells, differs }: VendorRow, hasId: bool
     ? html`<tr>
         ${content}
       </tr>`
-    : html`<tr data-row class="${differenceClass(differs)}">
+    : html`<tr data-row class="${differenceClass(differs)}${isUnprinted && " unprinted"}">
         ${content}
       </tr>`;
 }
 
 function cellHtml(cell: VendorCell): Html {
   if (cell.kind === "empty") return html`<span class="nothing">${cell.text}</span>`;
-  if (cell.kind === "text") return prose(cell.text);
+  if (cell.kind === "text") return html`<span class="words">${prose(cell.text)}</span>`;
   return html`${outcomeBadge(cell.outcome)}${cell.text !== "" && html`<p>${prose(cell.text)}</p>`}`;
 }
 

@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 import { type Plugin, rolldown, type RolldownBuild, type RolldownOutput } from "rolldown";
 
-import type { Catalogue } from "../src/cli/catalogue/entry.ts";
+import type { Catalogue } from "../src/cli/catalogue/catalogue-entry.ts";
 
 // Bundles the command and the libraries that it uses into a folder: `node tools/bundle.ts FOLDER`. Runs on the Node
 // that the project pins.

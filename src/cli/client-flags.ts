@@ -6,13 +6,13 @@ import { UsageError } from "../base/usage-error.ts";
 import { type TroubleName, troubleNames } from "../gateway/trouble.ts";
 import { readTls } from "./serve/serve-options.ts";
 
-/** Flags of `conformance client` about the command and the trouble. */
+/** Flags of `conformance client` that name environment variables, a certificate and the trouble to make. */
 export interface ClientCommandFlags {
   readonly baseUrlVariable: string;
   readonly apiKeyVariable: string;
   readonly agentVariable: string;
   readonly signingSecretVariable: string;
-  /** Comma-separated names; `false` for `--no-trouble`. Absent: all. */
+  /** Comma-separated kinds of trouble; `false` for `--no-trouble`. Absent: all kinds. */
   readonly trouble?: string | boolean;
   readonly seed: string;
   readonly strictRequests?: boolean;
@@ -25,9 +25,9 @@ export interface ClientCommandFlags {
 const allTroubles = Object.keys(troubleNames) as readonly TroubleName[];
 
 /**
- * Reads the troubles to make.
+ * Reads which kinds of trouble to make for the client.
  *
- * @throws {UsageError} if one is unknown
+ * @throws {UsageError} if a kind is unknown
  */
 export function readTroubles({ trouble }: Pick<ClientCommandFlags, "trouble">): readonly TroubleName[] {
   if (trouble === false) return [];
@@ -45,9 +45,9 @@ function troubleNamed(name: string): TroubleName {
 }
 
 /**
- * Reads the names of the environment variables.
+ * Reads the names of the environment variables that the client gets.
  *
- * @throws {UsageError} if one is no name, or two are the same
+ * @throws {UsageError} if one is not a valid name, or two are equal
  */
 export function readVariables(flags: ClientCommandFlags): ClientVariables {
   const variables = {
@@ -65,7 +65,7 @@ export function readVariables(flags: ClientCommandFlags): ClientVariables {
 }
 
 /**
- * Reads the certificate for HTTPS, and the host that it names on this machine.
+ * Reads the certificate for HTTPS, and which host of this machine it names. Returns `null` without the flags.
  *
  * @throws {UsageError} if the certificate cannot be used
  */

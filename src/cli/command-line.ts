@@ -2,7 +2,7 @@ import { CommanderError } from "commander";
 
 import { decisiveExitCode, exitCodes } from "./exit-codes.ts";
 import { catchFailures, hasPrintedFailure, registerKey, printHarnessError } from "./harness-errors.ts";
-import { forgetLosses, noteLoss, withLosses } from "./losses.ts";
+import { forgetLostOutputs, recordLostOutput, exitCodeWithLostOutputs } from "./lost-outputs.ts";
 import { formatUsageError } from "./usage-errors.ts";
 import { conformanceProgram } from "./program.ts";
 import { printLine } from "./print-line.ts";
@@ -23,27 +23,27 @@ function exitCodeOf(error: unknown): number {
 export async function runCommandLine(): Promise<void> {
   handleStreamErrors();
   catchFailures();
-  forgetLosses();
+  forgetLostOutputs();
   const apiKey = process.env["CONFORMANCE_API_KEY"] ?? "";
   if (apiKey !== "") registerKey(apiKey);
-  // Arguments that may name the command. It need not be the first: `conformance help run` needs `run`.
+  // All arguments, because any of them may name the command to load: `conformance help run` needs `run`.
   const named = new Set(process.argv.slice(2));
   try {
     // Completion needs the flags of every command.
     const program = await conformanceProgram((name) => named.has(name) || process.argv[2] === "completion");
     await program.parseAsync();
     const code = Number(process.exitCode ?? exitCodes.fine);
-    process.exitCode = withLosses(hasPrintedFailure() ? withFailure(code) : code);
+    process.exitCode = exitCodeWithLostOutputs(hasPrintedFailure() ? exitCodeAfterFailure(code) : code);
   } catch (error) {
-    process.exitCode = withLosses(exitCodeOf(error));
+    process.exitCode = exitCodeWithLostOutputs(exitCodeOf(error));
   }
 }
 
 /**
- * Returns the exit code of a command in which the harness itself failed. Turns 3 (nothing was exercised) into 4, because the harness is the
- * reason.
+ * Returns the exit code of a command in which the harness itself failed. 3 (nothing exercised) becomes 4, because the
+ * harness is the reason.
  */
-const withFailure = (code: number): number =>
+const exitCodeAfterFailure = (code: number): number =>
   code === exitCodes.nothingExercised ? exitCodes.harnessFailed : decisiveExitCode([code, exitCodes.harnessFailed]);
 
 function handleStreamErrors(): void {
@@ -53,7 +53,7 @@ function handleStreamErrors(): void {
     if (error.code === "EPIPE" || isReported) return;
     isReported = true;
     printLine(line`Standard output cannot be written (${error.code ?? error.message}).`);
-    noteLoss();
+    recordLostOutput();
   });
   // If standard error cannot be written, only progress messages are lost, so the error is ignored.
   process.stderr.on("error", () => {});

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-import { cleanUp } from "./cleanup.ts";
+import { runEndCallbacks } from "./command-end.ts";
 import { withSignals, writeResults } from "./signals.ts";
 
 /** The three steps of a command, in the order in which they run. */
@@ -13,7 +13,9 @@ export interface CommandSteps<Args extends readonly unknown[], Prepared, Result>
   readonly present: (result: Result, prepared: Prepared) => number | Promise<number>;
 }
 
-/** Turns three steps into the action of a command. The exit code that `present` returns becomes that of the process. */
+/**
+ * Returns the action of a command that runs its three steps. The exit code of `present` becomes that of the process.
+ */
 export const withSteps = <Args extends readonly unknown[], Prepared, Result>(
   command: Command,
   { prepare, act, present }: CommandSteps<Args, Prepared, Result>,
@@ -26,6 +28,6 @@ export const withSteps = <Args extends readonly unknown[], Prepared, Result>(
         return writeResults(() => present(result, prepared));
       });
     } finally {
-      cleanUp();
+      runEndCallbacks();
     }
   });

@@ -4,7 +4,7 @@ import { isLoopback } from "../target/base-url.ts";
 import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 
-/** Whether the user must consent to load on this address: it is not on this machine, and `--yes` is not given. */
+/** Whether the user must consent to load on this base URL: it is not on loopback, and `--yes` is not given. */
 export const needsConsent = (baseUrl: string, isYes: boolean): boolean => !isYes && !isLoopback(baseUrl);
 
 /**
@@ -19,7 +19,9 @@ export function assertConsentPossible(baseUrl: string, isYes: boolean): void {
   );
 }
 
-/** Asks for consent on the terminal. Only `yes` gives it: any other text, and the end of input, refuse it. */
+/**
+ * Asks on the terminal whether load may be sent. Only `yes` means consent, and not any other text or the end of input.
+ */
 export async function askConsent(signal: AbortSignal, onInterrupt: () => void): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   lines.on("SIGINT", onInterrupt);

@@ -6,7 +6,7 @@ import { exitCodes } from "./exit-codes.ts";
 import { secretsOf } from "../app/judge/secrets.ts";
 import type { Target } from "../target/target.ts";
 
-/** Secrets that this command has read. They are redacted in error messages. */
+/** The keys and secrets that this command has read, to be redacted in its messages. */
 let secrets: readonly Secret[] = [];
 
 /** Registers the secrets of a target, so that error messages do not show them. Returns the target. */
@@ -21,8 +21,8 @@ export function registerKey(value: string): void {
 }
 
 /**
- * Redacts the registered secrets in a text. If a secret is also a common word of the harness, that word is redacted everywhere. Telling the
- * two apart would require every suite to be loaded, which is too slow for this module.
+ * Redacts the registered secrets in a text, even where a word of the harness equals a secret. To spare such words, this
+ * module would have to load every suite, which is slow.
  */
 export const redactSecrets: Redact = (text) => redactorFor(secrets).text(text);
 
@@ -30,7 +30,7 @@ const maxStackLines = 20;
 
 let hasFailed = false;
 
-/** Whether the harness itself failed during the command. If so, the exit code says that, whatever the result is. */
+/** Whether the harness itself has failed during this command, which then affects the exit code. */
 export const hasPrintedFailure = (): boolean => hasFailed;
 
 /** Prints that the harness itself failed: one sentence, and the stack trace for a bug report. */

@@ -1,7 +1,7 @@
 import { messageOf } from "../base/errors.ts";
 import { HarnessFailure } from "../run/time/stop-signal.ts";
 import { endOnFailure, redactSecrets } from "./harness-errors.ts";
-import { interrupt, stopOnSignal } from "./signals.ts";
+import { handleSignal, stopOnSignal } from "./signals.ts";
 
 export interface Interruption {
   /** Aborts when the user ends the command. After an uncaught error, it aborts with {@link HarnessFailure} as the reason. */
@@ -10,7 +10,9 @@ export interface Interruption {
   readonly isInterrupted: () => boolean;
   /** Whether the harness itself failed. */
   readonly hasFailed: () => boolean;
-  /** Does the same as SIGINT. A dialog calls it on Ctrl-C, which causes no signal while a question is open. */
+  /**
+   * Acts like the signal SIGINT. A dialog calls it on Ctrl-C, because Node sends no signal while a question is open.
+   */
   readonly interrupt: () => void;
 }
 
@@ -27,7 +29,12 @@ export async function untilInterrupted<T>(act: (interruption: Interruption) => P
   const hasFailed = (): boolean => signal.reason instanceof HarnessFailure;
   const release = stopOnSignal(controller);
   try {
-    return await act({ signal, hasFailed, isInterrupted: () => signal.aborted && !hasFailed(), interrupt });
+    return await act({
+      signal,
+      hasFailed,
+      isInterrupted: () => signal.aborted && !hasFailed(),
+      interrupt: handleSignal,
+    });
   } finally {
     release();
     stopCatching();

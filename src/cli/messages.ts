@@ -1,9 +1,9 @@
 import { createMessages } from "../app/messages/messages.ts";
-import { flagOf } from "./option-parsers.ts";
+import { flagForSetting } from "./option-parsers.ts";
 
-/** Messages of the command line: skip reasons and hints that name its flags. */
+/** Turns skip reasons and missing requirements into texts that name flags of the command line. */
 export const cliMessages = createMessages({
-  nameOf: flagOf,
+  nameOf: flagForSetting,
   hints: {
     agent: { give: "an agent that answers", is: "`--agent`, or agents.answering in the target file" },
     receiver: {

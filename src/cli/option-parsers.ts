@@ -3,11 +3,11 @@ import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 
 /** Returns the flag for a setting: `--max-wait` for `maxWaitMs`, and `--badge-endpoint` for `badgeEndpoint`. */
-export const flagOf = (name: string): string =>
+export const flagForSetting = (name: string): string =>
   `--${name.replace(/Ms$/, "").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
 /** Appends the value of a flag that may be given several times to the earlier values. */
-export const collect = (value: string, before: readonly string[]): string[] => [...before, value];
+export const appendValue = (value: string, before: readonly string[]): string[] => [...before, value];
 
 /**
  * Parses a duration such as `90s`, `2m`, `1h30m` or `500ms` to milliseconds.

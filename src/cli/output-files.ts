@@ -9,8 +9,8 @@ import { makeFolder } from "../base/files/make-folder.ts";
 import { checkWritable, checkFolderWritable } from "../base/files/check-writable.ts";
 import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
-import { atEndOfCommand } from "./cleanup.ts";
-import { flagOf } from "./option-parsers.ts";
+import { onCommandEnd } from "./command-end.ts";
+import { flagForSetting } from "./option-parsers.ts";
 
 /**
  * Checks that the requested output files can be written, before a command starts its work. No two flags may name the same file.
@@ -25,7 +25,7 @@ export function prepareFiles<Name extends string>(
 ): OutputFiles<Name> {
   const requested = names.flatMap((name) => {
     const path = flags[name];
-    return path === undefined ? [] : [{ name, flag: flagOf(name), path }];
+    return path === undefined ? [] : [{ name, flag: flagForSetting(name), path }];
   });
   const printed = requested.filter(({ path }) => path === "-").map(({ flag }) => flag);
   if (printed.length > 1)
@@ -35,7 +35,7 @@ export function prepareFiles<Name extends string>(
     flag,
     file: path === "-" ? null : prepareFile(path, flag),
   }));
-  for (const [, sharing] of Map.groupBy(files, ({ flag, file }) => (file === null ? flag : identityOf(file))))
+  for (const [, sharing] of Map.groupBy(files, ({ flag, file }) => (file === null ? flag : fileIdentity(file))))
     if (sharing.length > 1)
       throw new UsageError(
         line`${sharing.map(({ flag }) => flag).join(" and ")} name the same file: ${sharing[0]?.file ?? ""}. Give each its own.`,
@@ -47,7 +47,7 @@ export function prepareFiles<Name extends string>(
  * Returns a text that identifies a file. Two paths to the same file, such as a link and its target, get the same text. A missing file is
  * identified by its folder and its name.
  */
-function identityOf(file: string): string {
+function fileIdentity(file: string): string {
   const place = followLinks(file);
   const stats = statSync(place, { throwIfNoEntry: false });
   return stats === undefined ? join(followLinks(dirname(place)), basename(place)) : `${stats.dev}:${stats.ino}`;
@@ -59,21 +59,21 @@ function identityOf(file: string): string {
  * @returns its absolute path
  * @throws {UsageError} also if another process is writing into it
  */
-export function prepareOwnFolder(folder: string, flag = "--out"): string {
+export function prepareLockedFolder(folder: string, flag = "--out"): string {
   const path = prepareFolder(folder, flag);
-  lockPrepared(path, flag);
+  lockReportFolder(path, flag);
   return path;
 }
 
 /**
- * Locks the folder of a report that a command rewrites.
+ * Locks the folder of an existing report until the command ends, because the command rewrites the report.
  *
  * @throws {UsageError} if another process is writing into it
  */
-export function lockPrepared(path: string, flag: string | null): void {
+export function lockReportFolder(path: string, flag: string | null): void {
   try {
     lockFolder(path);
-    atEndOfCommand(releaseFolders);
+    onCommandEnd(releaseFolders);
   } catch (error) {
     const advice = flag === null ? "" : `, or give another with ${flag}`;
     if (error instanceof FolderInUse) throw new UsageError(line`${error.message}. Wait for its end${advice}.`);

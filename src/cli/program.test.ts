@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 
-import { fittedHelp } from "./program.ts";
+import { wrapHelp } from "./program.ts";
 
-const fitted = (text: string, width = 40): string[] => fittedHelp(text, width).split("\n");
+const fitted = (text: string, width = 40): string[] => wrapHelp(text, width).split("\n");
 
 describe("help on a terminal", () => {
   it("stays as it is where it fits", () => {
     const text = "Usage: x\n\nOne line\nand another\n";
-    expect(fittedHelp(text, 40)).toBe(text);
+    expect(wrapHelp(text, 40)).toBe(text);
   });
 
   it("wraps paragraphs anew", () => {

@@ -11,7 +11,7 @@ const outputConfiguration: OutputConfiguration = {
   // Help text is wrapped only on a terminal.
   writeOut: (text) => {
     const help = withInvocation(text);
-    process.stdout.write(process.stdout.isTTY ? fittedHelp(help, process.stdout.columns) : help);
+    process.stdout.write(process.stdout.isTTY ? wrapHelp(help, process.stdout.columns) : help);
   },
   // Commander's message quotes arguments of the user, which may contain control characters or secrets. `printLine` removes both.
   outputError: (text) => printLine(oneLine(text)),
@@ -43,14 +43,14 @@ export async function conformanceProgram(isWanted: (name: string) => boolean): P
 
   for (const [name, { says, load }] of Object.entries(commandTable)) {
     const command = isWanted(name) ? await load() : new Command(name);
-    program.addCommand(configured(command.description(says)));
+    program.addCommand(withHelpSettings(command.description(says)));
   }
   return program;
 }
 
 /** Applies the settings for help and errors to a command and its subcommands. */
-function configured(command: Command): Command {
-  command.commands.forEach(configured);
+function withHelpSettings(command: Command): Command {
+  command.commands.forEach(withHelpSettings);
   return command.exitOverride().configureOutput(outputConfiguration).configureHelp(helpConfiguration);
 }
 
@@ -68,7 +68,7 @@ const descriptionIndent = " ".repeat(6);
 const termAndText = /^(\s*\S.*?\s{2,})(\S.*)$/;
 
 /** Wraps a help text to a width, paragraphs and descriptions alike. Does not wrap example commands. */
-export function fittedHelp(text: string, width: number): string {
+export function wrapHelp(text: string, width: number): string {
   const lines = text.split("\n");
   if (lines.every((line) => line.length <= width)) return text;
   return paragraphsOf(lines)

@@ -22,18 +22,18 @@ export interface ProgressOptions {
 
 /** Prints the progress of a run. */
 export interface Progress {
-  /** Prints the first line, with the version, the target and other facts. Leaves out duplicates. */
+  /** Prints the first line, with the version and the given facts, such as the target. Equal facts are printed once. */
   readonly started: (...facts: readonly string[]) => void;
   /** Sets the total number of probes. */
   readonly planned: (probes: number) => void;
   readonly probeDone: (name: string) => void;
   /** Called when the run begins to wait, with the duration and the reason. */
   readonly waiting: (ms: number, why: string) => void;
-  /** Removes the live line. Must be the last call. */
+  /** Removes the redrawn line from the terminal. Must be the last call. */
   readonly done: () => void;
 }
 
-/** Shorter waits are not printed. */
+/** Waits that are shorter than this are not printed. */
 const shortWaitMs = 2000;
 const redrawMs = 1000;
 
@@ -133,7 +133,7 @@ export function showRunProgress(isQuiet: boolean): { readonly events: RunEvents;
   const progress = startProgress(process.stderr, { quiet: isQuiet });
   const events: RunEvents = {
     onStart: (target) => {
-      // The test control may have issued keys.
+      // Error messages must not show keys that the target's test control has issued.
       const { name, baseUrl } = registerSecrets(target);
       progress.started(packageVersion(), name, baseUrl);
     },

@@ -67,7 +67,10 @@ function eventsNamed(name: string): readonly WebhookEvent[] {
   );
 }
 
-/** Headers that the harness sets for each delivery. Another value would break the message or its signature. */
+/**
+ * Names, in lower case, of headers that the harness sets in each delivery. A user's value would break the delivery or
+ * its signature.
+ */
 const ownHeaders: readonly string[] = [
   "connection",
   "content-length",

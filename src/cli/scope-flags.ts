@@ -11,9 +11,9 @@ import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 import { cliMessages } from "./messages.ts";
 import { readRequirements, requirementsOption, type RequirementsFlag } from "./requirements-flag.ts";
-import { collect, flagOf, readCount, readDuration } from "./option-parsers.ts";
+import { appendValue, flagForSetting, readCount, readDuration } from "./option-parsers.ts";
 
-/** The property that commander derives from a limit's flag: `maxWait` (from `--max-wait`) for the limit `maxWaitMs`. */
+/** The name under which commander returns a limit's flag: `maxWait` (from `--max-wait`) for the limit `maxWaitMs`. */
 type FlagProperty<Name extends string> = Name extends `${infer Duration}Ms` ? Duration : Name;
 
 /** Flags of all commands that plan or run checks. */
@@ -28,9 +28,14 @@ export type ScopeFlags = RequirementsFlag & {
 /** Adds the flags that select checks and limit a run. */
 export function withScopeOptions(command: Command): Command {
   command
-    .option("--only <pattern>", "only these clauses, checks or suites; globs allowed (repeatable)", collect, [])
-    .option("--skip <pattern>", "all but these (repeatable)", collect, [])
-    .option("--profile <name>", `only this part of the interface: ${profileNames.join(", ")} (repeatable)`, collect, [])
+    .option("--only <pattern>", "only these clauses, checks or suites; globs allowed (repeatable)", appendValue, [])
+    .option("--skip <pattern>", "all but these (repeatable)", appendValue, [])
+    .option(
+      "--profile <name>",
+      `only this part of the interface: ${profileNames.join(", ")} (repeatable)`,
+      appendValue,
+      [],
+    )
     .option(...requirementsOption)
     .option(
       "--coverage-seed <n>",
@@ -39,7 +44,7 @@ export function withScopeOptions(command: Command): Command {
   for (const name of boundNames) {
     const { kind, help } = boundTable[name];
     const value = { count: " <n>", duration: " <duration>", switch: "" }[kind];
-    command.option(`${flagOf(name)}${value}`, help);
+    command.option(`${flagForSetting(name)}${value}`, help);
   }
   return command;
 }
@@ -104,6 +109,6 @@ function boundFromFlag(name: keyof RunBounds, flags: ScopeFlags): [string, numbe
   const given = flags[name.replace(/Ms$/, "") as FlagProperty<typeof name>];
   if (given === undefined) return [];
   if (typeof given === "boolean") return [[name, given]];
-  const flag = flagOf(name);
+  const flag = flagForSetting(name);
   return [[name, bound.kind === "count" ? readCount(given, flag, bound.min) : readDuration(given, flag)]];
 }

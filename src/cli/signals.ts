@@ -7,9 +7,9 @@ const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** How the running command reacts to signals. */
 interface SignalState {
-  /** Time of the first signal; `null` if there was none. */
+  /** Time of the first signal, by `performance.now()`; `null` before it. */
   firstMs: number | null;
-  /** Whether results are being written. A first signal does not interrupt this. */
+  /** Whether the command is writing its results, which a first signal does not interrupt. */
   isWriting: boolean;
   readonly actions: Set<AbortController>;
 }
@@ -20,13 +20,13 @@ function newState(): SignalState {
   return { firstMs: null, isWriting: false, actions: new Set() };
 }
 
-const repeatMs = 500;
+const sameSignalMs = 500;
 
 /**
  * Handles SIGINT, SIGTERM and SIGHUP. The first signal stops running actions, and lets results be written. If there is nothing to stop or
  * to write, it ends the process. A second signal always ends the process.
  */
-export function interrupt(): void {
+export function handleSignal(): void {
   const nowMs = performance.now();
   if (state.firstMs === null) {
     state.firstMs = nowMs;
@@ -34,18 +34,18 @@ export function interrupt(): void {
     for (const controller of state.actions) controller.abort();
     return;
   }
-  // A later signal counts as the second one. One key press may cause two signals at once: from the terminal, and from the launcher.
-  if (nowMs - state.firstMs > repeatMs) process.exit(exitCodes.interrupted);
+  // Signals in quick succession count as one: a single Ctrl-C may arrive both from the terminal and from the launcher.
+  if (nowMs - state.firstMs > sameSignalMs) process.exit(exitCodes.interrupted);
 }
 
 /** Runs a whole command, and handles signals until its last file is written. */
 export async function withSignals<T>(act: () => Promise<T>): Promise<T> {
   state = newState();
-  for (const each of signals) process.on(each, interrupt);
+  for (const each of signals) process.on(each, handleSignal);
   try {
     return await act();
   } finally {
-    for (const each of signals) process.off(each, interrupt);
+    for (const each of signals) process.off(each, handleSignal);
   }
 }
 
@@ -69,8 +69,8 @@ export function stopOnSignal(controller: AbortController): () => void {
   return () => void state.actions.delete(controller);
 }
 
-/** Waits for the first signal, which then does not end the process. */
-export async function firstSignal(): Promise<void> {
+/** Waits for a signal such as SIGINT, which then does not end the process. */
+export async function waitForSignal(): Promise<void> {
   const controller = new AbortController();
   stopOnSignal(controller);
   if (!controller.signal.aborted) await once(controller.signal, "abort");

@@ -14,7 +14,7 @@ import type { Target } from "../target/target.ts";
 import { patchesByName } from "../reference/embedded/patches-by-name.ts";
 import type { Patch } from "../reference/patch.ts";
 import { registerSecrets } from "./harness-errors.ts";
-import { collect, flagOf } from "./option-parsers.ts";
+import { appendValue, flagForSetting } from "./option-parsers.ts";
 
 /** Adds the flags that name a target. */
 export function withTargetOptions(command: Command): Command {
@@ -61,7 +61,7 @@ export const networkFlagsOf = ({ proxy, ca, clientCert, clientKey }: NetworkFlag
     ...(clientCert !== undefined && { clientCert }),
     ...(clientKey !== undefined && { clientKey }),
   },
-  nameOf: flagOf,
+  nameOf: flagForSetting,
 });
 
 /**
@@ -72,7 +72,7 @@ export const networkFlagsOf = ({ proxy, ca, clientCert, clientKey }: NetworkFlag
 export const networkFromFlags = (
   flags: NetworkFlagValues,
   environment: Readonly<Record<string, string | undefined>>,
-): Network => readNetwork(networkFlagsOf(flags).network, { nameOf: flagOf, folder: "." }, environment);
+): Network => readNetwork(networkFlagsOf(flags).network, { nameOf: flagForSetting, folder: "." }, environment);
 
 /** Flags that name a target. */
 export interface TargetFlags extends NetworkFlagValues {
@@ -105,7 +105,7 @@ function targetFromFlags(flags: TargetFlags, environment: Environment): Target |
     const needsTarget = ["apiKey", "agent", "tier", "receiverListen", "receiverUrl", ...networkParts] as const;
     for (const name of needsTarget)
       if (flags[name] !== undefined)
-        throw new UsageError(line`${flagOf(name)} needs a target: give --base-url as well.`);
+        throw new UsageError(line`${flagForSetting(name)} needs a target: give --base-url as well.`);
     return null;
   }
   if (key === undefined)
@@ -123,7 +123,7 @@ function targetFromFlags(flags: TargetFlags, environment: Environment): Target |
 function targetFromFile(flags: TargetFlags, path: string, environment: Environment): Target {
   for (const name of ["baseUrl", "apiKey", "tier"] as const)
     if (flags[name] !== undefined)
-      throw new UsageError(line`${flagOf(name)} and --target exclude each other: the target file says it.`);
+      throw new UsageError(line`${flagForSetting(name)} and --target exclude each other: the target file says it.`);
   const file = readTargetFile(path, environment, networkFlagsOf(flags));
   const receiver = receiverOf(flags);
   const target = receiver === undefined ? file : withReceiver(file, receiver);
@@ -174,11 +174,11 @@ export interface PatchFlags {
 
 export const withPatchOptions = (command: Command): Command =>
   command
-    .option("--fault <name>", "embedded server only: break one thing on purpose (repeatable)", collect, [])
+    .option("--fault <name>", "embedded server only: break one thing on purpose (repeatable)", appendValue, [])
     .option(
       "--variant <name>",
       "embedded server only: behave differently, and still legally (repeatable)",
-      collect,
+      appendValue,
       [],
     );
 

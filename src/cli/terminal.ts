@@ -2,7 +2,7 @@ import { sanitize, sanitizeColoured } from "../base/sanitize.ts";
 import { withInvocation } from "./invocation.ts";
 import { withoutCommands } from "../report/formats/annotations.ts";
 
-/** Colours and width of a stream that shows text. */
+/** Whether a stream for text shows colours, and how many columns it has. */
 export interface TerminalStyle {
   readonly colour: boolean;
   readonly width: number;

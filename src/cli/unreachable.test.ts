@@ -9,7 +9,7 @@ import { findJunitCase, junitSchemaErrors, parseJunit } from "../report/formats/
 import { readReport } from "../report/model/report-file.ts";
 import type { Report } from "../report/model/report.ts";
 import { startHostile } from "../wire/testing/hostile.ts";
-import { flagOf } from "./option-parsers.ts";
+import { flagForSetting } from "./option-parsers.ts";
 import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "unreachable-"));
@@ -32,7 +32,7 @@ const reportIn = (name: string): Report => readReport(textOf(`${name}/report.jso
 const aimed = (baseUrl: string): string[] => ["--base-url", baseUrl, "--api-key", "ab_key_of_a_test", "--tier", "pro"];
 /** Returns flags that write each format into a file. */
 const formatsFor = (prefix: string, names: readonly string[] = formatNames): string[] =>
-  names.flatMap((name) => [flagOf(name as (typeof formatNames)[number]), `${prefix}.${name}`]);
+  names.flatMap((name) => [flagForSetting(name as (typeof formatNames)[number]), `${prefix}.${name}`]);
 
 describe("a target that cannot be asked", () => {
   const reasons = {

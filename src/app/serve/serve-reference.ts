@@ -88,7 +88,9 @@ const authOf = (loaded: readonly LoadedAgent[], host: string): "keys" | "none" =
     ? "none"
     : "keys";
 
-async function startWithAgents(options: ReferenceOptions & { readonly host: string; readonly port: number }): Promise<Reference> {
+async function startWithAgents(
+  options: ReferenceOptions & { readonly host: string; readonly port: number },
+): Promise<Reference> {
   try {
     return await startReference(options);
   } catch (error) {

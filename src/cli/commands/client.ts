@@ -14,7 +14,7 @@ import { withSteps } from "../command.ts";
 import { untilInterrupted } from "../interruption.ts";
 import { cliMessages } from "../messages.ts";
 import { readCount, readDuration } from "../option-parsers.ts";
-import { prepareOwnFolder } from "../output-files.ts";
+import { prepareLockedFolder } from "../output-files.ts";
 import { printText } from "../print-line.ts";
 import { showRunProgress } from "../progress.ts";
 import {
@@ -100,7 +100,7 @@ function prepare(words: readonly string[], flags: ClientFlags) {
     tls: readClientTls(flags),
     rules: readRules(flags),
     formats: prepareFormats(flags),
-    folder: prepareOwnFolder(flags.out ?? join("reports", name)),
+    folder: prepareLockedFolder(flags.out ?? join("reports", name)),
   };
 }
 

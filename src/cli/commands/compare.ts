@@ -20,7 +20,7 @@ import { renderComparisonTerminal } from "../../report/compare/terminal.ts";
 import { partyOf, type ReportDocument } from "../../report/model/report.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { reportLoss } from "../losses.ts";
+import { reportLostOutput } from "../lost-outputs.ts";
 import { cliMessages } from "../messages.ts";
 import { prepareFiles } from "../output-files.ts";
 import { readRegressionRules } from "../regression-rules.ts";
@@ -97,7 +97,7 @@ function prepare(oldPath: string, newPath: string, flags: CompareFlags) {
   return { older, newer, rules, outputs, isQuiet: flags.quiet === true };
 }
 
-/** Returns what a report is about: load, or a run that judged a server, a receiver or configuration files. */
+/** Returns the kind of a report: load, or the party that was judged. Only reports of one kind can be compared. */
 function kindOf({ report }: ReportDocument): string {
   if (report.load !== undefined) return "load";
   const party = partyOf(report);
@@ -121,7 +121,9 @@ function present(comparison: Comparison, { outputs, isQuiet }: ReturnType<typeof
     const { style, write } = terminalOf(process.stdout);
     write(renderComparisonTerminal(comparison, { ...style, quiet: isQuiet }));
   }
-  outputs.files.flatMap((output) => writeOutput(output, () => renderers[output.name](comparison))).forEach(reportLoss);
+  outputs.files
+    .flatMap((output) => writeOutput(output, () => renderers[output.name](comparison)))
+    .forEach(reportLostOutput);
   if (!hasCommonFindings(comparison)) {
     printLine(line`The reports have no finding and no load in common: nothing was compared.`);
     return exitCodes.nothingExercised;

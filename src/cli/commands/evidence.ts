@@ -11,7 +11,7 @@ import { sanitize } from "../../base/sanitize.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { flagOf } from "../option-parsers.ts";
+import { flagForSetting } from "../option-parsers.ts";
 import { terminalOf } from "../terminal.ts";
 
 const examples = `
@@ -57,7 +57,9 @@ export const evidenceCommand = (): Command =>
 function partIn(flags: EvidenceFlags): MessagePart {
   const chosen = (["body", "headers", "secret"] as const).filter((name) => flags[name] === true);
   if (chosen.length > 1)
-    throw new UsageError(line`${chosen.map((name) => flagOf(name)).join(" and ")} exclude each other: give one.`);
+    throw new UsageError(
+      line`${chosen.map((name) => flagForSetting(name)).join(" and ")} exclude each other: give one.`,
+    );
   return chosen[0] ?? "all";
 }
 

@@ -40,7 +40,7 @@ async function explain(id: ClauseId): Promise<string[]> {
   ];
 }
 
-/** Returns the id, the level and the sentence of a clause. */
+/** Returns a table row for a clause: its id, its level and its sentence. */
 function lineOf(id: ClauseId): string[] {
   const { level, says } = clauseOf(id);
   return [`${id.padEnd(8)} ${level.padEnd(8)} ${says}`];

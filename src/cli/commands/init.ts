@@ -28,14 +28,14 @@ import { registerKey, registerSecrets } from "../harness-errors.ts";
 import {
   askPaths,
   askPrompts,
-  checkFlags,
+  assertInitFlags,
   chooseAgents,
   gatherAnswers,
   type InitFlags,
   readControlToken,
-  writeWhole,
+  writeFileAtomically,
 } from "../init/answers.ts";
-import { absentText, controlText, foundText, proposalText } from "../init/explanation.ts";
+import { absentText, controlText, foundText, proposalText } from "../init/dialog-texts.ts";
 import { Interrupted, openPrompter, type Prompter } from "../init/prompter.ts";
 import { type Interruption, untilInterrupted } from "../interruption.ts";
 import { cliMessages } from "../messages.ts";
@@ -79,7 +79,7 @@ export function initCommand(): Command {
     withNetworkOptions(command).option("--force", "replace the file if it exists").addHelpText("after", examples),
     {
       prepare: (flags: InitFlags) => {
-        checkFlags(flags);
+        assertInitFlags(flags);
         readControlToken(flags, process.env);
         return flags;
       },
@@ -155,7 +155,7 @@ async function proposeFile(
   return writeFile(answers, text, flags, prompter);
 }
 
-/** Asks the target for its test control. Returns `null` without `--control-token-variable`: nothing is sent. */
+/** Looks for the target's test control. Without `--control-token-variable`, sends nothing and returns `null`. */
 async function controlOf(
   { baseUrl, network }: AnswersBeforeDiscovery,
   flags: InitFlags,
@@ -166,7 +166,7 @@ async function controlOf(
   return detectControl({ baseUrl, network, ...given });
 }
 
-/** Plans a run with the proposed target file. The checks that the plan skips show what the file lacks. */
+/** Returns what the proposed target file lacks: the missing requirements for which a run with it would skip checks. */
 async function missingParts(
   answers: AnswersBeforeDiscovery,
   tier: string | null,
@@ -203,7 +203,7 @@ async function writeFile(
     terminalOf(process.stdout).write("Nothing was written.\n");
     return exitCodes.fine;
   }
-  writeWhole(out, text, flags.force === true);
+  writeFileAtomically(out, text, flags.force === true);
   const isKeySet = (process.env[keyVariable] ?? "") !== "";
   terminalOf(process.stdout).write(
     [

@@ -18,26 +18,13 @@ import { readBaseUrl } from "../../target/base-url.ts";
 import { withSteps } from "../command.ts";
 import { decisiveExitCode } from "../exit-codes.ts";
 import { cliMessages } from "../messages.ts";
-import { displayPath, prepareOwnFolder } from "../output-files.ts";
-import { readTiers, tiersOption } from "../key-tiers.ts";
-import { readRequirements, requirementsOption, type RequirementsFlag } from "../requirements-flag.ts";
-import {
-  type FailureFlags,
-  type FormatFlags,
-  prepareFormats,
-  readRules,
-  withFailureOptions,
-  withFormatOptions,
-} from "../report/format-flags.ts";
+import { displayPath, prepareLockedFolder } from "../output-files.ts";
+import { readTrafficOptions, type TrafficFlags, withTrafficOptions } from "../traffic-flags.ts";
+import { prepareFormats, readRules } from "../report/format-flags.ts";
 import { presentReport, reportExitCode } from "../report/present-report.ts";
 
-interface JudgeFlags extends FormatFlags, FailureFlags, RequirementsFlag {
+interface JudgeFlags extends TrafficFlags {
   readonly baseUrl?: string;
-  readonly tier: readonly string[];
-  readonly bodies: boolean;
-  readonly complete?: boolean;
-  readonly out?: string;
-  readonly quiet?: boolean;
 }
 
 const examples = `
@@ -57,18 +44,8 @@ itself failed, or an output could not be written.`;
 export function judgeCommand(): Command {
   const command = new Command("judge")
     .argument("<file...>", "recordings, or folders of reports")
-    .option("--base-url <url>", "the server to judge (default: the one whose exchanges fit the interface best)")
-    .option(...tiersOption)
-    .option("--no-bodies", "write no bodies into evidence.json")
-    .option(...requirementsOption)
-    .option("--complete", "a must clause that was not exercised fails as well")
-    .option("--out <dir>", "folder for report.json and evidence.json (default: a new one under reports/)")
-    .option("--json <file>", "report.json to this file as well; - prints it, and nothing else, on standard output")
-    .option("-q, --quiet", "only what is broken, and the verdict");
-  return withSteps(
-    withFormatOptions(withFailureOptions(command), ["report", "exchanges"]).addHelpText("after", examples),
-    { prepare, act, present },
-  );
+    .option("--base-url <url>", "the server to judge (default: the one whose exchanges fit the interface best)");
+  return withSteps(withTrafficOptions(command).addHelpText("after", examples), { prepare, act, present });
 }
 
 /** A file to judge. For recorded traffic, `folder` is the folder for its report. */
@@ -80,9 +57,7 @@ type FileToJudge =
 function prepare(files: readonly string[], flags: JudgeFlags) {
   const options = {
     baseUrl: flags.baseUrl === undefined ? null : readBaseUrl(flags.baseUrl),
-    tiers: readTiers(flags.tier),
-    keepsBodies: flags.bodies,
-    requirements: readRequirements(flags),
+    ...readTrafficOptions(flags),
     messages: cliMessages,
   };
   const formats = prepareFormats(flags);
@@ -102,7 +77,7 @@ function workOf(file: string, { out }: JudgeFlags): FileToJudge {
   const read = readRecordedFile(file);
   if (read.kind === "load") return { kind: "load", path: file };
   const name = `${timeInName(new Date())}-${slug(basename(file).replace(/\.[a-z]+$/i, "")).slice(0, 40)}`;
-  return { ...read, file, folder: prepareOwnFolder(out ?? join("reports", name)) };
+  return { ...read, file, folder: prepareLockedFolder(out ?? join("reports", name)) };
 }
 
 /** Returns the folder of a report, if `path` is that folder or the `evidence.json` in it; otherwise `null`. */

@@ -16,7 +16,7 @@ import { withSteps } from "../command.ts";
 import { askConsent, assertConsentPossible } from "../consent.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { untilInterrupted } from "../interruption.ts";
-import { listedScenarios, listText } from "../load/list-text.ts";
+import { listedScenarios, scenarioListText } from "../load/list-text.ts";
 import {
   dashboardOf,
   defaultLoadFolder,
@@ -28,11 +28,11 @@ import {
 import { formatNotSentReason, notSentExitCode, withLoadSteps } from "../load/not-sent.ts";
 import { formatLoadPreview } from "../load/preview.ts";
 import { showLoadProgress } from "../load/progress.ts";
-import { reportLoss } from "../losses.ts";
+import { reportLostOutput } from "../lost-outputs.ts";
 import { registerSecrets } from "../harness-errors.ts";
 import { cliMessages } from "../messages.ts";
 import { readDuration } from "../option-parsers.ts";
-import { displayPath, prepareFile, prepareOwnFolder } from "../output-files.ts";
+import { displayPath, prepareFile, prepareLockedFolder } from "../output-files.ts";
 import {
   type FormatFlags,
   prepareFormats,
@@ -102,7 +102,7 @@ async function prepareOutputs(flags: LoadFlags, parameters: LoadParameters, targ
     rules: readRules(flags),
     formats: prepareFormats(flags),
     dashboardFile: flags.k6Dashboard === undefined ? null : prepareFile(flags.k6Dashboard, "--k6-dashboard"),
-    folder: prepareOwnFolder(flags.out ?? defaultLoadFolder(target)),
+    folder: prepareLockedFolder(flags.out ?? defaultLoadFolder(target)),
   };
 }
 
@@ -151,11 +151,11 @@ function eventsFor(target: Target | null, isQuiet: boolean): LoadEvents {
   return {
     ...showLoadProgress(process.stderr, isQuiet),
     planned: (preview, provided) => {
-      // The test control may have issued keys.
+      // Error messages must not show keys that the target's test control has issued.
       registerSecrets(provided);
       if (target !== null || !isQuiet) terminalOf(process.stderr).write(formatLoadPreview(preview));
     },
-    problem: reportLoss,
+    problem: reportLostOutput,
   };
 }
 
@@ -209,7 +209,7 @@ const listCommand = (): Command =>
     {
       prepare: (flags: { readonly json?: boolean }) => flags.json === true,
       act: (isJson) =>
-        isJson ? `${JSON.stringify(listedScenarios(), null, 2)}\n` : listText(process.stdout.columns ?? 120),
+        isJson ? `${JSON.stringify(listedScenarios(), null, 2)}\n` : scenarioListText(process.stdout.columns ?? 120),
       present: (text) => {
         process.stdout.write(text);
         return exitCodes.fine;

@@ -18,7 +18,7 @@ import { untilInterrupted } from "../interruption.ts";
 import { readEngine } from "../load/load-flags.ts";
 import { withLoadSteps } from "../load/not-sent.ts";
 import { nightEvents, nightExitCode, presentNight } from "../nightly/present-night.ts";
-import { collect, readCount } from "../option-parsers.ts";
+import { appendValue, readCount } from "../option-parsers.ts";
 import { prepareFile, prepareFiles, prepareFolder } from "../output-files.ts";
 import { readRegressionRules } from "../regression-rules.ts";
 import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
@@ -68,7 +68,7 @@ export function nightlyCommand(): Command {
     .option(
       "--scenario <name>",
       "load scenario (repeatable; default: the short set of `conformance load`)",
-      collect,
+      appendValue,
       [],
     )
     .option("--no-load", "send no load")

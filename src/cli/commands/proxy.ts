@@ -15,36 +15,23 @@ import { readBaseUrl } from "../../target/base-url.ts";
 import { withSteps } from "../command.ts";
 import { decisiveExitCode, exitCodes } from "../exit-codes.ts";
 import { exitCodeOf } from "../../report/model/verdict.ts";
-import { readTiers, tiersOption } from "../key-tiers.ts";
+import { readTrafficOptions, type TrafficFlags, withTrafficOptions } from "../traffic-flags.ts";
 import { readDuration } from "../option-parsers.ts";
-import { displayPath, prepareOwnFolder } from "../output-files.ts";
+import { displayPath, prepareLockedFolder } from "../output-files.ts";
 import { printLine } from "../print-line.ts";
-import { readRequirements, requirementsOption, type RequirementsFlag } from "../requirements-flag.ts";
-import {
-  type FailureFlags,
-  type FormatFlags,
-  prepareFormats,
-  readRules,
-  withFailureOptions,
-  withFormatOptions,
-} from "../report/format-flags.ts";
+import { prepareFormats, readRules } from "../report/format-flags.ts";
 import { presentReport, reportExitCode } from "../report/present-report.ts";
 import { readPort, readTls } from "../serve/serve-options.ts";
 import { stopOnSignal } from "../signals.ts";
 import { type NetworkFlagValues, networkFromFlags, withNetworkOptions } from "../target-flags.ts";
 
-interface ProxyFlags extends FormatFlags, FailureFlags, RequirementsFlag, NetworkFlagValues {
+interface ProxyFlags extends TrafficFlags, NetworkFlagValues {
   readonly upstream?: string;
   readonly port: string;
   readonly host: string;
   readonly for?: string;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
-  readonly tier: readonly string[];
-  readonly bodies: boolean;
-  readonly complete?: boolean;
-  readonly out?: string;
-  readonly quiet?: boolean;
 }
 
 const examples = `
@@ -58,7 +45,7 @@ Examples:
 Exit codes: 0 nothing broken; 1 a must is broken; 2 usage; 3 no exchange could be judged; 4 the harness itself failed, or an output could not
 be written.`;
 
-/** `conformance proxy`: judges the traffic that passes it. */
+/** `conformance proxy`: passes traffic on to a server, and judges server and clients by it. */
 export function proxyCommand(): Command {
   const command = new Command("proxy")
     .option("--upstream <url>", "base URL of the server to which everything is passed on")
@@ -66,15 +53,8 @@ export function proxyCommand(): Command {
     .option("--host <address>", "address to listen on; another than loopback lets other machines in", "127.0.0.1")
     .option("--for <duration>", "how long to go on, such as 10m (default: until Ctrl-C)")
     .option("--tls-cert <file>", "serve HTTPS with this certificate (PEM); needs --tls-key")
-    .option("--tls-key <file>", "the certificate's key (PEM)")
-    .option(...tiersOption)
-    .option("--no-bodies", "write no bodies into evidence.json")
-    .option(...requirementsOption)
-    .option("--complete", "a must clause that was not exercised fails as well")
-    .option("--out <dir>", "folder for report.json and evidence.json (default: a new one under reports/)")
-    .option("--json <file>", "report.json to this file as well; - prints it, and nothing else, on standard output")
-    .option("-q, --quiet", "only what is broken, and the verdict");
-  withFormatOptions(withFailureOptions(withNetworkOptions(command)), ["report", "exchanges"]);
+    .option("--tls-key <file>", "the certificate's key (PEM)");
+  withTrafficOptions(withNetworkOptions(command));
   return withSteps(command.addHelpText("after", examples), { prepare, act, present });
 }
 
@@ -90,15 +70,13 @@ function prepare(flags: ProxyFlags) {
       host: flags.host,
       port: readPort(flags.port),
       tls: readTls(flags.tlsCert, flags.tlsKey),
-      tiers: readTiers(flags.tier),
-      keepsBodies: flags.bodies,
-      requirements: readRequirements(flags),
+      ...readTrafficOptions(flags),
       tierName: "--tier",
     },
     forMs: flags.for === undefined ? null : readDuration(flags.for, "--for"),
     rules: readRules(flags),
     formats: prepareFormats(flags),
-    folder: prepareOwnFolder(flags.out ?? join("reports", name)),
+    folder: prepareLockedFolder(flags.out ?? join("reports", name)),
   };
 }
 
@@ -113,20 +91,20 @@ async function act({ options, forMs, flags }: Prepared): Promise<ProxyReports> {
       line`The proxy cannot listen on ${options.host}, port ${options.port} (${errorCodeOrText(error)}). Give another --port or --host.`,
     );
   });
-  printLine(line`${proxy.baseUrl} passes everything on to ${options.baseUrl}. ${endOf(forMs)}`);
-  await endOfProxy(forMs);
+  printLine(line`${proxy.baseUrl} passes everything on to ${options.baseUrl}. ${describeEnd(forMs)}`);
+  await waitForEnd(forMs);
   if (flags.quiet !== true) printLine(line`${formatCount(proxy.count(), "exchange")} passed.`);
   return proxy.finish();
 }
 
-const endOf = (forMs: number | null): string =>
+const describeEnd = (forMs: number | null): string =>
   forMs === null ? "Ctrl-C ends it with a report." : `It ends after ${forMs / 1000} s, or with Ctrl-C.`;
 
-/** Waits for the first signal, or for the end of the time. */
-async function endOfProxy(forMs: number | null): Promise<void> {
+/** Waits until a signal such as Ctrl-C, or until the time is over. `null`: until a signal. */
+async function waitForEnd(forMs: number | null): Promise<void> {
   const controller = new AbortController();
   const release = stopOnSignal(controller);
-  // A timer takes at most 24 days, and a proxy without an end needs one to keep waiting.
+  // Node needs a timer to keep waiting for a signal, and a timer cannot be longer than 24 days.
   await sleep(Math.min(forMs ?? maxTimerMs, maxTimerMs), undefined, { signal: controller.signal }).catch(() => {});
   release();
 }
@@ -150,11 +128,11 @@ async function present({ server, client }: ProxyReports, prepared: Prepared): Pr
     folder: displayPath(own),
     ...(formats.isStdoutTaken && { stream: process.stderr }),
   });
-  // Observations of gaps need no exchange, so they do not count as something that was exercised.
+  // Without an exchange, the report still has observations of gaps, which do not count as something exercised.
   if (server.report.recording?.exchanges === 0) return exitCodes.nothingExercised;
   return decisiveExitCode([
     reportExitCode(server.report, rules, flags.complete === true),
-    // The clauses of a client that no request concerned are no fault.
+    // Clauses that no request of the clients exercised do not fail the command, even with `--complete`.
     exitCodeOf(client.report, { strict: rules.strict, complete: false }) === exitCodes.broken
       ? exitCodes.broken
       : exitCodes.fine,

@@ -19,8 +19,8 @@ import { exitCodes } from "../exit-codes.ts";
 import { registerSecrets } from "../harness-errors.ts";
 import { untilInterrupted } from "../interruption.ts";
 import { cliMessages } from "../messages.ts";
-import { collect } from "../option-parsers.ts";
-import { displayPath, prepareFile, prepareFolder, prepareOwnFolder } from "../output-files.ts";
+import { appendValue } from "../option-parsers.ts";
+import { displayPath, prepareFile, prepareFolder, prepareLockedFolder } from "../output-files.ts";
 import { showRunProgress } from "../progress.ts";
 import { type DeliveryFlags, readDeliverySettings, secretVariable } from "../receiver-flags.ts";
 import {
@@ -58,10 +58,10 @@ export function receiverCommand(): Command {
     .option(
       "--secret-file <file>",
       `file with the webhook's secret (or ${secretVariable}); repeatable, one for each webhook`,
-      collect,
+      appendValue,
       [],
     )
-    .option("--header <header>", "header of every delivery, such as 'X-Tenant: acme' (repeatable)", collect, [])
+    .option("--header <header>", "header of every delivery, such as 'X-Tenant: acme' (repeatable)", appendValue, [])
     .option("--events <types>", "event types that the webhook subscribed to, separated by commas (default: all)")
     .option("--agent <id>", "agent that the events are about", "conformance-agent")
     .option("--dry-run <dir>", "write the deliveries into this folder, and send nothing; needs no URL")
@@ -110,7 +110,7 @@ function prepare(url: string | undefined, flags: ReceiverFlags): ReceiverWork {
     flags,
     rules: readRules(flags),
     formats: prepareFormats(flags),
-    folder: prepareOwnFolder(flags.out ?? join("reports", name)),
+    folder: prepareLockedFolder(flags.out ?? join("reports", name)),
   };
 }
 

@@ -28,7 +28,7 @@ export const rejudgeCommand = (): Command =>
       prepare: (folder: string, flags: RejudgeFlags) => ({
         folder,
         flags,
-        // Without the flag, the newest requirement set is used.
+        // Without `--requirements`, the newest requirement set is used.
         chosen: flags.requirements === undefined ? {} : { requirements: readRequirements(flags) },
         saved: readSavedRun(folder),
       }),

@@ -19,7 +19,7 @@ import { askConsent } from "../consent.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { registerKey, registerSecrets } from "../harness-errors.ts";
 import { type Interruption, untilInterrupted } from "../interruption.ts";
-import { replayText } from "../replay/show.ts";
+import { replayText } from "../replay/replay-text.ts";
 import { type NetworkFlagValues, networkFlagsOf, networkFromFlags, withNetworkOptions } from "../target-flags.ts";
 import { terminalOf } from "../terminal.ts";
 import { runFolder } from "./compare.ts";

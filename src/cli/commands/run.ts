@@ -13,7 +13,7 @@ import type { Target } from "../../target/target.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { untilInterrupted } from "../interruption.ts";
-import { displayPath, prepareOwnFolder } from "../output-files.ts";
+import { displayPath, prepareLockedFolder } from "../output-files.ts";
 import { askTier } from "../ask-tier.ts";
 import { showRunProgress } from "../progress.ts";
 import {
@@ -95,7 +95,7 @@ function prepare(flags: RunFlags & ScopeFlags) {
     scope,
     rules,
     formats,
-    folder: prepareOwnFolder(flags.out ?? join("reports", name)),
+    folder: prepareLockedFolder(flags.out ?? join("reports", name)),
   };
 }
 
@@ -103,7 +103,7 @@ interface RunOutcome {
   readonly judged: JudgedTarget;
   /** Report and evidence without the secrets of webhooks. Only these may be shown. */
   readonly document: ReportDocument;
-  /** Whether the user stopped the watch that followed the run. */
+  /** Whether the user stopped the watch for webhook retries after the run. `false` without a watch. */
   readonly isWatchStopped: boolean;
 }
 
@@ -147,7 +147,7 @@ async function judgeWithProgress({ target, patches, scope, rules, flags }: Prepa
   }
 }
 
-/** Presents the report of the run, and then watches until the schedule of webhook retries is over. */
+/** Presents the report of the run, then listens for webhook deliveries until no retry is due, and judges again. */
 async function watch(judged: Extract<JudgedTarget, { kind: "judged" }>, prepared: Prepared): Promise<RunOutcome> {
   const { flags, folder } = prepared;
   const { report, evidence, listening, target } = judged;
@@ -170,7 +170,7 @@ async function watch(judged: Extract<JudgedTarget, { kind: "judged" }>, prepared
     );
     return outcomeOf({ ...judged, ...watched.kept }, watched.kind === "interrupted");
   } catch (error) {
-    // The run succeeded, so its report is kept even if the watch cannot begin.
+    // If the watch cannot begin, only that is printed: the report of the run is already saved.
     const usage = formatUsageError(error);
     if (usage === null || isPresented) throw error;
     printLine(usage);

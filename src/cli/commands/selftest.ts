@@ -1,7 +1,7 @@
 import { Command } from "commander";
 
 import { withSteps } from "../command.ts";
-import { collect, readCount } from "../option-parsers.ts";
+import { appendValue, readCount } from "../option-parsers.ts";
 import { selftest, type SelftestOptions } from "../selftest/modes.ts";
 
 const countOf =
@@ -12,7 +12,7 @@ const countOf =
 /** `conformance selftest`: proves that each check can fail, and that each legal behaviour of a server passes. */
 export function selftestCommand(): Command {
   const command = new Command("selftest")
-    .option("--only <pattern>", "only patches whose name or clause matches the glob (repeatable)", collect, [])
+    .option("--only <pattern>", "only patches whose name or clause matches the glob (repeatable)", appendValue, [])
     .option(
       "--full",
       "use up the limits of tiers for every patch, and of every tier where it concerns limits (otherwise of free and enterprise, there alone)",

@@ -10,10 +10,10 @@ import type { Patch } from "../../reference/patch.ts";
 import { realClock, type Reference, type RequestLine, virtualClock } from "../../reference/reference.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { collect } from "../option-parsers.ts";
+import { appendValue } from "../option-parsers.ts";
 import { banner } from "../serve/banner.ts";
 import { readPort, readRanges, readTls, readToken, type ServeFlags } from "../serve/serve-options.ts";
-import { firstSignal } from "../signals.ts";
+import { waitForSignal } from "../signals.ts";
 
 const examples = `
 Examples:
@@ -31,7 +31,7 @@ export function serveCommand(): Command {
     .option(
       "--agent <file>",
       "serve the agent of this configuration file, and follow its edits (repeatable)",
-      collect,
+      appendValue,
       [],
     )
     .option("--tls-cert <file>", "serve HTTPS with this certificate (PEM); needs --tls-key")
@@ -44,20 +44,20 @@ export function serveCommand(): Command {
     .option(
       "--control-host <name>",
       "a host name under which the test control is on; on loopback, it always is (repeatable)",
-      collect,
+      appendValue,
       [],
     )
     .option("--data <dir>", "keep webhooks, alerts and deliveries in this folder, so that they outlive the server")
     .option(
       "--allow-deliveries-to <cidr>",
       "deliver webhooks to these private addresses, too (repeatable)",
-      collect,
+      appendValue,
       [],
     )
-    .option("--trust-proxy <cidr>", "believe these proxies on the address of a client (repeatable)", collect, [])
+    .option("--trust-proxy <cidr>", "believe these proxies on the address of a client (repeatable)", appendValue, [])
     .option("--write-target <file>", "write a target file for this server; it holds its keys")
-    .option("--fault <name>", "break one thing on purpose (repeatable)", collect, [])
-    .option("--variant <name>", "behave differently, and still legally (repeatable)", collect, [])
+    .option("--fault <name>", "break one thing on purpose (repeatable)", appendValue, [])
+    .option("--variant <name>", "behave differently, and still legally (repeatable)", appendValue, [])
     .option("-q, --quiet", "no line for each request")
     .addHelpText("after", () => examples + patchesHelp());
   return withSteps(command, { prepare, act: serveUntilSignal, present: () => exitCodes.fine });
@@ -95,7 +95,7 @@ async function serveUntilSignal({ options, control, patches }: Prepared): Promis
   const { reference, hosted, close } = await serveReference(options);
   try {
     printBanner(reference, hosted, { options, control, patches });
-    await firstSignal();
+    await waitForSignal();
   } finally {
     await close();
   }

@@ -9,7 +9,7 @@ import { renderTrendPage } from "../../report/history/trend/page.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { printDamaged } from "../nightly/present-night.ts";
-import { reportLoss } from "../losses.ts";
+import { reportLostOutput } from "../lost-outputs.ts";
 import { prepareFiles } from "../output-files.ts";
 import { printLine } from "../print-line.ts";
 
@@ -25,7 +25,7 @@ Examples:
 
 Exit codes: 0 the page is written; 2 usage; 3 the history holds no night that can be read; 4 the page could not be written.`;
 
-/** `conformance trend`: writes a page about the nights in a history. */
+/** `conformance trend`: writes an HTML page about the nights in a history. */
 export const trendCommand = (): Command =>
   withSteps(
     new Command("trend")
@@ -46,7 +46,7 @@ export const trendCommand = (): Command =>
           printLine(line`${folder} holds no night that can be read: \`conformance nightly --history\` writes them.`);
           return exitCodes.nothingExercised;
         }
-        outputs.files.flatMap((output) => writeOutput(output, () => page)).forEach(reportLoss);
+        outputs.files.flatMap((output) => writeOutput(output, () => page)).forEach(reportLostOutput);
         return exitCodes.fine;
       },
     },

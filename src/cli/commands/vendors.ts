@@ -26,9 +26,9 @@ import { untilInterrupted } from "../interruption.ts";
 import { readEngine } from "../load/load-flags.ts";
 import { notSentExitCode, withLoadSteps } from "../load/not-sent.ts";
 import { formatLoadPreview } from "../load/preview.ts";
-import { reportLoss } from "../losses.ts";
-import { collect, readCount } from "../option-parsers.ts";
-import { displayPath, prepareFiles, prepareOwnFolder } from "../output-files.ts";
+import { reportLostOutput } from "../lost-outputs.ts";
+import { appendValue, readCount } from "../option-parsers.ts";
+import { displayPath, prepareFiles, prepareLockedFolder } from "../output-files.ts";
 import { loadExitCode } from "../report/present-report.ts";
 import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
 import { terminalOf } from "../terminal.ts";
@@ -74,7 +74,7 @@ export const vendorsCommand = (): Command =>
       .option(
         "--load <scenario>",
         "load them as well, one after another: `conformance load list` (repeatable)",
-        collect,
+        appendValue,
         [],
       )
       .option("--engine <name>", "k6 or autocannon, for --load (default: each scenario's own)")
@@ -98,7 +98,7 @@ async function prepare(file: string, flags: VendorsFlags & ScopeFlags) {
   const concurrency =
     flags.concurrency === undefined ? defaultConcurrency : readCount(flags.concurrency, "--concurrency");
   const outputs = prepareFiles(["json", "html", "markdown"], flags);
-  const folder = prepareOwnFolder(flags.out ?? join("reports", `${timeInName(new Date())}-vendors`));
+  const folder = prepareLockedFolder(flags.out ?? join("reports", `${timeInName(new Date())}-vendors`));
   assertConsistentReports(vendors);
   if (load !== null) assertConsentsPossible(vendors, flags.yes === true);
   return { vendors, load, scope, concurrency, folder, outputs, flags };
@@ -157,7 +157,7 @@ function baseUrlOf({ target }: Extract<ListedVendor, { kind: "target" }>): strin
   try {
     return target().baseUrl;
   } catch (error) {
-    // An invalid target does not stop the other vendors. The column of its own vendor will show the error.
+    // An invalid target must not stop the other vendors. The error appears later in the column of its vendor.
     if (error instanceof UsageError) return null;
     throw error;
   }
@@ -170,7 +170,7 @@ const act = ({ load, scope, flags, ...options }: Prepared): Promise<VendorsOutco
     const judged = await judgeVendors({
       ...options,
       from: flags.from ?? null,
-      judging: { ...scope, signal, onLoss: reportLoss },
+      judging: { ...scope, signal, onLoss: reportLostOutput },
       load:
         load === null
           ? null
@@ -187,7 +187,7 @@ const act = ({ load, scope, flags, ...options }: Prepared): Promise<VendorsOutco
     return { ...judged, isInterrupted: isInterrupted() };
   });
 
-/** Returns a function that, for each vendor, gives a printer of progress lines. The lines begin with the vendor's name. */
+/** Returns a function that creates, for a vendor's name, a printer of progress lines that begin with that name. */
 function progressPrinters(names: readonly string[], isQuiet: boolean): (name: string) => PrintLine {
   const width = Math.max(...names.map((name) => displayWidth(sanitizeLine(name, 30))));
   return (name) => (text) => {
@@ -207,7 +207,7 @@ function present(
   const { style, write } = terminalOf(isStdoutTaken ? process.stderr : process.stdout);
   write(renderVendorsTerminal(sideBySide, style));
   write(`reports  ${displayPath(folder)}\n`);
-  files.flatMap((output) => writeOutput(output, render[output.name])).forEach(reportLoss);
+  files.flatMap((output) => writeOutput(output, render[output.name])).forEach(reportLostOutput);
   return vendorsExitCode(judged, isInterrupted);
 }
 

@@ -21,7 +21,7 @@ import { reportFileName } from "../../report/statement/statement.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { cliMessages } from "../messages.ts";
-import { collect } from "../option-parsers.ts";
+import { appendValue } from "../option-parsers.ts";
 import { networkFromFlags, type NetworkFlagValues, withNetworkOptions } from "../target-flags.ts";
 import { terminalOf } from "../terminal.ts";
 
@@ -58,12 +58,12 @@ export const verifyCommand = (): Command =>
       new Command("verify")
         .argument("<statement>", "the statement: what --statement has written")
         .argument("[report]", "folder of the report, with its evidence")
-        .option("--keys <file|url>", "the vendor's list of keys: a file, or an https URL (repeatable)", collect, [])
+        .option("--keys <file|url>", "the vendor's list of keys: a file, or an https URL (repeatable)", appendValue, [])
         .option("--policy <file>", "the rules by which you accept a statement, in JSON or YAML")
         .option(
           "--also <statement>",
           "another statement: a newer one that is red supersedes (repeatable)",
-          collect,
+          appendValue,
           [],
         ),
     )

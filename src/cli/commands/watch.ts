@@ -11,8 +11,8 @@ import { exitCodeOf } from "../../report/model/verdict.ts";
 import type { Target } from "../../target/target.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { reportLoss } from "../losses.ts";
-import { lockPrepared } from "../output-files.ts";
+import { reportLostOutput } from "../lost-outputs.ts";
+import { lockReportFolder } from "../output-files.ts";
 import { readTarget, type TargetFlags, withTargetOptions } from "../target-flags.ts";
 import { formatResumeHint, watchInTerminal } from "../watch/terminal-watch.ts";
 import { presentSavedRun } from "./rejudge.ts";
@@ -45,14 +45,14 @@ export const watchCommand = (): Command =>
       prepare: (folder: string, flags: WatchFlags) => {
         const kept = readSavedRun(folder);
         const state = readState(folder);
-        lockPrepared(resolve(folder), null);
+        lockReportFolder(resolve(folder), null);
         return { folder, flags, kept, state, target: targetOf(flags, state, kept.report.target.baseUrl) };
       },
       act: ({ folder, flags, kept, state, target }) =>
         watchInTerminal({ folder, state, kept, secrets: secretsOf(target) }, { isQuiet: flags.quiet === true }),
       present: async ({ kind, kept, problem }, { folder, flags }) => {
         await presentSavedRun(folder, kept, flags);
-        if (problem !== null) reportLoss(problem);
+        if (problem !== null) reportLostOutput(problem);
         if (kind !== "interrupted")
           return exitCodeOf(kept.report, { strict: flags.strict === true, complete: flags.complete === true });
         printLine(formatResumeHint(folder));
@@ -61,7 +61,7 @@ export const watchCommand = (): Command =>
     },
   );
 
-/** Returns the target of the run. Its keys must be redacted, in case a delivery contains one. */
+/** Returns the target of the run, whose keys are redacted in case a delivery contains one. */
 function targetOf(flags: WatchFlags, { targetFile }: WatchState, baseUrl: string): Target {
   const isNamed = flags.target !== undefined || flags.baseUrl !== undefined;
   const target = readTarget(isNamed || targetFile === null ? flags : { ...flags, target: targetFile }, process.env);

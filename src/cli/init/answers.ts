@@ -149,7 +149,7 @@ export function readControlToken(flags: InitFlags, environment: Environment): Gi
  *
  * @throws {UsageError}
  */
-export function checkFlags({
+export function assertInitFlags({
   baseUrl,
   keyVariable,
   name,
@@ -202,7 +202,7 @@ export async function chooseAgents(
   redact: (text: string) => string,
 ): Promise<ChosenAgents> {
   const suggested = { ...suggestAgents(discovered), ...controlledAgents(control) };
-  const listed = (id: string): string => listedAgent(id, discovered, redact);
+  const listed = (id: string): string => acceptAgentId(id, discovered, redact);
   const choose = async (flag: string | undefined, text: string, fallback: string | null): Promise<string | null> => {
     if (flag !== undefined) return listed(flag);
     if (prompter === null || flags.yes === true) return fallback;
@@ -235,7 +235,7 @@ const maxIds = 20;
  * @param redact removes secrets from texts of the target
  * @throws {UsageError} with the ids in the list
  */
-export function listedAgent(
+export function acceptAgentId(
   id: string,
   { agents, hasAllAgents }: Pick<DiscoveredTarget, "agents" | "hasAllAgents">,
   redact: (text: string) => string,
@@ -306,7 +306,7 @@ function readPath(path: string): string {
  *
  * @throws {UsageError}
  */
-export function writeWhole(path: string, text: string, mayReplace: boolean): void {
+export function writeFileAtomically(path: string, text: string, mayReplace: boolean): void {
   if (!mayReplace && existsSync(path))
     throw new UsageError(line`${path} was created meanwhile; nothing was written. --force replaces it.`);
   try {

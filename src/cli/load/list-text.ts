@@ -39,7 +39,7 @@ const fixedWidth = nameColumns + settingColumns + longestColumns + 4 * tableGap;
 const minFlexibleWidth = 50;
 
 /** Formats the scenarios as a table. On a narrow terminal, formats them as paragraphs. Ends with a line feed. */
-export function listText(width: number): string {
+export function scenarioListText(width: number): string {
   const flexible = width - fixedWidth;
   const shown = flexible < minFlexibleWidth ? paragraphs(width) : tableText(flexible);
   const note = "longest: of one tier on the embedded server; in brackets, where the target's clock is real";
@@ -60,7 +60,7 @@ function tableText(flexible: number): string {
     column("tiers, engines, needs", settingColumns),
     column("longest", longestColumns),
   ];
-  // An empty line separates two rows, because a row takes several lines.
+  // Each row comes after an empty row, because a row of the table takes several lines.
   const rows = listedScenarios().flatMap((each) => [[""], rowOf(each)]);
   return tableLines(heads, rows).join("\n");
 }

@@ -63,7 +63,7 @@ export function readLoadParameters(names: readonly string[], flags: LoadFlags): 
   ];
   if (named === "autocannon" && onlyK6.length > 0)
     throw new UsageError(line`${onlyK6.join(" and ")} is k6's: leave --engine autocannon out.`);
-  // Without a named scenario, trials alternate between the engines.
+  // Without a named scenario, k6 and autocannon alternate from scenario to scenario.
   const defaultEngine = names.length === 0 ? "in turns" : "first";
   return {
     scenarios: flags.all === true ? "all" : names,
@@ -95,8 +95,8 @@ function readTier(text: string | undefined): TierName | null {
 }
 
 /**
- * Returns the flags that describe the target. `--tier` is one of them only if a single key is given, whose tier it names. With a target
- * file, `--tier` instead selects the tiers that get load.
+ * Returns the flags that describe the target. `--tier` belongs to them if the user gave one API key. With a target
+ * file, it selects the tier to load.
  */
 export function targetFlagsOf(flags: LoadFlags, environment: NodeJS.ProcessEnv): TargetFlags {
   const { tier: _, ...others } = flags;

@@ -23,7 +23,7 @@ export function showLoadProgress(stream: ProgressStream, isQuiet: boolean): Load
 const trialName = ({ scenario, tier, engine }: LoadTrial): string => `${scenario.name} · ${tier} · ${engine}`;
 
 /** Returns a function that measures the request rate of the last 1.5 s. An average since the start would hide that the load has stalled. */
-function ratesOf(): (progress: LoadProgress) => number {
+function createRateMeter(): (progress: LoadProgress) => number {
   let marks: LoadProgress[] = [];
   return (progress) => {
     if (progress.sent < (marks.at(-1)?.sent ?? 0)) marks = [];
@@ -49,14 +49,14 @@ function progressText(progress: LoadProgress, perSecond: number): string {
 
 function liveView(stream: ProgressStream): LoadProgressView {
   let head = "";
-  let rate = ratesOf();
+  let rate = createRateMeter();
   const draw = (text: string): void => {
     stream.write(`${eraseLine}${sanitizeLine(`${head} · ${text}`, Math.max(20, (stream.columns || 80) - 1))}`);
   };
   return {
     trial: (trial, at, of) => {
       head = `${at + 1}/${of} ${trialName(trial)}`;
-      rate = ratesOf();
+      rate = createRateMeter();
       draw("starting");
     },
     waiting: (ms, why) => draw(`waiting ${formatDuration(ms)}: ${why}`),
@@ -68,12 +68,12 @@ function liveView(stream: ProgressStream): LoadProgressView {
 
 function plainView(stream: ProgressStream): LoadProgressView {
   let name = "";
-  let rate = ratesOf();
+  let rate = createRateMeter();
   let printedMs = 0;
   return {
     trial: (trial) => {
       name = trialName(trial);
-      rate = ratesOf();
+      rate = createRateMeter();
       printedMs = 0;
     },
     waiting: (ms, why) => void stream.write(`${name}: waiting ${formatDuration(ms)}: ${why}\n`),

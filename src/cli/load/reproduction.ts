@@ -14,7 +14,7 @@ export interface ReproductionOptions {
   readonly patchFlags: string;
 }
 
-/** Options for saved load evidence, which does not record its target. */
+/** Options for a load whose target is unknown, because it was judged from saved evidence. */
 export const unknownTarget: ReproductionOptions = { target: null, targetFile: null, patchFlags: "" };
 
 /**

@@ -168,7 +168,7 @@ function cutRows(pairs: PlannedPairs): { readonly needs: string; readonly shares
   }));
 }
 
-/** Formats a part as whole percent. Rounds down, so that only the full total is 100 %. */
+/** Formats a share of a total as whole percent. Rounds down, so that only the whole total is 100 %. */
 const percent = (part: number, total: number): string => `${Math.floor((100 * part) / Math.max(1, total))} %`;
 
 function unknownLines({ unknown, ifTierShown }: FormattedPlan, width: number, paint: Paint): string[] {
@@ -219,7 +219,7 @@ function shortText({ checks, enoughMinutes }: ChecksShortOfTime, maxWaitMs: numb
   return `${allowed}; ${enough}.`;
 }
 
-/** A plan in which the open questions are sentences. */
+/** A plan of a run in which open questions are sentences instead of data. */
 export interface FormattedPlan extends Omit<RunPlan, "unknown"> {
   readonly unknown: readonly string[];
 }

@@ -14,7 +14,7 @@ import {
 } from "../../report/formats/registry.ts";
 import type { ReportDocument } from "../../report/model/report.ts";
 import { type Baseline, baselineSchema, type FailurePolicy, defaultPolicy } from "../../report/model/failure-policy.ts";
-import { flagOf } from "../option-parsers.ts";
+import { flagForSetting } from "../option-parsers.ts";
 import { prepareFiles } from "../output-files.ts";
 import { readSigning, type SigningFlags, withSigningOptions } from "./signing-flags.ts";
 
@@ -32,7 +32,7 @@ export function withFormatOptions(
 ): Command {
   for (const name of formatNames) {
     const { says, source } = formats[name];
-    if (name !== "json" && sources.includes(source)) command.option(`${flagOf(name)} <file>`, says);
+    if (name !== "json" && sources.includes(source)) command.option(`${flagForSetting(name)} <file>`, says);
   }
   return sources.includes("files") ? withSigningOptions(command) : command;
 }
@@ -55,7 +55,7 @@ export function prepareFormats(flags: FormatFlags): RequestedFormats {
 export function assertSources(document: ReportDocument, flags: FormatFlags): void {
   for (const name of formatNames) {
     const problem = flags[name] === undefined ? null : unavailableReason(name, document);
-    if (problem !== null) throw new UsageError(line`${flagOf(name)} cannot be written: ${problem}.`);
+    if (problem !== null) throw new UsageError(line`${flagForSetting(name)} cannot be written: ${problem}.`);
   }
 }
 

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import type { Report } from "../../report/model/report.ts";
 import { commandLineIn, type Ended } from "../testing/command.ts";
-import { flagOf } from "../option-parsers.ts";
+import { flagForSetting } from "../option-parsers.ts";
 import { type FormatName, formatNames } from "../../report/formats/registry.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "formats-"));
@@ -17,7 +17,7 @@ const textOf = (name: string): string => readFileSync(at(name), "utf8");
 
 /** Returns flags that write every format, except those in `leftOut`, into files whose names begin with `prefix`. */
 const everyFormat = (prefix: string, leftOut: readonly FormatName[] = []): string[] =>
-  formatNames.flatMap((name) => (leftOut.includes(name) ? [] : [flagOf(name), `${prefix}.${name}`]));
+  formatNames.flatMap((name) => (leftOut.includes(name) ? [] : [flagForSetting(name), `${prefix}.${name}`]));
 
 const brokenRun = (...more: string[]): string[] => [
   "run",
@@ -45,7 +45,7 @@ describe("formats of a run", () => {
   it.each(formatNames.map((name) => [name] as const))(
     "%s is the same from the run and from its kept report",
     async (name) => {
-      const { code, out } = await conformance(["report", "kept", flagOf(name), "-"]);
+      const { code, out } = await conformance(["report", "kept", flagForSetting(name), "-"]);
       expect(code).toBe(0);
       expect(contentOf(name, out)).toEqual(contentOf(name, textOf(`run.${name}`)));
       expect(out.length).toBeGreaterThan(50);

@@ -6,7 +6,7 @@ import { UsageError } from "../../base/usage-error.ts";
 import { type Subject, subjectAlgorithms } from "../../report/statement/attestation.ts";
 import type { StatementSigning } from "../../report/statement/signed-statement.ts";
 import { parseSigningKey, type SigningKey } from "../../report/statement/signing-key.ts";
-import { collect, readCount } from "../option-parsers.ts";
+import { appendValue, readCount } from "../option-parsers.ts";
 
 /** Flags that sign a statement. */
 export interface SigningFlags {
@@ -31,7 +31,7 @@ export const withSigningOptions = (command: Command): Command =>
     .option(
       "--subject <name=digest>",
       "what was deployed, for a signed statement: app=sha256:…, or gitCommit:… (repeatable)",
-      (value: string, before: readonly string[] | undefined) => collect(value, before ?? []),
+      (value: string, before: readonly string[] | undefined) => appendValue(value, before ?? []),
     )
     .option("--valid-days <n>", "days for which a signed statement counts (default: 90)");
 

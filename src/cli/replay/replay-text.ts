@@ -37,7 +37,7 @@ export function replayText(
     ...pairs.flatMap((pair, index) => pairLines(pair, `${index + 1} of ${total}`, look, isQuiet)),
     ...(isQuiet ? [] : caveats(chosen.exchanges)),
     summaryOf(pairs.length, differing, total, stopped),
-    ...(isQuiet ? [] : [legend, `To judge it again: ${command}`]),
+    ...(isQuiet ? [] : [differenceLegend, `To judge it again: ${command}`]),
   ];
   return `${lines.join("\n")}\n`;
 }
@@ -119,7 +119,7 @@ const hiddenCountLines = (count: number, what: string, paint: Paint): string[] =
   count > 0 ? [`    ${paint.dim(`${count} ${what}`)}`] : [];
 
 /** Explains the marks at the beginning of difference lines. */
-const legend = "! differs in status, error code or shape; ~ differs in something else";
+const differenceLegend = "! differs in status, error code or shape; ~ differs in something else";
 
 /** Sentences on how the replay differed from the run. For example, the run had sent some requests at the same time. */
 function caveats(kept: readonly Exchange[]): string[] {

@@ -12,7 +12,11 @@ interface Patches {
 }
 
 /** Collects texts about a clause: its checks, and the faults and variants of the reference server that concern it. */
-export function entryOf(id: ClauseId, suites: readonly Suite[], { faults, variants }: Patches): CatalogueEntry {
+export function catalogueEntryOf(
+  id: ClauseId,
+  suites: readonly Suite[],
+  { faults, variants }: Patches,
+): CatalogueEntry {
   const checks = suites.flatMap((suite) => suite.checks.filter(({ clause }) => clause === id));
   const breaking = ({ breaks }: Patch): boolean => breaks.includes(id);
   return {
@@ -40,8 +44,8 @@ function describe(check: Check): string[] {
 }
 
 /**
- * Lists the cells of a check's coverage matrix, such as `invoke 200`. Groups them by what the target must offer so that such a response can
- * be observed.
+ * Lists the responses that a check wants to observe, such as `invoke 200`, grouped by what the target must offer for
+ * them.
  */
 function matrixLines({ matrix }: Check): string[] {
   if (matrix === null) return [];

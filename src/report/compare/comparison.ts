@@ -134,7 +134,7 @@ export const comparisonSchema = z
     appeared: z.array(unpairedSchema),
     /** Findings that only the older report has. */
     gone: z.array(unpairedSchema),
-    /** Number of findings that did not change. Every other finding is in exactly one of the lists above. */
+    /** Number of findings that did not change. Every other finding is in exactly one list of the comparison. */
     unchanged: count,
     /** Load metrics that both reports contain, changed or not. */
     loadFigures: z.array(metricSchema),

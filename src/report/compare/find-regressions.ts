@@ -82,8 +82,8 @@ function skipRegressions({ newlySkipped, gone }: Pick<Comparison, "newlySkipped"
 }
 
 /**
- * For each reason why the newer report lacks a finding, the text of the regression. `null` if it is none, because the finding was left
- * out on purpose or its check no longer exists.
+ * Text of the regression, for each reason why the newer report lacks a finding. `null`: this is no regression, because the finding was
+ * left out on purpose or its check no longer exists.
  */
 const missingFindingTexts: Readonly<Record<UnpairedReason, string | null>> = {
   check: null,

@@ -22,7 +22,7 @@ interface Badge {
 
 /** When a badge is drawn, and for how many days its verdict counts. */
 interface BadgeTime {
-  /** Default: now. */
+  /** Time at which the badge is drawn. Default: now. */
   readonly now?: Date;
   readonly signing?: { readonly validDays?: number };
 }

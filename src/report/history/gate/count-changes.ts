@@ -67,7 +67,7 @@ function constantCountChange(
   return [{ load: { scenario, tier, engine }, count, was, is: requests[count], isCertain: false }];
 }
 
-/** Whether the second run of the same night changed the count in the same direction. */
+/** Whether a second run of the load trial on the same night shows a change of the count in the same direction. */
 export function isConfirmed({ load, count, was, is }: CountChange, { second }: Night): boolean {
   return second.some((each) => {
     if (trialIdText(each) !== trialIdText(load) || countsCaveat(each) !== null) return false;

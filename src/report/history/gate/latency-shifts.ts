@@ -138,7 +138,7 @@ export const reportedShiftOf = (
 export const latencyGate = {
   /** Numbers of recent nights that are tested together. A large change shows in few nights; a small change needs many. */
   windows: [5, 8, 13],
-  /** Limits for the number of earlier nights to compare with. */
+  /** Maximum number of earlier nights to compare the recent nights with. `minBaseline`: the minimum. */
   maxBaseline: 42,
   minBaseline: 10,
   /** Minimum change, as a share of the earlier latency. */

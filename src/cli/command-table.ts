@@ -101,6 +101,10 @@ export const commandTable: Readonly<Record<string, TableRow>> = {
     says: "Check a conformance statement against its report and evidence. Nothing is sent.",
     load: async () => (await import("./commands/verify.ts")).verifyCommand(),
   },
+  registry: {
+    says: "Make a static site of a folder of statements. Each is verified first. Nothing is sent.",
+    load: async () => (await import("./commands/registry.ts")).registryCommand(),
+  },
   key: {
     says: "Make a key pair that signs statements, and the list of keys to publish.",
     load: async () => (await import("./commands/key.ts")).keyCommand(),

@@ -31,5 +31,5 @@ export function supersedingStatements(statement: Statement, known: readonly Know
 
 const requirementSetOf = ({ suite }: Statement): string => suite.requirements ?? firstRequirements;
 
-const isSameDeployment = (one: Statement, other: Statement): boolean =>
+export const isSameDeployment = (one: Statement, other: Statement): boolean =>
   one.target.baseUrl === other.target.baseUrl && (one.party ?? "server") === (other.party ?? "server");

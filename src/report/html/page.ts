@@ -10,13 +10,15 @@ export interface PageContent {
   readonly styles: readonly string[];
   /** The script of the page; `null` if it needs none. */
   readonly script: string | null;
+  /** Path of an Atom feed that belongs to the page. */
+  readonly feed?: string;
 }
 
 /**
  * Renders an HTML page. Its Content-Security-Policy allows only this style and this script, by their hashes. Therefore nothing may be
  * added inside their tags, not even a space.
  */
-export function renderPage({ title, body, styles, script }: PageContent): string {
+export function renderPage({ title, body, styles, script, feed }: PageContent): string {
   const style = styles.join("\n");
   return [
     "<!doctype html>",
@@ -28,6 +30,7 @@ export function renderPage({ title, body, styles, script }: PageContent): string
     '<meta name="color-scheme" content="light dark">',
     '<meta name="referrer" content="no-referrer">',
     '<link rel="icon" href="data:,">',
+    ...(feed === undefined ? [] : [`<link rel="alternate" type="application/atom+xml" href="${escapeHtml(feed)}">`]),
     `<title>${escapeHtml(title)}</title>`,
     `<style>${style}</style>`,
     "</head>",

@@ -20,8 +20,13 @@ export interface PageSignature {
  * Renders a statement as one HTML page for people, without scripts.
  *
  * @param signature `null` if the statement is unsigned
+ * @param standing reasons why the statement no longer counts
  */
-export function renderStatementPage(statement: Statement, signature: PageSignature | null): string {
+export function renderStatementPage(
+  statement: Statement,
+  signature: PageSignature | null,
+  standing: readonly string[] = [],
+): string {
   const { target, verdict, kind, counts, suite, finished } = statement;
   const { word, tone, says } = verdictTexts[verdict];
   return renderPage({
@@ -34,6 +39,12 @@ export function renderStatementPage(statement: Statement, signature: PageSignatu
         <h1>${prose(target.name, 120)}</h1>
         <p><code>${target.baseUrl}</code></p>
       </header>
+      ${
+        standing.length > 0 &&
+        html`<div class="banner warning">
+          <p class="word">No longer counts: ${standing.join("; ")}</p>
+        </div>`
+      }
       <div class="banner ${tone}">
         <p class="word">${word}</p>
         <p>${says}</p>

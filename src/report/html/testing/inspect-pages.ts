@@ -69,7 +69,7 @@ const foreignElementsScript = `(() => {
   const never = ["img", "iframe", "b", "i", "object", "embed", "base", "foreignobject", "textarea", "link", "form"];
   const elements = all.map((each) => each.localName).filter((name) => never.includes(name));
   const attributes = all.flatMap((each) => each.getAttributeNames()).filter((name) => name.startsWith("on") || name === "style" || name === "src");
-  const links = [...document.querySelectorAll("a")].map((each) => each.getAttribute("href")).filter((href) => !/^(#|reports\\/[\\w-]+\\/run\\/report\\.html$)/.test(href));
+  const links = [...document.querySelectorAll("a")].map((each) => each.getAttribute("href")).filter((href) => !/^(#|reports\\/[\\w-]+\\/run\\/report\\.html$|[a-z\\d-]+\\/[\\w.-]+\\.(json|html)$|[a-z\\d-]+\\/[\\w.-]+\\/report\\.html$|feed\\.xml$)/.test(href));
   const more = [
     ...(document.scripts.length > 1 ? ["a second script"] : []),
     ...("owned" in globalThis ? ["a script of a text's"] : []),

@@ -1,0 +1,123 @@
+import { type Dirent, readdirSync, statSync } from "node:fs";
+import { join, relative } from "node:path";
+
+import { line } from "../../base/line.ts";
+import { UsageError } from "../../base/usage-error.ts";
+
+/** A statement's file in a registry, and the report next to it. */
+export interface FoundStatement {
+  /** Name of the file, without `.json`. */
+  readonly version: string;
+  readonly file: string;
+  /** Folder of the report; `null` if there is none. */
+  readonly report: string | null;
+}
+
+/** A vendor's folder in a registry. */
+export interface FoundVendor {
+  readonly folder: string;
+  /** The vendor's list of keys; `null` if there is none. */
+  readonly keys: string | null;
+  readonly statements: readonly FoundStatement[];
+}
+
+/** Something in a registry that is not as it should be: the path below its folder, and why. */
+export interface RegistryProblem {
+  readonly path: string;
+  readonly reason: string | Error;
+}
+
+export interface FoundStatements {
+  readonly vendors: readonly FoundVendor[];
+  readonly problems: readonly RegistryProblem[];
+}
+
+const keysFileName = "keys.json";
+/** Names become addresses of the site. Small letters alone cannot collide on any file system. */
+const vendorName = /^[a-z\d][a-z\d-]*$/;
+/** A version that ends in `.json` or `.html` could collide with another file of the site. */
+const versionName = /^[A-Za-z\d](?!.*\.(json|html)$)[\w.-]*$/;
+
+/**
+ * Finds the statements in the folder of a registry: `VENDOR/VERSION.json`, with the report in `VENDOR/VERSION` and the keys in
+ * `VENDOR/keys.json`. Hidden files, and files that are not JSON, do not matter.
+ *
+ * @throws {UsageError} if the folder cannot be read, or has no folder of a vendor
+ */
+export function findStatements(registry: string): FoundStatements {
+  if (statSync(registry, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new UsageError(line`${registry} is no folder. Give the folder that holds a folder for each vendor.`);
+  const folders = entriesOf(registry).filter((entry) => !entry.isFile());
+  if (folders.length === 0)
+    throw new UsageError(line`${registry} holds no folder of a vendor. Put statements there, such as acme/1.2.0.json.`);
+  const found = folders.map((entry) => vendorIn(registry, entry));
+  return { vendors: found.flatMap(({ vendors }) => vendors), problems: found.flatMap(({ problems }) => problems) };
+}
+
+const entriesOf = (folder: string): Dirent[] =>
+  readdirSync(folder, { withFileTypes: true })
+    .filter(({ name }) => !name.startsWith("."))
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+
+function vendorIn(registry: string, entry: Dirent): FoundStatements {
+  const folder = entry.name;
+  const problem = (path: string, reason: string): FoundStatements => ({ vendors: [], problems: [{ path, reason }] });
+  if (!entry.isDirectory()) return problem(folder, notPlain);
+  if (!vendorName.test(folder))
+    return problem(folder, "the name of a vendor's folder has small letters, digits and hyphens only");
+  const path = join(registry, folder);
+  const special = specialFileIn(path);
+  if (special !== null) return problem(join(folder, special), notPlain);
+  const entries = entriesOf(path);
+  return {
+    vendors: [contentOf(path, folder, entries)],
+    problems: problemsIn(entries).map(({ path: name, reason }) => ({ path: join(folder, name), reason })),
+  };
+}
+
+/** Pull requests come from anybody, and a link could lead to any file of the machine that builds the site. */
+const notPlain = "is neither a file nor a folder, but a link or a device. Put the file itself there";
+
+/** Returns the path of the first entry that is neither a file nor a folder; `null` if there is none. */
+function specialFileIn(folder: string): string | null {
+  const special = readdirSync(folder, { withFileTypes: true, recursive: true }).find(
+    (each) => !each.isFile() && !each.isDirectory(),
+  );
+  return special === undefined ? null : relative(folder, join(special.parentPath, special.name));
+}
+
+/** Returns the names of the statements among the entries of a vendor's folder, without `.json`. */
+const versionsIn = (entries: readonly Dirent[]): string[] =>
+  entries
+    .filter((each) => each.isFile() && each.name.endsWith(".json") && each.name !== keysFileName)
+    .map(({ name }) => name.slice(0, -".json".length));
+
+function contentOf(path: string, folder: string, entries: readonly Dirent[]): FoundVendor {
+  const names = new Set(entries.map(({ name }) => name));
+  return {
+    folder,
+    keys: names.has(keysFileName) ? join(path, keysFileName) : null,
+    statements: versionsIn(entries)
+      .filter((version) => versionName.test(version))
+      .map((version) => ({
+        version,
+        file: join(path, `${version}.json`),
+        report: names.has(version) ? join(path, version) : null,
+      })),
+  };
+}
+
+function problemsIn(entries: readonly Dirent[]): RegistryProblem[] {
+  const versions = versionsIn(entries);
+  const wrong = versions.filter((version) => !versionName.test(version));
+  const reports = entries.filter((each) => each.isDirectory() && !versions.includes(each.name));
+  return [
+    ...(versions.length === 0 ? [{ path: "", reason: "holds no statement, such as 1.2.0.json" }] : []),
+    ...wrong.map((version) => ({
+      path: `${version}.json`,
+      reason:
+        "the name of a version has letters, digits, points, hyphens and underscores, and ends in no .json or .html",
+    })),
+    ...reports.map(({ name }) => ({ path: name, reason: `is a report without its statement ${name}.json` })),
+  ];
+}

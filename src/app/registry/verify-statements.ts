@@ -1,0 +1,136 @@
+import { readFileSync } from "node:fs";
+
+import { plainNetwork } from "../../base/network/network.ts";
+import { UsageError } from "../../base/usage-error.ts";
+import type { RegistryEntry } from "../../report/registry/entry.ts";
+import { expiryOf } from "../../report/statement/attestation.ts";
+import type { PageSignature } from "../../report/statement/page.ts";
+import type { Statement } from "../../report/statement/statement-schema.ts";
+import { sha256Of } from "../../report/statement/statement.ts";
+import { UseCaseError } from "../use-case-error.ts";
+import { readKeys } from "../verify/read-keys.ts";
+import type { Seal } from "../verify/read-statement.ts";
+import type { PossibleMessages } from "../verify/rejudge-report.ts";
+import { isSameDeployment, supersedingStatements } from "../verify/superseding-statements.ts";
+import { verifyStatement } from "../verify/verify-statement.ts";
+import type { FoundStatement, FoundVendor, RegistryProblem } from "./find-statements.ts";
+
+/** A statement of a registry, with its files. */
+export interface VerifiedStatement {
+  readonly found: FoundStatement;
+  readonly entry: RegistryEntry;
+}
+
+export interface VerifiedStatements {
+  readonly statements: readonly VerifiedStatement[];
+  readonly problems: readonly RegistryProblem[];
+}
+
+export interface VerifyingOptions {
+  readonly messages: PossibleMessages;
+  readonly now: Date;
+}
+
+/** Verifies the statements of a vendor: each by his list of keys, and by the report next to it. The newest comes first. */
+export async function verifyStatements(vendor: FoundVendor, options: VerifyingOptions): Promise<VerifiedStatements> {
+  const keysPath = `${vendor.folder}/keys.json`;
+  const name = await unlessBroken(keysPath, async () => nameIn(vendor));
+  if ("reason" in name) return { statements: [], problems: [name] };
+  const results: (VerifiedStatement | RegistryProblem)[] = [];
+  for (const found of vendor.statements) {
+    const path = `${vendor.folder}/${found.version}.json`;
+    results.push(await unlessBroken(path, async () => verifyOne(vendor, found, name, options)));
+  }
+  const statements = results.filter((each) => "entry" in each);
+  const problems = results.filter((each) => "reason" in each);
+  return { statements: withNewer(statements), problems };
+}
+
+/** Returns the name of a vendor in his list of keys, or that of his folder. */
+async function nameIn({ folder, keys }: FoundVendor): Promise<{ readonly name: string }> {
+  const [first] = keys === null ? [] : await readKeys(keys, plainNetwork);
+  return { name: first?.vendor ?? folder };
+}
+
+/** Returns what `read` returns, or the problem with the file that it reads. */
+async function unlessBroken<T>(path: string, read: () => Promise<T>): Promise<T | RegistryProblem> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof UsageError || error instanceof UseCaseError) return { path, reason: error };
+    throw error;
+  }
+}
+
+async function verifyOne(
+  { folder, keys }: FoundVendor,
+  found: FoundStatement,
+  { name }: { readonly name: string },
+  { messages, now }: VerifyingOptions,
+): Promise<VerifiedStatement | RegistryProblem> {
+  const { file, version, report } = found;
+  const { published, signature, mismatches } = await verifyStatement({
+    statementFile: file,
+    report,
+    keys: keys === null ? [] : [keys],
+    policy: null,
+    also: [],
+    network: plainNetwork,
+    messages,
+    // An expired statement is no problem: the site shows that it expired.
+    now: new Date(0),
+  });
+  const { statement, seal } = published;
+  const [first, ...more] = [...mismatches, ...futureOf(statement, now)];
+  if (first !== undefined)
+    return {
+      path: `${folder}/${version}.json`,
+      reason: more.length === 0 ? first : `${first} (and ${more.length} more: \`conformance verify\` lists them)`,
+    };
+  const entry = {
+    folder,
+    version,
+    vendor: name,
+    statement,
+    signature: seal === null ? null : signatureOf(seal),
+    isSignedByVendor: signature.kind === "valid",
+    expires: seal?.expires ?? expiryOf(statement.finished).toISOString(),
+    supersededBy: null,
+    newer: null,
+    hasReport: report !== null,
+    sha256: sha256Of(readFileSync(file)),
+  };
+  return { found, entry };
+}
+
+/** A run in the future would be the newest for as long as its author likes. */
+const futureOf = ({ finished }: Statement, now: Date): string[] =>
+  Date.parse(finished) > now.getTime()
+    ? [`finished: the run ended on ${finished.slice(0, 10)}, which is yet to come`]
+    : [];
+
+const signatureOf = ({ envelope, subjects, expires }: Seal): PageSignature => ({
+  keyId: envelope.signatures.map(({ keyid }) => keyid).join(", "),
+  subjects,
+  expires,
+});
+
+/** Sorts statements of a vendor, the newest first, and says for each which newer ones are about the same deployment. */
+function withNewer(statements: readonly VerifiedStatement[]): VerifiedStatement[] {
+  const sorted = statements.toSorted((one, other) => finishedMs(other) - finishedMs(one));
+  return sorted.map(({ found, entry }) => {
+    const later = sorted.filter((other) => finishedMs(other) > finishedMs({ entry }));
+    const red = later.find(({ entry: { version: file, statement } }) => {
+      const known = [{ file, statement, isTrusted: true }];
+      return supersedingStatements(entry.statement, known).length > 0;
+    });
+    const newer = later.find((other) => isSameSubject(other.entry.statement, entry.statement));
+    const versionOf = (other: VerifiedStatement | undefined): string | null => other?.entry.version ?? null;
+    return { found, entry: { ...entry, supersededBy: versionOf(red), newer: versionOf(newer) } };
+  });
+}
+
+const finishedMs = ({ entry }: Pick<VerifiedStatement, "entry">): number => Date.parse(entry.statement.finished);
+
+const isSameSubject = (one: Statement, other: Statement): boolean =>
+  isSameDeployment(one, other) && one.kind === other.kind;

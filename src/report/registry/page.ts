@@ -1,0 +1,143 @@
+import { sanitizeLine } from "../../base/sanitize.ts";
+import { formatCount } from "../../base/text.ts";
+import { profileNames } from "../../spec/profiles.ts";
+import { baseStyle } from "../html/base-style.ts";
+import { prose, tableHead } from "../html/elements.ts";
+import { type Html, html } from "../html/markup.ts";
+import { renderPage } from "../html/page.ts";
+import { verdictTexts } from "../html/sections/verdict.ts";
+import type { StatementProfile } from "../statement/statement-schema.ts";
+import {
+  isCurrent,
+  isExpired,
+  pathsOf,
+  profilesOf,
+  type Registry,
+  type RegistryEntry,
+  standingOf,
+  tiersOf,
+  verdictMarks,
+} from "./entry.ts";
+import { feedFileName } from "./feed.ts";
+import { pageScript, pageStyle } from "./page-style.ts";
+
+/** Renders the index of a registry: a row for each statement. It is complete without its script, and works from a file. */
+export function renderRegistryPage(registry: Registry): string {
+  const { entries, now } = registry;
+  const vendors = new Set(entries.map(({ folder }) => folder)).size;
+  const current = entries.filter((entry) => isCurrent(entry, now)).length;
+  return renderPage({
+    title: "Conformance registry",
+    styles: [baseStyle, pageStyle],
+    script: pageScript,
+    feed: feedFileName,
+    body: html`<a class="skip-link" href="#content">Skip to the table</a>
+      <header class="wide">
+        <p class="muted">Agent Hosting Service Interface</p>
+        <h1>Conformance registry</h1>
+        <p class="lead">
+          ${formatCount(entries.length, "statement")} of ${formatCount(vendors, "vendor")}, ${current} of them current
+          on ${dayOf(now.toISOString())}. Each was verified when this site was made.
+        </p>
+      </header>
+      <main id="content">
+        <div class="controls">
+          <span id="filter" hidden>
+            <label>Search <input type="search" id="search" /></label>
+            <button type="button" id="current-only" aria-pressed="false">Current only</button>
+            <span id="shown" class="muted small" aria-live="polite"></span>
+          </span>
+          <a href="${feedFileName}">Feed of new statements (Atom)</a>
+        </div>
+        ${tableHtml(registry)}
+        <p class="muted small">
+          ✓ conformant: every must clause was exercised and held. ◐ partial: nothing is broken, and not everything was
+          exercised. ✕ nonconformant. The numbers are must clauses exercised, of those of the profile. A statement says
+          what its vendor's run found: the vendor's key shows who stands behind it.
+        </p>
+        <footer>Made by agent-hosting-conformance. The page loads nothing over the network.</footer>
+      </main>`,
+  });
+}
+
+const dayOf = (time: string): string => time.slice(0, 10);
+
+const sortable = (text: string): Html => html`<th scope="col" data-sorts>${text}</th>`;
+
+const tableHtml = ({ entries, now }: Registry): Html =>
+  html`<div class="table-box" role="region" aria-label="Statements" tabindex="0">
+    <table class="registry">
+      ${tableHead(["Vendor and version", "Verdict", "Run ended", "Counts until", ...profileNames, "Tiers"].map(sortable))}
+      <tbody>
+        ${entries.map((entry) => rowHtml(entry, now))}
+      </tbody>
+    </table>
+  </div>`;
+
+function rowHtml(entry: RegistryEntry, now: Date): Html {
+  const { vendor, version, statement, expires } = entry;
+  const paths = pathsOf(entry);
+  const files = [
+    ["page", paths.page],
+    ["statement", paths.statement],
+    ...(entry.hasReport ? [["report", paths.report]] : []),
+  ];
+  const name = `${sanitizeLine(vendor, 80)} ${version}`;
+  return html`<tr class="${isCurrent(entry, now) ? "current" : "not-current"}">
+    <th scope="row" data-key="${name}">
+      <a href="${paths.page}">${name}</a>
+      <span class="at">${whatOf(entry)}</span>
+      <span class="at">${signatureText(entry)}</span>
+      <span class="at files">
+        ${files.map(
+          ([kind = "", path = ""]) =>
+            html`<a href="${path}">${kind}<span class="visually-hidden"> of ${name}</span></a> `,
+        )}
+      </span>
+    </th>
+    ${verdictCell(entry, now)}
+    <td class="nowrap">${dayOf(statement.finished)}</td>
+    <td class="nowrap">${isExpired(entry, now) ? `expired ${dayOf(expires)}` : dayOf(expires)}</td>
+    ${profilesOf(entry).map((profile) => profileCell(profile))}
+    <td>${tiersText(entry)}</td>
+  </tr>`;
+}
+
+/** Returns what was judged: the address, and the party and the kind of run if they are not the usual ones. */
+const whatOf = ({ statement: { kind, party = "server", target } }: RegistryEntry): Html =>
+  prose(
+    [target.baseUrl, ...(party === "server" ? [] : [party]), ...(kind === "load" ? ["under load"] : [])].join(" · "),
+    160,
+  );
+
+function verdictCell(entry: RegistryEntry, now: Date): Html {
+  const { verdict } = entry.statement;
+  const reasons = standingOf(entry, now);
+  const isOver = !isCurrent(entry, now);
+  const mark = html`<span class="badge${isOver ? "" : ` ${verdictTexts[verdict].tone}`}"
+    >${isOver ? `was ${verdict}` : `${verdictMarks[verdict]} ${verdict}`}</span
+  >`;
+  return html`<td data-key="${verdict}">
+    ${mark} ${reasons.map((reason) => html`<span class="why">${reason}</span>`)}
+  </td>`;
+}
+
+function profileCell(profile: StatementProfile | null): Html {
+  if (profile === null) return html`<td class="muted">not stated</td>`;
+  const { verdict, musts, exercised } = profile;
+  if (verdict === "not offered" || verdict === "not selected") return html`<td class="muted">${verdict}</td>`;
+  return html`<td class="nowrap" data-key="${verdict} ${exercised}">
+    <span class="mark ${verdictTexts[verdict].tone}" aria-hidden="true">${verdictMarks[verdict]}</span>
+    <span class="visually-hidden">${verdict},</span> ${exercised}/${musts}
+  </td>`;
+}
+
+const tiersText = (entry: RegistryEntry): string =>
+  tiersOf(entry)
+    .map(({ tier, failed }) => `${sanitizeLine(tier, 40)}${failed === 0 ? "" : ` (${failed} failed)`}`)
+    .join(", ") || "unknown";
+
+function signatureText({ signature, isSignedByVendor }: RegistryEntry): string {
+  if (signature === null) return "unsigned";
+  return isSignedByVendor ? "signed by the vendor" : "signed by an unknown key";
+}

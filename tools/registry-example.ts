@@ -1,0 +1,97 @@
+// Writes the statements of examples/registry: `node tools/registry-example.ts [FOLDER FOR THE REPORTS]`. It judges three reference servers as
+// three vendors: one is right, one has a fault, and one offers core and streaming only. Their private keys are thrown away.
+import { createPublicKey, generateKeyPairSync } from "node:crypto";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { runAndRedact } from "../src/app/judge/redacted-run.ts";
+import { digestsOfSaved, saveRun } from "../src/app/report-folder/saved-run.ts";
+import { libraryMessages } from "../src/library/messages.ts";
+import { startEmbedded } from "../src/reference/embedded/embedded-server.ts";
+import { patchesByName } from "../src/reference/embedded/patches-by-name.ts";
+import { fault, faults, type Patch } from "../src/reference/patch.ts";
+import { createKeyList } from "../src/report/statement/key-list.ts";
+import { serializeSigned } from "../src/report/statement/signed-statement.ts";
+import { parseSigningKey } from "../src/report/statement/signing-key.ts";
+import { statementOf } from "../src/report/statement/statement.ts";
+import { newestRequirements } from "../src/spec/requirements.ts";
+import { suites } from "../src/suites/all.ts";
+import type { Target } from "../src/target/target.ts";
+
+/** A vendor of the example: how his server behaves, and what he says that he offers. */
+interface ExampleVendor {
+  readonly folder: string;
+  readonly name: string;
+  readonly version: string;
+  readonly patches: readonly Patch[];
+  readonly offers: Target["offers"];
+}
+
+/** A server that has only `core` and `streaming`: other paths are missing, and nothing is limited. */
+const coreAndStreaming: readonly Patch[] = faults("Endpoints", {
+  "core-and-streaming": fault("USE-1", "Webhooks, alerts, operations and limits are missing.").by(() => ({
+    servedPath: (path) => (/^\/v1\/(webhooks|alerts|operations|keys)\b|\/batch\b/.test(path) ? "/v1/nothing" : path),
+    isLimited: () => false,
+    takesSlot: () => false,
+    rateHeaders: () => [],
+  })),
+});
+
+const vendors: readonly ExampleVendor[] = [
+  { folder: "acme", name: "Acme", version: "1.2.0", patches: [], offers: null },
+  {
+    folder: "borealis",
+    name: "Borealis",
+    version: "2.0.0",
+    patches: patchesByName(["health-needs-no-key"], []),
+    offers: null,
+  },
+  {
+    folder: "cumulus",
+    name: "Cumulus",
+    version: "0.9.0",
+    patches: coreAndStreaming,
+    offers: ["core", "streaming"],
+  },
+];
+
+/** The example would show its own statements as expired if they counted for 90 days only. */
+const validDays = 3650;
+
+const statements = new URL("../examples/registry/vendors/", import.meta.url).pathname;
+const [, , reports] = process.argv;
+
+for (const vendor of vendors) {
+  const report = reports === undefined ? mkdtempSync(join(tmpdir(), "registry-")) : join(reports, vendor.folder);
+  mkdirSync(report, { recursive: true });
+  await writeStatement(vendor, report);
+  if (reports === undefined) rmSync(report, { recursive: true });
+}
+
+async function writeStatement({ folder, name, version, patches, offers }: ExampleVendor, reportFolder: string) {
+  const server = await startEmbedded(patches);
+  const { report, evidence } = await runAndRedact({
+    target: { ...server.target, name, offers },
+    suites,
+    messages: libraryMessages,
+    requirements: newestRequirements,
+    signal: new AbortController().signal,
+  });
+  await server.close();
+  saveRun(reportFolder, { report, evidence });
+  const digests = digestsOfSaved(reportFolder, { report, evidence, load: new Map() });
+
+  const { privateKey } = generateKeyPairSync("ed25519");
+  const key = parseSigningKey(String(privateKey.export({ type: "pkcs8", format: "pem" })));
+  if (key.kind === "problem") throw new Error(key.problem);
+  const place = join(statements, folder);
+  mkdirSync(place, { recursive: true });
+  const signing = { key: key.value, validDays };
+  writeFileSync(join(place, `${version}.json`), serializeSigned(statementOf({ report }, digests), signing));
+  writeFileSync(
+    join(place, "keys.json"),
+    `${JSON.stringify(createKeyList(name, [createPublicKey(privateKey)]), null, 2)}\n`,
+  );
+  process.stdout.write(`${name}: ${report.verdict}\n`);
+}

@@ -16,7 +16,7 @@ import { useExpiryMs } from "./timed-retry.ts";
 const smallestPerMinute = 10;
 
 /** Responses that show how much different kinds of requests lower `Remaining` of one key. */
-export interface CountingResponses {
+export interface AllowanceWatched {
   /**
    * The first of two invokes in a row; the second is `before`. `Remaining` falls between them by the cost of one
    * invoke.
@@ -54,7 +54,7 @@ export const allowanceWatched = probe(
     waits: { mode: "optional", seconds: pauseMs / 1000 },
     stage: "exclusive",
   },
-  async ({ client, given, target, time, recorder }): Promise<CountingResponses> => {
+  async ({ client, given, target, time, recorder }): Promise<AllowanceWatched> => {
     const agent = given["agents.answering"];
     const { streaming } = target.agents;
     const perMinute = limitsOf(client.key, target)?.perMinute ?? smallestPerMinute;

@@ -67,8 +67,8 @@ const acceptsEventStream = ({ request }: Exchange): boolean =>
   request.headers.some(([name, value]) => name.toLowerCase() === "accept" && value.includes("text/event-stream"));
 
 /**
- * Where a body has the endpoint's fields. `elsewhere` is neither of the published shapes; `null` means that the fields
- * were not found.
+ * Location of the endpoint's fields in a body. `elsewhere` is neither of the published shapes; `null` means that the
+ * fields were not found.
  */
 type ResponseShape = "top-level" | "envelope" | "elsewhere" | null;
 

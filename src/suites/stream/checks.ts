@@ -65,7 +65,10 @@ const judgeMistake = (plain: TimedStream, rejected: Exchange, status: number, co
     isControlAccepted: isStreamAccepted(plain.exchange),
   });
 
-/** Judges whether a stream accepts a temperature in addition to a parameter that it accepts without a temperature. */
+/**
+ * Judges whether a stream accepts a temperature in addition to a parameter. Applies only if the stream accepts the
+ * parameter alone.
+ */
 function judgeWithTemperature({ tempered, exchange }: TemperatureResult) {
   if (isStreamAccepted(tempered)) return holds();
   if (tempered === exchange || !isStreamAccepted(exchange))
@@ -262,13 +265,16 @@ export const stream = suite("Stream", [
   ...streamCornerChecks,
 ]);
 
-/** A shorter stream does not show whether the server sends events when they arise or all at its end. */
+/**
+ * Minimum duration of a stream to judge. A shorter stream does not show whether the server sends events as they arise
+ * or all at the end.
+ */
 const minSpreadMs = 1000;
 
 const describeKind = (exchange: Exchange): string =>
   `${outcomeOf(exchange)} with ${headerValues(exchange, "Content-Type")[0] ?? "no content type"}`;
 
-/** Time between a stream's first and last event by the target's clock, in seconds. */
+/** Returns the time between a stream's first and last event by the target's clock, in seconds. */
 function spanSeconds({ exchange, clockAtEventsMs }: Pick<TimedStream, "exchange" | "clockAtEventsMs">): number {
   const [first, last] = [eventsOf(exchange)[0], eventsOf(exchange).at(-1)];
   if (first === undefined || last === undefined) return 0;

@@ -20,10 +20,7 @@ import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { eventsOf, isEventStream, hasEnded } from "./events.ts";
 import { streamedSlowly, type TimedStream } from "./probes.ts";
 
-/**
- * Result of a probe in three steps. It holds all slots of a key with open streams, closes them, and tries to open
- * streams again.
- */
+/** Result of a probe that holds all slots of a key with streams, closes the streams, and opens streams again. */
 export type DisconnectResult =
   | { readonly kind: "no known limit" }
   | { readonly kind: "not opened"; readonly held: readonly Exchange[] }
@@ -32,7 +29,10 @@ export type DisconnectResult =
       readonly slots: number;
       readonly held: readonly Exchange[];
       readonly beyond: Exchange;
-      /** Number of streams to open again: one if the main key has few requests a minute, else as many as before. */
+      /**
+       * Number of streams to open again: one if the main key has few requests a minute, else as many as the key has
+       * slots.
+       */
       readonly wanted: number;
       /**
        * All attempts to open a stream again, in order. The probe stopped once `wanted` streams were open, or after its
@@ -42,13 +42,13 @@ export type DisconnectResult =
     };
 
 /**
- * Pauses before the attempts to open streams again. They take 7.5 seconds in all, because a server may notice a closed
- * connection only at its next write.
+ * Pauses before the attempts to open streams again. They are long, because a server may notice a closed connection only
+ * at its next write.
  */
 const pausesMs = [200, 800, 1000, 1500, 2000] as const;
 /**
- * Real time until the server learns that the client closed a connection. Advancing the test clock does not make this
- * faster.
+ * Real time until the server learns that the client closed a connection. An advance of the test clock does not shorten
+ * this time.
  */
 const disconnectDelayMs = 50;
 const maxOpeningMs = 10_000;
@@ -83,8 +83,8 @@ const disconnected = probe(
     const again: StreamAttempt[] = [];
     const openCount = (): number => again.filter(({ isOver }) => !isOver).length;
     for (const [index, pauseMs] of pausesMs.entries()) {
-      // The server notices a closed stream at the agent's next write. The agent may write by the real clock or by the
-      // test clock, so both must go on.
+      // The server notices a closed stream when the agent next writes. The agent may follow the real clock or the test
+      // clock, so the pause advances both.
       await sleep(index > 0 && context.time.canAdvance ? pauseMs : disconnectDelayMs);
       await context.time.passTime(pauseMs, "the closed streams must release their slots");
       while (openCount() < wanted) {
@@ -99,7 +99,7 @@ const disconnected = probe(
   },
 );
 
-/** Waits until each stream has sent its first event. Returns `false` if the time limit passes first. */
+/** Waits until each stream has sent its first event. Returns `false` if that takes too long. */
 async function awaitFirstEvents(streams: readonly PendingExchange[], { time, target }: ProbeContext): Promise<boolean> {
   const begun = Promise.all(streams.map(({ firstEvent }) => firstEvent)).then(() => true);
   const timeout = sleep(target.clock === null ? maxOpeningMs : maxOpeningMs / 5, false);
@@ -113,10 +113,7 @@ function closeStream(stream: PendingExchange): Promise<Exchange> {
 
 const closeAll = (streams: readonly PendingExchange[]): Promise<Exchange[]> => Promise.all(streams.map(closeStream));
 
-/**
- * A request to open a stream, once the server has refused or opened it. `isOver` is true if the response has already
- * ended.
- */
+/** A request for a stream that the server has opened or refused. `isOver` is true if the response has already ended. */
 interface StreamAttempt {
   readonly stream: PendingExchange;
   readonly isOver: boolean;
@@ -138,7 +135,7 @@ function keyOfFewestSlots(target: Target): { key: TargetKey; limits: TierLimits 
 }
 
 /**
- * Waits until the key's minute has enough requests left for all streams. The probe cannot wait later, while it holds
+ * Waits until the key's minute has enough requests left for all attempts. The probe cannot wait later, while it holds
  * streams open.
  */
 async function waitForAllowance({ recorder, time }: ProbeContext, key: TargetKey, limits: TierLimits, needed: number) {
@@ -197,16 +194,16 @@ export const disconnectCheck = check(
   },
 );
 
-/** Time that a server may take, after a write, to notice that its client has disconnected. */
+/** Maximum time from a server's write until it notices that its client has disconnected. */
 const noticingMs = 2000;
 
-/** An agent whose events are at least this far apart in real time does not follow the test clock. */
+/** If an agent's events are at least this far apart in real time, the agent does not follow the test clock. */
 const realGapMs = 100;
 
 /**
- * Whether the agent must have written after the closing, so that the server could notice it. The attempts must have
- * lasted for the agent's longest pause plus `noticingMs` in real time. If the agent follows the test clock, that clock
- * must have advanced as far.
+ * Whether the agent must have written after the streams were closed, so that the server could notice. The attempts must
+ * have lasted in real time for the agent's longest pause plus `noticingMs`. If the agent follows the test clock, that
+ * clock must have advanced as far.
  */
 function lastedLongEnough(
   { triedMs, advancedMs }: { readonly triedMs: number; readonly advancedMs: number },

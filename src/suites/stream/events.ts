@@ -25,7 +25,7 @@ export const isEventStream = (exchange: Exchange): boolean =>
   hasStatus(exchange, 200) &&
   headerValues(exchange, "Content-Type").some((value) => /^\s*text\/event-stream\s*(;|$)/i.test(value));
 
-/** Whether a stream was accepted: it was opened and did not end with an `error` event. */
+/** Whether the target accepted a stream: it opened the stream and did not end it with an `error` event. */
 export const isStreamAccepted = (exchange: Exchange): boolean =>
   isEventStream(exchange) && eventsOf(exchange).at(-1)?.name !== "error";
 
@@ -41,8 +41,8 @@ export const dataOf: (event: StreamEvent) => Readonly<Record<string, unknown>> |
 );
 
 /**
- * Returns the events of one name whose data is a JSON object. `before the end` leaves out events after the first `done`
- * or `error`.
+ * Returns the events of one name whose data is a JSON object. With `before the end`, leaves out events after the first
+ * `done` or `error`.
  */
 export function readEvents(
   exchange: Exchange,
@@ -60,7 +60,7 @@ export function readEvents(
 interface EventCase {
   /** The event's data. */
   readonly root: ReadEvent["data"];
-  /** Maximum duration of its stream by the target's clock, in milliseconds. */
+  /** Maximum duration of the event's stream by the target's clock, in milliseconds. */
   readonly tookMs: number;
 }
 
@@ -79,8 +79,8 @@ export function eventCases(
 }
 
 /**
- * Creates the judged form of an event. The same event always gives the same object, so that results can be cached by
- * object.
+ * Returns an event in the form that checks judge. The same event always gives the same object, because checks cache
+ * results by object.
  */
 const eventCase = memoizeByPair((root: EventCase["root"], tookMs: number): EventCase => ({ root, tookMs }));
 
@@ -109,13 +109,13 @@ export const textOf = (exchange: Exchange): string =>
 /** Whether the document defines the name of every event of a stream. SSE-2 judges streams with other names. */
 export const isWellNamed = (exchange: Exchange): boolean => eventsOf(exchange).every(({ name }) => isKnownName(name));
 
-/** Whether the target ended the stream, orderly or by breaking the connection. False if the harness closed it. */
+/** Whether the target ended the stream, regularly or by breaking the connection. False if the harness closed it. */
 export const hasEnded = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && (answer.ending.kind === "complete" || answer.ending.kind === "broken");
 
 /**
- * Returns the event order of a stream. A stream whose connection broke does not count as over, because more events may
- * have followed.
+ * Returns the order of a stream's events. If the connection broke, the stream does not count as over, because more
+ * events may have followed.
  */
 export const orderOf = (exchange: Exchange): StreamOrder => ({
   sequence: sequenceOf(eventsOf(exchange)),
@@ -125,8 +125,8 @@ export const orderOf = (exchange: Exchange): StreamOrder => ({
 const isBroken = ({ answer }: Exchange): boolean => answer.kind === "answered" && answer.ending.kind === "broken";
 
 /**
- * Like {@link orderOf}, but compares equal requests: if each breaks after the same number of events, the target ends
- * these streams, and they count as over.
+ * Like {@link orderOf}, but compares the stream with equal requests. If all of them break after the same number of
+ * events, the target itself ends these streams, so they count as over.
  */
 export function orderAmong(exchange: Exchange, all: readonly Exchange[]): StreamOrder {
   const isSame = ({ key, request }: Exchange): boolean =>
@@ -139,7 +139,7 @@ export function orderAmong(exchange: Exchange, all: readonly Exchange[]): Stream
   return alike.length > 1 && alike.every(breaksHere) ? { ...orderOf(exchange), isOver: true } : orderOf(exchange);
 }
 
-/** Whether the request skips chunks at the start of the stream (`resume_from_index` above 0). */
+/** Whether the request asks to skip chunks at the start of the stream (`resume_from_index` above 0). */
 export function isResumed(exchange: Exchange): boolean {
   const { body } = exchange.request;
   return body.kind === "text" && /"resume_from_index"\s*:\s*[1-9]/.test(body.text);

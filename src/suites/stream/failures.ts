@@ -31,8 +31,8 @@ export function missingStream(exchange: Exchange) {
 const isDropped = ({ answer }: Exchange): boolean => answer.kind === "unanswered" && answer.reason === "broken";
 
 /**
- * Creates a check of a clause's fields in every `error` event of the run.
- * @param asked a probe that causes an `error` event, so that the run sends it
+ * Creates a check of the fields that a clause requires, in every `error` event of the run.
+ * @param asked a probe that causes an `error` event, so that the run has at least one
  */
 const checkField = <P extends Probe>(clause: "SSE-15" | "SSE-16", asked: P, as: string): Check =>
   checkFields(
@@ -47,7 +47,7 @@ const checkField = <P extends Probe>(clause: "SSE-15" | "SSE-16", asked: P, as: 
     },
   );
 
-/** Returns a field of a stream's first `error` event; `undefined` without one. */
+/** Returns a field of a stream's first `error` event. `undefined` if the stream has no such event or field. */
 const errorFieldOf = (exchange: Exchange, name: string): unknown =>
   getPath(readEvents(exchange, "error")[0]?.data, name);
 
@@ -76,8 +76,7 @@ export const failureChecks = [
         all.streams
           .filter(({ id }) => all.failing.includes(id))
           .map((exchange) => ({ cell: { of: "stream events", kind: "error" }, proof: exchange, subject: exchange })),
-      // The target file names agents that fail. Such an agent may fail on invoke and yet stream successfully, so `done`
-      // is allowed here.
+      // A failing agent of the target file may fail on invoke and yet stream successfully, so `done` is allowed here.
       judge: (exchange) => {
         if (!hasEnded(exchange) || !isWellNamed(exchange)) return undefined;
         if (eventsOf(exchange).some(isTerminal)) return null;

@@ -13,12 +13,12 @@ const since = "1.2";
 /** A query with an empty line. A server that reads its input line by line may stop there. */
 const queryOfLines = "Hello.\n\nPlease answer in a few words.";
 
-interface LinesSent {
+interface LineFeedsSent {
   readonly invoked: Exchange;
   readonly streamed: Exchange;
 }
 
-export const linesSent = probe(
+export const lineFeedsSent = probe(
   "an agent is invoked, and streams, with two line feeds in the query",
   {
     needs: ["agents.answering", "agents.streaming"],
@@ -26,7 +26,7 @@ export const linesSent = probe(
     executions: (target) => (hasFewRequests(target) ? 0 : 2),
     since,
   },
-  async ({ client, given, target }): Promise<LinesSent | null> =>
+  async ({ client, given, target }): Promise<LineFeedsSent | null> =>
     hasFewRequests(target)
       ? null
       : {
@@ -35,13 +35,13 @@ export const linesSent = probe(
         },
 );
 
-/** Number of streams that resume at index 2. A wrong cost must be seen twice to prove a breach. */
+/** Number of streams that resume at index 2. A wrong cost proves a breach only if it occurs twice. */
 const resumedStreamCount = 2;
-/** Number of GET requests after these streams. They show what a request usually costs. */
+/** Number of GET requests after the resumed streams. They show what a request usually costs. */
 const readCountAfter = 4;
 const lastIndex = 100_000;
 
-/** Evidence of a stream that was asked to resume after its last chunk. */
+/** A stream whose request asked to resume after the last chunk. */
 interface ResumedPastEnd {
   readonly pastTheEnd: Exchange;
 }
@@ -73,9 +73,11 @@ export const resumedLate = probe(
 
 const fewRequests = inapplicable("the key has few requests a minute");
 
-/** Creates a judge of a query with line feeds: the target must accept it as it accepts another query. */
-const judgeLineFeeds = (name: keyof LinesSent, control: (plain: Exchange) => boolean) =>
-  function judge({ lines, plain }: { readonly lines: LinesSent | null; readonly plain: Exchange }): Finding<never> {
+/**
+ * Creates a judge of a query with line feeds. The target must accept this query if it accepts one without line feeds.
+ */
+const judgeLineFeeds = (name: keyof LineFeedsSent, control: (plain: Exchange) => boolean) =>
+  function judge({ lines, plain }: { readonly lines: LineFeedsSent | null; readonly plain: Exchange }): Finding<never> {
     if (lines === null) return fewRequests;
     if (!control(plain)) return unproven(`the same request without line feeds did not succeed (${outcomeOf(plain)})`);
     const exchange = lines[name];
@@ -88,10 +90,13 @@ const judgeLineFeeds = (name: keyof LinesSent, control: (plain: Exchange) => boo
 const judgeInvoked = judgeLineFeeds("invoked", isSuccess);
 const judgeStreamed = judgeLineFeeds("streamed", isEventStream);
 
-/** The suite `invoke` includes this check. It stands here because its probe also sends a stream. */
+/**
+ * Check of an invoke whose query has line feeds. The suite `invoke` includes it. It is in this file because its probe
+ * also sends a stream.
+ */
 export const invokedLinesCheck: Check = check(
   "INV-1",
-  { lines: linesSent, control: invoked },
+  { lines: lineFeedsSent, control: invoked },
   ({ lines, control }) => judgeInvoked({ lines, plain: control.exchange }),
   { as: "line feeds", since },
 );
@@ -99,7 +104,7 @@ export const invokedLinesCheck: Check = check(
 export const lateParameterChecks: readonly Check[] = [
   check(
     "SSE-1",
-    { lines: linesSent, control: streamed },
+    { lines: lineFeedsSent, control: streamed },
     ({ lines, control }) => judgeStreamed({ lines, plain: control.exchange }),
     { as: "line feeds", since },
   ),

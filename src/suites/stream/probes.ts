@@ -17,16 +17,14 @@ import { unicodeText } from "../shared/unicode-text.ts";
 import { hasStatus } from "../shared/response.ts";
 import { isEventStream, isStreamAccepted } from "./events.ts";
 
-/**
- * A stream, with the offset of the target's clock at each event and at the end. The run advances that clock by these
- * offsets.
- */
+/** A stream, with how far the run had advanced the target's clock at each event and at the end, in milliseconds. */
 export interface TimedStream {
   readonly exchange: Exchange;
   readonly clockAtEventsMs: readonly number[];
   readonly clockAfterMs: number;
   /**
-   * Whether the user named the agent. If not, the run found it in the list, and nobody has promised that it can stream.
+   * Whether the user named the agent. If not, the run found the agent in the list, and nobody has promised that it can
+   * stream.
    */
   readonly promised: boolean;
 }
@@ -60,7 +58,7 @@ export const streamed = probe(
   }),
 );
 
-/** Optional fields, with values that give a server no reason to shorten its text. */
+/** Optional fields of a stream's request. Their values give a server no reason to shorten its text. */
 const features = {
   temperature: { parameters: { temperature: 0.7 } },
   maxTokens: { parameters: { max_tokens: 1000 } },
@@ -114,8 +112,8 @@ export const overloadedInStream = probe(
 );
 
 /**
- * Streams from a slow agent with few tokens, so that it takes seconds and not minutes. If that takes less than
- * `minBriefMs`, streams again without the limit.
+ * Streams from a slow agent with a limit of few tokens, so that the stream takes seconds and not minutes. If it takes
+ * less than `minBriefMs`, streams again without the limit.
  */
 export const streamedSlowly = probe(
   "an agent streams for some seconds",
@@ -129,7 +127,7 @@ export const streamedSlowly = probe(
   },
 );
 
-/** Parameters for a slow agent, so that its stream holds a slot for some seconds, not for a minute. */
+/** Parameters that shorten a slow agent's stream, so that it holds a slot for some seconds and not for a minute. */
 export const briefParameters = { parameters: { max_tokens: 9 } } as const;
 export const minBriefMs = 2500;
 
@@ -147,17 +145,17 @@ export const streamedFromTwo = probe(
   (context) => streamedWith({ resume_from_index: 2 }, context),
 );
 
-/** Streams of one parameter, with a temperature and perhaps without. */
+/** A stream with one parameter, and the same stream with a temperature in addition. */
 export interface TemperatureResult extends Omit<TimedStream, "promised"> {
   /**
-   * The stream with the temperature. If the target rejected it, `exchange` is a second one without the temperature,
-   * else the same.
+   * The stream with the temperature. `exchange` is the same stream, or, if the target rejected the temperature, a
+   * second one without it.
    */
   readonly tempered: Exchange;
 }
 
 /**
- * Defines a probe that streams with a parameter and a temperature. If the target rejects that, the probe streams
+ * Defines a probe that streams with a parameter and a temperature. If the target rejects that stream, the probe streams
  * without the temperature, to find which of the two was rejected.
  */
 const probeWithTemperature = (parameters: Readonly<Record<string, number>>, temperature: number) =>
@@ -176,8 +174,8 @@ export const streamedWithDelay = probeWithTemperature({ stream_delay_ms: 50 }, 0
 export const streamedInSmallChunks = probeWithTemperature({ chunk_size: 3 }, 2);
 
 /**
- * Tells an agent a word in one session and asks for it in a second stream of the session. Then asks for it in another
- * session.
+ * Sends an agent a word in one session, and asks for the word in a second stream of that session. Then asks for it in
+ * another session.
  */
 export const streamSessionHeld = probe(
   "an agent is told a word in a stream of a session and asked for it in another stream of it, and in another session",
@@ -206,7 +204,7 @@ export const streamedAsJson = probe(
 /** All event streams of the run, from any probe. */
 export interface AllStreams {
   readonly streams: readonly Exchange[];
-  /** Ids of streams whose agent fails according to the target file. SSE-17 judges how these end. */
+  /** Ids of streams whose agent fails according to the target file. SSE-17 judges the end of these streams. */
   readonly failing: readonly string[];
 }
 
@@ -229,8 +227,8 @@ export const everyStream = probe(
 );
 
 /**
- * Whether a stream's request has the path and body fields that make an agent play a role. Other requests may use the
- * same agent.
+ * Whether a stream's request has the path and body fields with which an agent plays a role. Other requests to the same
+ * agent do not play the role.
  */
 function matchesRole(assignment: RoleAssignment, { request }: Exchange): boolean {
   const body = request.body.kind === "text" ? tryParseJson(request.body.text) : undefined;

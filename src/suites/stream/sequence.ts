@@ -28,17 +28,17 @@ interface Streams {
   readonly all: AllStreams;
 }
 
-/** All streams of the run. `plain` is included so that a run of only these checks sends at least one stream. */
+/** All streams of the run. `plain` is listed so that a run of only these checks sends at least one stream. */
 const streams = { plain: streamed, all: everyStream };
 
 const nothingToJudge = ({ plain }: Streams): Unproven =>
   unproven(`no stream has events that can be judged (the plain request: ${outcomeOf(plain.exchange)})`);
 
-/** Returns the streams with events of which the document defines every name. Other names break SSE-2. */
+/** Returns the streams in which the document defines the name of every event. Other names break SSE-2. */
 const wellNamedStreams = ({ all }: Streams): Exchange[] =>
   all.streams.filter((each) => eventsOf(each).length > 0 && isWellNamed(each));
 
-/** The clauses about fields of events, with the event of each. `index` has checks of its own. */
+/** The clauses about fields of events, each with the name of the event. `index` has checks of its own. */
 const fieldClauses = {
   "SSE-7": "start",
   "SSE-8": "start",
@@ -70,7 +70,8 @@ const indexValues = (exchange: Exchange): unknown[] =>
 type IndexReading = "absent" | "from-0" | "from-1" | "otherwise";
 
 /**
- * Returns how a stream numbers its chunks. `null` if it has no chunk, or was resumed and so starts at another number.
+ * Returns how a stream numbers its chunks. `null` if it has no chunk, or if it was resumed, because it then starts at
+ * another number.
  */
 function indexReading(exchange: Exchange): IndexReading | null {
   const values = indexValues(exchange);
@@ -81,7 +82,7 @@ function indexReading(exchange: Exchange): IndexReading | null {
   return first === 0 ? "from-0" : first === 1 ? "from-1" : "otherwise";
 }
 
-/** Describes the first chunk whose `index` is absent, or does not follow the one before; `null` if there is none. */
+/** Describes the first chunk whose `index` is absent or does not follow the previous one. `null` if there is none. */
 function indexMismatch(values: readonly unknown[], isFromStart: boolean): string | null {
   const missing = values.indexOf(undefined);
   if (missing !== -1)
@@ -93,14 +94,14 @@ function indexMismatch(values: readonly unknown[], isFromStart: boolean): string
 }
 
 /**
- * Creates a judge of every stream's event order by a rule.
+ * Creates a judge that applies a rule to the event order of every stream.
  * @param describe describes a stream that breaks the rule
  */
 const judgeByRule = (rule: StreamRule, describe: (exchange: Exchange) => string) => (evidence: Streams) => {
   const { streams: found, failing } = evidence.all;
   let judged = 0;
   for (const exchange of found) {
-    // For a failing agent, only SSE-17 judges how the stream ends, so the stream counts as not over here.
+    // Only SSE-17 judges how a failing agent's stream ends, so that stream counts as not over here.
     const order = orderAmong(exchange, found);
     const said = rule.judge(failing.includes(exchange.id) ? { ...order, isOver: false } : order);
     if (said === undefined) continue;
@@ -160,7 +161,8 @@ export const sequenceChecks = [
       const values = indexValues(exchange);
       const present = values.filter((value) => value !== undefined);
       if (present.length === 0 || values.length < 2 || !present.every(Number.isInteger)) continue;
-      // An event whose data is no JSON object breaks SSE-3. Its index is unknown, so the others seem to have a gap.
+      // An event whose data is not a JSON object breaks SSE-3. Its index is unknown, so the other chunks may seem to
+      // have a gap.
       if (eventsOf(exchange).some((event) => dataOf(event) === undefined)) continue;
       judged += 1;
       const mismatch = indexMismatch(values, !isResumed(exchange));

@@ -6,7 +6,7 @@ export interface DeliveryOptions {
   readonly hook?: string;
   /** Fields that override those of a valid event. */
   readonly event?: Readonly<Record<string, unknown>>;
-  /** Raw body; takes precedence over `event`. */
+  /** Raw text of the body, sent instead of `event`. */
   readonly text?: string;
   readonly headers?: readonly Header[];
   readonly computedSignature?: string | null;

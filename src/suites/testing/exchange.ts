@@ -4,23 +4,25 @@ import type { Answered, Body, Ending, Exchange, Header, StreamEvent, Unanswered 
 export interface ExchangeOptions {
   readonly id?: string;
   readonly key?: string | null;
-  /** Default `POST`. */
+  /** Method of the request. Default: `POST`. */
   readonly method?: string;
-  /** Below the base URL; default `/agents/echo/invoke`. */
+  /** Path below the base URL. Default: `/agents/echo/invoke`. */
   readonly path?: string;
   readonly requestHeaders?: readonly Header[];
-  /** Request body, as JSON. */
+  /** Body of the request, which is written as JSON. */
   readonly sent?: unknown;
-  /** Default 200. */
+  /** Status of the response. Default: 200. */
   readonly status?: number;
   readonly headers?: readonly Header[];
-  /** Response body, as JSON. */
+  /** Body of the response, which is written as JSON. */
   readonly json?: unknown;
-  /** Raw response body; takes precedence over `json`. */
+  /** Raw text of the response's body, used instead of `json`. */
   readonly text?: string;
   readonly events?: readonly StreamEvent[];
   readonly ending?: Ending;
-  /** Milliseconds since the start of the run. `headMs` and `endMs` default to 10 and 20 ms after `sentMs`. */
+  /**
+   * Time of sending, in milliseconds since the start of the run. `headMs` and `endMs` default to 10 and 20 ms later.
+   */
   readonly sentMs?: number;
   readonly headMs?: number;
   readonly endMs?: number;
@@ -63,7 +65,7 @@ export const event = (name: string | null, data: unknown, atMs = 1010): StreamEv
   atMs,
 });
 
-/** Builds an exchange with a complete event stream. */
+/** Builds an exchange whose response is a complete event stream. */
 export function streamed(events: readonly StreamEvent[], made: ExchangeOptions = {}): Exchange {
   const text = events.map(({ name, data }) => `${name === null ? "" : `event: ${name}\n`}data: ${data}\n\n`).join("");
   return exchange({

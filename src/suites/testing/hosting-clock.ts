@@ -1,4 +1,4 @@
-/** A clock that runs only when it is advanced. All times are milliseconds. */
+/** A clock that runs only when it is advanced. All times are in milliseconds. */
 export interface HostingClock {
   readonly now: () => number;
   readonly after: (ms: number, run: () => void) => () => void;

@@ -10,20 +10,25 @@ import type { Timers } from "../../run/time/run-clock.ts";
 import type { Target } from "../../target/target.ts";
 import { type HostingClock, manualClock } from "./hosting-clock.ts";
 
-/** How a simulated hosting service, which shares no code with the reference server, sends its webhooks. */
+/** How a simulated hosting service sends its webhooks. The service shares no code with the reference server. */
 export interface Habits {
   /** Pauses between attempts, in seconds. */
   readonly pauses: readonly number[];
-  /** Whether pauses count from the first attempt. */
+  /** Whether pauses count from the first attempt. If not, they count from the previous one. */
   readonly fromFirst: boolean;
-  /** How often the service polls its queue, in seconds; 0 sends at once. */
+  /**
+   * Time between two polls of the service's queue by the service's clock, in seconds. 0 if the service sends at once.
+   */
   readonly pollSeconds: number;
   /**
-   * Real time between two polls of a queue whose entries are due by the service's clock, in ms; 0 if it uses timers.
+   * Real time in milliseconds between two polls of a queue whose entries are due by the service's clock. 0 if the
+   * service uses timers.
    */
   readonly pollEveryRealMs: number;
   readonly answerWithinMs: number;
-  /** Timeout for a reply, in real milliseconds; `null` if the timeout follows the service's clock. */
+  /**
+   * How long the service waits for a reply, in real milliseconds. `null` if its timeout follows the service's clock.
+   */
   readonly answerWithinRealMs: number | null;
   /** Whether the service sends a delivery only after the reply to the previous one. */
   readonly oneAtATime: boolean;
@@ -32,24 +37,24 @@ export interface Habits {
    * retries.
    */
   readonly worksInRealTime: boolean;
-  /** Real time from an advance of the clock until the service's response timer fires. */
+  /** Real time in milliseconds from an advance of the clock until the service's response timer fires. */
   readonly timerLagMs: number;
-  /** Events that the service sends when an agent is invoked. */
+  /** Returns the events that the service sends when an agent is invoked. */
   readonly events: (outcome: "completed" | "failed") => readonly string[];
   readonly selects: (wanted: string, type: string) => boolean;
   readonly isTied: boolean;
   readonly isSuccess: (status: number) => boolean;
   /**
-   * The number of the attempt whose reply gets lost, for each delivery, so that the service counts it as failed; `null`
+   * Number of the attempt whose reply gets lost on the way, so that the service counts the attempt as failed. `null`
    * for none.
    */
   readonly attemptWithLostReply: number | null;
   /** Whether the service follows a redirect, with the same request. */
   readonly followsRedirects: boolean;
   readonly sign: (body: string, secret: string) => string;
-  /** Number of duplicates that the service sends right after a delivered event. */
+  /** Number of duplicates that the service sends right after an accepted delivery. */
   readonly duplicates: number;
-  /** The service sends every n-th delivered event again after a minute; 0 for none. */
+  /** The service sends every n-th accepted event again after a minute; 0 for none. */
   readonly lateDuplicateEvery: number;
   readonly shape: (event: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
   readonly creates: (webhook: { readonly id: string }) => readonly [status: number, body: unknown];
@@ -82,7 +87,7 @@ const defaultHabits: Habits = {
 
 export interface Hosting {
   readonly target: Target;
-  /** Timers for a run, whose waits advance this service's clock. */
+  /** Timers to give to a run. A run that waits with them advances this service's clock. */
   readonly timers: Timers;
   readonly close: () => void;
 }
@@ -134,7 +139,7 @@ export async function startHosting(changes: Partial<Habits> = {}, hasClock = tru
       },
     }),
     timers: {
-      // The worker's sleeps do not include real time: on a busy machine, all of it would make retries look late.
+      // The worker's sleeps count only a tenth of real time. On a busy machine, all of it would make retries look late.
       now: () => performance.now() / 10 + worker.now(),
       sleep: (ms) => worker.advance(ms, sending.settled),
     },
@@ -230,7 +235,7 @@ function senderOf(habits: Habits, clock: HostingClock) {
     }
     webhook.states[at] = "failed";
   };
-  /** A polled queue sends a due event only at the next poll. */
+  /** With a polled queue, the service sends a due event only at its next poll. */
   const until = (ms: number): Promise<void> => {
     const pollMs = habits.pollSeconds * 1000;
     const dueMs = clock.now() + ms;

@@ -4,7 +4,10 @@ import { type Check, probesOf, type Suite } from "../../run/judge/check.ts";
 import { isExchange } from "../../run/judge/judge-evidence.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
 
-/** Judges test evidence by a check of a suite. Returns the reading that it follows, or the kind of its finding. */
+/**
+ * Judges test evidence by a check of a suite. Returns the reading that the evidence follows, or the kind of the
+ * finding.
+ */
 export function judged(suite: Suite, id: string, evidence: unknown): string {
   const check = suite.checks.find((each) => each.id === id);
   if (check === undefined) throw new Error(`the suite "${suite.title}" has no check ${id}`);
@@ -13,7 +16,7 @@ export function judged(suite: Suite, id: string, evidence: unknown): string {
   return finding.kind === "follows" ? finding.reading : finding.kind;
 }
 
-/** Adds all exchanges of the evidence, if the check also reads those of the whole run. */
+/** Adds `all`, the exchanges of the evidence, if the check also reads those of the whole run. */
 function withEverything(check: Check, evidence: unknown): unknown {
   const all = { exchanges: exchangesIn(evidence), validKeys: ["main"] };
   return Object.fromEntries(

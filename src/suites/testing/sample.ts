@@ -5,7 +5,7 @@ let count = 0;
 
 /**
  * Builds a sample: by default an admitted invoke whose response takes half a millisecond. Each sample is sent a
- * millisecond after the previous one of the process, so a test that compares times has to set them.
+ * millisecond after the previous one that the process built, so tests that compare times must set them.
  */
 export function sample(made: Partial<Sample> = {}): Sample {
   count += 1;

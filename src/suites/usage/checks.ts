@@ -61,7 +61,7 @@ export const usage = suite("Read usage", [
       judge: ({ exchange }) => {
         const parts = (["requests", "tokens"] as const).flatMap((name) => {
           const part = usageCountOf(exchange, name);
-          // A negative limit usually means that there is no limit, so `remaining` need not agree with it.
+          // A negative limit usually means no limit, so `remaining` need not agree with it.
           return part === null || part.limit < 0 ? [] : [{ name, part, left: Math.max(0, part.limit - part.used) }];
         });
         if (parts.length === 0) return undefined;
@@ -100,7 +100,7 @@ export const usage = suite("Read usage", [
             ? []
             : [{ ...member, subject: { exchange, quota, others: Object.values(quotas) } }];
         }),
-      // The quota of another key is also right: all keys of an account may report the tokens of the account.
+      // The quota of another key is accepted as well: all keys of an account may report the tokens of the account.
       judge: ({ exchange, quota, others }) => {
         const limit = usageCountOf(exchange, "tokens")?.limit;
         if (limit === undefined || (limit !== quota && others.includes(limit))) return undefined;
@@ -120,7 +120,7 @@ export const usage = suite("Read usage", [
     if (before === null || after === null) return unproven("`requests` was not read twice");
     const within = samples.filter((each) => isBetweenSamples(each, report, later));
     const admitted = within.filter(({ kind, status }) => kind === "invoke" && status === 200).length;
-    // A request without a response may have reached the target twice: undici may have sent it again on a new
+    // A request without a response may have reached the target twice, because undici may have sent it again on a new
     // connection.
     const sent =
       sumOf(within.map(({ kind, status }) => (kind === "health" ? 0 : status === null ? 2 : 1))) + usageReadCount;
@@ -161,7 +161,7 @@ export const usage = suite("Read usage", [
   }),
 ]);
 
-/** Judges that the month's tokens grow between two reads by as many as the responses in between reported. */
+/** Judges that the month's tokens grow between two reads by as many as the responses between the reads reported. */
 function judgeTokens(evidence: UsageReads): Finding<never> {
   const growth = tokenGrowth(evidence);
   if (growth === null) return unproven("`tokens` was not read twice");
@@ -177,20 +177,19 @@ function judgeTokens(evidence: UsageReads): Finding<never> {
   return breach(expected, describeGrowth(grown), evidence.usage, evidence.later);
 }
 
-/** Number of reads of usage in a measurement. The target may count each of them or none. */
+/** Number of reads of usage in a measurement. The target may count both reads or none. */
 const usageReadCount = 2;
 const describeGrowth = (grown: number): string => `by ${grown}`;
 
 const isBetweenSamples = ({ sentMs, endMs }: Sample, before: Exchange, after: Exchange): boolean =>
   sentMs >= before.answer.endMs && endMs <= after.sentMs;
 
-/** Returns the number of requests that were under way during a read. The read may or may not have counted them. */
+/** Returns the number of requests that were under way during a read of usage. The read may or may not include them. */
 const inFlightDuring = (samples: readonly Sample[], ...reads: readonly Exchange[]): number =>
   samples.filter(({ sentMs, endMs }) => reads.some((read) => sentMs < read.answer.endMs && endMs > read.sentMs)).length;
 
 /**
- * Whether the window of the report may have ended between the reads. The headers and the tier show the length of that
- * window.
+ * Whether the window that usage describes may have ended between the reads. The headers and the tier show its length.
  */
 function hasRolledOver({ usage: report, later, samples, limits }: UsageGrowth, { limit }: UsageCount): boolean {
   const laterMs = later.answer.endMs + later.clockMs;

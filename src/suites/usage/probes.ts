@@ -20,7 +20,7 @@ import { type Target, type TargetKey, usableKeys } from "../../target/target.ts"
 import { endpointOf } from "../shared/all-exchanges.ts";
 import { hasStatus, isSuccess, reportedTokens } from "../shared/response.ts";
 
-/** Two reads of usage, and the agent calls between them. */
+/** Two reads of usage, and the agent calls between the reads. */
 export interface UsageReads {
   readonly usage: Exchange;
   readonly later: Exchange;
@@ -30,11 +30,13 @@ export interface UsageReads {
   readonly isFresh: boolean;
 }
 
-/** Returns one of the counts in a usage report; `null` if the report lacks it. */
+/** Returns one of the counts in a usage response. `null` if the response lacks it. */
 export const usageCountOf = (exchange: Exchange, name: "requests" | "tokens"): UsageCount | null =>
   isSuccess(exchange) ? usageCountIn(bodyJson(exchange), name) : null;
 
-/** Returns how far the month's tokens grew, and how far they should have; `null` if a read does not report them. */
+/**
+ * Returns how far the month's tokens grew, and how far they should have grown. `null` if a read does not report them.
+ */
 export function tokenGrowth({
   usage,
   later,
@@ -49,27 +51,27 @@ export function tokenGrowth({
 }
 
 /**
- * Measures usage, and measures it again if it grew by too much. The target may have charged an earlier request late,
- * whose client had disconnected.
+ * Measures usage, and measures it again if it grew by too much. The target may have counted an earlier request late,
+ * because its client had disconnected.
  */
 export async function remeasureIfDisturbed<T extends UsageReads>(measure: () => Promise<T>): Promise<T> {
   const first = await measure();
   return tokenGrowth(first)?.kind === "beyond" ? measure() : first;
 }
 
-/** A read of usage, with the key's limits. */
+/** A read of usage, with the limits of the key that read it. */
 export interface UsageRead {
   readonly usage: Exchange;
   /** Limits of the key's tier; `null` if unknown. */
   readonly limits: TierLimits | null;
   /**
-   * Monthly token quota of the tier; `null` if the target file does not state the tier. Headers, which may show other
-   * limits, do not show tokens.
+   * Monthly token quota of the tier. `null` if the target file does not state the tier, because headers do not show
+   * tokens.
    */
   readonly quota: number | null;
 }
 
-/** Returns the usage report that the pre-flight discovery has read, so that this probe sends no request. */
+/** Returns the usage response that the pre-flight discovery has read. This probe sends no request. */
 export const usageRead = probe(
   "usage is read",
   { requests: 0, reads: true },
@@ -95,7 +97,10 @@ export interface KeyQuotas {
   readonly quotas: Readonly<Record<string, number>>;
 }
 
-/** Reads usage with each of these keys, unless another probe has. */
+/**
+ * Reads usage with each unrestricted key whose tier the target file states. Leaves out keys with which another probe
+ * has read usage.
+ */
 export const everyUsageRead = probe(
   "usage is read with every key",
   {
@@ -119,11 +124,11 @@ export const everyUsageRead = probe(
   },
 );
 
-/** Two reads of usage, and the requests of the key between them. */
+/** Two reads of usage (`usage` and `later`), and the requests of the key between the reads. */
 export interface UsageGrowth extends UsageReads, UsageRead, KeyHistory<Sample, TierLimits | null> {
   /**
-   * Reads and calls from the run's first read of usage up to `usage`. `null` if the run advances the target's clock,
-   * because a month may have ended, or if the target had an outage.
+   * The same for the time from the run's first read of usage up to `usage`. `null` if the run can advance the target's
+   * clock, because a month may have ended, or if the target had an outage.
    */
   readonly allAlong: UsageReads | null;
 }
@@ -147,12 +152,12 @@ async function measureUsageGrowth({
   const before = await client.send("GET", "/usage");
   await client.invoke(given["agents.answering"], { query: defaultQuery }, { noRetry: true });
   const later = await client.send("GET", "/usage");
-  // With a test clock, where requests cost little, sends two more reads: checks of headers compare `Remaining` of
-  // consecutive requests.
+  // With a test clock, sends two more reads, because checks of headers compare `Remaining` of consecutive requests.
+  // Requests cost little there.
   if (time.canAdvance) for (const path of ["/keys/usage", "/usage"]) await client.send("GET", path);
   const { key } = client;
   const turns = (from: Exchange, to: Exchange): Exchange[] => agentCallsBetween(recorder, key, from, to);
-  // `isFresh` is false, because the run does not keep all earlier exchanges.
+  // `isFresh` is false here, because the run does not keep all earlier exchanges.
   const earlier = { usage: discovery.usage, later: before, turns: turns(discovery.usage, before), isFresh: false };
   return {
     usage: before,
@@ -167,17 +172,17 @@ async function measureUsageGrowth({
   };
 }
 
-/** A stream between two reads of usage and two health reports. */
+/** A stream between two reads of usage and two health responses. */
 export interface StreamAccounted extends UsageReads {
   readonly reports: readonly [Exchange, Exchange];
   readonly streamed: Exchange;
 }
 
 /**
- * Time by the target's clock to wait before the stream and after it, so that reports can tell it from other requests.
+ * Time by the target's clock to wait before the stream, so that `last_request` distinguishes it from other requests.
  */
 const distanceMs = 5000;
-/** Real time to wait as well: an agent may have a clock of its own, and report whole seconds. */
+/** Real time to wait in addition: the agent may have its own clock, and report whole seconds. */
 const secondMs = 1100;
 
 export const streamAccounted = probe(

@@ -13,7 +13,7 @@ interface Version {
   readonly exchange: Exchange;
 }
 
-/** Returns the versions in an endpoint's successful responses, each with its agent. */
+/** Returns the agent versions that an endpoint's successful responses name, each with its agent. */
 function versionsIn(exchanges: readonly Exchange[], endpoint: CoreEndpoint, ...path: readonly string[]): Version[] {
   return exchanges.flatMap((exchange) => {
     if (endpointOf(exchange) !== endpoint || !hasStatus(exchange, 200)) return [];
@@ -32,11 +32,12 @@ const namesSeveral = (agent: string, ...all: readonly ReadonlyMap<string, readon
   versionsOf(all.flatMap((each) => each.get(agent) ?? [])).size > 1;
 
 /**
- * Returns a health report whose version differs from that of an invoke of the same agent; `undefined` without one.
+ * Returns a health response whose version differs from that of an invoke of the same agent. Returns `null` if there is
+ * none.
  *
- * An agent may be deployed again at any time, so both the last report before the invoke and the first one after it must
- * differ. One report is enough only if the run deployed nothing and the agent's reports and invokes never changed their
- * version.
+ * An agent may be deployed again at any time, so the last health response before the invoke and the first one after it
+ * must both differ. One is enough only if the run deployed nothing, all invokes of the agent have one version, and all
+ * its health responses have one version.
  */
 function findOtherVersion(invoke: Version, invokes: readonly Version[], own: readonly Version[], mayDeploy: boolean) {
   const before = own.findLast(({ exchange }) => exchange.sentMs <= invoke.exchange.sentMs);
@@ -74,7 +75,7 @@ export const versioning = suite("Versioning", [
     const ofInvoke = versionsIn(all.exchanges, "invoke", "metadata", "agent_version");
     const [invokes, reports] = [byAgent(ofInvoke), byAgent(ofHealth)];
     const ownOf = ({ agent }: Version) => [invokes.get(agent) ?? [], reports.get(agent) ?? []] as const;
-    // Agents that name one version only cannot contradict themselves. They are skipped, because some have thousands of
+    // Agents with only one version cannot contradict themselves. They are skipped, because some have thousands of
     // calls.
     const varied = new Set([...invokes.keys()].filter((agent) => namesSeveral(agent, invokes, reports)));
     const different = ofInvoke

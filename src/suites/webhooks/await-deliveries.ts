@@ -12,8 +12,8 @@ export const maxQueuedMs = 10_000;
 const queueStepMs = 1000;
 
 /**
- * Maximum real time to wait for a delivery. With `settleMs` 0, a target answers an advance of its clock only after all
- * deliveries, so little time is needed.
+ * Returns the maximum real time to wait for a delivery. With `settleMs` 0, a target answers an advance of its clock
+ * only after all deliveries, so the time is short.
  */
 export const deliveryTimeoutMs = ({ canAdvance, settleMs }: RunClock): number => {
   if (!canAdvance) return maxQueuedMs;
@@ -32,9 +32,7 @@ export const awaitDeliveries = (expected: readonly ExpectedDeliveries[], time: R
     time,
   );
 
-/**
- * Waits until a condition on deliveries is met, or the maximum time for a delivery is over. Returns whether it is met.
- */
+/** Waits until a condition is met, or the maximum time for a delivery is over. Returns whether the condition is met. */
 export const awaitCondition = (isMet: () => boolean, time: RunClock): Promise<boolean> =>
   awaitQueue(async (realMs) => {
     for (let waitedMs = 0; !isMet() && waitedMs < realMs; waitedMs += pollMs) await time.sleepReal(pollMs);
@@ -42,12 +40,13 @@ export const awaitCondition = (isMet: () => boolean, time: RunClock): Promise<bo
   }, time);
 
 /**
- * Checks a condition until every sender has polled its queue. Advances the target's clock in steps. Then waits in real
- * time, unless the target file promises that agents follow that clock.
+ * Waits for a condition until every sender has polled its queue: advances the target's clock in steps, then waits in
+ * real time. Waits only briefly there if the target file promises that agents follow the clock.
  * @param check waits for the condition up to a real time, and returns whether it is met
  */
 async function awaitQueue(check: (realMs: number) => Promise<boolean>, time: RunClock): Promise<boolean> {
-  // Most senders need no advance, and some targets answer an advance only after their deliveries.
+  // Checks the condition before an advance: most senders need none, and some targets answer an advance only after their
+  // deliveries.
   if (time.settleMs > 0 && (await check(time.settleMs))) return true;
   if (time.canAdvance) await time.passTime(1, inTransit);
   if (await check(deliveryTimeoutMs(time))) return true;
@@ -60,8 +59,8 @@ async function awaitQueue(check: (realMs: number) => Promise<boolean>, time: Run
 }
 
 /**
- * Waits so long that a delivery which must not come would have arrived. With a test clock, the target answers even the
- * smallest advance only after the deliveries in transit.
+ * Waits so long that an unexpected delivery would have arrived. With a test clock, the target answers even the smallest
+ * advance only after the deliveries in transit.
  */
 export async function awaitUnexpected(time: RunClock): Promise<void> {
   if (time.canAdvance) await time.passTime(1, inTransit);

@@ -26,7 +26,7 @@ const fewRequests = () => unproven("the key has few requests a minute", need("cl
 
 const notCreated = (exchange: Exchange): Unproven => unproven(`no webhook was created (${outcomeOf(exchange)})`);
 
-/** Returns the webhook in the response to its creation, at the top level or in the envelope. */
+/** Returns the webhook from the response to its creation, at the top level or in the envelope. */
 function createdWebhook(exchange: Exchange): unknown {
   const body = bodyJson(exchange);
   const places = [getPath(body, "data", "result"), getPath(body, "webhook"), getPath(body, "data"), body];
@@ -34,8 +34,7 @@ function createdWebhook(exchange: Exchange): unknown {
 }
 
 /**
- * Leaves out the last webhook creations if the target rejected them with a status that may mean that the key has too
- * many webhooks.
+ * Leaves out rejections at the end of the webhook creations whose status may mean that the key has too many webhooks.
  */
 function withoutQuota(answers: readonly Exchange[]): readonly Exchange[] {
   const end = answers.findLastIndex((each) => !hasStatus(each, 402, 403, 409));
@@ -58,7 +57,7 @@ interface WebhookMetrics {
   readonly exchange: Exchange;
 }
 
-/** Returns the responses with webhook metrics. They are recognised by one of the metrics' field names. */
+/** Returns the responses with webhook metrics. A response has metrics if it has the field `total_deliveries`. */
 const metricsIn = (exchanges: readonly Exchange[]): WebhookMetrics[] =>
   exchanges.flatMap((exchange) => {
     const metrics = isSuccess(exchange) ? objectWith("total_deliveries", bodyJson(exchange)) : null;
@@ -70,7 +69,7 @@ const metricResponses = ({ shown, listed }: InvokedWithWebhooks): Exchange[] => 
   ...(listed === null ? [] : [listed]),
 ];
 
-/** Returns the first metrics of the webhooks that the probe created; `null` without any. */
+/** Returns the first metrics of the webhooks that the probe created; `null` if no response has metrics. */
 const metricsOf = (evidence: InvokedWithWebhooks): WebhookMetrics | null =>
   metricsIn(metricResponses(evidence))[0] ?? null;
 
@@ -83,7 +82,7 @@ function allMetrics(all: AllExchanges, evidence: InvokedWithWebhooks): WebhookMe
   return metricsIn([...own, ...others]);
 }
 
-/** Returns the object that has a field, at most three levels deep; `null` without one. */
+/** Returns the object that has a field, at most three levels inside a value; `null` if there is none. */
 function objectWith(name: string, value: unknown, levels = 3): Readonly<Record<string, unknown>> | null {
   if (!isObject(value)) return null;
   if (Object.hasOwn(value, name)) return value;
@@ -108,7 +107,7 @@ export const webhooks = suite("Webhooks", [
       (each) => !isSuccess(each) && !hasStatus(each, 429) && each !== created.unsigned?.exchange,
     );
     const lost = failures.filter(({ answer }) => answer.kind !== "answered");
-    // A single lost connection proves nothing: the network may lose it, and the client never repeats this request.
+    // One lost connection alone proves nothing: the network may have failed, and the client never repeats this request.
     if (failures.length === 1 && lost.length === 1 && successes.length > 0)
       return unproven(`one creation was not answered (${lost.map(outcomeOf).join(", ")})`);
     const [rejected] = failures;
@@ -274,7 +273,10 @@ export const webhooks = suite("Webhooks", [
   }),
 ]);
 
-/** Returns the items of a list response, in a shape of the document or another common one; `null` without a list. */
+/**
+ * Returns the items of a list response, in a shape of the document or another common one. `null` if the body has no
+ * list.
+ */
 export function itemsIn(body: unknown): readonly unknown[] | null {
   const data = getPath(body, "data");
   const places = [

@@ -8,16 +8,17 @@ import type { RequirementSet } from "../../spec/requirements.ts";
 import type { Target } from "../../target/target.ts";
 import { isSuccess } from "../shared/response.ts";
 
-/** Prefix of the receiver's addresses for webhooks. Alerts have addresses without it. */
+/** Prefix of the receiver's addresses for webhooks. Addresses for alerts do not have it. */
 export const hookPrefix = "webhook-";
 
 /** Whether the target can reach the receiver, as far as is known before the first delivery. */
 export interface ReceiverReach {
   readonly baseUrl: string;
-  /** Why the target cannot reach the receiver at its public address; `null` if it probably can. */
+  /** Why the target cannot reach the receiver's address; `null` if it probably can. */
   readonly unreachable: string | null;
   /**
-   * Whether the target file promises that the target reaches the receiver. If not, a missing delivery proves nothing.
+   * Whether the target file promises that the target reaches the receiver. Without this promise, a missing delivery
+   * proves nothing.
    */
   readonly isNamed: boolean;
 }
@@ -28,13 +29,13 @@ export const reachOf = async (receiver: Receiver, target: Target): Promise<Recei
   isNamed: target.webhooks?.isReachabilityPromised === true,
 });
 
-/** The address that gets the first deliveries of a run, from the first invoke with webhooks. */
+/** Name of the receiver's address that gets the first deliveries of a run. */
 export const firstHook = `${hookPrefix}wildcard`;
 
 /**
  * Like {@link reachOf}, but throws if no delivery can be expected.
  *
- * @throws {ReceiverError} if nothing arrived after an earlier invoke, or the target cannot reach the receiver
+ * @throws {ReceiverError} if no delivery arrived after an earlier invoke, or the target cannot reach the receiver
  */
 export async function provenReachOf(receiver: Receiver, target: Target): Promise<ReceiverReach> {
   const isSilent = receiver.record().hooks.some(({ name }) => name === firstHook) && receiver.deliveries().length === 0;
@@ -54,7 +55,9 @@ export interface WebhookOptions {
   readonly secret?: string;
   /** Replies of the receiver to the attempts, in order. Default: 200. */
   readonly replies?: readonly Reply[];
-  /** Whether the receiver verifies with another secret than the webhook's, so that no signature matches. */
+  /**
+   * Whether the receiver verifies signatures with a secret that is not the webhook's, so that no signature is valid.
+   */
   readonly isMismatched?: boolean;
 }
 
@@ -96,8 +99,8 @@ export async function createWebhook(
 }
 
 /**
- * Returns a receiver whose new addresses count since a requirement set: checks of earlier sets do not see their
- * deliveries.
+ * Returns a receiver whose new addresses belong to a requirement set: checks of earlier sets do not see deliveries to
+ * them.
  */
 export const receiverSince = (receiver: Receiver, since: RequirementSet): Receiver => ({
   ...receiver,
@@ -113,8 +116,8 @@ export const requestedWebhookOf = ({ hook, events, agent, exchange }: OpenedWebh
 });
 
 /**
- * Returns the id of a created webhook: `webhook_id` or `id`, at the top level or in the envelope. `null` without one,
- * or if it cannot be part of a path.
+ * Returns the id of a created webhook: `webhook_id` or `id`, at the top level or in the envelope. `null` if the
+ * response has none, or the id cannot be part of a path.
  */
 export function webhookIdOf(exchange: Exchange): string | null {
   if (!isSuccess(exchange)) return null;

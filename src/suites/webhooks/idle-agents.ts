@@ -10,7 +10,7 @@ import { assignedAgents, type Target } from "../../target/target.ts";
 import { agentIdOf } from "./create-webhook.ts";
 
 /**
- * Returns the listed agents that the run does not invoke. A webhook of such an agent gets no events; that matters
+ * Returns the listed agents that the run does not invoke. A webhook of such an agent gets no events. That is useful
  * because webhooks cannot be deleted.
  */
 export function idleAgents({ target, discovery, recorder }: ProbeContext, agent: string): string[] {
@@ -19,14 +19,14 @@ export function idleAgents({ target, discovery, recorder }: ProbeContext, agent:
 }
 
 /**
- * Finds an agent without webhooks, so that its events go to the failing receivers only. `null` without a test clock,
- * where the search takes too long.
+ * Finds an agent that has no webhooks yet, so that only the webhooks of failing receivers get its events. `null`
+ * without a test clock, because the search then takes too long.
  */
 export async function agentWithoutWebhooks(context: ProbeContext<"receiver">): Promise<string | null> {
   if (!context.time.canAdvance || hasFewRequests(context.target)) return null;
   const [, ...listed] = idleAgents(context, agentIdOf(context));
   const [named] = namedIdleAgents(context.target);
-  // An earlier search has invoked these agents and found them unsuitable.
+  // An earlier search may have invoked the agent and found it unsuitable.
   const isUntried = (agent: string): boolean =>
     !context.recorder.exchanges().some(({ request }) => request.url.includes(agentPath(agent, "invoke")));
   const candidates = named === undefined ? listed.filter(isUntried) : [named];
@@ -35,8 +35,8 @@ export async function agentWithoutWebhooks(context: ProbeContext<"receiver">): P
 }
 
 /**
- * Returns the agents of the target file that no later probe invokes. The degraded agent is left out if deployments are
- * triggered: a probe then invokes it.
+ * Returns the agents of the target file that no later probe invokes. The degraded agent is not among them if the target
+ * file has triggers for deployments: a probe then invokes it.
  */
 function namedIdleAgents({ agents, triggers }: Target): string[] {
   const { answering, webhooked, remembering, degraded } = agents;

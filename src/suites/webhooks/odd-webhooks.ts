@@ -9,8 +9,8 @@ import {
 } from "./create-webhook.ts";
 
 /**
- * Secrets that a server may take for something else than text. They protect nothing, so reports may show them: none
- * looks like a random secret, which reports hide.
+ * Secrets that a server may mistake for something else than text. They protect nothing, so reports may show them. None
+ * looks like a random secret, because reports hide those.
  */
 const oddSecrets = {
   "not ASCII, with blanks at its ends": "  Schlüssel für Grüße 钥匙 ",
@@ -21,11 +21,11 @@ const oddSecrets = {
 
 type SecretKind = keyof typeof oddSecrets;
 
-/** The kind of secret whose webhook names `agent.*` last in its list of events. */
+/** The kind of secret of the webhook whose list of events ends with `agent.*`. */
 export const secretOfMixedEvents = "base64" satisfies SecretKind;
 export const mixedEvents = ["deployment.created", "agent.*"] as const;
 
-/** Webhooks with unusual secrets, by the kind of secret. A server may refuse some kinds. */
+/** Webhooks with unusual secrets, by the kind of secret. A server may refuse some of them. */
 export type OddWebhooks<W extends RequestedWebhook = RequestedWebhook> = Readonly<Record<SecretKind, W>>;
 
 /** Creates a webhook with each kind of secret. One of them also has an unusual list of events. */
@@ -50,12 +50,12 @@ export async function openOddWebhooks(
   };
 }
 
-/** Returns how many deliveries one invoke causes to a webhook of this kind. */
+/** Returns how many deliveries one invoke causes to the webhook with this kind of secret. */
 export const oddDeliveriesPerInvoke = (kind: SecretKind): number => (kind === secretOfMixedEvents ? 2 : 1);
 
 export const oddKinds = Object.keys(oddSecrets) as SecretKind[];
 
-/** Returns these webhooks as evidence, without their address objects, which JSON cannot store. */
+/** Returns the webhooks as evidence, without their address objects, which JSON cannot store. */
 export const requestedOddWebhooks = (odd: OddWebhooks<OpenedWebhook>): OddWebhooks => ({
   "not ASCII, with blanks at its ends": requestedWebhookOf(odd["not ASCII, with blanks at its ends"]),
   "digits alone": requestedWebhookOf(odd["digits alone"]),

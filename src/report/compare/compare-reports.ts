@@ -3,6 +3,7 @@ import type { Change, Comparison, FindingChanges, ComparedSide, SuiteChange } fr
 import { findChanges } from "./find-changes.ts";
 import { compareLoad } from "./load-metrics.ts";
 import { comparabilityNotes } from "./comparability-notes.ts";
+import { compareStreaming } from "./streaming-changes.ts";
 import { findRegressions } from "./find-regressions.ts";
 import type { RegressionRules } from "./regression-rules.ts";
 
@@ -26,6 +27,7 @@ export function compareReports(
     changedSuite,
     ...changes,
     ...load,
+    streaming: compareStreaming(older, newer),
   } as const;
   return { ...found, regressions: findRegressions(found, rules) };
 }

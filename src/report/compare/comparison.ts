@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import type { DeepReadonly } from "../../base/deep-readonly.ts";
 import { type Outcome, rowLevels, outcomes, totalsSchema, verdicts } from "../model/report.ts";
+import { agentStreamingSchema } from "../model/streaming.ts";
 import { type RegressionKind, regressionKinds } from "./regression-rules.ts";
 
 const count = z.int().nonnegative();
@@ -103,6 +104,12 @@ const regressionSchema = z.object({
   finding: z.object({ check: text, clause: text, instance: text.nullable() }).nullable(),
 });
 
+const streamingChangeSchema = z.object({
+  agent: text,
+  was: agentStreamingSchema.nullable().describe("null: the older report has no stream of this agent."),
+  is: agentStreamingSchema.nullable(),
+});
+
 /** The output of `conformance compare --json`. */
 export const comparisonSchema = z
   .object({
@@ -140,6 +147,9 @@ export const comparisonSchema = z
     loadFigures: z.array(metricSchema),
     /** Load trials that only one of the reports contains. */
     loneTrials: z.object({ older: z.array(trialSchema), newer: z.array(trialSchema) }),
+    streaming: z
+      .array(streamingChangeSchema)
+      .describe("Streaming quality by agent in both reports. Figures, which are never a regression."),
     regressions: z.array(regressionSchema),
   })
   .describe("The differences between two reports of the conformance harness.");
@@ -179,6 +189,9 @@ export type UnpairedFinding = DeepReadonly<z.infer<typeof unpairedSchema>>;
 
 /** A change that the rules count as a regression. */
 export type Regression = DeepReadonly<z.infer<typeof regressionSchema>>;
+
+/** The streaming quality of an agent in both reports. */
+export type StreamingChange = DeepReadonly<z.infer<typeof streamingChangeSchema>>;
 
 /** The old and the new value of a property. */
 export type Change = DeepReadonly<z.infer<typeof changeSchema>>;

@@ -10,6 +10,7 @@ import {
   type UnpairedReason,
 } from "./comparison.ts";
 import { formatClauses, groupByClauseAndResult, type ClauseWithResults, type LabelledText } from "./group-findings.ts";
+import { formatStreamingChange } from "./streaming-changes.ts";
 import { formatSkip } from "./find-regressions.ts";
 
 /** A section of a comparison, for all formats. Control characters are already escaped; each renderer adds the escapes of its format. */
@@ -50,9 +51,19 @@ export function comparisonSections(found: Comparison): ComparisonSection[] {
     detailedSection("Still failing", "plain", found.stillFailing, stillFailingRows),
     listedSection("Only in the newer report", "plain", addedFine, ({ why }) => unpairedReasonTexts[why]),
     listedSection("Only in the older report", "plain", found.gone, ({ why }) => unpairedReasonTexts[why]),
+    streamingSection(found),
   ];
   return all.filter(({ count }) => count > 0);
 }
+
+/** Returns a section with a line for each agent that streams. */
+const streamingSection = ({ streaming }: Comparison): ComparisonSection => ({
+  title: "Streaming quality, by agent",
+  tone: "plain",
+  count: streaming.length,
+  entries: [],
+  lines: streaming.map(formatStreamingChange),
+});
 
 /** For each reason, a text that says why the other report does not have a finding. */
 const unpairedReasonTexts: Readonly<Record<UnpairedReason, string>> = {

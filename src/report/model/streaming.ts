@@ -11,7 +11,7 @@ const msSchema = z.number().nonnegative();
 const spreadSchema = z.object({ p50: msSchema, p99: msSchema, max: msSchema }).describe("Milliseconds.");
 
 /** Schema of the streaming quality of one agent. These are measured values, which no clause judges. */
-const agentStreamingSchema = z.object({
+export const agentStreamingSchema = z.object({
   agent: z.string(),
   streams: z.int().positive().describe("Streams that ended with `done` and have content."),
   firstContentMs: spreadSchema.describe("Time from the request to the first chunk with content, in milliseconds."),

@@ -10,9 +10,9 @@ export const flagForSetting = (name: string): string =>
 export const appendValue = (value: string, before: readonly string[]): string[] => [...before, value];
 
 /**
- * Parses a duration such as `90s`, `2m`, `1h30m` or `500ms` to milliseconds.
+ * Parses a duration such as `90s`, `2m`, `1h30m` or `500ms`, and returns milliseconds.
  *
- * @throws {UsageError}
+ * @throws {UsageError} if it is not a duration
  */
 export function readDuration(text: string, flag: string): number {
   const ms = parseDuration(text);
@@ -24,7 +24,7 @@ export function readDuration(text: string, flag: string): number {
 /**
  * Parses a whole number.
  *
- * @throws {UsageError}
+ * @throws {UsageError} if it is not one, or smaller than `min`
  */
 export function readCount(text: string, flag: string, min = 1): number {
   if (/^(0|[1-9]\d{0,8})$/.test(text) && Number(text) >= min) return Number(text);

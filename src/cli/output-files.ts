@@ -82,10 +82,10 @@ export function lockReportFolder(path: string, flag: string | null): void {
 }
 
 /**
- * Checks that a folder can be written. Creates it if it is missing. Runs before anything is sent.
+ * Checks that a folder can be written, before anything is sent. Creates a missing folder.
  *
  * @returns its absolute path
- * @throws {UsageError}
+ * @throws {UsageError} if it cannot be written
  */
 export function prepareFolder(folder: string, flag = "--out"): string {
   if (folder === "") throw new UsageError(line`${flag} is empty. Give a folder.`);
@@ -102,10 +102,10 @@ export function prepareFolder(folder: string, flag = "--out"): string {
 }
 
 /**
- * Checks that a file can be written. Runs before anything is sent.
+ * Checks that a file can be written, before anything is sent.
  *
  * @returns its absolute path
- * @throws {UsageError}
+ * @throws {UsageError} if it cannot be written
  */
 export function prepareFile(file: string, flag: string): string {
   if (file === "") throw new UsageError(line`${flag} is empty. Give a file.`);

@@ -10,7 +10,7 @@ import { UsageError } from "../base/usage-error.ts";
 /**
  * Reads `--regression`, the list of changes that count as regressions.
  *
- * @throws {UsageError}
+ * @throws {UsageError} if a change is unknown
  */
 export function readRegressionRules(list: string | undefined): RegressionRules {
   if (list === undefined) return defaultRegressionRules;

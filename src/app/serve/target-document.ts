@@ -91,7 +91,7 @@ function keyEntry(key: ReferenceKey): ParsedTargetFile["keys"][string] {
 /**
  * Writes a target file. Only its owner can read the file, because it contains keys.
  *
- * @throws {UsageError}
+ * @throws {UsageError} if it cannot be written
  */
 export function writeTargetDocument(path: string, document: ParsedTargetFile, { targetFile }: ServeOptionNames): void {
   try {

@@ -147,7 +147,7 @@ export function readControlToken(flags: InitFlags, environment: Environment): Gi
 /**
  * Checks the flags of `init` before the first question.
  *
- * @throws {UsageError}
+ * @throws {UsageError} if a flag is invalid
  */
 export function assertInitFlags({
   baseUrl,
@@ -304,7 +304,7 @@ function readPath(path: string): string {
 /**
  * Writes a file completely or not at all.
  *
- * @throws {UsageError}
+ * @throws {UsageError} if the file exists and may not be replaced, or cannot be written
  */
 export function writeFileAtomically(path: string, text: string, mayReplace: boolean): void {
   if (!mayReplace && existsSync(path))

@@ -48,7 +48,7 @@ export function withLoadOptions(command: Command): Command {
 /**
  * Reads the load parameters from the flags.
  *
- * @throws {UsageError}
+ * @throws {UsageError} if a flag is invalid
  */
 export function readLoadParameters(names: readonly string[], flags: LoadFlags): LoadParameters {
   if (flags.all === true && names.length > 0)
@@ -77,9 +77,9 @@ export function readLoadParameters(names: readonly string[], flags: LoadFlags): 
 }
 
 /**
- * Reads `--engine`; `null` if it is not given.
+ * Reads `--engine`. Returns `null` if it is not given.
  *
- * @throws {UsageError}
+ * @throws {UsageError} if there is no such engine
  */
 export function readEngine(text: string | undefined): EngineName | null {
   if (text === undefined || text === "k6" || text === "autocannon") return text ?? null;

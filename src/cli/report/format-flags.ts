@@ -48,9 +48,9 @@ export function prepareFormats(flags: FormatFlags): RequestedFormats {
 }
 
 /**
- * Checks that a saved report has the inputs that the requested formats need.
+ * Checks that a saved report has the data that the requested formats need.
  *
- * @throws {UsageError}
+ * @throws {UsageError} if it lacks some, such as the exchanges
  */
 export function assertSources(document: ReportDocument, flags: FormatFlags): void {
   for (const name of formatNames) {

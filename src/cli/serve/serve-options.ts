@@ -27,9 +27,9 @@ export interface ServeFlags {
 }
 
 /**
- * Reads `--port`.
+ * Reads `--port`. 0 stands for any free port.
  *
- * @throws {UsageError}
+ * @throws {UsageError} if it is not a port number
  */
 export function readPort(text: string): number {
   const port = Number(text);

@@ -25,6 +25,27 @@ describe("--help", async () => {
     for (const name of names) expect(top?.text).toMatch(new RegExp(`^  ${name} +[A-Z]`, "m"));
   });
 
+  it("shows the flags of `run` that are used most, in groups, and the others with --help-all", async () => {
+    const program = await conformanceProgram((name) => name === "run");
+    const textOf = async (flag: string): Promise<string> => {
+      let text = "";
+      const run = program.commands.find((command) => command.name() === "run");
+      run?.configureOutput({ writeOut: (part) => void (text += part), getOutHelpWidth: () => 100 });
+      await expect(program.parseAsync(["run", flag], { from: "user" })).rejects.toMatchObject({ exitCode: 0 });
+      return text;
+    };
+    const flagsIn = (text: string): string[] => text.match(/^ +(-\w, )?--[a-z-]+/gm) ?? [];
+    const shown = await textOf("--help");
+    expect(shown.match(/^[A-Z][a-z ]+:$/gm)).toEqual(
+      expect.arrayContaining(["Target:", "What is judged:", "Bounds:", "Result:"]),
+    );
+    expect(flagsIn(shown).length).toBeLessThan(21);
+    const all = await textOf("--help-all");
+    expect(flagsIn(all)).toEqual(expect.arrayContaining(flagsIn(shown)));
+    expect(all).toMatch(/^More options:\n(?:.*\n)* +--proxy /m);
+    expect(flagsIn(all).length).toBeGreaterThan(40);
+  });
+
   it.each(commands.map(({ name, text }): [string, string] => [name, text]))(
     "%s: has examples that use it, and flags that it has",
     (name, text) => {

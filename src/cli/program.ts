@@ -3,6 +3,7 @@ import { Command, Help, type HelpConfiguration, type OutputConfiguration } from 
 import { packageVersion } from "../base/package-root.ts";
 import { formatLabelled, wrap } from "../base/text.ts";
 import { commandTable } from "./command-table.ts";
+import { shownOptions } from "./help-groups.ts";
 import { withInvocation } from "./invocation.ts";
 import { printLine } from "./print-line.ts";
 import { fromOutside, type Line } from "../base/line.ts";
@@ -20,6 +21,9 @@ const outputConfiguration: OutputConfiguration = {
 const helpConfiguration: HelpConfiguration = {
   // The list of subcommands shows their names without arguments, to leave room for descriptions.
   subcommandTerm: (command) => command.name(),
+  visibleOptions: shownOptions,
+  // Groups stand in the order of what is shown, and not in that in which the options were defined.
+  groupItems: (_, shown, groupOf) => new Help().groupItems(shown, shown, groupOf),
   // Removes `(default: [])`, the default of every repeatable flag.
   optionDescription: (option) => new Help().optionDescription(option).replace(/ \(default: \[\]\)$/, ""),
 };

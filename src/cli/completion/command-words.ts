@@ -1,4 +1,4 @@
-import type { Command, Option } from "commander";
+import { type Command, Help, type Option } from "commander";
 
 import { allFaults, allVariants } from "../../reference/catalogue.ts";
 import { clauseIds } from "../../spec/clauses.ts";
@@ -64,10 +64,7 @@ export function commandWords(command: Command, path = ""): CommandWords[] {
     path,
     says: command.description(),
     commands: command.commands.map((each) => ({ name: each.name(), says: each.description() })),
-    flags: command
-      .createHelp()
-      .visibleOptions(command)
-      .map((option) => flagWords(option, path)),
+    flags: new Help().visibleOptions(command).map((option) => flagWords(option, path)),
     argument: listsOfArguments[path] ?? (command.registeredArguments.length === 0 ? "none" : "file"),
   };
   return [own, ...below.flat()];

@@ -98,8 +98,8 @@ export const unauthenticatedSent = probe(
   async (context): Promise<UnauthenticatedTrials> => {
     const { client, target, discovery, time } = context;
     const { key } = client.key;
-    // If a server wrongly treats an altered key as the main key, and that is exhausted, the 429 would look like a
-    // rejection of the altered key.
+    // With an exhausted main key, a server that wrongly treats an altered key as the main key would answer 429. That
+    // would look like a rejection of the altered key.
     if (time.canAdvance) await time.passTime(useExpiryMs, "the key must have its allowance back");
     const fixtures = await prepareFixtures(context, "of-strangers");
     const sender = createTrialSender(client, fixtures, context);

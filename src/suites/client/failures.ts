@@ -16,8 +16,8 @@ export interface Failure {
   readonly kind: "429" | "5xx" | "lost" | "stream error" | "overload" | "stream cut";
   readonly waitMs: number;
   /**
-   * Earliest time at which the client could know of the failure, in milliseconds since the start of the run. Its wait
-   * before a retry starts here.
+   * Earliest time at which the client could know of the failure, in milliseconds since the start of the run. The
+   * client's wait before a retry starts here.
    */
   readonly fromMs: number;
 }

@@ -12,8 +12,8 @@ import { groupEqualRequests } from "./repeats.ts";
 import { plainAndTroubled, type PlainAndTroubledRuns } from "./retry-checks.ts";
 
 /**
- * A client leaves a finished stream open if it sends another request, and closes the stream only later than this after
- * it.
+ * Maximum time from a client's next request until it closes a finished stream. A client that takes longer leaves the
+ * stream open.
  */
 const closingMs = 250;
 /** A client leaves a finished stream open if it gets at least this many other responses before it closes the stream. */

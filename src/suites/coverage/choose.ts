@@ -57,7 +57,7 @@ const certainShare = 0.5;
 
 /**
  * Sorts rows by key, so that the headers of consecutive responses show what each request costs. Invalid keys come last.
- * If the time is too short for all rows, returns those that cover the most pairs.
+ * If the time is too short for all rows, those that cover the most pairs come first.
  */
 export function inSendingOrder(
   rows: readonly Row[],

@@ -15,7 +15,7 @@ export const isTextKind = (name: string): name is TextKind => Object.hasOwn(text
 
 const minLong = 1500;
 
-/** Returns the kind of a text, such as empty or not ASCII. */
+/** Returns the kind of a text, such as `long` or `not ASCII`. */
 export function textKindOf(text: string): TextKind {
   if (text.length >= minLong) return "long";
   if (!/^[\x20-\x7e]*$/.test(text)) return "not ASCII";

@@ -25,7 +25,7 @@ const answeringRoles = ["answering", "streaming", "remembering"] as const;
 /** Roles whose agents respond quickly. The run then loses little time if a server wrongly accepts an invalid key. */
 const quickRoles = ["answering", "streaming", "failing", "failingInStream", "degraded", "unhealthy"] as const;
 const failingRoles = ["failing", "failingInStream", "overloaded", "degraded", "unhealthy"] as const;
-/** All agents that a request can name, by role. */
+/** A row for each role whose agent a request can name. */
 const roles = dimensions.agent.values.filter((role) => role !== "none").map((agent) => ({ agent }));
 const otherEndpoints = endpointNames.filter(
   (name) => name !== "list" && ![...agentEndpoints, ...creatingEndpoints].some((each) => each === name),

@@ -108,7 +108,7 @@ const judgeSentAfterFailure = ({ ended, all }: FailureEvidence): Finding<never> 
   return breach(`\`${event}\``, types.length === 0 ? "no delivery came" : `only ${types.join(", ")}`, invoked);
 };
 
-/** Creates a judge of whether a webhook of `agent.*` gets every event that a webhook naming the event gets. */
+/** Judges that a webhook of `agent.*` gets an event if the webhook that names the event gets it. */
 function judgeWildcardGets(
   event: WebhookEvent,
   byName: readonly Delivery[],

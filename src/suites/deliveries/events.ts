@@ -17,10 +17,10 @@ export const isRedirected = ({ hook }: Delivery): boolean => hook === redirected
 export const isToWebhook = (delivery: Delivery): boolean =>
   delivery.hook.startsWith(hookPrefix) && !isRedirected(delivery);
 
-/** Returns the event type of a delivery; `undefined` if its body has none that can be read. */
+/** Returns the event type of a delivery. `undefined` if its body has no readable type. */
 export const eventTypeOf = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), "type");
 
-/** Returns the event id of a delivery; `undefined` if its body has none that can be read. */
+/** Returns the event id of a delivery. `undefined` if its body has no readable id. */
 export const eventIdOf = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), "id");
 
 export const isPublishedEvent = (type: unknown): type is WebhookEvent => webhookEvents.some((known) => known === type);

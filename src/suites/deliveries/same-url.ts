@@ -13,7 +13,9 @@ function isSignedBySecond(delivery: Delivery): boolean {
   return signature !== undefined && more.length === 0 && (delivery.otherSignatures ?? []).includes(signature);
 }
 
-/** Fewer executions prove nothing: a target that merges two webhooks may repeat a delivery. */
+/**
+ * Minimum number of executions to judge. With fewer, a target that merges two webhooks may have repeated a delivery.
+ */
 const minExecutions = 2;
 
 /** Judges that each of two webhooks with one URL signs with its own secret. */
@@ -29,7 +31,8 @@ function judgeOneUrl({ sameUrl, invoked, deliveries }: InvokedWithWebhooks): Fin
   const [first, second] = [arrived.filter(isSignedByFirst), arrived.filter(isSignedBySecond)];
   if (first.length > 0 && second.length > 0) return holds();
   const completed = invoked.filter(isSuccess).length;
-  // Fewer than two deliveries for each execution come from one webhook: a target may merge webhooks of one URL.
+  // If each execution has fewer than two deliveries, they may come from one webhook: a target may merge webhooks of one
+  // URL.
   if (completed < minExecutions || arrived.length < 2 * completed)
     return inapplicable(`${arrived.length} deliveries came to one URL of two webhooks, after ${completed} executions`);
   return breach(
@@ -40,7 +43,7 @@ function judgeOneUrl({ sameUrl, invoked, deliveries }: InvokedWithWebhooks): Fin
   );
 }
 
-/** Two webhooks with one URL keep their own secrets. */
+/** Checks that two webhooks with one URL sign with their own secrets. */
 export const sameUrlCheck: Check = check("HOOK-21", invokedWithWebhooks, judgeOneUrl, {
   as: "two webhooks of one URL",
   since: "1.2",

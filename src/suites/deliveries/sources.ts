@@ -30,7 +30,10 @@ function lastAddressIn(values: readonly string[]): string | null {
   return isIP(address) === 0 ? null : address;
 }
 
-/** Returns the address that a delivery came from. `null` if `header` names a header that does not show the address. */
+/**
+ * Returns the address that a delivery came from, as shown by `header`, or by the connection if `header` is `null`.
+ * Returns `null` if the header does not show an address.
+ */
 function addressOf(delivery: Delivery, header: string | null): string | null {
   return header === null ? delivery.peer : lastAddressIn(deliveryHeaderValues(delivery, header));
 }

@@ -79,7 +79,7 @@ const forbiddenCases = casesOf(forbiddenSamples);
 
 interface SampleCheckOptions<T, R extends string> extends CheckOptions {
   readonly expected: string;
-  /** Names the responses that the check judges. Default: all with the header, to accepted keys. */
+  /** Text that describes the responses to judge. Default: all that have the header, to keys that the target accepts. */
   readonly description?: string;
   readonly members: (evidence: Evidence) => readonly ClauseCase<T>[];
   /**
@@ -161,7 +161,7 @@ const withLongerWay = (sample: Sample): Sample => ({
   headMs: sample.headMs + monthMs,
 });
 
-/** The checks that apply one header rule and need no other option. */
+/** Creates the checks that apply one header rule to each response, with no other option. */
 const plainRuleChecks = (more: Partial<SampleCheckOptions<KeySample, never>> = {}): Check[] =>
   headerRules
     .filter((rule) => rule !== notNegative && rule !== limitPublished)
@@ -195,7 +195,7 @@ const withContext = memoizeByObject((resets: ResetContext) =>
   memoizeByObject((sample: Sample) => ({ resets, sample })),
 );
 
-/** Options of the check that `Reset` and `Reset-After` agree. */
+/** Returns the options of the check that `Reset` and `Reset-After` agree. */
 const resetOptions = (members: (evidence: Evidence) => readonly ClauseCase<KeySample>[]) => ({
   expected: "`Reset` is Unix seconds, `Reset-After` from now within 2 s",
   members: (evidence: Evidence) =>

@@ -179,7 +179,9 @@ export function observeWhetherErrorsCount({ keys }: AllSamples): Observation {
 const isPlainSample = (sample: Sample): boolean =>
   sample.kind !== "stream" && sample.kind !== "health" && isAdmitted(sample);
 
-/** Returns the errors that directly follow a sample. Stops at the first error with another status. */
+/**
+ * Returns the errors that directly follow a sample, as long as they have the same status. Leaves out 401, 403 and 429.
+ */
 function errorsAfter(sorted: readonly Sample[], index: number): Sample[] {
   const errors: Sample[] = [];
   for (let at = index + 1; ; at++) {

@@ -7,8 +7,8 @@ import { agentInPath, allExchanges, type AllExchanges, endpointOf } from "../sha
 import { hasStatus } from "../shared/response.ts";
 
 /**
- * A health response with an `uptime`. Also has the time at which the agent's process started, if `uptime` is in seconds
- * and if it is in milliseconds. All times in milliseconds.
+ * A health response with an `uptime`, and two times at which its process may have started: one if `uptime` is in
+ * seconds, one if it is in milliseconds. All times are in milliseconds.
  */
 interface Start {
   readonly exchange: Exchange;

@@ -145,8 +145,8 @@ function admittedInWindow({ samples }: HourExhausted, refusal: Sample): number {
 }
 
 /**
- * Judges HDR-10 for a target whose `Limit` header is the minute's limit plus the burst. It must then admit more than
- * the minute's limit.
+ * Judges HDR-10 for a target whose `Limit` header is the minute's limit plus the burst. The target must then admit more
+ * than the minute's limit.
  */
 function judgeLimitWithBurst(use: MinuteExhausted): Finding<never> {
   const { perMinute, burst } = use.limits;

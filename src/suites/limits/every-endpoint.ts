@@ -30,8 +30,8 @@ interface AdmittedRequest {
 }
 
 /**
- * Minimum number of refusals by endpoints that run no agent. They prove that a request limit is used up, because
- * used-up tokens may lead to refusals by endpoints that run agents only.
+ * Minimum number of refusals by endpoints that run no agent. Only these prove that a request limit is used up: once
+ * tokens are used up, a target may refuse just the endpoints that run agents.
  */
 const minRefused = 3;
 /** Minimum number of admitted late requests to one endpoint that prove a breach. Fewer may be chance. */

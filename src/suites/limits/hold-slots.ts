@@ -21,8 +21,8 @@ const maxTestedSlots = 40;
 export const triesBeyondSlots = ({ concurrent }: TierLimits): number => Math.min(maxTestedSlots, concurrent) + 1;
 
 /**
- * Creates the options that say how many requests a probe sends and how long it may wait. For a probe that sends more
- * requests than a key has slots. It waits for a new minute if the requests exceed the minute's limit.
+ * Creates two options of a probe that sends more requests than a key has slots: the number of requests, and the seconds
+ * that it may wait. It waits for a new minute if the requests exceed the minute's limit.
  */
 export const requestsAndWait = (requestsOfTries: (tries: number) => number) => {
   const requests = ({ limits }: { readonly limits: TierLimits }): number => requestsOfTries(triesBeyondSlots(limits));

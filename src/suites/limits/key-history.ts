@@ -119,7 +119,7 @@ function hasSimilarKey({ request }: Exchange, key: string): boolean {
 
 /**
  * Judges a key's history against every limiter that the document allows. A test clock may stand still or run between
- * two advances, so it is a breach only if it is one in both cases.
+ * two advances. The history is a breach only if it breaks the limits in both cases.
  */
 export const judgeKeyHistory = memoizeByObject((use: RunKeyHistory): HistoryJudgement => {
   const clocks = use.hasClock ? (["stands", "runs"] as const) : (["runs"] as const);

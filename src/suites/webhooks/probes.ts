@@ -32,7 +32,7 @@ import {
 } from "./odd-webhooks.ts";
 import { expectedOfOneUrl, openWebhooksOfOneUrl, type WebhooksOfOneUrl } from "./same-url.ts";
 
-/** Names of the invoked agent's webhooks. Each selects other events. */
+/** Names of the invoked agent's webhooks. Each webhook selects other events. */
 export type Subscription =
   /** `agent.*` */
   | "wildcard"
@@ -48,24 +48,24 @@ export type Subscription =
 /** Webhooks that the run creates even if the key has few requests a minute. */
 type MinSubscription = "wildcard" | "both";
 
-/** Webhooks of an invoked agent, and their deliveries. */
+/** Webhooks of an invoked agent, and the deliveries to them. */
 export interface InvokedWithWebhooks {
   readonly reach: ReceiverReach;
-  /** The webhooks by name. `null` if a webhook was not created, because the key has few requests a minute. */
+  /** The webhooks by name. `null` for a webhook that was not created, because the key has few requests a minute. */
   readonly webhooks: Readonly<Record<MinSubscription, RequestedWebhook>> &
     Readonly<Record<Exclude<Subscription, MinSubscription>, RequestedWebhook | null>>;
   /** Webhooks with unusual secrets; `null` if the key has few requests a minute. Absent in older evidence. */
   readonly odd?: OddWebhooks | null;
-  /** Two webhooks of one URL; `null` if the key has few requests a minute. Absent in older evidence. */
+  /** Two webhooks with the same URL. `null` if the key has few requests a minute. Absent in older evidence. */
   readonly sameUrl?: WebhooksOfOneUrl | null;
-  /** A webhook of another agent, which was not invoked; `null` if the target has none. */
+  /** A webhook of another agent, which the probe does not invoke. `null` if the target has no other agent. */
   readonly elsewhere: RequestedWebhook | null;
   readonly invoked: readonly Exchange[];
   /** All deliveries, in order of arrival. */
   readonly deliveries: readonly Delivery[];
-  /** The target's list of deliveries to the webhook `both`; `null` if that webhook's id is not known. */
+  /** The target's list of deliveries to the webhook named `both`. `null` if that webhook's id is unknown. */
   readonly listed: Exchange | null;
-  /** Responses to paths that may show metrics of the webhook. */
+  /** Responses to paths at which a target may offer metrics of the webhook. */
   readonly shown: readonly Exchange[];
 }
 
@@ -77,7 +77,7 @@ const subscribed = {
   deployments: { events: deploymentEvents, isSigned: true, status: 200 },
 } as const;
 
-/** A `context` that fills several TCP segments and costs few tokens. */
+/** A `context` that fills several TCP segments but costs few tokens. */
 const largeContext = { text: "conformance ".repeat(1700) };
 
 export const invokedWithWebhooks = probe(
@@ -115,7 +115,7 @@ export const invokedWithWebhooks = probe(
     const sameUrl = hasFew ? null : await openWebhooksOfOneUrl(client, receiver, agent);
 
     const invoked: Exchange[] = [];
-    // If the key has few requests a minute, one body also tests the parameters together.
+    // If the key has few requests a minute, sends one body that also tests the parameters together.
     for (const body of hasFew ? [minBody] : invokeBodies())
       invoked.push(await client.invoke(agent, body, { noRetry: true }));
     const count = invoked.filter(isSuccess).length;
@@ -159,19 +159,19 @@ export const invokedWithWebhooks = probe(
   },
 );
 
-/** Creates a webhook of an agent that the run does not invoke; `null` if the target has no such agent. */
+/** Creates a webhook for an agent that the run does not invoke. Returns `null` if the target has no such agent. */
 async function createIdleWebhook(context: ProbeContext<"receiver">, agent: string): Promise<OpenedWebhook | null> {
   const { client, given, target } = context;
   const other = chooseIdleAgent(context, agent);
   if (other === null) return null;
-  // The run may invoke the answering agent thousands of times later, so its webhook selects one event only.
+  // The run may invoke the answering agent thousands of times later, so a webhook of that agent selects only one event.
   const events = other === target.agents.answering ? ["agent.completed"] : ["agent.*"];
   return createWebhook(client, given.receiver, { name: "elsewhere", events, agent: other, isSigned: true });
 }
 
 /**
- * Returns the bodies of the invokes: plain, in many writing systems, and large. Each has a unique text by which its
- * events are recognised.
+ * Returns the bodies of the invokes: plain, in many writing systems, and large. Each contains a unique text that
+ * identifies its events.
  */
 const invokeBodies = (): readonly object[] => [
   { query: `Hello. ${randomUUID()}` },
@@ -180,8 +180,8 @@ const invokeBodies = (): readonly object[] => [
 ];
 
 /**
- * Returns another agent, for a webhook that must get no event; `null` without one. Prefers an agent that the run never
- * invokes.
+ * Returns another agent, for a webhook that must get no event. `null` if there is none. Prefers an agent that the run
+ * never invokes.
  */
 function chooseIdleAgent(context: ProbeContext, agent: string): string | null {
   const { answering, ...others } = context.target.agents;
@@ -190,17 +190,16 @@ function chooseIdleAgent(context: ProbeContext, agent: string): string | null {
   return found ?? (answering === agent ? null : (answering ?? null));
 }
 
-/** Responses to malformed requests for a webhook. The webhooks select events that no invoke causes. */
+/** Responses to malformed requests for a webhook. */
 export interface MalformedWebhooks {
   readonly numberAsUrl: Exchange;
-  /**
-   * A request whose `events` is a string. `null` if the key has few requests a minute, as all fields below: nothing was
-   * sent.
-   */
+  /** A request whose `events` is a string. `null` if the key has few requests a minute. */
   readonly textAsEvents: Exchange | null;
   readonly withoutUrl: Exchange | null;
   readonly unknownEvent: Exchange | null;
-  /** A webhook of deployment events without an agent: it gets those of all agents, if the target allows that. */
+  /**
+   * A webhook of deployment events that names no agent. If the target allows that, it gets the events of all agents.
+   */
   readonly withoutAgent: RequestedWebhook | null;
   readonly withoutSecret: Exchange | null;
 }

@@ -10,7 +10,10 @@ import { receiverSince, webhookIdOf } from "./create-webhook.ts";
 /** Two webhooks of one agent with one URL, but each with its own secret. */
 export interface WebhooksOfOneUrl {
   readonly created: readonly [Exchange, Exchange];
-  /** The deliveries to their URL: `computedSignature` is by the first secret, `otherSignatures` by the second. */
+  /**
+   * The deliveries to the shared URL. `computedSignature` is valid for the first webhook's secret, `otherSignatures`
+   * for the second's.
+   */
   readonly deliveries: readonly Delivery[];
 }
 
@@ -20,8 +23,8 @@ interface OpenedWebhooksOfOneUrl {
 }
 
 /**
- * Creates the two webhooks. Their address has not the prefix of other webhooks: checks of all deliveries would take the
- * second delivery of an event for a repetition.
+ * Creates two webhooks with one URL. Their address does not have the prefix of other webhooks, because checks of all
+ * deliveries would take the second delivery of an event for a repetition.
  */
 export async function openWebhooksOfOneUrl(
   client: Client,

@@ -64,6 +64,7 @@ export function nightFromReports({ id, run, load, loadEnd = null }: NightReports
     totals: totalsOf(findings),
     findings: findings.map(trimFinding),
     ...(run.pairs === undefined ? {} : { pairs: run.pairs }),
+    ...(run.streaming === undefined ? {} : { streaming: run.streaming }),
     unselected: run.unselected,
     load: (load?.load?.runs ?? []).map(nightLoadOf),
     second: [],

@@ -15,6 +15,7 @@ export const nightWithText = (night: Night, text: string): Night => ({
     actual: text,
     reason: text,
   })),
+  streaming: (night.streaming ?? []).map((each) => ({ ...each, agent: text })),
   load: night.load.map((each) => ({ ...each, scenario: `${each.scenario}${text}`, tier: text })),
   reported: {
     regressions: night.reported.regressions.map((each) => ({

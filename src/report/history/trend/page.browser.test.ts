@@ -20,9 +20,19 @@ const pageOf = (of: readonly Night[], problem: string | null = null): string =>
     { hasReports: ({ id }) => of.slice(-14).some((night) => night.id === id) },
   );
 
-/** Nights on which the check INV-2 often changes between passing and broken. */
+const streamingOfAgent = (agent: string, at: number) => ({
+  agent,
+  streams: 20,
+  firstContentMs: { p50: 10 + at, p99: 50, max: 60 },
+  gapMs: at % 5 === 0 ? null : { p50: 3, p99: 40 - (at % 7), max: 41 },
+  perSecond: at % 5 === 0 ? null : { unit: "tokens" as const, median: 120 },
+  lumps: 0,
+});
+
+/** Nights on which the check INV-2 often changes between passing and broken, with the streaming quality of an agent. */
 const flaky = nights.map((night, at) => ({
   ...night,
+  streaming: [streamingOfAgent("echo", at)],
   findings: night.findings.map((each) =>
     each.check === "INV-2" && at % 3 === 0 ? ({ ...each, outcome: "fail", actual: "500" } as const) : each,
   ),

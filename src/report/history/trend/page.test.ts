@@ -33,6 +33,26 @@ describe("the trend page", () => {
     expect(alone).toMatch(/1 night, 1 Jan 2030\s/);
   });
 
+  it("charts the streaming quality of agents with streams on two nights", () => {
+    const quality = (agent: string, p50: number) => ({
+      agent,
+      streams: 20,
+      firstContentMs: { p50, p99: p50, max: p50 },
+      gapMs: { p50: 3, p99: 40, max: 41 },
+      perSecond: { unit: "tokens" as const, median: 120 },
+      lumps: 0,
+    });
+    const [first, second] = nights;
+    if (first === undefined || second === undefined) throw new Error("there are nights");
+    const shown = page([
+      { ...first, streaming: [quality("echo", 10), quality("once", 5)] },
+      { ...second, streaming: [quality("echo", 12.5)] },
+    ]);
+    expect(shown).toContain("Median time to the first content: 12.5 ms on 2 Jan 2030, over 2 nights.");
+    expect(shown).not.toContain("Streams of once");
+    expect(page([first, second])).not.toContain("Streaming quality");
+  });
+
   it("lists changes newest first, with the night that ended them", () => {
     const happenings = trendEvents(nights);
     expect(happenings.at(-1)).toMatchObject({ kind: "regression", reported: nights[20]?.started, over: null });

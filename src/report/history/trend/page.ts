@@ -11,6 +11,7 @@ import { flakyChecksOf, flakyNights } from "../gate/flaky.ts";
 import type { Night } from "../night.ts";
 import type { NightHistory } from "../night.ts";
 import { countsChart, formatDate, latencyCharts, passPercent, passRateChart } from "./charts.ts";
+import { streamingCharts } from "./streaming-charts.ts";
 import { type TrendEvent, trendEvents } from "./events.ts";
 import { type OpenFailure, openFailures } from "../open-failures.ts";
 import { pairsOfNights, type PairsOfNights } from "../pairs-of-nights.ts";
@@ -62,6 +63,7 @@ function trendBody(nights: readonly Night[], last: Night, linkOf: (night: Night)
   // A chart needs at least two nights.
   const isAlone = nights.length < 2;
   const charts = isAlone ? [] : latencyCharts(nights);
+  const streaming = isAlone ? [] : streamingCharts(nights);
   const newest = nights.toReversed();
   const pairs = pairsOfNights(nights);
   return html`${verdictBanner(last, failures)} ${historyFigures(nights, last, failures, flaky.length)}
@@ -92,6 +94,16 @@ function trendBody(nights: readonly Night[], last: Night, linkOf: (night: Night)
               median; a single night outside it means nothing.
             </p>
             <div class="charts">${charts}</div>`,
+        )
+  }
+  ${
+    streaming.length === 0
+      ? null
+      : pageSection(
+          "streaming",
+          "Streaming quality",
+          html`<p>Figures of the conformance runs, which nothing judges. They include the network.</p>
+            <div class="charts">${streaming}</div>`,
         )
   }
   ${pairs === null ? null : pageSection("pairs", "Pairs of properties", pairsSection(pairs))}

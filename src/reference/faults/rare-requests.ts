@@ -159,6 +159,23 @@ export const rareRequestFaults = faults("Endpoints / Common request rules 2", {
       },
     };
   }),
+  "slot-late-after-timed-out-invokes": fault(
+    "LIM-17",
+    "The slot of an invoke that runs into a timeout is free after 90 seconds.",
+  ).by((base) => {
+    let timedOut = 0;
+    return {
+      errorStatus: (cause, endpoint) => {
+        if (cause === "timeout" && endpoint === "invoke") timedOut += 1;
+        return base.errorStatus(cause, endpoint);
+      },
+      releaseDelayMs: (event, head) => {
+        const isLate = event === "end" && head.endpoint === "invoke" && head.status >= 500 && timedOut > 0;
+        if (isLate) timedOut -= 1;
+        return isLate ? 90_000 : base.releaseDelayMs(event, head);
+      },
+    };
+  }),
   "stream-timeout-not-to-wildcards": fault("HOOK-16", "`agent.*` does not select the `agent.timeout` of a stream.").by(
     omitStreamTimeouts((events) => events.includes("agent.*")),
   ),

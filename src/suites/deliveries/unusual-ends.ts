@@ -4,12 +4,19 @@ import type { Delivery } from "../../evidence/delivery.ts";
 import { deliveryJson } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { fieldMismatch } from "../../rules/bodies/fields.ts";
-import { sampleOf } from "../../rules/limits/sample.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
-import { hasFewRequests, tiersUnderTest } from "../../run/plan/needs.ts";
+import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
-import type { Target, TargetKey } from "../../target/target.ts";
+import {
+  type InvokeAfterEnds,
+  invokeAfterEnds,
+  invokesTimedOut,
+  judgeTimedOutSlots,
+  keyWithFewestSlots,
+  maxTimeoutMs,
+  timeoutStepMs,
+} from "../limits/timed-out-slots.ts";
 import { fillAgentId } from "../operations/probes.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { eventsOf, isEventStream, describeSequence } from "../stream/events.ts";
@@ -28,9 +35,6 @@ import { eventsOfType, eventTypeOf } from "./events.ts";
 // timeout. The probes run before others create webhooks, because those would get these events as well.
 
 const since = "1.2";
-const maxTimeoutMs = 60_000;
-const timeoutStepMs = 5000;
-
 /** A batch of an agent that fails, and the deliveries to a webhook of that agent. */
 interface FailedBatch {
   readonly submitted: Exchange;
@@ -75,32 +79,12 @@ function judgeFailedBatch(failed: FailedBatch | null): Finding<never> {
 }
 
 /** Streams of an agent that times out, one for each slot of a key, and the events and responses that followed. */
-interface TimedOutStreams {
+interface TimedOutStreams extends InvokeAfterEnds {
   readonly named: RequestedWebhook;
   readonly wildcard: RequestedWebhook;
   readonly streams: readonly Exchange[];
-  /** An invoke with the same key, after all streams have ended. */
-  readonly after: Exchange;
-  /** The invoke of `after`, repeated 5 seconds later by the target's clock. `null` if `after` was not refused. */
-  readonly later: Exchange | null;
   readonly byName: readonly Delivery[];
   readonly byWildcard: readonly Delivery[];
-}
-
-/** Maximum number of slots that a key may have to be tested. Each slot needs a stream. */
-const maxSlots = 4;
-
-/**
- * Returns the key with the fewest slots, if it has at most `maxSlots`. Otherwise returns `null`. Also returns `null`
- * without a test clock, because timeouts then take too long.
- */
-function keyWithFewestSlots(target: Target): { readonly key: TargetKey; readonly slots: number } | null {
-  if (target.clock === null) return null;
-  const tiers = tiersUnderTest(target).toSorted((one, other) => one.limits.concurrent - other.limits.concurrent);
-  const [smallest] = tiers;
-  return smallest === undefined || smallest.limits.concurrent > maxSlots
-    ? null
-    : { key: smallest.key, slots: smallest.limits.concurrent };
 }
 
 export const streamsTimedOut = probe(
@@ -112,6 +96,8 @@ export const streamsTimedOut = probe(
     waits: { mode: "reserved", seconds: 0 },
     keys: (target) => [keyWithFewestSlots(target)?.key ?? []].flat(),
     stage: "exclusive",
+    // The webhooks of this probe would otherwise get the events of those invokes.
+    after: [invokesTimedOut],
     creates: { webhooks: 2 },
     createsFew: {},
     since,
@@ -134,13 +120,7 @@ export const streamsTimedOut = probe(
       own.stream(assignment, { query: `Hello. ${randomUUID()}` }, { noRetry: true }),
     );
     const streams = await time.passUntil(Promise.all(opened), maxTimeoutMs, timeoutStepMs);
-    const ask = (): Promise<Exchange> => own.invoke(given["agents.answering"], { query: "Hello." }, { noRetry: true });
-    const after = await ask();
-    let later: Exchange | null = null;
-    if (hasStatus(after, 429)) {
-      await time.passTime(slotReleaseMs, "a slot may be given back a little later");
-      later = await ask();
-    }
+    const afterEnds = await invokeAfterEnds(own, given["agents.answering"], time);
     const heard = ({ address }: OpenedWebhook): boolean =>
       address.deliveries().some((each) => eventTypeOf(each) === "agent.timeout");
     if (isSuccess(named.exchange)) await awaitCondition(() => heard(named), time);
@@ -149,16 +129,12 @@ export const streamsTimedOut = probe(
       named: requestedWebhookOf(named),
       wildcard: requestedWebhookOf(any),
       streams,
-      after,
-      later,
+      ...afterEnds,
       byName: [...named.address.deliveries()],
       byWildcard: [...any.address.deliveries()],
     };
   },
 );
-
-/** Maximum time by the target's clock until slots must be free again. */
-const slotReleaseMs = 5000;
 
 const streamsNotSent = inapplicable("no key of few slots, or no test clock");
 
@@ -168,22 +144,13 @@ const hasTimedOut = (stream: Exchange): boolean =>
 /** Judges that the target releases the slot of a stream that timed out. */
 function judgeSlots(timedOut: TimedOutStreams | null): Finding<never> {
   if (timedOut === null) return streamsNotSent;
-  const { streams, after, later } = timedOut;
+  const { streams } = timedOut;
   const cut = streams.find((each) => !hasTimedOut(each));
   if (cut !== undefined)
     return unproven(
       `not every stream ran into the timeout (${isEventStream(cut) ? describeSequence(cut) : outcomeOf(cut)})`,
     );
-  if (isSuccess(after) || (later !== null && isSuccess(later))) return holds();
-  const refused = later ?? after;
-  if (!hasStatus(refused, 429)) return unproven(`a request afterwards got ${outcomeOf(refused)}`);
-  if (sampleOf(refused).remaining === 0) return unproven("the key's allowance was used up as well");
-  return breach(
-    "a slot is free again once a stream has run into the timeout",
-    `${outcomeOf(refused)} after ${streams.length} such streams had ended`,
-    refused,
-    ...streams,
-  );
+  return judgeTimedOutSlots(timedOut, streams, "stream");
 }
 
 const isEndedByTarget = ({ answer }: Exchange): boolean =>

@@ -38,6 +38,7 @@ import { passiveCountingChecks } from "./passive-counting.ts";
 import { quotaChecks } from "./quota.ts";
 import { judgeSibling } from "./sibling-key.ts";
 import { timedOutSlotsCheck } from "../deliveries/unusual-ends.ts";
+import { timedOutInvokesCheck } from "./timed-out-slots.ts";
 import { slotChecks } from "./slot-checks.ts";
 import { spareKeyChecks } from "./spare-key-checks.ts";
 import type { TimedRetry } from "./timed-retry.ts";
@@ -325,6 +326,7 @@ export const limits = suite("Limits", [
   ...ledgerChecks,
   ...passiveCountingChecks,
   ...slotChecks,
+  timedOutInvokesCheck,
   timedOutSlotsCheck,
   defaultTimeoutCheck,
   ...spareKeyChecks,

@@ -5,10 +5,11 @@ import { suite } from "../../run/judge/check.ts";
 import type { SlotsHeld, FailuresBeyondSlots } from "./slot-probes.ts";
 import type { StreamsHeld } from "./stream-slot-probes.ts";
 import { slotChecks } from "./slot-checks.ts";
+import { timedOutInvokesCheck, type TimedOutInvokes } from "./timed-out-slots.ts";
 import { event, exchange, streamed } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
 
-const slots = suite("Slots", slotChecks);
+const slots = suite("Slots", [...slotChecks, timedOutInvokesCheck]);
 const ok = (): Exchange => exchange();
 const refused = (remaining = 5): Exchange =>
   exchange({ status: 429, headers: [["X-RateLimit-Remaining", String(remaining)]] });
@@ -157,5 +158,25 @@ describe("slots held by streams", () => {
     ["LIM-17/streams", "none was opened", streams({ streams: [refused()] }), "unproven"],
   ])("%s, %s", (id, _, evidence, kind) => {
     expect(judged(slots, id, evidence)).toBe(kind);
+  });
+});
+
+describe("slots of invokes that time out", () => {
+  const timedOut = (more: Partial<TimedOutInvokes> = {}): TimedOutInvokes => ({
+    invokes: [failed(), failed()],
+    after: ok(),
+    later: null,
+    ...more,
+  });
+
+  it.each<[name: string, evidence: TimedOutInvokes | null, kind: string]>([
+    ["given back", timedOut(), "holds"],
+    ["given back five seconds later", timedOut({ after: refused(), later: ok() }), "holds"],
+    ["kept", timedOut({ after: refused(), later: refused() }), "breach"],
+    ["refused for the rate", timedOut({ after: refused(), later: refused(0) }), "unproven"],
+    ["of an agent that answers in time", timedOut({ invokes: [ok(), failed()] }), "unproven"],
+    ["without a test clock", null, "inapplicable"],
+  ])("LIM-17/invokes that time out: %s", (_, evidence, kind) => {
+    expect(judged(slots, "LIM-17/invokes that time out", evidence)).toBe(kind);
   });
 });

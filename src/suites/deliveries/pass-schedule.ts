@@ -35,7 +35,7 @@ export interface CompletedRetries {
    * Response to `GET …/deliveries` of the webhook whose receiver always fails. `null` if the webhook's id is unknown.
    */
   readonly listed: Exchange | null;
-  /** Response to `GET` of this webhook itself. */
+  /** Response to `GET` of the webhook whose receiver always fails. `null` if the webhook's id is unknown. */
   readonly shown: Exchange | null;
   /**
    * An invoke after the end of the schedule, and the number of deliveries (`came`) that the failing webhook got for it.

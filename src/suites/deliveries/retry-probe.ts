@@ -183,5 +183,5 @@ async function openWebhooks(
 
 /** Delay of a withheld reply that is well within the documented timeout of 3 s, even if the sender polls its queue. */
 const slowReplyMs = 1500;
-/** Delay of the other withheld reply, which is well beyond the documented timeout. */
+/** Delay of a withheld reply that is well beyond the documented timeout. */
 const lateReplyMs = 2 * deliveryPolicy.responseTimeoutMs;

@@ -46,7 +46,7 @@ const samplesWith = (isIncluded: (sample: Sample) => boolean) =>
   );
 
 const acceptedSamples = samplesWith(isKeyAccepted);
-/** The 403 responses: the target knows the key, and refuses what the key may not do. */
+/** Returns the 403 responses, in which the target accepts the key but refuses what it may not do. */
 const forbiddenSamples = samplesWith(({ status }) => status === 403);
 
 interface Evidence {
@@ -210,7 +210,7 @@ const resetOptions = (members: (evidence: Evidence) => readonly ClauseCase<KeySa
   ),
 });
 
-/** Without a 403, the clauses are judged by the other responses alone: a target may refuse such keys with 401. */
+/** Options of the checks of 403 responses. A target may refuse restricted keys with 401, so a run may have no 403. */
 const on403 = {
   as: "403",
   since: "1.2",

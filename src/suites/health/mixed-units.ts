@@ -25,9 +25,9 @@ interface Start {
 const toleranceMs = 2000;
 /** Minimum `uptime` to compare. A smaller one gives nearly the same start in both units. */
 const minUptime = 10_000;
-/** Minimum number of responses that give the same start if their `uptime` is in milliseconds. */
+/** Minimum number of responses in milliseconds that agree on a start. */
 const minInMilliseconds = 3;
-/** Minimum number of responses that give this start if their `uptime` is in seconds. */
+/** Minimum number of responses in seconds that agree on a start. */
 const minInSeconds = 2;
 /**
  * Minimum time between the first and the last response with an `uptime` in milliseconds. An `uptime` in seconds rises a

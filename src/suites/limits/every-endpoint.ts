@@ -36,7 +36,7 @@ interface AdmittedRequest {
 const minRefused = 3;
 /** Minimum number of admitted late requests to one endpoint that prove a breach. Fewer may be chance. */
 const minAdmitted = 3;
-/** Minimum number of windows in which these requests must lie. */
+/** Minimum number of rate-limit windows with admitted late requests that prove a breach. */
 const minWindows = 2;
 /**
  * Maximum probability that the limiter gave back a request for each of the admitted ones. Below it, the admissions are

@@ -84,9 +84,9 @@ export const agentsFollowClock = (time: RunClock): boolean => time.canAdvance &&
 
 /** Real pause after each advance of the test clock, so that responses in transit arrive. */
 const quickTripMs = 2;
-/** Minimum time of a round trip for which the slots are held a second time, with longer pauses. */
+/** If a round trip takes longer than this, the slots may be held a second time, with longer pauses. */
 const outrunTripMs = 40;
-/** Maximum pause after an advance of the clock in this second try. */
+/** Maximum real pause after each advance of the test clock. */
 const maxTripMs = 1500;
 
 /**

@@ -55,7 +55,7 @@ export interface MinuteExhausted extends RunKeyHistory {
   readonly retried: TimedRetry | null;
   /** Result of invokes with another key of the same tier while the target refused the first key. */
   readonly twin: SiblingKeyResult;
-  /** A `GET /usage`. `null` if some invoke was refused. */
+  /** A `GET /usage` after a burst in which the target refused no request; otherwise `null`. */
   readonly other: Exchange | null;
 }
 

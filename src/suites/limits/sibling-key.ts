@@ -22,9 +22,7 @@ export type SiblingKeyResult =
   | { readonly kind: "not asked" }
   | {
       readonly kind: "asked";
-      /**
-       * An invoke with the sibling key before the first key's limit was used up. `null` if the sibling key needed none.
-       */
+      /** An invoke with the sibling key before the first key's limit was used up. `null` if none was sent. */
       readonly before: Exchange | null;
       readonly after: Exchange;
       /**

@@ -175,7 +175,7 @@ const slowBody = {
 } as const;
 /** Number of events to read before deciding whether a stream is slow. */
 const sampleSize = 5;
-/** Maximum real time to wait for these events. */
+/** Maximum real time to wait for the first events of a stream. */
 const sampleMs = 4000;
 /** A stream counts as slow if every gap between its events is at least this share of the requested delay. */
 const minObservedDelayShare = 0.6;

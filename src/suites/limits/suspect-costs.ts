@@ -26,9 +26,9 @@ interface Suspect {
   readonly again: () => Promise<Exchange | null>;
 }
 
-/** Maximum number of requests to repeat. */
+/** Maximum number of requests to repeat because they seem to cost too much. */
 const maxSuspects = 4;
-/** How often to repeat each of them. */
+/** How often to repeat a request that seems to cost too much. */
 const repeatCount = 3;
 
 /**

@@ -59,8 +59,8 @@ export const batchSubmitted = probe(
     const control = await client.invoke(agent, { query: queries[0] });
     const submitted = await post(path, { batch: queries.map((query) => ({ query })) });
     const started = await post(operation, { query: queries[0] });
-    // Starts a second operation, so that its handle is judged too. It ends while the first is polled. Otherwise the
-    // next probe would count its tokens.
+    // Starts a second operation, so that its handle is judged too. The probe polls the first long enough for the second
+    // to end, so that no later probe counts its tokens.
     if (submitted !== null && isSuccess(submitted) && !hasFewRequests(target))
       await post(path, { batch: [{ query: defaultQuery }] });
     const id = [submitted, started].flatMap((each) => startedId(each) ?? [])[0];

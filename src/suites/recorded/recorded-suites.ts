@@ -62,7 +62,7 @@ const exclusions: Readonly<Record<string, Exclusion>> = {
   "USE-10": "keys",
 };
 
-/** The ids of all checks that are skipped for recordings that lack a fact they need. */
+/** The ids of all checks that are skipped for some or all recordings. */
 export const excludedChecks: readonly string[] = Object.keys(exclusions);
 
 /**

@@ -16,7 +16,7 @@ const between = "delivery and `done` of a stream";
 
 /** Minimum quotient of the delivered duration and the duration in `done` if the delivered one is in milliseconds. */
 const minMillisecondsFactor = 700;
-/** Maximum quotient in this case. */
+/** Maximum quotient of the delivered duration and the duration in `done` if the delivered one is in milliseconds. */
 const maxMillisecondsFactor = 1400;
 /** Maximum distance of the quotient from 1000 if the stream may have taken as many seconds as delivered. */
 const maxFactorError = 0.001;

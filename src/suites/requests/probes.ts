@@ -14,8 +14,8 @@ const spellings = {
 export type Spelling = keyof typeof spellings;
 
 /**
- * Responses to unusual spellings of one invoke. `together` combines all spellings. If it failed, `plain` has none of
- * them. If `plain` succeeded, `apart` has each spelling alone.
+ * Responses to unusual spellings of one invoke. `together` combines all spellings. If `together` failed, `plain` has
+ * none of them. If `plain` succeeded, `apart` has each spelling alone.
  */
 export interface SpellingResult {
   readonly together: Exchange;

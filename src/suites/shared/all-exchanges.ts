@@ -130,8 +130,7 @@ const isDeclaredJson = ({ request: { headers } }: Exchange): boolean =>
   headers.some(([name, value]) => name.toLowerCase() === "content-type" && /^\s*application\/json\b/i.test(value));
 
 /**
- * Minimum length of the longest body that every server should accept. A server may refuse longer bodies for their
- * length.
+ * Maximum length in bytes of a body that every server should accept. A server may refuse a longer body for its length.
  */
 const maxBodyBytes = 64 * 1024;
 

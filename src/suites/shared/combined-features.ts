@@ -10,8 +10,8 @@ export interface Feature {
 }
 
 /**
- * The response to one request with all features (`together`). If the target rejected that request, `apart` has the
- * response to a request with each feature alone.
+ * The response to one request with all features (`together`). If the target rejected that request but accepts one
+ * without features, `apart` has the response to a request with each feature alone.
  */
 export interface CombinedResult<F extends string> {
   readonly together: Exchange;

@@ -83,7 +83,7 @@ export function unitMismatch(field: string, value: unknown, tookMs: number): Mis
  * measures streams exactly.
  */
 const maxStreamFactor = 10;
-/** Seconds that a stream's reported duration may exceed this product. */
+/** A stream's reported duration may exceed the measured one by this many seconds in addition to the factor. */
 const maxStreamExtraSeconds = 2;
 /** A delivered duration may be this many times the duration in `done`. */
 const maxDoneFactor = 100;

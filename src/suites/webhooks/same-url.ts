@@ -50,7 +50,7 @@ export function areTwoWebhooks([first, second]: WebhooksOfOneUrl["created"]): bo
   return isSuccess(first) && isSuccess(second) && (id === null || id !== webhookIdOf(second));
 }
 
-/** Returns the deliveries to wait for after `completed` executions. */
+/** Returns how many deliveries to wait for at the shared URL after `completed` executions. */
 export const expectedOfOneUrl = (
   { address, created }: OpenedWebhooksOfOneUrl,
   completed: number,

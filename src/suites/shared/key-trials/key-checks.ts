@@ -88,7 +88,7 @@ function keyMatrix(kinds: readonly RejectedKeyKind[]): CoverageMatrix {
   };
 }
 
-/** The setting of the target file without which no valid request to an endpoint can be built. */
+/** For each endpoint, the setting of the target file without which no valid request can be built. */
 const fixtureNeeds: Readonly<Partial<Record<EndpointName, Enabler>>> = {
   webhooks: need("receiver"),
   deliveries: need("receiver"),

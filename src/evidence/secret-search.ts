@@ -94,8 +94,8 @@ const blockLength = 3;
 const blockBits = 18;
 const maxSkip = minLeakLength - blockLength + 1;
 /**
- * Maximum number of places to record for a gram that repeats within one form of a secret. A few are enough to find the
- * whole secret.
+ * Maximum number of places to record for one gram (a short run of characters) within one encoding of a secret. If a
+ * gram repeats, a few of its places are enough to find the whole secret.
  */
 const maxPlacesPerGram = 4;
 

@@ -16,7 +16,10 @@ import { UsageError } from "../../base/usage-error.ts";
 import { UseCaseError } from "../use-case-error.ts";
 import { writeFiles, type WrittenFiles } from "./write-files.ts";
 
-/** The report of a run and its evidence, still with webhook secrets, as a folder contains them. */
+/**
+ * The report and the evidence of a run, as its folder contains them. Keys are redacted. The webhook secrets that the harness made are not,
+ * because checks of signatures need them.
+ */
 export interface SavedRun {
   readonly report: Report;
   readonly evidence: Evidence;

@@ -28,8 +28,8 @@ export interface PairsOfNights {
 }
 
 /**
- * Counts the pairs of request properties that the nights combined. Nights add up, because each draws other requests. Returns `null` if no
- * night recorded its pairs.
+ * Counts the pairs of request properties that occurred together in some request of these nights, night by night and in total. The total
+ * grows, because each night draws other requests. Returns `null` if no night recorded its pairs.
  *
  * @param nights oldest first
  */

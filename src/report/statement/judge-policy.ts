@@ -173,7 +173,7 @@ function disallowedFailures(allowed: AllowedExceptions, { statement, now }: Poli
     });
 }
 
-/** Returns the verdict of the statement. `nonconformant` becomes `partial` if the policy allows every check that failed to fail. */
+/** Returns the verdict of the statement, but `partial` instead of `nonconformant` if the policy excuses every failed check. */
 function verdictWithoutAllowed(allowed: AllowedExceptions, facts: PolicyFacts): Statement["verdict"] {
   const { verdict, exceptions } = facts.statement;
   const isExcused =

@@ -1,6 +1,6 @@
 import { markdownProse, markdownTable } from "../formats/markdown-text.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
-import { formatClauseCounts, comparisonNotes, formatOverview, questionsLead, questionsTitle } from "./summary.ts";
+import { formatClauseCounts, comparisonNotes, formatOverview, questionsIntro, questionsTitle } from "./summary.ts";
 import { formatDifference, formatSwitch, switchesLead, switchesTitle } from "./switches.ts";
 import { type VendorCell, type VendorTable, vendorTables } from "./tables.ts";
 
@@ -54,7 +54,7 @@ function questionsMarkdown({ questions }: VendorComparison, names: readonly stri
       ? []
       : [`### ${names[at] ?? ""}`, asked.map(({ text }) => `1. ${markdownProse(text, 1500)}`).join("\n")],
   );
-  return lists.length === 0 ? [] : [`## ${questionsTitle}`, markdownProse(questionsLead), ...lists];
+  return lists.length === 0 ? [] : [`## ${questionsTitle}`, markdownProse(questionsIntro), ...lists];
 }
 
 function switchesMarkdown({ switches }: VendorComparison): string[] {

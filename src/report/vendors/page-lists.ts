@@ -2,7 +2,7 @@ import { prose } from "../html/elements.ts";
 import { type Html, html } from "../html/markup.ts";
 import type { VendorComparison } from "./comparison.ts";
 import { formatDifference, formatSwitch, switchesLead, switchesTitle } from "./switches.ts";
-import { questionsLead, questionsTitle } from "./summary.ts";
+import { questionsIntro, questionsTitle } from "./summary.ts";
 
 /** A part of the vendors page, with its entry in the page's navigation. */
 export interface PagePart {
@@ -29,7 +29,7 @@ export function questionsHtml({ vendors, questions }: VendorComparison): PagePar
   if (lists.length === 0) return [];
   const content = html`<section id="questions">
     <h2>${questionsTitle}</h2>
-    <p class="muted">${questionsLead}</p>
+    <p class="muted">${questionsIntro}</p>
     ${lists}
   </section>`;
   return [{ id: "questions", title: questionsTitle, content }];

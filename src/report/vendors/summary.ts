@@ -83,7 +83,7 @@ function missingClauseNotes(vendors: VendorComparison["vendors"], sections: Vend
 }
 
 export const questionsTitle = "What to ask";
-export const questionsLead =
+export const questionsIntro =
   "Questions for each vendor: must clauses that could not be tried, and behaviour in which it differs from the others. At most ten.";
 
 export const runTimesCaveat =

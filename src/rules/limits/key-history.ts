@@ -83,10 +83,10 @@ export function maxInClosedWindow(instants: readonly CountedSpan[], windowMs: nu
 type SentAnswer = Pick<RequestSample, "sentMs" | "status">;
 
 /**
- * Whether used-up tokens of the month may explain the refusals. Tokens do not come back during a run, so a request that
- * was admitted after the last refusal shows that they were not used up.
+ * Whether a used-up monthly token quota may explain the refusals: no request that needs tokens was admitted after the
+ * last refusal. The quota does not refill during a run, so a later admission rules it out.
  *
- * @param admitted the admitted requests that a target without tokens would have refused
+ * @param admitted the admitted requests that a used-up token quota would have refused
  */
 export function noAdmissionAfterLastRefusal(answers: readonly SentAnswer[], admitted: readonly SentAnswer[]): boolean {
   const lastOf = (those: readonly SentAnswer[]): number =>

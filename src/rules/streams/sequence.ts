@@ -25,7 +25,7 @@ export function streamShapeOf(events: readonly NamedEvent[]): StreamShape {
   return {
     sequence: sequenceOf(events),
     chunks: chunks.length,
-    indexes: indexesOf(chunks.map(({ data }) => getPath(tryParseJson(data), "index"))).kind,
+    indexes: classifyIndexes(chunks.map(({ data }) => getPath(tryParseJson(data), "index"))).kind,
   };
 }
 
@@ -53,7 +53,7 @@ export type Indexes =
  *
  * @param values `index` of each chunk; `undefined` if it has none
  */
-export function indexesOf(values: readonly unknown[]): Indexes {
+export function classifyIndexes(values: readonly unknown[]): Indexes {
   if (values.every((value) => value === undefined)) return { kind: "absent" };
   const missing = values.indexOf(undefined);
   const at = missing === -1 ? values.findIndex((value, place) => !risesAt(value, place, values)) : missing;

@@ -98,7 +98,7 @@ async function tryIllegal(mutant: WireMutant, profile: Profile, baselineOf: Base
   return { status: changed === 0 ? "not visited" : "survived", changed, runs, said: [] };
 }
 
-/** Runs the selection for legal mutants once. */
+/** Tries a mutant whose change is legal: runs the checks that its change could concern once, and none may fail. */
 async function tryLegal(mutant: WireMutant, profile: Profile, baselineOf: BaselineOf): Promise<TriedMutant> {
   const instances = instancesMeeting(mutant, profile);
   if (instances === null) return { status: "passed", changed: 0, runs: 0, said: [] };

@@ -128,8 +128,8 @@ function keysToMeasure(target: Target): TargetKey[] {
 }
 
 /**
- * Sends health requests with each key except the main key, between GET requests that cost one. `ledger.ts` computes the
- * cost of a health request from `Remaining`.
+ * Sends health requests with each key that `keysToMeasure` chooses, between GET requests that cost one. `ledger.ts`
+ * computes the cost of a health request from `Remaining`.
  */
 export const healthCostMeasured = probe(
   "health is read between other requests with every other key, for what it costs",

@@ -214,10 +214,11 @@ async function isAdmittedOnRetry(sender: KeySender): Promise<boolean> {
 const malformed = { ...unpaced, text: '{"url": "https://' } as const;
 
 /**
- * Sends requests to other endpoints while a key's limit is used up, so that checks of all responses can judge their
- * refusals.
+ * Sends requests to endpoints other than invoke while a key's limit is used up. The checks that read every response
+ * then also judge these refusals.
+ *
  * @param isThorough whether to request all endpoints, or only stream and list
- * @returns the exchange of the stream, which the target must refuse like an invoke
+ * @returns the exchange of the stream request; the limit covers it as it covers an invoke, so the target must refuse it
  */
 export async function requestOtherEndpoints({ client, agent }: KeySender, isThorough: boolean): Promise<Exchange> {
   const streamOptions = { ...unpaced, json: helloBody, accept: "text/event-stream" };

@@ -14,7 +14,7 @@ export interface DeliveryEvent {
 }
 
 /** Text of most events, in ASCII. */
-export const plainText = "How is the weather in Berlin?";
+export const asciiText = "How is the weather in Berlin?";
 /** Text that finds a receiver which decodes the body before it checks the signature. */
 export const textOutsideAscii = "Grüße aus 東京: 🙂 \u2028 ½";
 
@@ -28,7 +28,7 @@ interface EventOptions {
 export function createEvent(
   type: string,
   { agent }: Pick<DeliverySender, "agent">,
-  { text = plainText, created = new Date() }: EventOptions = {},
+  { text = asciiText, created = new Date() }: EventOptions = {},
 ): DeliveryEvent {
   return {
     id: `evt_${randomUUID()}`,

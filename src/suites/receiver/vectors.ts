@@ -1,7 +1,7 @@
 import { requestSignature } from "../authentication/signing.ts";
 import { compactJson, escapedJson, reversedJson, spacedJson } from "./body-forms.ts";
 import { deliverySignature } from "./delivery-signature.ts";
-import { type DeliveryEvent, plainText, textOutsideAscii } from "./event.ts";
+import { type DeliveryEvent, asciiText, textOutsideAscii } from "./event.ts";
 
 /** Secrets of many shapes. The HMAC key is always the secret's UTF-8 text, even if the secret looks encoded. */
 const secrets: Readonly<Record<string, string>> = {
@@ -29,11 +29,11 @@ const event = (text: string): DeliveryEvent => ({
 });
 
 const deliveryBodies: Readonly<Record<string, string>> = {
-  plain: compactJson(event(plainText)),
+  plain: compactJson(event(asciiText)),
   "text outside ASCII": compactJson(event(textOutsideAscii)),
   "text outside ASCII, escaped": escapedJson(event(textOutsideAscii)),
-  "white space": spacedJson(event(plainText)),
-  "another order of keys": reversedJson(event(plainText)),
+  "white space": spacedJson(event(asciiText)),
+  "another order of keys": reversedJson(event(asciiText)),
 };
 
 const requests = {

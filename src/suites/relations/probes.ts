@@ -97,7 +97,7 @@ export const timedOutInStream = probe(
 );
 
 /** A session that is interrupted by other sessions, and a question that follows in it. */
-export interface InterruptedSession {
+export interface InterleavedSession {
   /**
    * Words that the agent was told earlier in the session. The words of the latest call are left out, because any agent
    * may repeat its latest query.
@@ -114,8 +114,8 @@ export interface SessionsAtOnce {
    * words at all.
    */
   readonly control: { readonly word: string; readonly response: Exchange };
-  readonly first: InterruptedSession;
-  readonly third: InterruptedSession;
+  readonly first: InterleavedSession;
+  readonly third: InterleavedSession;
 }
 
 /** Holds three sessions whose calls alternate. Returns `null` if the main key has a small limit per minute. */

@@ -34,7 +34,7 @@ export function describeExpected(breach: BreachKind, limit: LimitBreach["limit"]
   return `at most ${limits.perMinute} requests in a minute, and ${burst}, wherever its windows begin`;
 }
 
-/** Returns a sentence that says what the requests of the witness show. */
+/** Returns a sentence that says what the witness shows: the few requests that alone prove the breach. */
 export function describeActual(
   breach: BreachKind,
   limit: LimitBreach["limit"],

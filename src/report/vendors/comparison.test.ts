@@ -137,6 +137,22 @@ describe("limits and times of several vendors", () => {
   });
 });
 
+describe("streaming quality of several vendors", () => {
+  it("has the longest gap, the rate and the lumps of the agent with the most streams", () => {
+    const events = [
+      ...[100, 103, 1100].map((atMs) => ({ name: "chunk", data: '{"content":"four"}', atMs })),
+      { name: "done", data: '{"usage":{"completion_tokens":10}}', atMs: 1101 },
+    ];
+    const stream = sampleExchange("s1", { url: "http://127.0.0.1:8080/v1/agents/echo/stream" }, { events });
+    const { streaming } = compareVendors([sampleVendor("A", [], [stream]), sampleVendor("B", [])], createdAt);
+    expect(streaming).toEqual([
+      { name: "longest gap", cells: ["997 ms", null] },
+      { name: "content a second", cells: ["10 tokens", null] },
+      { name: "streams that come all at once", cells: ["0 of 1", null] },
+    ]);
+  });
+});
+
 describe("the summary above the tables", () => {
   it("counts deployments, verdicts and differences", () => {
     const all = compareVendors(

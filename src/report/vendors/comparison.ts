@@ -6,6 +6,7 @@ import { type LatencyRow, latencyRows, loadLatencyRows } from "./latency-rows.ts
 import { type TierRows, tierRows } from "./limit-rows.ts";
 import { type ProfileRow, profileRows, rankVendors } from "./profile-rows.ts";
 import { vendorQuestions, type VendorQuestion } from "./questions.ts";
+import { type StreamingRow, streamingRows } from "./streaming-rows.ts";
 import { type VendorSwitch, vendorSwitches } from "./switches.ts";
 import type { Vendor, VendorWithReport } from "./vendor.ts";
 
@@ -60,6 +61,8 @@ export interface VendorComparison {
   /** The differences between the vendors of each pair. */
   readonly switches: readonly VendorSwitch[];
   readonly limits: readonly TierRows[];
+  /** Streaming quality: figures that nothing judges. */
+  readonly streaming: readonly StreamingRow[];
   readonly latencies: {
     /** Latencies of the requests of the conformance runs, which are few. `ofLoad`: of load runs. */
     readonly ofRuns: readonly LatencyRow[];
@@ -86,6 +89,7 @@ export function compareVendors(listed: readonly Vendor[], made: string, from: st
     gaps: gaps.map(({ row }) => row),
     questions: vendorQuestions(vendors, readings, gaps),
     switches: vendorSwitches(vendors, { ...tables, readings, gaps }, from),
+    streaming: streamingRows(vendors),
     latencies: { ofRuns: latencyRows(vendors), ofLoad: loadLatencyRows(vendors) },
   };
 }

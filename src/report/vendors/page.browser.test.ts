@@ -68,6 +68,15 @@ describeInBrowser("the page of vendors in a browser", (viewer) => {
     expect(count).toBeLessThanOrEqual(4 * vendors.length);
   });
 
+  it("opens the differences of a switch by the keyboard", async () => {
+    const { page: shown, context } = await viewer.open(page);
+    const item = shown.getByText("gap, LST-9: “nine fields” becomes “two fields”.");
+    const before = await item.isVisible();
+    await shown.locator(".switch summary").first().press("Enter");
+    expect([before, await item.isVisible()]).toEqual([false, true]);
+    await context.close();
+  });
+
   it("hides equal rows, counts the others, and keeps this in its address", async () => {
     const { page: shown, messages, requests, context } = await viewer.open(page);
     const alike = shown.getByRole("row", { name: /^SSE-5/ });

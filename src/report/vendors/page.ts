@@ -64,7 +64,7 @@ function pageParts(all: VendorComparison): PagePart[] {
 function tableHtml({ id, title, lead, groups }: VendorTable, vendors: readonly VendorSummary[]): Html {
   const names = vendors.map(({ name }) => name);
   const hasIds = id === "broken" || id === "clauses" || id === "readings" || id === "silence";
-  const isWhole = id === "profiles" || id === "broken" || id === "times" || id === "load";
+  const isWhole = id === "profiles" || id === "broken" || id === "times" || id === "streaming" || id === "load";
   const printable = groups.flatMap(({ rows }) => rows.filter((row) => isWhole || row.differs === true));
   const unprinted = new Set(printable.slice(maxPrintedRows(vendors)));
   const note = unprinted.size === 0 ? null : `${formatCount(unprinted.size, "more row")} on the page itself.`;

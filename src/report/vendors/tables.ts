@@ -5,11 +5,12 @@ import { type ClauseCell, type ClauseRow, notObservedPrefix, type BehaviourRow }
 import type { VendorComparison } from "./comparison.ts";
 import type { LatencyRow } from "./latency-rows.ts";
 import { formatProfileCell, type ProfileRow, rankingRule } from "./profile-rows.ts";
+import type { StreamingRow } from "./streaming-rows.ts";
 import { formatLatency, limitsCaveat, loadTimesCaveat, runTimesCaveat } from "./summary.ts";
 
 /** A table of a vendor comparison, for all formats. Cells are in the order of the vendors. */
 export interface VendorTable {
-  readonly id: "profiles" | "broken" | "clauses" | "readings" | "silence" | "limits" | "times" | "load";
+  readonly id: "profiles" | "broken" | "clauses" | "readings" | "silence" | "limits" | "times" | "streaming" | "load";
   readonly title: string;
   /** An explanation of the table. */
   readonly lead: string;
@@ -47,6 +48,7 @@ export function vendorTables({
   gaps,
   limits,
   latencies,
+  streaming,
 }: VendorComparison): VendorTable[] {
   const tables: VendorTable[] = [
     {
@@ -83,6 +85,12 @@ export function vendorTables({
     },
     limitsTable(limits),
     latencyTable("times", "Times", runTimesCaveat, latencies.ofRuns),
+    {
+      id: "streaming",
+      title: "Streaming quality",
+      lead: "Figures that nothing judges, for the agent of each vendor with the most streams. Times between chunks are under Times.",
+      groups: [{ title: "", rows: streaming.map(streamingRow) }],
+    },
     latencyTable("load", "Times under load", loadTimesCaveat, latencies.ofLoad),
   ];
   return tables.filter(({ groups }) => groups.some(({ rows }) => rows.length > 0));
@@ -102,6 +110,14 @@ const limitsTable = (limits: VendorComparison["limits"]): VendorTable => ({
       differs,
     })),
   })),
+});
+
+const streamingRow = ({ name, cells }: StreamingRow): VendorRow => ({
+  name,
+  level: "",
+  detail: "",
+  cells: cells.map((cell) => ({ kind: cell === null ? "empty" : "text", text: cell ?? "–" })),
+  differs: null,
 });
 
 const profileRow = ({ profile, cells }: ProfileRow): VendorRow => ({

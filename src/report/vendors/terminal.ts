@@ -79,6 +79,7 @@ const tableTitles: Readonly<Partial<Record<VendorTable["id"], string>>> = {
   readings: "readings that differ",
   limits: "limits that differ",
   times: "times",
+  streaming: "streaming quality",
   load: "times under load",
 };
 

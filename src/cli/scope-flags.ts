@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 
-import { type FailedChecks, failedChecks } from "../app/judge/failed-checks.ts";
+import type { ReportDocument } from "../report/model/report.ts";
+import { type FailedChecks, failedChecks, hasFailed } from "../app/judge/failed-checks.ts";
 import { readReportDocument } from "../app/report-folder/read-report-document.ts";
 import { boundNames, boundTable, type RunBounds, withDefaultBounds } from "../run/plan/bounds.ts";
 import { minCoverageSeed } from "../run/plan/coverage-seed.ts";
@@ -75,6 +76,14 @@ export function readScope(flags: ScopeFlags): RunScope {
     requirements: readRequirements(flags),
     messages: cliMessages,
   };
+}
+
+/** Returns the scope that repeats what failed in a report. If nothing did, returns the scope itself. */
+export function scopeOfFailed(scope: RunScope, document: ReportDocument, file: string): RunScope {
+  if (!hasFailed(document)) return scope;
+  const { only, ...failed } = failedChecks(document, suites, file);
+  const selection = { only, skip: scope.selection?.skip ?? [] };
+  return { ...scope, ...failed, suites: selectChecks(failed.suites, selection), ...selectionIn(selection) };
 }
 
 interface ChosenChecks extends FailedChecks {

@@ -19,6 +19,11 @@ export interface FailedChecks {
   readonly coverageSeed?: number;
 }
 
+const isFailed = (finding: ReportFinding): boolean => isBroken(finding) || finding.outcome === "error";
+
+/** Whether a check was broken, or the harness failed to judge it. */
+export const hasFailed = ({ report }: ReportDocument): boolean => report.findings.some(isFailed);
+
 /**
  * Returns the checks of a saved report that were broken, or that the harness failed to judge.
  *
@@ -32,7 +37,7 @@ export function failedChecks(
 ): FailedChecks {
   if (report.load !== undefined || report.recording !== undefined || partyOf(report) !== "server")
     throw new UsageError(line`${file} is not the report of a run against a server, so no run can repeat it.`);
-  const failed = report.findings.filter((finding) => isBroken(finding) || finding.outcome === "error");
+  const failed = report.findings.filter(isFailed);
   if (failed.length === 0)
     throw new UsageError(line`Nothing failed in ${file}, so there is nothing to repeat. A whole run judges the rest.`);
   const known = new Map(suites.flatMap(({ checks }) => checks.map((check) => [check.id, check])));

@@ -15,6 +15,7 @@ import { exitCodes } from "../exit-codes.ts";
 import { type HelpGroups, withHelpGroups } from "../help-groups.ts";
 import { untilInterrupted } from "../interruption.ts";
 import { displayPath, prepareLockedFolder } from "../output-files.ts";
+import { awaitRestart } from "../await-restart.ts";
 import { askTier } from "../ask-tier.ts";
 import { showRunProgress } from "../progress.ts";
 import {
@@ -27,7 +28,7 @@ import {
 } from "../report/format-flags.ts";
 import { presentReport, reportExitCode } from "../report/present-report.ts";
 import { limitYoungGeneration } from "../runtime.ts";
-import { readScope, type ScopeFlags, withFailedOption, withScopeOptions } from "../scope-flags.ts";
+import { readScope, scopeOfFailed, type ScopeFlags, withFailedOption, withScopeOptions } from "../scope-flags.ts";
 import {
   type PatchFlags,
   patchFlagsText,
@@ -40,10 +41,13 @@ import {
 import { formatUsageError } from "../usage-errors.ts";
 import { formatResumeHint, watchInTerminal } from "../watch/terminal-watch.ts";
 import { printLine } from "../print-line.ts";
+import { line } from "../../base/line.ts";
+import { UsageError } from "../../base/usage-error.ts";
 
 interface RunFlags extends TargetFlags, PatchFlags, FailureFlags, FormatFlags {
   readonly complete?: boolean;
   readonly failFast?: boolean;
+  readonly rerunOnRestart?: boolean;
   readonly out?: string;
   readonly quiet?: boolean;
   readonly verbose?: boolean;
@@ -77,6 +81,10 @@ export function runCommand(): Command {
   const command = withFailureOptions(withFailedOption(withScopeOptions(withTargetOptions(new Command("run")))))
     .option("--complete", "a must clause that was not exercised fails the run as well")
     .option("--fail-fast", "stop at the first must clause that is broken, and report what was judged by then")
+    .option(
+      "--rerun-on-restart",
+      "repeat what failed, else the run, each time the target was away and is back; Ctrl-C ends it",
+    )
     .option("--out <dir>", "folder for report.json and evidence.json (default: a new one under reports/)")
     .option("--json <file>", "report.json to this file as well; - prints it, and nothing else, on standard output");
   withFormatOptions(command)
@@ -95,6 +103,10 @@ function prepare(flags: RunFlags & ScopeFlags) {
   const patches = readPatches(flags, target);
   const scope = readScope(flags);
   const rules = readRules(flags);
+  if (flags.rerunOnRestart === true && target === null)
+    throw new UsageError(line`--rerun-on-restart needs a target: the embedded server is never restarted.`);
+  if (flags.rerunOnRestart === true && flags.watch === true)
+    throw new UsageError(line`--rerun-on-restart and --watch exclude each other: a restart may forget webhooks.`);
   const formats = prepareFormats(flags);
   const name = `${timeInName(new Date())}-${slug(target?.name ?? "embedded").slice(0, 40)}`;
   return {
@@ -114,6 +126,8 @@ interface RunOutcome {
   readonly document: ReportDocument;
   /** Whether the user stopped the watch for webhook retries after the run. `false` without a watch. */
   readonly isWatchStopped: boolean;
+  /** Whether the report was shown and saved already. */
+  readonly isPresented?: boolean;
 }
 
 const outcomeOf = (judged: JudgedTarget, isWatchStopped = false): RunOutcome => ({
@@ -126,12 +140,36 @@ const outcomeOf = (judged: JudgedTarget, isWatchStopped = false): RunOutcome => 
 async function act(prepared: Prepared): Promise<RunOutcome> {
   const { judged, hasFailed } = await judgeWithProgress(prepared);
   const isWatched = prepared.flags.watch === true && !hasFailed && !judged.interrupted && judged.kind === "judged";
+  if (prepared.flags.rerunOnRestart === true) return rerunOnRestart(outcomeOf(judged), prepared);
   if (!isWatched) return outcomeOf(judged);
   try {
     return await watch(judged, prepared);
   } finally {
     await judged.listening?.live?.close();
   }
+}
+
+/** Maximum number of runs with `--rerun-on-restart`. Each writes a folder. */
+const maxRuns = 1000;
+
+/** Shows a run, and repeats it each time the target was away and is back, until the user ends it. */
+async function rerunOnRestart(first: RunOutcome, prepared: Prepared): Promise<RunOutcome> {
+  const { target, scope, folder } = prepared;
+  let [outcome, current] = [first, prepared];
+  for (let runs = 1; ; runs += 1) {
+    await presentRun(outcome, current, false);
+    if (target === null || runs === maxRuns || outcome.judged.interrupted) break;
+    printLine(line`Waiting until ${target.baseUrl} is restarted. Ctrl-C ends this.`);
+    const onAway = (): void => printLine(line`${target.baseUrl} is away.`);
+    if (!(await untilInterrupted(({ signal }) => awaitRestart(target, signal, onAway)))) break;
+    current = {
+      ...prepared,
+      scope: scopeOfFailed(scope, outcome.document, current.folder),
+      folder: prepareLockedFolder(`${folder}-${runs + 1}`),
+    };
+    outcome = outcomeOf((await judgeWithProgress(current)).judged);
+  }
+  return { ...outcome, isPresented: true };
 }
 
 async function judgeWithProgress({ target, patches, scope, rules, flags }: Prepared) {
@@ -189,7 +227,7 @@ async function watch(judged: Extract<JudgedTarget, { kind: "judged" }>, prepared
 
 async function present(outcome: RunOutcome, prepared: Prepared): Promise<number> {
   const { judged, isWatchStopped } = outcome;
-  await presentRun(outcome, prepared, true);
+  if (outcome.isPresented !== true) await presentRun(outcome, prepared, true);
   if (isWatchStopped) {
     printLine(formatResumeHint(prepared.folder));
     return exitCodes.interrupted;

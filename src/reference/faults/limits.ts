@@ -18,6 +18,7 @@ import { overrideError } from "../overrides.ts";
 import { fault, faults, type Override } from "../patch.ts";
 import { eventLoopTurns } from "../server/wait.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
+import { withPath } from "./edge-cases.ts";
 
 /**
  * Lets the hour's limit count streams, but never refuse one. `window` creates the limiters of the hour and the minute.
@@ -238,6 +239,11 @@ export const scopeFaults = faults("Limits / Scope of limits", {
   "list-not-limited": fault("HDR-19", "The list is admitted while a limit is used up.").by((base) => ({
     isLimited: (endpoint) => endpoint !== "list" && base.isLimited(endpoint),
   })),
+  "second-page-not-limited": fault("HDR-19", "Page 2 of the list is admitted while a limit is used up.").by(
+    withPath((path) => (base) => ({
+      isLimited: (endpoint) => !/[?&]page=2(&|$)/.test(path()) && base.isLimited(endpoint),
+    })),
+  ),
   "chunks-count": fault("LIM-11", "Each chunk of a stream counts as a request.").by(
     () => ({
       requestsPerChunk: () => 1,

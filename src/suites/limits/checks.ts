@@ -21,7 +21,7 @@ import { isSameWindow } from "../shared/compare-samples.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { countingChecks } from "./counting.ts";
 import { defaultTimeoutCheck } from "./default-timeout.ts";
-import { everyEndpointCheck } from "./every-endpoint.ts";
+import { everyEndpointCheck, everyTraitCheck } from "./every-endpoint.ts";
 import { healthBurstCheck } from "./health-burst.ts";
 import { hourExhausted, type HourExhausted } from "./hour-probe.ts";
 import {
@@ -322,6 +322,7 @@ export const limits = suite("Limits", [
     as: "hour",
   }),
   everyEndpointCheck,
+  everyTraitCheck,
   ...countingChecks,
   ...ledgerChecks,
   ...passiveCountingChecks,

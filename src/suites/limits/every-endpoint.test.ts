@@ -95,3 +95,46 @@ describe("an endpoint that is requested while a limit of the key is used up", ()
     expect(judge()).toBe("inapplicable");
   });
 });
+
+describe("requests of one endpoint while a limit of the key is used up", () => {
+  /** The evidence of lists, of which the target admits these pages. Other endpoints are refused. */
+  const judgePages = (keys: readonly string[], ...admitted: readonly number[]): string =>
+    judged(limits, "HDR-19/every kind of request", {
+      exchanges: keys.flatMap((key) => late({ key }).flatMap((each) => [each, ...pagesAfter(each, admitted)])),
+      validKeys: ["free", "pro", "team"],
+    });
+
+  /** Requests for pages 1 and 2 of the list, right after the request of the short list. */
+  const pagesAfter = (each: Exchange, admitted: readonly number[]): Exchange[] => {
+    if (!each.request.url.endsWith("/v1/agents")) return [];
+    return [1, 2].map((page): Exchange => {
+      const { answer, request } = each;
+      const sentMs = each.sentMs + page * 0.2;
+      const times = { headMs: sentMs + 0.1, endMs: sentMs + 0.1 };
+      return {
+        ...each,
+        id: `${each.id} page ${page}`,
+        sentMs: sentMs + 1,
+        request: { ...request, url: `${request.url}?page=${page}` },
+        answer:
+          answer.kind === "answered"
+            ? {
+                ...answer,
+                status: admitted.includes(page) ? 200 : 429,
+                headMs: times.headMs + 1,
+                endMs: times.endMs + 1,
+              }
+            : answer,
+      };
+    });
+  };
+
+  it.each<[string, readonly string[], readonly number[], string]>([
+    ["all are refused", three, [], "holds"],
+    ["one page is admitted on three keys", three, [2], "breach"],
+    ["one page is admitted on two keys", three.slice(1), [2], "holds"],
+    ["two pages are admitted, as by a limiter that gives back requests", three, [1, 2], "holds"],
+  ])("%s", (_, keys, admitted, kind) => {
+    expect(judgePages(keys, ...admitted)).toBe(kind);
+  });
+});

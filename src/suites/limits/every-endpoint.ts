@@ -6,6 +6,7 @@ import { breach, type Finding, holds, inapplicable } from "../../run/judge/findi
 import type { KeyState } from "../../spec/dimensions.ts";
 import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
 import { type AllExchanges, allExchanges, endpointOf } from "../shared/all-exchanges.ts";
+import { traitsOf } from "./ledger.ts";
 import { isSameWindow } from "../shared/compare-samples.ts";
 
 /** States of a key in which the target must refuse requests to every endpoint except health. */
@@ -109,12 +110,16 @@ function judgeEveryEndpoint(all: AllExchanges): Finding<never> {
   return pattern === undefined || first === undefined ? holds() : describeBreach(pattern, first);
 }
 
-function describeBreach(all: readonly AdmittedRequest[], { before, admitted, after }: AdmittedRequest): Finding<never> {
+function describeBreach(
+  all: readonly AdmittedRequest[],
+  { before, admitted, after }: AdmittedRequest,
+  trait = "",
+): Finding<never> {
   const { method, path } = publishedEndpoints[admitted.endpoint];
   const keys = new Set(all.map((each) => each.admitted.exchange.key));
   return breach(
     "every endpoint but health is refused while a limit of the key is used up",
-    `${method} ${path ?? "batch"} admitted ${all.length} times, each between refusals of the same window (keys: ${[...keys].join(", ")})`,
+    `${method} ${path ?? "batch"}${trait} admitted ${all.length} times, each between refusals of the same window (keys: ${[...keys].join(", ")})`,
     before.exchange,
     admitted.exchange,
     after.exchange,
@@ -124,4 +129,40 @@ function describeBreach(all: readonly AdmittedRequest[], { before, admitted, aft
 export const everyEndpointCheck: Check = check("HDR-19", allExchanges, judgeEveryEndpoint, {
   as: "every endpoint",
   since: "1.1",
+});
+
+/** Returns what a request has in common with others of its endpoint: its agent, and its parameters with their values. */
+const traitsOfRequest = ({ exchange }: LateRequest): ReadonlySet<string> => {
+  const { traits, values } = traitsOf(exchange);
+  return new Set([...traits, ...values]);
+};
+
+/**
+ * Returns the traits that all admitted requests have and no refused one has. Empty unless all admitted requests are to
+ * one endpoint that also refused some: then the limiter does not exempt the whole endpoint.
+ */
+function exemptTraits(late: readonly LateRequest[]): readonly string[] {
+  const admitted = late.filter(({ sample }) => isAdmitted(sample));
+  const [first] = admitted;
+  if (first === undefined || admitted.some(({ endpoint }) => endpoint !== first.endpoint)) return [];
+  const refused = late.filter(({ endpoint, sample }) => endpoint === first.endpoint && isRefused(sample));
+  if (refused.length < minRefused) return [];
+  const common = admitted.map(traitsOfRequest).reduce((shared, each) => shared.intersection(each));
+  return [...common].filter((trait) => !refused.some((each) => traitsOfRequest(each).has(trait)));
+}
+
+/** Judges that the target does not exempt the requests of an endpoint that have a trait, such as a parameter. */
+function judgeEveryTrait(all: AllExchanges): Finding<never> {
+  const late = lateRequests(all);
+  if (late.length === 0) return inapplicable("no limit was certainly used up while other endpoints were requested");
+  const [trait] = exemptTraits(late.flat());
+  const pattern = late.flatMap(admittedBetweenRefusals);
+  const [first] = pattern;
+  if (trait === undefined || first === undefined || !isImprobable(pattern)) return holds();
+  return describeBreach(pattern, first, ` ${trait}`);
+}
+
+export const everyTraitCheck: Check = check("HDR-19", allExchanges, judgeEveryTrait, {
+  as: "every kind of request",
+  since: "1.2",
 });

@@ -130,7 +130,8 @@ interface RequestTraits {
 
 const noTraits: RequestTraits = { traits: [], values: [] };
 
-const traitsOf = memoizeByObject((exchange: Exchange): RequestTraits => {
+/** Returns the properties of a request by which its cost is judged. */
+export const traitsOf = memoizeByObject((exchange: Exchange): RequestTraits => {
   const agent = agentInPath(exchange);
   const sent = sentJson(exchange.request);
   const parameters = getPath(sent, "parameters");

@@ -2,7 +2,7 @@ import { CommanderError } from "commander";
 
 import { decisiveExitCode, exitCodes } from "./exit-codes.ts";
 import { catchFailures, hasPrintedFailure, registerKey, printHarnessError } from "./harness-errors.ts";
-import { forgetLostOutputs, recordLostOutput, exitCodeWithLostOutputs } from "./lost-outputs.ts";
+import { forgetUnwrittenOutputs, recordUnwrittenOutput, exitCodeWithUnwrittenOutputs } from "./lost-outputs.ts";
 import { formatUsageError } from "./usage-errors.ts";
 import { conformanceProgram } from "./program.ts";
 import { printLine } from "./print-line.ts";
@@ -23,7 +23,7 @@ function exitCodeOf(error: unknown): number {
 export async function runCommandLine(): Promise<void> {
   handleStreamErrors();
   catchFailures();
-  forgetLostOutputs();
+  forgetUnwrittenOutputs();
   const apiKey = process.env["CONFORMANCE_API_KEY"] ?? "";
   if (apiKey !== "") registerKey(apiKey);
   // All arguments, because any of them may name the command to load: `conformance help run` needs `run`.
@@ -33,9 +33,9 @@ export async function runCommandLine(): Promise<void> {
     const program = await conformanceProgram((name) => named.has(name) || process.argv[2] === "completion");
     await program.parseAsync();
     const code = Number(process.exitCode ?? exitCodes.fine);
-    process.exitCode = exitCodeWithLostOutputs(hasPrintedFailure() ? exitCodeAfterFailure(code) : code);
+    process.exitCode = exitCodeWithUnwrittenOutputs(hasPrintedFailure() ? exitCodeAfterFailure(code) : code);
   } catch (error) {
-    process.exitCode = exitCodeWithLostOutputs(exitCodeOf(error));
+    process.exitCode = exitCodeWithUnwrittenOutputs(exitCodeOf(error));
   }
 }
 
@@ -53,7 +53,7 @@ function handleStreamErrors(): void {
     if (error.code === "EPIPE" || isReported) return;
     isReported = true;
     printLine(line`Standard output cannot be written (${error.code ?? error.message}).`);
-    recordLostOutput();
+    recordUnwrittenOutput();
   });
   // If standard error cannot be written, only progress messages are lost, so the error is ignored.
   process.stderr.on("error", () => {});

@@ -163,7 +163,7 @@ function healthOf(exchange: Exchange | undefined): DiscoveredAgent["health"] {
   return healthStatuses.find((each) => each === status) ?? null;
 }
 
-const maxShownFields = 6;
+const maxListedFields = 6;
 
 function successShape(exchange: Exchange): string {
   const status = statusOf(exchange);
@@ -171,7 +171,7 @@ function successShape(exchange: Exchange): string {
   const body = bodyJson(exchange);
   if (typeof body !== "object" || body === null) return "200, not a JSON object";
   const content = envelopeContent(body);
-  const fields = Object.keys(content as object).slice(0, maxShownFields);
+  const fields = Object.keys(content as object).slice(0, maxListedFields);
   return `${content === body ? "fields at the top level" : "inside the envelope"} (${fields.join(", ")})`;
 }
 

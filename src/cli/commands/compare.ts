@@ -20,7 +20,7 @@ import { renderComparisonTerminal } from "../../report/compare/terminal.ts";
 import { partyOf, type ReportDocument } from "../../report/model/report.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { reportLostOutput } from "../lost-outputs.ts";
+import { reportUnwrittenOutput } from "../lost-outputs.ts";
 import { cliMessages } from "../messages.ts";
 import { prepareFiles } from "../output-files.ts";
 import { readRegressionRules } from "../regression-rules.ts";
@@ -123,7 +123,7 @@ function present(comparison: Comparison, { outputs, isQuiet }: ReturnType<typeof
   }
   outputs.files
     .flatMap((output) => writeOutput(output, () => renderers[output.name](comparison)))
-    .forEach(reportLostOutput);
+    .forEach(reportUnwrittenOutput);
   if (!hasCommonFindings(comparison)) {
     printLine(line`The reports have no finding and no load in common: nothing was compared.`);
     return exitCodes.nothingExercised;

@@ -28,7 +28,7 @@ import {
 import { formatNotSentReason, notSentExitCode, withLoadSteps } from "../load/not-sent.ts";
 import { formatLoadPreview } from "../load/preview.ts";
 import { showLoadProgress } from "../load/progress.ts";
-import { reportLostOutput } from "../lost-outputs.ts";
+import { reportUnwrittenOutput } from "../lost-outputs.ts";
 import { registerSecrets } from "../harness-errors.ts";
 import { cliMessages } from "../messages.ts";
 import { readDuration } from "../option-parsers.ts";
@@ -155,7 +155,7 @@ function eventsFor(target: Target | null, isQuiet: boolean): LoadEvents {
       registerSecrets(provided);
       if (target !== null || !isQuiet) terminalOf(process.stderr).write(formatLoadPreview(preview));
     },
-    problem: reportLostOutput,
+    problem: reportUnwrittenOutput,
   };
 }
 

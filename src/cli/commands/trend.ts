@@ -9,7 +9,7 @@ import { renderTrendPage } from "../../report/history/trend/page.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { printDamaged } from "../nightly/present-night.ts";
-import { reportLostOutput } from "../lost-outputs.ts";
+import { reportUnwrittenOutput } from "../lost-outputs.ts";
 import { prepareFiles } from "../output-files.ts";
 import { printLine } from "../print-line.ts";
 
@@ -46,7 +46,7 @@ export const trendCommand = (): Command =>
           printLine(line`${folder} holds no night that can be read: \`conformance nightly --history\` writes them.`);
           return exitCodes.nothingExercised;
         }
-        outputs.files.flatMap((output) => writeOutput(output, () => page)).forEach(reportLostOutput);
+        outputs.files.flatMap((output) => writeOutput(output, () => page)).forEach(reportUnwrittenOutput);
         return exitCodes.fine;
       },
     },

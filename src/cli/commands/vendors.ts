@@ -26,7 +26,7 @@ import { untilInterrupted } from "../interruption.ts";
 import { readEngine } from "../load/load-flags.ts";
 import { notSentExitCode, withLoadSteps } from "../load/not-sent.ts";
 import { formatLoadPreview } from "../load/preview.ts";
-import { reportLostOutput } from "../lost-outputs.ts";
+import { reportUnwrittenOutput } from "../lost-outputs.ts";
 import { appendValue, readCount } from "../option-parsers.ts";
 import { displayPath, prepareFiles, prepareLockedFolder } from "../output-files.ts";
 import { loadExitCode } from "../report/present-report.ts";
@@ -170,7 +170,7 @@ const act = ({ load, scope, flags, ...options }: Prepared): Promise<VendorsOutco
     const judged = await judgeVendors({
       ...options,
       from: flags.from ?? null,
-      judging: { ...scope, signal, onLoss: reportLostOutput },
+      judging: { ...scope, signal, onLoss: reportUnwrittenOutput },
       load:
         load === null
           ? null
@@ -207,7 +207,7 @@ function present(
   const { style, write } = terminalOf(isStdoutTaken ? process.stderr : process.stdout);
   write(renderVendorsTerminal(sideBySide, style));
   write(`reports  ${displayPath(folder)}\n`);
-  files.flatMap((output) => writeOutput(output, render[output.name])).forEach(reportLostOutput);
+  files.flatMap((output) => writeOutput(output, render[output.name])).forEach(reportUnwrittenOutput);
   return vendorsExitCode(judged, isInterrupted);
 }
 

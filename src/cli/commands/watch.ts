@@ -11,7 +11,7 @@ import { exitCodeOf } from "../../report/model/verdict.ts";
 import type { Target } from "../../target/target.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { reportLostOutput } from "../lost-outputs.ts";
+import { reportUnwrittenOutput } from "../lost-outputs.ts";
 import { lockReportFolder } from "../output-files.ts";
 import { readTarget, type TargetFlags, withTargetOptions } from "../target-flags.ts";
 import { formatResumeHint, watchInTerminal } from "../watch/terminal-watch.ts";
@@ -52,7 +52,7 @@ export const watchCommand = (): Command =>
         watchInTerminal({ folder, state, kept, secrets: secretsOf(target) }, { isQuiet: flags.quiet === true }),
       present: async ({ kind, kept, problem }, { folder, flags }) => {
         await presentSavedRun(folder, kept, flags);
-        if (problem !== null) reportLostOutput(problem);
+        if (problem !== null) reportUnwrittenOutput(problem);
         if (kind !== "interrupted")
           return exitCodeOf(kept.report, { strict: flags.strict === true, complete: flags.complete === true });
         printLine(formatResumeHint(folder));

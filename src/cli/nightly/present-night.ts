@@ -13,7 +13,7 @@ import { decisiveExitCode, exitCodes } from "../exit-codes.ts";
 import { registerSecrets } from "../harness-errors.ts";
 import { formatNotSentReason, notSentExitCode } from "../load/not-sent.ts";
 import { showLoadProgress } from "../load/progress.ts";
-import { reportLostOutput } from "../lost-outputs.ts";
+import { reportUnwrittenOutput } from "../lost-outputs.ts";
 import { displayPath } from "../output-files.ts";
 import { showRunProgress } from "../progress.ts";
 import { appendStepSummary } from "../report/present-report.ts";
@@ -31,7 +31,7 @@ export function nightEvents(isQuiet: boolean, { isStdoutTaken }: Pick<NightOutpu
     load: {
       ...showLoadProgress(process.stderr, isQuiet),
       planned: (_, target) => void registerSecrets(target),
-      problem: reportLostOutput,
+      problem: reportUnwrittenOutput,
     },
     judged: ({ judgement, night, nightCount }) => {
       const { style, write } = terminalOf(isStdoutTaken ? process.stderr : process.stdout);
@@ -58,7 +58,7 @@ export function presentNight(saved: SavedNight, history: string, { files, isStdo
   write(`trend   ${displayPath(join(history, trendPageFile))}\n`);
   if (night.findings.length === 0 && night.stopped !== undefined) print(night.stopped);
   if (executed.noLoad !== null) print(`No load was sent: ${formatNotSentReason(executed.noLoad)}`);
-  files.flatMap((output) => writeOutput(output, () => texts[output.name])).forEach(reportLostOutput);
+  files.flatMap((output) => writeOutput(output, () => texts[output.name])).forEach(reportUnwrittenOutput);
   appendStepSummary(() => texts.markdown);
 }
 

@@ -19,7 +19,7 @@ import { runExitCode } from "../../report/model/verdict.ts";
 import { renderTerminal } from "../../report/terminal/render-terminal.ts";
 import { decisiveExitCode, exitCodes } from "../exit-codes.ts";
 import { reproductionCommands, type ReproductionOptions, unknownTarget } from "../load/reproduction.ts";
-import { reportLostOutput } from "../lost-outputs.ts";
+import { reportUnwrittenOutput } from "../lost-outputs.ts";
 import { displayPath } from "../output-files.ts";
 import { terminalOf } from "../terminal.ts";
 import { printLine, printText } from "../print-line.ts";
@@ -63,7 +63,7 @@ export async function presentReport(document: ReportDocument, options: PresentOp
   notes.forEach(printText);
   await handlePendingSignals();
   const problems = await saveAndWriteFormats(document, formats, options);
-  problems.forEach(reportLostOutput);
+  problems.forEach(reportUnwrittenOutput);
   if (options.reportsToCi === true && isFinal) reportToCi(document, rules, formats.isStdoutTaken);
   return problems.length;
 }

@@ -2,7 +2,7 @@ import { watchAndRejudge, type WatchResult, type WatchAndRejudgeOptions } from "
 import { formatCount } from "../../base/text.ts";
 import type { RemainingRetries } from "../../suites/deliveries/watch.ts";
 import { untilInterrupted } from "../interruption.ts";
-import { reportLostOutput } from "../lost-outputs.ts";
+import { reportUnwrittenOutput } from "../lost-outputs.ts";
 import { cliMessages } from "../messages.ts";
 import type { ProgressStream } from "../progress.ts";
 import { line, type Line } from "../../base/line.ts";
@@ -20,7 +20,7 @@ export const watchInTerminal = (
       messages: cliMessages,
       signal,
       onOutlook: progress.show,
-      onLoss: reportLostOutput,
+      onLoss: reportUnwrittenOutput,
     });
     progress.done();
     if (result.kind === "over" && !isQuiet) process.stderr.write(`${formatRetryProgress(result.outlook, epochMs)}\n\n`);

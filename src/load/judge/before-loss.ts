@@ -65,7 +65,7 @@ export const evidenceBefore = ({ atMs }: TargetLoss, evidence: LoadEvidence): Lo
   ...evidence,
   requests: evidence.requests
     .filter(({ sentMs }) => sentMs <= atMs)
-    .map((each) => withLostResponse(atMs, each, evidence)),
+    .map((each) => withoutResponse(atMs, each, evidence)),
   summary: evidence.summary
     .filter(({ firstSentMs }) => firstSentMs <= atMs)
     .map((each) => withUnansweredSecond(atMs, each)),
@@ -81,7 +81,7 @@ export const evidenceBefore = ({ atMs }: TargetLoss, evidence: LoadEvidence): Lo
  * Treats a request that lost its response because of the loss as one whose client disconnected: it may have been
  * admitted.
  */
-function withLostResponse(atMs: number, sample: LoadSample, { keyRefused }: LoadEvidence): LoadSample {
+function withoutResponse(atMs: number, sample: LoadSample, { keyRefused }: LoadEvidence): LoadSample {
   const isOfKey = keyRefused?.key === sample.key && isKeyRefusal(sample.status) && sample.headMs >= keyRefused.fromMs;
   if (isOfKey || isGatewayLike(sample)) return { ...sample, status: null, left: true, flaws: null };
   const isBroken = sample.endMs >= atMs && sample.flaws === null && sample.tokens === null;

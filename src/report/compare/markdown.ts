@@ -9,7 +9,7 @@ import {
   formatComparisonSummary,
 } from "./sections.ts";
 
-const maxShownClauses = 50;
+const maxListedClauses = 50;
 
 /** Renders a comparison as Markdown, for a pull request or a job summary. Ends with a line feed. */
 export function renderComparisonMarkdown(found: Comparison): string {
@@ -29,9 +29,9 @@ export function renderComparisonMarkdown(found: Comparison): string {
 }
 
 function sectionMarkdown({ title, tone, count, entries, lines }: ComparisonSection): string {
-  const left = entries.length - maxShownClauses;
+  const left = entries.length - maxListedClauses;
   const body = [
-    ...entries.slice(0, maxShownClauses).map(clauseMarkdown),
+    ...entries.slice(0, maxListedClauses).map(clauseMarkdown),
     ...(left > 0 ? [`- and ${left} more clauses`] : []),
     ...lines.map(({ label, text }) => `- **${label}** ${markdownCode(text)}`),
   ].join("\n");

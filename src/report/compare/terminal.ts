@@ -66,9 +66,9 @@ function summaryLine(found: Comparison, paint: Paint): string {
   return `${paint.bold(colour(formatRegressionCount(found)))}, ${formatChangeCounts(found)}`;
 }
 
-const maxShownClauses = 10;
-const maxShownResults = 4;
-const maxShownCauses = 12;
+const maxListedClauses = 10;
+const maxListedResults = 4;
+const maxListedCauses = 12;
 
 function sectionLines(
   { title, tone, count, entries, lines }: ComparisonSection,
@@ -76,15 +76,15 @@ function sectionLines(
   paint: Paint,
 ): string[] {
   const colour = { bad: paint.red, good: paint.green, plain: paint.cyan }[tone];
-  const left = entries.length - maxShownClauses;
+  const left = entries.length - maxListedClauses;
   return [
     `${paint.bold(colour(title))}: ${count}`,
-    ...entries.slice(0, maxShownClauses).flatMap((entry) => clauseLines(entry, width, paint)),
+    ...entries.slice(0, maxListedClauses).flatMap((entry) => clauseLines(entry, width, paint)),
     ...(left > 0 ? [`  and ${left} more clauses; --json has them all`] : []),
     ...lines
-      .slice(0, maxShownCauses)
+      .slice(0, maxListedCauses)
       .flatMap(({ label, text }) => formatLabelled(`  ${label}  `, text, width, paint.bold)),
-    ...(lines.length > maxShownCauses ? [`  and ${lines.length - maxShownCauses} more; --json has them all`] : []),
+    ...(lines.length > maxListedCauses ? [`  and ${lines.length - maxListedCauses} more; --json has them all`] : []),
   ];
 }
 
@@ -93,12 +93,12 @@ function clauseLines({ clause, level, says, cases }: ClauseWithResults, width: n
   return [
     ...head,
     ...cases
-      .slice(0, maxShownResults)
+      .slice(0, maxListedResults)
       .flatMap(({ checks, rows }) => [
         ...(checks === clause ? [] : formatLabelled("    ", checks, width, paint.dim)),
         ...rows.flatMap(({ label, text }) => formatLabelled(`    ${padToWidth(label, 9)} `, text, width, paint.dim)),
       ]),
-    ...(cases.length > maxShownResults ? [`    and ${cases.length - maxShownResults} more`] : []),
+    ...(cases.length > maxListedResults ? [`    and ${cases.length - maxListedResults} more`] : []),
   ];
 }
 

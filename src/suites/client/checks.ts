@@ -37,7 +37,7 @@ const requestRules = {
 } as const satisfies Partial<Readonly<Record<JudgedId, RequestRule>>>;
 
 /** Maximum number of requests that a finding shows. */
-const maxShownRequests = 5;
+const maxListedRequests = 5;
 
 const judgeRequests =
   ({ expected, noneReason, mayBeDeliberate, problemOf }: RequestRule) =>
@@ -49,11 +49,11 @@ const judgeRequests =
     if (judged.length === 0) return unproven(noneReason);
     const wrong = judged.filter(({ problem }) => problem !== null);
     if (wrong.length === 0) return holds();
-    const problems = [...new Set(wrong.map(({ problem }) => problem ?? ""))].slice(0, maxShownRequests);
+    const problems = [...new Set(wrong.map(({ problem }) => problem ?? ""))].slice(0, maxListedRequests);
     const found = breach(
       expected,
       `${problems.join("; ")} (${wrong.length} of ${judged.length} requests)`,
-      ...wrong.slice(0, maxShownRequests).map(({ call }) => call.exchange),
+      ...wrong.slice(0, maxListedRequests).map(({ call }) => call.exchange),
     );
     return mayBeDeliberate && !isStrict ? noted(found) : found;
   };

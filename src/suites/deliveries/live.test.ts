@@ -58,7 +58,7 @@ describe.concurrent("a third-party hosting service", () => {
     ["redirects that it follows", { followsRedirects: true }, { "HOOK-26/302": "followed" }],
     ["duplicates", { duplicates: 1 }, { "HOOK-25": "holds" }],
     ["an occasional late duplicate", { lateDuplicateEvery: 3 }, { "HOOK-25": "holds" }],
-    ["a reply that it loses", { attemptWithLostReply: 3 }, { "HOOK-25/after a retry": "holds" }],
+    ["a reply that it loses", { attemptWithoutReply: 3 }, { "HOOK-25/after a retry": "holds" }],
     ["timers that lag behind its clock", { timerLagMs: 60 }, { "HOOK-38": "holds" }],
     ["a timeout of ten seconds", { answerWithinMs: 10_000 }, { "HOOK-24": "observed" }],
     [

@@ -48,7 +48,7 @@ export interface Habits {
    * Number of the attempt whose reply gets lost on the way, so that the service counts the attempt as failed. `null`
    * for none.
    */
-  readonly attemptWithLostReply: number | null;
+  readonly attemptWithoutReply: number | null;
   /** Whether the service follows a redirect, with the same request. */
   readonly followsRedirects: boolean;
   readonly sign: (body: string, secret: string) => string;
@@ -75,7 +75,7 @@ const defaultHabits: Habits = {
   selects: (wanted, type) => wanted === type || (wanted === "agent.*" && type.startsWith("agent.")),
   isTied: true,
   isSuccess: is2xx,
-  attemptWithLostReply: null,
+  attemptWithoutReply: null,
   followsRedirects: false,
   sign: (body, secret) => createHmac("sha256", secret).update(body).digest("hex"),
   duplicates: 0,
@@ -221,7 +221,7 @@ function senderOf(habits: Habits, clock: HostingClock) {
     for (let tries = 0; ; tries++) {
       const previousMs = clock.now();
       const isAccepted = await attempt(webhook, body);
-      if (isAccepted && tries + 1 !== habits.attemptWithLostReply) {
+      if (isAccepted && tries + 1 !== habits.attemptWithoutReply) {
         webhook.states[at] = "delivered";
         for (let copies = 0; copies < habits.duplicates; copies++) void attempt(webhook, body);
         if (habits.lateDuplicateEvery > 0 && (at + 1) % habits.lateDuplicateEvery === 0)

@@ -32,7 +32,7 @@ const hooked = (change: Partial<InvokedWithWebhooks> = {}): InvokedWithWebhooks 
   ...change,
 });
 
-const lostWebhook: RequestedWebhook = {
+const webhookWithoutId: RequestedWebhook = {
   ...requestedWebhook("both"),
   exchange: unanswered({ path: "/webhooks" }, "broken"),
 };
@@ -98,12 +98,17 @@ describe("webhooks", () => {
       hooked({ webhooks: { ...hooked().webhooks, both: requestedWebhook("both", { status: 200 }) } }),
     ],
     ["WHK-1", "breach", "all are refused", hooked({ webhooks: withAll({ status: 404 }) })],
-    ["WHK-1", "unproven", "one is not answered", hooked({ webhooks: { ...hooked().webhooks, both: lostWebhook } })],
+    [
+      "WHK-1",
+      "unproven",
+      "one is not answered",
+      hooked({ webhooks: { ...hooked().webhooks, both: webhookWithoutId } }),
+    ],
     [
       "WHK-1",
       "breach",
       "two are not answered",
-      hooked({ webhooks: { ...hooked().webhooks, both: lostWebhook, wildcard: lostWebhook } }),
+      hooked({ webhooks: { ...hooked().webhooks, both: webhookWithoutId, wildcard: webhookWithoutId } }),
     ],
     [
       "WHK-1",

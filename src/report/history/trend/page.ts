@@ -183,11 +183,11 @@ function historyFigures(nights: readonly Night[], last: Night, failures: readonl
   return numberTiles(rows);
 }
 
-const maxShownEvents = 20;
+const maxListedEvents = 20;
 
 function eventsSection(events: readonly TrendEvent[]): Html {
-  const older = events.slice(maxShownEvents);
-  return html`${eventsTable(events.slice(0, maxShownEvents))}
+  const older = events.slice(maxListedEvents);
+  return html`${eventsTable(events.slice(0, maxListedEvents))}
   ${
     older.length === 0
       ? null
@@ -198,11 +198,11 @@ function eventsSection(events: readonly TrendEvent[]): Html {
   }`;
 }
 
-const maxShownNights = 30;
+const maxListedNights = 30;
 
 function nightsSection(newest: readonly Night[], linkOf: (night: Night) => string | null): Html {
-  const older = newest.slice(maxShownNights);
-  return html`${nightsTable(newest.slice(0, maxShownNights), linkOf)}
+  const older = newest.slice(maxListedNights);
+  return html`${nightsTable(newest.slice(0, maxListedNights), linkOf)}
   ${
     older.length === 0
       ? null

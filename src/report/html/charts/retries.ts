@@ -23,13 +23,13 @@ interface RetriedEvent {
   readonly attempts: readonly DeliveryAttempt[];
 }
 
-const maxShownAddresses = 7;
+const maxListedAddresses = 7;
 
 /** Charts the retries of failed webhook deliveries, and both readings of the published schedule. `null` if nothing was retried. */
 export function retryChart(deliveries: readonly Delivery[]): Html | null {
   const all = retriedEventsOf(deliveries);
   if (all.length === 0) return null;
-  const shown = all.slice(0, maxShownAddresses);
+  const shown = all.slice(0, maxListedAddresses);
   const [busiest] = all;
   const rows = [
     plannedRow("planned, counted from the previous attempt", delaysFromPrevious),

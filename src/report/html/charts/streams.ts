@@ -14,7 +14,7 @@ interface ChartedStream {
   readonly answer: Answered;
 }
 
-const maxShownStreams = 8;
+const maxListedStreams = 8;
 
 /**
  * Charts the events of streams over time. Of streams of one agent that begin and end with the same events, draws only the first. `null`
@@ -24,7 +24,7 @@ export function streamChart(exchanges: readonly Exchange[]): Html | null {
   const all = exchanges.flatMap(chartedStreams);
   if (all.length === 0) return null;
   const kinds = [...Map.groupBy(all, streamKey).values()].flatMap(([first]) => first ?? []);
-  const shown = kinds.slice(0, maxShownStreams);
+  const shown = kinds.slice(0, maxListedStreams);
   const firsts = all.map(timeToFirstEvent);
   const last = shown.reduce((high, { sentMs, answer }) => Math.max(high, answer.endMs - sentMs), 1);
   return renderTimeline({

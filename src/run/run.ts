@@ -225,7 +225,7 @@ async function runProbesAndJudge(
   };
   const executed = await executeProbes(planned, execution);
   const limitsBroken = (): boolean => hasBrokenLimits(options.suites, executed.runs);
-  const disturbances = await watch.find(target, { client: client.begin(), recorder }, limitsBroken);
+  const disturbances = await watch.find(target, { client: client.begin(), recorder, signal }, limitsBroken);
   const reviews = planned.filter(({ probe }) => probe.stage === "review");
   const runs = await skipDisturbed(disturbances, {
     suites: options.suites,

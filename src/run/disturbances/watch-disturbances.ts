@@ -31,6 +31,8 @@ export interface DisturbanceWatch {
 interface SearchTools {
   readonly client: Client;
   readonly recorder: Recorder;
+  /** Aborts when the run is stopped. */
+  readonly signal: AbortSignal;
 }
 
 interface WatchOptions {
@@ -57,8 +59,8 @@ export function watchDisturbances({ target, time, isSimulated, announces }: Watc
   return {
     ended: (run) => void endings.set(run, time.now()),
     endedMs: (run) => endings.get(run) ?? Infinity,
-    find: async (known, { client, recorder }, limitsBroken) => {
-      const refused = await noneIfSkipped(findRefusedKeys(known, client, recorder));
+    find: async (known, { client, recorder, signal }, limitsBroken) => {
+      const refused = await noneIfSkipped(findRefusedKeys(known, client, recorder), signal);
       const ofRuns = [...refused, ...(stalls?.all() ?? []), ...shared()];
       const isInDoubt = announces && !isSimulated && ofRuns.length === 0 && limitsBroken();
       const agent = known.agents.answering;
@@ -66,7 +68,7 @@ export function watchDisturbances({ target, time, isSimulated, announces }: Watc
       const keys = Object.values(known.keys).filter(
         ({ name, expired }) => !expired && recorder.samplesOf(name).length > 0,
       );
-      return noneIfSkipped(findForeignUse({ keys, health: (key) => client.as(key).health(agent), time }));
+      return noneIfSkipped(findForeignUse({ keys, health: (key) => client.as(key).health(agent), time }), signal);
     },
     close: () => {
       stalls?.close();
@@ -75,9 +77,9 @@ export function watchDisturbances({ target, time, isSimulated, announces }: Watc
   };
 }
 
-/** Waits for a search. Returns no disturbance if the search failed because the run may send no more requests. */
-const noneIfSkipped = (finding: Promise<Disturbance[]>): Promise<Disturbance[]> =>
+/** Waits for a search. Returns no disturbance if the search failed because the run may send no more requests, or was stopped. */
+const noneIfSkipped = (finding: Promise<Disturbance[]>, signal: AbortSignal): Promise<Disturbance[]> =>
   finding.catch((error: unknown) => {
-    if (error instanceof SkipError) return [];
+    if (error instanceof SkipError || signal.aborted) return [];
     throw error;
   });

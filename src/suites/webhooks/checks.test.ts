@@ -32,7 +32,7 @@ const hooked = (change: Partial<InvokedWithWebhooks> = {}): InvokedWithWebhooks 
   ...change,
 });
 
-const webhookWithoutId: RequestedWebhook = {
+const unansweredWebhook: RequestedWebhook = {
   ...requestedWebhook("both"),
   exchange: unanswered({ path: "/webhooks" }, "broken"),
 };
@@ -102,13 +102,13 @@ describe("webhooks", () => {
       "WHK-1",
       "unproven",
       "one is not answered",
-      hooked({ webhooks: { ...hooked().webhooks, both: webhookWithoutId } }),
+      hooked({ webhooks: { ...hooked().webhooks, both: unansweredWebhook } }),
     ],
     [
       "WHK-1",
       "breach",
       "two are not answered",
-      hooked({ webhooks: { ...hooked().webhooks, both: webhookWithoutId, wildcard: webhookWithoutId } }),
+      hooked({ webhooks: { ...hooked().webhooks, both: unansweredWebhook, wildcard: unansweredWebhook } }),
     ],
     [
       "WHK-1",

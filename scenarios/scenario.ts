@@ -46,7 +46,7 @@ export interface Scenario {
    * The requirement set since which the scenario's findings count, as in src/spec/requirements.ts. Default: that of
    * each clause.
    */
-  readonly since?: "1.0" | "1.1";
+  readonly since?: "1.0" | "1.1" | "1.2";
   /** Tiers on which the scenario runs, one after the other, with fresh keys if the target can create some. */
   readonly tiers: ScenarioTiers;
   /** Engines that can send this traffic. The first one is the default. */

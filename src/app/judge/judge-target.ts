@@ -1,5 +1,6 @@
 import { assertOpenFiles } from "../../base/open-files.ts";
 import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
+import type { StatedFacts } from "../../report/model/report.ts";
 import type { Patch } from "../../reference/patch.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { unselectedMusts, type RunScope } from "../../run/plan/selection.ts";
@@ -28,7 +29,7 @@ export interface RunEvents {
   readonly onUnknownTier?: (keyName: string) => Promise<PublishedTier | null>;
 }
 
-export interface JudgeTargetOptions extends RunScope {
+export interface JudgeTargetOptions extends RunScope, Omit<StatedFacts, "selection"> {
   /** The target to judge. `null`: the embedded reference server, started for this run alone. */
   readonly target: Target | null;
   /** Faults and variants to apply to the embedded server. */

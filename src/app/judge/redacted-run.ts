@@ -3,12 +3,11 @@ import { messageOf, traceOf } from "../../base/errors.ts";
 import type { Redact } from "../../evidence/redaction.ts";
 import { assembleRunReport, type RunReportInput } from "../report/run-report.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
-import type { Report } from "../../report/model/report.ts";
+import { type Report, type StatedFacts, statedFactsOf } from "../../report/model/report.ts";
 import type { Receiver, ReceiverRecord } from "../../receiver/receiver.ts";
 import type { ProbeResult } from "../../evidence/evidence.ts";
 import type { ProbeRunResult } from "../../run/probe-run.ts";
 import { describeSkip, type Messages } from "../../run/skip-reason.ts";
-import type { Selection } from "../../run/plan/selection.ts";
 import { runSuites, type RunOptions } from "../../run/run.ts";
 import type { RunResult } from "../../run/run-result.ts";
 import { redactorWithAlteredKeys, secretsInResponses } from "./redactor.ts";
@@ -46,15 +45,13 @@ export interface ListeningState {
   readonly untilMs: number;
 }
 
-export interface RedactedRunOptions extends RunOptions {
+export interface RedactedRunOptions extends RunOptions, StatedFacts {
   /**
    * Turns data, such as skip reasons, into sentences for report and evidence. The command line names its flags in them,
    * and the library its options.
    */
   readonly messages: Messages;
   readonly requirements: RequirementSet;
-  /** The patterns of `--only` and `--skip`, for the report. Absent if every check was selected. */
-  readonly selection?: Selection;
 }
 
 /**
@@ -67,7 +64,7 @@ export async function runAndRedact(
   options: RedactedRunOptions,
   unselected: readonly string[] = [],
 ): Promise<RedactedRun> {
-  const { messages, requirements, selection } = options;
+  const { messages, requirements } = options;
   const redact = redactorWithAlteredKeys(secretsOf(options.target)).text;
   const started = new Date();
   const result = await runSuites({ ...withRedactedProgress(options, redact), started });
@@ -78,7 +75,7 @@ export async function runAndRedact(
     finished: new Date(),
     unselected,
     messages,
-    ...(selection && { selection }),
+    ...statedFactsOf(options),
   };
   return redactRun(result, occasion, options);
 }

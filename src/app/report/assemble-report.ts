@@ -6,7 +6,14 @@ import { breachOutcomeByLevel, type Party } from "../../spec/clause.ts";
 import { clauseOf, clausesOfParty } from "../../spec/clauses.ts";
 import type { Target } from "../../target/target.ts";
 import type { LoadResults } from "../../report/model/load-results.ts";
-import type { Report, ReportFinding, Outcome, RowLevel } from "../../report/model/report.ts";
+import {
+  type Report,
+  type ReportFinding,
+  type Outcome,
+  type RowLevel,
+  type StatedFacts,
+  statedFactsOf,
+} from "../../report/model/report.ts";
 import { profileResultsOf } from "../../report/model/profiles.ts";
 import { type RunEnd, hasInvalidLoad, totalsOf, reportVerdict } from "../../report/model/verdict.ts";
 import type { Unproven } from "../../run/judge/finding.ts";
@@ -27,22 +34,23 @@ export interface JudgingInput {
   readonly load: LoadResults | null;
 }
 
-interface ReportParts extends Pick<
-  Report,
-  | "target"
-  | "durationMs"
-  | "requests"
-  | "executions"
-  | "lost"
-  | "away"
-  | "waitedMs"
-  | "findings"
-  | "created"
-  | "pairs"
-  | "streaming"
-  | "selection"
-  | "trouble"
-> {
+interface ReportParts
+  extends
+    StatedFacts,
+    Pick<
+      Report,
+      | "target"
+      | "durationMs"
+      | "requests"
+      | "executions"
+      | "lost"
+      | "away"
+      | "waitedMs"
+      | "findings"
+      | "created"
+      | "pairs"
+      | "streaming"
+    > {
   readonly judging: JudgingInput;
   readonly started: Date;
   readonly finished: Date;
@@ -74,10 +82,9 @@ export function assembleReport({ judging, started, finished, findings, ...parts 
     ...(parts.streaming === undefined ? {} : { streaming: parts.streaming }),
     created: parts.created,
     unselected,
-    ...(parts.selection === undefined ? {} : { selection: parts.selection }),
+    ...statedFactsOf(parts),
     untestable,
     ...(load === null ? {} : { load }),
-    ...(parts.trouble === undefined ? {} : { trouble: parts.trouble }),
   };
   return withProfileResults(report);
 }

@@ -5,10 +5,15 @@ import type { Party } from "../../spec/clause.ts";
 import { clauseOf } from "../../spec/clauses.ts";
 import type { Judgement } from "../../run/judge/judge-evidence.ts";
 import type { Messages } from "../../run/skip-reason.ts";
-import type { Selection } from "../../run/plan/selection.ts";
 import type { RunResult } from "../../run/run-result.ts";
 import type { Coverage } from "../../run/judge/coverage.ts";
-import type { Report, ReportedConnection, ReportFinding } from "../../report/model/report.ts";
+import {
+  type Report,
+  type ReportedConnection,
+  type ReportFinding,
+  type StatedFacts,
+  statedFactsOf,
+} from "../../report/model/report.ts";
 import { shellVariableOfKey } from "../../report/reproduce/curl.ts";
 import { streamingOf } from "../../report/model/streaming.ts";
 import { type RunEnd, runEndFromReason } from "../../report/model/verdict.ts";
@@ -20,7 +25,7 @@ import { untriedPairs, withUntriedPairFindings } from "./untried-pairs.ts";
 import { type Network, proxyFor, proxyOrigin } from "../../base/network/network.ts";
 
 /** Facts about a run that its report needs in addition to the run's result. */
-export interface RunReportInput {
+export interface RunReportInput extends StatedFacts {
   readonly version: string;
   /** The party that is judged, such as a server or a client. Default: the server. */
   readonly party?: Party;
@@ -29,20 +34,14 @@ export interface RunReportInput {
   readonly finished: Date;
   /** Ids of must clauses whose checks the user left out by `--only` or `--skip`. */
   readonly unselected: readonly string[];
-  /** The patterns of `--only` and `--skip`. Absent if every check was selected. */
-  readonly selection?: Selection;
   /** For each role, a text that names its agent, and the query that makes the agent play that role. */
   readonly roles: Readonly<Record<string, string>>;
   readonly messages: Messages;
-  /** The kinds of trouble that were made for a client, and their seed. Absent if none was made. */
-  readonly trouble?: NonNullable<Report["trouble"]>;
 }
 
 /** Assembles the report of a run from the run's result. It still contains the secrets that occur in findings. */
-export function assembleRunReport(
-  result: RunResult,
-  { version, party, requirements, started, finished, unselected, selection, roles, messages, trouble }: RunReportInput,
-): Report {
+export function assembleRunReport(result: RunResult, input: RunReportInput): Report {
+  const { version, party, requirements, started, finished, unselected, selection, roles, messages } = input;
   const { target, durationMs, requests, executions, lost, away, waitedMs, judgements, exchanges } = result;
   const { name, baseUrl, keys, network } = target;
   const coverage = pairCoverageOf(result);
@@ -85,8 +84,7 @@ export function assembleRunReport(
     ...(streaming.length === 0 ? {} : { streaming }),
     ...(coverage === null ? {} : { pairs: reportedPairs(coverage, unseen, messages) }),
     created: party === undefined || party === "server" ? createdResources(exchanges, started) : [],
-    ...(selection && { selection }),
-    ...(trouble && { trouble }),
+    ...statedFactsOf(input),
   });
 }
 

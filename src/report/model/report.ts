@@ -313,6 +313,16 @@ export type Report = DeepReadonly<z.infer<typeof reportSchema>>;
 /** The verdict of a report for one profile. */
 export type ProfileResult = DeepReadonly<z.infer<typeof profileResultSchema>>;
 
+/** Names of the facts that a caller of a run states for its report. Every use case passes them on as they are. */
+const statedFactNames = ["selection", "trouble"] as const satisfies readonly (keyof Report)[];
+
+/** Facts that a caller of a run states for its report. */
+export type StatedFacts = Pick<Report, (typeof statedFactNames)[number]>;
+
+/** Returns the stated facts among other options. */
+export const statedFactsOf = (options: StatedFacts): StatedFacts =>
+  Object.fromEntries(statedFactNames.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])));
+
 /** Returns the party that a report judges: server, receiver or file. */
 export const partyOf = ({ party = "server" }: Pick<Report, "party">): Party => party;
 

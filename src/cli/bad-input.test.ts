@@ -166,7 +166,7 @@ const fromFiles: [string, string[], RegExp][] = [
   [
     "a typo at the top",
     targetFile("top.json", { agent: {} }),
-    /the file has "agent", which is not known there; allowed: name, baseUrl, keys, agents/,
+    /the file has "agent", which is not known there; allowed: name, baseUrl, keys, auth, agents/,
   ],
   [
     "a typo in a key",

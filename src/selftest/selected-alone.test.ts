@@ -63,6 +63,12 @@ const shownByMoreOnly: Readonly<Record<string, readonly string[]>> = {
   "slow-success-told-as-failed": ["HOOK-43"],
   "second-key-has-a-burst": ["HDR-20"],
   "tokens-fall": ["USE-10"],
+  "remaining-above-limit-on-403": ["HDR-11"],
+  "reset-in-milliseconds-on-403": ["HDR-14"],
+  "reset-after-the-window-on-403": ["HDR-16"],
+  "uptime-in-milliseconds-at-times": ["HLT-8"],
+  "retries-from-another-address": ["HOOK-44"],
+  "deployments-told-from-another-address": ["HOOK-44"],
 };
 
 const faultsOfClauses = suiteFaults.flatMap((fault) =>

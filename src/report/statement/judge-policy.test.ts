@@ -107,23 +107,26 @@ const uncheckedCases: readonly Case[] = [
 ];
 
 describe("a policy", () => {
-  it.each(metCases)("%s: is met", (rule, change, more, says) => {
+  it.each(metCases)("%s: is met by a policy with %j and facts with %j", (rule, change, more, says) => {
     expect(judged(change, more)).toContainEqual({ rule, outcome: "met", says: expect.stringMatching(says) });
   });
 
-  it.each(brokenCases)("%s: is broken", (rule, change, more, says) => {
+  it.each(brokenCases)("%s: is broken for a policy with %j and facts with %j", (rule, change, more, says) => {
     expect(judged(change, more)).toContainEqual({ rule, outcome: "broken", says: expect.stringMatching(says) });
   });
 
-  it.each(uncheckedCases)("%s: cannot be checked, and fails unless it is optional", (rule, change, more, says) => {
-    const optional = policySchema.shape.optional.parse([rule]);
-    const found = { rule, says: expect.stringMatching(says) };
-    expect(judged(change, more)).toContainEqual({ ...found, outcome: "unchecked" });
-    expect(judged({ ...change, ...(optional && { optional }) }, more)).toContainEqual({
-      ...found,
-      outcome: "optional",
-    });
-  });
+  it.each(uncheckedCases)(
+    "%s: cannot be checked for %j and %j, and fails unless it is optional",
+    (rule, change, more, says) => {
+      const optional = policySchema.shape.optional.parse([rule]);
+      const found = { rule, says: expect.stringMatching(says) };
+      expect(judged(change, more)).toContainEqual({ ...found, outcome: "unchecked" });
+      expect(judged({ ...change, ...(optional && { optional }) }, more)).toContainEqual({
+        ...found,
+        outcome: "optional",
+      });
+    },
+  );
 
   it("does not excuse a broken rule by calling it optional", () => {
     const readings = { must: { "ERR-2": "form-b" } };

@@ -44,11 +44,19 @@ export function nightLines(judgement: NightJudgement, night: Night): NightLine[]
     ...unconfirmed.map((each) => line("unconfirmed")(`${each}; no second run confirmed it`)),
     ...groupByLoad(faster).map((each) => line("faster")(formatShifts(each))),
     ...(comparison?.fixed ?? []).map((each) => line("fixed")(`${formatFindingName(each)}: ${each.was.outcome} before`)),
-    ...flaky.map((each) => line("flaky")(`${formatFindingName(each)}: ${formatFlips(each)}`)),
+    ...flaky.map((each) =>
+      line("flaky")(`${formatFindingName(each)}: ${formatFlips(each)}; ${baselineProposal(each)}`),
+    ),
     ...invalidLoadLines(night).map(line("left out")),
     ...suiteChangeLines(comparison?.changedSuite ?? null).map(line("other suite")),
   ];
 }
+
+/** Proposes an entry that makes a baseline accept both outcomes of a flaky check. */
+const baselineProposal = ({ check, instance }: FlakyCheck): string => {
+  const entry = { check, ...(instance === null ? {} : { instance }), flaky: true, reason: "…" };
+  return `a baseline accepts both outcomes with ${JSON.stringify(entry)}`;
+};
 
 export const formatFlips = ({ flips, nights, broken }: FlakyCheck): string =>
   `changed ${formatCount(flips, "time")} in the last ${flakyNights} nights, broken on ${broken} of ${nights}`;

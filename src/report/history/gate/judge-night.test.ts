@@ -4,6 +4,7 @@ import { runsOf } from "../../../base/testing/test-scope.ts";
 import { defaultRegressionRules } from "../../compare/regression-rules.ts";
 import { type Night, type NightFinding, type NightLoad } from "../night.ts";
 import { replayNights } from "../testing/replay.ts";
+import { nightLines } from "../summary.ts";
 import { sampleNight, noChanges, simulateNights } from "../testing/simulate-nights.ts";
 import { judgeNight, reportedByNight, loadsToConfirm } from "./judge-night.ts";
 
@@ -130,9 +131,11 @@ describe("findings", () => {
   it("that keep changing are named as flaky, and still fail the night", () => {
     const flipping = (at: number): Night =>
       sampleNight(at, [], [row(at % 2 === 0 ? {} : { outcome: "fail", actual: "two endings" })]);
-    const { flaky, regressions } = judge(nights(9, flipping), flipping(9));
-    expect(flaky).toMatchObject([{ check: "SSE-5", flips: 9, broken: 5, nights: 10 }]);
-    expect(regressions).toHaveLength(1);
+    const judgement = judge(nights(9, flipping), flipping(9));
+    expect(judgement.flaky).toMatchObject([{ check: "SSE-5", flips: 9, broken: 5, nights: 10 }]);
+    expect(judgement.regressions).toHaveLength(1);
+    const lines = nightLines(judgement, flipping(9)).filter(({ kind }) => kind === "flaky");
+    expect(lines.map(({ says }) => says)).toEqual([expect.stringContaining('{"check":"SSE-5","flaky":true,')]);
   });
 });
 

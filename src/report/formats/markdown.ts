@@ -1,6 +1,14 @@
 import { formatCount } from "../../base/text.ts";
 import { brokenClauses, type ClauseGroup, type DistinctFinding, findingFacts } from "../model/broken-clauses.ts";
-import { causeImpact, causeName, causesToFix, causeText, furtherCauses, maxCausesShown } from "../model/causes.ts";
+import {
+  causeImpact,
+  causeName,
+  causesHeading,
+  causesToFix,
+  causeText,
+  furtherCauses,
+  maxCausesShown,
+} from "../model/causes.ts";
 import { defaultPolicy, type FailurePolicy, type TestStatuses, testStatusesOf } from "../model/failure-policy.ts";
 import { type Outcome, outcomes, type Report, type ReportDocument, type ReportFinding } from "../model/report.ts";
 import { pickSections, reportSections } from "../model/report-sections.ts";
@@ -69,7 +77,7 @@ function fixFirstBlocks(report: Report): string[] {
       (cause, at) =>
         `${at + 1}. ${formatText(causeName(cause))}: ${formatText(causeText(cause))}. ${formatText(causeImpact(cause))}`,
     );
-  return ["### Fix first", [...items, ...(further === null ? [] : [`\nAnd ${further}.`])].join("\n")];
+  return [`### ${causesHeading(causes)}`, [...items, ...(further === null ? [] : [`\nAnd ${further}.`])].join("\n")];
 }
 
 /** Formats a section as blocks of Markdown, the heading first. */

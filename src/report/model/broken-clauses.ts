@@ -72,8 +72,18 @@ const levelRank = ({ level }: ClauseGroup): number => levelOrder.findIndex((each
 
 /** Formats what was expected and what happened in one sentence, for a broken finding. Adds the place in a file, if there is one. */
 export function breachText({ expected = "", actual, reason = "", where }: ReportFinding, max = 160): Text {
-  const breach = text`expected ${outsideProse(expected, max)}; got ${outsideProse(actual ?? reason, max)}`;
+  const breach = text`expected ${outsideProse(expected, max)}; ${outsideProse(happened(actual ?? reason), max)}`;
   return where === undefined ? breach : text`${breach}, at ${outside(formatPlace(where), 300)}`;
+}
+
+/**
+ * Says what happened so that it reads on after "expected …;". A share, such as "on 9 of 12 responses: …", stands without "got", which would
+ * read as if these were the good ones.
+ */
+function happened(actual: string): string {
+  const missing = /^(on \d+ of \d+ [a-z]+): missing: (.*)$/s.exec(actual);
+  if (missing !== null) return `${missing[1]}, ${missing[2]} missing`;
+  return /^on \d+ of \d+ /.test(actual) ? actual : `got ${actual}`;
 }
 
 /** Formats a place in a file as editors and compilers do: `weather.json:3:11`. */

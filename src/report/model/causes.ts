@@ -100,3 +100,9 @@ export const maxCausesShown = 5;
 /** Returns how many causes the list of what to fix first leaves out, such as `2 more causes`; `null` if none. */
 export const furtherCauses = (causes: readonly FailureCause[]): string | null =>
   causes.length <= maxCausesShown ? null : formatCount(causes.length - maxCausesShown, "more cause");
+
+/** Returns the heading of a list of causes: `To fix: 3 causes`, or `Fix first: 5 of 9 causes`. */
+export const causesHeading = (causes: readonly FailureCause[]): string =>
+  causes.length <= maxCausesShown
+    ? `To fix: ${formatCount(causes.length, "cause")}`
+    : `Fix first: ${maxCausesShown} of ${causes.length} causes`;

@@ -247,12 +247,19 @@ const maxNamedCells = 8;
 
 /** Formats how much a check examined, broken kinds first: `41 checked, 3 broken: list 200 (3 of 12), invoke 200 (29)`. */
 export function formatCoverage({ looked, broken, cells }: FindingCoverage): string {
-  const inOrder = [...cells.filter((each) => each.broken > 0), ...cells.filter((each) => each.broken === 0)];
-  const parts = inOrder.map(
-    (each) =>
-      `${each.of} ${each.kind} (${each.broken > 0 ? `${formatNumber(each.broken)} of ` : ""}${formatNumber(each.looked)})`,
-  );
-  return `${formatNumber(looked)} checked${broken > 0 ? `, ${formatNumber(broken)} broken` : ""}: ${joinFirst(parts, maxNamedCells)}`;
+  const named = (those: FindingCoverage["cells"]): string =>
+    joinFirst(
+      those.map((each) => {
+        const share = each.broken > 0 ? `${formatNumber(each.broken)} of ` : "";
+        return `${each.of} ${each.kind} (${share}${formatNumber(each.looked)})`;
+      }),
+      maxNamedCells,
+    );
+  const checked = `${formatNumber(looked)} checked`;
+  if (broken === 0) return `${checked}: ${named(cells)}`;
+  const right = cells.filter((each) => each.broken === 0);
+  const wrong = `${checked}, ${formatNumber(broken)} broken: ${named(cells.filter((each) => each.broken > 0))}`;
+  return right.length === 0 ? wrong : `${wrong}; right: ${named(right)}`;
 }
 
 /** Formats what a check could not observe, and the setup that would enable it. Empty if nothing is missing. */

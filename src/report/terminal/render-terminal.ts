@@ -8,6 +8,8 @@ import {
   causesToFix,
   causeText,
   type FailureCause,
+  causesHeading,
+  failureCauses,
   furtherCauses,
   maxCausesShown,
 } from "../model/causes.ts";
@@ -54,7 +56,7 @@ export function renderTerminal(report: Report, evidence: RecordedMessages | null
   const broken = brokenClauses(report);
   const ofOutcome = (outcome: BrokenClause["outcome"]): BrokenClause[] =>
     broken.filter((each) => each.outcome === outcome);
-  const fails = ofOutcome("fail");
+  const fails = failureCauses(report).flatMap((cause) => cause.broken.filter(({ outcome }) => outcome === "fail"));
   const sections = reportSections(report).filter(({ name }) =>
     isSectionShown(name, fails.length > 0, options.verbose ?? false),
   );
@@ -98,13 +100,18 @@ function fixFirstLines(report: Report, { paint, width }: TerminalStyle): string[
   const causeLines = (cause: FailureCause, at: number): string[] => {
     const label = `${String(at + 1).padStart(3)}  `;
     const found = formatText(text`${causeName(cause)}: ${causeText(cause)}`);
+    const [impact, before] = [cause, causes[at - 1]].map((each) =>
+      each === undefined ? "" : formatText(causeImpact(each)),
+    );
     return [
       ...firstTwoLines(formatLabelled(label, found, width, paint.bold)),
-      ...firstTwoLines(formatLabelled("     ", formatText(causeImpact(cause)), width, paint.dim)),
+      ...(impact === undefined || impact === before
+        ? []
+        : firstTwoLines(formatLabelled("     ", impact, width, paint.dim))),
     ];
   };
   return [
-    paint.bold("Fix first"),
+    paint.bold(causesHeading(causes)),
     ...causes.slice(0, maxCausesShown).flatMap(causeLines),
     ...(further === null ? [] : [`     and ${further}`]),
   ];

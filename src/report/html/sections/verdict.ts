@@ -3,7 +3,14 @@ import { formatNumber } from "../../../base/numbers.ts";
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import { formatCount } from "../../../base/text.ts";
 import { type BrokenClause, breachText } from "../../model/broken-clauses.ts";
-import { causeImpact, type FailureCause, failureCauses, furtherCauses, maxCausesShown } from "../../model/causes.ts";
+import {
+  causeImpact,
+  causesHeading,
+  type FailureCause,
+  failureCauses,
+  furtherCauses,
+  maxCausesShown,
+} from "../../model/causes.ts";
 import type { Report, Verdict } from "../../model/report.ts";
 import { pickSections } from "../../model/report-sections.ts";
 import type { SharedCause, Section } from "../../model/section.ts";
@@ -130,7 +137,7 @@ export function fixFirstSection(report: Report, sections: readonly Section[]): H
   const shown = all.slice(0, maxCausesShown);
   const further = furtherCauses(all);
   return html`<section aria-labelledby="fix">
-    <h2 id="fix">${shown.length === 1 ? "One thing to fix" : `Fix these ${shown.length} first`}</h2>
+    <h2 id="fix">${causesHeading(all)}</h2>
     <ol class="fixes">
       ${shown.map(fixItem)}
     </ol>

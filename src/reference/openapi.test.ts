@@ -22,8 +22,9 @@ import {
 } from "./testing/clients/schemathesis.ts";
 
 const roomy = { perHour: 1e9, perMinute: 1e9, concurrent: 1000, burst: 1e9, tokensPerMonth: 1e12 };
-const { failing, failingInStream, overloaded, unhealthy, timingOut, ...healthyRoles } = agentsByRole;
-const failingAgents = [failing, failingInStream, overloaded, unhealthy, timingOut];
+const { failing, failingInStream, overloaded, unhealthy, timingOut, timingOutByDefault, ...healthyRoles } =
+  agentsByRole;
+const failingAgents = [failing, failingInStream, overloaded, unhealthy, timingOut, timingOutByDefault];
 const healthyAgents = [...new Set(Object.values(healthyRoles))];
 
 /** The requests that the servers of this test have handled. */

@@ -49,7 +49,7 @@ describe("the unit of `uptime`", () => {
     expect(judge(...reports)).toBe(kind);
   });
 
-  it("is unproven without a report", () => {
-    expect(judge()).toBe("unproven");
+  it("does not apply without a report", () => {
+    expect(judge()).toBe("inapplicable");
   });
 });

@@ -2,7 +2,7 @@ import { formatValue } from "../../base/format-value.ts";
 import { getPath } from "../../base/json.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { type Check, check } from "../../run/judge/check.ts";
-import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
+import { breach, type Finding, holds, inapplicable } from "../../run/judge/finding.ts";
 import { agentInPath, allExchanges, type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
 import { hasStatus } from "../shared/response.ts";
 
@@ -72,7 +72,7 @@ function findMixedUnits(starts: readonly Start[]): MixedUnits | null {
 /** Judges that an agent's health responses do not mix seconds and milliseconds. */
 export function judgeMixedUnits(all: AllExchanges): Finding<never> {
   const starts = startsOf(all);
-  if (starts.length === 0) return unproven("no health report has an `uptime`");
+  if (starts.length === 0) return inapplicable("no health response has an `uptime`");
   const byAgent = Map.groupBy(starts, ({ exchange }) => agentInPath(exchange));
   const found = [...byAgent.values()].map(findMixedUnits).find((each) => each !== null);
   const [seconds, milliseconds] = [found?.inSeconds[0], found?.inMilliseconds[0]];

@@ -23,7 +23,7 @@ export type ScenarioTiers =
   | "with burst"
   | readonly ("free" | "pro" | "enterprise")[];
 
-/** A requirement of a scenario besides a key and an agent that answers. */
+/** A requirement of a scenario, in addition to a key and an agent that answers. */
 export type ScenarioNeed =
   | "agents.slow"
   | "agents.slowStreaming"

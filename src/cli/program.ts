@@ -22,7 +22,7 @@ const helpConfiguration: HelpConfiguration = {
   // The list of subcommands shows their names without arguments, to leave room for descriptions.
   subcommandTerm: (command) => command.name(),
   visibleOptions: shownOptions,
-  // Groups stand in the order of what is shown, and not in that in which the options were defined.
+  // Sorts the groups by the first option shown. Commander would sort them by the first option defined.
   groupItems: (_, shown, groupOf) => new Help().groupItems(shown, shown, groupOf),
   // Removes `(default: [])`, the default of every repeatable flag.
   optionDescription: (option) => new Help().optionDescription(option).replace(/ \(default: \[\]\)$/, ""),

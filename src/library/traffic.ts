@@ -58,7 +58,7 @@ export interface ProxyOptions extends TrafficOptions {
   readonly host?: string;
   /** Port to listen on. Default: 0, which takes any free port. */
   readonly port?: number;
-  /** Called when a clause is broken for the first time, with what was observed. */
+  /** Called when a clause is broken for the first time, with the observed behaviour. */
   readonly onBreach?: (check: string, actual: string) => void;
 }
 

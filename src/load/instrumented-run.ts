@@ -19,7 +19,7 @@ import { registerWebhook } from "./register-webhook.ts";
 import { sendJson } from "./send-json.ts";
 import { TargetDied } from "./target-watch.ts";
 
-/** Measurements during a run besides the engine's requests. */
+/** Measurements that the harness makes during a load run, in addition to the requests of the engine. */
 export interface Instrumentation {
   /** Receives webhooks; `null` if there is none. */
   readonly receiver: Receiver | null;

@@ -49,7 +49,7 @@ export function failedChecks(
   };
 }
 
-/** Returns the ids of a check and of the checks that it repeats. Alone, it has no finding once it is mended. */
+/** Returns the ids of a check and of the earlier checks that it repeats. A mended check has a finding only beside those. */
 const withRepeated = (check: Check | undefined): string[] | undefined =>
   check && [check.id, ...(withRepeated(check.widens) ?? [])];
 

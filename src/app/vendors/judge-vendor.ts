@@ -165,7 +165,7 @@ export function foldersOf(names: readonly string[], out: string): Map<string, st
   );
 }
 
-/** Default number of concurrent runs. One processor core is enough for so many, because runs mostly wait. */
+/** Default number of concurrent runs. One processor core is enough, because runs mostly wait. */
 export const defaultConcurrency = 12;
 
 export interface ConcurrentJudging {

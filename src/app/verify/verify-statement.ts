@@ -36,7 +36,7 @@ export interface Verification {
   readonly mismatches: readonly string[];
   /** The result of each rule of the policy. Empty without a policy. */
   readonly rules: readonly RuleResult[];
-  /** Sentences on how the statement was checked, and on what was not checked. */
+  /** Sentences that say how the statement was checked, and which checks were left out. */
   readonly notes: readonly string[];
 }
 
@@ -134,7 +134,7 @@ function ownMismatches({ seal }: PublishedStatement, now: Date): string[] {
   ];
 }
 
-/** Returns a line for each other statement that supersedes this one, or that may do so. */
+/** Returns a line for each statement of `also` that supersedes, or may supersede, the given statement. */
 function supersedingLines(
   { statement }: PublishedStatement,
   { also }: VerifyOptions,

@@ -83,7 +83,7 @@ function streaksOf({ samples }: KeyFacts, facts: LoadFacts): RefusalStreak[] {
   const inTurn = samples.filter(({ plannedFlow }) => plannedFlow.shape.kind === "after refusal");
   if (inTurn.length !== samples.length) return [];
   const isAlone = cannotBeConcurrency(facts);
-  // Whether a refusal is for the request rate. No server announces so long a wait for a concurrency slot.
+  // Whether a refusal is for the request rate. A server does not announce such a long wait for a concurrency slot.
   const isRate = (sample: SampledRequest): boolean =>
     isAlone(sample) || (sample.remaining === 0 && announcedSeconds(sample) >= minEarlySeconds);
   const streaks: { refusals: SampledRequest[]; next: SampledRequest | undefined }[] = [];

@@ -8,7 +8,7 @@ import { untriedPairs, withUntriedPairFindings } from "./report/untried-pairs.ts
 import type { Evidence } from "../evidence/evidence.ts";
 import { clauseOf } from "../spec/clauses.ts";
 import { partyOf, type Report } from "../report/model/report.ts";
-import { type Check, probesOf, type Suite } from "../run/judge/check.ts";
+import { type Check, probesOf, type Suite, filterChecks } from "../run/judge/check.ts";
 import { judgeEvidence, type ProbeResults } from "../run/judge/judge-evidence.ts";
 import { isAboutKeys, suitesFor } from "../run/plan/without-keys.ts";
 import { isSelectedBy } from "../run/plan/selection.ts";
@@ -118,8 +118,5 @@ function suitesToJudge(report: Report, { probes }: Evidence): Suite[] {
     isWanted(check, section) &&
     !unselected.includes(check.clause) &&
     (selected.has(check.id) || hasCome(check, section) || isLater(check));
-  return suitesOfParty(party).map((suite) => ({
-    ...suite,
-    checks: suite.checks.filter((each) => isJudged(each, suite.title)),
-  }));
+  return filterChecks(suitesOfParty(party), isJudged);
 }

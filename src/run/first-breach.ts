@@ -1,5 +1,5 @@
 import { type Judgement, judgeEvidence, resultsByProbe } from "./judge/judge-evidence.ts";
-import { probesOf, type Suite } from "./judge/check.ts";
+import { probesOf, type Suite, filterChecks } from "./judge/check.ts";
 import type { ProbeRun } from "./probe-run.ts";
 
 /**
@@ -15,13 +15,10 @@ export function breachShownBy(
   { suites, stopsAt }: { readonly suites: readonly Suite[]; readonly stopsAt: (judgement: Judgement) => boolean },
 ): Judgement | null {
   if (ended.stage === "review") return null;
-  const concerned = suites.map(({ title, checks }) => ({
-    title,
-    checks: checks.filter(({ on }) => {
-      const probes = Object.values(probesOf(on));
-      return probes.includes(ended) && !probes.some((each) => each.per === "target" && each.isJudgedLater === true);
-    }),
-  }));
+  const concerned = filterChecks(suites, ({ on }) => {
+    const probes = Object.values(probesOf(on));
+    return probes.includes(ended) && !probes.some((each) => each.per === "target" && each.isJudgedLater === true);
+  });
   const judgements = judgeEvidence(concerned, resultsByProbe(done));
   return judgements.find((each) => each.finding.kind === "breach" && stopsAt(each)) ?? null;
 }

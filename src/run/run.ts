@@ -11,7 +11,7 @@ import { type DisturbanceWatch, watchDisturbances } from "./disturbances/watch-d
 import { skipDisturbed } from "./disturbances/skip-disturbed.ts";
 import { executeProbes } from "./execute.ts";
 import { breachShownBy } from "./first-breach.ts";
-import type { Suite } from "./judge/check.ts";
+import { type Suite, filterChecks } from "./judge/check.ts";
 import { type Judgement, judgeEvidence, resultsByProbe } from "./judge/judge-evidence.ts";
 import { defaultBounds, maxRunTimeMs } from "./plan/bounds.ts";
 import { defaultCoverageSeed } from "./plan/coverage-seed.ts";
@@ -251,10 +251,7 @@ async function runProbesAndJudge(
  * same keys.
  */
 function hasBrokenLimits(suites: readonly Suite[], runs: readonly ProbeRun[]): boolean {
-  const ofCounts = suites.map((suite) => ({
-    ...suite,
-    checks: suite.checks.filter(({ clause }) => isAboutCounts(clause)),
-  }));
+  const ofCounts = filterChecks(suites, ({ clause }) => isAboutCounts(clause));
   return judgeEvidence(ofCounts, resultsByProbe(runs)).some(({ finding }) => finding.kind === "breach");
 }
 

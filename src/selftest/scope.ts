@@ -1,6 +1,6 @@
 import { standardLimits } from "../reference/behaviour/limits.ts";
 import type { Patch } from "../reference/patch.ts";
-import { type Check, probesOf, type Suite } from "../run/judge/check.ts";
+import { type Check, probesOf, type Suite, filterChecks } from "../run/judge/check.ts";
 import { suites } from "../suites/all.ts";
 import { replacedDecisions } from "./patch-groups.ts";
 
@@ -34,10 +34,7 @@ const judgesAny = ({ checks }: Suite, clauses: readonly string[]): boolean =>
 
 const usesTierProbe = ({ on }: Check): boolean => Object.values(probesOf(on)).some(({ per }) => per === "tier");
 
-const suitesWithoutTiers: readonly Suite[] = suites.map((each) => ({
-  ...each,
-  checks: each.checks.filter((check) => !usesTierProbe(check)),
-}));
+const suitesWithoutTiers: readonly Suite[] = filterChecks(suites, (check) => !usesTierProbe(check));
 
 const clausesOnTiers: ReadonlySet<string> = new Set(
   suites.flatMap(({ checks }) => checks.filter(usesTierProbe).map(({ clause }) => clause)),
@@ -53,6 +50,6 @@ export function affectsLimits(patch: Patch): boolean {
 
 /** Returns the scope, with only the checks of these clauses. */
 export const withOnlyClauses = (clauses: readonly string[], { suites: all, tiers }: TrialScope): TrialScope => ({
-  suites: all.map((each) => ({ ...each, checks: each.checks.filter(({ clause }) => clauses.includes(clause)) })),
+  suites: filterChecks(all, ({ clause }) => clauses.includes(clause)),
   tiers,
 });

@@ -4,7 +4,7 @@ import type { Evidence } from "../../evidence/evidence.ts";
 import type { Secret } from "../../evidence/redaction.ts";
 import type { Receiver } from "../../receiver/receiver.ts";
 import type { Report } from "../../report/model/report.ts";
-import type { Suite } from "../../run/judge/check.ts";
+import { type Suite, filterChecks } from "../../run/judge/check.ts";
 import type { Messages } from "../../run/skip-reason.ts";
 import { suites } from "../../suites/all.ts";
 import { type RemainingRetries, type WatchedDeliveries, mergeWatched } from "../../suites/deliveries/watch.ts";
@@ -83,7 +83,7 @@ export function judgeWatched(
 /** Returns the checks that the run judged, grouped by suite. */
 function judgedSuites({ findings, upcoming }: Report): Suite[] {
   const selected = new Set([...findings, ...upcoming].map(({ check }) => check));
-  return suites.map((suite) => ({ ...suite, checks: suite.checks.filter(({ id }) => selected.has(id)) }));
+  return filterChecks(suites, ({ id }) => selected.has(id));
 }
 
 /**

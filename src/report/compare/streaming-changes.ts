@@ -1,7 +1,7 @@
 import { formatNumber } from "../../base/numbers.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { Report } from "../model/report.ts";
-import type { AgentStreaming } from "../model/streaming.ts";
+import { type AgentStreaming, formatRate } from "../model/streaming.ts";
 import type { StreamingChange } from "./comparison.ts";
 import type { LabelledText } from "./group-findings.ts";
 
@@ -40,11 +40,7 @@ const figures: readonly Figure[] = [
   { name: "median gap", valueOf: ({ gapMs }) => (gapMs === null ? "–" : formatMs(gapMs.p50)) },
   { name: "gap p99", valueOf: ({ gapMs }) => (gapMs === null ? "–" : formatMs(gapMs.p99)) },
   { name: "longest gap", valueOf: ({ gapMs }) => (gapMs === null ? "–" : formatMs(gapMs.max)) },
-  {
-    name: "a second",
-    valueOf: ({ perSecond }) =>
-      perSecond === null ? "–" : `${formatNumber(Math.round(perSecond.median))} ${perSecond.unit}`,
-  },
+  { name: "a second", valueOf: (quality) => formatRate(quality) ?? "–" },
   { name: "at once", valueOf: ({ lumps, streams }) => `${lumps} of ${streams}` },
 ];
 

@@ -15,12 +15,14 @@ type ProfileInput = Pick<
 >;
 
 /** Returns the verdict for each profile. Empty for a report on another party than a server, on load or on a recording. */
-export function profileResultsOf(report: ProfileInput): readonly ProfileResult[] {
-  const isOfServer = partyOf(report) === "server" && report.load === undefined && report.recording === undefined;
-  return isOfServer && report.verdict !== "unreachable"
-    ? profileNames.map((name) => profileResultOf(name, report))
-    : [];
-}
+export const profileResultsOf = (report: ProfileInput): readonly ProfileResult[] =>
+  hasProfiles(report) ? profileNames.map((name) => profileResultOf(name, report)) : [];
+
+const hasProfiles = (report: ProfileInput): boolean =>
+  partyOf(report) === "server" &&
+  report.load === undefined &&
+  report.recording === undefined &&
+  report.verdict !== "unreachable";
 
 function profileResultOf(profile: Profile, report: ProfileInput): ProfileResult {
   const findings = report.findings.flatMap((finding) => findingForProfile(profile, finding));
@@ -80,7 +82,7 @@ function findingForProfile(profile: Profile, finding: ReportFinding): ReportFind
 
 /** The profiles that have no verdict, because the target does not offer them or the run did not select them. */
 export const profilesLeftOut = (report: ProfileInput, why: "not offered" | "not selected"): readonly Profile[] =>
-  profileResultsOf(report).flatMap(({ profile, verdict }) => (verdict === why ? [profile] : []));
+  hasProfiles(report) ? profileNames.filter((profile) => whyProfileLeftOut(profile, report) === why) : [];
 
 const profileVerdictTones: Readonly<Record<ProfileResult["verdict"], Tone>> = {
   conformant: "good",

@@ -2,7 +2,7 @@ import { formatNumber } from "../../base/numbers.ts";
 import { formatCount } from "../../base/text.ts";
 import type { Report } from "./report.ts";
 import { cell, type Section, textColumns } from "./section.ts";
-import type { AgentStreaming } from "./streaming.ts";
+import { type AgentStreaming, formatRate } from "./streaming.ts";
 import { outside, own } from "./text.ts";
 
 /** Maximum number of agents in the table. */
@@ -32,7 +32,7 @@ export function streamingSection({ streaming = [] }: Pick<Report, "streaming">):
                   cell(own(formatNumber(each.streams))),
                   cell(own(formatSpread(each.firstContentMs))),
                   cell(own(each.gapMs === null ? "" : formatSpread(each.gapMs))),
-                  cell(own(rateText(each))),
+                  cell(own(formatRate(each) ?? "")),
                   cell(own(each.lumps === 0 ? "" : formatCount(each.lumps, "stream"))),
                 ]),
             },
@@ -42,6 +42,3 @@ export function streamingSection({ streaming = [] }: Pick<Report, "streaming">):
 
 const formatSpread = ({ p50, p99, max }: NonNullable<AgentStreaming["gapMs"]>): string =>
   [p50, p99, max].map((each) => formatNumber(Math.round(each))).join(", ");
-
-const rateText = ({ perSecond }: AgentStreaming): string =>
-  perSecond === null ? "" : `${formatNumber(Math.round(perSecond.median))} ${perSecond.unit}`;

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import type { DeepReadonly } from "../../base/deep-readonly.ts";
 import { getPath, tryParseJson } from "../../base/json.ts";
-import { rounded } from "../../base/numbers.ts";
+import { formatNumber, rounded } from "../../base/numbers.ts";
 import { quantile } from "../../base/statistics/quantile.ts";
 import { type Exchange, sentJson } from "../../evidence/exchange.ts";
 import { endpointCalled } from "../../spec/endpoints.ts";
@@ -119,3 +119,7 @@ const spreadOf = (values: readonly number[]) => ({
   p99: rounded(Math.max(0, quantile(values, 0.99)), 1),
   max: rounded(Math.max(0, ...values), 1),
 });
+
+/** Formats how much content comes in a second, such as `1,234 tokens`; `null` if no stream is long enough for a rate. */
+export const formatRate = ({ perSecond }: AgentStreaming): string | null =>
+  perSecond === null ? null : `${formatNumber(Math.round(perSecond.median))} ${perSecond.unit}`;

@@ -97,22 +97,21 @@ function fixFirstLines(report: Report, { paint, width }: TerminalStyle): string[
   const causes = causesToFix(report);
   if (causes.length === 0) return [];
   const further = furtherCauses(causes);
+  const shown = causes.slice(0, maxCausesShown);
+  const impacts = shown.map((cause) => formatText(causeImpact(cause)));
   const causeLines = (cause: FailureCause, at: number): string[] => {
     const label = `${String(at + 1).padStart(3)}  `;
     const found = formatText(text`${causeName(cause)}: ${causeText(cause)}`);
-    const [impact, before] = [cause, causes[at - 1]].map((each) =>
-      each === undefined ? "" : formatText(causeImpact(each)),
-    );
+    // Two causes of one section have the same impact, which is said once.
+    const impact = impacts[at] === impacts[at - 1] ? "" : (impacts[at] ?? "");
     return [
       ...firstTwoLines(formatLabelled(label, found, width, paint.bold)),
-      ...(impact === undefined || impact === before
-        ? []
-        : firstTwoLines(formatLabelled("     ", impact, width, paint.dim))),
+      ...(impact === "" ? [] : firstTwoLines(formatLabelled("     ", impact, width, paint.dim))),
     ];
   };
   return [
     paint.bold(causesHeading(causes)),
-    ...causes.slice(0, maxCausesShown).flatMap(causeLines),
+    ...shown.flatMap(causeLines),
     ...(further === null ? [] : [`     and ${further}`]),
   ];
 }

@@ -2,7 +2,8 @@ import { rounded } from "../../base/numbers.ts";
 import { quantile } from "../../base/statistics/quantile.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import { type AgentStreaming, streamingOf } from "../model/streaming.ts";
+import type { AgentStreaming } from "../model/streaming.ts";
+import { streamingOfMainAgent } from "./streaming-rows.ts";
 import { type VendorWithReport, mapJudged, type Vendor } from "./vendor.ts";
 
 /** Latencies of successful requests to one endpoint, in milliseconds. */
@@ -73,7 +74,7 @@ export function latencyRows(vendors: readonly Vendor[]): LatencyRow[] {
 
 /** Returns rows with the times of the chunks of streams. For each vendor, they are about the agent with the most streams. */
 function streamingRows(vendors: readonly Vendor[]): LatencyRow[] {
-  const ofMainAgent = mapJudged(vendors, ({ document }) => streamingOf(document.evidence?.exchanges ?? [])[0] ?? null);
+  const ofMainAgent = mapJudged(vendors, streamingOfMainAgent);
   const rowOf = (name: string, timesOf: (each: AgentStreaming) => AgentStreaming["gapMs"]): LatencyRow => ({
     name,
     cells: ofMainAgent.map((each) => {

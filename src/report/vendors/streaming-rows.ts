@@ -1,6 +1,7 @@
 import { formatNumber } from "../../base/numbers.ts";
-import { type AgentStreaming, streamingOf } from "../model/streaming.ts";
-import { mapJudged, type Vendor } from "./vendor.ts";
+import { memoizeByObject } from "../../base/memoize.ts";
+import { type AgentStreaming, formatRate, streamingOf } from "../model/streaming.ts";
+import { mapJudged, type Vendor, type VendorWithReport } from "./vendor.ts";
 
 /** A figure of the streaming quality, for the agent of each vendor with the most streams. */
 export interface StreamingRow {
@@ -22,15 +23,19 @@ const streamingFigures: readonly StreamingFigure[] = [
   },
   {
     name: "content a second",
-    textOf: ({ perSecond }) =>
-      perSecond === null ? null : `${formatNumber(Math.round(perSecond.median))} ${perSecond.unit}`,
+    textOf: formatRate,
   },
   { name: "streams that come all at once", textOf: ({ lumps, streams }) => `${lumps} of ${streams}` },
 ];
 
+/** Returns the streaming quality of a vendor's agent with the most streams; `null` if the vendor has no streams. */
+export const streamingOfMainAgent = memoizeByObject(
+  ({ document }: VendorWithReport): AgentStreaming | null => streamingOf(document.evidence?.exchanges ?? [])[0] ?? null,
+);
+
 /** Returns rows with the streaming quality of each vendor. Empty if no vendor has streams. */
 export function streamingRows(vendors: readonly Vendor[]): StreamingRow[] {
-  const qualities = mapJudged(vendors, ({ document }) => streamingOf(document.evidence?.exchanges ?? [])[0] ?? null);
+  const qualities = mapJudged(vendors, streamingOfMainAgent);
   return streamingFigures
     .map(({ name, textOf }) => ({ name, cells: qualities.map((each) => (each === null ? null : textOf(each))) }))
     .filter(({ cells }) => cells.some((cell) => cell !== null));

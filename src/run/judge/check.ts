@@ -126,3 +126,7 @@ export interface Suite {
 }
 
 export const suite = (title: string, checks: readonly Check[]): Suite => ({ title, checks });
+
+/** Returns the suites with only the checks that `isKept` accepts. A suite may become empty. */
+export const filterChecks = (suites: readonly Suite[], isKept: (check: Check, title: string) => boolean): Suite[] =>
+  suites.map(({ title, checks }) => ({ title, checks: checks.filter((each) => isKept(each, title)) }));

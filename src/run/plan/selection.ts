@@ -4,7 +4,7 @@ import { isProfile, type Profile, profileNames, profileOf, profileOfSource } fro
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { RunBounds } from "./bounds.ts";
-import type { Check, Suite } from "../judge/check.ts";
+import { type Check, type Suite, filterChecks } from "../judge/check.ts";
 import type { Messages } from "../skip-reason.ts";
 import { globOf } from "../../base/glob.ts";
 
@@ -42,15 +42,12 @@ const defaultNames: SelectionNames = { only: "only", skip: "skip" };
  */
 export function selectChecks(
   suites: readonly Suite[],
-  { only, skip, profiles }: Selection,
+  selection: Selection,
   names: SelectionNames = defaultNames,
 ): Suite[] {
-  for (const pattern of only) requireMatch(pattern, names.only, suites);
-  for (const pattern of skip) requireMatch(pattern, names.skip, suites);
-  const isSelected = isSelectedBy({ only, skip, ...(profiles && { profiles }) });
-  const selected = suites
-    .map((suite) => ({ ...suite, checks: suite.checks.filter((check) => isSelected(check, suite.title)) }))
-    .filter((suite) => suite.checks.length > 0);
+  for (const pattern of selection.only) requireMatch(pattern, names.only, suites);
+  for (const pattern of selection.skip) requireMatch(pattern, names.skip, suites);
+  const selected = filterChecks(suites, isSelectedBy(selection)).filter(({ checks }) => checks.length > 0);
   if (selected.length > 0) return selected;
   throw new UsageError(
     line`No check is left: ${names.skip} takes all that there is to take. Skip less, or give ${names.only} something else.`,

@@ -1,7 +1,50 @@
 import { type Command, Help, Option } from "commander";
 
-/** The flags that the help of a command shows, by the heading of their group. */
-export type HelpGroups = Readonly<Record<string, readonly string[]>>;
+/**
+ * The options that are used most, by the heading that help shows them under. The name of a command before an option
+ * applies to this command only, and goes before the option alone.
+ */
+export const mostUsedOptions: Readonly<Record<string, readonly string[]>> = {
+  "Target:": ["--base-url", "--target", "--tier", "init --key-variable", "init --api-key", "init --agent"],
+  "Client:": ["--base-url-variable", "--api-key-variable", "--agent-variable", "--trouble", "--no-trouble"],
+  "Server:": ["--upstream", "--port", "--host", "serve --agent", "--virtual-clock", "serve --fault", "serve --variant"],
+  "Deliveries:": ["--secret-file", "--header", "--events", "--dry-run"],
+  "What is judged:": ["--only", "--skip", "--failed", "--strict-requests"],
+  "Load:": ["load --all", "--scenario", "--no-load", "vendors --load", "--engine"],
+  "Bounds:": [
+    "--max-wait",
+    "--max-requests",
+    "--read-only",
+    "--fast",
+    "--fail-fast",
+    "--timeout",
+    "--for",
+    "--concurrency",
+    "nightly --yes",
+    "load --yes",
+    "vendors --yes",
+  ],
+  "Result:": [
+    "--history",
+    "--regression",
+    "--out",
+    "--json",
+    "--html",
+    "--junit",
+    "report --markdown",
+    "nightly --markdown",
+    "vendors --markdown",
+    "--baseline",
+    "--exit-code",
+    "--write-target",
+    "init --yes",
+    "--force",
+    "--quiet",
+  ],
+};
+
+/** Commands with at least as many options show the most used ones only, unless `--help-all` asks for all. */
+const minGroupedOptions = 15;
 
 /** Heading of the options that only `--help-all` shows. */
 const otherOptions = "More options:";
@@ -11,32 +54,30 @@ const helpOptions = "Help:";
 /** Commands whose help was asked for with `--help-all`. */
 const expanded = new WeakSet<Command>();
 
-/**
- * Puts the options of a command into groups. `--help` shows these groups alone, and `--help-all` all other options, too.
- *
- * @throws {Error} if a group names a flag that the command does not have
- */
-export function withHelpGroups(command: Command, groups: HelpGroups): Command {
-  for (const option of command.options) option.helpGroup(otherOptions);
-  command
+const headings = new Map(
+  Object.entries(mostUsedOptions).flatMap(([heading, options]) => options.map((option) => [option, heading] as const)),
+);
+
+/** Puts the options of a command into groups if it has many. `--help` shows the most used ones, and `--help-all` all. */
+export function withHelpGroups(command: Command): Command {
+  if (command.options.length < minGroupedOptions) return command;
+  for (const option of command.options)
+    option.helpGroup(
+      headings.get(`${command.name()} ${option.long}`) ?? headings.get(option.long ?? "") ?? otherOptions,
+    );
+  return command
     .addHelpOption(new Option("-h, --help", "the options that are used most").helpGroup(helpOptions))
     .addOption(new Option("--help-all", "every option").helpGroup(helpOptions))
     .on("option:help-all", () => {
       expanded.add(command);
       command.help();
     });
-  for (const [heading, flags] of Object.entries(groups))
-    for (const flag of flags) {
-      const option = command.options.find(({ long }) => long === flag);
-      if (option === undefined) throw new Error(`the help group "${heading}" names ${flag}, which does not exist`);
-      option.helpGroup(heading);
-    }
-  return command;
 }
 
-/** Returns the options that the help of a command shows, those outside of its groups last. */
+/** Returns the options that the help of a command shows, in the order of their groups. */
 export function shownOptions(command: Command): Option[] {
-  const isOther = ({ helpGroupHeading }: Option): boolean => helpGroupHeading === otherOptions;
   const all = new Help().visibleOptions(command);
-  return [...all.filter((each) => !isOther(each)), ...(expanded.has(command) ? all.filter(isOther) : [])];
+  if (!all.some(({ helpGroupHeading }) => helpGroupHeading === helpOptions)) return all;
+  const groups = [...Object.keys(mostUsedOptions), ...(expanded.has(command) ? [otherOptions] : []), helpOptions];
+  return groups.flatMap((group) => all.filter(({ helpGroupHeading }) => helpGroupHeading === group));
 }

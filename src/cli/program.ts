@@ -3,12 +3,14 @@ import { Command, Help, type HelpConfiguration, type OutputConfiguration } from 
 import { packageVersion } from "../base/package-root.ts";
 import { formatLabelled, wrap } from "../base/text.ts";
 import { commandTable } from "./command-table.ts";
-import { shownOptions } from "./help-groups.ts";
+import { shownOptions, withHelpGroups } from "./help-groups.ts";
 import { withInvocation } from "./invocation.ts";
 import { printLine } from "./print-line.ts";
 import { fromOutside, type Line } from "../base/line.ts";
 
 const outputConfiguration: OutputConfiguration = {
+  // On a terminal, `wrapHelp` alone wraps: only it sees the text with the command of this process.
+  getOutHelpWidth: () => (process.stdout.isTTY ? Number.POSITIVE_INFINITY : 80),
   // Help text is wrapped only on a terminal.
   writeOut: (text) => {
     const help = withInvocation(text);
@@ -55,7 +57,7 @@ export async function conformanceProgram(isWanted: (name: string) => boolean): P
 /** Applies the settings for help and errors to a command and its subcommands. */
 function withHelpSettings(command: Command): Command {
   command.commands.forEach(withHelpSettings);
-  return command.exitOverride().configureOutput(outputConfiguration).configureHelp(helpConfiguration);
+  return withHelpGroups(command).exitOverride().configureOutput(outputConfiguration).configureHelp(helpConfiguration);
 }
 
 /** Joins commander's error message and its suggestion to one line. */

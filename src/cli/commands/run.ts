@@ -12,7 +12,6 @@ import type { Report, ReportDocument } from "../../report/model/report.ts";
 import type { Target } from "../../target/target.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { type HelpGroups, withHelpGroups } from "../help-groups.ts";
 import { untilInterrupted } from "../interruption.ts";
 import { displayPath, prepareLockedFolder } from "../output-files.ts";
 import { awaitRestart } from "../await-restart.ts";
@@ -54,13 +53,6 @@ interface RunFlags extends TargetFlags, PatchFlags, FailureFlags, FormatFlags {
   readonly watch?: boolean;
 }
 
-const helpGroups: HelpGroups = {
-  "Target:": ["--base-url", "--target", "--tier"],
-  "What is judged:": ["--only", "--skip", "--failed"],
-  "Bounds:": ["--max-wait", "--max-requests", "--read-only", "--fast", "--fail-fast"],
-  "Result:": ["--out", "--json", "--html", "--junit", "--baseline", "--quiet"],
-};
-
 const examples = `
 Examples:
   conformance run                                            the embedded reference server
@@ -91,7 +83,7 @@ export function runCommand(): Command {
     .option("--watch", "go on listening until the retry schedule of webhooks is over, up to five hours, and judge then")
     .option("-q, --quiet", "only what is broken, and the verdict")
     .option("-v, --verbose", "every table, such as coverage, although something is broken");
-  withHelpGroups(withPatchOptions(command), helpGroups).addHelpText("after", examples);
+  withPatchOptions(command).addHelpText("after", examples);
   return withSteps(command, { prepare, act, present });
 }
 

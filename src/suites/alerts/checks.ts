@@ -19,10 +19,7 @@ import {
   outcomeOf,
 } from "../shared/response.ts";
 
-/**
- * Minimum time to wait, by the target's clock, before a message counts as missing. A target may check its alerts only
- * once a minute.
- */
+/** Minimum wait by the target's clock before a message counts as missing. A target may check alerts once a minute. */
 const minWaitMs = 60_000;
 
 const percent = (value: number): string => `${rounded(value, 1)} %`;

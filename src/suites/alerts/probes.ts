@@ -18,10 +18,7 @@ import { usageField } from "../../rules/limits/usage-report.ts";
 import { hasStatus, isSuccess } from "../shared/response.ts";
 import { getPath } from "../../base/json.ts";
 
-/**
- * Whether the probe brought the key's usage above the threshold of its alert. `out of time`: the key had no requests
- * left, and the run may not wait for more.
- */
+/** Whether usage rose above the threshold. `out of time`: the key had no requests left, and the run may not wait. */
 export type Crossing =
   | { readonly kind: "crossed"; readonly fromPercent: number; readonly toPercent: number }
   | { readonly kind: "not crossed"; readonly reason: string }
@@ -43,10 +40,7 @@ export interface AlertCrossed {
 /** Maximum number of requests to cross a threshold without a test clock. */
 const maxRequests = 60;
 const maxOnTestClock = 150;
-/**
- * Time after which requests no longer count against the minute's limit. With a test clock (`advanced`), it is longer,
- * because some limiters also count the previous minute. In real time, that is too slow.
- */
+/** Time after which requests leave the minute's limit. Some limiters also count the minute before (`advanced`). */
 const idleMs = { advanced: 121_000, real: minuteOverMs } as const;
 /** Real time to wait for the ping that some servers send to an alert's new address. */
 const pingMs = { advanced: 30, real: 500 } as const;
@@ -111,18 +105,14 @@ const notCrossed = (reason: string): Crossing => ({ kind: "not crossed", reason 
 async function waitUntilIdle(client: Client, { recorder, time }: ProbeContext): Promise<void> {
   const last = countedSamplesOf(client, recorder).at(-1);
   if (last === undefined) return;
-  // A test clock may stand still between two advances, so the real time since the last request does not shorten the
-  // wait.
+  // A test clock may stand still between two advances, so real time does not shorten the wait.
   const ms = time.canAdvance ? idleMs.advanced : last.endMs + idleMs.real - time.now();
   await waitIfAllowed(time, ms, "the minute of the alert's key must pass");
 }
 
-/**
- * Returns the key on which a threshold is crossed with the fewest waits, and among such keys with the fewest requests.
- */
+/** Returns the key on which a threshold is crossed with the fewest waits, then with the fewest requests. */
 function alertKey({ client, target, recorder, time }: ProbeContext): TargetKey {
-  // Without a test clock, recent use does not matter: other probes may use the other keys at the same time. The result
-  // is then the key that the probe declares in `keys`.
+  // Without a test clock, this must be the key that the probe declares in `keys`, whoever uses it now.
   const isInUse = (key: TargetKey): boolean =>
     time.canAdvance && recentSamplesOf(client.as(key), recorder, time).length > 0;
   return keysByCost(target, isInUse)[0] ?? client.key;
@@ -132,8 +122,8 @@ function keysByCost(target: Target, isInUse: (key: TargetKey) => boolean): Targe
   const costOf = (key: TargetKey): CrossingCost => {
     const limits = limitsOf(key, target);
     if (limits === null) return { waits: 1, requests: maxRequests };
-    // Reading usage and creating the alert are two requests, which is 200 / perMinute percent of the minute's limit.
-    // The threshold is the next whole percentage. One percent of the hour's limit is perHour / 100 requests.
+    // Reading usage and creating the alert are two requests. The threshold is the next whole percentage of the minute,
+    // and one percent of the hour is perHour / 100 requests.
     const requests = (limits.perHour / 100) * (Math.floor(200 / limits.perMinute) + 1);
     return { waits: Math.floor(requests / limits.perMinute) + Number(isInUse(key)), requests };
   };
@@ -157,10 +147,7 @@ const recentSamplesOf = (client: Client, recorder: Recorder, time: RunClock): Sa
     ({ endMs, endClockMs }) => endMs + endClockMs > time.targetMs() - minuteOverMs,
   );
 
-/**
- * The minimum and maximum number of requests that a key has used in a window. Both are equal if the target reports the
- * number.
- */
+/** The bounds of the requests that a key has used in a window. They are equal if the target reports the number. */
 export interface WindowUse {
   readonly limit: number;
   readonly min: number;
@@ -168,12 +155,8 @@ export interface WindowUse {
 }
 
 /**
- * Reads usage, or the list if the target has no usage endpoint. Returns how many requests of the hour and of the minute
- * are used.
- *
- * If neither the usage report nor the rate-limit headers describe a window, the run's own requests are counted. The
- * maximum is all requests in the window. The minimum is the successful ones since `sinceMs`.
- * @param sinceMs when the alert was created, in milliseconds since the start of the run
+ * Reads usage, or the list if there is no usage endpoint. Returns the use of the hour and the minute. Without a report
+ * or headers, the run's own requests are counted: all in the window at most, successes since the alert at least.
  */
 async function measureUsage(
   client: Client,
@@ -185,8 +168,7 @@ async function measureUsage(
   const reported = [windowOfReport(read), windowOfHeaders(read)].filter((each) => each !== null);
   if (limits === null) return reported.map(({ used, limit }) => ({ limit, min: used, max: used }));
   const counted = countedSamplesOf(client, recorder);
-  // An alert may watch the sum of limit and burst. To cross that takes more requests, so the probe does it only with a
-  // test clock.
+  // An alert may watch limit and burst together. Crossing that takes many requests, so only with a test clock.
   const withBurst = time.canAdvance && limits.burst !== null ? [limits.perMinute + limits.burst] : [];
   return [
     { limit: limits.perHour, own: counted },
@@ -217,10 +199,7 @@ function windowOfHeaders(read: Exchange): Window | null {
   return limit === null || remaining === null || limit <= 0 ? null : { used: limit - remaining, limit };
 }
 
-/**
- * Returns the lowest whole percentage that every window is still below after one more request, which creates the alert.
- * Returns `null` if `windows` is empty.
- */
+/** Returns the lowest whole percentage above every window after one more request. `null` without windows. */
 export function thresholdAbove(windows: readonly WindowUse[]): number | null {
   if (windows.length === 0) return null;
   return Math.floor(Math.max(...windows.map(({ max, limit }) => ((max + 1) / limit) * 100))) + 1;
@@ -230,16 +209,10 @@ export function thresholdAbove(windows: readonly WindowUse[]): number | null {
 export const requestsAbove = (threshold: number, windows: readonly WindowUse[]): number =>
   Math.max(...windows.map(({ min, limit }) => Math.floor((threshold / 100) * limit) + 1 - min), 0);
 
-/**
- * Number of GET requests to send before deciding whether the target counts GET requests. It does not if its usage is
- * unchanged.
- */
+/** Number of GET requests that show whether the target counts them. */
 const readsToDecide = 2;
 
-/**
- * Sends GET requests until every window is above the threshold. If the target does not count GET requests, sends
- * invokes.
- */
+/** Sends GET requests until every window is above the threshold, or invokes if the target counts no GET requests. */
 async function crossThreshold(
   client: Client,
   context: ProbeContext,
@@ -267,10 +240,7 @@ async function crossThreshold(
   return notCrossed(`${max} requests did not bring the key's use above ${threshold} %`);
 }
 
-/**
- * Measures usage. If an agent is given, invokes it first. Returns `null` if the key has no requests left and the run
- * may not wait for more.
- */
+/** Measures usage, after an invoke if an agent is given. `null` if no requests are left and the run may not wait. */
 async function measureUsageIfAllowed(
   client: Client,
   context: ProbeContext,
@@ -293,15 +263,9 @@ const percentOf = (windows: readonly WindowUse[]): number =>
 /** Real time to wait for a message without a test clock. */
 const realWaitMs = 10_000;
 const advancedWaitMs = 1000;
-/**
- * Advances of the test clock while the probe waits for a message, five minutes in all. A target may check its alerts
- * every few minutes.
- */
+/** Advances while the probe waits for a message. A target may check its alerts every few minutes. */
 const advancesMs = [1000, 9000, 50_000, 60_000, 180_000] as const;
-/**
- * Without a test clock, further pauses to wait for a message, if the run may wait. A target may check its alerts once a
- * minute.
- */
+/** Further pauses in real time, if the run may wait. A target may check its alerts once a minute. */
 const furtherPausesMs = [5000, 5000, 10_000, 10_000, 10_000, 15_000] as const;
 
 /** Waits until an address has this many messages. Returns how long that took by the target's clock, in milliseconds. */
@@ -333,9 +297,7 @@ export const oddAlertsCreated = probe(
   },
 );
 
-/**
- * Returns the id of a created alert, from any response shape of the document. Returns `null` if the response has no id.
- */
+/** Returns the id of a created alert, from any response shape of the document. `null` if it has none. */
 export function alertIdOf(created: Exchange): string | null {
   const body = bodyJson(created);
   for (const holder of [body, getPath(body, "data"), getPath(body, "data", "result")])

@@ -30,20 +30,14 @@ import { signingChecks } from "./signing.ts";
 export const keyCheckProbes = { unauthenticated: unauthenticatedSent, all: allExchanges } as const;
 type KeyEvidence = EvidenceOf<typeof keyCheckProbes>;
 
-/**
- * Probes that send a valid key to the endpoints that every target has. If an endpoint never accepts a valid key, its
- * rejection of an invalid key proves nothing.
- */
+/** Probes that send a valid key to every target's endpoints. Without a success, a rejection proves nothing. */
 const coreControlProbes = { ...keyCheckProbes, invoked, streamed, read: keyUsageRead } as const;
 /** Options of a check: extra probes that send a valid key to every endpoint that the target has. */
 export const positiveControls = {
   also: [invoked, streamed, keyUsageRead, webhookCreated, alertCrossed, batchSubmitted],
 } as const;
 
-/**
- * Endpoints that every target has. Without a conclusive response on each of them, a clause about every endpoint is
- * unproven.
- */
+/** Endpoints that every target has. A clause about every endpoint needs a conclusive response on each of them. */
 const requiredEndpoints = [
   "invoke",
   "stream",
@@ -61,11 +55,7 @@ const exchangeOn = (trials: readonly KeyTrial[], endpoint: EndpointName): Exchan
 
 const got401 = ({ exchange }: KeyTrial): boolean => hasStatus(exchange, 401);
 
-/**
- * Returns the first request with a conclusive response, among the endpoints that accept a valid key. AUTH-2 (no key)
- * and AUTH-3 (wrong key) judge this request. AUTH-8 (every endpoint) judges all others, so one defect breaks one
- * clause.
- */
+/** Returns the first conclusive trial. AUTH-2 and AUTH-3 judge this one, and AUTH-8 all others. */
 const firstConclusiveTrial = (
   trials: readonly KeyTrial[],
   withControl: ReadonlySet<EndpointName>,
@@ -104,10 +94,7 @@ function judgeAlteredCode(evidence: KeyEvidence): Finding<never> {
   return rejected.length === 0 ? unproven("no altered key was refused with 401") : holds();
 }
 
-/**
- * Judges requests whose key is in the other letter case. Such a key is sent only if all letters of the real key have
- * one case. A server may read that key as a hexadecimal number and ignore the case.
- */
+/** Judges keys in the other letter case, sent if the real key has one case. A hexadecimal key may ignore the case. */
 function judgeOtherCase(evidence: KeyEvidence): Finding<ReadingOf<"AUTH-17">> {
   const judged = judgeAltered(evidence, keyKindsOf("AUTH-17"));
   const accepted = judged.find(({ trial }) => isSuccess(trial.exchange));
@@ -120,10 +107,7 @@ function judgeOtherCase(evidence: KeyEvidence): Finding<ReadingOf<"AUTH-17">> {
     : unproven("no request with the key in the other letter case got a conclusive response");
 }
 
-/**
- * Returns `unproven` if some endpoint has not yet rejected an invalid key, else `null`. Checks the endpoints that every
- * target has and those in `trials`, but not those in `notOffered`.
- */
+/** Returns `unproven` if a required endpoint, or one with a trial, has not rejected an invalid key, else `null`. */
 function unprovenOnSomeEndpoint(
   trials: readonly KeyTrial[],
   correct: readonly KeyTrial[],
@@ -141,11 +125,7 @@ function unprovenOnSomeEndpoint(
 
 type InvalidKey = "a wrong key" | "no key";
 
-/**
- * Judges the requests with one kind of invalid key. If no response is conclusive, all verdicts are `inconclusive`.
- *
- * @param afterRejection returns the verdict of a violation if the first conclusive response is a 401
- */
+/** Judges one kind of invalid key. `afterRejection` gives the verdict of a violation after a first 401. */
 function judgeInvalidKey(
   { unauthenticated, all }: KeyEvidence,
   kind: InvalidKey,
@@ -167,10 +147,7 @@ function isFirstRejected({ unauthenticated, all }: KeyEvidence, kind: InvalidKey
   return first !== undefined && got401(first);
 }
 
-/**
- * Creates a check of AUTH-8: if the first endpoint answers 401, every other endpoint must as well. A first endpoint
- * that does not answer 401 breaks AUTH-2 or AUTH-3 instead.
- */
+/** Creates a check of AUTH-8: if the first endpoint answers 401, every other one must, else AUTH-2 or AUTH-3 fails. */
 const checkRejectedEverywhere = (kind: InvalidKey, as: string): Check =>
   checkKeys("AUTH-8", coreControlProbes, {
     ...positiveControls,
@@ -215,15 +192,13 @@ export const authentication = suite("Authentication", [
   checkKeys("AUTH-2", keyCheckProbes, {
     kinds: keyKindsOf("AUTH-2"),
     expected: () => "401",
-    // A violation counts only on the first endpoint with a conclusive response. AUTH-8 (every endpoint) judges the
-    // others.
+    // A violation counts only on the first endpoint with a conclusive response. AUTH-8 judges the others.
     judged: (evidence) => judgeInvalidKey(evidence, "no key", () => "inconclusive"),
   }),
   checkKeys("AUTH-3", keyCheckProbes, {
     kinds: keyKindsOf("AUTH-3"),
     expected: () => "401 with the code `INVALID_API_KEY`",
-    // Judges the code of every 401, but the status of only the first conclusive response. AUTH-8 (every endpoint)
-    // judges the other statuses.
+    // Judges the code of every 401, but the status of only the first conclusive response. AUTH-8 judges the others.
     judged: (evidence) =>
       judgeInvalidKey(evidence, "a wrong key", (trial) => (got401(trial) ? "violation" : "inconclusive")),
     whenEmpty: (evidence) =>

@@ -65,41 +65,28 @@ export interface UnauthenticatedTrials extends KeyTrials {
   readonly lowerCase: Exchange | null;
   /** A request with three mistakes: a wrong key, an unknown agent and no query. */
   readonly allWrong: Exchange | null;
-  /**
-   * A request with a wrong key and no query, for an agent that exists. `null` if the harness knows no agent, or the
-   * main key has a small limit per minute.
-   */
+  /** A request with a wrong key and no query. `null` if no agent is known, or the main key has few requests. */
   readonly keyAndBodyWrong: Exchange | null;
   /** Requests without a key and with an empty JSON object as body, to endpoints other than invoke. */
   readonly keyAndBodyMissing: readonly Exchange[];
 }
 
-/**
- * Endpoints that get each kind of altered key if the main key has a small limit per minute. All other kinds are sent to
- * health only.
- */
+/** Endpoints that get altered keys if the main key has few requests. Other kinds are sent to health only. */
 const endpointsIfFewRequests: Readonly<Partial<Record<RejectedKeyKind, readonly EndpointName[]>>> = {
   "a key with another last character": ["health", "invoke", "list"],
   "a key that is lengthened": ["health", "list"],
 };
-/**
- * Without a test clock, altered keys are sent to every endpoint only if the main key's limit per minute is at least
- * this.
- */
+/** Limit per minute from which altered keys are sent to every endpoint without a test clock. */
 const minPerMinuteForAllEndpoints = 100;
 
-/**
- * Sends requests without a valid key to every endpoint. Runs late: webhooks and operations must exist for these
- * requests.
- */
+/** Sends requests without a valid key to every endpoint. Runs late, when webhooks and operations exist. */
 export const unauthenticatedSent = probe(
   "every endpoint is asked without a key, with a wrong one, and with what comes close to a good one",
   { requests: 1, reads: true, stage: "limits", mayDropRequests: true },
   async (context): Promise<UnauthenticatedTrials> => {
     const { client, target, discovery, time } = context;
     const { key } = client.key;
-    // With an exhausted main key, a server that wrongly treats an altered key as the main key would answer 429. That
-    // would look like a rejection of the altered key.
+    // With an exhausted main key, a server that takes an altered key for it answers 429, which looks like a rejection.
     if (time.canAdvance) await time.passTime(useExpiryMs, "the key must have its allowance back");
     const fixtures = await prepareFixtures(context, "of-strangers");
     const sender = createTrialSender(client, fixtures, context);
@@ -108,8 +95,7 @@ export const unauthenticatedSent = probe(
     const missing = await sendTrials(sender, "no key", endpointNames, null);
     const allWrong = await sender.send(emptyPost(agentPath(unknownAgentId({ discovery, target }), "invoke")), wrongKey);
     const isAffordable = hasManyRequests(context);
-    // If the main key has a small limit per minute, `allWrong` is the only request with both a wrong key and a wrong
-    // body.
+    // With few requests, `allWrong` is the only request with both a wrong key and a wrong body.
     const keyAndBodyWrong =
       fixtures.agent === null || !isAffordable
         ? null
@@ -134,10 +120,7 @@ export const unauthenticatedSent = probe(
   },
 );
 
-/**
- * Lists deliveries with the main key, unless an earlier probe did. If this endpoint never accepts a valid key, its
- * rejection of an invalid key proves nothing. Does nothing if the key has no requests left and the run may not wait.
- */
+/** Lists deliveries with the main key as a control, unless an earlier probe did or no requests are left. */
 async function sendDeliveriesControl(context: ProbeContext, fixtures: Fixtures): Promise<void> {
   const request = requestFor.deliveries(fixtures);
   if (request === null || firstSuccessOn(context, "deliveries") !== undefined) return;
@@ -159,9 +142,8 @@ interface AlteredTrials {
 }
 
 /**
- * Sends an altered key to health, which no limit counts, and then to the other endpoints. Stops if health accepts the
- * altered key: the server treats it as the valid key, and more requests would use up that key's limit.
- * @param acceptingAny endpoints that accept even a wrong key
+ * Sends an altered key to health first, and stops if health accepts it: more requests would use up the key's limit.
+ * `acceptingAny` lists endpoints that accept even a wrong key.
  */
 async function sendHealthFirst(
   sender: TrialSender,

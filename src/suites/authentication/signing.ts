@@ -42,10 +42,7 @@ const signedValidly = probe(
   },
 );
 
-/**
- * JSON with unusual white space, escapes next to non-ASCII characters, a number with a final zero, and unsorted names.
- * If a server parses this body and serializes it again, the text changes and the signature no longer matches.
- */
+/** JSON that changes, and no longer matches its signature, if a server parses it and serializes it again. */
 const unusualJson = String.raw`
 	{  "parameters": {"conformance_unknown":0.70 },
 	  "\u0071uery"  :"Gr\u00fc\u00DFe, 你好 \ud83d\ude42. Please answer yes\/no." }
@@ -184,10 +181,7 @@ function createSigner(
 
 type Timing = Pick<ProbeContext, "discovery" | "recorder" | "time" | "outages">;
 
-/**
- * Returns the target's current time in Unix seconds: the time in an earlier response plus the time since then. This
- * keeps signatures valid if the clocks of the two machines differ.
- */
+/** Returns the target's time in Unix seconds, by an earlier response: the clocks of the two machines may differ. */
 export function targetSeconds({ discovery: { usage }, recorder, time, outages }: Timing): number {
   // After an outage, takes the latest response: a restarted server may have set its test clock back.
   const latest = outages.count() === 0 ? usage : (recorder.recorded().findLast(hasTime) ?? usage);
@@ -200,10 +194,7 @@ const timeOf = (exchange: Exchange): number | null => dateSeconds(exchange) ?? n
 /** Whether a response shows the target's own time. Errors do not count, because a gateway may send them. */
 const hasTime = (exchange: Exchange): boolean => isSuccess(exchange) && timeOf(exchange) !== null;
 
-/**
- * Returns the target's time in Unix seconds: `X-RateLimit-Reset` minus `X-RateLimit-Reset-After`. `null` if a header is
- * absent.
- */
+/** Returns the target's time in Unix seconds by the two reset headers. `null` if a header is absent. */
 function nowByReset(exchange: Exchange): number | null {
   const [reset, after] = [headerNames.rateReset, headerNames.rateResetAfter].map((name) =>
     secondsHeader(exchange, name),
@@ -211,9 +202,7 @@ function nowByReset(exchange: Exchange): number | null {
   return typeof reset === "number" && typeof after === "number" ? reset - after : null;
 }
 
-/**
- * Judges a signed GET with a query string. The document leaves open whether the signed path includes the query string.
- */
+/** Judges a signed GET with a query string, which the signed path may or may not include. */
 function judgeQuery({ control, withQuery, withoutQuery }: SignedValidly): Finding<"path-only" | "path-and-query"> {
   if (!isSuccess(control))
     return unproven(`the same request without a signature did not succeed (${outcomeOf(control)})`);
@@ -280,9 +269,6 @@ export interface SignableRequest {
   readonly body: string;
 }
 
-/**
- * Returns the value of `X-Signature`: a lower-case hexadecimal HMAC-SHA256, keyed with the secret. It covers method,
- * path, timestamp and body, separated by line feeds. Source: Authentication 4.
- */
+/** Returns the value of `X-Signature`: the hexadecimal HMAC-SHA256 of the four parts. Source: Authentication 4. */
 export const requestSignature = ({ method, path, timestamp, body }: SignableRequest, secret: string): string =>
   createHmac("sha256", secret).update(`${method}\n${path}\n${timestamp}\n${body}`, "utf8").digest("hex");

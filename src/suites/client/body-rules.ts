@@ -27,10 +27,7 @@ const parameterFields: Fields = { temperature, max_tokens: integer, context: obj
 const webhookFields: Fields = { url, events: strings, agent_id: string, secret: string };
 const alertFields: Fields = { type: string, threshold: number, webhook_url: url };
 
-/**
- * Describes the first field whose value has a wrong type. Returns `null` if there is none. Absent and `null` fields
- * pass.
- */
+/** Describes the first field with a value of a wrong type, else returns `null`. Absent and `null` fields pass. */
 function problemOfFields(value: unknown, fields: Fields, prefix = ""): string | null {
   if (!isObject(value)) return null;
   const wrong = Object.entries(fields).find(([name, type]) => {
@@ -42,21 +39,14 @@ function problemOfFields(value: unknown, fields: Fields, prefix = ""): string | 
   return `\`${prefix}${name}\` is ${JSON.stringify(value[name]).slice(0, 60)}, not ${type.name}`;
 }
 
-/**
- * Describes what is wrong with `query` in the body of an invoke, a stream or a batch item. Returns `null` if nothing
- * is.
- * @param body parsed JSON; `undefined` if the request has no body
- */
+/** Describes what is wrong with the `query` of a body, else returns `null`. */
 export function problemOfQuery(body: unknown): string | null {
   if (!isObject(body)) return body === undefined ? "no body" : "a body that is no object";
   if (body["query"] === undefined) return "no `query`";
   return string.has(body["query"]) ? null : "a `query` that is no string";
 }
 
-/**
- * Describes what is wrong with the optional fields of an invoke, a stream or a batch item. Returns `null` if nothing
- * is.
- */
+/** Describes what is wrong with the optional fields of a body that runs an agent, else returns `null`. */
 export const problemOfParameters = (body: unknown): string | null =>
   problemOfFields(body, executionFields) ??
   problemOfFields(isObject(body) ? body["parameters"] : null, parameterFields, "parameters.");

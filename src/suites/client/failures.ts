@@ -5,20 +5,13 @@ import { isTerminal } from "../stream/events.ts";
 import type { SignedCall } from "./probes.ts";
 
 /**
- * How a request failed, as its client sees it.
- *
- * - `lost`: the connection broke before the end of the response.
- * - `stream cut`: the stream ended without `done` or `error`.
- * - `stream error`: the stream ended with an `error` event without `retry_after`.
- * - `overload`: the stream ended with an `error` event with `retry_after`.
+ * How a request failed, as its client sees it. A `stream error` is an `error` event, an `overload` one with
+ * `retry_after`. A `stream cut` ended without `done` or `error`.
  */
 export interface Failure {
   readonly kind: "429" | "5xx" | "lost" | "stream error" | "overload" | "stream cut";
   readonly waitMs: number;
-  /**
-   * Earliest time at which the client could know of the failure, in milliseconds since the start of the run. The
-   * client's wait before a retry starts here.
-   */
+  /** Earliest time at which the client could know of the failure. Its wait before a retry starts here. */
   readonly fromMs: number;
 }
 

@@ -6,10 +6,7 @@ import { requestSignature } from "../authentication/signing.ts";
 
 /** A request of the client under test and its response, with the signatures that would be valid for the request. */
 export interface SignedCall extends ClientCall {
-  /**
-   * Valid values of `X-Signature`: one covers the path with its query string, the other without. Empty if the request
-   * has no `X-Timestamp`, or its body was too long to record.
-   */
+  /** Valid values of `X-Signature`, for the path with and without query string. Empty if they cannot be computed. */
   readonly computedSignatures: readonly string[];
 }
 

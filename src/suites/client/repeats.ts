@@ -6,19 +6,14 @@ import type { SignedCall, JudgedRun } from "./probes.ts";
 export interface EqualRequests {
   /** The calls in the order of their arrival. */
   readonly calls: readonly SignedCall[];
-  /**
-   * Number of these requests in a run without trouble, at least 1. The client sends so many on purpose, not as retries.
-   */
+  /** Number of these requests in a run without trouble, at least 1. They are sent on purpose, not as retries. */
   readonly planned: number;
   /** Number of requests beyond `planned`. These are retries. */
   readonly repeats: number;
   readonly run: JudgedRun;
 }
 
-/**
- * Groups the equal requests of each run with trouble. The runs without trouble show how many requests of a group are
- * not retries.
- */
+/** Groups the equal requests of each troubled run. The plain runs show how many of a group are not retries. */
 export function groupEqualRequests(plain: readonly JudgedRun[], troubled: readonly JudgedRun[]): EqualRequests[] {
   const plainCalls = Map.groupBy(
     plain.flatMap(({ calls }) => calls),
@@ -34,10 +29,7 @@ export function groupEqualRequests(plain: readonly JudgedRun[], troubled: readon
 
 const identityOfCall = ({ exchange }: SignedCall): string => requestIdentity(exchange.request);
 
-/**
- * A failed request, and the earliest time at which the client may repeat it, in milliseconds since the start of the
- * run.
- */
+/** A failed request, and the earliest time at which the client may repeat it. */
 export interface FailedCall {
   readonly call: SignedCall;
   readonly failure: Failure;
@@ -54,10 +46,7 @@ export const failedCallsOf = ({ calls }: EqualRequests): FailedCall[] =>
     return [{ call, failure, readyMs: failure.fromMs + Math.max(0, failure.waitMs - toleranceMs) }];
   });
 
-/**
- * Whether each retry can be matched with a separate failure whose wait was over when the retry was sent. Equal requests
- * look alike, so any request of the group may be a retry.
- */
+/** Whether each retry can be matched with a failure of an equal request whose wait was over when the retry was sent. */
 export function areRepeatsExplained(group: EqualRequests): boolean {
   const failed = failedCallsOf(group).toSorted((one, other) => one.readyMs - other.readyMs);
   let [ready, explained] = [0, 0];
@@ -73,10 +62,7 @@ export function firstEarlyRepeat({ calls }: EqualRequests, failed: FailedCall): 
   return calls.find(({ exchange: { sentMs } }) => sentMs > failed.failure.fromMs && sentMs < failed.readyMs);
 }
 
-/**
- * Returns the times between 5xx responses and the next equal request, in milliseconds and in order. Returns none if the
- * client sends the request several times on purpose, or sent it again before a response had ended.
- */
+/** Returns the times between 5xx responses and the next equal request. None if they overlap or repeat on purpose. */
 export function waitsBeforeRetries({ calls, planned }: EqualRequests): number[] {
   if (planned > 1) return [];
   const waits = calls.slice(1).flatMap(({ exchange }, at) => {

@@ -10,10 +10,7 @@ export interface RequestRule {
   readonly expected: string;
   /** Reason why the rule was not judged: the client sent no request that it covers. */
   readonly noneReason: string;
-  /**
-   * Whether the client may break the rule deliberately, to test how a server answers. A violation is then a note,
-   * unless the run is strict.
-   */
+  /** Whether only a strict run takes a violation for a breach: the client may test how a server answers. */
   readonly mayBeDeliberate: boolean;
   /** Returns what is wrong with a request, `null` if nothing is, or `undefined` if the rule does not cover it. */
   readonly problemOf: (call: SignedCall) => string | null | undefined;
@@ -78,9 +75,7 @@ export const acceptRule: RequestRule = {
   },
 };
 
-/**
- * Returns the JSON of a request's body; `undefined` if there is no body, it is not JSON, or it was too long to record.
- */
+/** Returns the JSON of a request's body; `undefined` if there is none. */
 const bodyOf = ({ exchange: { request } }: SignedCall): unknown =>
   request.body.kind === "text" ? tryParseJson(request.body.text) : undefined;
 
@@ -95,9 +90,7 @@ export const jsonBodyRule: RequestRule = {
   },
 };
 
-/**
- * Returns the parts of a request that each run an agent once: the body of an invoke or stream, or each item of a batch.
- */
+/** Returns the parts of a request that each run an agent once: the body, or each item of a batch. */
 function executionsIn(call: SignedCall): readonly unknown[] {
   const endpoint = endpointOf(call);
   const body = bodyOf(call);
@@ -183,10 +176,7 @@ export const signatureRule: RequestRule = {
   },
 };
 
-/**
- * Maximum difference in seconds between `X-Timestamp` and the request's arrival. It is large because a request may wait
- * in the client.
- */
+/** Maximum difference between `X-Timestamp` and the request's arrival. A request may wait in the client. */
 const maxSkewSeconds = 120;
 
 export const timestampRule: RequestRule = {

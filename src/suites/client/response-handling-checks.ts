@@ -11,10 +11,7 @@ import type { SignedCall, JudgedRun } from "./probes.ts";
 import { groupEqualRequests } from "./repeats.ts";
 import { plainAndTroubled, type PlainAndTroubledRuns } from "./retry-checks.ts";
 
-/**
- * Maximum time from a client's next request until it closes a finished stream. A client that takes longer leaves the
- * stream open.
- */
+/** Maximum time from a client's next request until it closes a finished stream. */
 const closingMs = 250;
 /** A client leaves a finished stream open if it gets at least this many other responses before it closes the stream. */
 const minLaterCalls = 3;
@@ -23,9 +20,7 @@ const minLaterCalls = 3;
 const isConcurrent = ({ calls }: JudgedRun): boolean =>
   calls.some((call, at) => calls.slice(at + 1, at + 20).some(({ exchange }) => exchange.sentMs < endMsOf(call)));
 
-/**
- * Judges the streams that the harness kept open after their last event: the client must close them before it goes on.
- */
+/** Judges that the client closes streams that stay open after their last event before it goes on. */
 function judgeStreamsClosed({ plain, troubled }: PlainAndTroubledRuns): Finding<never> {
   const held = troubled.runs.flatMap((run) =>
     run.calls.filter(({ trouble }) => trouble === "stream-open").map((call) => ({ run, call })),

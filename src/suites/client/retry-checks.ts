@@ -91,15 +91,9 @@ const areEqual = (waits: readonly number[]): boolean => {
   return longest < shortest * minGrowth || longest - shortest < equalWithinMs;
 };
 
-/**
- * Minimum number of waits, over all requests, to judge whether waits grow. With fewer, random waits may be equal by
- * chance.
- */
+/** Minimum number of waits to judge whether they grow. Fewer random waits may be equal by chance. */
 const minWaitCount = 4;
-/**
- * A breach needs about equal waits in this share of the retried requests. It is below 1 because a slow machine
- * lengthens single waits.
- */
+/** A breach needs about equal waits in this share of the requests: a slow machine lengthens single waits. */
 const equalWaitsShare = 0.75;
 
 function judgeWaitsGrow(evidence: PlainAndTroubledRuns): Finding<never> {

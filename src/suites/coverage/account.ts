@@ -27,9 +27,7 @@ export interface TripleCounts {
   readonly cut: readonly CutPairs[];
 }
 
-/**
- * How many pairs and triples of values the requests of a run covered, and why the other pairs and triples are missing.
- */
+/** How many pairs and triples of values a run's requests covered, and why the others are missing. */
 export interface PairCounts {
   /** Number of pairs that some request of the run covered. */
   readonly coveredCount: number;
@@ -44,10 +42,7 @@ export interface PairCounts {
   readonly seen?: PairBitmap;
 }
 
-/**
- * The requests of a run as rows. A row gives a request's value in each dimension, such as its endpoint, kind of key and
- * page.
- */
+/** The requests of a run as rows: a request's value in each dimension, such as endpoint, kind of key and page. */
 interface SentRows {
   readonly target: Target;
   readonly readOnly: boolean;
@@ -56,24 +51,15 @@ interface SentRows {
   readonly answered: readonly Row[];
   /** Names of the pairs of values that occur in the answered rows. */
   readonly covered: ReadonlySet<string>;
-  /**
-   * Generated rows that got no response or were not sent, each with what a response would need. `null` if neither the
-   * target nor a bound of the run is the reason.
-   */
+  /** Generated rows without a response, and what that would need. `null` if it is neither the target nor a bound. */
   readonly unanswered: ReadonlyMap<Row, Enabler | null>;
   readonly tested: readonly LimitTest[];
 }
 
-/**
- * The need of a pair whose request got no response. No setting helps: a legal server may lose a request, or answer too
- * late.
- */
+/** The need of a pair whose request got no response. A legal server may lose a request, or answer too late. */
 export const noResponseNeed = "a response to each request";
 
-/**
- * Counts the pairs and triples that a run covered. A missing pair is `uncovered`, unless it is in an unanswered row for
- * which `sent` says what it needs.
- */
+/** Counts the covered pairs and triples. A missing pair is `uncovered`, unless its row says what it needs. */
 export function countPairs(sent: SentRows): PairCounts {
   const { reach, covered, unanswered } = sent;
   const { covering, pairs, total, cut } = reach;
@@ -94,10 +80,7 @@ export function countPairs(sent: SentRows): PairCounts {
   };
 }
 
-/**
- * Returns what a run would need to send requests with a key whose limit is used up. `null` if the harness itself failed
- * to use up the limit.
- */
+/** Returns what a run needs to use up the limit of a key. `null` if the harness itself failed to do so. */
 export function neededForLimit({ key = "", state }: Row, target: Target, tested: readonly LimitTest[]): Enabler | null {
   const own = tested.filter((each) => each.state === state && (each.tier === null || each.tier === key));
   if (own.some(({ result }) => result.kind === "ran")) return target.clock === null ? need("clock") : noResponseNeed;
@@ -138,10 +121,7 @@ interface Triple extends Row {
 const nameOfTriple = ({ endpoint, key, state }: Row): string => `${endpoint} ${key} ${state}`;
 const isDocumented = ({ method }: Row): boolean => method === "documented";
 
-/**
- * All triples whose three pairs of values are possible. Keys that the target rejects are left out, because they have no
- * state.
- */
+/** All possible triples. Keys that the target rejects are left out, because they have no state. */
 const allTriples = once((): readonly Triple[] => {
   const pairs = new Set(allPairs());
   const refused: readonly string[] = dimensions.key.refused;

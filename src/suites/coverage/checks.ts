@@ -40,10 +40,7 @@ interface GeneratedRequestRule {
   readonly since?: RequirementSet;
 }
 
-/**
- * Creates a check of generated requests, which combine values of several dimensions, such as a kind of key and a page.
- * Judges only endpoints that accepted a valid key at some time. A refusal by a missing endpoint proves nothing.
- */
+/** Creates a check of generated requests to endpoints that ever accepted a valid key. */
 const checkCorners = (clause: JudgedId, rule: GeneratedRequestRule): Check =>
   checkEvery(
     clause,
@@ -96,8 +93,7 @@ const isDocumented = ({ method }: Row): boolean => method === "documented";
 const hasValidTierKey = ({ key }: Row): boolean => isOneOf(key, ...publishedTierNames, "enterprise");
 
 /**
- * Whether the endpoint answered 401 both to a wrong key and to this kind of key, in requests without another mistake.
- * If not, the clause about the kind of key fails already, and a combination would only repeat that.
+ * Whether the endpoint answered 401 to a wrong key and to this kind. If not, the clause about the kind fails already.
  */
 const isRejectedThere = ({ corners }: GeneratedEvidence, { endpoint }: Row, kind: string): boolean =>
   ["wrong", kind].every((key) => corners.rejecting.some((each) => each.endpoint === endpoint && each.key === key));
@@ -105,10 +101,7 @@ const isRejectedThere = ({ corners }: GeneratedEvidence, { endpoint }: Row, kind
 const hasOtherMistake = ({ agent, body }: Row): boolean =>
   agent === "unknown" || dimensions.body.refused.some((each) => each === body);
 
-/**
- * Creates a check that requests get 401 if their only mistake is a key of these kinds. An endpoint that accepts the
- * first kind is left out.
- */
+/** Creates a check that requests get 401 if their only mistake is a key of these kinds. */
 const checkKeyKinds = (clause: JudgedId, kinds: readonly string[], since: RequirementSet = "1.1"): Check =>
   checkCorners(clause, {
     as: "in every corner",
@@ -126,10 +119,7 @@ const checkKeyKinds = (clause: JudgedId, kinds: readonly string[], since: Requir
 const isRightCode = (code: string | null, isRight: (code: string) => boolean): boolean =>
   code === null || isRight(code);
 
-/**
- * Creates a check of the error code in 401 responses to some kinds of rejected keys. The requests may have other
- * mistakes too.
- */
+/** Creates a check of the error code in 401 responses to rejected keys, whatever other mistakes there are. */
 const checkKeyCode = (clause: JudgedId, kinds: readonly string[], isRight: (code: string) => boolean): Check =>
   checkCorners(clause, {
     as: "code in every corner",
@@ -200,8 +190,7 @@ export const bodyCornerChecks: readonly Check[] = [
           all.exchanges.filter((each) => hasNoObject(each, all)),
           all,
         ),
-      // These statuses say nothing about the body. Before the body, a server may check the key, a limit, the agent or
-      // `Accept`, and a gateway may find no free server.
+      // These statuses may be caused by something that is checked before the body, such as the key or a gateway.
       judge: (exchange) => {
         if (isInconclusive(exchange) || hasStatus(exchange, 401, 403, 404, 406, 502, 503, 504)) return undefined;
         // ERR-10 (each code with its status) judges the error code.
@@ -212,10 +201,7 @@ export const bodyCornerChecks: readonly Check[] = [
   ),
 ];
 
-/**
- * Dimensions whose values are judged by clauses of their own. If a target refuses a value in every request, only that
- * clause is broken, and not the clause about combinations.
- */
+/** Dimensions with clauses of their own. A value that is refused in every request breaks only that clause. */
 const fieldDimensions = [
   "temperature",
   "maxTokens",
@@ -237,10 +223,7 @@ const isLegalCall = (row: Row, endpoint: string): boolean =>
   // A server may restrict the characters of a session id.
   row["session"] !== "not ASCII";
 
-/**
- * Whether the endpoint accepted each of these values of a row in some request. The requests may be different ones for
- * each value.
- */
+/** Whether the endpoint accepted each of these values of a row, perhaps in different requests. */
 const isAcceptedApart = ({ corners }: GeneratedEvidence, row: Row, names: readonly string[]): boolean => {
   const accepted = corners.accepted[row["endpoint"] ?? ""] ?? [];
   return [...names, "agent"].every((name) => accepted.includes(`${name}=${row[name]}`));

@@ -5,10 +5,7 @@ import { neededRows, type CoverageReach } from "./plan.ts";
 import { isRejectedKeyKind } from "./reach.ts";
 import { rowsOfGroups } from "./triples.ts";
 
-/**
- * Maximum number of requests with an invalid key to a target without a test clock. `few` applies if the main key has a
- * small limit per minute, else `many`.
- */
+/** Maximum number of invalid keys without a test clock: `few` if the main key has few requests a minute. */
 const maxInvalid = { few: 3, many: 80 } as const;
 /** Maximum number of requests with valid keys to a target without a test clock. */
 export const maxValid = 40;
@@ -55,10 +52,7 @@ export interface SendingTime {
 /** Share of the available time to plan for. The rest is a reserve, because some responses take longer than expected. */
 const certainShare = 0.5;
 
-/**
- * Sorts rows by key, so that the headers of consecutive responses show what each request costs. Invalid keys come last.
- * If the time is too short for all rows, those that cover the most pairs come first.
- */
+/** Sorts rows by key, so that headers show what each request costs. If time is short, the most useful come first. */
 export function inSendingOrder(
   rows: readonly Row[],
   { leftMs, perRequestMs }: SendingTime,
@@ -89,10 +83,7 @@ export function chooseRows({ target, reach, covered, known, seed }: ChoiceOption
   };
 }
 
-/**
- * Chooses the requests to send to a target without a test clock, where each may have to wait. Prefers the requests that
- * cover the most missing pairs, and limits agent executions.
- */
+/** Chooses the requests without a test clock, where each may have to wait: those with the most missing pairs. */
 function chooseAffordable(
   rows: readonly Row[],
   pairsIn: (row: Row) => readonly string[],

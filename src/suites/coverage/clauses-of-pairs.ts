@@ -86,10 +86,7 @@ function valuesOf(pair: string): [Dimension, string][] {
   });
 }
 
-/**
- * Returns the `must` clauses that a pair of values affects. If neither value has a clause, returns that of the
- * endpoint, else AUTH-1.
- */
+/** Returns the `must` clauses of a pair of values, else that of its endpoint, else AUTH-1. */
 export function clausesOfPair(pair: string): readonly ClauseId[] {
   const values = valuesOf(pair);
   const endpoint = values.map(([, value]) => value).find(isEndpoint);

@@ -17,10 +17,7 @@ export interface PlannedRun {
   readonly left: { readonly requests: number; readonly executions: number };
 }
 
-/**
- * Counts the pairs and triples that the generated requests of a planned run will cover. Without a test clock, the run
- * covers more than this, because its other requests add pairs.
- */
+/** Counts the pairs that a planned run's generated requests will cover. Its other requests may add some. */
 export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedRun): PairCounts {
   const reach = reachOf(target, readOnly);
   const inStates = readOnly ? [] : tested.flatMap((each) => rowsOfTest(each, target, seed));
@@ -33,8 +30,7 @@ export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedR
     .filter((row) => !sent.includes(row))
     .map((row) => [row, hasFreshKey(row) ? need("clock") : neededForLimit(row, target, tested)] as const)
     .map(([row, needs]) => [row, needs === noResponseNeed ? bound : needs] as const);
-  // If several rows contain a pair, the last row says why the pair is missing. Rows that a setting would enable come
-  // last, because their reason tells the user what to do.
+  // The last row with a pair says why the pair is missing. Rows that a setting would enable tell the user what to do.
   const bySetting = leftOut.toSorted(
     ([, one], [, other]) => Number(one !== noResponseNeed) - Number(other !== noResponseNeed),
   );
@@ -43,10 +39,7 @@ export function expectedPairs({ target, readOnly, seed, tested, left }: PlannedR
   return countPairs({ target, readOnly, reach, answered, covered, unanswered, tested });
 }
 
-/**
- * Returns the rows that a probe sends while a limit is used up. Without a test clock, only the probe for the minute's
- * limit sends rows.
- */
+/** Returns the rows that a probe sends while a limit is used up. Without a test clock, only the minute's probe does. */
 function rowsOfTest({ state, tier, result }: LimitTest, target: Target, seed: number): readonly Row[] {
   if (result.kind !== "ran" || (target.clock === null && state !== "minute used up")) return [];
   return rowsInState(target, { key: tier ?? "near quota", state, seed });

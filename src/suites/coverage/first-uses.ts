@@ -15,10 +15,7 @@ const endpoints = [
 const requestsPerKey = 2;
 const maxKeys = endpoints.length / requestsPerKey;
 
-/**
- * Returns the valid keys other than the main key. Leaves out keys that other probes need unused or unchanged, such as
- * temporary keys. Empty without a test clock.
- */
+/** Returns the valid keys other than the main key, without those that must stay unused. Empty without a test clock. */
 function keysToUseFirst(target: Target): TargetKey[] {
   if (target.clock === null) return [];
   const main = mainKey(target);
@@ -41,10 +38,7 @@ const rowFor = (endpoint: EndpointName): Row => ({
 
 const runsAgent = (endpoint: EndpointName): boolean => endpoint === "invoke" || endpoint === "stream";
 
-/**
- * Sends the first two requests of each key, to two endpoints. Sends nothing without a test clock, because other probes
- * then need these requests of the key's limit.
- */
+/** Sends the first two requests of each key, to two endpoints. Without a test clock, other probes need them. */
 export const keysFirstUsed = probe(
   "each key is used for the first time, on different endpoints",
   {

@@ -22,10 +22,7 @@ export interface RowReader {
   readonly listedAgents: ReadonlySet<string>;
 }
 
-/**
- * Returns the values of a recorded request in each dimension. Returns several rows if its agent has several roles, or
- * its page several names. Returns no row if the request has a value that no dimension contains.
- */
+/** Returns a recorded request's values: a row for each name of its agent and page, none if a value is unknown. */
 export function rowsOfExchange(exchange: Exchange, reader: RowReader): Row[] {
   const { request } = exchange;
   if (statusOf(exchange) === null || (statusOf(exchange) === 429 && exchange.keyState === undefined)) return [];

@@ -9,10 +9,8 @@ const rowsPerAdvance = 8;
 const advanceMs = 17_000;
 
 /**
- * Creates a function to call before each request. The function does nothing without a test clock.
- *
- * Each kind of valid key gets more than a minute before its first request to each endpoint, so that this request is the
- * first in its window. Before every eighth request, `advanceMs` pass.
+ * Creates a function to call before each request. It lets time pass by the test clock, so that the first request of
+ * each key to each endpoint is the first in its window.
  */
 export function passTimeBetween(time: Pick<RunClock, "canAdvance" | "passTime">): (row: Row) => Promise<void> {
   const begun = new Set<string>();

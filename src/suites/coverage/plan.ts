@@ -15,10 +15,7 @@ import { type Target, usableKeys } from "../../target/target.ts";
 import { validKeyKinds, missingFor } from "./reach.ts";
 import { rowsInUsedUpStates } from "./triples.ts";
 
-/**
- * Dimensions in which the harness can choose a request's value. It cannot choose a request's age, which is how long
- * after other requests it is sent.
- */
+/** Dimensions whose values the harness can choose. It cannot choose how long after others a request is sent. */
 const choosableDimensions = (Object.keys(dimensions) as Dimension[]).filter((name) => !(name in pairedOnly));
 
 const inputOf = (values: (name: Dimension) => readonly string[], more: readonly Exclusion[] = []): CoveringInput => ({
@@ -32,10 +29,7 @@ const inputOf = (values: (name: Dimension) => readonly string[], more: readonly 
 const [writing, reading] = [true, false].map((takesBody) =>
   endpointNames.filter((name) => (publishedEndpoints[name].method === "POST") === takesBody),
 );
-/**
- * Combinations that a read-only run leaves out, because they need a POST or PUT. The value `other` is an undocumented
- * method: GET on an endpoint with POST, and PUT on an endpoint with GET.
- */
+/** Combinations that need a POST or PUT. The method `other` is GET where the document has POST, else PUT. */
 const readOnlyExclusions: readonly Exclusion[] = [
   { when: { endpoint: writing ?? [] }, only: { method: ["other"] }, because: "a POST is not sent" },
   { when: { endpoint: reading ?? [] }, only: { method: ["documented"] }, because: "a PUT is not sent" },
@@ -99,9 +93,7 @@ export const mergeCuts = (cuts: readonly CutPairs[]): CutPairs[] =>
     )
     .toSorted((one, other) => other.pairs - one.pairs);
 
-/**
- * Returns what the run needs to cover a pair: what its first impossible value needs, else a run that is not read-only.
- */
+/** Returns what a run needs to cover a pair: what its first impossible value needs, else a run that writes. */
 function needOfPair(
   pair: string,
   lacks: (name: Dimension, value: string) => Enabler | null,
@@ -115,10 +107,7 @@ function needOfPair(
   return readOnly ? need("readOnly") : "another target file";
 }
 
-/**
- * Requests with both an invalid key and an invalid body, for every endpoint with a body. A server may check the two in
- * a different order on each endpoint.
- */
+/** Requests with an invalid key and an invalid body. A server may check the two in another order on each endpoint. */
 const rowsWithTwoMistakes: readonly Row[] = (writing ?? []).flatMap((endpoint) => [
   { endpoint, method: "documented", key: "wrong", body: "truncated" },
   { endpoint, method: "documented", key: "missing", body: "array" },
@@ -135,10 +124,7 @@ export const plainFields = {
   streamParameters: "absent",
 } as const satisfies Row;
 
-/**
- * Returns rows to send even if every pair is covered already. These rows cover some triples of values, and some checks
- * need them.
- */
+/** Returns rows to send even if every pair is covered: checks need them, and they cover some triples. */
 export function neededRows(target: Target): readonly Row[] {
   const kinds = usableKeys(target).flatMap(({ tier }) => tier ?? []);
   const plain = { method: "documented", state: "fresh" };
@@ -170,10 +156,7 @@ export function neededRows(target: Target): readonly Row[] {
   ].filter(({ key }) => key !== "");
 }
 
-/**
- * Returns a row for each kind of valid key and each endpoint, to be sent as the key's first request in a window. Empty
- * without a test clock, because the run would have to wait for the windows.
- */
+/** Returns a row for each valid key and endpoint, to be the key's first request in a window, with a test clock. */
 function rowsAfterResets(target: Target): readonly Row[] {
   if (target.clock === null) return [];
   const hasAgent = missingFor("agent", "answering", target) === null;
@@ -194,10 +177,7 @@ function rowsAfterResets(target: Target): readonly Row[] {
 
 const ofAnAgent: readonly string[] = ["invoke", "stream", "health"];
 
-/**
- * The rows to send while a limit of a key is used up: at least one for every endpoint, kind of key and limit. Their
- * other values form new pairs.
- */
+/** The rows to send while a limit is used up: at least one for every endpoint, kind of key and limit. */
 const rowsInStates = memoizeByPair((target: Target, seed: number): readonly Row[] => {
   const { covering } = reachOf(target, false);
   const kinds = tiersUnderTest(target).map(({ tier }) => tier);
@@ -214,9 +194,7 @@ const rowsInStates = memoizeByPair((target: Target, seed: number): readonly Row[
   return [...rows, ...covering.extend({ known: rows, begun: rowsInUsedUpStates(kinds, states), seed })];
 });
 
-/**
- * Returns the rows to send while one limit of a kind of key is used up. Without a test clock, one for each endpoint.
- */
+/** Returns the rows to send while a limit of a kind of key is used up. Without a test clock, one for each endpoint. */
 export function rowsInState(
   target: Target,
   { key, state, seed }: { readonly key: string; readonly state: KeyState; readonly seed: number },

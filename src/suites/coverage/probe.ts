@@ -43,29 +43,17 @@ export interface PairCoverage extends PairCounts {
 
 /** Approximate number of generated requests with a test clock, and how many of them run an agent. */
 const costWithTestClock = { requests: 290, executions: 80 } as const;
-/**
- * Number of 429 responses to invalid keys that suggest a limit on the client's address. The run then waits a minute, or
- * without a test clock sends no more invalid keys.
- */
+/** Number of 429 responses to invalid keys that suggest a limit on the client's address. */
 const maxLimited = 2;
-/**
- * How often an endpoint may run an agent although the target had to refuse the key or body. After that, the run sends
- * no more requests with this kind of key or body there.
- */
+/** How often an endpoint may run an agent although it had to refuse the key or body, before the run stops there. */
 const maxForbiddenRuns = 2;
 const maxAgentMs = 60_000;
-/**
- * Maximum real time for the generated requests. The rest of the probe's time is for the last request, which may run an
- * agent. If that exceeded the probe's time, all evidence would be lost.
- */
+/** Maximum real time for the requests. The rest is for the last one: a probe that takes too long loses its evidence. */
 const maxSendingMs = probeDeadlineMs - maxAgentMs;
 /** The need of a pair that the run left out because earlier requests took all the time. */
 const fasterTarget = "a target that responds sooner: the time for generated requests was over";
 
-/**
- * Sends generated requests at the end of a run, so that every pair of values that the target allows occurs in some
- * request.
- */
+/** Sends generated requests at the end of a run, so that every possible pair of values occurs in some request. */
 export const cornersRequested = probe(
   "requests are sent for the pairs of properties that no other request has",
   {
@@ -225,9 +213,7 @@ async function sendRows(
   return generated;
 }
 
-/**
- * Returns a name for each value with which the target must refuse an invoke or stream: endpoint, dimension and value.
- */
+/** Returns a name for each value with which the target must refuse an invoke or stream. */
 const forbiddenValuesOf = ({ endpoint = "", method, key = "", body = "" }: Row): string[] =>
   (endpoint === "invoke" || endpoint === "stream") && method === "documented"
     ? [
@@ -236,10 +222,7 @@ const forbiddenValuesOf = ({ endpoint = "", method, key = "", body = "" }: Row):
       ]
     : [];
 
-/**
- * With a test clock, lets a minute pass, so that a limit on the client's address admits requests again. Returns whether
- * a minute passed.
- */
+/** With a test clock, lets a minute pass, so that the client's address is admitted again. Returns whether it did. */
 async function passMinuteIfClock(time: ProbeContext["time"]): Promise<boolean> {
   if (time.canAdvance) await time.passTime(minuteOverMs, "the client's address is limited");
   return time.canAdvance;
@@ -277,10 +260,7 @@ interface ExhaustedKey {
   readonly state: KeyState;
 }
 
-/**
- * Prepares requests to every endpoint for a key for which the run has used up a limit. Each returned function sends one
- * request. Only checks since requirement set 1.1 judge these requests.
- */
+/** Prepares a request to every endpoint for a key with a used-up limit. Checks of set 1.0 do not judge them. */
 export function requestsInState(context: ProbeContext, { key, kind, state }: ExhaustedKey): (() => PendingExchange)[] {
   const own = context.client.as(key).since("1.1");
   const parts = requestPartsOf(context, {

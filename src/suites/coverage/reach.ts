@@ -31,10 +31,7 @@ export const keyOfKind = (kind: string, target: Target): TargetKey | null =>
     ? resolveKey(keyNeeds[kind], target)
     : (usableKeys(target).find(({ tier }) => tier === kind) ?? null);
 
-/**
- * Kinds of keys that the target file need not name: the harness derives them from the main key, for example by altering
- * it.
- */
+/** Kinds of keys that the harness derives from the main key, so that the target file need not name them. */
 export const derivedKinds: readonly string[] = [
   "missing",
   "wrong",
@@ -55,10 +52,7 @@ export const validKeyKinds = (target: Target): string[] => {
   return [...new Set([...tiers, "read-only", "one agent"])].filter((kind) => missingFor("key", kind, target) === null);
 };
 
-/**
- * Returns a key that may stand in a URL although URLs end up in logs. On loopback this is the main key, elsewhere a key
- * that the target file marks as disposable. `null` if there is none.
- */
+/** Returns a key that may end in logs with its URL: the main key on loopback, elsewhere a disposable one. */
 export const keyForUrl = (target: Target): TargetKey | null =>
   isLoopback(target.baseUrl) ? mainKey(target) : (usableKeys(target).find(({ disposable }) => disposable) ?? null);
 

@@ -108,10 +108,7 @@ const respellJson = (fields: object): string =>
     String.raw`"\u0071uery"`,
   );
 
-/**
- * Returns the headers or query of a request that sends its key in an unusual way. Returns `{}` for a kind of key that
- * is sent as usual.
- */
+/** Returns the headers or query of a request that sends its key in an unusual way, else `{}`. */
 export function credentialsOf(
   kind: string,
   key: string,

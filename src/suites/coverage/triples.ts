@@ -4,10 +4,7 @@ import { endpointNames } from "../../spec/endpoints.ts";
 import type { Target } from "../../target/target.ts";
 import { validKeyKinds, missingFor } from "./reach.ts";
 
-/**
- * A group of generated requests that share some values. The kind of key and the other values change from request to
- * request, to cover triples of values.
- */
+/** Generated requests that share some values, while the others change to cover triples. */
 interface RowGroup {
   readonly endpoints: readonly string[];
   readonly keys: "valid" | "refused";
@@ -31,10 +28,7 @@ const otherEndpoints = endpointNames.filter(
   (name) => name !== "list" && ![...agentEndpoints, ...creatingEndpoints].some((each) => each === name),
 );
 
-/**
- * Groups of requests that cover triples of values. On a server that keeps to the document, only the last four groups
- * run agents.
- */
+/** Groups of requests that cover triples. On a server that keeps to the document, only the last four run agents. */
 const rowGroups: readonly RowGroup[] = [
   {
     endpoints: queryEndpoints,
@@ -82,10 +76,7 @@ const rowGroups: readonly RowGroup[] = [
   { endpoints: queryEndpoints, keys: "valid", values: [{ agent: "slow", body: "valid" }], count: 3 },
 ];
 
-/**
- * Returns the rows of all groups. They set only the values that the groups prescribe; `covering-array.ts` chooses the
- * others.
- */
+/** Returns the rows of all groups, with the values that the groups prescribe. */
 export function rowsOfGroups(target: Target): readonly Row[] {
   const refused = dimensions.key.refused.filter((kind) => missingFor("key", kind, target) === null);
   const kinds = { valid: validKeyKinds(target), refused };
@@ -97,8 +88,7 @@ export function rowsOfGroups(target: Target): readonly Row[] {
           endpoint,
           method: "documented",
           key: kinds[keys][turn % kinds[keys].length] ?? "",
-          // Shifts the values by one after each round of all kinds of keys, so that each kind is combined with other
-          // values.
+          // After each round of all keys, shifts the values by one, so that each key is combined with other values.
           ...values[(turn + Math.floor(turn / kinds[keys].length)) % values.length],
         })),
       ),
@@ -114,10 +104,7 @@ const valuesInEachState = [
   { endpoint: "list" },
 ] as const satisfies readonly Row[];
 
-/**
- * Returns rows for these kinds of keys and used-up limits. They set only the values that matter; `covering-array.ts`
- * chooses the others.
- */
+/** Returns rows for these kinds of keys and used-up limits, with the values that matter. */
 export const rowsInUsedUpStates = (keys: readonly string[], states: readonly string[]): readonly Row[] =>
   states
     .filter((state) => state === "minute used up" || state === "hour used up")

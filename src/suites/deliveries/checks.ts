@@ -135,9 +135,7 @@ const wildcardGetsFailure = ({ ended, all }: FailureEvidence): Finding<never> =>
 
 const signatureHeader = "X-Service-Signature";
 
-/**
- * Headers that need no mention when a delivery has them: any HTTP request may have them, or the document names them.
- */
+/** Headers that are not worth a mention: any HTTP request may have them, or the document names them. */
 const knownHeaders =
   /^(host|connection|keep-alive|content-(type|length|encoding)|transfer-encoding|accept.*|user-agent|date|x-service-signature|x-forwarded-.*|forwarded|via)$/i;
 
@@ -170,8 +168,7 @@ export const deliveries = suite("Webhook deliveries", [
   check("HOOK-37", invokedWithWebhooks, judgeCreatedTime),
   check("HOOK-7", webhookProbes, judgeSentForEachInvoke("agent.invoked")),
   check("HOOK-8", webhookProbes, judgeSentForEachInvoke("agent.completed")),
-  // The retry checks come first, so that their probes run early. Without a test clock, the retries then arrive while
-  // other probes run.
+  // Without a test clock, retries arrive while other probes run, so these probes must run early.
   ...retryChecks,
   check("HOOK-9", failedProbes, judgeSentAfterFailure),
   check("HOOK-10", timedOutProbes, judgeSentAfterFailure),

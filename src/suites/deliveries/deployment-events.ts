@@ -36,25 +36,16 @@ interface TriggeredEvent {
   readonly failure: string | null;
   /** The deliveries of the event that arrived after the command. */
   readonly deliveries: readonly Delivery[];
-  /**
-   * A webhook of `agent.*` for the agent that the event names. `null` if the run created none. Absent in older
-   * evidence.
-   */
+  /** A webhook of `agent.*` for the event's agent; `null` if none was created. Absent in older evidence. */
   readonly sameAgent?: RequestedWebhook | null;
-  /**
-   * Health responses of the agent that the event names, right before and right after the trigger. `null` if the run
-   * read another agent's health before the trigger. Absent in older evidence.
-   */
+  /** The agent's health right before and after the trigger. `null` if it is unknown. Absent in older evidence. */
   readonly health?: { readonly before: Exchange; readonly after: Exchange } | null;
 }
 
 interface TriggerOptions {
   /** Whether to invoke the agent that the event names, and then create a webhook for later events of that agent. */
   readonly isFollowed?: boolean;
-  /**
-   * Whether to create a webhook of `agent.*` for the agent that the event names. Later deployment events must not reach
-   * this webhook.
-   */
+  /** Whether to create a webhook of `agent.*` for the event's agent. Later deployment events must not reach it. */
   readonly isHeard?: boolean;
   /** Whether to read the health of the agent that has webhooks, right before and right after the trigger. */
   readonly readsHealth?: boolean;
@@ -97,8 +88,8 @@ const triggerProbe = (
           : { before: healthBefore, after: await later.health(named) };
       const agent = isFollowed ? named : null;
       const isMain = agent === agentIdOf({ target });
-      // Without a test clock, the target is still retrying failed deliveries of the main agent. Events of another
-      // invoke would mix with the retries.
+      // Without a test clock, deliveries of the main agent are still retried, and events of another invoke would mix
+      // with them.
       if (agent !== null && (time.canAdvance || !isMain) && !isSlow(agent, target)) {
         await client.health(agent);
         await client.invoke(agent, { query: defaultQuery });
@@ -124,10 +115,7 @@ async function createWebhookOfSameAgent(client: Client, receiver: Receiver, agen
   return requestedWebhookOf(await createWebhook(client.since("1.1"), receiverSince(receiver, "1.1"), options));
 }
 
-/**
- * Whether both webhooks of deployment events were created after the target's last outage. After an outage, the target
- * may have forgotten webhooks that were created before.
- */
+/** Whether both webhooks of deployment events exist since the last outage, after which a target may forget webhooks. */
 const hasWebhooks = (recorder: Recorder): boolean =>
   ["deployments", "without-agent"].every((name) =>
     recorder
@@ -230,10 +218,7 @@ function judgeSameAgent({ created: { sameAgent }, all }: EvidenceOf<typeof sameA
   return receiverOverflowExcuse(all, [sameAgent]) ?? holds();
 }
 
-/**
- * Judges that the health response agrees with `deployment.health_changed`. It is a breach if health has the same status
- * before and after the event, while the event names another status.
- */
+/** Judges that the agent's health changes to the status of `deployment.health_changed`, unless it changed otherwise. */
 function judgeHealthAfterChange({ event, deliveries, health }: TriggeredEvent): Finding<never> {
   const [told] = eventsOfType(deliveries, event);
   if (health === undefined || health === null || told === undefined)
@@ -250,10 +235,7 @@ function judgeHealthAfterChange({ event, deliveries, health }: TriggeredEvent): 
 const isHealthStatus = (value: unknown): value is (typeof healthStatuses)[number] =>
   healthStatuses.some((each) => each === value);
 
-/**
- * Checks of the deployment events in the order of their triggers. HOOK-13 (`deployment.deleted`) comes last, because
- * its trigger removes the deployment.
- */
+/** Checks of the deployment events. HOOK-13 comes last, because its trigger removes the deployment. */
 export const deploymentChecks = [
   deploymentCheck("HOOK-11", created),
   check("HOOK-16", sameAgentProbes, judgeSameAgent, { as: "no deployment event, same agent", since: "1.1" }),

@@ -41,10 +41,7 @@ function invokedAgent({ request }: Exchange): string | null {
 
 const toleranceMs = 60_000;
 
-/**
- * Judges that `created` in the events is close to the `Date` of the invoke's response. `Date` may or may not follow the
- * test clock, so the tolerance includes how far the run advanced that clock.
- */
+/** Judges that `created` is close to the `Date` of the invoke's response, which may not follow the test clock. */
 export function judgeCreatedTime(evidence: InvokedWithWebhooks): Finding<never> {
   const dates = evidence.invoked.map(dateSeconds).filter((each) => each !== null);
   const created = deliveriesOfAgent(evidence).flatMap((delivery) => {
@@ -73,10 +70,7 @@ function isOtherEvent(one: Delivery, other: Delivery): boolean {
   return typeof first === "string" && typeof second === "string" && first !== second;
 }
 
-/**
- * Checks HOOK-40: different events have different ids. Compares only events at one address, because a server may give
- * the same event another id for each webhook.
- */
+/** Checks HOOK-40: different events have different ids. Servers may give one event another id for each webhook. */
 export const uniqueIdsCheck: Check = checkEvery(
   "HOOK-40",
   { sent: invokedWithWebhooks, all: allDeliveries },

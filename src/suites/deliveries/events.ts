@@ -3,17 +3,12 @@ import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { type WebhookEvent, webhookEvents } from "../../spec/events.ts";
 import { hookPrefix } from "../webhooks/create-webhook.ts";
 
-/**
- * The receiver's address to which another of its addresses redirects. A sender may follow the redirect with a GET, so
- * the rules for deliveries do not apply here.
- */
+/** The address to which a receiver redirects. A sender may use GET there, so the rules for deliveries do not apply. */
 export const redirectedHook = `${hookPrefix}redirected`;
 
 export const isRedirected = ({ hook }: Delivery): boolean => hook === redirectedHook;
 
-/**
- * Whether the target sent a delivery to a webhook's own address. False for an alert's address, and after a redirect.
- */
+/** Whether a delivery was sent to a webhook's own address. False for an alert's address, and after a redirect. */
 export const isToWebhook = (delivery: Delivery): boolean =>
   delivery.hook.startsWith(hookPrefix) && !isRedirected(delivery);
 
@@ -29,9 +24,8 @@ export const eventsOfType = (deliveries: readonly Delivery[], type: string): Del
   deliveries.filter((each) => eventTypeOf(each) === type);
 
 /**
- * Whether two deliveries carry the same event: they have the same id, or the same type and data. A server may give each
- * attempt a new id. Equal data must include a `request_id`, because without one, events of two executions may look
- * equal.
+ * Whether two deliveries have the same event id, or the same type and data with a `request_id`. Without a `request_id`,
+ * events of two executions may look equal.
  */
 export function isSameEvent(one: Delivery, other: Delivery): boolean {
   const [first, second] = [deliveryJson(one), deliveryJson(other)];
@@ -42,8 +36,7 @@ export function isSameEvent(one: Delivery, other: Delivery): boolean {
   const requestId = getPath(data, "request_id");
   return (
     typeof requestId === "string" &&
-    // Compares the request ids first, because most deliveries belong to different requests, and comparing whole texts
-    // takes long.
+    // This cheap comparison comes first: most deliveries belong to different requests.
     requestId === getPath(otherData, "request_id") &&
     getPath(first, "type") === getPath(second, "type") &&
     JSON.stringify(data) === JSON.stringify(otherData)
@@ -51,11 +44,8 @@ export function isSameEvent(one: Delivery, other: Delivery): boolean {
 }
 
 /**
- * Leaves out pings: test messages that some senders send to a new address before its first event.
- *
- * A ping is the first delivery to its address, and has a type that the document does not define. The address must also
- * get events of defined types, else the first delivery is no ping. All deliveries of a ping's type are left out, at any
- * address.
+ * Leaves out pings: test messages that some senders send to a new address before its first event. Their type is not in
+ * the document, and the address also gets events whose type is.
  */
 export function withoutPings(deliveries: readonly Delivery[]): Delivery[] {
   const mayBePing = (each: Delivery): boolean => each.attempt === 1 && !isPublishedEvent(eventTypeOf(each));

@@ -6,15 +6,12 @@ import { awaitDeliveries, awaitUnexpected } from "../webhooks/await-deliveries.t
 import type { OpenedWebhook } from "../webhooks/create-webhook.ts";
 import type { TimeSpan } from "./retry-schedule.ts";
 
-// This file has the functions for replies that the receiver withholds on purpose. In the meantime, a sender that makes
-// one delivery at a time sends nothing.
+// While the receiver withholds a reply, a sender that makes one delivery at a time sends nothing.
 
 /**
- * Waits, then sends the reply that the receiver has withheld from the first delivery to a webhook. Returns how long
- * that delivery waited by the target's clock, in milliseconds; `null` if no delivery has arrived.
- * @param ms time from the arrival of the delivery to the reply, by the target's clock
- * @param moves list to which this function adds the advances of the test clock
- * @param unanswered webhooks whose deliveries get no reply; the sender must give these up first
+ * Sends the withheld reply `ms` after the arrival of the first delivery, by the target's clock. First waits until the
+ * sender has given up the deliveries in `unanswered`. Adds advances of the test clock to `moves`. Returns how long the
+ * delivery waited; `null` if none has arrived.
  */
 export async function replyAfter(
   ms: number,
@@ -28,8 +25,7 @@ export async function replyAfter(
   const leftMs = sinceMs === null ? 0 : sinceMs + ms - time.targetMs();
   const advancing = leftMs > 0 && time.canWait(leftMs) ? advanceClock(time, leftMs, moves) : Promise.resolve();
   await (time.settleMs > 0 ? Promise.race([advancing, time.sleepReal(blockedAdvanceMs)]) : advancing);
-  // An advance of the test clock may end the sender's timeout. The sender's disconnect takes a little real time to
-  // arrive.
+  // An advance may end the sender's timeout, and its disconnect takes a little real time to arrive.
   if (time.settleMs > 0) await time.sleepReal(time.settleMs);
   await awaitHangUp(unanswered, time);
   const clockMs = time.maxClockOffsetMs();
@@ -42,10 +38,7 @@ export async function replyAfter(
   return sinceMs === null ? null : repliedMs + clockMs - sinceMs;
 }
 
-/**
- * Like {@link replyAfter}, but adds the longest delay of this process's event loop to the result. The receiver may have
- * recorded the delivery's arrival too late by that delay.
- */
+/** Like {@link replyAfter}, but adds the event loop's longest delay, by which the arrival was recorded too late. */
 export async function replyInTime(
   ms: number,
   opened: OpenedWebhook,
@@ -61,16 +54,10 @@ export async function replyInTime(
 }
 
 const delayResolutionMs = 10;
-/**
- * Maximum real time to wait for an advance of the clock before the reply is sent. Some targets end an advance only when
- * their deliveries have a reply.
- */
+/** Maximum real time of an advance before the reply. Some targets end an advance only when deliveries have replies. */
 const blockedAdvanceMs = 500;
 
-/**
- * Waits until the sender has given up the deliveries that get no reply, because some senders send nothing else before
- * that. The sender's timeout may take real time even with a test clock.
- */
+/** Waits until the sender has given up these deliveries: some senders send nothing else before. Takes real time. */
 async function awaitHangUp(opened: readonly OpenedWebhook[], { settleMs, sleepReal }: RunClock): Promise<void> {
   const maxMs = settleMs === 0 ? 0 : deliveryPolicy.responseTimeoutMs + settleMs;
   const untilMs = performance.now() + maxMs;
@@ -85,10 +72,7 @@ function isUnanswered({ address }: OpenedWebhook): boolean {
   return reply?.kind === "held" || (reply?.kind === "silent" && reply.leftMs === null);
 }
 
-/**
- * Waits for the first delivery to each webhook of `wanted`. If deliveries without a reply block the sender, waits until
- * the sender gives them up. Returns whether all first deliveries arrived.
- */
+/** Waits for the first delivery to each webhook of `wanted`, even if unanswered deliveries block the sender. */
 export async function awaitFirstDeliveries(
   wanted: readonly OpenedWebhook[],
   unanswered: readonly OpenedWebhook[],
@@ -101,10 +85,7 @@ export async function awaitFirstDeliveries(
   return awaitDeliveries(expected, time);
 }
 
-/**
- * Waits until deliveries without a reply no longer block the sender: it has given them up, or has sent other deliveries
- * meanwhile. Returns whether that happened within {@link maxBlockedMs}.
- */
+/** Waits until unanswered deliveries no longer block the sender. Returns whether that happened in time. */
 export async function awaitFreeSender(
   created: readonly OpenedWebhook[],
   unanswered: readonly OpenedWebhook[],

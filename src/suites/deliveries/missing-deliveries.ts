@@ -5,10 +5,7 @@ import type { RequestedWebhook, ReceiverReach } from "../webhooks/create-webhook
 import { eventTypeOf, isPublishedEvent, withoutPings } from "./events.ts";
 import type { AllDeliveries } from "./probes.ts";
 
-/**
- * Returns `unproven` if the receiver may have dropped deliveries to these webhooks because too many arrived. Otherwise
- * returns `null`.
- */
+/** Returns `unproven` if the receiver may have dropped deliveries to these webhooks, else `null`. */
 export function receiverOverflowExcuse(
   { unkept, refusedConnections = 0 }: AllDeliveries,
   webhooks: readonly Pick<RequestedWebhook, "hook">[],
@@ -25,10 +22,7 @@ export function receiverOverflowExcuse(
       );
 }
 
-/**
- * Returns `unproven` if a missing delivery may not be the target's fault: no webhook was created, the receiver dropped
- * deliveries, or the target cannot reach it. Otherwise returns `null`.
- */
+/** Returns `unproven` if a missing delivery may not be the target's fault, else `null`. */
 export function missingDeliveryExcuse(
   reach: ReceiverReach,
   all: AllDeliveries,
@@ -49,10 +43,7 @@ export function missingDeliveryExcuse(
 
 const publicUrl = "`webhooks.publicUrl` in the target file: an address under which the target reaches the receiver";
 
-/**
- * Returns `unproven` if a delivery has a type that the document does not define, else `null`. That delivery may be the
- * missing event under a wrong name, which HOOK-2 judges.
- */
+/** Returns `unproven` if a delivery has an unknown type: it may be the missing event under a wrong name (HOOK-2). */
 export const unpublishedTypeExcuse = (deliveries: readonly Delivery[]): Unproven | null =>
   withoutPings(deliveries).some((each) => !isPublishedEvent(eventTypeOf(each)))
     ? unproven("deliveries came whose `type` is not a published one; see HOOK-2")

@@ -31,15 +31,11 @@ export interface CompletedRetries {
   readonly moves: readonly TimeSpan[];
   /** Offset of the test clock after the last advance, in milliseconds. */
   readonly untilMs: number;
-  /**
-   * Response to `GET …/deliveries` of the webhook whose receiver always fails. `null` if the webhook's id is unknown.
-   */
+  /** Response to `GET …/deliveries` of the failing webhook. `null` if its id is unknown. */
   readonly listed: Exchange | null;
   /** Response to `GET` of the webhook whose receiver always fails. `null` if the webhook's id is unknown. */
   readonly shown: Exchange | null;
-  /**
-   * An invoke after the end of the schedule, and the number of deliveries (`came`) that the failing webhook got for it.
-   */
+  /** An invoke after the schedule, and the number of deliveries (`came`) of it to the failing webhook. */
   readonly again: { readonly invoked: Exchange; readonly came: number };
 }
 
@@ -57,10 +53,8 @@ interface ScheduleContext {
 }
 
 /**
- * Advances the test clock past the whole retry schedule. Stops before and after each time at which some reading of the
- * schedule expects an attempt.
- *
- * Returns `null` if the sender retries in real time, because advances of the test clock prove nothing then.
+ * Advances the test clock past the whole retry schedule, in stops around each time at which some reading expects an
+ * attempt. Returns `null` if the sender retries in real time, because the advances prove nothing then.
  */
 export async function passSchedule(context: ScheduleContext): Promise<CompletedRetries | null> {
   const { client, receiver, time, failing, agent, moves } = context;
@@ -108,8 +102,8 @@ export async function passSchedule(context: ScheduleContext): Promise<CompletedR
 }
 
 /**
- * Waits in real time until a webhook has this many deliveries. Returns whether they arrived. Counts short steps instead
- * of the elapsed time: on a busy machine, a long step may have stopped the sender as well.
+ * Waits in real time until an address has this many deliveries. Counts steps, because a long step on a busy machine may
+ * have stopped the sender as well.
  */
 async function awaitArrivals(address: Hook, count: number, realMs: number): Promise<boolean> {
   for (let waitedMs = 0; waitedMs < realMs; waitedMs += arrivalStepMs)
@@ -119,19 +113,13 @@ async function awaitArrivals(address: Hook, count: number, realMs: number): Prom
 
 const arrivalStepMs = 20;
 
-/**
- * Returns how long to wait, in real time, for an attempt that is overdue by the test clock. The sender may poll its
- * queue in real time.
- */
+/** Returns the real time to wait for an attempt that is overdue by the test clock. The sender may poll its queue. */
 function overdueMs(time: RunClock): number {
   if (time.settleMs === 0) return deliveryTimeoutMs(time);
   return time.agentsFollow ? Math.max(minOverdueMs, deliveryTimeoutMs(time)) : maxQueuedMs;
 }
 
-/**
- * Minimum real time to wait for an overdue attempt. On a busy machine, a connection may take more than a second,
- * because TCP sends a lost packet again only then.
- */
+/** Minimum real time to wait for an overdue attempt. TCP sends a lost packet again only after a second. */
 const minOverdueMs = 2000;
 
 async function advanceTo(instant: number, time: RunClock, moves: TimeSpan[]): Promise<void> {
@@ -141,10 +129,8 @@ async function advanceTo(instant: number, time: RunClock, moves: TimeSpan[]): Pr
 }
 
 /**
- * Whether the sender retries in real time, for example because it sleeps between attempts. If no retry has followed the
- * test clock, waits for one in real time. Does not wait if the target file promises that agents follow the clock.
- *
- * Also returns `true` if the advances took so long that a retry was due in real time as well.
+ * Whether the sender retries in real time, or a retry was due in real time as well. If no retry has followed the test
+ * clock, waits for one in real time, unless the target file promises that agents follow the clock.
  */
 async function retriesUseRealTime({ failingHooks, time, isAwaited }: ScheduleContext): Promise<boolean> {
   if (!isAwaited || time.agentsFollow || time.settleMs === 0) return false;
@@ -166,10 +152,7 @@ async function retriesUseRealTime({ failingHooks, time, isAwaited }: ScheduleCon
   return before.some(hasRetried);
 }
 
-/**
- * Minimum advance of the test clock before a retry that shows that the sender follows this clock. It excludes the
- * immediate retry.
- */
+/** Minimum advance before a retry that shows that the sender follows the test clock. Excludes the immediate retry. */
 const minFollowedAdvanceMs = deliveryPolicy.retryDelaysMs[1] - allowedEarlyMs(deliveryPolicy.retryDelaysMs[1]);
 const realStepMs = 2000;
 
@@ -179,17 +162,11 @@ interface DelayBases {
   readonly previous: number;
 }
 
-/**
- * Returns the clock offsets from which the next delay may count. Returns both if it is unknown whether delays count
- * from the first or from the previous attempt.
- */
+/** Returns the clock offsets from which the next delay may count. */
 const delayBases = (order: DelayOrder | null, { first, previous }: DelayBases): number[] =>
   order === null ? [first, previous] : [order === "from-first" ? first : previous];
 
-/**
- * Returns from which attempt the delays count, as far as the time of one attempt shows it. Returns `null` if that time
- * fits both the first and the previous attempt, or neither, or if there was no such attempt.
- */
+/** Returns from which attempt the delays count. `null` if the attempt's time fits both readings or neither. */
 function observedOrder(
   attempt: number | undefined,
   { first, previous, delayMs }: DelayBases & { readonly delayMs: number },
@@ -205,10 +182,7 @@ function observedOrder(
 
 /** Extra advance at the end of the schedule. The target's clock may be behind by the real time that the probe took. */
 const endMarginMs = 60_000;
-/**
- * Returns how far from the bounds of an attempt's allowed time the clock stops, in milliseconds. The target may also
- * count the real time in between.
- */
+/** Distance of a stop from the bounds of an attempt's allowed time. The target may also count real time. */
 const stopDistanceMs = (delayMs: number): number => Math.max(1500, allowedEarlyMs(delayMs) / 2);
 /** Maximum delay of a due attempt by a sender that uses timers. */
 const timerLagMs = 1000;
@@ -217,15 +191,9 @@ const dueSettles = 4;
 /** Real time to wait at a stop where no attempt is due, as a multiple of the sender's longest delay so far. */
 const earlyPolls = 3;
 
-/**
- * Returns how long to wait, in real time, for a sender that polls its queue. Returns 0 if no attempt has been late yet,
- * because the sender then uses timers.
- */
+/** Returns the real time to wait for a sender that polls its queue; 0 for one that uses timers. */
 const pollTimeMs = (queuedMs: number, { settleMs }: RunClock): number =>
   queuedMs > 0 ? Math.max(dueSettles * settleMs, earlyPolls * queuedMs) : 0;
 
-/**
- * Returns the offset of the test clock when an attempt arrived, or `undefined` if there is no such attempt.
- * @param at index of the attempt; -1 for the last
- */
+/** Returns the offset of the test clock when attempt `at` arrived; -1 is the last attempt. */
 const clockOffsetOf = (address: Hook, at: number): number | undefined => address.deliveries().at(at)?.clockAtMostMs;

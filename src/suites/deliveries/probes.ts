@@ -87,10 +87,7 @@ const failingStreamName = "agent-failed-stream";
 /** The receiver's address for events of an agent that fails during a stream. */
 export const failingStreamHook = `${hookPrefix}${failingStreamName}`;
 
-/**
- * Streams from an agent that fails during the stream. The document requires no `agent.failed` for this, but checks
- * judge any that arrives.
- */
+/** Streams from an agent that fails then. No `agent.failed` is required, but checks judge one that comes. */
 async function failInStream({ client, given: { receiver }, target, time }: FailureContext): Promise<void> {
   const assignment = roleAssignmentOf(target, "failingInStream");
   if (assignment === null) return;
@@ -159,17 +156,11 @@ export interface AllDeliveries {
   readonly redirected?: readonly Delivery[];
   /** Number of deliveries to each address that the receiver dropped because there were too many. */
   readonly unkept: Readonly<Record<string, number>>;
-  /**
-   * Number of connections that the receiver closed because too many were open. Each may have carried a delivery. Absent
-   * in older evidence.
-   */
+  /** Number of connections that the receiver closed because too many were open. Absent in older evidence. */
   readonly refusedConnections?: number;
   /** The source addresses that the target file lists. Absent in older evidence, and if the target file lists none. */
   readonly sources?: DeliverySources;
-  /**
-   * Whether the target sends its deliveries to a public URL. A tunnel may then stand before the receiver. Absent in
-   * older evidence.
-   */
+  /** Whether deliveries go to a public URL, perhaps through a tunnel. Absent in older evidence. */
   readonly hasPublicUrl?: boolean;
 }
 
@@ -215,8 +206,7 @@ async function awaitRetries(receiver: Receiver, time: RunClock, outages: OutageM
     const [first, ...others] = attempts(script);
     return first === undefined || others.some((each) => isSameEvent(first, each));
   };
-  // Whether more waiting proves nothing: all first retries have arrived, and the run cannot wait long enough to see
-  // whether the target repeats accepted deliveries.
+  // Whether more waiting proves nothing: all first retries have come, and the run cannot wait for repetitions.
   const isPointless = (): boolean => isForgotten() || (!time.canWait(leftMs()) && scriptsFailingFirst.every(isRetried));
   while (leftMs() > 0 && time.canWait(stepMs) && !isPointless()) await time.passTime(stepMs, waitedFor);
   for (const [index, ms] of laterRetriesWithinMs.entries()) {

@@ -39,23 +39,15 @@ const longerRun = anyOf(need("clock"), need("maxWaitMs"), need("watch"));
 const noDelivery = unproven("no delivery came; see HOOK-8");
 const tooShort = (after: string): Unproven => unproven(`too little time passed after ${after}`, longerRun);
 
-/**
- * An attempt counts as a duplicate of the previous one if it comes within this time. Of the scheduled retries, only an
- * immediate one comes so soon.
- */
+/** An attempt within this time may be a duplicate. Of the scheduled retries, only an immediate one comes so soon. */
 const duplicateWithinMs = 45_000;
 
-/**
- * Assumed maximum time that a sender waits for the receiver's reply. The document does not say how long a sender waits.
- */
+/** Assumed maximum time that a sender waits for a reply. The document does not limit it. */
 const maxSenderTimeoutMs = 600_000;
 
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
 
-/**
- * Creates a judge of the attempts to deliver one event to a receiver. The judge returns `unproven` if there are no
- * attempts, or the attempts prove nothing.
- */
+/** Creates a judge of the attempts to deliver one event to a receiver. `unproven` if they prove nothing. */
 const judgeAttemptsTo =
   <F>(script: ReceiverScript, judge: (evidence: RetryEvidence, first: Delivery, retries: readonly Delivery[]) => F) =>
   (evidence: RetryEvidence): F | Unproven => {
@@ -65,10 +57,7 @@ const judgeAttemptsTo =
     return first === undefined ? noDelivery : judge(evidence, first, retries);
   };
 
-/**
- * Creates a judge of whether the target sent an event again after the receiver's first reply.
- * @param failure name of the first reply in findings
- */
+/** Creates a judge of whether the target sends an event again after a first reply, which findings call `failure`. */
 const judgeRetriedAfter = (script: ReceiverScript, failure: string) =>
   judgeAttemptsTo(script, (evidence, first, retries): Finding<never> => {
     if (retries.length > 0) return holds();
@@ -83,10 +72,7 @@ const judgeRetriedAfter = (script: ReceiverScript, failure: string) =>
 
 const retriedAfterRedirect = judgeRetriedAfter("redirecting", "a 302 (or a request that follows it)");
 
-/**
- * Judges the deliveries to a receiver that redirects. A redirect is no 2xx, and the document does not mention
- * redirects. So a sender may follow the redirect, or count it as a failure and retry.
- */
+/** Judges deliveries to a receiver that redirects. A sender may follow the redirect, or retry as after a failure. */
 function judgeRedirect(evidence: RetryEvidence): Finding<"followed" | "retried"> {
   const { redirected = [], deliveries } = evidence.all;
   const isFollowed = [...redirected, ...deliveries].some(isRedirected);
@@ -108,10 +94,7 @@ const observeTimeout = judgeAttemptsTo("late", (evidence, first, retries): Obser
     : tooShort("a late reply");
 });
 
-/**
- * Minimum number of repeated attempts or events that prove a breach. One alone may be a duplicate, which receivers
- * should tolerate.
- */
+/** Minimum number of repetitions that prove a breach. Receivers should tolerate a single duplicate. */
 const minRepeated = 2;
 
 /** Receivers, other than `recovering`, that fail once and accept the retry. */
@@ -131,10 +114,7 @@ function areOthersRepeated(evidence: RetryEvidence): boolean {
   );
 }
 
-/**
- * Judges that no attempt follows the first 2xx. One later attempt is no breach: while a reply is in transit, an advance
- * of the clock may end the sender's timeout.
- */
+/** Judges that no attempt follows the first 2xx, except one: an advance of the clock may end the sender's timeout. */
 const judgeStopsAfterSuccess = judgeAttemptsTo("recovering", (evidence, first, retries): Finding<never> => {
   const attempts = [first, ...retries];
   const at = attempts.findIndex(wasAccepted);
@@ -151,9 +131,7 @@ const judgeStopsAfterSuccess = judgeAttemptsTo("recovering", (evidence, first, r
   return isObservedFor(evidence, last, maxPauseMs) ? holds() : tooShort("the second 2xx");
 });
 
-/**
- * Maximum wait for a reply that certainly reaches the sender within the documented timeout, even over a slow network.
- */
+/** Maximum wait for a reply that certainly arrives within the documented timeout. */
 const safeReplyMs = deliveryPolicy.responseTimeoutMs - 250;
 
 /** Judges that the sender accepts a reply that is slow, but within the documented timeout. */
@@ -167,10 +145,7 @@ const judgeAcceptsSlowReply = judgeAttemptsTo("held", (evidence, first, retries)
   return isObservedFor(evidence, first, firstRetryWithinMs) ? holds() : tooShort("a 2xx");
 });
 
-/**
- * Creates a judge of whether the sender accepts an unusual 2xx, which the receiver sends to every attempt. One later
- * attempt may be a duplicate, so two prove a breach.
- */
+/** Creates a judge of whether the sender accepts an unusual 2xx. One later attempt may be a duplicate. */
 const judgeAcceptsEach = (script: "unnamedSuccess" | "ownHeaders", reply: string) =>
   judgeAttemptsTo(script, (evidence, first, retries): Finding<never> => {
     const later = retries.filter((each) => isLater(each, first, evidence));
@@ -184,10 +159,7 @@ const judgeAcceptsEach = (script: "unnamedSuccess" | "ownHeaders", reply: string
 const isLater = (attempt: Delivery, first: Delivery, evidence: RetryEvidence): boolean =>
   attemptSpan(attempt, first, evidence).fromMs - attemptSpan(first, first, evidence).toMs > duplicateWithinMs;
 
-/**
- * Judges that the target does not send events again that receivers answered with a 2xx. It is a breach if it repeats
- * every event of some webhook. A single repeated event may be a duplicate, however late.
- */
+/** Judges that the target does not repeat every event of a webhook that answered 2xx. One may be a late duplicate. */
 function judgeStopsAfterAnySuccess(evidence: RetryEvidence & { readonly hooked: InvokedWithWebhooks }): Finding<never> {
   const webhooks = Object.values(evidence.hooked.webhooks)
     .filter((each) => each !== null)

@@ -36,10 +36,7 @@ export function inconclusiveReason(evidence: RetryEvidence, script: ReceiverScri
     : null;
 }
 
-/**
- * Returns the attempts to deliver one event to a receiver. Without a test clock, other probes invoke the same agent;
- * attempts to deliver their events are left out.
- */
+/** Returns the attempts to deliver one event to a receiver, without events of other probes' invokes. */
 export function attemptsTo({ sent, all }: RetryEvidence, script: ReceiverScript): Delivery[] {
   const hook = hookOfScript(script);
   if (sent.passed !== null) return deliveriesTo(sent.passed.deliveries, hook);
@@ -49,10 +46,8 @@ export function attemptsTo({ sent, all }: RetryEvidence, script: ReceiverScript)
 }
 
 /**
- * Returns the span in which the sender made an attempt, in milliseconds of the target's clock.
- *
- * The exact time is unknown for two reasons. First, a test clock may also run by itself, so real time since `first` may
- * or may not count. Second, withheld replies may have blocked the sender when the attempt was due.
+ * Returns the span in which the sender made an attempt, in milliseconds of the target's clock. The exact time is
+ * unknown: real time may or may not count, and withheld replies may have blocked the sender.
  */
 export function attemptSpan(attempt: Delivery, first: Delivery, evidence: RetryEvidence): TimeSpan {
   const { passed } = evidence.sent;
@@ -76,19 +71,13 @@ interface BlockedTime {
 /** Maximum time from the end of a {@link BlockedTime} to an attempt that was delayed by it. */
 const followsWithinMs = 1000;
 
-/**
- * Returns the blocked period that delayed an attempt; `undefined` if none did. Only second attempts can be delayed,
- * because later ones are due much later.
- */
+/** Returns the blocked period that delayed an attempt, if any. Attempts after the second are due much later. */
 const blockedBefore = ({ attempt, receivedMs }: Delivery, deliveries: readonly Delivery[]): BlockedTime | undefined =>
   attempt === 2
     ? blockedTimes(deliveries).find(({ toMs }) => receivedMs >= toMs && receivedMs - toMs < followsWithinMs)
     : undefined;
 
-/**
- * Returns the periods in which withheld replies blocked the sender. Returns none if the sender makes several deliveries
- * at a time.
- */
+/** Returns the periods in which withheld replies blocked the sender. None if it makes several deliveries at a time. */
 const blockedTimes = memoizeByObject((deliveries: readonly Delivery[]): readonly BlockedTime[] => {
   const hooks = (["held", "endless", "late", "silent"] as const).map(hookOfScript);
   const waits = deliveries
@@ -129,16 +118,10 @@ export function observedAttempts(attempts: readonly Delivery[], evidence: RetryE
 
 const duplicateWithinMs = 2000;
 
-/**
- * Minimum number of attempts that show whether a sender makes each attempt twice. Fewer may be a first attempt and
- * immediate retries.
- */
+/** Minimum number of attempts that show duplicates. Fewer may be a first attempt and immediate retries. */
 const minDuplicated = 4;
 
-/**
- * Drops every second attempt if the sender makes each attempt twice. That is legal: the document tells receivers to
- * tolerate duplicates.
- */
+/** Drops every second attempt if the sender makes each attempt twice, which receivers should tolerate. */
 export function withoutDuplicates(attempts: readonly Delivery[], evidence: RetryEvidence): Delivery[] {
   const firsts = attempts.filter((_, at) => at % 2 === 0);
   const isDuplicated = (first: Delivery, at: number): boolean => {
@@ -158,10 +141,7 @@ export function isObservedFor(evidence: RetryEvidence, attempt: Delivery, ms: nu
   return untilMs <= observedUntilMs(evidence) && !hasGap;
 }
 
-/**
- * Whether the target marks a delivery or its webhook as failed. `unknown` if the target's responses have no field for a
- * state.
- */
+/** Whether the target marks a delivery or its webhook as failed. `unknown` if no response has a field for a state. */
 export type FailureMark =
   | { readonly kind: "marked"; readonly which: "delivery" | "webhook" }
   | { readonly kind: "not marked"; readonly states: readonly string[] }

@@ -35,8 +35,8 @@ const ownHeaders = [
 ] as const;
 
 /**
- * The receivers, each with its replies to the attempts, in order. Only `late` and `silent` exceed the sender's timeout.
- * Their webhooks are created last, so that a sender of one delivery at a time serves the others first.
+ * The receivers, each with its replies in order. `late` and `silent`, which exceed the sender's timeout, come last, so
+ * that a sender of one delivery at a time serves the others first.
  */
 const scripts = {
   /** Fails more often than any reading of the schedule has attempts, even if the sender makes each attempt twice. */
@@ -73,21 +73,13 @@ export const scriptsFailingFirst = receiverScripts.filter(
 
 export const hookOfScript = (script: ReceiverScript): string => `${hookPrefix}${script}`;
 
-/**
- * Evidence of webhooks whose receivers fail or reply unusually. With a test clock, it covers the whole retry schedule.
- */
+/** Evidence of webhooks whose receivers fail or reply unusually. With a test clock, it covers the whole schedule. */
 export interface FailingReceivers {
   readonly reach: ReceiverReach;
-  /**
-   * The webhook of each receiver. `null` if the run created none, because the main key has a small limit per minute.
-   * Absent if the receiver is newer than the evidence.
-   */
+  /** The webhook of each receiver. `null` if the key has few requests a minute. Absent if newer than the evidence. */
   readonly webhooks: Readonly<Partial<Record<ReceiverScript, RequestedWebhook | null>>>;
   readonly invoked: Exchange;
-  /**
-   * How long the deliveries to the receivers `held` and `late` waited for their replies, in ms of the target's clock.
-   * `null` if no delivery arrived.
-   */
+  /** How long the first deliveries to two receivers waited, by the target's clock. `null` if none arrived. */
   readonly heldForMs: { readonly held: number | null; readonly late: number | null };
   /** The retry schedule by the test clock. `null` without a test clock, or if the sender retries in real time. */
   readonly passed: CompletedRetries | null;
@@ -95,10 +87,7 @@ export interface FailingReceivers {
   readonly unwatched: readonly TimeSpan[];
 }
 
-/**
- * The only receivers that the run uses if the main key has a small limit per minute. One fails, and one rejects the
- * signature.
- */
+/** The only receivers that the run uses if the main key has few requests a minute. */
 const scriptsForFewRequests = ["failing", "mismatched"] as const satisfies readonly ReceiverScript[];
 
 export const failingReceivers = probe(
@@ -166,8 +155,7 @@ async function openWebhooks(
 ): Promise<Partial<Record<ReceiverScript, OpenedWebhook>>> {
   const redirected = receiver.open(redirectedHook, { secret: null, replies: [status(204)], takesReads: true });
   const redirect: Reply = { kind: "status", status: 302, headers: [["Location", redirected.url]] };
-  // Without a test clock, this receiver always fails. A limited number of failures would be used up by the events of
-  // later invokes.
+  // Without a test clock, events of later invokes would use up a limited number of failures.
   const failing = time.canAdvance ? scripts.failing : [status(500)];
   const replies = { ...scripts, failing, redirecting: [redirect, status(204)] };
   const opened: Partial<Record<ReceiverScript, OpenedWebhook>> = {};

@@ -7,9 +7,7 @@ export interface TimeSpan {
   readonly toMs: number;
 }
 
-/**
- * The observed attempts to deliver one event to a receiver that always fails, in milliseconds of the target's clock.
- */
+/** The observed attempts to deliver one event to the failing receiver. Times are by the target's clock. */
 export interface ObservedAttempts {
   /** The spans in which the attempts were made, in order. */
   readonly created: readonly TimeSpan[];
@@ -38,42 +36,24 @@ export interface ScheduleMatch {
   readonly shape: ScheduleShape;
   /** Number of attempts that agree with the reading, including the first attempt. */
   readonly fitting: number;
-  /**
-   * - `complete`: the attempts are all those of the schedule, and no more.
-   * - `under way`: the attempts so far agree, and the next may still come.
-   * - `goes on`: more attempts follow those of the schedule.
-   * - `stopped`: the next attempt is overdue.
-   * - `off`: the next attempt came at another time.
-   */
+  /** `stopped`: the next attempt is overdue. `off`: it came at another time. `goes on`: more follow than scheduled. */
   readonly kind: "complete" | "under way" | "goes on" | "stopped" | "off";
   /** Span in which the schedule expects the first attempt that disagrees. `null` if all attempts agree. */
   readonly expected: TimeSpan | null;
 }
 
-/**
- * Minimum tolerance for a late attempt. A sender may poll its queue every few seconds, and the attempt itself may take
- * up to the timeout.
- */
+/** Minimum tolerance for a late attempt. A sender may poll its queue, and an attempt may take up to the timeout. */
 const maxLateMs = 10_000;
 const toleranceMs = (delayMs: number): number => Math.max(2000, delayMs / 10);
 export const allowedEarlyMs = (delayMs: number): number => Math.min(delayMs, toleranceMs(delayMs));
 export const allowedLateMs = (delayMs: number): number => Math.max(maxLateMs, toleranceMs(delayMs) + responseTimeoutMs);
 
-/**
- * Longest pause between two attempts in any reading, including the tolerance. After a longer pause, the sender has
- * finished.
- */
+/** Longest pause between two attempts in any reading, with tolerance. After a longer one, the sender has finished. */
 export const maxPauseMs = Math.max(...retryDelaysMs.map((delayMs) => delayMs + allowedLateMs(delayMs)));
-/**
- * Time after the first attempt within which every reading of the schedule expects a retry. It includes the sender's
- * timeout, because an attempt without a reply fails only then.
- */
+/** Time after the first attempt, with the sender's timeout, within which every reading expects a retry. */
 export const firstRetryWithinMs = 60_000 + allowedLateMs(60_000) + responseTimeoutMs;
 
-/**
- * For each later retry, the maximum time after the first attempt. The last entry is the end of the pause after the last
- * retry.
- */
+/** The maximum time of each later retry after the first attempt, and then the end of the pause after the last retry. */
 export const laterRetriesWithinMs: readonly number[] = [...retryDelaysMs.slice(2), maxPauseMs].map(
   (_, at, pauses) => firstRetryWithinMs + sumOf(pauses.slice(0, at + 1).map((ms) => ms + allowedLateMs(ms))),
 );
@@ -102,10 +82,7 @@ interface ScheduleReading {
   readonly attempts: ObservedAttempts;
 }
 
-/**
- * Progress of a comparison. `step` counts the delays of the schedule that are compared, and `matched` the observed
- * attempts that fit.
- */
+/** Progress of a comparison: the number of observed attempts that fit, and of delays that were compared. */
 interface MatchPosition {
   readonly first: TimeSpan;
   readonly previous: TimeSpan;
@@ -138,8 +115,8 @@ function compareFrom(reading: ScheduleReading, position: MatchPosition): Schedul
         step: step + 1,
       }),
     );
-  // If no receiver listened when the attempt was due, the attempt may have been missed. The next delay then counts from
-  // any time in the expected span.
+  // An attempt that was due while no receiver listened may have been missed. The next delay then counts from any time
+  // in the expected span.
   if (attempts.unwatched.some((span) => overlaps(span, expected)))
     outcomes.push(compareFrom(reading, { ...position, previous: expected, step: step + 1 }));
   if (next === undefined && expected.toMs >= attempts.untilMs)

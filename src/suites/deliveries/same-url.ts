@@ -13,9 +13,7 @@ function isSignedBySecond(delivery: Delivery): boolean {
   return signature !== undefined && more.length === 0 && (delivery.otherSignatures ?? []).includes(signature);
 }
 
-/**
- * Minimum number of executions to judge. With fewer, a target that merges two webhooks may have repeated a delivery.
- */
+/** Minimum number of executions. With fewer, a target that merges the webhooks may have repeated a delivery. */
 const minExecutions = 2;
 
 /** Judges that each of two webhooks with one URL signs with its own secret. */
@@ -31,8 +29,7 @@ function judgeOneUrl({ sameUrl, invoked, deliveries }: InvokedWithWebhooks): Fin
   const [first, second] = [arrived.filter(isSignedByFirst), arrived.filter(isSignedBySecond)];
   if (first.length > 0 && second.length > 0) return holds();
   const completed = invoked.filter(isSuccess).length;
-  // If each execution has fewer than two deliveries, they may come from one webhook: a target may merge webhooks of one
-  // URL.
+  // A target may merge webhooks of one URL. Each execution then has fewer than two deliveries.
   if (completed < minExecutions || arrived.length < 2 * completed)
     return inapplicable(`${arrived.length} deliveries came to one URL of two webhooks, after ${completed} executions`);
   return breach(

@@ -19,10 +19,7 @@ interface Source {
   readonly published: string;
 }
 
-/**
- * Returns the last address in a header, without a port. `null` if the header has no address. A proxy appends the
- * address that it sees, so only the last address is not the sender's own claim.
- */
+/** Returns the last address in a header, which a proxy saw itself; the others may be the sender's claim. */
 function lastAddressIn(values: readonly string[]): string | null {
   const last = values.join(",").split(",").at(-1)?.trim() ?? "";
   const [, bracketed, plain] = /^\[(.+)\](?::\d+)?$|^([\d.]+):\d+$/.exec(last) ?? [];
@@ -30,17 +27,12 @@ function lastAddressIn(values: readonly string[]): string | null {
   return isIP(address) === 0 ? null : address;
 }
 
-/**
- * Returns the address that a delivery came from, as shown by `header`, or by the connection if `header` is `null`.
- * Returns `null` if the header does not show an address.
- */
+/** Returns the address that `header` shows, or the connection's. `null` if the header shows none. */
 function addressOf(delivery: Delivery, header: string | null): string | null {
   return header === null ? delivery.peer : lastAddressIn(deliveryHeaderValues(delivery, header));
 }
 
-/**
- * Returns the sources of all deliveries that show one, as cases to judge. Empty if the target file lists no addresses.
- */
+/** Returns the sources of all deliveries that show one. Empty if the target file lists no addresses. */
 function sourcesOf({ deliveries, sources }: AllDeliveries): ClauseCase<Source>[] {
   if (sources === undefined) return [];
   const published = sources.addresses.join(", ");
@@ -54,10 +46,7 @@ function sourcesOf({ deliveries, sources }: AllDeliveries): ClauseCase<Source>[]
   });
 }
 
-/**
- * Whether the addresses may belong to a tunnel, proxy or NAT before the receiver. One listed address among them shows
- * that they are the senders' own.
- */
+/** Whether the addresses may be those of a tunnel, proxy or NAT. One listed address shows that they are not. */
 function mayBeForwarded({ sources, hasPublicUrl }: AllDeliveries, found: readonly ClauseCase<Source>[]): boolean {
   if (sources === undefined || sources.header !== null) return false;
   if (found.some(({ subject }) => subject.isPublished)) return false;

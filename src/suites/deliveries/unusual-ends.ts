@@ -31,8 +31,7 @@ import {
 } from "../webhooks/create-webhook.ts";
 import { eventsOfType, eventTypeOf } from "./events.ts";
 
-// This file tests executions that end in a rare way: a batch of a failing agent, and streams that reach the agent's
-// timeout. The probes run before others create webhooks, because those would get these events as well.
+// These probes run before others create webhooks, which would get the same events.
 
 const since = "1.2";
 /** A batch of an agent that fails, and the deliveries to a webhook of that agent. */
@@ -156,10 +155,7 @@ function judgeSlots(timedOut: TimedOutStreams | null): Finding<never> {
 const isEndedByTarget = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && answer.ending.kind === "complete";
 
-/**
- * Judges that a webhook of `agent.*` gets the `agent.timeout` of a stream. Applies only if the webhook that names
- * `agent.timeout` gets one.
- */
+/** Judges that a webhook of `agent.*` gets the `agent.timeout` of a stream if the webhook that names it does. */
 function judgeWildcard(timedOut: TimedOutStreams | null): Finding<never> {
   if (timedOut === null) return streamsNotSent;
   const { named, wildcard, byName, byWildcard } = timedOut;
@@ -176,10 +172,7 @@ function judgeWildcard(timedOut: TimedOutStreams | null): Finding<never> {
       );
 }
 
-/**
- * Judges that the target reports the timeout of a stream, as `agent.timeout` or `agent.failed`. Leaves out streams that
- * the harness closed, because the target may take that for a disconnected client.
- */
+/** Judges that `agent.timeout` or `agent.failed` reports a stream that timed out and that the target itself ended. */
 function judgeTimeoutReported(timedOut: TimedOutStreams | null): Finding<never> {
   if (timedOut === null) return streamsNotSent;
   const { streams, wildcard, byName, byWildcard } = timedOut;

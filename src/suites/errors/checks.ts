@@ -49,18 +49,12 @@ import { formatValue } from "../../base/format-value.ts";
 import { unauthenticatedSent } from "../authentication/probes.ts";
 import { streamedUnknownAgent } from "../stream/probes.ts";
 
-/**
- * All exchanges of the run. `unauthenticated` is listed so that the run sends requests without a key: these cause
- * errors and cost the key nothing.
- */
+/** Requests without a key are among these probes, because they cause errors and cost the key nothing. */
 const errorProbes = { all: allExchanges, unauthenticated: unauthenticatedSent } as const;
 
 const noErrors = (where = "in this run"): Unproven => unproven(`no error response with a JSON body ${where}`);
 
-/**
- * Whether a check of error bodies judges a response. Bodies that are not JSON are left out, because SVC-1 judges them.
- * An absent body is judged: it breaks the rules of form.
- */
+/** Whether a check of error bodies judges a response. SVC-1 judges bodies that are not JSON, but not absent ones. */
 const isJudged = (exchange: Exchange): boolean =>
   bodyJson(exchange) !== undefined || (exchange.answer.kind === "answered" && exchange.answer.body.kind === "none");
 
@@ -102,10 +96,7 @@ const byRule =
   (exchange: Exchange): M =>
     rule({ status: statusOf(exchange), json: bodyJson(exchange) });
 
-/**
- * Returns the form that all error bodies share; `null` if they share none. A body may have both forms, because extra
- * fields are legal.
- */
+/** Returns the form that all error bodies share; `null` if none. Extra fields are legal, so one may have both forms. */
 function commonForm(forms: readonly ErrorForm[]): ErrorForm | null {
   if (forms.every((form) => form === "both")) return "both";
   if (!forms.includes("form-b")) return "form-a";
@@ -130,10 +121,7 @@ const checkHaveForm = (
     judgeAcross: followForm,
   });
 
-/**
- * Creates a check of a rule about one of the two error forms. The result is the reading `absent` if no error has that
- * form.
- */
+/** Creates a check of a rule about one error form. The reading is `absent` if no error has that form. */
 const checkErrorForm = (
   clause: "ERR-6" | "ERR-7" | "ERR-15" | "ERR-16",
   form: "form-a" | "form-b",
@@ -161,10 +149,7 @@ const withDocumentedCode = memoizeByObject((all: AllExchanges) =>
   all.exchanges.filter((each) => isSpecifiedRequest(each, all) && documentedStatus(codeOf(each)) !== null),
 );
 
-/**
- * Creates a check of every response that has a documented error code. Only requests that the document specifies are
- * judged.
- */
+/** Creates a check of every response with a documented error code, to requests that the document specifies. */
 const checkDocumentedCode = (clause: "ERR-1" | "ERR-10", judge: ErrorCheckOptions<never>["judge"]): Check =>
   checkEvery(clause, errorProbes, {
     matrix: errorMatrix("response with a documented code"),
@@ -173,10 +158,7 @@ const checkDocumentedCode = (clause: "ERR-1" | "ERR-10", judge: ErrorCheckOption
     whenEmpty: unproven("no response had a documented code"),
   });
 
-/**
- * Whether `details` has the strings `field` and `reason`, at most three levels deep. In an array, every item must have
- * them.
- */
+/** Whether `details`, or every item of it, has the strings `field` and `reason`, at most three levels deep. */
 function namesField(details: unknown, levels = 3): boolean {
   if (levels === 0) return false;
   if (Array.isArray(details)) return details.length > 0 && details.every((each) => namesField(each, levels - 1));
@@ -205,22 +187,15 @@ const mayNameField = ({ request: { body } }: Exchange): boolean =>
 const codesOf = (exchanges: readonly Exchange[]): string[] =>
   [...new Set(exchanges.flatMap((each) => codeOf(each) ?? []))].toSorted();
 
-/**
- * Maximum difference between `reset_at` and a computed time: 2 seconds for clocks, and 1 because either may be rounded
- * to whole seconds.
- */
+/** Tolerance of `reset_at`: 2 seconds for clocks, and 1 because a time may be rounded. */
 const toleranceSeconds = 3;
 const longestWindowSeconds = 3600;
-/**
- * Maximum time from `reset_at` to the end of `retry_after`. A longer time means that `retry_after` is not in seconds.
- */
+/** Maximum time from `reset_at` to the end of `retry_after`. A longer one is not in seconds. */
 const maxPastResetSeconds = 60;
 
 /**
- * Judges `reset_at` in the details of an error, if present. It must be a timestamp near one of three times: the end of
- * `retry_after`, a possible end of a window, or the reset in the headers.
- *
- * Judges only the format if the timestamp has no time zone, or the response does not show the target's clock.
+ * Judges `reset_at`, if present: near the end of `retry_after`, a window's possible end, or the reset in the headers.
+ * Without a time zone or the target's clock, judges only the format.
  */
 function resetAtMismatch(exchange: Exchange): Mismatch | null {
   const resetAt = getPath(errorOf(exchange)?.["details"], "reset_at");
@@ -247,10 +222,7 @@ function resetAtMismatch(exchange: Exchange): Mismatch | null {
   };
 }
 
-/**
- * Returns the target's time in Unix seconds, once by `Date` and once by the two reset headers. Leaves out the time that
- * the response does not show.
- */
+/** Returns the target's time in Unix seconds by `Date` and by the two reset headers, if the response has them. */
 function targetClocks(exchange: Exchange, reset: number | null): number[] {
   const resetAfter = secondsHeader(exchange, headerNames.rateResetAfter);
   const date = dateSeconds(exchange);

@@ -14,36 +14,24 @@ import { healthChecked, laterChecked } from "./probes.ts";
 type TimeField = "uptime" | "last_request";
 type ReportPair = readonly [Exchange, Exchange];
 
-/**
- * Minimum time between two health responses to compare. Some servers report `uptime` and `last_request` in whole
- * seconds.
- */
+/** Minimum time between two health responses to compare, because some servers report whole seconds. */
 const minGapMs = 3000;
 
 /** Returns when a request was sent by the target's clock, in milliseconds. */
 const sentAtMs = ({ sentMs, clockMs }: Exchange): number => sentMs + clockMs;
 
-/**
- * Returns the minimum time that has passed for the target between two requests, in milliseconds. If the run can advance
- * the target's clock, only the advances count, because the clock may stand still between them.
- */
+/** Returns the minimum time that passed for the target. A test clock may stand still, so only its advances count. */
 const gapMs = (first: Exchange, last: Exchange, { canAdvance = false }: AllExchanges): number =>
   canAdvance ? last.clockMs - first.clockMs : sentAtMs(last) - sentAtMs(first);
 
-/**
- * Returns a time field of a health response. `undefined` if the field is absent, or has a wrong type, which another
- * clause judges.
- */
+/** Returns a time field of a health response. `undefined` if it is absent or has a wrong type. */
 function fieldOf(exchange: Exchange, name: TimeField): unknown {
   const value = getPath(bodyJson(exchange), name);
   const isReadable = name === "uptime" ? typeof value === "number" : typeof value === "string" && isTimestamp(value);
   return isReadable ? value : undefined;
 }
 
-/**
- * Returns the first and the last health response that have a field. `null` if too little time lies between them for the
- * field to change.
- */
+/** Returns the first and last response with a field. `null` if too little time lies between them. */
 function firstAndLast(reports: readonly Exchange[], name: TimeField, all: AllExchanges): ReportPair | null {
   const readable = reports.filter((each) => fieldOf(each, name) !== undefined);
   const [first, last] = [readable[0], readable.at(-1)];
@@ -53,10 +41,7 @@ function firstAndLast(reports: readonly Exchange[], name: TimeField, all: AllExc
 const isConstant = ([first, last]: ReportPair, name: TimeField): boolean =>
   fieldOf(first, name) === fieldOf(last, name);
 
-/**
- * Judges that health responses change: `uptime` as time passes, and `last_request` after a request. Compares only
- * responses between two outages of the target.
- */
+/** Judges that `uptime` rises with time, and `last_request` changes with requests, between two outages. */
 export function judgeChangingValues(all: AllExchanges, agent: string | null): Finding<never> {
   const own = all.exchanges.filter((each) => agentInPath(each) === agent);
   const findings = splitAtReturns(own, all).map((exchanges) => judgeSeries(exchanges, all));
@@ -116,15 +101,9 @@ export const changingValueChecks: readonly Check[] = [
 
 /** Minimum time between two uptimes to compare. In less time, rounding may hide how far the value rose. */
 const minUptimeGapMs = 20;
-/**
- * Minimum number of pairs that prove a wrong unit. One pair alone may be wrong, if the run had not yet recorded an
- * advance of the test clock.
- */
+/** Minimum number of pairs that prove a wrong unit. One alone may miss an advance of the test clock. */
 const minPairs = 2;
-/**
- * Bounds of the rate per second at which an uptime in milliseconds rises. The exact rate is 1000; in seconds it would
- * be 1.
- */
+/** Bounds of the rate per second of an uptime in milliseconds. In seconds, the rate would be 1. */
 const [minMillisecondRate, maxMillisecondRate] = [300, 3000];
 
 interface Uptime {
@@ -134,10 +113,7 @@ interface Uptime {
 
 type UptimePair = readonly [Uptime, Uptime];
 
-/**
- * Returns the health responses whose `uptime` rises about a thousand times as fast as time, and so is in milliseconds.
- * All pairs of an agent's responses must agree, because each replica behind one address has an uptime of its own.
- */
+/** Returns the health responses whose `uptime` is in milliseconds. All pairs must agree: each replica has its own. */
 export function uptimesNotInSeconds(reports: readonly JudgedResponse[]): ReadonlySet<Exchange> {
   const uptimes = reports.flatMap(({ exchange, root }): Uptime[] => {
     const uptime = getPath(root, "uptime");

@@ -61,16 +61,10 @@ const withUnit = memoizeByPair((response: JudgedResponse, hasOtherUnit: boolean)
 
 /** Statuses in the field `checks` that certainly mean a failed check. */
 const failedStatus = /^(unhealthy|fail(ed|s|ing|ure)?)$/i;
-/**
- * Statuses in the field `checks` that mean trouble, but perhaps no failure. `slow` is left out: the document has it as
- * an example, and a slow dependency may be healthy.
- */
+/** Statuses that mean trouble, but perhaps no failure. The document has `slow` as an example, so it is left out. */
 const troubledStatus = /^(degraded|warn(ing)?|error|down|critical|unavailable|unreachable|offline|dead)$/i;
 
-/**
- * Finds the first entry of `checks` in a health report whose status matches. Returns it as `name: status`, or `null` if
- * none matches.
- */
+/** Finds the first check with a matching status, as `name: status`; `null` if none matches. */
 function findCheck(report: unknown, words: RegExp): string | null {
   const dependencies = getPath(report, "checks", "dependencies");
   const statuses: (readonly [string, unknown])[] = [

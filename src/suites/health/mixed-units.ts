@@ -6,10 +6,7 @@ import { breach, type Finding, holds, inapplicable } from "../../run/judge/findi
 import { agentInPath, allExchanges, type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
 import { hasStatus } from "../shared/response.ts";
 
-/**
- * A health response with an `uptime`, and two times at which its process may have started: one if `uptime` is in
- * seconds, one if it is in milliseconds. All times are in milliseconds.
- */
+/** A health response, and when its process started if `uptime` is in seconds, or in milliseconds. */
 interface Start {
   readonly exchange: Exchange;
   readonly uptime: number;
@@ -18,10 +15,7 @@ interface Start {
   readonly byMillisecondsMs: number;
 }
 
-/**
- * Maximum difference between two start times that count as the same: a response takes time, and an `uptime` may be
- * rounded.
- */
+/** Maximum difference of equal start times: a response takes time, and an `uptime` may be rounded. */
 const toleranceMs = 2000;
 /** Minimum `uptime` to compare. A smaller one gives nearly the same start in both units. */
 const minUptime = 10_000;
@@ -29,10 +23,7 @@ const minUptime = 10_000;
 const minInMilliseconds = 3;
 /** Minimum number of responses in seconds that agree on a start. */
 const minInSeconds = 2;
-/**
- * Minimum time between the first and the last response with an `uptime` in milliseconds. An `uptime` in seconds rises a
- * thousand times as slowly, so it cannot look like milliseconds for so long.
- */
+/** Minimum time between the first and last response in milliseconds. An `uptime` in seconds rises too slowly. */
 const minSpanMs = 60_000;
 
 function startsOf(all: AllExchanges): Start[] {
@@ -52,10 +43,7 @@ interface MixedUnits {
   readonly inMilliseconds: readonly Start[];
 }
 
-/**
- * Finds health responses with `uptime` in milliseconds among responses with seconds: read in these units, all of them
- * give the same start. Replicas behind one address have different starts, so they are not compared with each other.
- */
+/** Finds responses in milliseconds among others in seconds that give the same start. Replicas have different starts. */
 function findMixedUnits(starts: readonly Start[]): MixedUnits | null {
   const old = starts.filter(({ uptime }) => uptime >= minUptime);
   for (const { bySecondsMs: startMs } of starts) {

@@ -63,10 +63,7 @@ const checkField = (clause: "INV-2" | "INV-3" | "INV-4" | "INV-5" | "INV-6"): Ch
 const integer = z.int();
 const usageSchema = z.looseObject({ prompt_tokens: integer, completion_tokens: integer, total_tokens: integer });
 
-/**
- * Creates a judge of whether the target accepts one feature of a request, such as an optional parameter. A probe may
- * have sent several features together.
- */
+/** Creates a judge of whether the target accepts one feature, alone or with others. */
 const judgeFeatureAccepted =
   <F extends string>(feature: F) =>
   ({ plain, tried }: { readonly plain: TimedExchange; readonly tried: CombinedResult<F> }) =>
@@ -77,10 +74,7 @@ const judgeTogether = ({ plain, tried }: { readonly plain: TimedExchange; readon
 
 const noRequestIds = unproven("fewer than two responses have a `request_id`");
 
-/**
- * Judges that all responses have different request ids. `exchanges` must contain none from before an outage, because a
- * restarted server may give the same ids again.
- */
+/** Judges that all request ids differ. A restarted server may repeat ids, so no outage may lie between them. */
 function judgeRequestIds(exchanges: readonly Exchange[]): Finding<never> {
   const byId = new Map<string, Exchange>();
   for (const exchange of exchanges) {

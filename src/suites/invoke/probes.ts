@@ -23,10 +23,7 @@ export interface Invoked extends TimedExchange {
   readonly promised: boolean;
 }
 
-/**
- * A query that is longer than the response may be with {@link fewTokens}. An agent that repeats the query must cut it
- * off to respect `max_tokens`.
- */
+/** A query that an agent which repeats it must cut off to respect {@link fewTokens}. */
 export const longQuery = `Please repeat these words: ${Array.from({ length: 40 }, (_, at) => `word${at + 1}`).join(" ")}`;
 export const fewTokens = 16;
 
@@ -87,10 +84,7 @@ export const invokedAtMax = probe(
   (context) => sendCombined(maxValueFields, { query: longQuery }, (body) => invokeOnce(context, body), isSuccess),
 );
 
-/**
- * Returns how many requests a probe sends, if the webhook probes may send the same request. Returns 0 if these run and
- * the main key has a small limit per minute, else 1.
- */
+/** Returns 0 if the webhook probes send the same request and the main key has few requests a minute, else 1. */
 function requestsWithoutWebhooks(target: Target): number {
   return hasFewRequests(target) && target.webhooks !== null ? 0 : 1;
 }
@@ -98,10 +92,7 @@ function requestsWithoutWebhooks(target: Target): number {
 const invokeOnce = async (context: ProbeContext<"agents.answering">, body: object): Promise<Exchange> =>
   findEarlierInvoke(context, body) ?? (await context.client.invoke(context.given["agents.answering"], body));
 
-/**
- * Finds an earlier successful invoke with the same body, which saves a request. Searches only if the main key has a
- * small limit per minute.
- */
+/** Finds an earlier success with the same body, which saves a request if the key has few. */
 function findEarlierInvoke(
   { client, given, target, recorder }: ProbeContext<"agents.answering">,
   body: object,
@@ -147,10 +138,7 @@ export const invokedWithNumber = probe(
   async ({ client, given }) => ({ answered: await client.invoke(given["agents.answering"], { query: 42 }) }),
 );
 
-/**
- * Sends an agent a word in one session, and asks for the word twice there and once in another session. If the key has
- * enough requests, also asks before and after a stream of the first session.
- */
+/** Asks for a word twice in its session and once in another one, and before and after a stream if requests allow. */
 export const sessionHeld = probe(
   "an agent is told a word in a session and asked for it twice there, and in another session",
   { needs: ["agents.remembering"], requests: (target) => (hasFewRequests(target) ? 4 : 8) },
@@ -170,8 +158,7 @@ export const sessionHeld = probe(
     if (hasFewRequests(target))
       return { word, marker, told, asked: exchange, again, elsewhere, withoutQuery: null, acrossStream: null };
     const withoutQuery = await client.invoke(agent, { session_id: session });
-    // Each question has its own marker, because an agent may repeat only the latest question, and a stream may belong
-    // to a separate session.
+    // Each question has its own marker: an agent may repeat only the latest one, and a stream may be a session apart.
     const [before, within] = [newMarker(), newMarker()];
     const invokedBefore = await ask(`${query} (${before})`, session);
     const stream = await client.stream(

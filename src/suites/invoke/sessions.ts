@@ -7,9 +7,7 @@ import { describeStatus, hasStatus, isSuccess, outcomeOf } from "../shared/respo
 import type { CombinedResult } from "../shared/combined-features.ts";
 import { invoked, invokedAtMin, sessionHeld } from "./probes.ts";
 
-/**
- * Whether the server requires `session_id`: it rejected a request without `session_id`, and accepted a request with it.
- */
+/** Whether the server rejected a request without `session_id`, and accepted one with it. */
 export const isSessionRequired = (plain: Exchange, tried: CombinedResult<"session">): boolean =>
   hasStatus(plain, 400, 422) && isSuccess(tried.together);
 
@@ -17,9 +15,7 @@ export const isSessionRequired = (plain: Exchange, tried: CombinedResult<"sessio
 export const repeatsAnyWord = (exchange: Exchange, ...words: readonly string[]): boolean =>
   words.some((each) => textOf(exchange).includes(each));
 
-/**
- * Returns the body of a response as text to search for words. JSON is written again, which removes unneeded escapes.
- */
+/** Returns the body of a response as text. Writing JSON again removes unneeded escapes. */
 function textOf(exchange: Exchange): string {
   const json = bodyJson(exchange);
   return json === undefined ? (bodyText(exchange) ?? "") : JSON.stringify(json);
@@ -65,8 +61,7 @@ export const sessionChecks: readonly Check[] = [
       const failed = [invokedBefore, stream, invokedAfter, elsewhere].find((each) => !isSuccess(each));
       if (failed !== undefined) return unproven(`a call of the session did not succeed (${outcomeOf(failed)})`);
       if (repeatsAnyWord(elsewhere, word)) return unproven(repeatedElsewhere);
-      // An agent that forgets the session without any stream already breaks the check of invokes, so it is not reported
-      // again here.
+      // The check of invokes reports an agent that forgets the session without any stream.
       if (!repeatsAnyWord(invokedBefore, ...said.slice(0, 3)))
         return unproven("the session's fourth invoke repeats no word of it");
       return repeatsAnyWord(invokedAfter, ...said)

@@ -18,10 +18,7 @@ import { codeOf, describeStatus, hasStatus, isSuccess } from "../shared/response
 
 const leftOut = z.never().exactOptional();
 
-/**
- * The shape of an invoke's body that a server must accept once it has a `query`. Fields that a server may reject are
- * left out: unusual session ids, parameters of streams, and unknown fields next to `parameters`.
- */
+/** The body that a server must accept once it has a `query`. Fields that a server may reject are left out. */
 const legalBody = z.strictObject({
   query: z.string().min(1).exactOptional(),
   session_id: z
@@ -70,11 +67,8 @@ function isRejected({ exchange }: LegalInvoke): boolean {
 }
 
 /**
- * Returns the invokes whose only mistake is the absent `query`: the agent accepted another invoke that had `query` and
- * at least the same fields.
- *
- * Leaves out invokes with a field that some agent rejected together with a `query`, because another clause judges that
- * field.
+ * Returns the invokes whose only mistake is the absent `query`: the agent accepts their fields with one. Another clause
+ * judges fields that some agent rejected.
  */
 function invokesWithoutQuery(all: AllExchanges): ClauseCase<Exchange>[] {
   const invokes = legalInvokes(all);
@@ -110,8 +104,7 @@ export const withoutQueryCheck: Check = checkEvery(
     noun: "requests",
     members: ({ all }) => invokesWithoutQuery(all),
     judge: (exchange) => {
-      // Judges only successes, 400 and 422: a limit, a quota or a crash may cause any other status, and ERR-8 to ERR-10
-      // judge error bodies.
+      // A limit, a quota or a crash may cause any other status, and ERR-8 to ERR-10 judge error bodies.
       if (!isSuccess(exchange) && !hasStatus(exchange, 400, 422)) return undefined;
       if (hasStatus(exchange, 400) && codeOf(exchange) === null) return undefined;
       return hasStatus(exchange, 400) && codeOf(exchange) === requiredCode

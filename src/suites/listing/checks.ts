@@ -30,11 +30,7 @@ const requestedPage = memoizeByObject(
   },
 );
 
-/**
- * Whether the document leaves the response open: the requested page lies past the end of the list, or its `page` or
- * `limit` is below 1.
- * @param totals the values of `total` in the run's pages
- */
+/** Whether the document leaves the response open: the page lies past the end, or `page` or `limit` is below 1. */
 function isBeyond({ exchange }: JudgedResponse, totals: readonly unknown[]): boolean {
   const { page, limit } = requestedPage(exchange);
   if ((page !== null && !(page >= 1)) || (limit !== null && !(limit >= 1))) return true;
@@ -48,10 +44,7 @@ function isPastTheEnd(exchange: Exchange): boolean {
   return page !== null && page > 1 && limit !== null && limit >= 1;
 }
 
-/**
- * Judges the fields of `pagination` on a page past the end. The document does not show this page, so fields may be
- * absent. A field that is present, even as `null`, must be a whole number.
- */
+/** Judges the fields of `pagination` on a page past the end. They may be absent there, but not `null`. */
 function presentFieldMismatch(pagination: unknown): Mismatch | null | undefined {
   if (!isObject(pagination)) return undefined;
   const present = paginationFields.filter((name) => name in pagination);
@@ -62,10 +55,7 @@ function presentFieldMismatch(pagination: unknown): Mismatch | null | undefined 
 
 const paginationFields = ["page", "limit", "total", "pages"] as const;
 
-/**
- * Returns the responses to all list requests as cases to judge. `isOpen` says whether the document leaves the content
- * open.
- */
+/** Returns all lists as cases. `isOpen` says whether the document leaves the content open. */
 const listCases = memoizeByObject((all: AllExchanges) => {
   const pages = bodyCases("list", all, isSuccess, rootOf);
   const totals = pages.map(({ subject }) => getPath(subject.root, "pagination", "total"));
@@ -174,8 +164,7 @@ export const listing = suite("List agents", [
   check("LST-7", secondPageListed, ({ first, second }) => {
     const [one, two] = [pageOf(first), pageOf(second)];
     if (one === null || two === null) return noPage();
-    // If the target has only one page, the second page lies past the end of the list, where the document defines no
-    // response.
+    // If the target has only one page, the second one lies past the end, where the document defines no response.
     if (one.agents.length === 0 || two.agents.length === 0 || one.pagination.total <= pageLimit)
       return unproven("the target has too few agents for a second page", `a target with more than ${pageLimit} agents`);
     if (one.pagination.total !== two.pagination.total)

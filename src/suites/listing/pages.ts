@@ -9,10 +9,7 @@ interface Listing {
   readonly pagination: unknown;
 }
 
-/**
- * Returns the agents and the `pagination` of a response to a list request. Both may be at the top level or in the
- * envelope, where `data` or `data.result` may be the array itself.
- */
+/** Returns the agents and `pagination` of a list, at the top level or in the envelope. */
 export function listingOf(exchange: Exchange): Listing {
   const body = bodyJson(exchange);
   const [data, result, metadata] = [
@@ -45,10 +42,7 @@ export interface Page {
   readonly pagination: Pagination;
 }
 
-/**
- * Parses a page of the list. Returns `null` if a page lacks what other clauses require, because those clauses report
- * it.
- */
+/** Parses a page of the list. `null` if it lacks what other clauses require. */
 export function pageOf(exchange: Exchange): Page | null {
   const { agents, pagination } = listingOf(exchange);
   const parsed = paginationShape.safeParse(pagination);

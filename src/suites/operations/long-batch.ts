@@ -42,8 +42,7 @@ export const longBatchCounted = probe(
   async (context): Promise<LongBatch | null> => {
     const { client, given, target, time } = context;
     if (hasFewRequests(target)) return null;
-    // Without a test clock, the target may still be retrying deliveries of the agent with webhooks. More events of that
-    // agent would mix with the retries.
+    // Without a test clock, events of the agent with webhooks would mix with retries of its deliveries.
     const agent = time.canAdvance ? agentIdOf({ target }) : given["agents.answering"];
     const mark = randomUUID();
     const batch = Array.from({ length: batchLength }, () => ({ query: `Hello. ${mark}` }));

@@ -21,10 +21,7 @@ export interface BatchSubmitted {
   /** Path for batches in the target file, with the placeholder `{agent_id}`. `null` if the target file names none. */
   readonly path: string | null;
   readonly submitted: Exchange | null;
-  /**
-   * A request to the target file's other path that starts an operation. `null` if it names none. Absent in the evidence
-   * of earlier versions.
-   */
+  /** Response at the target file's other path; `null` if it names none. Absent in evidence of earlier versions. */
   readonly started?: Exchange | null;
   /** GET requests for the started operation, in order. Empty if no response was a handle. */
   readonly polls: readonly Exchange[];
@@ -34,10 +31,7 @@ export interface BatchSubmitted {
 
 const queries = [defaultQuery, "Good evening. Please answer in a few words."] as const;
 
-/**
- * Time by the target's clock to wait before each GET of an operation: with a test clock (`advanced`) and without
- * (`real`).
- */
+/** Time by the target's clock before each GET of an operation: with a test clock (`advanced`) and without (`real`). */
 const pollWaitsMs = { advanced: [0, 1000, 5000, 15_000, 40_000, 60_000, 180_000], real: [0, 500, 1500, 3000] } as const;
 
 const pollWaits = { mode: "optional", seconds: sumOf(pollWaitsMs.real) / 1000 } as const;
@@ -59,8 +53,8 @@ export const batchSubmitted = probe(
     const control = await client.invoke(agent, { query: queries[0] });
     const submitted = await post(path, { batch: queries.map((query) => ({ query })) });
     const started = await post(operation, { query: queries[0] });
-    // Starts a second operation, so that its handle is judged too. The probe polls the first long enough for the second
-    // to end, so that no later probe counts its tokens.
+    // The handle of a second operation is judged, too. The probe polls long enough for both to end, so that no later
+    // probe counts their tokens.
     if (submitted !== null && isSuccess(submitted) && !hasFewRequests(target))
       await post(path, { batch: [{ query: defaultQuery }] });
     const id = [submitted, started].flatMap((each) => startedId(each) ?? [])[0];

@@ -1,9 +1,6 @@
 import type { DeliveryEvent } from "./event.ts";
 
-/**
- * Writes an event as most services do: no white space, and the fields in their usual order. Parsing and writing the
- * text again does not change it.
- */
+/** Writes an event as most services do. Parsing and writing the text again does not change it. */
 export const compactJson = (event: object): string => JSON.stringify(event);
 
 /** Writes an event in ASCII, with escapes for all other characters and for slashes. */

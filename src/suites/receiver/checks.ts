@@ -28,9 +28,7 @@ const isUnreachable = ({ exchange: { answer } }: SentDelivery): boolean =>
 
 const describe = ({ what, exchange }: SentDelivery): string => `${what}: ${outcomeOf(exchange)}`;
 
-/**
- * Judges that each delivery got a reply of the right kind. The result is `unproven` if a delivery found no connection.
- */
+/** Judges that each delivery got a reply of the right kind. `unproven` if one found no connection. */
 function judgeEach(sent: SentDeliveries, expected: string, isRight: (each: SentDelivery) => boolean): Finding<never> {
   const lost = sent.find(isUnreachable);
   if (lost !== undefined) return unproven(`a delivery found no connection (${describe(lost)})`);
@@ -39,10 +37,7 @@ function judgeEach(sent: SentDeliveries, expected: string, isRight: (each: SentD
   return breach(expected, wrong.map(describe).join("; "), ...wrong.map(({ exchange }) => exchange));
 }
 
-/**
- * Calls `judge` if the receiver accepted all deliveries of the positive control. Otherwise its replies to other
- * deliveries prove nothing, and the result is `unproven`.
- */
+/** Calls `judge` if the receiver accepted the positive control. Otherwise its replies prove nothing. */
 function judgeAfterControl<R>(control: SentDeliveries, judge: () => R) {
   const refused = control.find((each) => !isAccepted(each));
   return refused === undefined

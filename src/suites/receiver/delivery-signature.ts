@@ -3,10 +3,7 @@ import { createHmac } from "node:crypto";
 import type { Header } from "../../evidence/exchange.ts";
 import { headerNames } from "../../spec/headers.ts";
 
-/**
- * Returns the value of `X-Service-Signature`: the lower-case hexadecimal HMAC-SHA256 of the raw body, keyed with the
- * UTF-8 bytes of the webhook's secret. Source: Delivery security and policy 1.
- */
+/** Returns the value of `X-Service-Signature` for a raw body. Source: Delivery security and policy 1. */
 export const deliverySignature = (body: string, secret: string): string =>
   createHmac("sha256", Buffer.from(secret, "utf8")).update(body, "utf8").digest("hex");
 

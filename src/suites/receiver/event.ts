@@ -42,10 +42,7 @@ export function createEvent(
 
 const isExecutionEvent = (type: string): boolean => executionEvents.some((event) => event === type);
 
-/**
- * Returns the `data` of an execution event. The document shows `data` for two event types. All other types get the
- * fields that these two have in common.
- */
+/** Returns the `data` of an execution event. Types that the document does not show get the fields that others share. */
 function executionData(type: string, text: string): Readonly<Record<string, unknown>> {
   const common = { request_id: `req_${randomUUID()}`, input: { query: text } };
   if (type === "agent.completed") return { ...common, result: { answer: text }, execution_time: 1.5, tokens_used: 17 };
@@ -53,9 +50,6 @@ function executionData(type: string, text: string): Readonly<Record<string, unkn
   return { ...common, error: { code: "EXECUTION_ERROR", message: text, details: "the model did not answer" } };
 }
 
-/**
- * Returns the type of most events: `agent.completed` if the webhook selects it, else another type that the webhook
- * selects.
- */
+/** Returns `agent.completed` if the webhook selects it, else another type that the webhook selects. */
 export const usualType = ({ events }: Pick<DeliverySender, "events">): WebhookEvent =>
   events.find((event) => event === "agent.completed") ?? events[0];

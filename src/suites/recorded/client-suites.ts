@@ -7,28 +7,19 @@ import { suitesOfParty } from "../all.ts";
 import { type ObservedRuns, ranPlainly } from "../client/probes.ts";
 import { notInRecordings } from "./recorded-suites.ts";
 
-/**
- * Returns a check that is always skipped, because the original check must know the client's settings, such as its
- * signing secret.
- */
+/** Skips the check that must know the client's signing secret. */
 const withoutSecret = (check: Check): Check =>
   check.clause === "CLI-10"
     ? { ...check, on: {}, judge: () => unproven("the secret that signs the requests is not known") }
     : check;
 
-/**
- * The suites of a client, for requests that passed a recording proxy. A client in use may send wrong requests on
- * purpose, so most violations are notes.
- */
+/** The suites of a client whose requests passed a recording proxy. It may send wrong requests on purpose. */
 export const recordedClientSuites: readonly Suite[] = suitesOfParty("client").map(({ title, checks }) => ({
   title,
   checks: checks.map(withoutSecret),
 }));
 
-/**
- * Returns requests that passed a recording proxy in the form of a client probe's result. The harness causes no trouble
- * at the proxy.
- */
+/** Returns requests that passed a recording proxy as a client probe's result. */
 export function clientTrafficResult(
   { name }: Probe,
   exchanges: readonly Exchange[],

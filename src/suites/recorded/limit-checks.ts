@@ -12,10 +12,7 @@ import { judgeKeyHistory, maxAdmittedWithin, type RunKeyHistory } from "../limit
 /** The requests of a key in a recording, with the limits of its known tier. */
 interface RecordedKey {
   readonly key: string;
-  /**
-   * The key's requests except those that got 429. Requests outside the recording may explain any 429, but they cannot
-   * explain admissions beyond a limit.
-   */
+  /** The key's requests without those that got 429, which requests outside the recording may explain. */
   readonly history: RunKeyHistory;
   readonly wasRefused: boolean;
 }
@@ -41,10 +38,7 @@ const recordedKeys = probe(
   }),
 );
 
-/**
- * Maximum delay between a response's recorded time and its true start. A recording shows the start only by the `Date`
- * header, in whole seconds.
- */
+/** Maximum delay of a recorded time: `Date` shows the start of a response in whole seconds. */
 const maxLateMs = 1000;
 
 const withLatestEnd = (sample: Sample): Sample => ({
@@ -72,10 +66,7 @@ function judgeWindow(keys: readonly RecordedKey[], name: keyof typeof windows): 
   return keys.some(isNear) ? holds() : unproven(`no key was refused near the limit of its ${name}`);
 }
 
-/**
- * Checks that hold for a recording even if the key also sent requests outside it. Each comes with the title of its
- * suite.
- */
+/** Checks, with the titles of their suites, that hold even if the key also sent requests outside the recording. */
 export const recordedLimitChecks: readonly { readonly suite: string; readonly check: Check }[] = [
   check("LIM-1", recordedKeys, ({ keys }) => judgeWindow(keys, "minute"), { as: "recorded", since: "1.1" }),
   check("LIM-3", recordedKeys, ({ keys }) => judgeWindow(keys, "hour"), { as: "recorded", since: "1.1" }),

@@ -23,10 +23,7 @@ export const completeRecording: RecordingContents = { times: true, eventTimes: t
 /** Reason to skip a check that needs requests which only a probe sends. */
 export const notInRecordings = "a recording of other traffic does not show this";
 
-/**
- * Why a check cannot judge a recording: the recording lacks a fact, or other clients may have used the key (`own
- * requests only`).
- */
+/** Why a check cannot judge a recording: it lacks a fact, or other clients may have used the key. */
 type Exclusion = keyof RecordingContents | "own requests only";
 
 const exclusionReasons: Readonly<Record<Exclusion, string>> = {
@@ -37,10 +34,7 @@ const exclusionReasons: Readonly<Record<Exclusion, string>> = {
   "own requests only": "other clients, which the recording does not show, may have used the key as well",
 };
 
-/**
- * Checks that need more than a recording shows, by id. Checks with `own requests only` compare counters of a key, so
- * they must know every request with the key.
- */
+/** Checks that need more than a recording shows, by id. `own requests only`: they must know all requests of a key. */
 const exclusions: Readonly<Record<string, Exclusion>> = {
   "HDR-12": "own requests only",
   "HDR-12/readings": "own requests only",
@@ -65,16 +59,12 @@ const exclusions: Readonly<Record<string, Exclusion>> = {
 /** The ids of all checks that are skipped for some or all recordings. */
 export const excludedChecks: readonly string[] = Object.keys(exclusions);
 
-/**
- * Returns the suites of a server for a recording. They judge every recorded exchange, as in a run. They skip checks
- * that need requests of their own, or a fact that the recording lacks.
- */
+/** Returns the suites of a server for a recording, without checks that need requests of their own or a missing fact. */
 export const recordedSuites = (facts: RecordingContents): Suite[] =>
   suites.map(({ title, checks }) => ({
     title,
     checks: [
-      // Leaves out checks that only repeat another check for the requests of later probes. A recording has no such
-      // requests.
+      // A check that widens another one judges requests of later probes, which a recording does not have.
       ...checks.filter(({ widens }) => widens === undefined).map((each) => adaptToRecording(each, facts)),
       ...(facts.times ? recordedLimitChecks : []).filter(({ suite }) => suite === title).map(({ check }) => check),
     ],
@@ -102,10 +92,7 @@ function adaptToRecording(check: Check, facts: RecordingContents): Check {
   };
 }
 
-/**
- * Removes the settings that a finding recommends, because no setting adds requests to a recording. Only the
- * recommendation to state a key's tier remains.
- */
+/** Removes recommended settings, because none adds requests to a recording. The tier of a key may still help. */
 function withoutNeeds(finding: Finding | Observation): Finding | Observation {
   const bare =
     finding.kind === "unproven" ? { ...finding, needs: namesTier(finding.needs) ? need("tier") : null } : finding;
@@ -115,9 +102,7 @@ function withoutNeeds(finding: Finding | Observation): Finding | Observation {
 
 const namesTier = (needs: Enabler | null): boolean => needs !== null && JSON.stringify(needs).includes('"tier"');
 
-/**
- * Splits the probes of a check into those that only read recorded exchanges (`reviews`), and the names of all others.
- */
+/** Splits the probes of a check: those that only read recorded exchanges, and the names of all others. */
 function splitProbes(probes: ProbesByName): readonly [reviews: ProbesByName, others: readonly string[]] {
   const entries = Object.entries(probes);
   return [
@@ -126,10 +111,7 @@ function splitProbes(probes: ProbesByName): readonly [reviews: ProbesByName, oth
   ];
 }
 
-/**
- * Whether a probe only reads exchanges of the run. Probes with needs also read deliveries, which recordings do not
- * contain.
- */
+/** Whether a probe only reads exchanges of the run. Probes with needs also read deliveries. */
 const readsOnlyExchanges = ({ stage, needs }: Probe): boolean => stage === "review" && needs.length === 0;
 
 const skipped = (check: Check, reason: string): Check => ({
@@ -146,10 +128,7 @@ class NotRecorded extends Error {
   override readonly name = "NotRecorded";
 }
 
-/**
- * Judges a recording by a check although some of its probes did not run. Many checks name a probe only so that a run
- * sends its requests. If the check reads the evidence of such a probe, the finding is `unproven`.
- */
+/** Judges by a check although some probes did not run. The finding is `unproven` only if it reads their evidence. */
 function judgeWithout(
   names: readonly string[],
   judge: (missing: object) => Finding | Observation,

@@ -35,9 +35,7 @@ const successesOf = (all: AllExchanges, endpoint: EndpointName): Exchange[] =>
 
 const isCount = (value: unknown): value is number => Number.isInteger(value);
 
-/**
- * The checks that invoke and stream share: `max_tokens` against usage, the sum of tokens, and streams that time out.
- */
+/** Checks that invoke and stream share: `max_tokens` and usage, the sum of tokens, and streams that time out. */
 const sharedRules = [
   relation(
     "INV-15",
@@ -108,10 +106,7 @@ const sharedRules = [
   ),
 ];
 
-/**
- * Endpoints whose successful responses have no field `status` of their own. A `status` of `error` belongs to the
- * generic envelope there, and contradicts the success.
- */
+/** Endpoints without a field `status` of their own. A `status` of `error` belongs to the generic envelope there. */
 const endpointsWithoutState = ["invoke", "list", "usage", "webhooks", "deliveries", "alerts", "keyUsage"] as const;
 
 /** Describes the part of a body that reports a failure; `null` if there is none. */

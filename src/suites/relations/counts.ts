@@ -22,10 +22,7 @@ const noPages = unproven(
   "a target with more than two agents, and a key with many requests",
 );
 
-/**
- * Returns the pages of one list, read one after the other. Returns `unproven` if the list changed in the meantime, or
- * two agents on a page look alike.
- */
+/** Returns the pages of one list. `unproven` if the list changed meanwhile, or two agents on a page look alike. */
 function readPages(listed: readonly Exchange[]): readonly Page[] | Unproven {
   const pages = listed.flatMap((each) => pageOf(each) ?? []);
   const [first] = pages;
@@ -123,10 +120,7 @@ interface LimitPair extends ComparedPair {
   readonly other: number;
 }
 
-/**
- * Pairs responses whose `Limit` is per minute: each with the first such response of any key that has the same tier
- * limits.
- */
+/** Pairs each response whose `Limit` is per minute with the first such response of a key with the same limits. */
 function minuteLimitPairs(
   all: AllExchanges,
   keys: readonly { readonly key: string; readonly limits: TierLimits | null }[],

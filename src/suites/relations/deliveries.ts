@@ -29,10 +29,7 @@ const on = { all: allExchanges, arrived: allDeliveries, sent: invokedWithWebhook
 const between = "delivery and response";
 const noPair = unproven("no delivery of `agent.completed` can be matched with a response; see HOOK-8 and HOOK-17");
 
-/**
- * Returns the finding for a field that could be compared in no pair. It is `inapplicable` if there are pairs: the field
- * is optional, and one message of each pair lacks it.
- */
+/** Returns the finding if no pair has both fields. `inapplicable` if there are pairs, because the field is optional. */
 const nothingCompared = ({ all, arrived }: EvidenceOf<typeof on>): Finding<never> =>
   reportedExecutions(all)(arrived).length === 0 ? noPair : inapplicable("no delivery and its response both show it");
 
@@ -52,10 +49,7 @@ const checkReports = (
 
 const isCompleted = (delivery: Delivery): boolean => eventTypeOf(delivery) === "agent.completed";
 
-/**
- * Compares a value in a delivery with the same value in the response. Returns `undefined` unless both have the expected
- * type.
- */
+/** Compares a value in a delivery with the response's. `undefined` unless both have the expected type. */
 function compare<T>(
   name: string,
   delivered: unknown,
@@ -74,10 +68,7 @@ function compare<T>(
 const isText = (value: unknown): value is string => typeof value === "string";
 const isCount = (value: unknown): value is number => Number.isInteger(value);
 
-/**
- * Compares the strings at equal paths in two results. Either result may have more fields. Timestamps are left out,
- * because the same time can be written in two ways.
- */
+/** Compares the strings at equal paths in two results. Timestamps are left out: one time can be written in two ways. */
 function resultMismatch(delivered: unknown, responded: unknown, path = "result"): Mismatch | null | undefined {
   if (isText(delivered) && isText(responded))
     return isTimestamp(delivered) && isTimestamp(responded) ? undefined : compare(path, delivered, responded, isText);
@@ -99,17 +90,11 @@ function endOf({ first }: ReportedExecution): "completed" | "failed" | null {
   return is2xx(statusOf(first)) && getPath(invokeFields(first), "result") !== undefined ? "completed" : null;
 }
 
-/**
- * Whether a stream arrived completely. If not, the server may have gone on, and its duration may differ from the
- * measured one.
- */
+/** Whether a stream arrived completely. If not, the server may have gone on. */
 const isWholeStream = (exchange: Exchange): boolean =>
   isEventStream(exchange) && exchange.answer.kind === "answered" && exchange.answer.ending.kind === "complete";
 
-/**
- * Groups the events that report the end of an execution by request id, and pairs the first event of each group with
- * each later one.
- */
+/** Pairs the first event that reports the end of an execution with each later one of the same request id. */
 const endsOfExecutions = (
   ends: readonly Delivery[],
 ): (ComparedPair & { readonly first: Delivery; readonly second: Delivery })[] =>
@@ -121,10 +106,7 @@ const endsOfExecutions = (
 
 const timedOutProbes = { ended: timingOutWithWebhooks, arrived: allDeliveries };
 
-/**
- * Whether `agent.completed` reports the execution that timed out. It does not if both have a request id and the ids
- * differ, because a gateway may have sent the query twice.
- */
+/** Whether `agent.completed` reports the execution that timed out, and not a query that a gateway sent again. */
 function isOfTimeout(completed: Delivery, timeout: Delivery, invoked: Exchange): boolean {
   const [agent, itsAgent] = [completed, timeout].map((each) => getPath(deliveryJson(each), "agent_id"));
   if (agent !== itsAgent) return false;
@@ -134,10 +116,7 @@ function isOfTimeout(completed: Delivery, timeout: Delivery, invoked: Exchange):
   return id === other && (query === undefined || query === sent);
 }
 
-/**
- * Whether `agent.completed` was created before `agent.timeout`. The reverse order is legal: the agent may have finished
- * after its timeout, or run again.
- */
+/** Whether `agent.completed` was created first. The reverse is legal: the agent may finish after its timeout. */
 function isBeforeTimeout(completed: Delivery, timeout: Delivery): boolean {
   const [completedMs = NaN, timeoutMs = NaN] = [completed, timeout].map((each) => {
     const created = getPath(deliveryJson(each), "created");
@@ -146,10 +125,7 @@ function isBeforeTimeout(completed: Delivery, timeout: Delivery): boolean {
   return completedMs <= timeoutMs;
 }
 
-/**
- * Judges that the target does not report an execution that timed out as completed. Only a 500 proves a timeout, because
- * a 504 may come from a gateway.
- */
+/** Judges that a timed-out execution is not reported as completed. A 504 proves no timeout: it may be a gateway's. */
 function judgeTimeout({ ended: { invoked, deliveries }, arrived }: EvidenceOf<typeof timedOutProbes>): Finding<never> {
   if (hasStatus(invoked, 504)) return inapplicable("the invoke ended with 504, which may be a gateway's");
   if (!hasStatus(invoked, 500)) return unproven(`the invoke did not end with 500 (${outcomeOf(invoked)})`);
@@ -198,8 +174,7 @@ export const deliveryRelations = [
       const seconds = dataOf(second, "execution_time");
       if (typeof seconds !== "number") return undefined;
       if (!isWholeStream(first)) return unitMismatch("data.execution_time", seconds, tookMs);
-      // The bound is the longer of two times, because the server may have measured the duration after a later advance
-      // of the clock.
+      // The server may have measured the duration after a later advance of the clock, so the longer time counts.
       const untilDeliveryMs = first.answer.endMs - first.sentMs + second.clockAtMostMs - first.clockMs;
       const done = readEvents(first, "done")[0]?.data["execution_time"];
       return streamTimeMismatch(seconds, { done, tookMs: Math.max(tookMs, untilDeliveryMs) });

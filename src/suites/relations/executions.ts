@@ -34,10 +34,7 @@ export const endedExecutions = ({ deliveries }: AllDeliveries): Delivery[] => [
   ...eventsOfType(deliveries, "agent.failed"),
 ];
 
-/**
- * Pairs deliveries with the requests that they report. If the delivery repeats the query, a unique text in the query
- * identifies the request. Otherwise the request id does, unless the target gave one id to several requests.
- */
+/** Pairs deliveries with the requests that they report, by a unique text in the query, else by the request id. */
 export const reportedExecutions = memoizeByObject((all: AllExchanges) =>
   memoizeByObject((arrived: AllDeliveries): readonly ReportedExecution[] => {
     const tookMs = maxDurationIn(all);
@@ -51,10 +48,7 @@ export const reportedExecutions = memoizeByObject((all: AllExchanges) =>
   }),
 );
 
-/**
- * Whether the target had no outage during the run. After an outage, a restarted server may give the same request ids
- * again.
- */
+/** Whether the target had no outage. A restarted server may give the same request ids again. */
 const hadNoOutage = ({ returnsMs = [] }: AllExchanges): boolean => returnsMs.length === 0;
 
 const agentCallsOf = (all: AllExchanges): Exchange[] =>
@@ -74,8 +68,8 @@ function markerOf({ request }: Exchange): string | undefined {
 }
 
 /**
- * Returns the UUID in a delivery's `input` that belongs to a query in `known`. `undefined` if there are several,
- * because the input may also contain earlier queries of the session.
+ * Returns the UUID in a delivery's `input` that belongs to a known query. `undefined` if there are several, because the
+ * input may contain earlier queries of the session.
  */
 function markerIn(delivery: Delivery, known: ReadonlyMap<unknown, Exchange>): string | undefined {
   const found = new Set(JSON.stringify(dataOf(delivery, "input") ?? null).match(uuidPattern));

@@ -22,8 +22,8 @@ interface TwoCreations extends ComparedPair {
 }
 
 /**
- * Pairs each creation with an earlier one that got the same id, or if there is none, with the first one. Leaves out
- * earlier creations with an equal body, because the target may return the same object for a repeated request.
+ * Pairs each creation with an earlier one of the same id, else with the first. Leaves out creations with an equal body,
+ * for which the target may return the same object.
  */
 const creationPairs = (
   all: AllExchanges,
@@ -55,9 +55,7 @@ function operationIdOf(exchange: Exchange): string | null {
 
 type CreationProbes = ProbesByName & { readonly all: typeof allExchanges };
 
-/**
- * Creates a check that no two objects of a kind have the same id. `kind` is their name in the plural, such as "alerts".
- */
+/** Creates a check that no two objects of a kind have the same id. `kind` is a plural, such as "alerts". */
 const checkDistinctIds = (
   clause: "WHK-13" | "ALR-6" | "OPS-7",
   on: CreationProbes,

@@ -39,10 +39,7 @@ export const degradedInvoked = probe(
 
 const maxSlowMs = 35_000;
 
-/**
- * Creates a webhook for a slow agent and invokes the agent. Runs late, because other probes invoke the slow agent
- * often, and the webhook would get all events of these invokes.
- */
+/** Invokes a slow agent that has a webhook. Runs late, as the webhook gets the events of other probes' invokes. */
 export const slowWithWebhook = probe(
   "a slow agent that has a webhook is invoked, and streams",
   {
@@ -82,8 +79,7 @@ export const timedOutInStream = probe(
     needs: ["agents.timingOut"],
     requests: 1,
     waits: { mode: "reserved", seconds: maxTimeoutMs / 1000 },
-    // Runs late: it advances the test clock in large steps, which would disturb the durations that other probes
-    // measure.
+    // The large advances of the clock would disturb the durations that other probes measure.
     stage: "coverage",
     since,
   },
@@ -98,10 +94,7 @@ export const timedOutInStream = probe(
 
 /** A session that is interrupted by other sessions, and a question that follows in it. */
 export interface InterleavedSession {
-  /**
-   * Words that the agent was told earlier in the session. The words of the latest call are left out, because any agent
-   * may repeat its latest query.
-   */
+  /** Words of earlier calls of the session. Any agent may repeat its latest query, so that one does not count. */
   readonly texts: readonly string[];
   readonly opening: Exchange;
   /** The response to the question for one of the words in `texts`. */
@@ -109,10 +102,7 @@ export interface InterleavedSession {
 }
 
 export interface SessionsAtOnce {
-  /**
-   * The same question in the first session, before the other sessions begin. It shows whether the agent repeats earlier
-   * words at all.
-   */
+  /** The same question before the other sessions begin. It shows whether the agent repeats earlier words at all. */
   readonly control: { readonly word: string; readonly response: Exchange };
   readonly first: InterleavedSession;
   readonly third: InterleavedSession;
@@ -162,9 +152,7 @@ export const everyPageListed = probe(
   },
 );
 
-/**
- * Creates a second alert. Returns `null` if no first alert was created, or the main key has a small limit per minute.
- */
+/** Creates a second alert. `null` if there is no first one, or the main key has few requests a minute. */
 export const secondAlertCreated = probe(
   "a second usage alert is created with the key of the first",
   {

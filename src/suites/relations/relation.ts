@@ -30,9 +30,7 @@ interface RelationOptions<E, T extends ComparedPair, R extends string> {
 /** Name of the row in the report's coverage table that counts compared pairs. */
 export const comparedPairs = "pairs compared";
 
-/**
- * Creates a check that compares two messages. It compares every pair in the run, whichever probe caused the messages.
- */
+/** Creates a check that compares two messages: every pair in the run, whichever probe caused them. */
 export const relation = <const K extends JudgedId, const P extends Probe | ProbesByName, T extends ComparedPair>(
   clause: K,
   on: P,

@@ -48,8 +48,8 @@ function comparedTimes({ all, arrived }: EvidenceOf<typeof on>): ComparedTimes[]
 }
 
 /**
- * Returns a mismatch if the delivered duration of a short stream is in milliseconds. `HOOK-42/execution_time` cannot
- * notice that, because it allows a second more than the stream took for rounding.
+ * Returns a mismatch if the delivered duration of a short stream is in milliseconds. `HOOK-42/execution_time` allows a
+ * second more than the stream took, for rounding.
  */
 function unitMismatch({ pair, delivered, done, mayBeRounded }: ComparedTimes): Mismatch | null {
   const { first, second, tookMs } = pair;

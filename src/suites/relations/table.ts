@@ -17,10 +17,7 @@ export const relations: readonly Check[] = [
 /** Returns the first part of the id of a check's clause, such as `HOOK`. */
 const sectionOf = ({ clause }: Check): string => clause.slice(0, clause.indexOf("-"));
 
-/**
- * Adds the checks of `relations` that belong to a suite's section. The clause of the suite's first check shows the
- * section.
- */
+/** Adds the checks of `relations` with the section of a suite's first check. */
 export const addRelations = ({ title, checks }: Suite): Suite => {
   const [first] = checks;
   const own = first === undefined ? [] : relations.filter((each) => sectionOf(each) === sectionOf(first));

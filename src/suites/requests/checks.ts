@@ -66,10 +66,7 @@ const isDeclaredAsJson = ({ request: { headers, body } }: Exchange): boolean =>
 const acceptsEventStream = ({ request }: Exchange): boolean =>
   request.headers.some(([name, value]) => name.toLowerCase() === "accept" && value.includes("text/event-stream"));
 
-/**
- * Location of the endpoint's fields in a body. `elsewhere` is neither of the published shapes; `null` means that the
- * fields were not found.
- */
+/** Location of an endpoint's fields. `elsewhere` is not a published shape; `null`: they were not found. */
 type ResponseShape = "top-level" | "envelope" | "elsewhere" | null;
 
 /** Endpoints whose shape the document leaves open. Each function says whether a value has the endpoint's fields. */
@@ -106,10 +103,7 @@ const isWithin = (body: unknown, isOwn: (value: unknown) => boolean, levels = 2)
     (inner) => isObject(inner) && (isOwn(inner) || (levels > 1 && isWithin(inner, isOwn, levels - 1))),
   );
 
-/**
- * Whether a body is the envelope `{status, data}`. A body with `pagination` is a list instead, and its `status` is an
- * extra field.
- */
+/** Whether a body is the envelope `{status, data}`. A list with an extra `status` is not. */
 const isEnveloped = (body: unknown): boolean =>
   typeof getPath(body, "status") === "string" &&
   getPath(body, "data") !== undefined &&

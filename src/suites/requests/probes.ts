@@ -13,10 +13,7 @@ const spellings = {
 
 export type Spelling = keyof typeof spellings;
 
-/**
- * Responses to unusual spellings of one invoke. `together` combines all spellings. If `together` failed, `plain` has
- * none of them. If `plain` succeeded, `apart` has each spelling alone.
- */
+/** Responses to unusual spellings of one invoke: all together, and if that failed, none (`plain`) and each alone. */
 export interface SpellingResult {
   readonly together: Exchange;
   readonly plain: Exchange | null;
@@ -55,10 +52,7 @@ function plainBody(): string {
   return '{"query":"Hello."}';
 }
 
-/**
- * Length of a body that exceeds the limits of common gateways. The body is padded with white space, which costs no
- * tokens.
- */
+/** Length of a body that exceeds the limits of common gateways. Its white space costs no tokens. */
 export const longBodyBytes = 300 * 1024;
 
 export const invokedWithLongBody = probe(
@@ -90,18 +84,14 @@ export interface DiscoveryReads {
   readonly elsewhere?: readonly Exchange[];
 }
 
-/**
- * Returns the responses for the list and usage that the pre-flight discovery read. If one was missing, requests it at
- * other paths.
- */
+/** Returns the discovery's list and usage. If one was missing, requests it at other paths. */
 export const discoveryReads = probe(
   "the list of agents and the usage are read",
   { requests: 0, reads: true },
   async ({ client, discovery: { listing, usage }, target }): Promise<DiscoveryReads> => {
     const missing = [listing, usage].filter((each) => hasStatus(each, 404, 405));
     const elsewhere: Exchange[] = [];
-    // An explicit `Authorization` header keeps the request out of the key's samples, because the target may not count
-    // it.
+    // An explicit header keeps the request out of the key's samples, because the target may not count it.
     const options = { fromOrigin: true, authorization: `Bearer ${client.key.key}` } as const;
     for (const { request } of missing)
       for (const path of pathsElsewhere(request.url, target.baseUrl))

@@ -22,10 +22,7 @@ local.addAddress("::1", "ipv6");
 local.addSubnet("fc00::", 7, "ipv6");
 local.addSubnet("fe80::", 10, "ipv6");
 
-/**
- * Host names that have no dot or never resolve on the public Internet (RFC 6761, RFC 6762, RFC 9476, ICANN's
- * `.internal`).
- */
+/** Host names that never resolve on the public Internet (RFC 6761, RFC 6762, RFC 9476, ICANN's `.internal`). */
 const localName = /^[^.]+$|(?:^|\.)(?:localhost|local|internal|test|home\.arpa)$/i;
 
 /** Whether a URL's host is this machine or in a private network: loopback, link-local, private, unspecified, or a local name. */
@@ -55,10 +52,7 @@ export const addressInspected = probe(
   },
 );
 
-/**
- * Judges the scheme of the target's address and its certificate. Only a local address may lack TLS or have an untrusted
- * certificate.
- */
+/** Judges scheme and certificate. Only a local address may lack TLS or have an untrusted certificate. */
 function judgeAddress({ listing, certificate }: TargetAddress): Finding<"https" | "local"> {
   const { url } = listing.request;
   const address = url.split("/").slice(0, 3).join("/");

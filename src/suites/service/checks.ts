@@ -14,10 +14,7 @@ import { streamed } from "../stream/probes.ts";
 
 const isDocumented = (exchange: Exchange): boolean => statusCodes.some((status) => status === statusOf(exchange));
 
-/**
- * Whether the whole body arrived. False if the harness closed the response, a deadline passed, or the body was too long
- * to record.
- */
+/** Whether the whole body arrived and was recorded. */
 function hasWholeBody({ answer }: Exchange): boolean {
   return (
     answer.kind === "answered" &&

@@ -31,41 +31,23 @@ export interface AllExchanges {
   readonly batchPath?: string | null;
   /** Endpoints of the profiles that the target does not offer. Absent if it offers all profiles. */
   readonly notOffered?: readonly EndpointName[];
-  /**
-   * Whether agents may have been deployed again during the run: by a command of the target file, or while the target
-   * was unreachable. Absent in evidence of earlier versions.
-   */
+  /** Whether agents may have been deployed again during the run. Absent in evidence of earlier versions. */
   readonly mayDeploy?: boolean;
-  /**
-   * How far the run had advanced the target's clock when it ended, in milliseconds. Absent in evidence of earlier
-   * versions.
-   */
+  /** How far the run had advanced the target's clock at its end. Absent in evidence of earlier versions. */
   readonly endClockMs?: number;
-  /**
-   * Whether the run can advance the target's clock. Such a clock may stand still between two advances. Absent in
-   * evidence of earlier versions.
-   */
+  /** Whether the run can advance the target's clock. Absent in evidence of earlier versions. */
   readonly canAdvance?: boolean;
-  /**
-   * Times at which the target came back after an outage, in milliseconds since the start of the run. Absent in evidence
-   * of earlier versions.
-   */
+  /** Times since the start of the run at which outages ended. Absent in evidence of earlier versions. */
   readonly returnsMs?: readonly number[];
 }
 
-/**
- * Returns the exchanges without those of probes from later requirement sets. If nothing is left out, returns the same
- * object, because checks cache results by object.
- */
+/** Leaves out the exchanges of later requirement sets. Returns the same object if nothing is left out, for caches. */
 const exchangesOfSet = memoizeByPair((all: AllExchanges, requirements: RequirementSet): AllExchanges => {
   const exchanges = all.exchanges.filter(({ since }) => !isLaterThan(requirements, since));
   return exchanges.length === all.exchanges.length ? all : { ...all, exchanges };
 });
 
-/**
- * Collects all exchanges of the run, for checks of rules about every response. Leaves out GET requests to URLs outside
- * the base URL, where another service may answer.
- */
+/** Collects all exchanges of the run, except GET requests outside the base URL, where another service may answer. */
 export const allExchanges = probe(
   "all that was sent and seen is looked over",
   { requests: 0, stage: "review", narrow: exchangesOfSet },
@@ -96,18 +78,12 @@ export const splitAtReturns = <E extends Pick<Exchange, "sentMs">>(
 
 type Paths = Pick<AllExchanges, "batchPath">;
 
-/**
- * Returns the endpoints whose path matches a URL. Cached by URL, because every check calls it, and a run with 100,000
- * requests has only a few hundred URLs.
- */
+/** Returns the endpoints whose path matches a URL. Cached: a run of 100,000 requests has a few hundred URLs. */
 const endpointsAt = memoizeByValue((batch: string | null) =>
   memoizeByValue((url: string) => endpointsAtPath(url, { batch })),
 );
 
-/**
- * Returns the endpoints whose path a request has, for any method. Empty if neither the document nor the target file has
- * the path.
- */
+/** Returns the endpoints whose path a request has, for any method. Empty for an unknown path. */
 export const endpointsAtRequestPath = ({ request }: Pick<Exchange, "request">, all?: Paths): readonly EndpointCall[] =>
   endpointsAt(all?.batchPath ?? null)(request.url);
 
@@ -129,9 +105,7 @@ export const agentInPath = (exchange: Exchange): string | null =>
 const isDeclaredJson = ({ request: { headers } }: Exchange): boolean =>
   headers.some(([name, value]) => name.toLowerCase() === "content-type" && /^\s*application\/json\b/i.test(value));
 
-/**
- * Maximum length in bytes of a body that every server should accept. A server may refuse a longer body for its length.
- */
+/** Maximum length of a body that every server should accept. */
 const maxBodyBytes = 64 * 1024;
 
 /** Whether a server must read the body of a request: the body is short, and its type is exactly `application/json`. */
@@ -139,10 +113,7 @@ export const hasPlainBody = ({ request: { headers, body } }: Exchange): boolean 
   headers.some(([name, value]) => name.toLowerCase() === "content-type" && value === "application/json") &&
   (body.kind === "none" || (body.kind !== "cut" && body.bytes <= maxBodyBytes));
 
-/**
- * Whether the document specifies a request. It must define the endpoint, and the body, if any, must be declared as JSON
- * and parse as JSON.
- */
+/** Whether the document defines a request's endpoint, and its body, if any, is declared as JSON and parses as JSON. */
 export function isSpecifiedRequest(exchange: Exchange, all?: AllExchanges): boolean {
   const { body } = exchange.request;
   if (endpointOf(exchange, all) === null) return false;
@@ -157,17 +128,11 @@ const isSpecifiedResponse = (exchange: Exchange, all: AllExchanges): boolean =>
   isSpecifiedRequest(exchange, all) ||
   (isErrorStatus(exchange) && endpointOf(exchange, all) !== null && isDeclaredJson(exchange));
 
-/**
- * Whether a request has a key that is valid everywhere. False for a signed request, because its signature may be the
- * reason of a rejection.
- */
+/** Whether a request has a key that is valid everywhere. False for a signed request, whose signature may be wrong. */
 export const hasValidKey = ({ key, request }: Exchange, { validKeys }: Pick<AllExchanges, "validKeys">): boolean =>
   key !== null && validKeys.includes(key) && !request.headers.some(([name]) => name.toLowerCase() === "x-signature");
 
-/**
- * Returns the endpoints that accepted a valid key in some request. At any other endpoint, a rejection proves nothing
- * about a further mistake in the request.
- */
+/** Returns the endpoints that accepted a valid key. Elsewhere, a rejection proves nothing about another mistake. */
 export const endpointsWithControl = memoizeByObject((all: AllExchanges): ReadonlySet<EndpointName> =>
   endpointsOf(
     all.exchanges.filter((each) => hasValidKey(each, all) && isSuccess(each)),
@@ -181,27 +146,19 @@ const foundEndpoints = memoizeByObject((all: AllExchanges) => endpointsOf(all.ex
 const endpointsOf = (exchanges: readonly Exchange[], all: AllExchanges): ReadonlySet<EndpointName> =>
   new Set(exchanges.flatMap((each) => endpointOf(each, all) ?? []));
 
-/**
- * Returns the exchanges that the document specifies. Leaves out a 404 that may come from a router instead of the
- * endpoint.
- */
+/** Returns the exchanges that the document specifies, without a 404 that may come from a router. */
 export const specifiedExchanges = memoizeByObject((all: AllExchanges): readonly Exchange[] =>
   all.exchanges.filter((each) => isSpecifiedResponse(each, all) && !mayBeRouter404(each, all)),
 );
 
-/**
- * Returns the responses that must have an error body: those with a status of the document's error table. Leaves out
- * health reports, which may have an error status without being errors.
- */
+/** Returns the responses that must have an error body. Leaves out health reports, which may have an error status. */
 export const errorResponses = memoizeByObject((all: AllExchanges): readonly Exchange[] =>
   specifiedExchanges(all).filter((each) => isErrorStatus(each) && !isHealthReport(each)),
 );
 
 /**
- * Whether a 404 may come from a router that does not know the path. The document says nothing about such a response.
- *
- * The 404 comes from the endpoint itself if the endpoint has answered another request with success. It also does if the
- * document states the endpoint's method and the path names a resource, which may be missing.
+ * Whether a 404 may come from a router that does not know the path. The endpoint itself answered if it has ever
+ * succeeded, or if its documented path names a resource, which may be missing.
  */
 function mayBeRouter404(exchange: Exchange, all: AllExchanges): boolean {
   const endpoint = endpointOf(exchange, all);

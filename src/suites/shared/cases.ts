@@ -23,11 +23,7 @@ export interface JudgedResponse {
 export const responseCases = (exchanges: readonly Exchange[], all: AllExchanges): ClauseCase<Exchange>[] =>
   exchanges.map((exchange) => ({ cell: responseCell(exchange, all), proof: exchange, subject: exchange }));
 
-/**
- * Returns the responses of an endpoint whose JSON bodies can be judged, each with its cell of the coverage matrix.
- * Leaves out responses to requests without a key of the target file, which other clauses judge.
- * @param rootOf finds the object that contains the endpoint's fields
- */
+/** Returns the responses of an endpoint with a JSON body and a key of the target file. `rootOf` finds their fields. */
 export function bodyCases(
   endpoint: EndpointName,
   all: AllExchanges,
@@ -45,10 +41,7 @@ export function bodyCases(
     }));
 }
 
-/**
- * Returns a response in the form that checks judge. The same response always gives the same object, because checks
- * cache results by object.
- */
+/** Returns a response in the form that checks judge, as one object each time, because checks cache by object. */
 const judgedResponseBy = memoizeByObject((rootOf: (exchange: Exchange) => unknown) =>
   memoizeByPair((exchange: Exchange, tookMs: number): JudgedResponse => ({ exchange, root: rootOf(exchange), tookMs })),
 );
@@ -63,11 +56,7 @@ export const responseCell = (exchange: Exchange, all: AllExchanges): Cell => ({
   kind: exchange.answer.kind === "answered" ? String(exchange.answer.status) : outcomeOf(exchange),
 });
 
-/**
- * Returns the reading `present` if at least one object has the field, else `absent`. Returns `holds` for a clause that
- * has no such readings.
- * @param path path of the field; by default, the first path that the field table has for the clause
- */
+/** Returns the reading `present` if an object has the field, else `absent`. `holds` for a clause without readings. */
 export function judgePresence<K extends JudgedId>(
   table: FieldTableName,
   clause: K,

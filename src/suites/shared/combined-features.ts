@@ -9,10 +9,7 @@ export interface Feature {
   readonly parameters?: Readonly<Record<string, unknown>>;
 }
 
-/**
- * The response to one request with all features (`together`). If the target rejected that request but accepts one
- * without features, `apart` has the response to a request with each feature alone.
- */
+/** The response to one request with all features. If only that was rejected, also the response to each alone. */
 export interface CombinedResult<F extends string> {
   readonly together: Exchange;
   readonly apart: Partial<Readonly<Record<F, Exchange>>>;
@@ -24,10 +21,7 @@ export function combineFeatures(features: Readonly<Record<string, Feature>>, pla
 
 type Accepts = (exchange: Exchange) => boolean;
 
-/**
- * Sends all features in one request. If the target rejects it but accepts a request without features, sends each
- * feature alone to find the rejected one.
- */
+/** Sends all features together. If only a request without features is accepted, sends each feature alone. */
 export async function sendCombined<F extends string>(
   features: Readonly<Record<F, Feature>>,
   plain: Feature,

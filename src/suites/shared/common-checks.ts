@@ -22,11 +22,7 @@ export function judgeOk(exchange: Exchange): { readonly kind: "holds" } | Breach
 /** Endpoints whose only successful status in the document is 200. */
 type EndpointWith200 = "invoke" | "stream" | "health" | "list" | "usage" | "keyUsage";
 
-/**
- * Creates a check that every successful response of an endpoint has status 200, whatever the key, agent, page and
- * parameters are.
- * @param isOpen whether the document leaves open how the target answers a request
- */
+/** Creates a check that every success of an endpoint has status 200, except requests that the document leaves open. */
 export const checkEverySuccess = (
   clause: "INV-1" | "SSE-1" | "HLT-1" | "LST-1" | "USE-1" | "KEY-9",
   endpoint: EndpointWith200,
@@ -47,10 +43,7 @@ export const checkEverySuccess = (
     whenEmpty: unproven("no request succeeded"),
   });
 
-/**
- * Whether the document leaves open how the target answers an invoke or stream: `query` is empty or not a string, or a
- * parameter may be out of range.
- */
+/** Whether the document leaves open how the target answers an invoke or stream with this query and these parameters. */
 export function isOpenExecution({ request }: Exchange): boolean {
   const sent = sentJson(request);
   const query = getPath(sent, "query");

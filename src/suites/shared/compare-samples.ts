@@ -1,17 +1,11 @@
 import type { Elapsed } from "../../rules/limits/exhausted-window.ts";
 import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 
-/**
- * Whether two responses describe the same rate-limit window: they report the same limit, and resets that differ by at
- * most 2 seconds.
- */
+/** Whether two responses report the same limit, and resets that differ by at most 2 seconds. */
 export const isSameWindow = (a: Sample, b: Sample): boolean =>
   a.limit !== null && a.limit === b.limit && a.reset !== null && b.reset !== null && Math.abs(a.reset - b.reset) <= 2;
 
-/**
- * Whether two responses describe the same token bucket of a minute or an hour. `Reset` is the time at which the bucket
- * is full, and each counted request delays it by `span / limit` seconds. The tolerance is 2 seconds.
- */
+/** Whether two responses describe one token bucket, where each counted request delays `Reset` by `span / limit` s. */
 function isSameBucket(from: Sample, to: Sample): boolean {
   if (from.limit === null || from.limit !== to.limit || from.reset === null || to.reset === null) return false;
   const fell = (from.remaining ?? 0) - (to.remaining ?? 0);
@@ -21,17 +15,11 @@ function isSameBucket(from: Sample, to: Sample): boolean {
 
 const isSameAllowance = (from: Sample, to: Sample): boolean => isSameWindow(from, to) || isSameBucket(from, to);
 
-/**
- * Returns the maximum time between two responses by the target's clock: the real time plus the run's advances of that
- * clock.
- */
+/** Returns the maximum time between two responses by the target's clock. */
 const secondsBetween = (from: Sample, to: Sample): number =>
   (to.headMs - from.sentMs + (to.headClockMs - from.sentClockMs)) / 1000;
 
-/**
- * Returns the minimum and maximum time between two responses by the target's clock.
- * @param hasClock whether the target has a test clock. Such a clock may stand still between the run's advances.
- */
+/** Returns the bounds of the time between two responses by the target's clock. A test clock may stand still. */
 export function elapsedSeconds(from: Sample, to: Sample, hasClock: boolean): Elapsed {
   const offsetMs = to.sentClockMs - from.headClockMs;
   return {
@@ -76,19 +64,15 @@ export function sortAndMarkOverlaps(samples: readonly Sample[]): readonly Ordere
   });
 }
 
-/**
- * Invokes of one key in one window. Each was sent after the response to the previous one, with no other request in
- * between.
- */
+/** Consecutive invokes of one key in one window, each sent after the response to the previous one. */
 export type SerialRun = readonly Sample[];
 
 /** Maximum time between two consecutive invokes of a serial run. */
 const maxGapSeconds = 1;
 
 /**
- * Finds the serial runs among the samples of one key. Each run has at least two samples.
- * @param between whether a request that the limiter may count was sent between two times
- * @param countedRead kind of GET request that the limiter counts like an invoke; `null` if it counts none
+ * Finds the serial runs of at least two samples. `between` tells whether another counted request was sent between two
+ * times. `countedRead` is the kind of GET request that the limiter counts like an invoke.
  */
 export function findSerialRuns(
   samples: readonly Sample[],

@@ -21,10 +21,7 @@ interface CoverageRequest {
   readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
   readonly text?: string;
-  /**
-   * Reason to skip the request. `covered`: a response already covers the cell. `never`: it is always sent. Default: the
-   * run has already sent the same request.
-   */
+  /** When to skip the request: its cell is covered, never, or (default) the run has sent the same request. */
   readonly unless?: "covered" | "never";
 }
 
@@ -43,10 +40,7 @@ const midTemperature = JSON.stringify({ query: defaultQuery, parameters: { tempe
 /** A valid body that the probe sends twice, because a server may answer the second request from a cache. */
 const cacheableBody = JSON.stringify({ query: "Hello again.", parameters: { temperature: 0 } });
 
-/**
- * Sends cheap requests at the end of a run, for cells of the coverage matrix that are not yet covered. Examples are
- * health of other agents, unknown ids, malformed bodies, wrong methods and the last page.
- */
+/** Sends cheap requests at the end of a run for cells that are not covered, such as unknown ids and wrong methods. */
 export const coverageProbe = probe(
   "what no other request has shown is asked for",
   { requests: maxOnRealClock, reads: true, stage: "coverage", mayDropRequests: true },
@@ -132,9 +126,8 @@ function coverageRequests({ target, discovery, time, recorder }: ProbeContext): 
     ...request(["invoke", "200"], "POST", ifClock(pathOf("invoke")), { text: cacheableBody }),
     ...request(["invoke", "200"], "POST", ifClock(pathOf("invoke")), { text: cacheableBody, unless: "never" }),
     ...request(["invoke", "400"], "POST", ifClock(pathOf("invoke")), { text: oversizedBody, unless: "never" }),
-    // The document defines only GET for these paths, and a PUT without a body changes nothing. Operations are left out,
-    // because the document does not state their method. Health is left out if the limit per minute is small: by now it
-    // is used up, and the PUT would get a 429.
+    // The document defines only GET for these paths, and a PUT without a body changes nothing. The method of operations
+    // is unknown. With a small limit per minute, a PUT to health would get a 429.
     ...["/agents", "/usage", "/keys/usage", unknownWebhook, hasFewRequests(target) ? null : pathOf("health")].flatMap(
       (path) => request(["other paths", "405"], "PUT", path),
     ),
@@ -148,10 +141,7 @@ const idsInPaths = (exchanges: readonly Exchange[], parameter: string): string[]
     .map(({ request }) => endpointCalled(request.method, request.url)?.parameters[parameter])
     .flatMap((id) => (id === undefined ? [] : [decodedSegment(id)]));
 
-/**
- * Returns the listed agents. Leaves out agents of the target file that the run has invoked, because a later deployment
- * may have changed their version.
- */
+/** Returns the listed agents, except invoked agents of the target file, whose version may have changed since. */
 function otherAgents(exchanges: readonly Exchange[], target: Target): string[] {
   const calls = exchanges.map(({ request }) => endpointCalled(request.method, request.url));
   const invoked = new Set(calls.flatMap((call) => (call?.endpoint === "invoke" ? [call.parameters["agent_id"]] : [])));
@@ -160,9 +150,7 @@ function otherAgents(exchanges: readonly Exchange[], target: Target): string[] {
     .slice(0, hasFewRequests(target) ? maxAgentsWithFewRequests : maxAgents);
 }
 
-/**
- * Returns the path of the list's last page. `null` if the list has at most two pages, because other probes read these.
- */
+/** Returns the path of the list's last page. `null` if other probes read it, as it is the first or second. */
 function lastPage(listing: Exchange): string | null {
   const pages = getPath(bodyJson(listing), "pagination", "pages");
   if (statusOf(listing) !== 200 || typeof pages !== "number" || !Number.isInteger(pages) || pages < 3) return null;

@@ -9,12 +9,7 @@ import { agentInPath, type AllExchanges, byEndpoint } from "./all-exchanges.ts";
 /** Tolerance for a reported duration. A server may round to whole seconds. */
 const roundingSeconds = 1;
 
-/**
- * Judges that a reported duration is not longer than the request took by the target's clock: the real time plus the
- * run's advances of that clock.
- * @param what name of the duration in findings
- * @param clockAfterMs how far the run had advanced the target's clock when the request ended
- */
+/** Judges that a reported duration is not longer than the request took by the target's clock. */
 export function judgeDuration(
   what: string,
   seconds: number,
@@ -31,10 +26,7 @@ export function judgeDuration(
   );
 }
 
-/**
- * Maximum time from an advance of the target's clock until the run has recorded it. A request that is sent before that
- * may not show the advance.
- */
+/** Maximum time from an advance of the target's clock until the run has recorded it. */
 const recordedWithinMs = 50;
 
 /** Sorts exchanges in the order of sending. The result is cached, because several checks need it. */
@@ -46,10 +38,8 @@ const sortBySending = memoizeByObject((exchanges: readonly Exchange[]) => {
 type RecordedExchanges = Pick<AllExchanges, "exchanges" | "endClockMs">;
 
 /**
- * Returns a function that computes the maximum duration of a request by the target's clock, in milliseconds.
- *
- * If the run advanced that clock during the request, the next request or the end of the run shows how far. If neither
- * does, the maximum is infinite.
+ * Returns a function that computes how long a request may have taken by the target's clock, in milliseconds. Infinite
+ * if neither a later request nor the end of the run shows how far the clock advanced meanwhile.
  */
 export function maxDurationIn({ exchanges, endClockMs = Infinity }: RecordedExchanges): (exchange: Exchange) => number {
   const all = sortBySending(exchanges);
@@ -59,17 +49,11 @@ export function maxDurationIn({ exchanges, endClockMs = Infinity }: RecordedExch
   };
 }
 
-/**
- * A reported duration is not in seconds if it exceeds the measured one times `maxFactor`, plus `maxExtraSeconds`. Clock
- * errors are far smaller.
- */
+/** Above `maxFactor` times the measured duration, plus `maxExtraSeconds`, a reported duration is not in seconds. */
 const maxFactor = 50;
 const maxExtraSeconds = 5;
 
-/**
- * Returns a mismatch if a duration is so much longer than the request took that it must be in milliseconds instead of
- * seconds.
- */
+/** Returns a mismatch if a duration is so long that it must be in milliseconds instead of seconds. */
 export function unitMismatch(field: string, value: unknown, tookMs: number): Mismatch | null {
   if (typeof value !== "number" || value <= maxExtraSeconds + (maxFactor * tookMs) / 1000) return null;
   return {
@@ -78,10 +62,7 @@ export function unitMismatch(field: string, value: unknown, tookMs: number): Mis
   };
 }
 
-/**
- * A stream's reported duration may be this many times the measured one. The factor is small, because the harness
- * measures streams exactly.
- */
+/** Maximum quotient of a stream's reported and measured duration. It is small, because streams are measured exactly. */
 const maxStreamFactor = 10;
 /** A stream's reported duration may exceed the measured one by this many seconds in addition to the factor. */
 const maxStreamExtraSeconds = 2;
@@ -90,10 +71,7 @@ const maxDoneFactor = 100;
 
 /**
  * Returns a mismatch if a delivery reports a far longer duration than the stream's `done` event. Without a usable
- * `done`, compares with the time that the stream took.
- *
- * A duration near that of `done` always matches, even if the stream took less time. Both may then describe an earlier
- * execution whose chunks the server sent again.
+ * `done`, compares with the time that the stream took. Both may describe an earlier execution, sent again.
  */
 export function streamTimeMismatch(
   seconds: number,
@@ -112,12 +90,8 @@ export function streamTimeMismatch(
 }
 
 /**
- * Returns the maximum duration of an agent's execution by the target's clock, in milliseconds. It is that of the
- * agent's longest invoke or stream that was sent before `untilMs`.
- *
- * Returns infinity if there is no such request, or if a batch was sent before, because the batch may have started the
- * execution.
- * @param untilMs milliseconds since the start of the run
+ * Returns the duration of the agent's longest call before `untilMs`, by the target's clock, in milliseconds. Infinite
+ * if there is none, or if a batch may have started the execution.
  */
 export function maxExecutionMs(all: AllExchanges, agent: unknown, untilMs: number): number {
   if (typeof agent !== "string") return Infinity;

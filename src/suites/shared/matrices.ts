@@ -5,10 +5,7 @@ import { errorStatuses } from "../../spec/errors.ts";
 import { type FieldTableName, fieldTableOf, type MessageKind } from "../../spec/fields.ts";
 import { coverageProbe } from "./coverage-probe.ts";
 
-/**
- * Creates a coverage matrix of responses by endpoint and status. The coverage probe sends requests for cells that no
- * other probe covers.
- */
+/** Creates a coverage matrix of responses. The coverage probe sends requests for cells that no other probe covers. */
 export const responseMatrix = (description: string, cells: readonly DocumentedCell[]): CoverageMatrix => ({
   description,
   cells,
@@ -21,10 +18,7 @@ const responseCellOf = (of: EndpointName, status: number): DocumentedCell => ({
   reach: reachOf(of, status),
 });
 
-/**
- * Returns what a target must offer, besides a key and an agent, so that an endpoint can answer with a status. `null` if
- * it needs nothing more.
- */
+/** Returns what a target needs, besides a key and an agent, so that an endpoint can answer with a status. */
 function reachOf(endpoint: EndpointName, status: number): Enabler | null {
   // Only an invoke can cause a 500. A stream reports a failure in an `error` event, and a batch in its operation.
   if (status === 500) return endpoint === "invoke" ? need("agents.failing") : null;

@@ -15,10 +15,7 @@ export interface ExpectedRejection {
   readonly isControlAccepted: boolean;
 }
 
-/**
- * Judges the status and code of a rejection. Returns `unproven` if the target also rejected the control, or a rate
- * limit refused the request.
- */
+/** Judges the status and code of a rejection. `unproven` if the control failed, too, or a limit refused the request. */
 export function judgeRejection(
   rejected: Exchange,
   { status, code, control, isControlAccepted }: ExpectedRejection,
@@ -46,10 +43,8 @@ function isOfOtherStatus(code: unknown, status: number): boolean {
 const urlWords = /url|address|https?\b|loopback|private|localhost|\bhost(name)?\b|scheme|reachable/i;
 
 /**
- * Returns `unproven` if the target may have rejected a webhook or an alert because of the receiver's URL, else `null`.
- * A server may refuse to call loopback addresses, private networks or plain HTTP.
- * @param isPromised whether the target file promises that the target can reach the receiver; then only a rejection that
- * mentions the URL counts
+ * Returns `unproven` if the target may have rejected the receiver's URL: servers may refuse loopback, private networks
+ * or plain HTTP. If the target file promises that the URL is reachable, the rejection must mention it.
  */
 export function rejectedReceiverAddress(rejected: Exchange, isPromised: boolean): Unproven | null {
   if (!hasStatus(rejected, 400, 403, 422)) return null;

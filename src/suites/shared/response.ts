@@ -52,24 +52,15 @@ export function describeNonJson(exchange: Exchange): string | null {
   return bodyJson(exchange) === undefined ? `a body that is not JSON: ${formatValue(text.slice(0, 80))}` : null;
 }
 
-/**
- * Whether a response has a body that is not JSON. SVC-1 (bodies are JSON) judges that, so checks of fields leave the
- * response out.
- */
+/** Whether a response has a body that is not JSON. SVC-1 judges it, so checks of fields leave it out. */
 export const hasNonJsonBody = (exchange: Exchange): boolean =>
   exchange.answer.kind === "answered" && exchange.answer.body.kind !== "none" && describeNonJson(exchange) !== null;
 
-/**
- * Returns the object with the fields of an endpoint's response, at the top level or in the envelope. `known` has names
- * of fields by which the object is found.
- */
+/** Returns the object with an endpoint's fields, at the top level or in the envelope. `known` names some fields. */
 export const fieldsOf = (exchange: Exchange, known: readonly string[]): unknown =>
   endpointFields(bodyJson(exchange), known);
 
-/**
- * Returns the total tokens that an invoke's response or a stream's `done` event reports. `null` if there is no such
- * number.
- */
+/** Returns the total tokens that an invoke or a stream's `done` event reports. `null` if there is no such number. */
 export const reportedTokens = (exchange: Exchange): number | null =>
   exchange.answer.kind === "answered" && exchange.answer.events.length > 0
     ? tokensOfDone(exchange.answer.events)
@@ -86,10 +77,7 @@ export const codeOf = (exchange: Exchange): string | null => codeIn({ json: body
 export const formOf = (exchange: Exchange): ErrorForm | null =>
   formIn({ status: statusOf(exchange), json: bodyJson(exchange) });
 
-/**
- * Returns a breach if a value does not match a schema, else `null`.
- * @param what name of the value in the finding, such as "`usage`"
- */
+/** Returns a breach if a value does not match a schema, else `null`. `what` names the value, such as "`usage`". */
 export function schemaMismatch(
   schema: z.ZodType,
   value: unknown,
@@ -138,9 +126,7 @@ export function typeName(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-/**
- * Returns the fields of an object with their types: `id (string), count (number)`. For another value, returns its type.
- */
+/** Returns the fields of an object with their types: `id (string), count (number)`. Else the type of the value. */
 export const describeFields = (value: unknown): string =>
   isObject(value)
     ? Object.entries(value)

@@ -1,7 +1,4 @@
-/**
- * Words of many writing systems, with characters of two to four bytes, combining marks, joined emoji and right-to-left
- * text.
- */
+/** Words of many scripts, with characters of two to four bytes, combining marks, emoji and right-to-left text. */
 const wordsOfScripts = [
   "Grüße",
   "naïve",
@@ -17,10 +14,7 @@ const wordsOfScripts = [
   "€½",
 ];
 
-/**
- * The words, each between two ASCII marks such as `w3-` and `-3w`. If the server corrupted a word, its marks still show
- * where it is in a response.
- */
+/** The words between ASCII marks such as `w3-` and `-3w`, which show where a corrupted word is in a response. */
 const marked = wordsOfScripts.map((word, at) => `w${at}-${word}-${at}w`);
 
 /** Characters that JSON must escape. Unescaped, they would break the lines of an event stream. */

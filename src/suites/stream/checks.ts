@@ -65,10 +65,7 @@ const judgeMistake = (plain: TimedStream, rejected: Exchange, status: number, co
     isControlAccepted: isStreamAccepted(plain.exchange),
   });
 
-/**
- * Judges whether a stream accepts a temperature in addition to a parameter. Applies only if the stream accepts the
- * parameter alone.
- */
+/** Judges whether a stream accepts a temperature in addition to a parameter that it accepts alone. */
 function judgeWithTemperature({ tempered, exchange }: TemperatureResult) {
   if (isStreamAccepted(tempered)) return holds();
   if (tempered === exchange || !isStreamAccepted(exchange))
@@ -265,10 +262,7 @@ export const stream = suite("Stream", [
   ...streamCornerChecks,
 ]);
 
-/**
- * Minimum duration of a stream to judge. A shorter stream does not show whether the server sends events as they arise
- * or all at the end.
- */
+/** Minimum duration of a stream that shows whether events are sent as they arise. */
 const minSpreadMs = 1000;
 
 const describeKind = (exchange: Exchange): string =>

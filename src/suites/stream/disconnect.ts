@@ -29,27 +29,15 @@ export type DisconnectResult =
       readonly slots: number;
       readonly held: readonly Exchange[];
       readonly beyond: Exchange;
-      /**
-       * Number of streams to open again: one if the main key has few requests a minute, else as many as the key has
-       * slots.
-       */
+      /** Number of streams to open again: one if the main key has few requests a minute, else one for each slot. */
       readonly wanted: number;
-      /**
-       * All attempts to open a stream again, in order. The probe stopped once `wanted` streams were open, or after its
-       * last pause.
-       */
+      /** All attempts to open a stream again. The probe stopped at `wanted` open streams, or after its last pause. */
       readonly after: readonly Exchange[];
     };
 
-/**
- * Pauses before the attempts to open streams again. They are long, because a server may notice a closed connection only
- * at its next write.
- */
+/** Pauses before streams are opened again. A server may notice a closed connection only at its next write. */
 const pausesMs = [200, 800, 1000, 1500, 2000] as const;
-/**
- * Real time until the server learns that the client closed a connection. An advance of the test clock does not shorten
- * this time.
- */
+/** Real time until the server learns that the client closed a connection. */
 const disconnectDelayMs = 50;
 const maxOpeningMs = 10_000;
 
@@ -83,8 +71,8 @@ const disconnected = probe(
     const again: StreamAttempt[] = [];
     const openCount = (): number => again.filter(({ isOver }) => !isOver).length;
     for (const [index, pauseMs] of pausesMs.entries()) {
-      // The server notices a closed stream when the agent next writes. The agent may follow the real clock or the test
-      // clock, so the pause advances both.
+      // The server notices a closed stream at the agent's next write, which may follow the real clock or the test
+      // clock.
       await sleep(index > 0 && context.time.canAdvance ? pauseMs : disconnectDelayMs);
       await context.time.passTime(pauseMs, "the closed streams must release their slots");
       while (openCount() < wanted) {
@@ -134,10 +122,7 @@ function keyOfFewestSlots(target: Target): { key: TargetKey; limits: TierLimits 
   return known.toSorted((one, other) => one.limits.concurrent - other.limits.concurrent)[0] ?? null;
 }
 
-/**
- * Waits until the key's minute has enough requests left for all attempts. The probe cannot wait later, while it holds
- * streams open.
- */
+/** Waits until the key has enough requests left for all attempts. Later, waits would hold the streams open. */
 async function waitForAllowance({ recorder, time }: ProbeContext, key: TargetKey, limits: TierLimits, needed: number) {
   const endings = recorder
     .samplesOf(key.name)
@@ -201,9 +186,8 @@ const noticingMs = 2000;
 const realGapMs = 100;
 
 /**
- * Whether the agent must have written after the streams were closed, so that the server could notice. The attempts must
- * have lasted in real time for the agent's longest pause plus `noticingMs`. If the agent follows the test clock, that
- * clock must have advanced as far.
+ * Whether the agent must have written after the streams were closed: the attempts lasted for its longest pause, in real
+ * time and, if it follows the test clock, by that clock.
  */
 function lastedLongEnough(
   { triedMs, advancedMs }: { readonly triedMs: number; readonly advancedMs: number },

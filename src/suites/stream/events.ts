@@ -40,10 +40,7 @@ export const dataOf: (event: StreamEvent) => Readonly<Record<string, unknown>> |
   },
 );
 
-/**
- * Returns the events of one name whose data is a JSON object. With `before the end`, leaves out events after the first
- * `done` or `error`.
- */
+/** Returns the events of one name whose data is a JSON object, or only those before the first `done` or `error`. */
 export function readEvents(
   exchange: Exchange,
   name: StreamEventName,
@@ -78,10 +75,7 @@ export function eventCases(
   });
 }
 
-/**
- * Returns an event in the form that checks judge. The same event always gives the same object, because checks cache
- * results by object.
- */
+/** Returns an event in the form that checks judge, as one object each time, because checks cache by object. */
 const eventCase = memoizeByPair((root: EventCase["root"], tookMs: number): EventCase => ({ root, tookMs }));
 
 /** Describes the event names of a stream: `start, chunk × 12, done`. */
@@ -113,10 +107,7 @@ export const isWellNamed = (exchange: Exchange): boolean => eventsOf(exchange).e
 export const hasEnded = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && (answer.ending.kind === "complete" || answer.ending.kind === "broken");
 
-/**
- * Returns the order of a stream's events. If the connection broke, the stream does not count as over, because more
- * events may have followed.
- */
+/** Returns the order of a stream's events. After a broken connection, more may have followed. */
 export const orderOf = (exchange: Exchange): StreamOrder => ({
   sequence: sequenceOf(eventsOf(exchange)),
   isOver: hasEnded(exchange) && !isBroken(exchange),
@@ -124,10 +115,7 @@ export const orderOf = (exchange: Exchange): StreamOrder => ({
 
 const isBroken = ({ answer }: Exchange): boolean => answer.kind === "answered" && answer.ending.kind === "broken";
 
-/**
- * Like {@link orderOf}, but compares the stream with equal requests. If all of them break after the same number of
- * events, the target itself ends these streams, so they count as over.
- */
+/** Like {@link orderOf}, but if equal requests all break after as many events, the target itself ends such streams. */
 export function orderAmong(exchange: Exchange, all: readonly Exchange[]): StreamOrder {
   const isSame = ({ key, request }: Exchange): boolean =>
     key === exchange.key &&

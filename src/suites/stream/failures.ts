@@ -30,10 +30,7 @@ export function missingStream(exchange: Exchange) {
 /** Whether the server closed the connection without a response. */
 const isDropped = ({ answer }: Exchange): boolean => answer.kind === "unanswered" && answer.reason === "broken";
 
-/**
- * Creates a check of the fields that a clause requires, in every `error` event of the run.
- * @param asked a probe that causes an `error` event, so that the run has at least one
- */
+/** Creates a check of the fields of every `error` event. The probe `asked` causes at least one. */
 const checkField = <P extends Probe>(clause: "SSE-15" | "SSE-16", asked: P, as: string): Check =>
   checkFields(
     clause,

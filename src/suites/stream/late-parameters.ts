@@ -73,9 +73,7 @@ export const resumedLate = probe(
 
 const fewRequests = inapplicable("the key has few requests a minute");
 
-/**
- * Creates a judge of a query with line feeds. The target must accept this query if it accepts one without line feeds.
- */
+/** Creates a judge of a query with line feeds, which the target must accept if it accepts one without. */
 const judgeLineFeeds = (name: keyof LineFeedsSent, control: (plain: Exchange) => boolean) =>
   function judge({ lines, plain }: { readonly lines: LineFeedsSent | null; readonly plain: Exchange }): Finding<never> {
     if (lines === null) return fewRequests;
@@ -90,10 +88,7 @@ const judgeLineFeeds = (name: keyof LineFeedsSent, control: (plain: Exchange) =>
 const judgeInvoked = judgeLineFeeds("invoked", isSuccess);
 const judgeStreamed = judgeLineFeeds("streamed", isEventStream);
 
-/**
- * Check of an invoke whose query has line feeds. The suite `invoke` includes it. It is in this file because its probe
- * also sends a stream.
- */
+/** Check of an invoke whose query has line feeds, for the suite `invoke`. Its probe also sends a stream. */
 export const invokedLinesCheck: Check = check(
   "INV-1",
   { lines: lineFeedsSent, control: invoked },

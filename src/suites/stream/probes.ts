@@ -22,10 +22,7 @@ export interface TimedStream {
   readonly exchange: Exchange;
   readonly clockAtEventsMs: readonly number[];
   readonly clockAfterMs: number;
-  /**
-   * Whether the user named the agent. If not, the run found the agent in the list, and nobody has promised that it can
-   * stream.
-   */
+  /** Whether the user named the agent. Nobody has promised that an agent found in the list can stream. */
   readonly promised: boolean;
 }
 
@@ -111,10 +108,7 @@ export const overloadedInStream = probe(
   }),
 );
 
-/**
- * Streams from a slow agent with a limit of few tokens, so that the stream takes seconds and not minutes. If it takes
- * less than `minBriefMs`, streams again without the limit.
- */
+/** Streams from a slow agent with few tokens, so that it takes seconds. If that is too short, without the limit. */
 export const streamedSlowly = probe(
   "an agent streams for some seconds",
   { needs: ["agents.slowStreaming"], requests: 1, stage: "agent time" },
@@ -147,17 +141,11 @@ export const streamedFromTwo = probe(
 
 /** A stream with one parameter, and the same stream with a temperature in addition. */
 export interface TemperatureResult extends Omit<TimedStream, "promised"> {
-  /**
-   * The stream with the temperature. `exchange` is the same stream, or, if the target rejected the temperature, a
-   * second one without it.
-   */
+  /** The stream with the temperature: the same as `exchange`, unless the target rejected the temperature. */
   readonly tempered: Exchange;
 }
 
-/**
- * Defines a probe that streams with a parameter and a temperature. If the target rejects that stream, the probe streams
- * without the temperature, to find which of the two was rejected.
- */
+/** Defines a probe that streams with a parameter and a temperature, and if rejected, without the temperature. */
 const probeWithTemperature = (parameters: Readonly<Record<string, number>>, temperature: number) =>
   probe(
     `an agent streams an answer with ${Object.entries(parameters).flat().join(" ")} and temperature ${temperature}`,
@@ -173,10 +161,7 @@ const probeWithTemperature = (parameters: Readonly<Record<string, number>>, temp
 export const streamedWithDelay = probeWithTemperature({ stream_delay_ms: 50 }, 0);
 export const streamedInSmallChunks = probeWithTemperature({ chunk_size: 3 }, 2);
 
-/**
- * Sends an agent a word in one session, and asks for the word in a second stream of that session. Then asks for it in
- * another session.
- */
+/** Sends an agent a word in a session, and asks for it in another stream of that session and in another session. */
 export const streamSessionHeld = probe(
   "an agent is told a word in a stream of a session and asked for it in another stream of it, and in another session",
   { needs: ["agents.rememberingInStream"], requests: 3 },
@@ -226,10 +211,7 @@ export const everyStream = probe(
   },
 );
 
-/**
- * Whether a stream's request has the path and body fields with which an agent plays a role. Other requests to the same
- * agent do not play the role.
- */
+/** Whether a request has the path and body with which an agent plays a role. */
 function matchesRole(assignment: RoleAssignment, { request }: Exchange): boolean {
   const body = request.body.kind === "text" ? tryParseJson(request.body.text) : undefined;
   return request.url.endsWith(agentPath(assignment, "stream")) && hasFields(body, assignment.body);

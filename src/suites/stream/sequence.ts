@@ -69,10 +69,7 @@ const indexValues = (exchange: Exchange): unknown[] =>
 
 type IndexReading = "absent" | "from-0" | "from-1" | "otherwise";
 
-/**
- * Returns how a stream numbers its chunks. `null` if it has no chunk, or if it was resumed, because it then starts at
- * another number.
- */
+/** Returns how a stream numbers its chunks. `null` if it has none, or was resumed. */
 function indexReading(exchange: Exchange): IndexReading | null {
   const values = indexValues(exchange);
   if (values.length === 0) return null;
@@ -93,10 +90,7 @@ function indexMismatch(values: readonly unknown[], isFromStart: boolean): string
   return gap === -1 ? null : `${String(values[gap])} after ${String(values[gap - 1])}`;
 }
 
-/**
- * Creates a judge that applies a rule to the event order of every stream.
- * @param describe describes a stream that breaks the rule
- */
+/** Creates a judge that applies a rule to every stream. `describe` describes one that breaks the rule. */
 const judgeByRule = (rule: StreamRule, describe: (exchange: Exchange) => string) => (evidence: Streams) => {
   const { streams: found, failing } = evidence.all;
   let judged = 0;
@@ -161,8 +155,7 @@ export const sequenceChecks = [
       const values = indexValues(exchange);
       const present = values.filter((value) => value !== undefined);
       if (present.length === 0 || values.length < 2 || !present.every(Number.isInteger)) continue;
-      // An event whose data is not a JSON object breaks SSE-3. Its index is unknown, so the other chunks may seem to
-      // have a gap.
+      // The index of an event whose data is not JSON (SSE-3) is unknown, so that the others may seem to have a gap.
       if (eventsOf(exchange).some((event) => dataOf(event) === undefined)) continue;
       judged += 1;
       const mismatch = indexMismatch(values, !isResumed(exchange));

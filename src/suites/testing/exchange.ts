@@ -20,9 +20,7 @@ export interface ExchangeOptions {
   readonly text?: string;
   readonly events?: readonly StreamEvent[];
   readonly ending?: Ending;
-  /**
-   * Time of sending, in milliseconds since the start of the run. `headMs` and `endMs` default to 10 and 20 ms later.
-   */
+  /** Time of sending. `headMs` and `endMs` default to 10 and 20 ms later. */
   readonly sentMs?: number;
   readonly headMs?: number;
   readonly endMs?: number;

@@ -16,26 +16,16 @@ export interface Habits {
   readonly pauses: readonly number[];
   /** Whether pauses count from the first attempt. If not, they count from the previous one. */
   readonly fromFirst: boolean;
-  /**
-   * Time between two polls of the service's queue by the service's clock, in seconds. 0 if the service sends at once.
-   */
+  /** Time between two polls of the service's queue by its clock. 0 if the service sends at once. */
   readonly pollSeconds: number;
-  /**
-   * Real time in milliseconds between two polls of a queue whose entries are due by the service's clock. 0 if the
-   * service uses timers.
-   */
+  /** Real time between two polls of a queue whose entries are due by the service's clock. 0 with timers. */
   readonly pollEveryRealMs: number;
   readonly answerWithinMs: number;
-  /**
-   * How long the service waits for a reply, in real milliseconds. `null` if its timeout follows the service's clock.
-   */
+  /** How long the service waits for a reply in real time. `null` if its timeout follows its clock. */
   readonly answerWithinRealMs: number | null;
   /** Whether the service sends a delivery only after the reply to the previous one. */
   readonly oneAtATime: boolean;
-  /**
-   * Whether the service's worker sleeps in real time, so that advancing the clock has no effect on deliveries and
-   * retries.
-   */
+  /** Whether the service's worker sleeps in real time, so that an advance of the clock changes nothing. */
   readonly worksInRealTime: boolean;
   /** Real time in milliseconds from an advance of the clock until the service's response timer fires. */
   readonly timerLagMs: number;
@@ -44,10 +34,7 @@ export interface Habits {
   readonly selects: (wanted: string, type: string) => boolean;
   readonly isTied: boolean;
   readonly isSuccess: (status: number) => boolean;
-  /**
-   * Number of the attempt whose reply gets lost on the way, so that the service counts the attempt as failed. `null`
-   * for none.
-   */
+  /** Number of the attempt whose reply gets lost, so that it counts as failed. `null` for none. */
   readonly attemptWithoutReply: number | null;
   /** Whether the service follows a redirect, with the same request. */
   readonly followsRedirects: boolean;
@@ -101,10 +88,7 @@ interface Webhook {
   readonly states: ("pending" | "delivered" | "failed")[];
 }
 
-/**
- * Starts a small hosting service that shares no code with the reference server.
- * @param hasClock whether a run may advance its clock
- */
+/** Starts a small hosting service that shares no code with the reference server. A run may advance its clock. */
 export async function startHosting(changes: Partial<Habits> = {}, hasClock = true): Promise<Hosting> {
   const habits = { ...defaultHabits, ...changes };
   const clock = manualClock();

@@ -4,10 +4,7 @@ import { type Check, probesOf, type Suite } from "../../run/judge/check.ts";
 import { isExchange } from "../../run/judge/judge-evidence.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
 
-/**
- * Judges test evidence by a check of a suite. Returns the reading that the evidence follows, or the kind of the
- * finding.
- */
+/** Judges test evidence by a check. Returns the reading that it follows, or the kind of the finding. */
 export function judged(suite: Suite, id: string, evidence: unknown): string {
   const check = suite.checks.find((each) => each.id === id);
   if (check === undefined) throw new Error(`the suite "${suite.title}" has no check ${id}`);

@@ -3,10 +3,7 @@ import { noRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
 
 let count = 0;
 
-/**
- * Builds a sample: by default an admitted invoke whose response takes half a millisecond. Each sample is sent a
- * millisecond after the previous one that the process built, so tests that compare times must set them.
- */
+/** Builds a sample: by default an admitted invoke of half a millisecond, sent a millisecond after the previous one. */
 export function sample(made: Partial<Sample> = {}): Sample {
   count += 1;
   const { sentMs = count, sentClockMs = 0 } = made;

@@ -32,12 +32,9 @@ const namesSeveral = (agent: string, ...all: readonly ReadonlyMap<string, readon
   versionsOf(all.flatMap((each) => each.get(agent) ?? [])).size > 1;
 
 /**
- * Returns a health response whose version differs from that of an invoke of the same agent. Returns `null` if there is
- * none.
- *
- * An agent may be deployed again at any time, so the last health response before the invoke and the first one after it
- * must both differ. One is enough only if the run deployed nothing, all invokes of the agent have one version, and all
- * its health responses have one version.
+ * Returns a health response whose version differs from that of an invoke; `null` if there is none. The agent may be
+ * deployed again, so the responses before and after the invoke must differ. One is enough if nothing was deployed and
+ * each endpoint has one version.
  */
 function findOtherVersion(invoke: Version, invokes: readonly Version[], own: readonly Version[], mayDeploy: boolean) {
   const before = own.findLast(({ exchange }) => exchange.sentMs <= invoke.exchange.sentMs);
@@ -75,8 +72,7 @@ export const versioning = suite("Versioning", [
     const ofInvoke = versionsIn(all.exchanges, "invoke", "metadata", "agent_version");
     const [invokes, reports] = [byAgent(ofInvoke), byAgent(ofHealth)];
     const ownOf = ({ agent }: Version) => [invokes.get(agent) ?? [], reports.get(agent) ?? []] as const;
-    // Agents with only one version cannot contradict themselves. They are skipped, because some have thousands of
-    // calls.
+    // Agents with only one version cannot contradict themselves, and some have thousands of calls.
     const varied = new Set([...invokes.keys()].filter((agent) => namesSeveral(agent, invokes, reports)));
     const different = ofInvoke
       .filter(({ agent }) => varied.has(agent))

@@ -11,10 +11,7 @@ export interface ExpectedDeliveries {
 export const maxQueuedMs = 10_000;
 const queueStepMs = 1000;
 
-/**
- * Returns the maximum real time to wait for a delivery. With `settleMs` 0, a target answers an advance of its clock
- * only after all deliveries, so the time is short.
- */
+/** Returns the maximum real time to wait for a delivery. With `settleMs` 0, an advance ends after all deliveries. */
 export const deliveryTimeoutMs = ({ canAdvance, settleMs }: RunClock): number => {
   if (!canAdvance) return maxQueuedMs;
   return settleMs === 0 ? 100 : Math.max(500, settleCount * settleMs);
@@ -40,13 +37,11 @@ export const awaitCondition = (isMet: () => boolean, time: RunClock): Promise<bo
   }, time);
 
 /**
- * Waits for a condition until every sender has polled its queue: advances the target's clock in steps, then waits in
- * real time. Waits only briefly there if the target file promises that agents follow the clock.
- * @param check waits for the condition up to a real time, and returns whether it is met
+ * Waits for a condition until every sender has polled its queue, by the target's clock and then in real time. `check`
+ * waits up to a real time, and returns whether the condition is met.
  */
 async function awaitQueue(check: (realMs: number) => Promise<boolean>, time: RunClock): Promise<boolean> {
-  // Checks the condition before an advance: most senders need none, and some targets answer an advance only after their
-  // deliveries.
+  // Most senders need no advance, and some targets answer an advance only after their deliveries.
   if (time.settleMs > 0 && (await check(time.settleMs))) return true;
   if (time.canAdvance) await time.passTime(1, inTransit);
   if (await check(deliveryTimeoutMs(time))) return true;
@@ -58,10 +53,7 @@ async function awaitQueue(check: (realMs: number) => Promise<boolean>, time: Run
   return check(time.agentsFollow ? settleCount * time.settleMs : maxQueuedMs);
 }
 
-/**
- * Waits so long that an unexpected delivery would have arrived. With a test clock, the target answers even the smallest
- * advance only after the deliveries in transit.
- */
+/** Waits so long that an unexpected delivery would have arrived. Even the smallest advance ends after deliveries. */
 export async function awaitUnexpected(time: RunClock): Promise<void> {
   if (time.canAdvance) await time.passTime(1, inTransit);
   await time.sleepReal(time.canAdvance ? time.settleMs : unexpectedMs);

@@ -7,10 +7,7 @@ import { generateSecret } from "../../evidence/secret.ts";
 import { describeVerdict } from "../shared/response.ts";
 import { agentIdOf } from "./create-webhook.ts";
 
-/**
- * Requests a webhook without two required fields. Returns `null` if the key has few requests a minute. Checks of all
- * error bodies judge the response, because a server that names both fields may leave the document's error form.
- */
+/** Requests a webhook without two required fields: a server that names both may leave the document's error form. */
 export const bareWebhookRequested = probe(
   "a webhook is asked for without its url and its events",
   {

@@ -33,9 +33,7 @@ function createdWebhook(exchange: Exchange): unknown {
   return places.find((each) => isObject(each)) ?? body;
 }
 
-/**
- * Leaves out rejections at the end of the webhook creations whose status may mean that the key has too many webhooks.
- */
+/** Leaves out the last rejections if their status may mean that the key has too many webhooks. */
 function withoutQuota(answers: readonly Exchange[]): readonly Exchange[] {
   const end = answers.findLastIndex((each) => !hasStatus(each, 402, 403, 409));
   return answers.slice(0, answers.some(isSuccess) ? end + 1 : answers.length);
@@ -273,10 +271,7 @@ export const webhooks = suite("Webhooks", [
   }),
 ]);
 
-/**
- * Returns the items of a list response, in a shape of the document or another common one. `null` if the body has no
- * list.
- */
+/** Returns the items of a list response, in any common shape. `null` if the body has no list. */
 export function itemsIn(body: unknown): readonly unknown[] | null {
   const data = getPath(body, "data");
   const places = [

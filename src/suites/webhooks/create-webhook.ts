@@ -16,10 +16,7 @@ export interface ReceiverReach {
   readonly baseUrl: string;
   /** Why the target cannot reach the receiver's address; `null` if it probably can. */
   readonly unreachable: string | null;
-  /**
-   * Whether the target file promises that the target reaches the receiver. Without this promise, a missing delivery
-   * proves nothing.
-   */
+  /** Whether the target file promises that the target reaches the receiver. Else a missing delivery proves nothing. */
   readonly isNamed: boolean;
 }
 
@@ -32,11 +29,7 @@ export const reachOf = async (receiver: Receiver, target: Target): Promise<Recei
 /** Name of the receiver's address that gets the first deliveries of a run. */
 export const firstHook = `${hookPrefix}wildcard`;
 
-/**
- * Like {@link reachOf}, but throws if no delivery can be expected.
- *
- * @throws {ReceiverError} if no delivery arrived after an earlier invoke, or the target cannot reach the receiver
- */
+/** Like {@link reachOf}, but throws a `ReceiverError` if no delivery can be expected. */
 export async function provenReachOf(receiver: Receiver, target: Target): Promise<ReceiverReach> {
   const isSilent = receiver.record().hooks.some(({ name }) => name === firstHook) && receiver.deliveries().length === 0;
   if (isSilent) throw new ReceiverError(`nothing has reached the receiver at ${receiver.baseUrl}; see HOOK-8`);
@@ -55,9 +48,7 @@ export interface WebhookOptions {
   readonly secret?: string;
   /** Replies of the receiver to the attempts, in order. Default: 200. */
   readonly replies?: readonly Reply[];
-  /**
-   * Whether the receiver verifies signatures with a secret that is not the webhook's, so that no signature is valid.
-   */
+  /** Whether the receiver verifies signatures with another secret than the webhook's. */
   readonly isMismatched?: boolean;
 }
 
@@ -98,10 +89,7 @@ export async function createWebhook(
   return { hook: address.name, events, agent, exchange, address };
 }
 
-/**
- * Returns a receiver whose new addresses belong to a requirement set: checks of earlier sets do not see deliveries to
- * them.
- */
+/** Returns a receiver whose new addresses belong to a requirement set, so that checks of earlier sets ignore them. */
 export const receiverSince = (receiver: Receiver, since: RequirementSet): Receiver => ({
   ...receiver,
   open: (name, plan) => receiver.open(name, { ...plan, since }),
@@ -115,10 +103,7 @@ export const requestedWebhookOf = ({ hook, events, agent, exchange }: OpenedWebh
   exchange,
 });
 
-/**
- * Returns the id of a created webhook: `webhook_id` or `id`, at the top level or in the envelope. `null` if the
- * response has none, or the id cannot be part of a path.
- */
+/** Returns the id of a created webhook. `null` if the response has none, or the id cannot be part of a path. */
 export function webhookIdOf(exchange: Exchange): string | null {
   if (!isSuccess(exchange)) return null;
   const body = bodyJson(exchange);

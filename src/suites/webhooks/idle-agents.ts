@@ -9,19 +9,13 @@ import { agentPath } from "../../run/send/client.ts";
 import { assignedAgents, type Target } from "../../target/target.ts";
 import { agentIdOf } from "./create-webhook.ts";
 
-/**
- * Returns the listed agents that the run does not invoke. A webhook of such an agent gets no events. That is useful
- * because webhooks cannot be deleted.
- */
+/** Returns the listed agents that the run does not invoke. Their webhooks, which cannot be deleted, get no events. */
 export function idleAgents({ target, discovery, recorder }: ProbeContext, agent: string): string[] {
   const assigned = new Set([agent, ...assignedAgents(target)]);
   return listedAgents([discovery.listing, ...recorder.exchanges()]).filter((each) => !assigned.has(each));
 }
 
-/**
- * Finds an agent that has no webhooks yet, so that only the webhooks of failing receivers get its events. `null`
- * without a test clock, because the search then takes too long.
- */
+/** Finds an agent that has no webhooks yet. `null` without a test clock, because the search then takes too long. */
 export async function agentWithoutWebhooks(context: ProbeContext<"receiver">): Promise<string | null> {
   if (!context.time.canAdvance || hasFewRequests(context.target)) return null;
   const [, ...listed] = idleAgents(context, agentIdOf(context));
@@ -34,10 +28,7 @@ export async function agentWithoutWebhooks(context: ProbeContext<"receiver">): P
   return found !== null && is2xx(statusOf(found.exchange)) && respondsQuickly(found.exchange) ? found.agent : null;
 }
 
-/**
- * Returns the agents of the target file that no later probe invokes. The degraded agent is not among them if the target
- * file has triggers for deployments: a probe then invokes it.
- */
+/** Returns the agents of the target file that no later probe invokes. Triggers make a probe invoke the degraded one. */
 function namedIdleAgents({ agents, triggers }: Target): string[] {
   const { answering, webhooked, remembering, degraded } = agents;
   const triggersDeployments = Object.keys(triggers).length > 0;

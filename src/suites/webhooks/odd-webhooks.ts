@@ -8,10 +8,7 @@ import {
   receiverSince,
 } from "./create-webhook.ts";
 
-/**
- * Secrets that a server may mistake for something else than text. They protect nothing, so reports may show them. None
- * looks like a random secret, because reports hide those.
- */
+/** Secrets that a server may mistake for something else than text. None looks random, because reports hide those. */
 const oddSecrets = {
   "not ASCII, with blanks at its ends": "  Schlüssel für Grüße 钥匙 ",
   "digits alone": "0070042000700420",

@@ -169,20 +169,14 @@ async function createIdleWebhook(context: ProbeContext<"receiver">, agent: strin
   return createWebhook(client, given.receiver, { name: "elsewhere", events, agent: other, isSigned: true });
 }
 
-/**
- * Returns the bodies of the invokes: plain, in many writing systems, and large. Each contains a unique text that
- * identifies its events.
- */
+/** Returns the bodies of the invokes. Each contains a unique text that identifies its events. */
 const invokeBodies = (): readonly object[] => [
   { query: `Hello. ${randomUUID()}` },
   { query: `${unicodeText} ${randomUUID()}` },
   { query: `Hello again. ${randomUUID()}`, parameters: { context: largeContext } },
 ];
 
-/**
- * Returns another agent, for a webhook that must get no event. `null` if there is none. Prefers an agent that the run
- * never invokes.
- */
+/** Returns another agent for a webhook that must get no event, preferably one that the run never invokes. */
 function chooseIdleAgent(context: ProbeContext, agent: string): string | null {
   const { answering, ...others } = context.target.agents;
   const [idle] = idleAgents(context, agent);
@@ -197,9 +191,7 @@ export interface MalformedWebhooks {
   readonly textAsEvents: Exchange | null;
   readonly withoutUrl: Exchange | null;
   readonly unknownEvent: Exchange | null;
-  /**
-   * A webhook of deployment events that names no agent. If the target allows that, it gets the events of all agents.
-   */
+  /** A webhook of deployment events that names no agent. If the target allows that, it gets events of all agents. */
   readonly withoutAgent: RequestedWebhook | null;
   readonly withoutSecret: Exchange | null;
 }

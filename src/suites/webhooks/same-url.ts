@@ -10,10 +10,7 @@ import { receiverSince, webhookIdOf } from "./create-webhook.ts";
 /** Two webhooks of one agent with one URL, but each with its own secret. */
 export interface WebhooksOfOneUrl {
   readonly created: readonly [Exchange, Exchange];
-  /**
-   * The deliveries to the shared URL. `computedSignature` is valid for the first webhook's secret, `otherSignatures`
-   * for the second's.
-   */
+  /** Deliveries to the URL. `computedSignature` belongs to the first webhook, `otherSignatures` to the second. */
   readonly deliveries: readonly Delivery[];
 }
 
@@ -22,10 +19,7 @@ interface OpenedWebhooksOfOneUrl {
   readonly address: Hook;
 }
 
-/**
- * Creates two webhooks with one URL. Their address does not have the prefix of other webhooks, because checks of all
- * deliveries would take the second delivery of an event for a repetition.
- */
+/** Creates two webhooks with one URL, without the usual prefix: checks would take second deliveries for retries. */
 export async function openWebhooksOfOneUrl(
   client: Client,
   receiver: Receiver,

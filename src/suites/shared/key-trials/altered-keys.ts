@@ -4,15 +4,10 @@ import type { RejectedKeyKind } from "../../../spec/rejected-key-kinds.ts";
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const seed = 1;
 
-/**
- * Returns the prefix of a key: two letters and an underscore, which are not secret. `null` if the key has no prefix.
- */
+/** Returns the prefix of a key: two letters and an underscore. `null` if the key has no prefix. */
 export const prefixOf = (key: string): string | null => /^[A-Za-z]{2}_/.exec(key)?.[0] ?? null;
 
-/**
- * Returns a key that was never issued, with the prefix and the length of a real key. Its other characters are the same
- * in every run.
- */
+/** Returns a key that was never issued, with the prefix and length of a real key. It is the same in every run. */
 export function neverIssuedKey(key: string): string {
   const prefix = prefixOf(key) ?? "";
   const random = seededNumbers(seed);
@@ -22,10 +17,7 @@ export function neverIssuedKey(key: string): string {
 
 const base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/**
- * Returns a key with another last character. The two characters differ in their highest bit, because a base64 decoder
- * may ignore the lower bits of the last character.
- */
+/** Returns a key with another last character, which differs in its highest bit: a base64 decoder may ignore others. */
 export function replaceLastCharacter(key: string): string {
   const last = key.slice(-1);
   const at = base64.indexOf(last);
@@ -34,10 +26,7 @@ export function replaceLastCharacter(key: string): string {
   return key.slice(0, -1) + (at < 0 ? "A" : (base64[(at + 32) % 64] ?? "A"));
 }
 
-/**
- * Matches the padding at the end of a base64 text. Keys are changed before the padding, because some decoders ignore
- * everything after it.
- */
+/** The padding of a base64 text. Keys are changed before it, because some decoders ignore everything after it. */
 const base64Padding = /=*$/;
 
 export const truncated = (key: string): string => key.replace(base64Padding, "").slice(0, -1);
@@ -46,11 +35,8 @@ export const truncated = (key: string): string => key.replace(base64Padding, "")
 export const lengthenKey = (key: string): string => key.replace(base64Padding, (end) => `0a1b${end}`);
 
 /**
- * Swaps upper and lower case in a key after its prefix. Returns `null` if the number of letter cases there is not
- * `cases`.
- *
- * A key whose letters all have one case may be hexadecimal, and a server may then ignore the case.
- * @param cases 1 for keys whose letters all have the same case, 2 for keys with upper-case and lower-case letters
+ * Swaps the letter case of a key after its prefix. `null` unless its letters have one case (1) or both (2). A key of
+ * one case may be hexadecimal, and a server may then ignore the case.
  */
 export function swapLetterCase(key: string, cases: 1 | 2): string | null {
   const prefix = prefixOf(key) ?? "";
@@ -70,10 +56,7 @@ type AlteredKeyKind = Extract<
 
 const bearer = (key: string | null): string | null => (key === null ? null : `Bearer ${key}`);
 
-/**
- * Functions that turn a valid key into an `Authorization` header that the server must reject. They return `null` if the
- * key cannot be altered in that way.
- */
+/** Turns a valid key into a header that the server must reject. `null` if the key cannot be altered so. */
 export const alteredAuthorizations: Readonly<Record<AlteredKeyKind, (key: string) => string | null>> = {
   "a key with another last character": (key) => `Bearer ${replaceLastCharacter(key)}`,
   "a key under another scheme": (key) => `Basic ${key}`,

@@ -8,11 +8,7 @@ import { fillAgentId, handleOf } from "../../operations/probes.ts";
 import { webhookIdOf } from "../../webhooks/create-webhook.ts";
 import { isSuccess } from "../response.ts";
 
-/**
- * Returns the body of a request that creates a webhook without deliveries: it subscribes to `deployment.deleted`, which
- * no run causes.
- * @param name name of the receiver's address
- */
+/** Returns the body of a webhook that gets no deliveries: no run causes `deployment.deleted`. */
 export function idleWebhook(receiver: Receiver, { agents }: Target, name: string) {
   const { url } = receiver.open(name, { secret: null, replies: [{ kind: "status", status: 204 }] });
   const secret = generateSecret();
@@ -20,10 +16,7 @@ export function idleWebhook(receiver: Receiver, { agents }: Target, name: string
   return { url, events: ["deployment.deleted"], secret, ...(answering === undefined ? {} : { agent_id: answering }) };
 }
 
-/**
- * Existing resources that requests can name, so that the target can reject a request only for its key. A field is
- * `null` if the target has no such resource, or the run may not create one.
- */
+/** Existing resources, so that only the key can be wrong in a request. `null` for a resource that the run lacks. */
 export interface Fixtures {
   readonly agent: string | null;
   /** The body of a request that creates a webhook. */
@@ -35,10 +28,7 @@ export interface Fixtures {
   readonly batchPath: string | null;
 }
 
-/**
- * Collects the resources that the run has created so far, and opens an address of the receiver.
- * @param name name of the receiver's address
- */
+/** Collects the resources that the run has created so far, and opens an address of the receiver. */
 export async function prepareFixtures(context: ProbeContext, name: string): Promise<Fixtures> {
   const { target } = context;
   const receiver = await receiverOf(context);

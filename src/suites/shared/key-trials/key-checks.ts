@@ -12,10 +12,7 @@ import { type AllExchanges, endpointsWithControl } from "../all-exchanges.ts";
 import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess, outcomeOf } from "../response.ts";
 import type { KeyTrial, KeyTrials } from "./send-trials.ts";
 
-/**
- * The expected response to a kind of invalid key: a 401 with one code, a 401 with any code, or any response except a
- * success.
- */
+/** The expected response to a kind of invalid key: 401 with a certain code or any, or anything but a success. */
 type Expectation =
   | { readonly status: 401; readonly code: "INVALID_API_KEY" | "EXPIRED_API_KEY" | null }
   | { readonly status: "no success" };
@@ -39,10 +36,7 @@ const anyCode = { status: 401, code: null } as const;
 const invalid = { status: 401, code: "INVALID_API_KEY" } as const;
 const expired = { status: 401, code: "EXPIRED_API_KEY" } as const;
 const noSuccess = { status: "no success" } as const;
-/**
- * Option for kinds of keys that are sent to every endpoint only if the target has a test clock. Without one, the
- * requests would have to wait for the key's limit.
- */
+/** Option for kinds of keys that reach every endpoint only with a test clock. Otherwise they would exceed the limit. */
 const needsClock = { reach: need("clock") };
 
 /** The rule of the document for each kind of invalid key. */
@@ -115,8 +109,7 @@ function judgeTrial(trial: KeyTrial, withControl: ReadonlySet<EndpointName>): Tr
   if (expects.status === "no success") return hasControl ? "correct" : "inconclusive";
   if (!hasStatus(trial.exchange, expects.status)) return hasControl ? "violation" : "inconclusive";
   const code = codeOf(trial.exchange);
-  // The code of this 401 shows whether the key is the reason. A 401 without a code shows it only if the endpoint
-  // accepts a valid key.
+  // The code shows whether the key is the reason of this 401. Without a code, only a control shows it.
   if (expects.code === "EXPIRED_API_KEY" && code !== null) return code === expects.code ? "correct" : "violation";
   if (!hasControl || (expects.code !== null && code === null)) return "inconclusive";
   return expects.code === null || code === expects.code ? "correct" : "violation";
@@ -130,10 +123,7 @@ export interface JudgedTrial {
 export const judgeTrialsBy = (trials: readonly KeyTrial[], verdict: (trial: KeyTrial) => TrialVerdict): JudgedTrial[] =>
   trials.map((trial) => ({ trial, verdict: verdict(trial) }));
 
-/**
- * Judges each request with an invalid key.
- * @param withControl endpoints on which a valid key succeeded; elsewhere, a rejection proves nothing about the key
- */
+/** Judges requests with invalid keys. `withControl` lists the endpoints on which a valid key succeeded. */
 export const judgeTrials = (trials: readonly KeyTrial[], withControl: ReadonlySet<EndpointName>): JudgedTrial[] =>
   judgeTrialsBy(trials, (trial) => judgeTrial(trial, withControl));
 
@@ -142,19 +132,13 @@ interface KeyCheckOptions<E, R extends string> extends CheckOptions {
   readonly expected: (evidence: E) => string;
   /** Returns the requests that the clause covers, with their verdicts. */
   readonly judged: (evidence: E) => readonly JudgedTrial[];
-  /**
-   * Judges an additional condition if no request has the verdict `violation`. Returns a finding if the condition is not
-   * met, else `null`.
-   */
+  /** Returns a finding if an additional condition is not met. Called if no request has the verdict `violation`. */
   readonly alsoRequire?: (evidence: E, correct: readonly KeyTrial[]) => Finding<R> | null;
   /** Returns why no response is conclusive. `null` if the responses themselves show the reason. */
   readonly whenEmpty?: (evidence: E) => Unproven | null;
 }
 
-/**
- * Creates a check of the responses to some kinds of keys. One violation is a breach. Without one, the clause holds if
- * at least one response is correct.
- */
+/** Creates a check of some kinds of keys. It holds if at least one response is correct and none is a violation. */
 export const checkKeys = <const K extends JudgedId, const P extends Probe | ProbesByName>(
   clause: K,
   on: P,
@@ -215,9 +199,8 @@ export const acceptingEndpoints = (trials: readonly KeyTrial[]): ReadonlySet<End
   new Set(trials.filter(isAccepted).map(({ endpoint }) => endpoint));
 
 /**
- * Judges requests with invalid keys, but only on endpoints that rejected a wrong key. An endpoint that accepts every
- * key breaks AUTH-3 and AUTH-8, and is not reported again for each kind of key.
- * @param excused more endpoints to leave out, because they break another clause
+ * Judges requests with invalid keys on endpoints that rejected a wrong key. An endpoint that accepts every key already
+ * breaks AUTH-3 and AUTH-8. `excused` lists endpoints that break another clause.
  */
 export function judgeWhereWrongKeyRejected(
   { cells }: KeyTrials,

@@ -39,10 +39,7 @@ const post = (path: string, json: object, options: SendOptions = {}): EndpointRe
 const withFixture = <T>(fixture: T | null, request: (fixture: T) => EndpointRequest | null): EndpointRequest | null =>
   fixture === null ? null : request(fixture);
 
-/**
- * Functions that build a valid request to each endpoint. They return `null` if a resource that the request needs is
- * missing.
- */
+/** Functions that build a valid request to each endpoint. `null` if a resource that the request needs is missing. */
 export const requestFor: Readonly<Record<EndpointName, (fixtures: Fixtures) => EndpointRequest | null>> = {
   invoke: ({ agent }) => withFixture(agent, (id) => post(agentPath(id, "invoke"), helloBody)),
   stream: ({ agent }) => withFixture(agent, (id) => post(agentPath(id, "stream"), helloBody, streamOptions)),
@@ -59,10 +56,7 @@ export const requestFor: Readonly<Record<EndpointName, (fixtures: Fixtures) => E
     withFixture(batchPath, (path) => withFixture(agent, (id) => post(fillAgentId(path, id), { batch: [helloBody] }))),
 };
 
-/**
- * Options of a stream that the harness closes after the first event other than `start`. That event shows whether the
- * server accepted the key.
- */
+/** Options of a stream that is closed after its second event, which shows whether the server accepted the key. */
 const streamOptions: SendOptions = {
   accept: "text/event-stream",
   closeWhen: (events) => events.some(({ name }) => name !== "start"),
@@ -73,17 +67,11 @@ const maxLimited = 2;
 
 export interface TrialSender {
   readonly fixtures: Fixtures;
-  /**
-   * Sends a request with the client's key, or with `authorization` as its header. Returns `null` if the request may not
-   * be sent.
-   */
+  /** Sends a request with the client's key or with `authorization`. `null` if the request may not be sent. */
   readonly send: (request: EndpointRequest, authorization?: string | null) => Promise<Exchange | null>;
 }
 
-/**
- * Creates the object with which one probe sends its requests with invalid keys. It waits for rate limits only with a
- * test clock. In a read-only run, it sends only GET requests.
- */
+/** Creates the sender of one probe. It waits for rate limits only with a test clock. */
 export function createTrialSender(client: Client, fixtures: Fixtures, { target, readOnly }: ProbeContext): TrialSender {
   let limited = 0;
   return {

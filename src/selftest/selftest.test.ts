@@ -15,9 +15,17 @@ import { complaintsOf } from "./trial.ts";
 const ofAll = <T>(each: readonly T[]): readonly T[] => (triesEveryCase ? each : []);
 /**
  * A quick run tries a fault for every fourth clause, mostly with the suites of that clause only, and a quarter of the
- * servers with several variants. Trials and full runs try every fault and variant by itself, with all suites. For
- * patches that do not concern limits, trials use up limits in one of 16 cases; for patches of limits, they use the
- * largest tiers in one of two. Full runs do both in all cases. `scope.test.ts` shows that this makes no difference.
+ * servers with several variants. Trials and full runs try every fault and variant by itself.
+ *
+ * Full runs use all suites, and use up limits in all cases. Trials use less, because a whole trial takes two seconds
+ * of processor time:
+ *
+ * - half of the faults that do not concern limits are tried with the suites of their clauses only; the seed chooses
+ * which half;
+ * - for patches that do not concern limits, one of 16 trials uses up limits;
+ * - for patches of limits, one of two trials uses the largest tiers.
+ *
+ * `scope.test.ts` shows that this makes no difference.
  */
 const faults = triesEveryCase ? suiteFaults : sampleOf(faultsCoveringClauses(suiteFaults), { of: 4 });
 const alone = [...faults, ...ofAll(allVariants)].map((patch) => [patch]);
@@ -25,9 +33,11 @@ const mostAtOnce = 16;
 const groups = triesEveryCase ? [] : sampleOf(groupCompatibleVariants(allVariants, mostAtOnce), { of: 4 });
 const isEvery = (of: number, at: number): boolean => at % of === testSeed % of;
 const quickExtents = alone.map((_, at): TrialExtent => (isEvery(32, at) ? "short" : "own"));
-const trialExtents = alone.map((group, at): TrialExtent =>
-  isFull || isEvery(group.some(affectsLimits) ? 2 : 16, at) ? "full" : "short",
-);
+const trialExtents = alone.map((group, at): TrialExtent => {
+  const isLimits = group.some(affectsLimits);
+  if (isFull || isEvery(isLimits ? 2 : 16, at)) return "full";
+  return isLimits || isEvery(2, at) || group.some(({ kind }) => kind === "variant") ? "short" : "own";
+});
 const extents: ReadonlyMap<readonly Patch[], TrialExtent | undefined> = new Map(
   alone.map((group, at) => [group, (triesEveryCase ? trialExtents : quickExtents)[at]]),
 );

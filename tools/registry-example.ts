@@ -7,7 +7,7 @@ import { join } from "node:path";
 
 import { runAndRedact } from "../src/app/judge/redacted-run.ts";
 import { digestsOfSaved, saveRun } from "../src/app/report-folder/saved-run.ts";
-import { libraryMessages } from "../src/library/messages.ts";
+import { libraryMessages } from "../src/library/scope.ts";
 import { startEmbedded } from "../src/reference/embedded/embedded-server.ts";
 import { patchesByName } from "../src/reference/embedded/patches-by-name.ts";
 import { fault, faults, type Patch } from "../src/reference/patch.ts";

@@ -1,10 +1,8 @@
 import { countsIn, type RequirementSet } from "../spec/requirements.ts";
 import { newestRequirementsFor } from "../report/model/requirements.ts";
 import { verdictParts, withProfileResults } from "./report/assemble-report.ts";
-import { withoutMissingProfiles } from "./report/missing-profiles.ts";
-import { findingRowOf } from "./report/run-report.ts";
-import { createdResources } from "./report/created-resources.ts";
-import { untriedPairs, withUntriedPairFindings } from "./report/untried-pairs.ts";
+import { withoutMissingProfiles, untriedPairs, withUntriedPairFindings } from "./report/findings.ts";
+import { findingRowOf, createdResources } from "./report/run-report.ts";
 import type { Evidence } from "../evidence/evidence.ts";
 import { clauseOf } from "../spec/clauses.ts";
 import { partyOf, type Report } from "../report/model/report.ts";

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 
 import { describe, expect, it } from "vitest";
 
-import { writeOutput } from "../app/report-folder/write-output.ts";
+import { writeOutput } from "../app/report-folder/write-files.ts";
 import { prepareFiles } from "./output-files.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outputs-"));

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 
-import type { OutputFiles } from "../app/report-folder/write-output.ts";
+import type { OutputFiles } from "../app/report-folder/write-files.ts";
 import { errorCodeOrText } from "../base/errors.ts";
 import { FolderInUse, lockFolder, releaseFolders } from "../base/files/folder-lock.ts";
 import { followLinks } from "../base/files/follow-links.ts";

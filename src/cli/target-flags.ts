@@ -9,7 +9,7 @@ import { publishedTierNames, type PublishedTier } from "../spec/tiers.ts";
 import { webhooksSchema } from "../target/target-file-schema.ts";
 import { type NetworkFlags, withDefaultStreamingAgent, readTargetFile, webhooksOf } from "../target/target-file.ts";
 import { readNetwork } from "../target/network-settings.ts";
-import { oneKeyTarget } from "../target/one-key-target.ts";
+import { oneKeyTarget } from "../target/target-from-options.ts";
 import type { Target } from "../target/target.ts";
 import { patchesByName } from "../reference/embedded/patches-by-name.ts";
 import type { Patch } from "../reference/patch.ts";

@@ -10,7 +10,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 
 import { readEvidence, readReport } from "../report/model/report-file.ts";
 import { startHosting } from "../suites/testing/hosting.ts";
-import { readState } from "../app/watch/watch-state.ts";
+import { readState } from "../app/watch/watch-files.ts";
 import { commandLineIn } from "./testing/command.ts";
 import type { Judged } from "./testing/judged-session.ts";
 import { folderOf, stoppedRun } from "./watch/testing/stopped-run.ts";

@@ -6,8 +6,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { ClientCall } from "../evidence/client-call.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
-import { jsonEdits, overloadedStream, streamTroubles } from "./stream-shapes.ts";
-import { serverFailure, rateLimitRefusal, type Trouble } from "./trouble.ts";
+import {
+  jsonEdits,
+  overloadedStream,
+  streamTroubles,
+  serverFailure,
+  rateLimitRefusal,
+  type Trouble,
+} from "./trouble.ts";
 
 const events = [
   ["start", '{"message":"begins","session_id":"s-1"}'],

@@ -7,8 +7,7 @@ import type { ClientCall } from "../evidence/client-call.ts";
 import type { Header, SentRequest } from "../evidence/exchange.ts";
 import { headerNames } from "../spec/headers.ts";
 import { recordBody } from "../wire/record-body.ts";
-import { openResponse, type OutgoingResponse } from "./outgoing-response.ts";
-import { openRelay, type Relay, type RelayedRequest } from "./relay.ts";
+import { openResponse, type OutgoingResponse, openRelay, type Relay, type RelayedRequest } from "./relay.ts";
 import type { Trouble } from "./trouble.ts";
 
 export interface GatewayOptions {

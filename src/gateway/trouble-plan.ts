@@ -10,8 +10,15 @@ import { is2xx } from "../base/http-status.ts";
 import { seededNumbers } from "../base/statistics/random.ts";
 import { endpointCalled, type EndpointName } from "../spec/endpoints.ts";
 import type { ChooseTrouble } from "./gateway.ts";
-import { jsonEdits, overloadedStream, streamTroubles } from "./stream-shapes.ts";
-import { serverFailure, rateLimitRefusal, type Trouble, type TroubleName } from "./trouble.ts";
+import {
+  jsonEdits,
+  overloadedStream,
+  streamTroubles,
+  serverFailure,
+  rateLimitRefusal,
+  type Trouble,
+  type TroubleName,
+} from "./trouble.ts";
 
 export interface TroublePlanOptions {
   /** The troubles to make. */

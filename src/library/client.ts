@@ -5,7 +5,7 @@ import { line } from "../base/line.ts";
 import { type TroubleName, troubleNames } from "../gateway/trouble.ts";
 import { NothingToJudge, UsageProblem } from "./errors.ts";
 import type { Judged } from "./judge.ts";
-import { libraryMessages } from "./messages.ts";
+import { libraryMessages } from "./scope.ts";
 
 /** Options of {@link judgeClient}. Everything has a default. */
 export interface JudgeClientOptions {

@@ -3,13 +3,12 @@ import type { ReportDocument, Report, Verdict } from "../report/model/report.ts"
 import { judgeTarget } from "../app/judge/judge-target.ts";
 import { documentOf } from "../app/report-folder/read-report-document.ts";
 import { NothingToJudge, UsageProblem } from "./errors.ts";
-import { type JudgeScope, scopeOf } from "./scope.ts";
+import { type JudgeScope, scopeOf, libraryMessages } from "./scope.ts";
 import { resolveTarget, type TargetDescription } from "./target.ts";
 import { readSavedRun } from "../app/report-folder/saved-run.ts";
 import { UseCaseError } from "../app/use-case-error.ts";
 import { parseRequirements } from "../app/requirements.ts";
 import { rejudgeRun } from "../app/rejudge.ts";
-import { libraryMessages } from "./messages.ts";
 import { line } from "../base/line.ts";
 
 /** Options of a run. Everything has a default. */

@@ -1,13 +1,12 @@
 import { parseRequirements } from "../app/requirements.ts";
-import type { JudgeScope } from "./scope.ts";
+import { type JudgeScope, libraryMessages } from "./scope.ts";
 import { describeNotSent } from "../app/load/not-sent-reason.ts";
 import { sendLoad, type NotSentLoad } from "../app/load/send-load.ts";
-import type { LoadParameters } from "../app/load/load-parameters.ts";
+import type { LoadParameters } from "../app/load/plan-load.ts";
 import type { TierName } from "../spec/tiers.ts";
 import type { ReportDocument, Report, Verdict } from "../report/model/report.ts";
 import { NothingToJudge, UsageProblem } from "./errors.ts";
 import { resolveTarget, type TargetDescription } from "./target.ts";
-import { libraryMessages } from "./messages.ts";
 import { line } from "../base/line.ts";
 
 /** Which load to send. Everything has a default. */

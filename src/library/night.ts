@@ -1,6 +1,6 @@
 import { findEngines } from "../app/load/available-engines.ts";
 import { silentLoadEvents } from "../app/load/send-load.ts";
-import { defaultLoadParameters } from "../app/load/load-parameters.ts";
+import { defaultLoadParameters } from "../app/load/plan-load.ts";
 import { describeNotSent } from "../app/load/not-sent-reason.ts";
 import { runNight } from "../app/nightly/run-night.ts";
 import type { Regression } from "../report/compare/comparison.ts";

@@ -8,7 +8,7 @@ import type { Suite } from "../run/judge/check.ts";
 import { suites } from "../suites/all.ts";
 import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
-import { libraryMessages } from "./messages.ts";
+import { createMessages } from "../app/messages/messages.ts";
 
 /** Patterns that select checks. A pattern is a clause id, a check id or the title of a suite, or a glob of these, such as `SSE-*`. */
 export interface CheckSelection {
@@ -80,3 +80,24 @@ function validateBound(name: keyof RunBounds, value: unknown): unknown {
   if (bound.kind === "switch" || (typeof value === "number" && value >= bound.min)) return value;
   throw new UsageError(line`${name} is ${String(value)}; give a number of at least ${bound.min}.`);
 }
+
+/** Messages of the library: skip reasons and hints that name its options. */
+export const libraryMessages = createMessages({
+  nameOf: (setting) => setting,
+  hints: {
+    agent: { give: "an agent that answers", is: "`agent` of the target, or agents.answering in a target file" },
+    receiver: { give: "`webhooks` of the target", is: "where the target can reach the harness" },
+    "receiver that is taken": {
+      give: "`webhooks.publicUrl` of the target",
+      is: "an address of the harness that the target accepts",
+    },
+    "receiver within reach": {
+      give: "`webhooks.publicUrl` of the target",
+      is: "where the target can reach the harness",
+    },
+    selection: { give: "a run without `only` and `skip`", is: null },
+    tier: { give: "`tier` beside `apiKey`", is: null },
+    // The library cannot listen after a run, so this hint names a command.
+    watch: { give: "`conformance run --watch`", is: null },
+  },
+});

@@ -5,7 +5,7 @@ import type { Patch } from "../reference/patch.ts";
 import { type PublishedTier, publishedTierNames } from "../spec/tiers.ts";
 import { readTargetFile, targetFromObject } from "../target/target-file.ts";
 import { type targetFileSchema, webhooksSchema } from "../target/target-file-schema.ts";
-import { oneKeyTarget } from "../target/one-key-target.ts";
+import { oneKeyTarget } from "../target/target-from-options.ts";
 import { readNetwork, networkSchema } from "../target/network-settings.ts";
 import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";

@@ -14,7 +14,7 @@ import { readBaseUrl } from "../target/base-url.ts";
 import { readNetwork } from "../target/network-settings.ts";
 import { UsageProblem } from "./errors.ts";
 import type { Judged } from "./judge.ts";
-import { libraryMessages } from "./messages.ts";
+import { libraryMessages } from "./scope.ts";
 
 /** Options of {@link judgeRecording} and {@link startProxy}. Everything has a default. */
 export interface TrafficOptions {

@@ -1,5 +1,5 @@
 import { findEngines } from "../app/load/available-engines.ts";
-import { defaultLoadParameters } from "../app/load/load-parameters.ts";
+import { defaultLoadParameters } from "../app/load/plan-load.ts";
 import { defaultConcurrency } from "../app/vendors/judge-vendor.ts";
 import { judgeVendors } from "../app/vendors/judge-vendors.ts";
 import type { ListedVendor } from "../app/vendors/vendors-file.ts";

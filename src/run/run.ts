@@ -1,5 +1,5 @@
 import type { PublishedTier } from "../spec/tiers.ts";
-import { withConfirmedFreshness } from "../target/unused-keys.ts";
+import { withConfirmedFreshness } from "../target/control-calls.ts";
 import { type Target, type TargetKey, withDetectedTier } from "../target/target.ts";
 import { HarnessLimit, harnessLimitOf } from "../base/harness-limit.ts";
 import { type DiscoveryResult, discoverTarget } from "./discovery/discover-target.ts";

@@ -6,8 +6,7 @@ import { parseJsonFile, readTextFile } from "../base/read-file.ts";
 import type { Network } from "../base/network/network.ts";
 import { type TierLimits, tierNames } from "../spec/tiers.ts";
 import { isLoopback, readBaseUrl } from "./base-url.ts";
-import { clockOverHttp, secretsOfCall, triggerOverHttp } from "./control-calls.ts";
-import { unusedKeysOverHttp } from "./unused-keys.ts";
+import { clockOverHttp, secretsOfCall, triggerOverHttp, unusedKeysOverHttp } from "./control-calls.ts";
 import { type HttpCall, type ParsedTargetFile, targetFileSchema, type webhooksSchema } from "./target-file-schema.ts";
 import {
   type EnvironmentVariables,

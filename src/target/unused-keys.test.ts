@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 
 import { HarnessLimit } from "../base/harness-limit.ts";
 import { targetFromObject } from "./target-file.ts";
-import { withConfirmedFreshness } from "./unused-keys.ts";
+import { withConfirmedFreshness } from "./control-calls.ts";
 
 const freshAt = "2026-03-04T05:06:07.000Z";
 

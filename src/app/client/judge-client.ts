@@ -1,11 +1,12 @@
 import { basename } from "node:path";
+import { randomBytes } from "node:crypto";
 
 import { assertOpenFiles } from "../../base/open-files.ts";
 import type { UsageError } from "../../base/usage-error.ts";
 import { requestHeaderValues, type RunStage } from "../../evidence/client-call.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { openGateway } from "../../gateway/gateway.ts";
-import type { Reference } from "../../reference/reference.ts";
+import { type Reference, type Patch, realClock, type ReferenceKey, startReference } from "../../reference/reference.ts";
 import { runClient } from "../../run/run-client.ts";
 import type { RunResult } from "../../run/run-result.ts";
 import type { Messages } from "../../run/skip-reason.ts";
@@ -16,8 +17,9 @@ import type { JudgedTarget, RunEvents } from "../judge/judge-target.ts";
 import { redactRun } from "../judge/redacted-run.ts";
 import { looksRandom } from "../judge/secrets.ts";
 import { packageVersion } from "../../base/package-root.ts";
-import { startClientServer } from "./client-server.ts";
 import { type ClientSettings, createClientSession } from "./client-session.ts";
+import { isLoopback } from "../../base/network/network.ts";
+import { publishedTiers } from "../../spec/tiers.ts";
 
 /** Names of the environment variables through which the client gets the server's address and its credentials. */
 export interface ClientVariables {
@@ -176,4 +178,63 @@ function foreignKeysIn({ exchanges }: Pick<RunResult, "exchanges">, given: strin
       return [name, { ...defaultKeyTraits, name, key: text, variable: "" }];
     }),
   );
+}
+
+/**
+ * Rate limits of the reference server's key, so high that no client reaches them. A client then gets 429 only as
+ * trouble that the harness makes.
+ */
+const unreachableLimits = { perHour: 1e9, perMinute: 1e9, concurrent: 1e6, burst: 1e9, tokensPerMonth: 1e12 };
+
+const variantTraits = { kind: "variant", breaks: [], mayAlsoBreak: [], detectedBy: "suites" } as const;
+
+/**
+ * A legal change of the reference server: it delivers webhooks only to loopback addresses. So no client test can make
+ * it send anything to another machine.
+ */
+const deliversToLoopback: Patch = {
+  ...variantTraits,
+  name: "delivers-to-loopback",
+  section: "Events / Delivery security and policy",
+  summary: "Only receivers on loopback get deliveries.",
+  override: (base) => ({ acceptsEvent: (load) => isLoopback(load.url) && base.acceptsEvent(load) }),
+};
+
+/**
+ * A legal change of the reference server: it accepts a request signature over the path with or without the query,
+ * because the document allows both.
+ */
+const acceptsBothSignatures: Patch = {
+  ...variantTraits,
+  name: "signatures-with-and-without-query",
+  section: "Authentication",
+  summary: "A signature may cover the path with or without its query.",
+  override: (base) => ({
+    acceptsSignature: (request, signed, secret, nowMs) => {
+      const bare = { ...request, path: request.path.replace(/[?].*/s, "") };
+      return [signed, () => base.signedBytes(bare)].some((bytes) =>
+        base.acceptsSignature(request, bytes, secret, nowMs),
+      );
+    },
+  }),
+};
+
+/** Starts the reference server for testing a client. It has one enterprise key, which is generated anew each time. */
+export function startClientServer(): Promise<Reference> {
+  const key: ReferenceKey = {
+    name: "client key",
+    key: `ah_client_${randomBytes(18).toString("base64url")}`,
+    tier: "enterprise",
+    expiresInSeconds: null,
+    scope: "full",
+    agents: null,
+    allowedIps: null,
+    tokensUsedBefore: 0,
+  };
+  return startReference({
+    clock: realClock(),
+    patches: [deliversToLoopback, acceptsBothSignatures],
+    keys: [key],
+    tiers: { ...publishedTiers, enterprise: unreachableLimits },
+  });
 }

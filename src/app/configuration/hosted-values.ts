@@ -16,15 +16,7 @@ import type { Target } from "../../target/target.ts";
 import { openTransport } from "../../wire/transport.ts";
 import { redactorWithAlteredKeys } from "../judge/redactor.ts";
 import { secretsOf } from "../judge/secrets.ts";
-import type { ConfigurationFile } from "./read-configuration.ts";
-
-/**
- * Observations of the values that a target shows for agents of configuration files, and the number of requests sent.
- */
-export interface HostedObservations {
-  readonly findings: readonly ReportFinding[];
-  readonly requests: number;
-}
+import type { ConfigurationFile, HostedObservations } from "./judge-configurations.ts";
 
 /**
  * Fields of a configuration file that are compared with responses. `listed`: the field names that an item of the agent

@@ -1,12 +1,20 @@
-import type { HostedObservations } from "./hosted-values.ts";
-import type { Place } from "../../base/source/source.ts";
+import { type Place, notationOf, parseSource, type Source } from "../../base/source/source.ts";
 import type { Report, ReportFinding } from "../../report/model/report.ts";
 import { type FileFinding, formatPath } from "../../rules/configuration/finding.ts";
 import { judgeConfiguration } from "../../rules/configuration/judge.ts";
 import { latestRequirements } from "../../spec/requirements.ts";
 import { assembleReport, findingDetails, shortHash } from "../report/assemble-report.ts";
 import { packageVersion } from "../../base/package-root.ts";
-import type { ConfigurationFile } from "./read-configuration.ts";
+import { errorCodeOrText } from "../../base/errors.ts";
+import { NotARegularFile, readRegularFile } from "../../base/files/read-regular-file.ts";
+import { line } from "../../base/line.ts";
+import { UsageError } from "../../base/usage-error.ts";
+
+/** Observations of the values that a target shows for agents of configuration files, and the number of requests sent. */
+export interface HostedObservations {
+  readonly findings: readonly ReportFinding[];
+  readonly requests: number;
+}
 
 /** The requirement set from which on checks of configuration files count. */
 const firstRequirementSet = "1.2";
@@ -74,7 +82,7 @@ function resultOf(finding: FileFinding, { name, source }: ConfigurationFile): Re
   }
 }
 
-const filePlace = (file: string, { line, column }: Place) => ({ file, line, column });
+const filePlace = (file: string, place: Place) => ({ file, line: place.line, column: place.column });
 
 /**
  * Returns a finding for each agent id that an earlier file has, too. It is a note and no failure, because two versions
@@ -108,4 +116,39 @@ function repeatedIdFindings(files: readonly ConfigurationFile[]): ReportFinding[
 function agentIdOf(value: unknown): string | null {
   if (typeof value !== "object" || value === null || !("agent_id" in value)) return null;
   return typeof value.agent_id === "string" ? value.agent_id : null;
+}
+
+/** A parsed agent configuration file. `name` is the path as the user gave it. */
+export interface ConfigurationFile {
+  readonly name: string;
+  readonly source: Source;
+}
+
+/**
+ * Reads an agent configuration file: JSON or YAML, depending on the file name's ending.
+ *
+ * @throws {UsageError} if it cannot be read or parsed; the message of a syntax error names its line and column
+ */
+export function readConfiguration(name: string): ConfigurationFile {
+  const notation = notationOf(name);
+  if (notation === null)
+    throw new UsageError(line`${name} ends in none of .json, .yaml and .yml, so its notation is not known.`);
+  const source = parseSource(readText(name), notation);
+  if (source.kind === "value") return { name, source };
+  const { place, problem } = source;
+  throw new UsageError(line`${name}:${place.line}:${place.column}: the file ${problem}.`);
+}
+
+/** Maximum size of a configuration file. A larger one is a usage error. */
+const maxConfigurationBytes = 1024 * 1024;
+
+function readText(name: string): string {
+  try {
+    const text = readRegularFile(name, maxConfigurationBytes + 1);
+    if (Buffer.byteLength(text) <= maxConfigurationBytes) return text;
+  } catch (error) {
+    const reason = error instanceof NotARegularFile ? "not a regular file" : errorCodeOrText(error);
+    throw new UsageError(line`The configuration file cannot be read: ${name} (${reason}).`);
+  }
+  throw new UsageError(line`The configuration file ${name} exceeds 1 MiB.`);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { scenarios } from "../../load/scenarios.ts";
-import { chooseScenarios, defaultScenarios, defaultScenariosInRealTime } from "./choose-scenarios.ts";
+import { chooseScenarios, defaultScenarios, defaultScenariosInRealTime } from "./plan-load.ts";
 
 const namesOf = (...args: Parameters<typeof chooseScenarios>): string[] =>
   chooseScenarios(...args).map(({ name }) => name);

@@ -11,7 +11,7 @@ import { startRecorder } from "../../run/send/recorder.ts";
 import { noUsableKey } from "../../run/run.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { startRunClock } from "../../run/time/run-clock.ts";
-import { withConfirmedFreshness } from "../../target/unused-keys.ts";
+import { withConfirmedFreshness } from "../../target/control-calls.ts";
 import { type Target, withDetectedTier } from "../../target/target.ts";
 import { withControlParts } from "../../target/test-control.ts";
 import { openTransport } from "../../wire/transport.ts";

@@ -1,10 +1,24 @@
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+
 import { newestRequirements, type RequirementSet } from "../../spec/requirements.ts";
-import type { LoadEvidence } from "../../evidence/load-evidence.ts";
+import { type LoadEvidence, loadEvidenceSchema } from "../../evidence/load-evidence.ts";
 import type { ReportDocument } from "../../report/model/report.ts";
 import { packageVersion } from "../../base/package-root.ts";
 import { assembleLoadReport } from "../report/load-report.ts";
 import { runEndFromReason } from "../../report/model/verdict.ts";
-import { judgeSavedEvidence, type SavedTrialOutcome } from "./saved-evidence.ts";
+import { parseAs } from "../../base/parsing.ts";
+import { readTextFile } from "../../base/read-file.ts";
+import { tryParseJson } from "../../base/json.ts";
+import { messageOf, errorCodeOrText } from "../../base/errors.ts";
+import { scenarioNamed, scenarios } from "../../load/scenarios.ts";
+import { EngineProblem } from "../../load/engine.ts";
+import { evidenceOfLog } from "../../load/engines/k6/evidence.ts";
+import { lineBeginning } from "../../load/engines/k6/lines.ts";
+import { judgeTrial, type TrialResult } from "../../load/run-trials.ts";
+import { mergeEvidence } from "../../load/merge.ts";
+import { line } from "../../base/line.ts";
+import { UsageError } from "../../base/usage-error.ts";
 
 /**
  * Judges saved load evidence, and returns its report. Reads files of `conformance load`, logs of k6 pods, or the folder
@@ -56,4 +70,90 @@ function savedLoadReport(kept: readonly SavedTrialOutcome[], requirements: Requi
       fileOf: (trial) => files.get(trial) ?? "",
     },
   );
+}
+
+/**
+ * The judgement of one trial's saved evidence, and the evidence file's name. If several files were merged, the name is
+ * that of the first.
+ */
+export interface SavedTrialOutcome {
+  readonly outcome: TrialResult;
+  readonly file: string;
+}
+
+interface EvidenceFile {
+  readonly file: string;
+  readonly evidence: LoadEvidence;
+}
+
+/**
+ * Judges the trials in saved evidence: files of `conformance load`, logs of k6-operator pods, or the folder of a load
+ * report. Files with the same scenario, tier and engine are parts of one trial.
+ *
+ * @param clocksApartMs maximum difference between the clocks of the machines that sent parts of a trial
+ * @throws {UsageError} if a file cannot be read
+ */
+export function judgeSavedEvidence(paths: readonly string[], clocksApartMs: number): SavedTrialOutcome[] {
+  const kept = paths.flatMap(filesOf).map((file): EvidenceFile => ({ file, evidence: readEvidenceFile(file) }));
+  const groups = Map.groupBy(kept, ({ evidence: { scenario, tier, engine } }) =>
+    JSON.stringify([scenario, tier, engine]),
+  );
+  return [...groups.values()].map((members) => {
+    const evidence = mergeFiles(members, clocksApartMs);
+    const scenario = scenarioNamed(evidence.scenario);
+    const file = members[0]?.file ?? "";
+    if (scenario === undefined)
+      throw new UsageError(
+        line`${file} is of the scenario ${JSON.stringify(evidence.scenario)}, which this version does not know.`,
+      );
+    const trial = { scenario, tier: evidence.tier ?? "enterprise", engine: evidence.engine };
+    return { outcome: judgeTrial(trial, evidence), file };
+  });
+}
+
+/** Lists the load evidence files in a report's folder. If `path` is a file, returns `path` alone. */
+function filesOf(path: string): string[] {
+  try {
+    if (!statSync(path).isDirectory()) return [path];
+    const folder = join(path, "load");
+    const names = readdirSync(folder).filter((name) => name.endsWith(".json"));
+    if (names.length > 0) return names.toSorted().map((name) => join(folder, name));
+  } catch (error) {
+    throw new UsageError(line`The load evidence cannot be read: ${path} (${errorCodeOrText(error)}).`);
+  }
+  throw new UsageError(
+    line`${path} holds no load evidence: give files, or the folder that \`conformance load\` has written.`,
+  );
+}
+
+function readEvidenceFile(file: string): LoadEvidence {
+  const text = readTextFile(file, "The load evidence");
+  // A pod's log has a line of JSON for each request, often a million. It is recognized by its line beginning, because
+  // JSON.parse needs 0.2 s to reject it.
+  const json = text.includes(`\n${lineBeginning}`) ? undefined : tryParseJson(text);
+  if (json === undefined) return evidenceFromLog(text, file);
+  const evidence = parseAs(json, loadEvidenceSchema);
+  if (evidence.kind === "value") return evidence.value;
+  throw new UsageError(line`${file} is no load evidence: ${evidence.problem}.`);
+}
+
+function evidenceFromLog(text: string, file: string): LoadEvidence {
+  try {
+    return evidenceOfLog(text, scenarios, "unknown");
+  } catch (error) {
+    if (error instanceof EngineProblem) throw new UsageError(line`${file} is no load evidence. ${error.message}`);
+    throw error;
+  }
+}
+
+function mergeFiles(members: readonly EvidenceFile[], clocksApartMs: number): LoadEvidence {
+  try {
+    return mergeEvidence(
+      members.map(({ evidence }) => evidence),
+      clocksApartMs,
+    );
+  } catch (error) {
+    const files = members.map(({ file }) => file).join(", ");
+    throw new UsageError(line`${files}: ${messageOf(error)}`);
+  }
 }

@@ -1,15 +1,48 @@
-import { type EngineName, type Scenario, scenarioTiers } from "../../load/scenarios.ts";
-import { type TierLimits, type TierName, tierNames } from "../../spec/tiers.ts";
-import { type Estimate, estimateTrial } from "../../load/trials.ts";
+import { newestRequirements, type RequirementSet } from "../../spec/requirements.ts";
+import {
+  type EngineName,
+  type Scenario,
+  scenarioTiers,
+  scenarioNamed,
+  scenarios as allScenarios,
+} from "../../load/scenarios.ts";
+import { type TierName, type TierLimits, tierNames } from "../../spec/tiers.ts";
+import { type Estimate, estimateTrial, chooseTrials, type LoadTrial } from "../../load/trials.ts";
 import type { SkipReason } from "../../run/skip-reason.ts";
-import { chooseTrials, type LoadTrial } from "../../load/trials.ts";
 import type { Target } from "../../target/target.ts";
-import { chooseScenarios } from "./choose-scenarios.ts";
 import { embeddedLimits } from "./embedded-environment.ts";
 import { type AvailableEngines, enginesForTarget } from "./available-engines.ts";
 import { UnsendableLoadError } from "./not-sent-reason.ts";
 import { type TierKeys, tierKeysOf } from "./target-environment.ts";
-import type { LoadParameters } from "./load-parameters.ts";
+
+/** Which load to send, and how. */
+export interface LoadParameters {
+  /** Names of the scenarios to send. An empty list stands for the default scenarios. */
+  readonly scenarios: readonly string[] | "all";
+  /**
+   * The load engine. `first`: the engine that each scenario prefers. `in turns`: k6 and autocannon alternate from
+   * scenario to scenario.
+   */
+  readonly engine: EngineName | "first" | "in turns";
+  /** Number of k6 processes among which the load of each trial is divided. */
+  readonly segments: number;
+  /** The tier to load. `null`: every tier for which the target has a key. */
+  readonly tier: TierName | null;
+  /** Maximum number of requests of the load. A trial that would exceed it is skipped. */
+  readonly maxRequests: number;
+  /** The requirement set to judge by. */
+  readonly requirements: RequirementSet;
+}
+
+/** Default parameters: the default scenarios on every tier, each with its preferred engine, without a limit of requests. */
+export const defaultLoadParameters: LoadParameters = {
+  scenarios: [],
+  engine: "first",
+  segments: 1,
+  tier: null,
+  maxRequests: Number.POSITIVE_INFINITY,
+  requirements: newestRequirements,
+};
 
 /** The trials of a load, in order. In each, one engine sends one scenario with a key of one tier. */
 export interface LoadPlan {
@@ -143,4 +176,58 @@ export function previewLoad(
 export function maxRequestsOfTrial(plan: LoadPlan, trial: LoadTrial): number | null {
   const { requests, openEnded } = plan.estimateOf(trial);
   return openEnded.length === 0 ? requests : null;
+}
+
+/** Default scenarios of a load on the embedded server. They cover all tiers and take less than a minute. */
+export const defaultScenarios = ["minute-limit", "burst", "concurrency", "recovery", "far-over"] as const;
+/**
+ * Default scenarios of a load on any other target. They are few, because without a test clock, a key pauses for a
+ * minute between two scenarios.
+ */
+export const defaultScenariosInRealTime = ["concurrency", "burst", "minute-limit"] as const;
+
+/**
+ * Returns the scenarios with the given names, without duplicates. An empty list of names stands for the default
+ * scenarios.
+ *
+ * @throws {UnsendableLoadError} if a scenario is unknown; the message suggests similar names
+ */
+export function chooseScenarios(names: LoadParameters["scenarios"], isRealTime: boolean): readonly Scenario[] {
+  if (names === "all") return allScenarios;
+  const wanted = names.length > 0 ? names : isRealTime ? defaultScenariosInRealTime : defaultScenarios;
+  return [...new Set(wanted)].map((name) => {
+    const found = scenarioNamed(name);
+    if (found !== undefined) return found;
+    throw new UnsendableLoadError({ kind: "unknown scenario", name, near: similarNames(name) });
+  });
+}
+
+const maxSuggestions = 4;
+
+function similarNames(name: string): string[] {
+  const words = name.toLowerCase().split(/[^a-z0-9]+/);
+  return allScenarios
+    .map((each) => each.name)
+    .filter((each) => isSimilar(each, name, words))
+    .slice(0, maxSuggestions);
+}
+
+const isSimilar = (name: string, typed: string, words: readonly string[]): boolean =>
+  words.some((word) => word.length > 2 && name.includes(word)) || editDistance(name, typed.toLowerCase()) <= 3;
+
+/**
+ * Returns the Levenshtein distance of two texts: how many letters to insert, delete or replace to turn one into the
+ * other.
+ */
+function editDistance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (const [at, letter] of Array.from(one).entries()) {
+    const next = [at + 1];
+    for (const [place, each] of Array.from(other).entries())
+      next.push(
+        Math.min((next[place] ?? 0) + 1, (row[place + 1] ?? 0) + 1, (row[place] ?? 0) + (each === letter ? 0 : 1)),
+      );
+    row = next;
+  }
+  return row.at(-1) ?? 0;
 }

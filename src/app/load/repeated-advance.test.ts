@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { clockOverHttp, ControlCallFailed } from "../../target/control-calls.ts";
 import { TargetDied } from "../../load/target-watch.ts";
 import { plainNetwork } from "../../base/network/network.ts";
-import { withRepeatedAdvance } from "./repeated-advance.ts";
+import { withRepeatedAdvance } from "./trial-clock.ts";
 
 /** Simulates a test clock whose first advances fail, and timers whose time passes only during sleeps. */
 function simulate(failures: number, error: Error) {

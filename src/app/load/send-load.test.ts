@@ -18,7 +18,7 @@ import { suites } from "../../suites/all.ts";
 import { runNight } from "../nightly/run-night.ts";
 import { judgeVendors } from "../vendors/judge-vendors.ts";
 import { silentLoadEvents, type SendLoadOptions, sendLoad } from "./send-load.ts";
-import { defaultLoadParameters } from "./load-parameters.ts";
+import { defaultLoadParameters } from "./plan-load.ts";
 import { cliMessages } from "../../cli/messages.ts";
 import { nightExitCode } from "../../cli/nightly/present-night.ts";
 import { startLink } from "../../cli/testing/trouble/link.ts";

@@ -9,7 +9,17 @@ import { describeStop } from "../../run/time/stop-signal.ts";
 import { isLoopback } from "../../target/base-url.ts";
 import type { Target } from "../../target/target.ts";
 import { warnOfUnwrittenFiles } from "../report-folder/write-files.ts";
-import { chooseScenarios } from "./choose-scenarios.ts";
+import {
+  chooseScenarios,
+  type LoadParameters,
+  defaultLoadParameters,
+  maxRequestsOfTrial,
+  assertLoadParameters,
+  type LoadPlan,
+  type LoadPreview,
+  previewLoad,
+  planLoad,
+} from "./plan-load.ts";
 import { discoverForLoad } from "./discover-for-load.ts";
 import { openEmbeddedEnvironment } from "./embedded-environment.ts";
 import {
@@ -18,16 +28,7 @@ import {
   enginesForTarget,
   findEngines,
 } from "./available-engines.ts";
-import { type LoadParameters, defaultLoadParameters } from "./load-parameters.ts";
 import { UnsendableLoadError, type NotSentReason } from "./not-sent-reason.ts";
-import {
-  maxRequestsOfTrial,
-  assertLoadParameters,
-  type LoadPlan,
-  type LoadPreview,
-  previewLoad,
-  planLoad,
-} from "./plan-load.ts";
 import { openLoadWriter, type LoadWriter, type RedactedLoad, runEndWithoutLoad } from "./save-load.ts";
 import { openTargetEnvironment } from "./target-environment.ts";
 

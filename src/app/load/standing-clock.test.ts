@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "v
 import { type EmbeddedServer, startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import type { Timers } from "../../run/time/run-clock.ts";
 import { recovery } from "../../../scenarios/recovery.ts";
-import { followRealTime, serverTimeReader, type ServerTimes, isStandingClock } from "./standing-clock.ts";
+import { followRealTime, serverTimeReader, type ServerTimes, isStandingClock } from "./trial-clock.ts";
 import { openTargetEnvironment } from "./target-environment.ts";
 
 /** Simulates real time, which passes only during sleeps, and a test clock that only counts its advances. */

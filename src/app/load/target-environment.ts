@@ -9,8 +9,13 @@ import { announceRun } from "../../run/disturbances/other-runs.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { roleRequestsOf } from "../../target/own-request.ts";
 import { type ClockControl, roleAssignmentOf, type Target, type TargetKey, usableKeys } from "../../target/target.ts";
-import { withRepeatedAdvance } from "./repeated-advance.ts";
-import { type FollowingClock, followRealTime, serverTimeReader, isStandingClock } from "./standing-clock.ts";
+import {
+  withRepeatedAdvance,
+  type FollowingClock,
+  followRealTime,
+  serverTimeReader,
+  isStandingClock,
+} from "./trial-clock.ts";
 import { watchForDisturbances } from "./trial-disturbances.ts";
 
 /** The rate limits of a tier, and the one or two keys of this tier that send the load. */

@@ -8,8 +8,7 @@ import { findForeignUse } from "../../run/disturbances/foreign-use.ts";
 import type { AnnouncedRun } from "../../run/disturbances/other-runs.ts";
 import { watchStalls } from "../../run/disturbances/stalls.ts";
 import type { ClockControl, Target, TargetKey } from "../../target/target.ts";
-import { requestHealth } from "./request-health.ts";
-import type { FollowingClock } from "./standing-clock.ts";
+import { requestHealth, type FollowingClock } from "./trial-clock.ts";
 
 interface WatchedTrial {
   readonly target: Target;

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 
 import { conformanceProgram } from "../../cli/program.ts";
 import { cliMessages } from "../../cli/messages.ts";
-import { libraryMessages } from "../../library/messages.ts";
+import { libraryMessages } from "../../library/scope.ts";
 import { packageRoot } from "../../base/package-root.ts";
 import { anyOf, type Enabler, needsMoreTime, need, type SkipCause, needsTierOfKey } from "../../run/skip-reason.ts";
 

@@ -1,11 +1,11 @@
-import { defaultLoadParameters } from "../load/load-parameters.ts";
+import { defaultLoadParameters, assertLoadParameters } from "../load/plan-load.ts";
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { judgeNight, reportedByNight } from "../../report/history/gate/judge-night.ts";
-import type { Night } from "../../report/history/night.ts";
+import type { Night, DamagedNight, NightHistory } from "../../report/history/night.ts";
 import {
   newNightId,
   readHistory,
@@ -15,10 +15,8 @@ import {
   trendPageFile,
   writeNight,
 } from "./history-store.ts";
-import type { DamagedNight, NightHistory } from "../../report/history/night.ts";
 import { renderTrendPage } from "../../report/history/trend/page.ts";
 import { renderHtml } from "../../report/html/render-html.ts";
-import { assertLoadParameters } from "../load/plan-load.ts";
 import { writeFiles } from "../report-folder/write-files.ts";
 import {
   executeNight,

@@ -1,18 +1,31 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Sample, sampleOf } from "../../rules/limits/sample.ts";
-import { type Judgement } from "../../run/judge/judge-evidence.ts";
-import { reviewRecording } from "../../run/review-recording.ts";
+import { type Judgement, judgeEvidence, resultsByProbe } from "../../run/judge/judge-evidence.ts";
+import { reviewRecording, type RecordedTraffic } from "../../run/review-recording.ts";
 import { completeRecording, recordedSuites } from "../../suites/recorded/recorded-suites.ts";
 import type { ForwardedExchange } from "../../wire/forward/forwarded-exchange.ts";
-import { judgeTraffic, type JudgeRecordingOptions, leftOutRows, recordedTarget } from "../recording/judge-recording.ts";
-import { createKeyNamer } from "../recording/key-names.ts";
+import {
+  judgeTraffic,
+  type JudgeRecordingOptions,
+  leftOutRows,
+  recordedTarget,
+  type RecordingDescription,
+  describeRecording,
+  withoutBodies,
+} from "../recording/judge-recording.ts";
+import { createKeyNamer, withoutUsualSecrets } from "../recording/key-names.ts";
 import type { LeftOutReason } from "../recording/recording.ts";
-import { withoutUsualSecrets } from "../recording/remove-secrets.ts";
 import type { SavedRun } from "../report-folder/saved-run.ts";
 import { trackClockAdvances } from "./clock-jumps.ts";
-import { judgeClientRequests, reportOnClients } from "./judge-clients.ts";
 import { createExchangeStore } from "./exchange-store.ts";
 import { toExchange } from "./proxied-exchange.ts";
+import { planProbes } from "../../run/plan/plan.ts";
+import type { ProbeRun } from "../../run/probe-run.ts";
+import type { RunResult } from "../../run/run-result.ts";
+import { latestRequirements } from "../../spec/requirements.ts";
+import { clientTrafficResult, recordedClientSuites } from "../../suites/recorded/client-suites.ts";
+import { redactRun } from "../judge/redacted-run.ts";
+import { packageVersion } from "../../base/package-root.ts";
 
 /** The reports that a proxy makes: on the server, and on its clients. */
 export interface ProxyReports {
@@ -145,3 +158,62 @@ const tiersOfKnownKeys = (
   tiers: ReadonlyMap<string, string>,
   keys: Readonly<Record<string, unknown>>,
 ): ReadonlyMap<string, string> => new Map([...tiers].filter(([name]) => name === "*" || keys[name] !== undefined));
+
+function clientProbeRuns({ target, exchanges, startedUnixMs }: RecordedTraffic): ProbeRun[] {
+  return planProbes(recordedClientSuites, target).map((planned) => ({
+    planned,
+    result: clientTrafficResult(planned.probe, exchanges, startedUnixMs),
+  }));
+}
+
+/** Judges the requests that clients sent through a proxy, by the clauses for clients. */
+export const judgeClientRequests = (traffic: RecordedTraffic): Judgement[] =>
+  judgeEvidence(recordedClientSuites, resultsByProbe(clientProbeRuns(traffic)));
+
+/**
+ * Assembles the report on the clients of a proxy. Their requests are judged together, as if they came from one client.
+ */
+export function reportOnClients(
+  given: RecordedTraffic,
+  description: RecordingDescription,
+  { messages, keepsBodies }: Pick<JudgeRecordingOptions, "messages" | "keepsBodies">,
+): SavedRun {
+  const target = { ...given.target, name: `clients of ${given.target.name}` };
+  const traffic = { ...given, target };
+  const runs = clientProbeRuns(traffic);
+  const result: RunResult = {
+    kind: "judged",
+    stopped: null,
+    target,
+    judgements: judgeEvidence(recordedClientSuites, resultsByProbe(runs)),
+    runs,
+    exchanges: traffic.exchanges,
+    deliveries: [],
+    receiver: null,
+    listening: null,
+    epochMs: traffic.startedUnixMs,
+    requests: traffic.exchanges.length,
+    executions: 0,
+    lost: 0,
+    away: null,
+    waitedMs: 0,
+    durationMs: traffic.durationMs,
+  };
+  const { report, evidence } = redactRun(
+    result,
+    {
+      version: packageVersion(),
+      party: "client",
+      requirements: latestRequirements,
+      started: new Date(traffic.startedUnixMs),
+      finished: new Date(traffic.startedUnixMs + traffic.durationMs),
+      unselected: [],
+      messages,
+    },
+    { target, messages, signal: new AbortController().signal },
+  );
+  return {
+    report: { ...report, recording: describeRecording(traffic, description) },
+    evidence: keepsBodies ? evidence : withoutBodies(evidence),
+  };
+}

@@ -12,9 +12,9 @@ import { defaultTargetTraits, type Target, type TargetKey } from "../../target/t
 import { redactRun } from "../judge/redacted-run.ts";
 import type { SavedRun } from "../report-folder/saved-run.ts";
 import { packageVersion } from "../../base/package-root.ts";
-import { chooseBaseUrl, isBelow } from "./choose-server.ts";
-import { nameKeys } from "./key-names.ts";
 import {
+  chooseBaseUrl,
+  isBelow,
   type MissingPart,
   missingPartTexts,
   type LeftOutReason,
@@ -23,7 +23,7 @@ import {
   type RecordedExchange,
   countEach,
 } from "./recording.ts";
-import { withoutUsualSecrets } from "./remove-secrets.ts";
+import { nameKeys, withoutUsualSecrets } from "./key-names.ts";
 
 /** Options of {@link judgeRecording}. */
 export interface JudgeRecordingOptions {

@@ -3,8 +3,16 @@ import type { Answered, Exchange, Header } from "../../evidence/exchange.ts";
 import { isTerminalName } from "../../rules/streams/rules.ts";
 import { isGatewayError } from "../../run/send/retry.ts";
 import { readStream } from "../../wire/stream-reader.ts";
-import { type HarBody, headerValue, readResponseBody, readRequestBody, stringAt } from "./har-body.ts";
-import { responseDelaysMs, readHarTimes, type HarTimes } from "./har-times.ts";
+import {
+  type HarBody,
+  headerValue,
+  readResponseBody,
+  readRequestBody,
+  stringAt,
+  responseDelaysMs,
+  readHarTimes,
+  type HarTimes,
+} from "./har-body.ts";
 import { type MissingPart, type LeftOutReason, type RecordedExchange, type Recording, countEach } from "./recording.ts";
 
 /** Whether a parsed file is an HTTP Archive, of any version. */

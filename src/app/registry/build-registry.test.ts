@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { afterAll, expect, it } from "vitest";
 
-import { libraryMessages } from "../../library/messages.ts";
+import { libraryMessages } from "../../library/scope.ts";
 import type { Report } from "../../report/model/report.ts";
 import { serializeStatement, statementOf } from "../../report/statement/statement.ts";
 import { sampleReport } from "../../report/testing/sample.ts";

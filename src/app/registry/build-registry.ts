@@ -1,8 +1,16 @@
-import type { Registry } from "../../report/registry/entry.ts";
-import { findStatements, type RegistryProblem } from "./find-statements.ts";
-import { siteFiles } from "./site-files.ts";
-import { verifyStatements, type VerifyingOptions } from "./verify-statements.ts";
-import { writeSite } from "./write-site.ts";
+import { readFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join, dirname } from "node:path";
+
+import { type Registry, pathsOf, standingOf } from "../../report/registry/entry.ts";
+import { findStatements, type RegistryProblem, type FoundVendor } from "./find-statements.ts";
+import { verifyStatements, type VerifyingOptions, type VerifiedStatement } from "./verify-statements.ts";
+import { feedFileName, renderRegistryFeed, feedGenerator } from "../../report/registry/feed.ts";
+import { renderRegistryPage } from "../../report/registry/page.ts";
+import { renderHtml } from "../../report/html/render-html.ts";
+import { renderStatementPage } from "../../report/statement/page.ts";
+import { readReportDocument } from "../report-folder/read-report-document.ts";
+import { followLinks } from "../../base/files/follow-links.ts";
+import { temporaryName } from "../../base/files/temporary-name.ts";
 
 export interface BuildOptions extends VerifyingOptions {
   /** The folder with a folder for each vendor. */
@@ -32,4 +40,82 @@ export async function buildRegistry(options: BuildOptions): Promise<BuiltRegistr
   const registry = { entries: statements.map(({ entry }) => entry), now: options.now, url: options.url };
   writeSite(options.site, siteFiles(registry, statements, found.vendors));
   return { kind: "built", registry };
+}
+
+/** A file of a site. Its content is made only when it is written, because reports are large. */
+export interface SiteFile {
+  readonly path: string;
+  readonly content: () => string | Uint8Array;
+}
+
+/** Lists the files of a registry's site. Pages are rendered anew: those that a vendor has written could contain anything. */
+export const siteFiles = (
+  registry: Registry,
+  statements: readonly VerifiedStatement[],
+  vendors: readonly FoundVendor[],
+): SiteFile[] => [
+  { path: "index.html", content: () => renderRegistryPage(registry) },
+  { path: feedFileName, content: () => renderRegistryFeed(registry) },
+  ...vendors.flatMap(({ folder, keys }) => (keys === null ? [] : [copyOf(keys, `${folder}/keys.json`)])),
+  ...statements.flatMap((each) => [...statementFiles(each, registry.now), ...reportFiles(each)]),
+];
+
+const copyOf = (source: string, path: string): SiteFile => ({ path, content: () => readFileSync(source) });
+
+function statementFiles({ found, entry }: VerifiedStatement, now: Date): SiteFile[] {
+  const { statement: path, page } = pathsOf(entry);
+  const { statement, signature } = entry;
+  return [
+    copyOf(found.file, path),
+    { path: page, content: () => renderStatementPage(statement, signature, standingOf(entry, now)) },
+  ];
+}
+
+/** Returns the page of a report, and copies of the report and its evidence. `verify` has compared their digests. */
+function reportFiles({ found: { report }, entry }: VerifiedStatement): SiteFile[] {
+  if (report === null) return [];
+  const { folder, version, statement } = entry;
+  return [
+    { path: pathsOf(entry).report, content: () => renderHtml(readReportDocument(report)) },
+    ...statement.evidence.map(({ file }) => copyOf(join(report, file), `${folder}/${version}/${file}`)),
+  ];
+}
+
+/** Whether a folder may be replaced by a site: it is missing, empty, or a site that this program has made. */
+export function isReplaceable(folder: string): boolean {
+  if (!existsSync(folder) || readdirSync(folder).length === 0) return true;
+  const feed = join(folder, feedFileName);
+  return existsSync(feed) && readFileSync(feed, "utf8").includes(feedGenerator.source);
+}
+
+/**
+ * Replaces a site in one step. If a file cannot be made or written, the old site is unchanged.
+ *
+ * @throws Node's own error
+ */
+export function writeSite(folder: string, files: readonly SiteFile[]): void {
+  const place = followLinks(folder);
+  const draft = join(dirname(place), temporaryName());
+  try {
+    for (const { path, content } of files) {
+      mkdirSync(dirname(join(draft, path)), { recursive: true });
+      writeFileSync(join(draft, path), content());
+    }
+    replaceFolder(place, draft);
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+function replaceFolder(place: string, draft: string): void {
+  if (!existsSync(place)) return renameSync(draft, place);
+  const old = join(dirname(place), temporaryName());
+  renameSync(place, old);
+  try {
+    renameSync(draft, place);
+  } catch (error) {
+    renameSync(old, place);
+    throw error;
+  }
+  rmSync(old, { recursive: true });
 }

@@ -8,11 +8,9 @@ import type { PageSignature } from "../../report/statement/page.ts";
 import type { Statement } from "../../report/statement/statement-schema.ts";
 import { sha256Of } from "../../report/statement/statement.ts";
 import { UseCaseError } from "../use-case-error.ts";
-import { readKeys } from "../verify/read-keys.ts";
-import type { Seal } from "../verify/read-statement.ts";
-import type { PossibleMessages } from "../verify/rejudge-report.ts";
-import { isSameDeployment, supersedingStatements } from "../verify/superseding-statements.ts";
-import { verifyStatement } from "../verify/verify-statement.ts";
+import { readKeys, type Seal } from "../verify/read-inputs.ts";
+import type { PossibleMessages } from "../verify/compare-with-report.ts";
+import { isSameDeployment, supersedingStatements, verifyStatement } from "../verify/verify-statement.ts";
 import type { FoundStatement, FoundVendor, RegistryProblem } from "./find-statements.ts";
 
 /** A statement of a registry, with its files. */

@@ -3,7 +3,13 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { OutgoingRequest } from "../../wire/transport.ts";
-import { withKeysRestored, type ReplayKeys } from "./find-keys.ts";
+import type { Secret } from "../../evidence/redaction.ts";
+import { partMark } from "../../evidence/secret.ts";
+import { nonEmpty, joinFirst } from "../../base/text.ts";
+import { secretsOf } from "../judge/secrets.ts";
+import { checkedKey } from "../../target/target-file.ts";
+import type { Target } from "../../target/target.ts";
+import { UseCaseError } from "../use-case-error.ts";
 
 /** The base URL in the report, and the base URL to which its requests are sent again. Both end in `/v1`. */
 export interface BaseUrlChange {
@@ -77,3 +83,115 @@ const wasClosedByHarness = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && answer.ending.kind === "closed by us";
 
 const eventsOf = ({ answer }: Exchange): number => (answer.kind === "answered" ? answer.events.length : 0);
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The places where a replay looks for its API keys. */
+export interface KeySources {
+  /**
+   * The target from the user's target file, whose keys have the same names as in the report. `null` without a target
+   * file.
+   */
+  readonly target: Target | null;
+  /**
+   * The API key that the user gave. It is used only if all requests of the report have the same key. `null` if none was
+   * given.
+   */
+  readonly apiKey: string | null;
+  readonly environment: Environment;
+  /** Returns the name of the environment variable for the key with this name; `undefined` if the report names none. */
+  readonly shellVariableOf: (name: string) => string | undefined;
+}
+
+/** The API keys for a replay, by their names in the report, and all secrets to redact in its result. */
+export interface ReplayKeys {
+  readonly values: ReadonlyMap<string, string>;
+  readonly secrets: readonly Secret[];
+  /**
+   * Names of the environment variables from which keys were read. The report decides which these are, so a forged
+   * report may abuse them.
+   */
+  readonly variables: readonly string[];
+}
+
+const redactionMark = /\[redacted ([^\]]+?)(, its last character cut off)?\]/g;
+
+/**
+ * Finds the API keys that were redacted in request headers, so that the requests can be sent again.
+ *
+ * @param chosen exchanges to send again
+ * @param all every exchange of the report: `apiKey` may be used only if a single key sent all of them
+ * @throws {UsageError | UseCaseError} if a key is missing
+ */
+export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], sources: KeySources): ReplayKeys {
+  const names = new Set(chosen.flatMap(redactedKeyNames));
+  const used = [...new Set(all.flatMap(({ key }) => key ?? []))];
+  if (sources.apiKey !== null && used.length > 1)
+    throw new UseCaseError({
+      kind: "one key of several",
+      names: joinFirst(
+        used.map((name) => sanitizeLine(name, 40)),
+        10,
+      ),
+      variables: variableNames([...names], sources),
+    });
+  const found = [...names].map((name) => findKey(name, used.length <= 1, sources));
+  const secrets = found.map(({ name, key }) => ({ name, value: key }));
+  return {
+    values: new Map(found.map(({ name, key }) => [name, key])),
+    secrets: [...secrets, ...(sources.target === null ? [] : secretsOf(sources.target))],
+    variables: found.flatMap(({ variable }) => variable ?? []),
+  };
+}
+
+/**
+ * Returns the names of the redacted keys in a request's headers. Leaves out parts of keys, which cannot be restored.
+ */
+const redactedKeyNames = ({ request }: Exchange): string[] =>
+  request.headers
+    .flatMap(([, value]) => [...value.matchAll(redactionMark)].map(([, name]) => name ?? ""))
+    .filter((name) => !name.endsWith(partMark));
+
+const variableNames = (names: readonly string[], { shellVariableOf }: KeySources): string =>
+  names.map((name) => shellVariableOf(name) ?? name).join(", ");
+
+/** Environment variable for the API key if all requests of a report have the same key. */
+const singleKeyVariable = "CONFORMANCE_API_KEY";
+
+interface FoundKey {
+  readonly name: string;
+  readonly key: string;
+  readonly variable: string | null;
+}
+
+function findKey(
+  name: string,
+  isOnly: boolean,
+  { target, apiKey, environment, shellVariableOf }: KeySources,
+): FoundKey {
+  const shown = sanitizeLine(name, 60);
+  if (target !== null) {
+    const key = Object.hasOwn(target.keys, name) ? target.keys[name]?.key : undefined;
+    if (key !== undefined) return { name, key, variable: null };
+    throw new UsageError(
+      line`The target file has no key ${JSON.stringify(shown)}, which the requests were sent with; it has ${Object.keys(target.keys).join(", ")}.`,
+    );
+  }
+  const only = isOnly ? (apiKey ?? nonEmpty(environment[singleKeyVariable])) : undefined;
+  if (only !== undefined) return { name, key: checkedKey(only, "The API key"), variable: null };
+  const variable = shellVariableOf(name);
+  const value = variable === undefined ? undefined : nonEmpty(environment[variable]);
+  if (variable !== undefined && value !== undefined) return { name, key: checkedKey(value, `$${variable}`), variable };
+  throw new UseCaseError({ kind: "no key", name: shown, variable: isOnly ? singleKeyVariable : (variable ?? null) });
+}
+
+/**
+ * Replaces redaction marks in a text by the keys. Returns `null` if a mark stands for something else than a known key.
+ */
+export function withKeysRestored(text: string, { values }: ReplayKeys): string | null {
+  const filled = text.replace(redactionMark, (whole, name: string, cut: string | undefined) => {
+    const key = values.get(name) ?? whole;
+    return cut === undefined ? key : key.slice(0, -1);
+  });
+  return /\[redacted [^\]]*\]|\[withheld: /.test(filled) ? null : filled;
+}

@@ -12,8 +12,7 @@ import { withoutWebhookSecrets } from "../judge/secrets.ts";
 import type { SavedRun } from "../report-folder/saved-run.ts";
 import { UseCaseError } from "../use-case-error.ts";
 import { compareExchanges, hasSignificantDifference } from "./compare-exchanges.ts";
-import { findKeys, type KeySources } from "./find-keys.ts";
-import { rebuildRequest } from "./rebuild-request.ts";
+import { findKeys, type KeySources, rebuildRequest } from "./rebuild-request.ts";
 import { selectExchanges, type ReplaySelection } from "./select-exchanges.ts";
 import { shellVariablesOf } from "../../report/reproduce/curl.ts";
 

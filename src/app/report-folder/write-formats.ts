@@ -2,7 +2,7 @@ import { handlePendingSignals } from "../../base/handle-pending-signals.ts";
 import { type FormatName, type FormatParts, formats } from "../../report/formats/registry.ts";
 import type { ReportDocument } from "../../report/model/report.ts";
 import { saveRun, type SavedRun } from "./saved-run.ts";
-import { type OutputFiles, writeOutput } from "./write-output.ts";
+import { type OutputFiles, writeOutput } from "./write-files.ts";
 
 /** Options for saving a report, and for writing it in the formats that the user requested. */
 export interface WriteOptions extends FormatParts {

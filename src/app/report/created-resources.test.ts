@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { createdResources } from "./created-resources.ts";
+import { createdResources } from "./run-report.ts";
 import { sampleExchange, textBody } from "../../report/testing/sample.ts";
 
 const started = new Date("2030-01-01T00:00:00.000Z");

@@ -9,7 +9,7 @@ import { formatText } from "../../report/terminal/section-lines.ts";
 import { verdictReasons } from "../../report/model/verdict-summary.ts";
 import { newestRequirements } from "../../spec/requirements.ts";
 import type { Target } from "../../target/target.ts";
-import { libraryMessages } from "../../library/messages.ts";
+import { libraryMessages } from "../../library/scope.ts";
 import { suites } from "../../suites/all.ts";
 import { runAndRedact } from "../judge/redacted-run.ts";
 import { contradictionInReport } from "../../report/model/contradictions.ts";

@@ -6,7 +6,7 @@ import { clauseOutcomes, verdictOf } from "../../report/model/verdict.ts";
 import { sampleFinding, sampleReport } from "../../report/testing/sample.ts";
 import type { Selection } from "../../run/plan/selection.ts";
 import type { PairCoverage } from "../../suites/coverage/probe.ts";
-import { untriedPairs, withUntriedPairFindings } from "./untried-pairs.ts";
+import { untriedPairs, withUntriedPairFindings } from "./findings.ts";
 
 const passed = ["AUTH-1", "AUTH-3"].map((clause) =>
   sampleFinding({ clause, check: clause, level: "must", outcome: "pass" }),

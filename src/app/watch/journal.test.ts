@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 
 import type { WatchedDeliveries } from "../../suites/deliveries/watch.ts";
 import { sampleDelivery } from "../../report/testing/sample.ts";
-import { type JournalLine, openJournal, readJournal, accumulateWatch } from "./journal.ts";
+import { type JournalLine, openJournal, readJournal, accumulateWatch } from "./watch-files.ts";
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), "conformance-journal-"));
 

@@ -10,8 +10,7 @@ import { suites } from "../../suites/all.ts";
 import { type RemainingRetries, type WatchedDeliveries, mergeWatched } from "../../suites/deliveries/watch.ts";
 import { rejudgeRun } from "../rejudge.ts";
 import { saveRun, type SavedRun } from "../report-folder/saved-run.ts";
-import { removeJournal } from "./journal.ts";
-import { type WatchState, removeState } from "./watch-state.ts";
+import { removeJournal, type WatchState, removeState } from "./watch-files.ts";
 import { startWatch } from "./watch.ts";
 
 export interface WatchAndRejudgeOptions {

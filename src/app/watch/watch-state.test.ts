@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { writeFirstState, readState } from "./watch-state.ts";
+import { writeFirstState, readState } from "./watch-files.ts";
 
 const hook = { name: "webhook-both", token: "t", secret: "conformance-1", replies: [], arrivals: 0, isReleased: false };
 const receiver = { listen: "127.0.0.1:4711", publicUrl: null, hooks: [hook], deliveries: 0 };

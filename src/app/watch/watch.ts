@@ -16,8 +16,8 @@ import {
   readJournal,
   heartbeatIntervalMs,
   accumulateWatch,
-} from "./journal.ts";
-import type { WatchState } from "./watch-state.ts";
+  type WatchState,
+} from "./watch-files.ts";
 
 /** The clock and timers of a watch. Default: those of the machine. */
 export interface WatchTimers {

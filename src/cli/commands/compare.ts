@@ -6,7 +6,7 @@ import { basename, dirname } from "node:path";
 import { Command } from "commander";
 
 import { rejudgeRun } from "../../app/rejudge.ts";
-import { writeOutput } from "../../app/report-folder/write-output.ts";
+import { writeOutput } from "../../app/report-folder/write-files.ts";
 import { documentOf, readReportWithoutEvidence } from "../../app/report-folder/read-report-document.ts";
 import { readSavedRun } from "../../app/report-folder/saved-run.ts";
 import { line } from "../../base/line.ts";

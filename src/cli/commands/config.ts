@@ -1,7 +1,6 @@
 import { Command } from "commander";
 
-import { judgeConfigurations } from "../../app/configuration/judge-configurations.ts";
-import { readConfiguration } from "../../app/configuration/read-configuration.ts";
+import { judgeConfigurations, readConfiguration } from "../../app/configuration/judge-configurations.ts";
 import { observeHostedAgents } from "../../app/configuration/hosted-values.ts";
 import { fromOutside, type Line } from "../../base/line.ts";
 import type { Report } from "../../report/model/report.ts";

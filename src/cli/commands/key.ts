@@ -1,7 +1,6 @@
 import { Command } from "commander";
 
-import { keyListJson } from "../../app/key/key-list.ts";
-import { type KeyAlgorithm, keyAlgorithms, createKeyPair } from "../../app/key/new-key.ts";
+import { keyListJson, type KeyAlgorithm, keyAlgorithms, createKeyPair } from "../../app/signing-keys.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { withSteps } from "../command.ts";

@@ -1,12 +1,16 @@
 import { Command } from "commander";
 
-import { defaultScenarios, defaultScenariosInRealTime } from "../../app/load/choose-scenarios.ts";
+import {
+  defaultScenarios,
+  defaultScenariosInRealTime,
+  type LoadParameters,
+  assertLoadParameters,
+  planLoad,
+} from "../../app/load/plan-load.ts";
 import { findEngines } from "../../app/load/available-engines.ts";
 import { describeInvalidTrials } from "../../app/load/describe-invalid-trials.ts";
 import { judgeSavedLoad } from "../../app/load/judge-saved-load.ts";
-import type { LoadParameters } from "../../app/load/load-parameters.ts";
 import { k6OperatorManifest } from "../../app/load/k6-operator-manifest.ts";
-import { assertLoadParameters, planLoad } from "../../app/load/plan-load.ts";
 import type { RedactedLoad } from "../../app/load/save-load.ts";
 import { type LoadEvents, type NotSentLoad, sendLoad } from "../../app/load/send-load.ts";
 import { line, fromOutside } from "../../base/line.ts";

@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { Command } from "commander";
 
 import { findEngines } from "../../app/load/available-engines.ts";
-import { defaultLoadParameters } from "../../app/load/load-parameters.ts";
-import { assertLoadParameters } from "../../app/load/plan-load.ts";
+import { defaultLoadParameters, assertLoadParameters } from "../../app/load/plan-load.ts";
 import type { RunNightOptions } from "../../app/nightly/execute-night.ts";
 import { runNight } from "../../app/nightly/run-night.ts";
 import { line } from "../../base/line.ts";

@@ -2,8 +2,7 @@ import { join } from "node:path";
 
 import { Command } from "commander";
 
-import { writeDeliveries } from "../../app/receiver/write-deliveries.ts";
-import { judgeReceiver } from "../../app/receiver/judge-receiver.ts";
+import { writeDeliveries, judgeReceiver } from "../../app/judge-receiver.ts";
 import type { JudgedTarget } from "../../app/judge/judge-target.ts";
 import { slug, timeInName } from "../../base/file-names.ts";
 import { replaceFile } from "../../base/files/replace-file.ts";
@@ -12,7 +11,7 @@ import { formatCount } from "../../base/text.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { DeliverySettings } from "../../run/run-deliveries.ts";
 import { signatureVectors } from "../../suites/receiver/vectors.ts";
-import { receiverTarget } from "../../target/receiver-target.ts";
+import { receiverTarget } from "../../target/target-from-options.ts";
 import type { Target } from "../../target/target.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";

@@ -2,14 +2,18 @@ import { dirname, relative, resolve } from "node:path";
 
 import { Command } from "commander";
 
-import { buildRegistry, type BuildOptions, type BuiltRegistry } from "../../app/registry/build-registry.ts";
+import {
+  buildRegistry,
+  type BuildOptions,
+  type BuiltRegistry,
+  isReplaceable,
+} from "../../app/registry/build-registry.ts";
 import type { RegistryProblem } from "../../app/registry/find-statements.ts";
-import { isReplaceable } from "../../app/registry/write-site.ts";
 import { line } from "../../base/line.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount } from "../../base/text.ts";
 import { UsageError } from "../../base/usage-error.ts";
-import { libraryMessages } from "../../library/messages.ts";
+import { libraryMessages } from "../../library/scope.ts";
 import { isCurrent } from "../../report/registry/entry.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";

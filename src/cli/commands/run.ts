@@ -5,7 +5,7 @@ import { Command } from "commander";
 import { judgeTarget, type JudgedTarget } from "../../app/judge/judge-target.ts";
 import { secretsOf, webhookSecretNames } from "../../app/judge/secrets.ts";
 import { documentOf } from "../../app/report-folder/read-report-document.ts";
-import { writeFirstState } from "../../app/watch/watch-state.ts";
+import { writeFirstState } from "../../app/watch/watch-files.ts";
 import { slug, timeInName } from "../../base/file-names.ts";
 import type { Patch } from "../../reference/patch.ts";
 import type { Report, ReportDocument } from "../../report/model/report.ts";

@@ -4,7 +4,7 @@ import { errorCodeOrText } from "../../base/errors.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { readHistory } from "../../app/nightly/history-store.ts";
-import { writeOutput } from "../../app/report-folder/write-output.ts";
+import { writeOutput } from "../../app/report-folder/write-files.ts";
 import { renderTrendPage } from "../../report/history/trend/page.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";

@@ -3,13 +3,11 @@ import { join } from "node:path";
 import { Command } from "commander";
 
 import { findEngines } from "../../app/load/available-engines.ts";
-import { writeOutput } from "../../app/report-folder/write-output.ts";
-import { defaultLoadParameters } from "../../app/load/load-parameters.ts";
-import { assertScenariosAndEngine } from "../../app/load/plan-load.ts";
+import { writeOutput } from "../../app/report-folder/write-files.ts";
+import { defaultLoadParameters, assertScenariosAndEngine } from "../../app/load/plan-load.ts";
 import { ContradictoryReport, readReportWithoutEvidence } from "../../app/report-folder/read-report-document.ts";
 import { defaultConcurrency, type JudgedVendor, type PrintLine } from "../../app/vendors/judge-vendor.ts";
-import { type JudgedVendors, judgeVendors, vendorsJson } from "../../app/vendors/judge-vendors.ts";
-import type { VendorsLoad } from "../../app/vendors/load-vendors.ts";
+import { type JudgedVendors, judgeVendors, vendorsJson, type VendorsLoad } from "../../app/vendors/judge-vendors.ts";
 import { type ListedVendor, readVendorsFile } from "../../app/vendors/vendors-file.ts";
 import { displayWidth, padToWidth } from "../../base/display-width.ts";
 import { timeInName } from "../../base/file-names.ts";

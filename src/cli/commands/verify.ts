@@ -1,7 +1,7 @@
 import { firstRequirements } from "../../spec/requirements.ts";
 import { Command } from "commander";
 
-import { readPolicy } from "../../app/verify/read-policy.ts";
+import { readPolicy } from "../../app/verify/read-inputs.ts";
 import {
   isVerified,
   type SignatureState,
@@ -14,7 +14,7 @@ import { createPaint, type Paint } from "../../base/paint.ts";
 import { sanitizeJson, sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount } from "../../base/text.ts";
 import { UsageError } from "../../base/usage-error.ts";
-import { libraryMessages } from "../../library/messages.ts";
+import { libraryMessages } from "../../library/scope.ts";
 import type { RuleResult } from "../../report/statement/judge-policy.ts";
 import { shortKeyId } from "../../report/statement/check-signatures.ts";
 import { reportFileName } from "../../report/statement/statement.ts";

@@ -4,7 +4,7 @@ import { Command } from "commander";
 
 import { secretsOf } from "../../app/judge/secrets.ts";
 import { readSavedRun } from "../../app/report-folder/saved-run.ts";
-import { readState, type WatchState } from "../../app/watch/watch-state.ts";
+import { readState, type WatchState } from "../../app/watch/watch-files.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { exitCodeOf } from "../../report/model/verdict.ts";

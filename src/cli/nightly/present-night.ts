@@ -2,7 +2,7 @@ import { join } from "node:path";
 
 import type { NightEvents } from "../../app/nightly/execute-night.ts";
 import type { SavedNight } from "../../app/nightly/run-night.ts";
-import { type OutputFiles, writeOutput } from "../../app/report-folder/write-output.ts";
+import { type OutputFiles, writeOutput } from "../../app/report-folder/write-files.ts";
 import { formatCount } from "../../base/text.ts";
 import { renderNightJson, renderNightMarkdown, renderNightTerminal } from "../../report/history/render-night.ts";
 import { trendPageFile } from "../../app/nightly/history-store.ts";

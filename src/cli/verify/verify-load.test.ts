@@ -16,7 +16,7 @@ import { assembleLoadReport } from "../../app/report/load-report.ts";
 import { evidenceFileOf } from "../../load/trials.ts";
 import { readReportDocument } from "../../app/report-folder/read-report-document.ts";
 import { compareWithReport } from "../../app/verify/compare-with-report.ts";
-import { readStatement } from "../../app/verify/read-statement.ts";
+import { readStatement } from "../../app/verify/read-inputs.ts";
 import { cliMessages } from "../messages.ts";
 
 let folder: string;

@@ -11,8 +11,7 @@ import { UseCaseError } from "../../app/use-case-error.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { saveRun, type SavedRun } from "../../app/report-folder/saved-run.ts";
 import { deleteWatchFiles, judgeWatched } from "../../app/watch/watch-and-rejudge.ts";
-import { readJournal } from "../../app/watch/journal.ts";
-import { readState, type WatchState } from "../../app/watch/watch-state.ts";
+import { readJournal, readState, type WatchState } from "../../app/watch/watch-files.ts";
 import type { Judged } from "../testing/judged-session.ts";
 import {
   attemptAgain,

@@ -12,7 +12,7 @@ import { suites } from "../../../suites/all.ts";
 import { deliveries } from "../../../suites/deliveries/checks.ts";
 import { startHosting } from "../../../suites/testing/hosting.ts";
 import { type Judged, judgedRun } from "../../testing/judged-session.ts";
-import { writeFirstState, type WatchState } from "../../../app/watch/watch-state.ts";
+import { writeFirstState, type WatchState } from "../../../app/watch/watch-files.ts";
 import type { WatchTimers } from "../../../app/watch/watch.ts";
 
 /**

@@ -4,7 +4,7 @@ import type { Suite } from "../../../run/judge/check.ts";
 import { runDeliveries } from "../../../run/run-deliveries.ts";
 import type { RunResult } from "../../../run/run-result.ts";
 import { receiverSuite } from "../../../suites/receiver/checks.ts";
-import { receiverTarget } from "../../../target/receiver-target.ts";
+import { receiverTarget } from "../../../target/target-from-options.ts";
 
 /** The suite without RCV-14, whose slow body takes two seconds. */
 export const quickSuites: readonly Suite[] = [

@@ -1,11 +1,13 @@
 import { generateKeyPairSync } from "node:crypto";
 import { closeSync, openSync, writeSync } from "node:fs";
 
-import { errorCodeOrText } from "../../base/errors.ts";
-import { replaceFile } from "../../base/files/replace-file.ts";
-import { line } from "../../base/line.ts";
-import { UsageError } from "../../base/usage-error.ts";
-import { keyIdOf } from "../../report/statement/signing-key.ts";
+import { errorCodeOrText } from "../base/errors.ts";
+import { replaceFile } from "../base/files/replace-file.ts";
+import { line } from "../base/line.ts";
+import { UsageError } from "../base/usage-error.ts";
+import { keyIdOf, parsePublicKey } from "../report/statement/signing-key.ts";
+import { readTextFile } from "../base/read-file.ts";
+import { createKeyList, parseKeyList } from "../report/statement/key-list.ts";
 
 /** Algorithms for keys that sign statements, as the flag `--algorithm` names them. */
 export const keyAlgorithms = ["ed25519", "p256"] as const;
@@ -53,4 +55,24 @@ function writeNewPrivateFile(file: string, pem: string): void {
     if (code === "EEXIST") throw new UsageError(line`${file} exists, and a key is never replaced. Give another name.`);
     throw new UsageError(line`The private key cannot be written: ${file} (${code}).`);
   }
+}
+
+/**
+ * Returns the JSON text of a list of public keys, which a vendor publishes. A file may also contain a private key: then
+ * its public key is listed.
+ *
+ * @throws {UsageError} if a file holds no usable key, or a key occurs twice
+ */
+export function keyListJson(files: readonly string[], vendor: string): string {
+  const list = createKeyList(
+    vendor,
+    files.map((file) => {
+      const key = parsePublicKey(readTextFile(file, "The key"));
+      if (key.kind === "value") return key.value;
+      throw new UsageError(line`The key in ${file} ${key.problem}.`);
+    }),
+  );
+  const checked = parseKeyList(list);
+  if (checked.kind === "problem") throw new UsageError(line`The list cannot be made: ${checked.problem}.`);
+  return `${JSON.stringify(list, null, 2)}\n`;
 }

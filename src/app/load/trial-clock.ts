@@ -1,9 +1,16 @@
+import { performance } from "node:perf_hooks";
+
 import { formatDuration } from "../../base/duration.ts";
 import { messageOf } from "../../base/errors.ts";
 import { readRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
 import { machineTimers, type Timers } from "../../run/time/run-clock.ts";
 import type { ClockControl, Target, TargetKey } from "../../target/target.ts";
-import { requestHealth } from "./request-health.ts";
+import { harnessLimitOf } from "../../base/harness-limit.ts";
+import { TargetDied } from "../../load/target-watch.ts";
+import { ControlCallFailed } from "../../target/control-calls.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { agentPath } from "../../run/send/client.ts";
+import { openTransport } from "../../wire/transport.ts";
 
 /**
  * A test clock counts as standing still if it does not move for this long. Shorter would not do, because headers show
@@ -120,4 +127,51 @@ export function followRealTime(clock: ClockControl, timers: Timers = machineTime
       await running;
     },
   };
+}
+
+/**
+ * How long to retry a failed advance of a test clock. During a new deployment, a target may not answer for some
+ * seconds.
+ */
+const retryForMs = 8000;
+const retryPauseMs = 1000;
+
+/**
+ * Returns a test clock whose failed advances are retried for 8 s. Then {@link TargetDied} ends the load. Use it only
+ * between trials: a retry may advance the clock twice, because a failed advance may have taken effect.
+ */
+export const withRepeatedAdvance = (clock: ClockControl, timers: Timers = machineTimers): ClockControl => ({
+  ...clock,
+  advance: async (ms) => {
+    for (const untilMs = timers.now() + retryForMs; ; await timers.sleep(retryPauseMs, AbortSignal.any([]))) {
+      try {
+        return await clock.advance(ms);
+      } catch (error) {
+        if (!(error instanceof ControlCallFailed) || harnessLimitOf(error) !== null) throw error;
+        if (!error.isTemporary || timers.now() >= untilMs) throw new TargetDied(error.message);
+      }
+    }
+  },
+});
+
+/**
+ * Requests an agent's health with a key, for the rate-limit headers of the response. Health requests do not count
+ * against rate limits.
+ */
+export async function requestHealth({ baseUrl, network, agents }: Target, { key, name }: TargetKey): Promise<Exchange> {
+  const wire = openTransport({ now: () => performance.now(), clockOffsetMs: () => 0, network });
+  try {
+    return await wire.open({
+      method: "GET",
+      url: baseUrl + agentPath(agents.answering ?? "", "health"),
+      headers: [
+        ["authorization", `Bearer ${key}`],
+        ["accept", "application/json"],
+      ],
+      body: null,
+      key: name,
+    }).finished;
+  } finally {
+    await wire.close();
+  }
 }

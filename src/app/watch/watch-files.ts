@@ -1,0 +1,220 @@
+import { existsSync, readFileSync, rmSync, closeSync, fchmodSync, fstatSync, fsyncSync, openSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+import { z } from "zod";
+
+import { errorCodeOrText } from "../../base/errors.ts";
+import { tryParseJson } from "../../base/json.ts";
+import type { ReceiverRecord } from "../../receiver/receiver.ts";
+import { line } from "../../base/line.ts";
+import { UsageError } from "../../base/usage-error.ts";
+import { replaceFile } from "../../base/files/replace-file.ts";
+import { UseCaseError } from "../use-case-error.ts";
+import type { ListeningState } from "../judge/redacted-run.ts";
+import { writeText } from "../../base/files/write-text.ts";
+import { type Delivery, deliverySchema } from "../../evidence/delivery.ts";
+import type { WatchedDeliveries } from "../../suites/deliveries/watch.ts";
+
+const headersSchema = z.array(z.tuple([z.string(), z.string()]));
+const statusSchema = z.int();
+
+const replySchema = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.literal("status"),
+    status: statusSchema,
+    headers: headersSchema.exactOptional(),
+    body: z.string().exactOptional(),
+  }),
+  z.object({ kind: z.literal("held"), status: statusSchema }),
+  z.object({ kind: z.literal("reset") }),
+  z.object({ kind: z.literal("silence") }),
+  z.object({ kind: z.literal("endless"), status: statusSchema }),
+  z.object({ kind: z.literal("verify") }),
+]);
+
+const hookSchema = z.object({
+  name: z.string(),
+  token: z.string(),
+  secret: z.string().nullable(),
+  replies: z.array(replySchema),
+  arrivals: z.int(),
+  isReleased: z.boolean(),
+});
+
+const receiverSchema = z.object({
+  listen: z.string(),
+  publicUrl: z.string().nullable(),
+  hooks: z.array(hookSchema),
+  deliveries: z.int(),
+}) satisfies z.ZodType<ReceiverRecord>;
+
+const stateSchema = z.object({
+  format: z.literal("agent-hosting-conformance/watch/1"),
+  receiver: receiverSchema,
+  epochMs: z.number(),
+  sinceMs: z.number(),
+  targetFile: z.string().nullable(),
+});
+
+/** The content of `watch.json`, with which a later process can listen for the webhook deliveries of a run. */
+export interface WatchState {
+  readonly format: "agent-hosting-conformance/watch/1";
+  readonly receiver: ReceiverRecord;
+  /** Start of the run, in Unix milliseconds. */
+  readonly epochMs: number;
+  /** When the run ended and the watch began, in milliseconds since the start of the run. */
+  readonly sinceMs: number;
+  /** The target file of the run, whose keys must be redacted in the new report. `null` if the target came from flags. */
+  readonly targetFile: string | null;
+}
+
+const stateFileName = "watch.json";
+
+/**
+ * Writes `watch.json` at the end of a run, so that a watch can begin.
+ *
+ * @throws {UsageError} if the run did not listen for deliveries
+ * @throws {UseCaseError} if the folder cannot be written
+ */
+export function writeFirstState(
+  folder: string,
+  listened: ListeningState | null,
+  targetFile: string | undefined,
+): WatchState {
+  if (listened === null)
+    throw new UsageError(line`Nothing is left to watch: the run did not listen for deliveries. Its report says why.`);
+  const { receiver, live, epochMs } = listened;
+  const sinceMs = live === null ? listened.untilMs : Date.now() - epochMs;
+  const format = "agent-hosting-conformance/watch/1";
+  const file = targetFile === undefined ? null : resolve(targetFile);
+  const state: WatchState = { format, receiver, epochMs, sinceMs, targetFile: file };
+  try {
+    // The file contains webhook secrets, so only its owner may read it.
+    replaceFile(join(folder, stateFileName), `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
+  } catch (error) {
+    throw new UseCaseError({ kind: "unwritable watch", folder, reason: errorCodeOrText(error) });
+  }
+  return state;
+}
+
+/**
+ * Reads `watch.json`.
+ *
+ * @throws {UseCaseError} if the folder has no valid file of this name
+ */
+export function readState(folder: string): WatchState {
+  const file = join(folder, stateFileName);
+  if (!existsSync(file)) throw new UseCaseError({ kind: "nothing to watch", folder, file: stateFileName });
+  const parsed = stateSchema.safeParse(tryParseJson(readFileSync(file, "utf8")));
+  if (parsed.success) return parsed.data;
+  throw new UseCaseError({ kind: "unreadable watch", file });
+}
+
+export const removeState = (folder: string): void => rmSync(join(folder, stateFileName), { force: true });
+
+const lineSchema = z.union([
+  z.object({ began: z.number().describe("The receiver listens without a gap from now on.") }),
+  z.object({ listening: z.number().describe("It listens still.") }),
+  z.object({
+    delivery: deliverySchema.describe("It came, or what became of it has changed: the last line of an id counts."),
+  }),
+]);
+
+/**
+ * A line of `watch.jsonl`: when the receiver began to listen, that it still listens, or a delivery. Times are in
+ * milliseconds since the start of the run.
+ */
+export type JournalLine = { readonly began: number } | { readonly listening: number } | { readonly delivery: Delivery };
+
+const fileOf = (folder: string): string => join(folder, "watch.jsonl");
+
+/**
+ * Writer of the file `watch.jsonl`, with a line of JSON for each delivery that arrives after a run. Each line is
+ * flushed to disk at once, so that a killed process loses none.
+ */
+export interface Journal {
+  readonly add: (entry: JournalLine) => void;
+  readonly close: () => void;
+}
+
+export function openJournal(folder: string): Journal {
+  const file = openSync(fileOf(folder), "a", 0o600);
+  // Only this user may read the file, also if it existed before, because deliveries may contain webhook secrets.
+  fchmodSync(file, 0o600);
+  // A killed process may have left an incomplete last line. The line feed ends it, so that the next line stays
+  // readable.
+  let begin = fstatSync(file).size > 0 ? "\n" : "";
+  return {
+    add: (entry) => {
+      const text = `${begin}${JSON.stringify(entry)}\n`;
+      begin = "\n";
+      writeText(file, text);
+      if (!("listening" in entry)) fsyncSync(file);
+      begin = "";
+    },
+    close: () => closeSync(file),
+  };
+}
+
+/** Reads the journal. Skips lines that cannot be parsed, such as an incomplete last line. */
+export function readJournal(folder: string): JournalLine[] {
+  if (!existsSync(fileOf(folder))) return [];
+  return readFileSync(fileOf(folder), "utf8")
+    .split("\n")
+    .flatMap((text) => {
+      const entry = lineSchema.safeParse(tryParseJson(text));
+      return entry.success ? [entry.data] : [];
+    });
+}
+
+export const removeJournal = (folder: string): void => rmSync(fileOf(folder), { force: true });
+
+/** Computes from the lines of a journal which deliveries arrived, and at which times no receiver listened. */
+export interface WatchAccumulator {
+  readonly add: (entry: JournalLine) => void;
+  /**
+   * Returns the deliveries up to now, and the times without a receiver.
+   *
+   * @param untilMs the time now, in milliseconds since the start of the run
+   * @param isListening whether the receiver is listening now
+   */
+  readonly upTo: (untilMs: number, isListening: boolean) => WatchedDeliveries;
+}
+
+/** How often a line in the journal says that the receiver still listens. */
+export const heartbeatIntervalMs = 5000;
+/**
+ * If there is no line in the journal for longer than this, the receiver did not listen meanwhile, for example because
+ * the machine was asleep.
+ */
+const maxSilenceMs = 2 * heartbeatIntervalMs;
+
+/**
+ * Creates an accumulator for the lines of a journal.
+ *
+ * @param sinceMs when the run itself stopped listening
+ * @param received deliveries that arrived during the run
+ */
+export function accumulateWatch(sinceMs: number, received: readonly Delivery[]): WatchAccumulator {
+  const deliveries = new Map(received.map((each) => [each.id, each]));
+  const unwatched: { fromMs: number; toMs: number }[] = [];
+  let lastLineMs = sinceMs;
+  return {
+    add: (entry) => {
+      const atMs = timeOf(entry);
+      if ("began" in entry || atMs - lastLineMs > maxSilenceMs) unwatched.push({ fromMs: lastLineMs, toMs: atMs });
+      if ("delivery" in entry) deliveries.set(entry.delivery.id, entry.delivery);
+      lastLineMs = Math.max(lastLineMs, atMs);
+    },
+    upTo: (untilMs, isListening) => {
+      const isSilent = !isListening || untilMs - lastLineMs > maxSilenceMs;
+      const rest = isSilent ? [{ fromMs: lastLineMs, toMs: untilMs }] : [];
+      return { deliveries: [...deliveries.values()], untilMs, unwatched: [...unwatched, ...rest] };
+    },
+  };
+}
+
+function timeOf(entry: JournalLine): number {
+  if ("began" in entry) return entry.began;
+  return "listening" in entry ? entry.listening : entry.delivery.receivedMs;
+}

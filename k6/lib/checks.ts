@@ -10,6 +10,7 @@ import {
   notNegative,
   remainingWithinLimit,
 } from "../../src/rules/limits/header-rules.ts";
+import { allRateHeaders, headerFormClauses } from "../../src/spec/headers.ts";
 import { k6NameOf } from "./executors.ts";
 import { isCompleteStream } from "./sse.ts";
 
@@ -35,13 +36,16 @@ export function countResponse({ status, left, latencyMs }: SampleLine): void {
   } else other.add(1);
 }
 
+const presenceCheck = `HDR-1, HDR-4 to HDR-7: ${allRateHeaders}`;
+const formCheck = `${headerFormClauses.join(", ")}: headers are numbers, not negative`;
+
 /** Checks a single response. The name of a check starts with the ids of its clauses. */
 export function checkSample(flow: Flow, sample: SampleLine): void {
   if (sample.left) return;
   check(sample, {
     "LIM-12: nothing but the answer and 429": ({ status }) => status !== null && isAllowedStatus(flow, status),
-    "HDR-1, HDR-4 to HDR-7: all four rate-limit headers": (line) => missingHeaders(line, line.malformed).length === 0,
-    "HDR-9: headers are numbers, not negative": (line) => line.malformed === undefined && obeysRule(notNegative, line),
+    [presenceCheck]: (line) => missingHeaders(line, line.malformed).length === 0,
+    [formCheck]: (line) => line.malformed === undefined && obeysRule(notNegative, line),
     "HDR-11: Remaining is not above Limit": (line) => obeysRule(remainingWithinLimit, line),
   });
   if (sample.status === 429)

@@ -2,15 +2,23 @@ import { z } from "zod";
 
 import { clauseIds } from "../spec/clauses.ts";
 import { tierNames } from "../spec/tiers.ts";
-import { rateHeaders, type RateValue, rateValues } from "../spec/headers.ts";
+import { rateHeaderOf, type RateValue, rateValues, type TypeOfRateValue } from "../spec/headers.ts";
 
 const count = z.int().nonnegative();
 /**
  * Schema of the value of a rate-limit header. Evidence files of earlier versions lack headers that were added later.
  * These count as `null`.
  */
-const rateValue = (name: RateValue) =>
-  (rateHeaders[name].unit === "requests" ? z.int() : z.number()).nullable().default(null);
+const rateValueSchema = (name: RateValue) => acceptedValue(rateHeaderOf(name).value).nullable().default(null);
+
+function acceptedValue(value: ReturnType<typeof rateHeaderOf>["value"]): z.ZodType<string | number> {
+  if (typeof value !== "string") return z.enum(value);
+  return value === "requests" ? z.int() : z.number();
+}
+
+type RateValueSchemas = {
+  readonly [N in RateValue]: z.ZodDefault<z.ZodNullable<z.ZodType<TypeOfRateValue<N>>>>;
+};
 const instant = z.number().describe("Epoch milliseconds of the machine that sent the load.");
 
 export const tierLimitsSchema = z.object({
@@ -58,10 +66,7 @@ export const loadSampleSchema = z
     headMs: instant.describe("When the head had arrived; without a response, when that was known."),
     endMs: instant.describe("When the response had ended, or the client disconnected."),
     status: z.int().nullable().describe("null: no response."),
-    ...(Object.fromEntries(rateValues.map((name) => [name, rateValue(name)])) as Record<
-      RateValue,
-      ReturnType<typeof rateValue>
-    >),
+    ...(Object.fromEntries(rateValues.map((name) => [name, rateValueSchema(name)])) as unknown as RateValueSchemas),
     retryAfterSeconds: z.number().nullable().describe("From the body of a 429, in either error form."),
     date: z.int().nullable().describe("Unix seconds of the Date header."),
     left: z.boolean().describe("The client disconnected before the end of the response, as its flow says."),
@@ -93,7 +98,7 @@ const secondCountsSchema = z
         z.object({
           status: z.int(),
           answered: count,
-          lacking: count.describe("Responses without one of the four rate-limit headers."),
+          lacking: count.describe("Responses without one of the rate-limit headers."),
           malformed: count
             .default(0)
             .describe("Responses with a malformed rate-limit header, but none that is negative."),

@@ -1,6 +1,6 @@
 import type { Header } from "../evidence/exchange.ts";
-import { headerNames } from "../spec/headers.ts";
 import { isObject } from "../base/json.ts";
+import { rateHeaderOf, type RateValue, rateValues } from "../spec/headers.ts";
 
 /** Every trouble that the harness can make, with a description. The option `--trouble` takes these names. */
 export const troubleNames = {
@@ -57,13 +57,15 @@ export type Trouble = { readonly name: TroubleName } & (
 
 const jsonContentType: Header = ["Content-Type", "application/json"];
 
-/** Returns rate-limit headers with a limit of 100. Times are in whole seconds, rounded up. */
-const rateLimitHeaders = (remaining: number, resetSeconds: number): Header[] => [
-  [headerNames.rateLimit, "100"],
-  [headerNames.rateRemaining, String(remaining)],
-  [headerNames.rateReset, String(Math.ceil(Date.now() / 1000) + resetSeconds)],
-  [headerNames.rateResetAfter, String(resetSeconds)],
-];
+/** Returns all rate-limit headers, with a limit of 100. Times are in whole seconds, rounded up. */
+function rateLimitHeaders(remaining: number, resetAfter: number): Header[] {
+  const reset = Math.ceil(Date.now() / 1000) + resetAfter;
+  const numbers: Partial<Record<RateValue, number>> = { limit: 100, remaining, reset, resetAfter };
+  return rateValues.map((name) => {
+    const { header, value } = rateHeaderOf(name);
+    return [header, typeof value === "string" ? String(numbers[name] ?? 0) : value[0]];
+  });
+}
 
 /**
  * Returns a 429 with an error body in one of the document's two forms: `a` is `{error: {…}}`, `b` is `{status: "error",

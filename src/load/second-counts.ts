@@ -1,4 +1,5 @@
 import { missingHeaders, notNegative, remainingWithinLimit } from "../rules/limits/header-rules.ts";
+import { headerFormClauseOf } from "../spec/headers.ts";
 import { latencyGroupOf } from "./histogram.ts";
 import type { LoadSample, SecondCounts } from "../evidence/load-evidence.ts";
 import { hasKnownHeaders } from "./load-sample.ts";
@@ -96,16 +97,19 @@ function addCounts(counts: MutableCounts, other: SecondCounts): void {
 type HeadCounts = SecondCounts["heads"][number];
 
 function headOf(sample: LoadSample, status: number): HeadCounts {
-  const isNegative = typeof notNegative.judge(sample, null) === "string";
+  const isNegative = typeof notNegative.judge(sample) === "string";
   return {
     status,
     answered: 1,
     lacking: Number(missingHeaders(sample, sample.malformed).length > 0),
-    malformed: Number(!isNegative && sample.malformed !== undefined),
+    malformed: Number(!isNegative && hasMalformedNumber(sample)),
     negative: Number(isNegative),
     aboveLimit: Number(typeof remainingWithinLimit.judge(sample, null) === "string"),
   };
 }
+
+const hasMalformedNumber = ({ malformed }: LoadSample): boolean =>
+  malformed?.some(({ name }) => headerFormClauseOf(name) === notNegative.clause) ?? false;
 
 /** Adds counts of headers to those of the same status. */
 function addHead(heads: SecondCounts["heads"], more: HeadCounts): void {

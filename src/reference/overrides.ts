@@ -90,7 +90,7 @@ function appliesTo(
   return causes.includes(cause) && (on === undefined || on === endpoint);
 }
 
-/** Removes rate-limit headers from matching responses: those listed, by default all four. */
+/** Removes rate-limit headers from matching responses: those listed, by default all. */
 export function withoutRateHeaders(
   matches: (head: HeadInput) => boolean,
   names: readonly string[] = rateLimitHeaders,

@@ -14,6 +14,9 @@ export const headerNames = {
   deliverySignature: "X-Service-Signature",
 } as const;
 
+/** How findings name the headers that each response must have. */
+export const allRateHeaders = "all four rate-limit headers";
+
 const scope = "Limits / Scope of limits";
 const headerWindow = {
   hour: "the headers speak of the hour",
@@ -78,41 +81,41 @@ export const headerClauses = {
   ),
 } as const satisfies ClauseTable;
 
-type HeaderClauseId = keyof typeof headerClauses;
+export type HeaderClauseId = keyof typeof headerClauses;
 
 /** A rate-limit header as the document defines it. */
 interface RateHeader {
   readonly header: string;
-  /** The unit of the value. Requests are whole numbers; times may have decimals. */
-  readonly unit: "requests" | "seconds" | "Unix seconds";
+  /** The unit of a number, or all accepted texts. Requests are whole numbers; times may have decimals. */
+  readonly value: "requests" | "seconds" | "Unix seconds" | readonly [string, ...string[]];
   readonly says: string;
-  /** The clauses that state the document's sentence about the header, or follow from it. */
+  /** The clauses about the header. The first is broken by a header that is sent twice, or with no accepted value. */
   readonly clauses: readonly [HeaderClauseId, ...HeaderClauseId[]];
 }
 
-/** The four rate-limit headers. The keys are the names of their values in samples and evidence. */
+/** The rate-limit headers. The keys are the names of their values in samples and evidence. */
 export const rateHeaders = {
   limit: {
     header: headerNames.rateLimit,
-    unit: "requests",
+    value: "requests",
     says: "Requests allowed in the window.",
     clauses: ["HDR-9", "HDR-10", "HDR-20"],
   },
   remaining: {
     header: headerNames.rateRemaining,
-    unit: "requests",
+    value: "requests",
     says: "Requests left in the window.",
     clauses: ["HDR-9", "HDR-11", "HDR-12", "HDR-13", "HDR-17", "HDR-19"],
   },
   reset: {
     header: headerNames.rateReset,
-    unit: "Unix seconds",
+    value: "Unix seconds",
     says: "When the window resets, in Unix seconds.",
     clauses: ["HDR-9", "HDR-14"],
   },
   resetAfter: {
     header: headerNames.rateResetAfter,
-    unit: "seconds",
+    value: "seconds",
     says: "Seconds until the window resets.",
     clauses: ["HDR-9", "HDR-14", "HDR-15", "HDR-16"],
   },
@@ -120,6 +123,20 @@ export const rateHeaders = {
 
 export type RateValue = keyof typeof rateHeaders;
 
+/** The type of a header's value: one of the accepted texts, or a number. */
+export type TypeOfRateValue<N extends RateValue> = (typeof rateHeaders)[N]["value"] extends readonly (infer T)[]
+  ? T
+  : number;
+
+/** Returns the row of a header. Code that works for every kind of value uses it instead of `rateHeaders`. */
+export const rateHeaderOf = (name: RateValue): RateHeader => rateHeaders[name];
+
+/** Returns the clause that a malformed header breaks. */
+export const headerFormClauseOf = (name: RateValue): HeaderClauseId => rateHeaders[name].clauses[0];
+
 export const rateValues = Object.keys(rateHeaders) as readonly RateValue[];
 
 export const rateLimitHeaders = rateValues.map((name) => rateHeaders[name].header);
+
+/** The clauses that malformed rate-limit headers break, each once. */
+export const headerFormClauses = [...new Set(rateValues.map(headerFormClauseOf))];

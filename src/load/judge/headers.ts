@@ -2,6 +2,7 @@ import { is2xx } from "../../base/http-status.ts";
 import { sumOf } from "../../base/numbers.ts";
 import type { SecondCounts } from "../../evidence/load-evidence.ts";
 import { type HeaderRule, isHourLimit, missingHeaders, wellFormedHeaders } from "../../rules/limits/header-rules.ts";
+import { allRateHeaders, headerFormClauseOf } from "../../spec/headers.ts";
 import { resetMismatch } from "../../rules/limits/reset-consistency.ts";
 import { isAgentCall, isRefused } from "../../rules/limits/sample.ts";
 import { isKeyAccepted, judgeTimeLeft } from "../../rules/limits/time-left.ts";
@@ -54,9 +55,9 @@ const judgeHeadCounts = (
     noHeaders,
   );
 
-/** Creates the judge of one of HDR-1 to HDR-7: responses of one kind have all four rate-limit headers. */
+/** Creates the judge of one of HDR-1 to HDR-7: responses of one kind have all rate-limit headers. */
 function allFourHeaders(what: string, applies: (status: number, endpoint: FlowEndpoint | undefined) => boolean) {
-  const expected = `all four rate-limit headers on every ${what}`;
+  const expected = `${allRateHeaders} on every ${what}`;
   const judge = judgeEachHead((sample) => {
     if (sample.status === null || !applies(sample.status, sample.plannedFlow.operation.kind)) return undefined;
     const missing = missingHeaders(sample, sample.malformed).map((name) => name.replace(/^X-RateLimit-/, ""));
@@ -68,7 +69,7 @@ function allFourHeaders(what: string, applies: (status: number, endpoint: FlowEn
       : judge(facts);
 }
 
-/** Judges of the clauses HDR-1 to HDR-7: responses of one kind have all four rate-limit headers. */
+/** Judges of the clauses HDR-1 to HDR-7: responses of one kind have all rate-limit headers. */
 export const headerPresenceJudges: Readonly<Record<string, (facts: LoadFacts) => JudgeResult>> = {
   "HDR-1": allFourHeaders(
     "successful response",
@@ -80,23 +81,19 @@ export const headerPresenceJudges: Readonly<Record<string, (facts: LoadFacts) =>
   "HDR-7": allFourHeaders("health response", (status, kind) => is2xx(status) && kind === "health"),
 };
 
-/**
- * Creates a judge that applies a header rule to every response. For HDR-9 ("not negative"), headers that are not
- * numbers break the rule, too.
- */
+/** Creates a judge that applies a header rule to every response. Malformed headers break the rule about their form. */
 export function judgeByRule({ clause, expected, countedAs, judge: actualOf }: HeaderRule) {
-  const isAboutFormat = clause === "HDR-9";
   const judge = judgeEachHead((sample, { limits }): CheckResult => {
-    const malformed = isAboutFormat ? sample.malformed?.[0] : undefined;
-    if (malformed !== undefined) return { expected: wellFormedHeaders, actual: malformed.actual };
+    const malformed = sample.malformed?.find(({ name }) => headerFormClauseOf(name) === clause);
+    if (malformed !== undefined) return { expected: wellFormedHeaders(clause), actual: malformed.actual };
     const actual = actualOf(sample, limits);
     return typeof actual === "string" ? { expected, actual } : actual;
   });
   return (facts: LoadFacts): JudgeResult => {
     if (!hasCountsOnly(facts) || countedAs === null) return judge(facts);
-    return isAboutFormat
+    return countedAs === "negative"
       ? judgeHeadCounts(facts, ({ negative, malformed }) => negative + malformed, {
-          expected: wellFormedHeaders,
+          expected: wellFormedHeaders(clause),
           actual: "a negative number, or no number",
         })
       : judgeHeadCounts(facts, (head) => head[countedAs], { expected, actual: "`Remaining` above `Limit`" });

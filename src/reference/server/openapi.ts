@@ -1,5 +1,5 @@
 import type { SwaggerTransformObject } from "@fastify/swagger";
-import { rateHeaders } from "../../spec/headers.ts";
+import { rateHeaderOf, rateValues } from "../../spec/headers.ts";
 
 // The schemas of requests validate requests. The schemas of responses are only published: serializing by them would
 // drop fields that a variant or fault adds.
@@ -46,7 +46,12 @@ const errorBodySchema = objectSchema({
 });
 
 const rateLimitHeaders = Object.fromEntries(
-  Object.values(rateHeaders).map(({ header, says }) => [header, { ...integerSchema, description: says }]),
+  rateValues
+    .map(rateHeaderOf)
+    .map(({ header, says, value }) => [
+      header,
+      { ...(typeof value === "string" ? integerSchema : { ...stringSchema, enum: value }), description: says },
+    ]),
 );
 
 /**

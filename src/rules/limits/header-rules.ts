@@ -1,7 +1,13 @@
 import type { TierLimits } from "../../spec/tiers.ts";
 import { formatValue } from "../../base/format-value.ts";
-import { rateHeaders, type RateValue, rateValues } from "../../spec/headers.ts";
-import { type RateLimitInfo, rateNumber } from "./rate-limit-info.ts";
+import {
+  type HeaderClauseId,
+  headerFormClauseOf,
+  rateHeaderOf,
+  type RateValue,
+  rateValues,
+} from "../../spec/headers.ts";
+import { type RateLimitInfo, readRateValue } from "./rate-limit-info.ts";
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
@@ -13,7 +19,7 @@ type RuleResult = string | null | undefined;
  * load.
  */
 export interface HeaderRule {
-  readonly clause: "HDR-9" | "HDR-10" | "HDR-11" | "HDR-16";
+  readonly clause: HeaderClauseId;
   readonly expected: string;
   /** The name under which a long load run counts responses that break the rule; `null` if it does not count them. */
   readonly countedAs: "negative" | "aboveLimit" | null;
@@ -25,16 +31,27 @@ export interface HeaderRule {
   readonly judge: (info: RateLimitInfo, limits: TierLimits | null) => RuleResult;
 }
 
-export const notNegative: HeaderRule = {
+export const notNegative = {
   clause: "HDR-9",
   expected: "no negative number",
   countedAs: "negative",
   judge: (response) => {
-    const negative = rateValues.find((name) => (response[name] ?? 0) < 0);
-    if (negative !== undefined) return String(response[negative]);
-    return rateValues.every((name) => response[name] === null) ? undefined : null;
+    const numbers = rateValues.map((name) => response[name]).filter((value) => typeof value === "number");
+    const negative = numbers.find((value) => value < 0);
+    if (negative !== undefined) return String(negative);
+    return numbers.length === 0 ? undefined : null;
   },
-};
+} as const satisfies HeaderRule;
+
+/** For each header that is a text, the rule that its value is an accepted one. Any other value is malformed. */
+const acceptedTexts = rateValues
+  .filter((name) => typeof rateHeaderOf(name).value !== "string")
+  .map((name): HeaderRule => ({
+    clause: headerFormClauseOf(name),
+    expected: wellFormedHeaders(headerFormClauseOf(name)),
+    countedAs: null,
+    judge: (response) => (response[name] === null ? undefined : null),
+  }));
 
 export const limitPublished: HeaderRule = {
   clause: "HDR-10",
@@ -75,21 +92,28 @@ export const headerRules: readonly HeaderRule[] = [
   limitPublished,
   remainingWithinLimit,
   resetAfterWithinWindow,
+  ...acceptedTexts,
 ];
 
-/** A rate-limit header without the form that HDR-9 demands: a plain number, sent once. */
+/** A rate-limit header that was sent twice, or with a value that the document does not accept. */
 export interface MalformedHeader {
   readonly name: RateValue;
   /** The header as it was sent, beginning with its name. */
   readonly actual: string;
 }
 
-export const wellFormedHeaders = "numbers, 0 or more, counts whole, each sent once";
+/** Describes what a clause about the form of rate-limit headers demands. */
+export function wellFormedHeaders(clause: HeaderClauseId): string {
+  if (clause === notNegative.clause) return "numbers, 0 or more, counts whole, each sent once";
+  const texts = rateValues
+    .map(rateHeaderOf)
+    .flatMap(({ header, value, clauses: [form] }) =>
+      form === clause && typeof value !== "string" ? [`\`${header}\` is \`${value.join("` or `")}\``] : [],
+    );
+  return `${texts.join(", ")}, each sent once`;
+}
 
-/**
- * Judges HDR-9: the four rate-limit headers are plain numbers, each sent once. Absent headers are skipped, because
- * HDR-1 to HDR-8 judge them.
- */
+/** Finds the malformed rate-limit headers of a response. Absent headers are skipped: HDR-1 to HDR-8 judge them. */
 export function malformedHeaders(headers: readonly (readonly [name: string, value: string])[]): MalformedHeader[] {
   const valuesOf = new Map<string, string[]>();
   // No `for … of`: iterators are many times slower in k6's interpreter.
@@ -100,27 +124,27 @@ export function malformedHeaders(headers: readonly (readonly [name: string, valu
     else values.push(header[1]);
   });
   return rateValues.flatMap((name): MalformedHeader[] => {
-    const { header } = rateHeaders[name];
+    const { header } = rateHeaderOf(name);
     const values = valuesOf.get(header.toLowerCase()) ?? [];
     if (values.length > 1) return [{ name, actual: `${header} comes ${values.length} times` }];
     const [value] = values;
     // No value may have a minus sign, not even `-0`.
-    const isFine = value === undefined || (rateNumber(name, value) !== null && !value.trim().startsWith("-"));
+    const isFine = value === undefined || (readRateValue(name, value) !== null && !value.trim().startsWith("-"));
     return isFine ? [] : [{ name, actual: `${header}: ${formatValue(value)}` }];
   });
 }
 
 /**
  * Returns the names of the rate-limit headers that a response lacks (HDR-1 to HDR-8). A malformed header is not
- * missing, although it has no number.
+ * missing, although it has no value.
  */
 export const missingHeaders = (
-  info: Readonly<Record<RateValue, number | null>>,
+  info: Pick<RateLimitInfo, RateValue>,
   malformed: readonly MalformedHeader[] = [],
 ): string[] =>
   rateValues
     .filter((name) => info[name] === null && malformed.every((each) => each.name !== name))
-    .map((name) => rateHeaders[name].header);
+    .map((name) => rateHeaderOf(name).header);
 
 /** Whether a `Limit` header may report the minute's limit: the published number, with or without the burst on top. */
 export const isMinuteLimit = (limit: number | null, { perMinute, burst }: TierLimits): boolean =>

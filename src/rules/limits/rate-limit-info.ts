@@ -1,13 +1,13 @@
 import { getPath } from "../../base/json.ts";
-import { rateHeaders, type RateValue, rateValues } from "../../spec/headers.ts";
+import { rateHeaderOf, type RateValue, rateValues, type TypeOfRateValue } from "../../spec/headers.ts";
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
-/**
- * The values of a response about the rate limit. The value of a header is `null` if the header is absent, was sent
- * twice with different values, or is not a number. Counts are whole numbers.
- */
-export interface RateLimitInfo extends Readonly<Record<RateValue, number | null>> {
+/** The values of the rate-limit headers; `null` for a header that is absent, malformed, or has two different values. */
+type RateHeaderValues = { readonly [N in RateValue]: TypeOfRateValue<N> | null };
+
+/** The values of a response about the rate limit. */
+export interface RateLimitInfo extends RateHeaderValues {
   /** `retry_after` of a 429's body in seconds, in either error form; `null` without one. */
   readonly retryAfterSeconds: number | null;
   /** The `Date` header in Unix seconds; `null` without one. */
@@ -17,8 +17,10 @@ export interface RateLimitInfo extends Readonly<Record<RateValue, number | null>
 type InfoName = keyof RateLimitInfo;
 const infoNames: readonly InfoName[] = [...rateValues, "retryAfterSeconds", "date"];
 
-function infoFrom(valueOf: (name: InfoName) => number | null): RateLimitInfo {
-  const info: Partial<Record<InfoName, number | null>> = {};
+type InfoValue = RateLimitInfo[InfoName];
+
+function infoFrom(valueOf: (name: InfoName) => InfoValue): RateLimitInfo {
+  const info: Partial<Record<InfoName, InfoValue>> = {};
   // No `for … of`: iterators are many times slower in k6's interpreter.
   infoNames.forEach((name) => (info[name] = valueOf(name)));
   return info as RateLimitInfo;
@@ -30,12 +32,23 @@ export const noRateLimitInfo: RateLimitInfo = infoFrom(() => null);
 /** Copies the rate-limit values of a sample. */
 export const rateLimitInfoOf = (sample: RateLimitInfo): RateLimitInfo => infoFrom((name) => sample[name]);
 
-/** Reads the values from saved evidence of any version. Returns `null` if some value is neither a number nor absent. */
+/** Reads the values from saved evidence of any version. Returns `null` if a value is neither accepted nor absent. */
 export function parseRateLimitInfo(kept: Readonly<Record<string, unknown>>): RateLimitInfo | null {
-  const numberOf = (value: unknown): number | null =>
-    typeof value === "number" && Number.isFinite(value) ? value : null;
-  const isKept = infoNames.every((name) => (kept[name] ?? null) === null || numberOf(kept[name]) !== null);
-  return isKept ? infoFrom((name) => numberOf(kept[name])) : null;
+  const isValid = infoNames.every((name) => {
+    const value = kept[name] ?? null;
+    return value === null || isInfoValue(name, value);
+  });
+  return isValid ? infoFrom((name) => (kept[name] ?? null) as InfoValue) : null;
+}
+
+const isInfoValue = (name: InfoName, value: unknown): boolean =>
+  name === "date" || name === "retryAfterSeconds" ? Number.isFinite(value) : isRateValue(name, value);
+
+/** Whether a value has the type that its header has: a whole number, a number, or one of the accepted texts. */
+export function isRateValue(name: RateValue, value: unknown): boolean {
+  const { value: accepted } = rateHeaderOf(name);
+  if (typeof accepted !== "string") return accepted.some((each) => each === value);
+  return accepted === "requests" ? Number.isSafeInteger(value) : Number.isFinite(value);
 }
 
 /**
@@ -60,19 +73,19 @@ export function readRateLimitInfo(
   return infoFrom((name) => {
     if (name === "date") return unixSeconds(values.get("date"));
     if (name === "retryAfterSeconds") return status === 429 ? retryAfterOf(json()) : null;
-    return rateNumber(name, values.get(lowerCase[name]));
+    return readRateValue(name, values.get(lowerCase[name]));
   });
 }
 
-/**
- * Parses the value of a rate-limit header. Times may have decimals, numbers of requests may not. Returns `null` for any
- * other text.
- */
-export const rateNumber = (name: RateValue, text: string | undefined): number | null =>
-  rateHeaders[name].unit === "requests" ? wholeNumber(text) : decimalNumber(text);
+/** Reads the value of a rate-limit header. Returns `null` for a value that the document does not accept. */
+export function readRateValue(name: RateValue, text: string | undefined): InfoValue {
+  const { value } = rateHeaderOf(name);
+  if (typeof value !== "string") return (value.find((each) => each === text?.trim()) ?? null) as InfoValue;
+  return value === "requests" ? wholeNumber(text) : decimalNumber(text);
+}
 
 const lowerCase = Object.fromEntries(
-  rateValues.map((name) => [name, rateHeaders[name].header.toLowerCase()]),
+  rateValues.map((name) => [name, rateHeaderOf(name).header.toLowerCase()]),
 ) as Readonly<Record<RateValue, string>>;
 const headersToRead = new Set([...Object.values(lowerCase), "date"]);
 

@@ -75,7 +75,7 @@ const isNamed = ([name]: Header, ...names: readonly string[]): boolean =>
 export const replaceContentType = (type: string): Edit =>
   editHeaders((all) => [...all.filter((each) => !isNamed(each, "Content-Type")), ["Content-Type", type]]);
 
-/** Removes the four rate-limit headers. */
+/** Removes the rate-limit headers. */
 export const removeRateHeaders: Edit = editHeaders((all) => all.filter((each) => !isNamed(each, ...rateLimitHeaders)));
 
 /** Writes header names in lower case, and headers in reverse order. */

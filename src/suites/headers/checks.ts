@@ -9,7 +9,13 @@ import { breach, follows, holds, unproven } from "../../run/judge/finding.ts";
 import { type Enabler, need } from "../../run/skip-reason.ts";
 import { clauseIds } from "../../spec/clauses.ts";
 import { type EndpointName, endpointNames } from "../../spec/endpoints.ts";
-import { rateLimitHeaders } from "../../spec/headers.ts";
+import {
+  allRateHeaders,
+  type HeaderClauseId,
+  headerFormClauseOf,
+  headerFormClauses,
+  rateLimitHeaders,
+} from "../../spec/headers.ts";
 import { failingInvoked, unknownPathRequested } from "../errors/probes.ts";
 import { remainingLedger } from "../limits/ledger-checks.ts";
 import { allExchanges, type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
@@ -34,7 +40,7 @@ interface ResponseKind {
   readonly needs?: Enabler;
 }
 
-/** Creates a check that every response of a kind has all four rate-limit headers. */
+/** Creates a check that every response of a kind has all rate-limit headers. */
 const checkAllFour = (clause: HeaderClause, { what, cells, of, needs }: ResponseKind, on: ProbesByName = {}): Check =>
   checkEvery(
     clause,
@@ -49,9 +55,30 @@ const checkAllFour = (clause: HeaderClause, { what, cells, of, needs }: Response
       judge: (exchange) => {
         const missing = missingHeadersOf(exchange);
         if (missing.length === 0) return null;
-        return { expected: `all four rate-limit headers on every ${what}`, actual: `missing: ${missing.join(", ")}` };
+        return { expected: `${allRateHeaders} on every ${what}`, actual: `missing: ${missing.join(", ")}` };
       },
       whenEmpty: unproven(`the run got no ${what}`, needs ?? null),
+    },
+  );
+
+/** Creates a check of the form of headers: each is sent once, with an accepted value. */
+const checkForm = (clause: HeaderClauseId): Check =>
+  checkEvery(
+    clause,
+    { all: allExchanges },
+    {
+      matrix: { description: "every response that has a rate-limit header", cells: [], coverageProbe: null },
+      members: ({ all }) =>
+        responseCases(
+          all.exchanges.filter((one) => missingHeadersOf(one).length < rateLimitHeaders.length),
+          all,
+        ),
+      judge: (one) => {
+        const malformed = one.answer.kind === "answered" ? malformedHeaders(one.answer.headers) : [];
+        const first = malformed.find(({ name }) => headerFormClauseOf(name) === clause);
+        return first === undefined ? null : { expected: wellFormedHeaders(clause), actual: first.actual };
+      },
+      whenEmpty: unproven("no response has a rate-limit header"),
     },
   );
 
@@ -126,23 +153,7 @@ const checks: readonly Check[] = [
     },
     { asked: unknownPathRequested },
   ),
-  checkEvery(
-    "HDR-9",
-    { all: allExchanges },
-    {
-      matrix: { description: "every response that has one of the four headers", cells: [], coverageProbe: null },
-      members: ({ all }) =>
-        responseCases(
-          all.exchanges.filter((one) => missingHeadersOf(one).length < rateLimitHeaders.length),
-          all,
-        ),
-      judge: (one) => {
-        const [malformed] = one.answer.kind === "answered" ? malformedHeaders(one.answer.headers) : [];
-        return malformed === undefined ? null : { expected: wellFormedHeaders, actual: malformed.actual };
-      },
-      whenEmpty: unproven("no response has a rate-limit header"),
-    },
-  ),
+  ...headerFormClauses.map(checkForm),
   check("HDR-12", allSamples, judgeFalls),
   check(
     "HDR-12",

@@ -16,6 +16,7 @@ import type { Check, CheckOptions } from "../../run/judge/check.ts";
 import { type Breach, breach, type Finding, follows, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { anyOf, need } from "../../run/skip-reason.ts";
 import type { ReadingOf } from "../../spec/clauses.ts";
+import { type HeaderClauseId, headerFormClauses } from "../../spec/headers.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import { allExchanges, type AllExchanges, endpointsAtRequestPath } from "../shared/all-exchanges.ts";
 import { responseCell } from "../shared/cases.ts";
@@ -92,7 +93,7 @@ interface SampleCheckOptions<T, R extends string> extends CheckOptions {
 }
 
 /** Creates a check of every response with rate-limit headers to a key of the target file. */
-const checkSamples = <const K extends HeaderClause, T extends { readonly sample: Sample }>(
+const checkSamples = <const K extends HeaderClauseId, T extends { readonly sample: Sample }>(
   clause: K,
   {
     expected,
@@ -117,8 +118,6 @@ const checkSamples = <const K extends HeaderClause, T extends { readonly sample:
       whenEmpty,
     },
   );
-
-type HeaderClause = HeaderRule["clause"] | "HDR-14";
 
 /** Returns the options of a check that applies one header rule to each response. */
 const ruleOptions = ({ expected, judge }: HeaderRule) => ({
@@ -164,7 +163,7 @@ const withLongerWay = (sample: Sample): Sample => ({
 /** Creates the checks that apply one header rule to each response, with no other option. */
 const plainRuleChecks = (more: Partial<SampleCheckOptions<KeySample, never>> = {}): Check[] =>
   headerRules
-    .filter((rule) => rule !== notNegative && rule !== limitPublished)
+    .filter((rule) => !headerFormClauses.includes(rule.clause) && rule !== limitPublished)
     .map((rule) => {
       const options = { ...ruleOptions(rule), ...more };
       const judge = rule.clause === "HDR-16" ? unlessClockAdvanced(options.judge, withEarlierReset) : options.judge;

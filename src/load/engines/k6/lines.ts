@@ -1,7 +1,8 @@
 import { z } from "zod";
 
-import { rateHeaders, type RateValue, rateValues } from "../../../spec/headers.ts";
+import { type RateValue, rateValues } from "../../../spec/headers.ts";
 import { tierNames } from "../../../spec/tiers.ts";
+import { isRateValue } from "../../../rules/limits/rate-limit-info.ts";
 import { loadSampleSchema, streamSchema, tierLimitsSchema } from "../../../evidence/load-evidence.ts";
 
 const count = z.int().nonnegative();
@@ -76,12 +77,10 @@ const plainSample: Readonly<Record<keyof SampleLine, (value: unknown) => boolean
   endMs: isNumber,
   latencyMs: isNumber,
   status: orNullTest(Number.isSafeInteger),
-  ...(Object.fromEntries(
-    rateValues.map((name) => [
-      name,
-      orNullTest(rateHeaders[name].unit === "requests" ? Number.isSafeInteger : isNumber),
-    ]),
-  ) as Record<RateValue, (value: unknown) => boolean>),
+  ...(Object.fromEntries(rateValues.map((name) => [name, orNullTest((value) => isRateValue(name, value))])) as Record<
+    RateValue,
+    (value: unknown) => boolean
+  >),
   malformed: (value) => value === undefined,
   retryAfterSeconds: orNullTest(isNumber),
   date: orNullTest(Number.isSafeInteger),

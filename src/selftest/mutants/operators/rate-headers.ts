@@ -1,10 +1,16 @@
 import type { ClauseId } from "../../../spec/clauses.ts";
-import { headerNames, rateLimitHeaders as all } from "../../../spec/headers.ts";
+import {
+  headerFormClauseOf,
+  headerNames,
+  rateHeaderOf,
+  rateLimitHeaders as all,
+  rateValues,
+} from "../../../spec/headers.ts";
 import { headerOf, withHeader } from "../edits.ts";
 import { replacingExchanges, type Mutant, mutantOf } from "../mutant.ts";
 import type { MutationSite } from "../mutation-sites.ts";
 
-/** Clauses that require the four rate-limit headers, each for some of the responses. */
+/** Clauses that require the rate-limit headers, each for some of the responses. */
 const presenceClauses = ["HDR-1", "HDR-2", "HDR-3", "HDR-4", "HDR-5", "HDR-6", "HDR-7", "HDR-8"] as const;
 
 const { rateLimit, rateRemaining, rateReset, rateResetAfter } = headerNames;
@@ -32,21 +38,24 @@ const copyHeader =
 type HeaderOperator = readonly [
   operator: string,
   headers: readonly string[],
-  expects: readonly ClauseId[],
+  /** `form` stands for the clause about the form of the header. */
+  expects: readonly (ClauseId | "form")[],
   change: HeaderChange,
 ];
+
+const formClauses = new Map(rateValues.map((name) => [rateHeaderOf(name).header, headerFormClauseOf(name)]));
 
 /** Changes of a header's format. They apply to every response, because the document specifies the format for all. */
 const formatChanges: readonly HeaderOperator[] = [
   ["a rate header left out", all, presenceClauses, () => []],
-  ["a rate header empty", all, ["HDR-9", ...presenceClauses], () => [""]],
-  ["a rate header in words", all, ["HDR-9"], () => ["many"]],
-  ["a rate header with its unit", all, ["HDR-9"], (value) => [`${value} s`]],
-  ["a rate header in hexadecimal", all, ["HDR-9"], (value) => [`0x${Number(value).toString(16)}`]],
-  ["a rate header twice", all, ["HDR-9"], (value) => [value, String(Number(value) + 7)]],
-  ["a rate header with two values", all, ["HDR-9"], (value) => [`${value}, ${Number(value) + 7}`]],
-  ["a rate header negative", all, ["HDR-9"], (value) => [`-${Number(value) + 1}`]],
-  ["a count with a fraction", countHeaders, ["HDR-9"], (value) => [`${value}.5`]],
+  ["a rate header empty", all, ["form", ...presenceClauses], () => [""]],
+  ["a rate header in words", all, ["form"], () => ["many"]],
+  ["a rate header with its unit", all, ["form"], (value) => [`${value} s`]],
+  ["a rate header in hexadecimal", all, ["form"], (value) => [`0x${Number(value).toString(16)}`]],
+  ["a rate header twice", all, ["form"], (value) => [value, String(Number(value) + 7)]],
+  ["a rate header with two values", all, ["form"], (value) => [`${value}, ${Number(value) + 7}`]],
+  ["a rate header negative", all, ["form"], (value) => [`-${Number(value) + 1}`]],
+  ["a count with a fraction", countHeaders, ["form"], (value) => [`${value}.5`]],
   ["a time with decimals", timeHeaders, [], (value) => [`${value}.25`]],
 ];
 
@@ -80,7 +89,7 @@ const valueChanges: readonly HeaderOperator[] = [
   ],
 ];
 
-/** Returns mutants in which one of the four rate-limit headers of a response is changed. */
+/** Returns mutants in which one of the rate-limit headers of a response is changed. */
 export function rateHeaderMutants(site: MutationSite): Mutant[] {
   const rows = site.hasValidKey && site.status !== 401 ? [...formatChanges, ...valueChanges] : formatChanges;
   return rows.flatMap((row) => row[1].flatMap((header) => headerMutants(site, row, header)));
@@ -91,8 +100,9 @@ function headerMutants(site: MutationSite, [operator, , expects, change]: Header
   const value = headerOf(exchange.answer.headers, header);
   const values = value === null ? null : change(value, site);
   if (values === null) return [];
+  const clauses = expects.flatMap((each) => (each === "form" ? (formClauses.get(header) ?? []) : each));
   return [
-    mutantOf(operator, { place, subject: header, id: exchange.id }, expects, () =>
+    mutantOf(operator, { place, subject: header, id: exchange.id }, clauses, () =>
       replacingExchanges(withHeader(exchange, header, () => values)),
     ),
   ];

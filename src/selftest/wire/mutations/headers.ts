@@ -1,11 +1,11 @@
 import type { ClauseId } from "../../../spec/clauses.ts";
 import { endpointNames } from "../../../spec/endpoints.ts";
-import { headerNames, rateHeaders, rateLimitHeaders } from "../../../spec/headers.ts";
+import { headerFormClauseOf, headerNames, rateHeaderOf, rateValues } from "../../../spec/headers.ts";
 import { hasNoTierKey, hasValues, isForbidden, isRefusedKey } from "../dimensions.ts";
 import { headerIn, type RequestTraits, type WireHead, withMoreHeader, withWireHeader } from "../message.ts";
 import { type Mutation, mutation } from "./mutation.ts";
 
-/** The clauses that require the four rate-limit headers. */
+/** The clauses that require the rate-limit headers. */
 const presenceClauses: readonly ClauseId[] = ["HDR-1", "HDR-2", "HDR-3", "HDR-4", "HDR-5", "HDR-6", "HDR-7"];
 
 const { rateLimit, rateRemaining, rateReset, rateResetAfter } = headerNames;
@@ -42,24 +42,16 @@ interface HeaderRow {
 }
 
 /** Changes of a header's format. They apply to every response, because the document specifies the format for all. */
-const headerFormatRows: readonly HeaderRow[] = rateLimitHeaders.flatMap((header) => [
-  { class: "drop a header", what: `${header} left out`, header, breaks: presenceClauses, change: () => [] },
-  { class: "another header value", what: `${header} in words`, header, breaks: ["HDR-9"], change: () => ["many"] },
-  {
-    class: "another header value",
-    what: `${header} negative`,
-    header,
-    breaks: ["HDR-9"],
-    change: (value) => [`-${Number(value) + 1}`],
-  },
-  {
-    class: "another header value",
-    what: `${header} twice`,
-    header,
-    breaks: ["HDR-9"],
-    change: (value) => [value, String(Number(value) + 7)],
-  },
-]);
+const headerFormatRows: readonly HeaderRow[] = rateValues.flatMap((name): HeaderRow[] => {
+  const { header } = rateHeaderOf(name);
+  const malformed = { class: "another header value", header, breaks: [headerFormClauseOf(name)] };
+  return [
+    { class: "drop a header", what: `${header} left out`, header, breaks: presenceClauses, change: () => [] },
+    { ...malformed, what: `${header} in words`, change: () => ["many"] },
+    { ...malformed, what: `${header} negative`, change: (value) => [`-${Number(value) + 1}`] },
+    { ...malformed, what: `${header} twice`, change: (value) => [value, String(Number(value) + 7)] },
+  ];
+});
 
 /**
  * Changes of a header's value. They apply to responses to a valid key, for which alone the document specifies values.
@@ -200,8 +192,9 @@ export const headerMutations: readonly Mutation[] = [
     withHeaderNames((name) => name.toUpperCase()),
   ),
   legalMutation("headers in another order", (head) => ({ ...head, headers: head.headers.toReversed() })),
-  ...Object.values(rateHeaders)
-    .filter(({ unit }) => unit !== "requests")
+  ...rateValues
+    .map(rateHeaderOf)
+    .filter(({ value }) => value === "seconds" || value === "Unix seconds")
     .map(({ header }) =>
       legalMutation(
         `${header} with decimals`,

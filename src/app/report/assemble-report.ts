@@ -14,6 +14,7 @@ import {
   type StatedFacts,
   statedFactsOf,
 } from "../../report/model/report.ts";
+import { provenLimits } from "../../report/model/proven-limits.ts";
 import { profileResultsOf } from "../../report/model/profiles.ts";
 import { type RunEnd, hasInvalidLoad, totalsOf, reportVerdict } from "../../report/model/verdict.ts";
 import type { Unproven } from "../../run/judge/finding.ts";
@@ -89,10 +90,10 @@ export function assembleReport({ judging, started, finished, findings, ...parts 
   return withProfileResults(report);
 }
 
-/** Adds the verdict for each profile to a report. */
-export function withProfileResults({ profiles: _before, ...report }: Report): Report {
+/** Adds the verdict for each profile to a report, and what its findings prove about rate limits. */
+export function withProfileResults({ profiles: _before, limits: _limits, ...report }: Report): Report {
   const profiles = profileResultsOf(report);
-  return profiles.length === 0 ? report : { ...report, profiles };
+  return profiles.length === 0 ? report : { ...report, profiles, limits: provenLimits(report.findings) };
 }
 
 /**
@@ -148,7 +149,12 @@ export function findingDetails(finding: FindingWithTexts, level: RowLevel): Find
     case "follows":
       return { outcome: "pass", reading: finding.reading };
     case "breach":
-      return { outcome: breachOutcomes[level], expected: finding.expected, actual: finding.actual };
+      return {
+        outcome: breachOutcomes[level],
+        expected: finding.expected,
+        actual: finding.actual,
+        ...(finding.excessPercent === undefined ? {} : { excessPercent: finding.excessPercent }),
+      };
     case "noted":
       return { outcome: "note", expected: finding.expected, actual: finding.actual };
     case "observed":

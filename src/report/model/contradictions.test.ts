@@ -43,6 +43,11 @@ describe("a report", () => {
       "its verdict is conformant, and from its findings follows incomplete",
     ],
     [
+      "that hides that a rate limit was not tested",
+      reportOf([pass], { limits: [{ tier: "free", window: "minute", kind: "kept" }] }),
+      "what it says about rate limits does not follow from its findings",
+    ],
+    [
       "of load that hides that a run was invalid",
       reportOf([pass], { load: { runs: [sampleLoadRun({ validity: invalid })] } }),
       "its verdict is conformant, and from its findings follows partial",

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
+import { provenLimits } from "./proven-limits.ts";
 import { profileResultsOf } from "./profiles.ts";
 import { sinceOf } from "./requirements.ts";
 import { countsIn } from "../../spec/requirements.ts";
@@ -34,7 +35,10 @@ export function contradictionInReport(report: Report): string | null {
   const hidden = report.upcoming.find((finding) => countsIn(sinceOf(finding), requirements));
   if (hidden !== undefined) return `it calls ${hidden.check} upcoming, which requirement set ${requirements} has`;
   const contradiction = contradictionIn(report, hasInvalidLoad(report.load));
-  if (contradiction !== null || report.profiles === undefined) return contradiction;
+  if (contradiction !== null) return contradiction;
+  if (report.limits !== undefined && !isDeepStrictEqual(report.limits, provenLimits(report.findings)))
+    return "what it says about rate limits does not follow from its findings";
+  if (report.profiles === undefined) return null;
   const follows = profileResultsOf(report);
   const wrong = report.profiles.find((each, at) => !isDeepStrictEqual(each, follows[at]));
   if (wrong !== undefined || report.profiles.length !== follows.length)

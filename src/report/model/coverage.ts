@@ -7,7 +7,7 @@ import {
   cell,
   type TableCell,
   type LabelledValue,
-  type FactsBlock,
+  factsBlock,
   type Section,
   textColumns,
 } from "./section.ts";
@@ -126,7 +126,7 @@ function matrixOf(rows: readonly CoverageRow[], columnOf: (kind: string) => stri
 }
 
 /** Builds the section on coverage: responses by endpoint and status, requests by kind of key, events, and deliveries. */
-export function coverageSection({ findings, pairs }: Pick<Report, "findings" | "pairs">): Section {
+export function coverageSection({ findings }: Pick<Report, "findings">): Section {
   const rows = coverageOf(findings);
   const byKey = keyMatrix(rows);
   return {
@@ -135,15 +135,14 @@ export function coverageSection({ findings, pairs }: Pick<Report, "findings" | "
     blocks: [
       ...matrixTable("responses", "Responses checked", statusMatrix(rows), statusTableLead),
       ...matrixTable("with key", "Requests by kind of key", byKey, keyTableLead(byKey)),
-      ...factsBlock({ kind: "facts", facts: otherRows(rows).map(eventsFact) }),
-      ...factsBlock({ kind: "facts", facts: pairs === undefined ? [] : combinationFacts(pairs) }),
-      ...factsBlock({ kind: "facts", prefix: "not observed  ", facts: requirementFacts(rows) }),
+      ...factsBlock({ facts: otherRows(rows).map(eventsFact) }),
+      ...factsBlock({ prefix: "not observed  ", facts: requirementFacts(rows) }),
     ],
   };
 }
 
 /** Returns facts on how many pairs and triples of request properties occurred together in some request. */
-const combinationFacts = (pairs: NonNullable<Report["pairs"]>): LabelledValue[] => [
+export const combinationFacts = (pairs: NonNullable<Report["pairs"]>): LabelledValue[] => [
   combinationsFact("pairs of properties", pairs),
   ...(pairs.triples === undefined ? [] : [combinationsFact("endpoint, key and state", pairs.triples)]),
 ];
@@ -166,8 +165,6 @@ function combinationsFact(
 
 /** Maximum number of setups to name that would enable more combinations. */
 const maxNamedNeeds = 4;
-
-const factsBlock = (block: FactsBlock): SectionBlock[] => (block.facts.length === 0 ? [] : [block]);
 
 const statusTableLead = own(
   "Responses by endpoint and status. `3/41`: 3 of 41 broke some clause. `?`: none was observed; the missing setup is listed below. `–`: none was observed, and no request is known that causes one. Empty: the document gives the endpoint no such response.",

@@ -2,9 +2,11 @@ import { formatCount } from "../../base/text.ts";
 import { clauseIds, clauseOf } from "../../spec/clauses.ts";
 import { type Profile, profileNames, profileOf, profileOfSource } from "../../spec/profiles.ts";
 import { countsIn } from "../../spec/requirements.ts";
+import { combinationFacts } from "./coverage.ts";
+import { limitFacts } from "./proven-limits.ts";
 import { isBroken, isExercised, partyOf, type ProfileResult, type Report, type ReportFinding } from "./report.ts";
 import { requirementsOf } from "./requirements.ts";
-import { cell, type Section, textColumns, type Tone } from "./section.ts";
+import { cell, factsBlock, type LabelledValue, type Section, textColumns, type Tone } from "./section.ts";
 import { joinFirstTexts, outside, own, type Text } from "./text.ts";
 import { clauseOutcomes, unexercisedMusts, whyProfileLeftOut } from "./verdict.ts";
 
@@ -117,13 +119,22 @@ export function profilesSection(report: Report): Section {
                 cell(brokenClausesText(result)),
               ]),
             },
+            ...factsBlock({ facts: coverageFacts(report) }),
           ],
   };
 }
 
+/** Returns how much else the run covered: pairs of request properties, and rate limits by what was found out about them. */
+const coverageFacts = ({ pairs, limits = [] }: Report): LabelledValue[] => [
+  ...(pairs === undefined ? [] : combinationFacts(pairs)),
+  ...limitFacts(limits),
+];
+
+const percentOf = (part: number, whole: number): number => Math.floor((100 * part) / Math.max(1, whole));
+
 const formatExercisedShare = ({ musts, exercised }: ProfileResult): string => {
   if (musts === 0) return "none to exercise";
-  return `${exercised} of ${formatCount(musts, "clause")} (${Math.floor((100 * exercised) / musts)} %)`;
+  return `${exercised} of ${formatCount(musts, "clause")} (${percentOf(exercised, musts)} %)`;
 };
 
 const brokenClausesText = ({ broken }: ProfileResult): Text =>

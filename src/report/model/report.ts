@@ -121,6 +121,11 @@ const findingSchema = z
       .literal(true)
       .describe("The clause does not concern the target, as its target file says. The verdict ignores it.")
       .exactOptional(),
+    excessPercent: z
+      .number()
+      .positive()
+      .describe("By how much a rate limit is exceeded at most, in percent of the published number.")
+      .exactOptional(),
     witness: z
       .array(z.string())
       .describe("The smallest part of a load that proves a breach, a line each.")
@@ -183,6 +188,26 @@ const recordingSchema = z
       .describe("Facts that the recording shows. They decide which checks could judge it."),
   })
   .describe("The recording of other traffic that was judged. Nothing was sent.");
+
+const testedLimit = { tier: z.string(), window: z.enum(["minute", "hour"]) };
+const limitSchema = z
+  .discriminatedUnion("kind", [
+    z.strictObject({ ...testedLimit, kind: z.enum(["kept", "not proven"]) }),
+    z.strictObject({
+      ...testedLimit,
+      kind: z.literal("exceeded"),
+      excessPercent: z
+        .number()
+        .positive()
+        .nullable()
+        .describe("At most, in percent of the published number; null: by more than can be told."),
+    }),
+  ])
+  .describe(
+    "What was found out about the rate limit of a tier. `kept`: no more requests were admitted than published.",
+  );
+/** Schema of the rate limits that a run tested. */
+export const limitsSchema = z.array(limitSchema).describe("Rate limits by tier and window.");
 
 /** Verdicts for one profile. */
 export const profileVerdicts = [
@@ -280,6 +305,7 @@ export const reportSchema = z
         "Findings of checks that only a later requirement set has. They count neither for the totals nor for the verdict.",
       ),
     pairs: pairsSchema.exactOptional(),
+    limits: limitsSchema.exactOptional(),
     streaming: streamingSchema.exactOptional(),
     created: z
       .array(createdSchema)

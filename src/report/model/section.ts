@@ -109,3 +109,7 @@ export const findingCell = (text: Text, finding: ReportFinding | undefined): Tab
 /** Creates columns of left-aligned text. */
 export const textColumns = (...heads: readonly string[]): TableBlockColumn[] =>
   heads.map((head) => ({ head, align: "left" }));
+
+/** Returns a block of facts; none if there are no facts. */
+export const factsBlock = (block: Omit<FactsBlock, "kind">): FactsBlock[] =>
+  block.facts.length === 0 ? [] : [{ kind: "facts", ...block }];

@@ -23,6 +23,12 @@ const profiled: Statement = {
     { profile: "signing", verdict: "not offered", musts: 3, exercised: 0 },
   ],
 };
+const limited = (
+  result:
+    | { readonly kind: "kept" | "not proven" }
+    | { readonly kind: "exceeded"; readonly excessPercent: number | null },
+): Statement => ({ ...green, limits: [{ tier: "free", window: "minute", ...result }] });
+const exceeded = { kind: "exceeded", excessPercent: 10 } as const;
 const dayMs = 86_400_000;
 
 /** Facts of a green statement that Acme has signed, ten days old. */
@@ -60,6 +66,8 @@ const metCases: readonly Case[] = [
   ["tiers", { tiers: ["free"] }, {}, /^free$/],
   ["profiles", { profiles: ["core"] }, { statement: profiled }, /^core$/],
   ["readings", { readings: { must: { "ERR-2": ["form-a", "form-b"] }, mustNot: { "ERR-2": "form-b" } } }, {}, /^as/],
+  ["excessPercent", { excessPercent: 0 }, { statement: limited({ kind: "kept" }) }, /^no limit by more than 0 %$/],
+  ["excessPercent", { excessPercent: 10 }, { statement: limited(exceeded) }, /^no limit by more than 10 %$/],
   ["report", { report: true }, { matchesReport: true }, /^report and evidence match$/],
 ];
 
@@ -89,6 +97,18 @@ const brokenCases: readonly Case[] = [
   ["profiles", { profiles: ["core", "signing"] }, { statement: profiled }, /^signing is not offered$/],
   ["readings", { readings: { must: { "ERR-2": "form-b" } } }, {}, /^ERR-2 is read as form-a$/],
   ["readings", { readings: { mustNot: { "ERR-2": ["form-a"] } } }, {}, /^ERR-2 is read as form-a$/],
+  [
+    "excessPercent",
+    { excessPercent: 5 },
+    { statement: limited(exceeded) },
+    /^the minute of free is exceeded by at most 10 %$/,
+  ],
+  [
+    "excessPercent",
+    { excessPercent: 5 },
+    { statement: limited({ kind: "exceeded", excessPercent: null }) },
+    /^the minute of free is exceeded by far$/,
+  ],
   ["report", { report: true }, { matchesReport: false }, /^report or evidence do not match$/],
 ];
 
@@ -96,7 +116,13 @@ const uncheckedCases: readonly Case[] = [
   ["profiles", { profiles: ["core"] }, {}, /^the statement has no profiles$/],
   ["readings", { readings: { must: { "LIM-4": "sliding" } } }, {}, /^the statement shows no reading of LIM-4$/],
   ["readings", { readings: { mustNot: { "LIM-4": "sliding" } } }, {}, /^the statement shows no reading of LIM-4$/],
-  ["excessPercent", { excessPercent: 5 }, {}, /^the statement does not show/],
+  ["excessPercent", { excessPercent: 5 }, {}, /^the statement shows no tested rate limit$/],
+  [
+    "excessPercent",
+    { excessPercent: 5 },
+    { statement: limited({ kind: "not proven" }) },
+    /^the run did not prove the limits of the minute of free$/,
+  ],
   [
     "subjects",
     { subjects: ["app=sha256:00"] },

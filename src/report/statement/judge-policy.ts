@@ -1,6 +1,7 @@
 import { dayMs } from "../../base/duration.ts";
 import { joinFirst } from "../../base/text.ts";
 import { countsIn, firstRequirements } from "../../spec/requirements.ts";
+import { limitResult, type ProvenLimit } from "../model/proven-limits.ts";
 import type { Subject } from "./attestation.ts";
 import type { VendorKey } from "./key-list.ts";
 import { optionalRules, type Policy } from "./policy-schema.ts";
@@ -116,8 +117,7 @@ const ruleJudges: Readonly<Record<RuleName, (policy: Policy, facts: PolicyFacts)
     );
   },
   readings: judgeReadings,
-  excessPercent: ({ excessPercent }) =>
-    excessPercent === undefined ? null : ruleUnchecked("the statement does not show by how much limits are exceeded"),
+  excessPercent: judgeExcess,
   report: ({ report }, { matchesReport }) => {
     if (report === undefined) return null;
     if (matchesReport === null) return ruleUnchecked("no report was given");
@@ -204,4 +204,23 @@ function judgeReadings({ readings }: Policy, { statement }: PolicyFacts): Judged
     );
   if (unknown.length > 0) return ruleUnchecked(`the statement shows no reading of ${joinFirst(unknown, 8)}`);
   return ruleMet("as the policy wants");
+}
+
+/** Judges by how much rate limits are exceeded. A limit that was not proven makes the rule impossible to check. */
+function judgeExcess({ excessPercent: max }: Policy, { statement: { limits } }: PolicyFacts): JudgedRule | null {
+  if (max === undefined) return null;
+  if (limits === undefined || limits.length === 0) return ruleUnchecked("the statement shows no tested rate limit");
+  const nameOf = (limit: ProvenLimit): string => `the ${limit.window} of ${limit.tier}`;
+  const exceeded = limits.filter((limit) => limit.kind === "exceeded" && (limit.excessPercent ?? Infinity) > max);
+  if (exceeded.length > 0)
+    return ruleBroken(
+      joinFirst(
+        exceeded.map((limit) => `${nameOf(limit)} is ${limitResult(limit)}`),
+        8,
+      ),
+    );
+  const open = limits.filter(({ kind }) => kind === "not proven").map(nameOf);
+  return open.length === 0
+    ? ruleMet(`no limit by more than ${max} %`)
+    : ruleUnchecked(`the run did not prove the limits of ${joinFirst(open, 8)}`);
 }

@@ -1,3 +1,4 @@
+import { limitResult } from "../model/proven-limits.ts";
 import { formatCount } from "../../base/text.ts";
 import { firstRequirements } from "../../spec/requirements.ts";
 import { baseStyle } from "../html/base-style.ts";
@@ -82,7 +83,10 @@ function profilesSection({ profiles = [] }: Statement): Html | null {
 
 const formatDay = (time: string): string => time.slice(0, 10);
 
-function factsSection({ finished, suite, target }: Statement, signature: PageSignature | null): Html {
+function factsSection(
+  { finished, suite, target, pairs, limits = [] }: Statement,
+  signature: PageSignature | null,
+): Html {
   const facts: readonly (readonly [string, string])[] = [
     ["The run ended", formatDay(finished)],
     ["Counts until", signature === null ? "not stated" : formatDay(signature.expires)],
@@ -94,6 +98,10 @@ function factsSection({ finished, suite, target }: Statement, signature: PageSig
     ["Requirement set", suite.requirements ?? firstRequirements],
     ["Version of the suites", suite.version],
     ["Tiers of the keys in use", target.tiers.join(", ") || "unknown"],
+    ...(pairs === undefined
+      ? []
+      : [["Pairs of properties", `${pairs.covered} of ${pairs.reachable} within reach`] as const]),
+    ...limits.map((limit) => [`Rate limit of ${limit.tier}`, `${limit.window}: ${limitResult(limit)}`] as const),
   ];
   return html`<section aria-labelledby="facts">
     <h2 id="facts">Who, what and when</h2>

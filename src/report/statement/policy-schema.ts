@@ -58,7 +58,7 @@ export const policySchema = z
     excessPercent: z
       .number()
       .nonnegative()
-      .describe("By how much limits may be exceeded. No statement shows it yet.")
+      .describe("By how much the limits per minute and per hour may be exceeded, in percent of the published number.")
       .exactOptional(),
     report: z.literal(true).describe("The report and its evidence must be given, and match.").exactOptional(),
     optional: z

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { parties } from "../../spec/clause.ts";
 
 import { profileNames } from "../../spec/profiles.ts";
-import { profileVerdicts, rowLevels, totalsSchema, verdicts } from "../model/report.ts";
+import { limitsSchema, profileVerdicts, rowLevels, totalsSchema, verdicts } from "../model/report.ts";
 
 export const statementFormat = "agent-hosting-conformance/statement/1";
 
@@ -66,6 +66,11 @@ export const statementSchema = z
       )
       .describe("The verdict for each profile of the interface.")
       .exactOptional(),
+    pairs: z
+      .strictObject({ covered: count, reachable: count.describe("Those within reach of the target and of the run.") })
+      .describe("Pairs of values of two properties of a request: how many occurred in some request of the run.")
+      .exactOptional(),
+    limits: limitsSchema.exactOptional(),
     stopped: z.string().describe("Why the run was stopped early.").exactOptional(),
     started: z.iso.datetime(),
     finished: z.iso.datetime(),

@@ -41,6 +41,7 @@ export function statementOf({ report }: Pick<ReportDocument, "report">, digests:
     },
     verdict: report.verdict,
     ...(report.profiles === undefined ? {} : { profiles: report.profiles.map(statementProfileOf) }),
+    ...coverageOfStatement(report),
     ...(report.stopped === undefined ? {} : { stopped: publishableText(report.stopped) }),
     started: report.started,
     finished: report.finished,
@@ -76,6 +77,15 @@ function clauseCounts({ findings }: Report): Statement["counts"]["clauses"] {
     noted: count("note"),
     observed: count("observed"),
     notExercised: count("skipped", "error"),
+  };
+}
+
+/** Returns which share of pairs was covered, and what was found out about limits. Empty for reports of versions without `limits`. */
+function coverageOfStatement({ pairs, limits }: Report): Pick<Statement, "pairs" | "limits"> {
+  if (limits === undefined) return {};
+  return {
+    ...(pairs === undefined ? {} : { pairs: { covered: pairs.covered, reachable: pairs.reachable } }),
+    limits: limits.map((limit) => ({ ...limit, tier: publishableText(limit.tier) })),
   };
 }
 

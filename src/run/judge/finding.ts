@@ -16,7 +16,14 @@ export type Finding<R extends string = string> = FindingKind<R> & { readonly see
 type FindingKind<R extends string> =
   | { readonly kind: "holds" }
   | { readonly kind: "follows"; readonly reading: R }
-  | { readonly kind: "breach"; readonly expected: string; readonly actual: string; readonly at: readonly Proof[] }
+  | {
+      readonly kind: "breach";
+      readonly expected: string;
+      readonly actual: string;
+      readonly at: readonly Proof[];
+      /** By how much a rate limit is exceeded, in percent of the published number. */
+      readonly excessPercent?: number;
+    }
   /** A deviation that the vendor may intend. It becomes a note in the report, whatever the level of the clause. */
   | { readonly kind: "noted"; readonly expected: string; readonly actual: string; readonly at: readonly Proof[] }
   /** The clause does not apply to this target, for example because the tier has no published number. */

@@ -4,6 +4,7 @@ import { getPath, isObject } from "../../base/json.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import type { LimitBreach } from "../../rules/limits/admission/breach.ts";
 import { describeRefusalCounting, possibleShapes } from "../../rules/limits/admission/judge.ts";
+import type { LimitName } from "../../rules/limits/admission/models.ts";
 import { isHourLimit } from "../../rules/limits/header-rules.ts";
 import { breachSide, burstMs, maxBurstSeconds, toleranceMs } from "../../rules/limits/key-history.ts";
 import {
@@ -15,7 +16,7 @@ import {
 } from "../../rules/limits/retry-after.ts";
 import { isAdmitted, retryAfterSeconds, type Sample, sampleOf, wholeNumberHeader } from "../../rules/limits/sample.ts";
 import { check, observe, suite } from "../../run/judge/check.ts";
-import { breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
+import { breach, type Breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { isSameWindow } from "../shared/compare-samples.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
@@ -25,6 +26,7 @@ import { everyEndpointCheck, everyTraitCheck } from "./every-endpoint.ts";
 import { healthBurstCheck } from "./health-burst.ts";
 import { hourExhausted, type HourExhausted } from "./hour-probe.ts";
 import {
+  excessPercentOf,
   judgeExhaustedWindow,
   judgeKeyHistory,
   maxAdmittedWithin,
@@ -55,7 +57,13 @@ function findBreach(use: RunKeyHistory, admitted: number, published: number) {
 const minuteBreach = (use: MinuteExhausted) => findBreach(use, use.first.admitted, use.limits.perMinute);
 const hourBreach = (use: HourExhausted) => findBreach(use, use.admitted, use.limits.perHour);
 
-const describeBreach = ({ expected, actual, witness }: LimitBreach): Finding<never> => {
+/** Describes that more requests are admitted than published, and by how much. */
+function describeExcess(judged: LimitBreach, use: RunKeyHistory, name: LimitName): Finding<never> {
+  const excessPercent = excessPercentOf(use, name);
+  return { ...describeBreach(judged), ...(excessPercent === null ? {} : { excessPercent }) };
+}
+
+const describeBreach = ({ expected, actual, witness }: LimitBreach): Breach => {
   const [some, last] = [witness.slice(0, 3), witness.slice(-2)].map((each) => each.join(", "));
   const ids = witness.length > 6 ? `${some} … ${last}` : witness.join(", ");
   return breach(expected, `${actual} (${witness.length} requests prove it: ${ids})`);
@@ -170,7 +178,7 @@ export const limits = suite("Limits", [
   check("LIM-1", minuteExhausted, (use) => {
     if (isUnlimited(use)) return unproven("invoke is not limited at all (LIM-10)");
     const found = minuteBreach(use);
-    if (found?.side === "over") return describeBreach(found.judged);
+    if (found?.side === "over") return describeExcess(found.judged, use, "minute");
     if (use.first.end === "failing") return unprovenByFailures("beyond");
     const { burst, perMinute } = use.limits;
     // A burst that is not documented may be large enough to explain the extra requests.
@@ -191,7 +199,7 @@ export const limits = suite("Limits", [
   }),
   check("LIM-3", hourExhausted, (use) => {
     const found = hourBreach(use);
-    if (found?.side === "over" && found.judged.limit !== "minute") return describeBreach(found.judged);
+    if (found?.side === "over" && found.judged.limit !== "minute") return describeExcess(found.judged, use, "hour");
     if (use.end === "failing") return unprovenByFailures("beyond");
     return use.end === "refused" ? holds() : unproven(`no refusal after ${use.admitted} requests`);
   }),

@@ -137,6 +137,22 @@ export function provesExcess(use: RunKeyHistory, name: LimitName): boolean {
   return judged.kind === "breach" && judged.breach === "too many admitted" && judged.limit === name;
 }
 
+/** Excesses to try, in percent of the published number, in ascending order. */
+const excessPercents = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000] as const;
+
+/**
+ * Returns by how much a target exceeds a limit, in percent of the published number: the smallest tried excess with
+ * which some limiter that the document allows explains the history. Returns `null` if none does.
+ */
+export function excessPercentOf(use: RunKeyHistory, name: LimitName): number | null {
+  const number = name === "hour" ? "perHour" : "perMinute";
+  const raisedBy = (percent: number): RunKeyHistory => ({
+    ...use,
+    limits: { ...use.limits, [number]: Math.floor(use.limits[number] * (1 + percent / 100)) },
+  });
+  return excessPercents.find((percent) => !provesExcess(raisedBy(percent), name)) ?? null;
+}
+
 const isLimited = (sample: Sample): boolean => isAdmitted(sample) && sample.kind !== "health";
 
 /** Whether the refusals may mean that the monthly token quota is used up: no request was admitted after them. */

@@ -1,0 +1,44 @@
+import type { LabelledValue } from "./section.ts";
+import type { Report, ReportFinding } from "./report.ts";
+import { joinTexts, outside, own, text, type Text } from "./text.ts";
+
+/** The result for one rate limit: that of a tier per minute or per hour. */
+export type ProvenLimit = NonNullable<Report["limits"]>[number];
+
+/** The checks of whether more requests are admitted than published, with the window of each. */
+const windowsByCheck: ReadonlyMap<string, ProvenLimit["window"]> = new Map([
+  ["LIM-1", "minute"],
+  ["LIM-3", "hour"],
+]);
+
+/** Lists the rate limits that a run tested, by tier. */
+export const provenLimits = (findings: readonly ReportFinding[]): ProvenLimit[] =>
+  findings.flatMap(({ check, instance, outcome, excessPercent }): ProvenLimit[] => {
+    const window = windowsByCheck.get(check);
+    if (window === undefined || instance === undefined) return [];
+    const limit = { tier: instance, window };
+    if (outcome === "pass") return [{ ...limit, kind: "kept" }];
+    if (outcome !== "fail") return [{ ...limit, kind: "not proven" }];
+    return [{ ...limit, kind: "exceeded", excessPercent: excessPercent ?? null }];
+  });
+
+/** Returns a fact for each thing that a run found out about rate limits, such as the limits that were kept. */
+export const limitFacts = (limits: readonly ProvenLimit[]): LabelledValue[] =>
+  [...Map.groupBy(limits, limitResult)].map(([result, those]) => ({
+    label: own(`rate limits ${result}`),
+    value: tiersText(those),
+  }));
+
+/** Describes what was found out about a rate limit, such as `exceeded by at most 10 %`. */
+export function limitResult(limit: ProvenLimit): string {
+  if (limit.kind !== "exceeded") return limit.kind;
+  return limit.excessPercent === null ? "exceeded by far" : `exceeded by at most ${limit.excessPercent} %`;
+}
+
+/** Lists windows by tier, such as `free (minute, hour), pro (minute)`. */
+function tiersText(limits: readonly ProvenLimit[]): Text {
+  const tiers = [...Map.groupBy(limits, ({ tier }) => tier)].map(
+    ([tier, those]) => text`${outside(tier, 40)} (${own(those.map(({ window }) => window).join(", "))})`,
+  );
+  return joinTexts(tiers);
+}
